@@ -1,0 +1,120 @@
+"""A gym for language-model agents: make an environment, step it, roll episodes out.
+
+Importing this package costs nothing: each public name loads its module on first use.
+
+>>> import gem
+>>> env = gem.make("demo:Echo")  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gem.content import (
+        Action,
+        ImagePart,
+        Message,
+        Observation,
+        Part,
+        TextPart,
+        ToolCall,
+        ToolResult,
+    )
+    from gem.conversation import Conversation, Policy, Reply, Request, Usage
+    from gem.env import Env, Step
+    from gem.episode import Episode, EpisodeLog, Turn
+    from gem.errors import GemError, ResetNeeded
+    from gem.registry import list_envs, make, register, spec
+    from gem.replaying import replay
+    from gem.rollouts import rollout
+    from gem.snapshot import Snapshot
+    from gem.specs import (
+        AdapterSpec,
+        EnvSpec,
+        ExecutorSpec,
+        PluginManifest,
+        PolicySpec,
+        ToolSpec,
+        WrapperSpec,
+    )
+    from gem.vector import SyncVectorEnv, VectorEnv, make_vec
+    from gem.wrapper import Wrapper
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "gem.content": (
+        "Action ImagePart Message Observation Part TextPart ToolCall ToolResult"
+    ),
+    "gem.conversation": "Conversation Policy Reply Request Usage",
+    "gem.env": "Env Step",
+    "gem.episode": "Episode EpisodeLog Turn",
+    "gem.errors": "GemError ResetNeeded",
+    "gem.registry": "list_envs make register spec",
+    "gem.replaying": "replay",
+    "gem.rollouts": "rollout",
+    "gem.snapshot": "Snapshot",
+    "gem.specs": (
+        "AdapterSpec EnvSpec ExecutorSpec PluginManifest PolicySpec ToolSpec WrapperSpec"
+    ),
+    "gem.vector": "SyncVectorEnv VectorEnv make_vec",
+    "gem.wrapper": "Wrapper",
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+__all__ = [
+    "Action",
+    "AdapterSpec",
+    "Conversation",
+    "Env",
+    "EnvSpec",
+    "Episode",
+    "EpisodeLog",
+    "ExecutorSpec",
+    "GemError",
+    "ImagePart",
+    "Message",
+    "Observation",
+    "Part",
+    "PluginManifest",
+    "Policy",
+    "PolicySpec",
+    "Reply",
+    "Request",
+    "ResetNeeded",
+    "Snapshot",
+    "Step",
+    "SyncVectorEnv",
+    "TextPart",
+    "ToolCall",
+    "ToolResult",
+    "ToolSpec",
+    "Turn",
+    "Usage",
+    "VectorEnv",
+    "Wrapper",
+    "WrapperSpec",
+    "list_envs",
+    "make",
+    "make_vec",
+    "register",
+    "replay",
+    "rollout",
+    "spec",
+]
+
+
+def __getattr__(name: str) -> object:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'gem' has no attribute {name!r}")
+    import importlib
+
+    value: object = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

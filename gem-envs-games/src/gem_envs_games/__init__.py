@@ -1,0 +1,1 @@
+"""Language games with verifiable outcomes, for GEM."""

@@ -1,0 +1,1 @@
+"""Mathematical problems with verifiable answers, for GEM."""

@@ -1,0 +1,1 @@
+"""Policies, run folders and statistics for evaluation, for GEM."""
