@@ -1,0 +1,178 @@
+"""What can go wrong, as one tree. Every class carries its facts as fields, not only as text.
+
+GemError
+├── UnknownId              no installed plugin provides this id (UnknownEnv, UnknownWrapper, UnknownPolicy)
+├── IdConflict             two distributions claim one id
+├── MissingRequirement     a spec needs a package that is not installed
+├── TargetError            a target string names nothing that can be imported
+├── BadArguments           arguments that the target does not take, or of the wrong type
+├── WrapperOrderError      wrappers in an order that cannot work
+├── OpaqueError            a stack holds a live object, so it cannot be rebuilt from its spec
+├── EnvUsageError          an environment used out of turn
+│   ├── ResetNeeded        step before the first reset, or after the end
+│   ├── EnvBusy            a second call while one is running
+│   └── EnvClosed          a call after close
+├── SnapshotError          state that cannot be saved, or does not fit
+├── DataError              an environment's data is absent or malformed
+└── LogError               a log of episodes cannot be read or written
+
+Each message has three parts: what was asked, what is true, what to do next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = [
+    "BadArguments",
+    "DataError",
+    "EnvBusy",
+    "EnvClosed",
+    "EnvUsageError",
+    "GemError",
+    "IdConflict",
+    "LogError",
+    "MissingRequirement",
+    "OpaqueError",
+    "ResetNeeded",
+    "SnapshotError",
+    "TargetError",
+    "UnknownEnv",
+    "UnknownId",
+    "UnknownPolicy",
+    "UnknownWrapper",
+    "WrapperOrderError",
+]
+
+
+class GemError(Exception):
+    """Any error that this package raises on purpose; its text is one line for a person."""
+
+
+class UnknownId(GemError):
+    """No installed plugin provides this id. Carries the nearest ids that exist."""
+
+    kind = "id"
+
+    def __init__(self, message: str, *, id: str, suggestions: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.id = id
+        self.suggestions = tuple(suggestions)
+
+
+class UnknownEnv(UnknownId):
+    """No installed plugin provides this environment."""
+
+    kind = "environment"
+
+
+class UnknownWrapper(UnknownId):
+    """No installed plugin provides this wrapper."""
+
+    kind = "wrapper"
+
+
+class UnknownPolicy(UnknownId):
+    """No installed plugin provides this policy."""
+
+    kind = "policy"
+
+
+class IdConflict(GemError):
+    """Two distributions claim one id, and choosing for the user would be a guess."""
+
+    def __init__(self, message: str, *, id: str, distributions: Sequence[str]) -> None:
+        super().__init__(message)
+        self.id = id
+        self.distributions = tuple(distributions)
+
+
+class MissingRequirement(GemError):
+    """A spec needs packages that are absent or too old. `command` installs them."""
+
+    def __init__(self, message: str, *, requirements: Sequence[str], command: str) -> None:
+        super().__init__(message)
+        self.requirements = tuple(requirements)
+        self.command = command
+
+
+class TargetError(GemError):
+    """A `module:attribute` string names nothing that can be imported."""
+
+    def __init__(self, message: str, *, target: str) -> None:
+        super().__init__(message)
+        self.target = target
+
+
+class BadArguments(GemError):
+    """Arguments that a target does not take. `problems` has one line for each of them."""
+
+    def __init__(self, message: str, *, subject: str, problems: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.subject = subject
+        self.problems = tuple(problems)
+
+
+class WrapperOrderError(GemError):
+    """Wrappers in an order that cannot work. Carries the order that was asked for."""
+
+    def __init__(self, message: str, *, wrappers: Sequence[str]) -> None:
+        super().__init__(message)
+        self.wrappers = tuple(wrappers)
+
+
+class OpaqueError(GemError):
+    """A stack was made with a live object that its spec cannot carry elsewhere."""
+
+    def __init__(self, message: str, *, argument: str) -> None:
+        super().__init__(message)
+        self.argument = argument
+
+
+class EnvUsageError(GemError):
+    """An environment was called out of turn. The episode that was running is unharmed."""
+
+
+class ResetNeeded(EnvUsageError):
+    """`step` came before the first `reset`, or after the episode's end: call `reset` first."""
+
+
+class EnvBusy(EnvUsageError):
+    """A second call came while one was running: an instance takes one call at a time."""
+
+
+class EnvClosed(EnvUsageError):
+    """The environment was closed: make another one."""
+
+
+class SnapshotError(GemError):
+    """State that cannot be saved as plain data, or that does not fit this environment."""
+
+    def __init__(self, message: str, *, attribute: str | None = None) -> None:
+        super().__init__(message)
+        self.attribute = attribute
+
+
+class DataError(GemError):
+    """An environment's data is absent or malformed. Rows count from 1."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        source: str,
+        row: int | None = None,
+        field: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.source = source
+        self.row = row
+        self.field = field
+
+
+class LogError(GemError):
+    """A log of episodes cannot be read or written. What it already holds is unharmed."""
+
+    def __init__(self, message: str, *, path: str) -> None:
+        super().__init__(message)
+        self.path = path

@@ -1,0 +1,157 @@
+"""What a plugin states about itself, as frozen data. Knows nothing about how it is used.
+
+A plugin's manifest module imports this module and the standard library, nothing else: every
+target is a string, `"module:attribute"`, that is imported only when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+__all__ = [
+    "API_GROUP",
+    "API_VERSION",
+    "AdapterSpec",
+    "EnvSpec",
+    "ExecutorSpec",
+    "PluginManifest",
+    "PolicySpec",
+    "ToolSpec",
+    "WrapperRef",
+    "WrapperSpec",
+]
+
+API_VERSION = 1
+API_GROUP = f"gem.plugins.v{API_VERSION}"
+
+Target = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")]
+EnvId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*:[A-Za-z0-9][A-Za-z0-9_.,-]*$")]
+PlainId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_.-]*$")]
+
+
+class _Spec(BaseModel):
+    """Frozen, and deaf to unknown fields: a newer plugin still loads on an older core."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class WrapperRef(_Spec):
+    """One layer of a stack: the wrapper's id, or its `module:Class`, and its keyword arguments."""
+
+    id: str
+    kwargs: Mapping[str, Any] = {}
+
+
+class EnvSpec(_Spec):
+    """One environment: where it lives, what it takes, and what it promises.
+
+    `target` is called with `kwargs` to build it. `requires` are pip requirements, checked
+    before import. `blocking` says that a step may wait or compute for long, so it never runs
+    on an event loop. `success_return` is the total return from which an episode counts as a
+    success where its last `info` has no `"success"`. `fixed_start` declares that every seed
+    starts alike, `winnable=False` that even a perfect player cannot succeed (`bound` is then
+    the best return there is). `wrappers` is the stack, innermost first.
+    """
+
+    id: EnvId
+    target: Target
+    kwargs: Mapping[str, Any] = {}
+    summary: str = ""
+    requires: tuple[str, ...] = ()
+    blocking: bool = True
+    success_return: float = 1.0
+    fixed_start: bool = False
+    winnable: bool = True
+    bound: float | None = None
+    source: str = ""
+    licence: str = ""
+    wrappers: tuple[WrapperRef, ...] = ()
+
+    @property
+    def namespace(self) -> str:
+        """The part of the id before the colon."""
+        return self.id.partition(":")[0]
+
+
+class WrapperSpec(_Spec):
+    """One wrapper. `layer` places it: tools inside observations inside prompts; "any" anywhere.
+
+    `rewrites_history` marks a wrapper whose observation is the whole prompt.
+    """
+
+    id: PlainId
+    target: Target
+    summary: str = ""
+    requires: tuple[str, ...] = ()
+    blocking: bool = True
+    layer: Literal["tool", "observation", "prompt", "any"] = "any"
+    rewrites_history: bool = False
+
+
+class ToolSpec(_Spec):
+    """One tool that a policy may call."""
+
+    id: PlainId
+    target: Target
+    summary: str = ""
+    requires: tuple[str, ...] = ()
+
+
+class PolicySpec(_Spec):
+    """One policy for evaluation. In `NAME:ARGUMENT`, `target` gets ARGUMENT if `takes_argument`."""
+
+    id: PlainId
+    target: Target
+    summary: str = ""
+    requires: tuple[str, ...] = ()
+    takes_argument: str | None = Field(
+        default=None, description="what stands after the colon, as help shows it: 'MODEL@BASE_URL'"
+    )
+
+
+class AdapterSpec(_Spec):
+    """One bridge to a training framework."""
+
+    id: PlainId
+    target: Target
+    summary: str = ""
+    requires: tuple[str, ...] = ()
+
+
+class ExecutorSpec(_Spec):
+    """One way to run environments, behind the word `backend=`."""
+
+    id: PlainId
+    target: Target
+    summary: str = ""
+    requires: tuple[str, ...] = ()
+
+
+class PluginManifest(_Spec):
+    """Everything one plugin provides. The value of its entry point in `gem.plugins.v1`.
+
+    `hooks` are modules with pluggy implementations (see `gem.hooks`), imported only when
+    something is announced or the command line needs its commands.
+    """
+
+    name: PlainId
+    summary: str = ""
+    envs: tuple[EnvSpec, ...] = ()
+    wrappers: tuple[WrapperSpec, ...] = ()
+    tools: tuple[ToolSpec, ...] = ()
+    policies: tuple[PolicySpec, ...] = ()
+    adapters: tuple[AdapterSpec, ...] = ()
+    executors: tuple[ExecutorSpec, ...] = ()
+    hooks: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _ids_are_unique(self) -> PluginManifest:
+        for kind in ("envs", "wrappers", "tools", "policies", "adapters", "executors"):
+            ids = [spec.id for spec in getattr(self, kind)]
+            twice = sorted({id for id in ids if ids.count(id) > 1})
+            if twice:
+                raise ValueError(f"{kind} lists {', '.join(map(repr, twice))} more than once")
+        return self

@@ -1,0 +1,62 @@
+"""Turn a `"module:attribute"` string into the object it names, once its requirements are met.
+
+Knows nothing about what the object is.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.metadata
+from collections.abc import Iterable
+from typing import Any
+
+from packaging.requirements import Requirement
+
+from gem.errors import MissingRequirement, TargetError
+
+__all__ = ["check_requirements", "load_target"]
+
+
+def check_requirements(requirements: Iterable[str], *, subject: str) -> None:
+    """Raise MissingRequirement, with the pip command, unless all are installed. Imports none."""
+    missing = tuple(text for text in requirements if not _is_met(text))
+    if not missing:
+        return
+    command = "pip install " + " ".join(f'"{text}"' for text in missing)
+    raise MissingRequirement(
+        f"{subject} needs {', '.join(missing)}, not installed here. Run: {command}",
+        requirements=missing,
+        command=command,
+    )
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_met(text: str) -> bool:
+    requirement = Requirement(text)
+    if requirement.marker and not requirement.marker.evaluate():
+        return True
+    try:
+        version = importlib.metadata.version(requirement.name)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return requirement.specifier.contains(version, prereleases=True)
+
+
+@functools.lru_cache(maxsize=4096)
+def load_target(target: str) -> Any:
+    """Import what `target` names. Raises TargetError, with the cause, where that fails."""
+    module, _, path = target.partition(":")
+    try:
+        found: Any = importlib.import_module(module)
+        for name in path.split("."):
+            found = getattr(found, name)
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # a module may raise anything at import, SystemExit too
+        raise TargetError(
+            f"{target!r} cannot be imported ({type(error).__name__}: {error}). Check the "
+            "spelling, `module:attribute`, and that its package is installed and whole.",
+            target=target,
+        ) from error
+    return found
