@@ -1,0 +1,122 @@
+"""The tasks of this repository: `nox -l` lists them, `nox -s tests` runs one.
+
+Nothing of ours is published, so pip always gets our distributions as paths, all of them in
+one command, and never looks their names up in an index, where a stranger could own them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2024.10.9"
+nox.options.sessions = ["lint", "types", "isolation", "tests"]
+nox.options.error_on_external_run = True
+
+CONSTRAINTS = "--constraint=constraints.txt"
+IMPORT_NAMES = {
+    "gem-core": "gem",
+    "gem-envs-games": "gem_envs_games",
+    "gem-envs-math": "gem_envs_math",
+    "gem-eval": "gem_eval",
+}
+EXTRAS = {"gem-envs-math": "[data]"}
+QUICKSTART = """
+    gem-env eval game:GuessTheNumber-v0-hard game:Mastermind-v0-hard math:Arithmetic-v0
+    --policy solver --policy random --episodes 200 --seed 0
+"""
+
+
+@nox.session
+def quickstart(session: nox.Session) -> None:
+    """Install everything and evaluate two policies; nothing after the install needs a network."""
+    session.install(CONSTRAINTS, *(f"./{name}" for name in IMPORT_NAMES))
+    session.run(*QUICKSTART.split(), "--out", str(unused(Path("runs/quickstart"))))
+    session.log("The command `gem-env` above is %s/gem-env", session.bin)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Hold gem-core's own tests to full coverage, then run every test of the tree."""
+    install_checkout(session, "test")
+    session.run("coverage", "run", "-m", "pytest", "--quiet", "gem-core/tests")
+    session.run("coverage", "report")
+    session.run("pytest", *session.posargs)
+    end_on_the_count()
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check rules and format with ruff; `nox -s lint -- --fix` repairs what can be repaired."""
+    session.install(CONSTRAINTS, *group("lint"))
+    session.run("ruff", "check", *session.posargs)
+    session.run("ruff", "format", *([] if "--fix" in session.posargs else ["--check"]))
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check source and tests of every distribution, and the rest of the tree, with mypy."""
+    install_checkout(session, "types")
+    for name in IMPORT_NAMES:  # one run each: tests of two distributions may share a name
+        session.run("mypy", f"{name}/src", f"{name}/tests")
+    session.run("mypy", "tests", "benchmarks", "examples", "tools", "noxfile.py")
+
+
+@nox.session
+@nox.parametrize("name", list(IMPORT_NAMES), ids=list(IMPORT_NAMES))
+def isolation(session: nox.Session, name: str) -> None:
+    """Run each distribution's own tests with nothing but core installed, then with its extras."""
+    wheels = build_wheels(session, {"gem-core", name})
+    for extra in ["", EXTRAS[name]] if name in EXTRAS else [""]:
+        paths = (f"{wheel}{extra if built == name else ''}" for built, wheel in wheels.items())
+        session.install(CONSTRAINTS, *group("test"), *paths)
+        session.run("python", "-c", f"import {IMPORT_NAMES[name]}")
+        session.run("pytest", f"{name}/tests")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Run every Python block and check every help page of the documentation."""
+    install_checkout(session, "test")
+    session.run("pytest", "tests/test_docs.py", *session.posargs)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Run every benchmark and print what it measured."""
+    install_checkout(session, "test")
+    for script in sorted(Path("benchmarks").glob("*.py")):
+        session.run("python", str(script), *session.posargs)
+
+
+def group(name: str) -> tuple[str, ...]:
+    """List the requirements of a dependency group of the root pyproject.toml."""
+    return nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), name)
+
+
+def install_checkout(session: nox.Session, tools: str) -> None:
+    """Install a group of tools and every distribution of the checkout, extras included."""
+    paths = (f"--editable=./{name}{EXTRAS.get(name, '')}" for name in IMPORT_NAMES)
+    session.install(CONSTRAINTS, *group(tools), *paths)
+
+
+def build_wheels(session: nox.Session, names: set[str]) -> dict[str, Path]:
+    """Build a wheel of each named distribution in this session's own folder."""
+    folder = Path(session.create_tmp(), "wheels")
+    sources = (f"./{name}" for name in sorted(names))
+    session.run("python", "-m", "pip", "wheel", "--quiet", "--no-deps", f"-w{folder}", *sources)
+    return {name: next(folder.glob(f"{name.replace('-', '_')}-*.whl")) for name in sorted(names)}
+
+
+def unused(folder: Path) -> Path:
+    """Return the folder, or the first of folder-2, folder-3, ... where nothing is yet."""
+    numbered = (folder.with_name(f"{folder.name}-{n}") for n in itertools.count(2))
+    return next(path for path in itertools.chain([folder], numbered) if not path.exists())
+
+
+def end_on_the_count() -> None:
+    """Leave pytest's count as the last line: from here on nox reports failures only."""
+    logging.getLogger("nox").setLevel(logging.WARNING)
