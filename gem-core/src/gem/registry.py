@@ -40,6 +40,7 @@ __all__ = [
     "policy_spec",
     "refresh",
     "register",
+    "resolve",
     "spec",
     "wrapper_spec",
     "wrappers",
@@ -227,14 +228,15 @@ def make(
     fixes the instance's run seed: its first `reset()` equals `reset(seed=seed)`. Raises
     UnknownEnv, IdConflict, MissingRequirement, TargetError, BadArguments, WrapperOrderError.
     """
-    found = _as_spec(env)
+    found = resolve(env)
     check_requirements(found.requires, subject=found.id)
     made = _construct(found, {**found.kwargs, **kwargs})
     made._first_seed = seed
     return _wrap(made, [*found.wrappers, *wrappers])
 
 
-def _as_spec(env: EnvLike) -> EnvSpec:
+def resolve(env: EnvLike) -> EnvSpec:
+    """Return the spec that an id, a spec or its JSON data stands for. Imports no target."""
     if isinstance(env, str):
         return spec(env)
     return env if isinstance(env, EnvSpec) else EnvSpec.model_validate(env)

@@ -1,0 +1,364 @@
+"""One episode as a record: for evaluation, viewing and training alike.
+
+JSON lines, one episode a line, append-only. Knows nothing about how episodes are run.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from hashlib import blake2b
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, get_args
+
+from gem.content import (
+    Message,
+    Observation,
+    ToolCall,
+    ToolResult,
+    observation_from_json,
+    observation_to_json,
+)
+from gem.conversation import Usage
+from gem.errors import LogError
+
+__all__ = ["FORMAT", "Episode", "EpisodeLog", "StopReason", "Turn", "plain_info", "read_episodes"]
+
+FORMAT = 1
+
+StopReason = Literal[
+    "terminated",
+    "truncated",
+    "max_turns",
+    "env_error",
+    "step_timeout",
+    "worker_lost",
+    "policy_error",
+]
+"""Why an episode ended: by its task, by its own limit, by the run's limit, or by an error."""
+
+_ERRORS = frozenset({"env_error", "step_timeout", "worker_lost", "policy_error"})
+_APART = ("suffix", "reward_parts", "tool_results")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One action and what it led to. `observation` is what the policy saw before it.
+
+    Durations are in seconds: `step_s` of the environment, `policy_s` of the policy. Token ids,
+    logprobs and mask, where present, have equal lengths.
+    """
+
+    observation: Observation
+    action: str
+    reward: float
+    terminated: bool
+    truncated: bool
+    suffix: str | None = None
+    reward_parts: Mapping[str, float] = field(default_factory=dict)
+    info: Mapping[str, Any] = field(default_factory=dict)
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_results: tuple[ToolResult, ...] = ()
+    seat: int = 0
+    step_s: float = 0.0
+    policy_s: float = 0.0
+    token_ids: tuple[int, ...] | None = None
+    logprobs: tuple[float, ...] | None = None
+    mask: tuple[int, ...] | None = None
+    finish_reason: str | None = None
+    usage: Usage | None = None
+
+    def outcome(self) -> dict[str, Any]:
+        """Return what must reproduce, as JSON data."""
+        return {
+            "seat": self.seat,
+            "observation": observation_to_json(self.observation),
+            "suffix": self.suffix,
+            "action": self.action,
+            "tool_calls": _calls_to_json(self.tool_calls),
+            "tool_results": [_result_to_json(result) for result in self.tool_results],
+            "reward": self.reward,
+            "reward_parts": dict(self.reward_parts),
+            "terminated": self.terminated,
+            "truncated": self.truncated,
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON data; what was not recorded is left out."""
+        usage = self.usage and [self.usage.prompt_tokens, self.usage.completion_tokens]
+        optional = {
+            "token_ids": self.token_ids,
+            "logprobs": self.logprobs,
+            "mask": self.mask,
+            "finish_reason": self.finish_reason,
+            "usage": usage,
+        }
+        plain = {**self.outcome(), "info": dict(self.info)}
+        plain |= {"step_s": self.step_s, "policy_s": self.policy_s}
+        plain |= {name: value for name, value in optional.items() if value is not None}
+        return plain
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Turn:
+        """Rebuild a turn. Raises KeyError, TypeError or ValueError on data of another shape."""
+        known = {name: plain[name] for name in _TURN_FIELDS if name in plain}
+        known["observation"] = observation_from_json(plain["observation"])
+        known["tool_calls"] = Message.from_json({**_EMPTY, **plain}).tool_calls
+        known["tool_results"] = tuple(
+            ToolResult(result["call_id"], result["content"], result["is_error"])
+            for result in plain["tool_results"]
+        )
+        for name in ("token_ids", "logprobs", "mask"):
+            if plain.get(name) is not None:
+                known[name] = tuple(plain[name])
+        if plain.get("usage") is not None:
+            known["usage"] = Usage(*plain["usage"])
+        return cls(**known)
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One finished episode: what was run, what happened, and how it ended.
+
+    `env_index`, `episode_index` and `repeat` say which episode of its run it is. `success` is
+    None where an error ended it: an error is never a wrong answer.
+    """
+
+    env_id: str
+    env_kwargs: Mapping[str, Any]
+    wrappers: tuple[Mapping[str, Any], ...]
+    env_index: int
+    episode_index: int
+    repeat: int
+    seed: int
+    task: int | None
+    policy: str
+    turns: tuple[Turn, ...]
+    final_observation: Observation | None
+    total_reward: float
+    terminated: bool
+    truncated: bool
+    stop_reason: StopReason
+    error: str | None
+    success: bool | None
+    versions: Mapping[str, str]
+    duration_s: float
+    format: int = FORMAT
+
+    @property
+    def is_error(self) -> bool:
+        """Whether an error ended it, rather than its task or a limit of turns."""
+        return self.stop_reason in _ERRORS
+
+    @property
+    def played_turns(self) -> tuple[Turn, ...]:
+        """The turns that the environment answered: without the one, if any, that failed."""
+        failed_in_step = self.is_error and self.stop_reason != "policy_error"
+        return self.turns[:-1] if failed_in_step else self.turns
+
+    def fingerprint(self) -> str:
+        """Hash what must reproduce: the same on every backend, in any order, in any process.
+
+        Timings, versions, the policy's name, the error's text and free `info` are left out.
+        """
+        reproduced = {
+            "env_id": self.env_id,
+            "env_kwargs": self.env_kwargs,
+            "wrappers": self.wrappers,
+            "seed": self.seed,
+            "task": self.task,
+            "turns": [turn.outcome() for turn in self.turns],
+            "final_observation": _optional(self.final_observation),
+            "terminated": self.terminated,
+            "truncated": self.truncated,
+            "stop_reason": self.stop_reason,
+            "success": self.success,
+        }
+        return blake2b(_line(reproduced, sort_keys=True), digest_size=16).hexdigest()
+
+    def to_json(self) -> str:
+        """Return one line of ASCII JSON."""
+        plain = {each.name: getattr(self, each.name) for each in fields(self)}
+        plain["turns"] = [turn.to_json() for turn in self.turns]
+        plain["final_observation"] = _optional(self.final_observation)
+        return _line(plain).decode("ascii")
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Episode:
+        """Rebuild an episode. Raises ValueError on text that is not one."""
+        try:
+            return cls._from_plain(json.loads(text))
+        except (KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise ValueError(f"not an episode: {type(error).__name__} {error}") from error
+
+    @classmethod
+    def _from_plain(cls, plain: dict[str, Any]) -> Episode:
+        if plain["format"] != FORMAT:
+            raise ValueError(f"format {plain['format']!r}, and this version reads {FORMAT}")
+        if plain["stop_reason"] not in get_args(StopReason):
+            raise ValueError(f"unknown stop reason {plain['stop_reason']!r}")
+        known = {each.name: plain[each.name] for each in fields(cls)}
+        known["turns"] = tuple(map(Turn.from_json, plain["turns"]))
+        known["wrappers"] = tuple(plain["wrappers"])
+        final = plain["final_observation"]
+        known["final_observation"] = None if final is None else observation_from_json(final)
+        return cls(**known)
+
+
+def plain_info(info: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON data of `info`, without what a turn records apart.
+
+    A value that JSON cannot hold becomes a note of its type.
+    """
+    return {str(name): _plain(value) for name, value in info.items() if name not in _APART}
+
+
+def _plain(value: Any) -> Any:
+    if value is None or type(value) in (str, bool, int):
+        return value
+    try:
+        return json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError, RecursionError):
+        return {"$opaque": f"{type(value).__module__}.{type(value).__qualname__}"}
+
+
+_TURN_FIELDS = tuple(each.name for each in fields(Turn))
+_EMPTY = {"role": "assistant", "content": ""}
+
+
+def _calls_to_json(calls: tuple[ToolCall, ...]) -> Any:
+    return Message("assistant", "", calls).to_json().get("tool_calls", [])
+
+
+def _result_to_json(result: ToolResult) -> dict[str, Any]:
+    return {"call_id": result.call_id, "content": result.content, "is_error": result.is_error}
+
+
+def _optional(observation: Observation | None) -> Any:
+    return None if observation is None else observation_to_json(observation)
+
+
+def _line(plain: Mapping[str, Any], *, sort_keys: bool = False) -> bytes:
+    text = json.dumps(plain, sort_keys=sort_keys, separators=(",", ":"), allow_nan=False)
+    return text.encode("ascii")
+
+
+class EpisodeLog:
+    """Append episodes to a file, one a line, each safe on disk before `append` returns.
+
+    A half-written last line, left by a crash, is removed on opening; a write that fails is taken
+    back. One log writes a file at a time. Raises LogError, naming the file, on any of it.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        try:
+            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise self._error("cannot be opened for writing", error) from error
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._end = self._mended_end()
+        except OSError as error:
+            os.close(self._file)
+            what = (
+                "is being written by another run"
+                if isinstance(error, BlockingIOError)
+                else "cannot be read"
+            )
+            raise self._error(what, error) from error
+
+    def append(self, episode: Episode) -> None:
+        """Write one episode and wait until it is on disk."""
+        line = episode.to_json().encode("ascii") + b"\n"
+        try:
+            self._write(line)
+            os.fsync(self._file)
+        except OSError as error:
+            os.ftruncate(self._file, self._end)
+            raise self._error("cannot be written", error) from error
+        self._end += len(line)
+
+    def close(self) -> None:
+        """Release the file. A second call does nothing."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def __enter__(self) -> EpisodeLog:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _write(self, line: bytes) -> None:
+        written = 0
+        while written < len(line):
+            written += os.pwrite(self._file, line[written:], self._end + written)
+
+    def _mended_end(self) -> int:
+        """Return the end of the last whole line, everything after it removed."""
+        content = self.path.read_bytes()
+        end = content.rfind(b"\n") + 1
+        if end < len(content):
+            if _is_whole(content[end:]):
+                os.pwrite(self._file, b"\n", len(content))
+                return len(content) + 1
+            os.ftruncate(self._file, end)
+        return end
+
+    def _error(self, what: str, error: OSError) -> LogError:
+        return LogError(
+            f"The episode log {self.path} {what} ({error.strerror}). What it holds is unharmed: "
+            "mend that and go on, or choose another path.",
+            path=str(self.path),
+        )
+
+
+def read_episodes(path: str | os.PathLike[str]) -> Iterator[Episode]:
+    """Yield the episodes of a log, in the order in which they finished.
+
+    A half-written last line is ignored. Raises LogError, naming the line, on any other that is
+    not an episode.
+    """
+    try:
+        with open(path, "rb") as lines:
+            yield from _episodes(lines, path)
+    except OSError as error:
+        raise LogError(
+            f"The episode log {path} cannot be read ({error.strerror}). Check the path: it is "
+            "the `episodes.jsonl` of a run folder.",
+            path=str(path),
+        ) from error
+
+
+def _episodes(lines: Any, path: str | os.PathLike[str]) -> Iterator[Episode]:
+    for number, line in enumerate(lines, start=1):
+        try:
+            episode = Episode.from_json(line)
+        except ValueError as error:
+            if not line.endswith(b"\n"):
+                return
+            raise LogError(
+                f"Line {number} of {path} is not an episode ({error}). Remove that line to read "
+                "the others.",
+                path=str(path),
+            ) from error
+        yield episode
+
+
+def _is_whole(line: bytes) -> bool:
+    try:
+        Episode.from_json(line)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,120 @@
+"""Run a recorded episode again and compare it step by step.
+
+Knows nothing about policies: recorded actions are taken as they stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from gem.content import Action, Observation, observation_to_json
+from gem.env import Env
+from gem.episode import Episode, Turn
+from gem.registry import make, resolve
+from gem.rollouts import versions
+from gem.specs import WrapperRef
+
+__all__ = ["Difference", "ReplayReport", "replay"]
+
+
+class Difference(NamedTuple):
+    """The first thing that did not reproduce. Turns count from 0; `recorded` is the log's."""
+
+    turn: int
+    field: str
+    recorded: Any
+    replayed: Any
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayReport:
+    """What came of one replay.
+
+    "partial": all that was recorded reproduced, but an error ended the episode, and what led to
+    it (a deadline, a lost worker, a policy) is not run again. `versions` has those that changed
+    since, as (then, now).
+    """
+
+    episode: Episode
+    state: Literal["same", "different", "partial"]
+    difference: Difference | None
+    turns_compared: int
+    versions: Mapping[str, tuple[str | None, str | None]]
+
+
+def replay(episode: Episode) -> ReplayReport:
+    """Take the recorded actions again, from the recorded seed and task, and compare.
+
+    Raises GemError where the environment cannot be made again (not installed, or made with a
+    live object); an environment that now raises is a difference, not an error.
+    """
+    difference = next(_differences(episode), None)
+    if difference is not None:
+        state: Literal["same", "different", "partial"] = "different"
+    else:
+        state = "partial" if episode.is_error else "same"
+    compared = len(episode.played_turns) if difference is None else difference.turn
+    return ReplayReport(episode, state, difference, compared, _changed_versions(episode))
+
+
+def _differences(episode: Episode) -> Iterator[Difference]:
+    if episode.is_error and not episode.turns:
+        return  # it may have failed in reset: nothing is on record to compare
+    with _make(episode) as env:
+        turn = 0
+        try:
+            options = {} if episode.task is None else {"task": episode.task}
+            observation, info = env.reset(seed=episode.seed, **options)
+            yield from _compare_shown(episode, 0, observation, info)
+            for turn, recorded in enumerate(episode.played_turns):
+                step = env.step(Action(recorded.action, tool_calls=recorded.tool_calls))
+                yield from _compare_step(turn, recorded, step)
+                yield from _compare_shown(episode, turn + 1, step.observation, step.info)
+        except Exception as error:  # whatever it is, it was not there when this was recorded
+            yield Difference(turn, "exception", None, f"{type(error).__name__}: {error}")
+
+
+def _make(episode: Episode) -> Env:
+    refs = tuple(WrapperRef.model_validate(ref) for ref in episode.wrappers)
+    spec = resolve(episode.env_id)
+    return make(spec.model_copy(update={"kwargs": dict(episode.env_kwargs), "wrappers": refs}))
+
+
+def _compare_step(turn: int, recorded: Turn, step: Any) -> Iterator[Difference]:
+    pairs = {
+        "reward": (recorded.reward, float(step.reward)),
+        "reward_parts": (dict(recorded.reward_parts), dict(step.info.get("reward_parts", {}))),
+        "terminated": (recorded.terminated, bool(step.terminated)),
+        "truncated": (recorded.truncated, bool(step.truncated)),
+    }
+    for field, (then, now) in pairs.items():
+        if then != now:
+            yield Difference(turn, field, then, now)
+
+
+def _compare_shown(
+    episode: Episode, turn: int, observation: Observation, info: Mapping[str, Any]
+) -> Iterator[Difference]:
+    """Compare what the policy was shown before a turn, or at the end."""
+    if turn < len(episode.turns):
+        shown, suffix = episode.turns[turn].observation, episode.turns[turn].suffix
+        if suffix != info.get("suffix"):
+            yield Difference(turn, "suffix", suffix, info.get("suffix"))
+    elif episode.final_observation is not None:
+        shown = episode.final_observation
+    else:
+        return
+    then, now = observation_to_json(shown), observation_to_json(observation)
+    if then != now:
+        yield Difference(turn, "observation", then, now)
+
+
+def _changed_versions(episode: Episode) -> dict[str, tuple[str | None, str | None]]:
+    now = versions(episode.env_id)
+    return {
+        name: (episode.versions.get(name), now.get(name))
+        for name in {**episode.versions, **now}
+        if episode.versions.get(name) != now.get(name)
+    }

@@ -1,0 +1,465 @@
+"""Run episodes: one coroutine each, many in flight, the same content in whatever order.
+
+Knows nothing about where policies come from or where episodes are kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+import traceback
+import warnings
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import Any, Literal, NamedTuple, TypeVar, Union
+
+from gem import __version__
+from gem.bridge import in_thread, is_awaitable
+from gem.content import Action, Observation, normalise_text, observation_text, observation_to_json
+from gem.conversation import Conversation, Policy, Reply, Request, as_reply
+from gem.env import Env
+from gem.episode import Episode, StopReason, Turn, plain_info
+from gem.errors import BadArguments
+from gem.registry import EnvLike, WrapperLike, make, owner, resolve
+from gem.seeding import episode_seed, key_seed, stream
+from gem.specs import EnvSpec
+from gem.step import Step
+
+__all__ = ["Assignment", "plan_episodes", "rollout", "versions"]
+
+T = TypeVar("T")
+
+Envs = Union[EnvLike, Sequence[EnvLike]]
+
+
+class Assignment(NamedTuple):
+    """One episode to run. `env_index` is the position in the list of environments."""
+
+    env_index: int
+    episode_index: int
+    repeat: int
+    seed: int
+    task: int | None
+
+
+def plan_episodes(
+    envs: Envs,
+    *,
+    episodes: int | Literal["all"],
+    seed: int = 0,
+    repeats: int = 1,
+    env_kwargs: Mapping[str, Any] | None = None,
+    wrappers: Sequence[WrapperLike] = (),
+) -> list[Assignment]:
+    """List the episodes of a run. Depends on the arguments alone; makes each environment once.
+
+    Over a finite set of tasks, `"all"` is every task once and N the first N of the permutation
+    that `seed` fixes: none twice unless N is larger than the set. Repeats share their seed.
+    """
+    if episodes != "all" and episodes < 1 or repeats < 1:
+        raise BadArguments(
+            f"episodes={episodes!r} and repeats={repeats!r} were asked for. Both count from 1.",
+            subject="episodes",
+        )
+    return [
+        Assignment(
+            env_index, episode_index, repeat, episode_seed(seed, env_index, episode_index), task
+        )
+        for env_index, each in enumerate(_as_list(envs))
+        for episode_index, task in enumerate(
+            _tasks(each, episodes, (seed, env_index), env_kwargs or {}, wrappers)
+        )
+        for repeat in range(repeats)
+    ]
+
+
+def _as_list(envs: Envs) -> list[EnvLike]:
+    return [envs] if isinstance(envs, (str, EnvSpec, Mapping)) else list(envs)
+
+
+def _tasks(
+    env: EnvLike,
+    episodes: int | Literal["all"],
+    key: tuple[int, int],
+    env_kwargs: Mapping[str, Any],
+    wrappers: Sequence[WrapperLike],
+) -> list[int | None]:
+    with make(env, wrappers=wrappers, **env_kwargs) as made:
+        size, id = made.num_tasks, made.spec.id if made.spec else str(env)
+    if size is None:
+        if episodes == "all":
+            raise BadArguments(
+                f"All episodes of {id!r} were asked for, and it has no finite set of tasks. "
+                "Give a number of episodes.",
+                subject=id,
+            )
+        return [None] * episodes
+    wanted = size if episodes == "all" else episodes
+    passes = -(-wanted // size)
+    return [
+        task
+        for number in range(passes)
+        for task in islice(_permutation(size, *key, number), min(size, wanted - number * size))
+    ]
+
+
+def _permutation(size: int, *key: int) -> Iterator[int]:
+    """Yield a permutation of range(size) that `key` fixes, at a cost of only what is taken."""
+    rng, moved = stream("tasks", *key), dict[int, int]()
+    for index in range(size):
+        chosen = rng.randrange(index, size)
+        yield moved.get(chosen, chosen)
+        moved[chosen] = moved.pop(index, index)
+
+
+def rollout(
+    policy: Policy,
+    env: Envs,
+    *,
+    episodes: int | Literal["all"] = 1,
+    repeats: int = 1,
+    seed: int = 0,
+    concurrency: int = 64,
+    backend: str = "inline",
+    wrappers: Sequence[WrapperLike] = (),
+    env_kwargs: Mapping[str, Any] | None = None,
+    max_turns: int | None = None,
+    step_timeout_s: float | None = None,
+    policy_timeout_s: float | None = None,
+    plan: Sequence[Assignment] | None = None,
+) -> AsyncGenerator[Episode, None]:
+    """Yield finished episodes in completion order; their content is the same in any order.
+
+    `env` is an id or a spec, or a list of them; `episodes` counts for each. `plan` runs exactly
+    these assignments instead. At most `concurrency` episodes are in flight, and no more are
+    started than are taken. An error of the environment or of the policy ends its own episode as
+    truncated, with a `stop_reason` and the error's text, and no other. Blocking steps run on
+    threads; one that outlasts `step_timeout_s` is abandoned with its environment. A step that
+    declares `blocking=False` runs inline, where no deadline can interrupt it.
+
+        async for episode in gem.rollout(policy, "game:GuessTheNumber-v0-hard", episodes=8):
+            print(episode.total_reward)
+    """
+    if backend != "inline":
+        raise BadArguments(
+            f"backend={backend!r} was asked for, and only 'inline' is installed.", subject="backend"
+        )
+    if concurrency < 1:
+        raise BadArguments(
+            f"concurrency={concurrency} was asked for, and must be 1 or more.",
+            subject="concurrency",
+        )
+    kwargs = dict(env_kwargs or {})
+    if plan is None:
+        plan = plan_episodes(
+            env, episodes=episodes, seed=seed, repeats=repeats, env_kwargs=kwargs, wrappers=wrappers
+        )
+    deadlines = _Deadlines(step_timeout_s, policy_timeout_s)
+    stage = _Stage(_as_list(env), kwargs, wrappers)
+    play = _Play(policy, stage, max_turns, deadlines)
+    return _run(play, plan, concurrency)
+
+
+async def _run(
+    play: _Play, plan: Sequence[Assignment], concurrency: int
+) -> AsyncGenerator[Episode, None]:
+    finished: asyncio.Queue[asyncio.Task[Episode]] = asyncio.Queue()
+    running: set[asyncio.Task[Episode]] = set()
+
+    def start(assignment: Assignment) -> None:
+        task = asyncio.ensure_future(play.episode(assignment))
+        running.add(task)
+        task.add_done_callback(finished.put_nowait)
+
+    waiting = iter(plan)
+    try:
+        for assignment in islice(waiting, concurrency):
+            start(assignment)
+        while running:
+            task = await finished.get()
+            running.discard(task)
+            yield task.result()
+            for assignment in islice(waiting, 1):
+                start(assignment)
+    finally:
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        await play.stage.close()
+
+
+class _Deadlines(NamedTuple):
+    step_s: float | None
+    policy_s: float | None
+
+
+class _Stage:
+    """The environments of a run: made on demand, used again, given up when they fail."""
+
+    def __init__(
+        self,
+        envs: Sequence[EnvLike],
+        kwargs: Mapping[str, Any],
+        wrappers: Sequence[WrapperLike],
+    ) -> None:
+        self.specs = [resolve(env) for env in envs]
+        self._kwargs, self._wrappers = kwargs, wrappers
+        self._idle: list[list[Env]] = [[] for _ in envs]
+
+    async def take(self, env_index: int) -> Env:
+        """Return an environment that nobody else uses."""
+        if self._idle[env_index]:
+            return self._idle[env_index].pop()
+        if self.specs[env_index].blocking:
+            return await in_thread(self._make, env_index)
+        return self._make(env_index)
+
+    def _make(self, env_index: int) -> Env:
+        return make(self.specs[env_index], wrappers=self._wrappers, **self._kwargs)
+
+    def give_back(self, env_index: int, env: Env) -> None:
+        """Offer an unharmed environment to the next episode."""
+        self._idle[env_index].append(env)
+
+    async def close(self) -> None:
+        """Close every idle environment; a failure is warned of and stops no other."""
+        for env in [env for idle in self._idle for env in idle]:
+            try:
+                await _call(env, "close", None)
+            except Exception as error:
+                warnings.warn(f"Closing {env} failed: {error!r}", RuntimeWarning, stacklevel=2)
+
+
+async def _call(env: Env, method: str, timeout_s: float | None, *args: Any, **kwargs: Any) -> Any:
+    """Call the environment where it can harm nobody: on a thread of its own if it blocks."""
+    if env.spec is None or env.spec.blocking:
+        call = in_thread(partial(getattr(env, method), *args, **kwargs))
+    else:
+        call = getattr(env, f"a{method}")(*args, **kwargs)
+    return await (call if timeout_s is None else _within(timeout_s, call))
+
+
+async def _within(timeout_s: float, call: Awaitable[Any]) -> Any:
+    """Await a call, or give it up. A TimeoutError of the call's own is not a deadline's."""
+    task = asyncio.ensure_future(call)
+    try:
+        await asyncio.wait({task}, timeout=timeout_s)
+        if task.done():
+            return task.result()
+    finally:
+        task.cancel()
+    late = TimeoutError(f"the environment did not answer within {timeout_s} s")
+    raise _Stopped("step_timeout", late)
+
+
+class _Stopped(Exception):
+    """An error that ends an episode, with the name that its record gives it."""
+
+    def __init__(self, reason: StopReason, error: BaseException) -> None:
+        super().__init__(reason)
+        self.reason: StopReason = reason
+        self.text = "".join(traceback.format_exception_only(type(error), error)).strip()
+
+
+class _Play:
+    """Plays one assignment after another; everything that they share."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        stage: _Stage,
+        max_turns: int | None,
+        deadlines: _Deadlines,
+    ) -> None:
+        self.stage = stage
+        self._policy, self._max_turns, self._deadlines = policy, max_turns, deadlines
+        self._policy_name = _name_of(policy)
+        self._wants = frozenset(getattr(policy, "wants", ()))
+
+    async def episode(self, assignment: Assignment) -> Episode:
+        """Play one episode to its end, whatever ends it."""
+        started = time.perf_counter()
+        scene = _Scene(assignment, self.stage.specs[assignment.env_index])
+        try:
+            scene.env = await self.stage.take(assignment.env_index)
+            await self._play(scene, scene.env)
+        except _Stopped as stopped:
+            scene.fail(stopped)
+        except (Exception, SystemExit) as error:  # an environment may raise anything
+            scene.fail(_Stopped("env_error", error))
+        if scene.env is not None and scene.stop_reason in _UNHARMED:
+            self.stage.give_back(assignment.env_index, scene.env)
+        return scene.record(self._policy_name, time.perf_counter() - started)
+
+    async def _play(self, scene: _Scene, env: Env) -> None:
+        options = {} if scene.assignment.task is None else {"task": scene.assignment.task}
+        scene.observe(*await self._in_env(env, "reset", seed=scene.assignment.seed, **options))
+        while scene.stop_reason is None:
+            before = time.perf_counter()
+            reply = await self._ask(scene, env)
+            action = Action(normalise_text(reply.action), tool_calls=reply.action.tool_calls)
+            scene.act(reply, action, time.perf_counter() - before)
+            before = time.perf_counter()
+            step = await self._in_env(env, "step", action)
+            scene.land(step, time.perf_counter() - before, self._max_turns)
+
+    def _in_env(self, env: Env, method: str, *args: Any, **kwargs: Any) -> Awaitable[Any]:
+        return _call(env, method, self._deadlines.step_s, *args, **kwargs)
+
+    async def _ask(self, scene: _Scene, env: Env) -> Reply:
+        try:
+            answer = self._policy(await self._request(scene, env))
+            if is_awaitable(answer):
+                answer = await asyncio.wait_for(answer, self._deadlines.policy_s)  # type: ignore[arg-type]
+            return as_reply(answer)  # type: ignore[arg-type]
+        except (Exception, SystemExit) as error:  # a policy may raise anything
+            raise _Stopped("policy_error", error) from error
+
+    async def _request(self, scene: _Scene, env: Env) -> Request:
+        sample = await self._hint(env, "sample", "sample_action")
+        solution = await self._hint(env, "solution", "solve")
+        return scene.request(env, sample, solution)
+
+    async def _hint(self, env: Env, want: str, method: str) -> str | None:
+        if want not in self._wants:
+            return None
+        ask: Callable[[], str | None] = getattr(env, method)
+        return await in_thread(ask) if env.spec is None or env.spec.blocking else ask()
+
+
+_UNHARMED = frozenset({"terminated", "truncated", "max_turns", "policy_error"})
+
+
+class _Scene:
+    """One episode while it is played: the conversation, and what its record will say."""
+
+    def __init__(self, assignment: Assignment, spec: EnvSpec) -> None:
+        self.assignment, self.spec = assignment, spec
+        self.env: Env | None = None
+        self.stop_reason: StopReason | None = None
+        self._error: str | None = None
+        self._talk = Conversation()
+        self._turns: list[Turn] = []
+        self._observation: Observation | None = None
+        self._info: Mapping[str, Any] = {}
+
+    def observe(self, observation: Observation, info: Mapping[str, Any]) -> None:
+        """Take in what the environment returned."""
+        assert self.env is not None
+        self._talk.rewrites_history = self.env.rewrites_history
+        self._talk.observe(observation, info)
+        observation_to_json(observation)  # what cannot be recorded fails here, in this episode
+        self._observation, self._info = observation, info
+
+    def request(self, env: Env, sample: str | None, solution: str | None) -> Request:
+        """Put the next question to the policy."""
+        is_finished = env.prompt_is_finished
+        turn, place = len(self._turns), self.assignment
+        return Request(
+            messages=() if is_finished else self._talk.messages,
+            prompt=observation_text(self._observation or "") if is_finished else None,
+            tools=tuple(env.tools),
+            seed=key_seed("policy", place.seed, place.repeat, turn),
+            turn=turn,
+            env_id=self.spec.id,
+            task=place.task,
+            sample=sample,
+            solution=solution,
+        )
+
+    def act(self, reply: Reply, action: Action, policy_s: float) -> None:
+        """Note the action before it is taken, so that one that fails is on record."""
+        self._talk.answer(reply.message)
+        self._turns.append(
+            Turn(
+                observation=self._observation if self._observation is not None else "",
+                action=str(action),
+                reward=0.0,
+                terminated=False,
+                truncated=False,
+                suffix=self._info.get("suffix"),
+                tool_calls=action.tool_calls,
+                policy_s=policy_s,
+                token_ids=reply.token_ids and tuple(map(int, reply.token_ids)),
+                logprobs=reply.logprobs and tuple(map(float, reply.logprobs)),
+                finish_reason=reply.finish_reason,
+                usage=reply.usage,
+            )
+        )
+
+    def land(self, step: Step, step_s: float, max_turns: int | None) -> None:
+        """Note what the action led to, and whether that was the end."""
+        parts = step.info.get("reward_parts", {})
+        self._turns[-1] = replace(
+            self._turns[-1],
+            reward=_finite(step.reward),
+            terminated=bool(step.terminated),
+            truncated=bool(step.truncated),
+            reward_parts={str(name): _finite(part) for name, part in parts.items()},
+            info=plain_info(step.info),
+            tool_results=tuple(step.info.get("tool_results", ())),
+            step_s=step_s,
+        )
+        self.observe(step.observation, step.info)
+        if step.terminated or step.truncated:
+            self.stop_reason = "terminated" if step.terminated else "truncated"
+        elif max_turns is not None and len(self._turns) >= max_turns:
+            self.stop_reason = "max_turns"
+
+    def fail(self, stopped: _Stopped) -> None:
+        """End the episode by an error."""
+        self.stop_reason, self._error = stopped.reason, stopped.text
+        self._observation = None
+
+    def record(self, policy: str, duration_s: float) -> Episode:
+        """Return the finished episode."""
+        assert self.stop_reason is not None
+        spec = (self.env and self.env.spec) or self.spec
+        total = math.fsum(turn.reward for turn in self._turns)
+        won = bool(self._info.get("success", total >= spec.success_return - _ROUNDING))
+        place = self.assignment
+        return Episode(
+            env_id=spec.id,
+            env_kwargs=dict(spec.kwargs),
+            wrappers=tuple({"id": ref.id, "kwargs": dict(ref.kwargs)} for ref in spec.wrappers),
+            env_index=place.env_index,
+            episode_index=place.episode_index,
+            repeat=place.repeat,
+            seed=place.seed,
+            task=place.task,
+            policy=policy,
+            turns=tuple(self._turns),
+            final_observation=self._observation,
+            total_reward=total,
+            terminated=self.stop_reason == "terminated",
+            truncated=self.stop_reason != "terminated",
+            stop_reason=self.stop_reason,
+            error=self._error,
+            success=None if self._error is not None else won,
+            versions=versions(spec.id),
+            duration_s=duration_s,
+        )
+
+
+_ROUNDING = 1e-9
+
+
+def _finite(reward: Any) -> float:
+    if math.isfinite(reward):
+        return float(reward)
+    raise ValueError(f"step returned the reward {reward!r}, and it must be finite")
+
+
+def _name_of(policy: Policy) -> str:
+    name = getattr(policy, "name", None) or getattr(policy, "__name__", None)
+    return str(name or type(policy).__name__)
+
+
+def versions(env_id: str) -> dict[str, str]:
+    """Return the versions of core and of the pack that provides an environment."""
+    record = owner(env_id)
+    pack = {record.distribution: record.version} if record else {}
+    return {"gem-core": __version__, **pack}
