@@ -331,7 +331,7 @@ def read_episodes(path: str | os.PathLike[str]) -> Iterator[Episode]:
     not an episode.
     """
     try:
-        with open(path, "rb") as lines:
+        with Path(path).open("rb") as lines:
             yield from _episodes(lines, path)
     except OSError as error:
         raise LogError(

@@ -72,7 +72,7 @@ def _differences(episode: Episode) -> Iterator[Difference]:
                 step = env.step(Action(recorded.action, tool_calls=recorded.tool_calls))
                 yield from _compare_step(turn, recorded, step)
                 yield from _compare_shown(episode, turn + 1, step.observation, step.info)
-        except Exception as error:  # whatever it is, it was not there when this was recorded
+        except Exception as error:  # noqa: BLE001 - whatever it is, it was not there when recorded
             yield Difference(turn, "exception", None, f"{type(error).__name__}: {error}")
 
 

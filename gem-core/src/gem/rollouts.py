@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mappi
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import Any, Literal, NamedTuple, TypeVar, Union
+from typing import Any, Literal, NamedTuple
 
 from gem import __version__
 from gem.bridge import in_thread, is_awaitable
@@ -30,9 +30,7 @@ from gem.step import Step
 
 __all__ = ["Assignment", "plan_episodes", "rollout", "versions"]
 
-T = TypeVar("T")
-
-Envs = Union[EnvLike, Sequence[EnvLike]]
+Envs = EnvLike | Sequence[EnvLike]
 
 
 class Assignment(NamedTuple):
@@ -59,7 +57,7 @@ def plan_episodes(
     Over a finite set of tasks, `"all"` is every task once and N the first N of the permutation
     that `seed` fixes: none twice unless N is larger than the set. Repeats share their seed.
     """
-    if episodes != "all" and episodes < 1 or repeats < 1:
+    if repeats < 1 or (episodes != "all" and episodes < 1):
         raise BadArguments(
             f"episodes={episodes!r} and repeats={repeats!r} were asked for. Both count from 1.",
             subject="episodes",
@@ -88,13 +86,14 @@ def _tasks(
     wrappers: Sequence[WrapperLike],
 ) -> list[int | None]:
     with make(env, wrappers=wrappers, **env_kwargs) as made:
-        size, id = made.num_tasks, made.spec.id if made.spec else str(env)
+        size = made.num_tasks
     if size is None:
         if episodes == "all":
+            name = resolve(env).id
             raise BadArguments(
-                f"All episodes of {id!r} were asked for, and it has no finite set of tasks. "
+                f"All episodes of {name!r} were asked for, and it has no finite set of tasks. "
                 "Give a number of episodes.",
-                subject=id,
+                subject=name,
             )
         return [None] * episodes
     wanted = size if episodes == "all" else episodes
@@ -227,10 +226,13 @@ class _Stage:
     async def close(self) -> None:
         """Close every idle environment; a failure is warned of and stops no other."""
         for env in [env for idle in self._idle for env in idle]:
-            try:
-                await _call(env, "close", None)
-            except Exception as error:
-                warnings.warn(f"Closing {env} failed: {error!r}", RuntimeWarning, stacklevel=2)
+            await self._close(env)
+
+    async def _close(self, env: Env) -> None:
+        try:
+            await _call(env, "close", None)
+        except Exception as error:  # noqa: BLE001 - the run is over: nothing else may be lost
+            warnings.warn(f"Closing {env} failed: {error!r}", RuntimeWarning, stacklevel=2)
 
 
 async def _call(env: Env, method: str, timeout_s: float | None, *args: Any, **kwargs: Any) -> Any:
@@ -252,10 +254,10 @@ async def _within(timeout_s: float, call: Awaitable[Any]) -> Any:
     finally:
         task.cancel()
     late = TimeoutError(f"the environment did not answer within {timeout_s} s")
-    raise _Stopped("step_timeout", late)
+    raise _StoppedError("step_timeout", late)
 
 
-class _Stopped(Exception):
+class _StoppedError(Exception):
     """An error that ends an episode, with the name that its record gives it."""
 
     def __init__(self, reason: StopReason, error: BaseException) -> None:
@@ -286,10 +288,10 @@ class _Play:
         try:
             scene.env = await self.stage.take(assignment.env_index)
             await self._play(scene, scene.env)
-        except _Stopped as stopped:
+        except _StoppedError as stopped:
             scene.fail(stopped)
-        except (Exception, SystemExit) as error:  # an environment may raise anything
-            scene.fail(_Stopped("env_error", error))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - an environment may raise anything
+            scene.fail(_StoppedError("env_error", error))
         if scene.env is not None and scene.stop_reason in _UNHARMED:
             self.stage.give_back(assignment.env_index, scene.env)
         return scene.record(self._policy_name, time.perf_counter() - started)
@@ -316,7 +318,7 @@ class _Play:
                 answer = await asyncio.wait_for(answer, self._deadlines.policy_s)  # type: ignore[arg-type]
             return as_reply(answer)  # type: ignore[arg-type]
         except (Exception, SystemExit) as error:  # a policy may raise anything
-            raise _Stopped("policy_error", error) from error
+            raise _StoppedError("policy_error", error) from error
 
     async def _request(self, scene: _Scene, env: Env) -> Request:
         sample = await self._hint(env, "sample", "sample_action")
@@ -409,7 +411,7 @@ class _Scene:
         elif max_turns is not None and len(self._turns) >= max_turns:
             self.stop_reason = "max_turns"
 
-    def fail(self, stopped: _Stopped) -> None:
+    def fail(self, stopped: _StoppedError) -> None:
         """End the episode by an error."""
         self.stop_reason, self._error = stopped.reason, stopped.text
         self._observation = None
