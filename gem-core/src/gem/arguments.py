@@ -16,7 +16,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from gem.errors import BadArguments, OpaqueError
 
-__all__ = ["Parameter", "checked", "parameters", "recorded", "refuse_opaque"]
+__all__ = ["Parameter", "checked", "is_opaque", "parameters", "recorded", "refuse_opaque"]
 
 _OPAQUE = "$opaque"
 _MAX_RECORDED = 64 * 1024
@@ -167,10 +167,15 @@ def _recorded(value: Any) -> Any:
     return json.loads(text)
 
 
+def is_opaque(value: object) -> bool:
+    """Say whether a recorded argument only notes the type of a live object."""
+    return isinstance(value, Mapping) and _OPAQUE in value
+
+
 def refuse_opaque(kwargs: Mapping[str, Any], *, subject: str) -> None:
     """Raise OpaqueError if these recorded arguments stand for live objects."""
     for name, value in kwargs.items():
-        if isinstance(value, Mapping) and _OPAQUE in value:
+        if is_opaque(value):
             raise OpaqueError(
                 f"{subject} was made with a live {value[_OPAQUE]} as {name!r}, which its record "
                 f"does not hold. Make it again and pass {name}= yourself.",

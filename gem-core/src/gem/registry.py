@@ -9,10 +9,10 @@ import difflib
 import fnmatch
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar, Union, cast
+from typing import Any, NamedTuple, TypeVar, Union, cast
 
 from gem import plugins as plugin_records
-from gem.arguments import checked, recorded, refuse_opaque
+from gem.arguments import checked, is_opaque, recorded, refuse_opaque
 from gem.env import Env
 from gem.errors import (
     BadArguments,
@@ -69,13 +69,10 @@ class _Catalogue:
 
     def specs(self, kind: str) -> list[Any]:
         """Return the specs of a kind by id; of a conflict, the first."""
-        return [
-            claims[0][1] for (of, _), claims in sorted(self.claims.items()) if of == kind
-        ]
+        return [claims[0][1] for (of, _), claims in sorted(self.claims.items()) if of == kind]
 
 
 _catalogue: _Catalogue | None = None
-_local: dict[str, tuple[EnvSpec, Callable[..., Any] | None]] = {}
 
 
 def _installed() -> _Catalogue:
@@ -105,7 +102,7 @@ def owner(env_id: str) -> PluginRecord | None:
 def list_envs(pattern: str = "*") -> list[EnvSpec]:
     """Return the specs whose id matches a shell pattern, by id. Imports manifests only."""
     known = {found.id: found for found in _installed().specs("envs")}
-    known.update({id: found for id, (found, _) in _local.items()})
+    known.update({id: local.spec for id, local in _local.items()})
     return [known[id] for id in sorted(known) if fnmatch.fnmatchcase(id, pattern)]
 
 
@@ -122,7 +119,7 @@ def policies() -> list[PolicySpec]:
 def spec(env_id: str) -> EnvSpec:
     """Return an environment's spec. Raises UnknownEnv, with near ids, or IdConflict."""
     if env_id in _local:
-        return _local[env_id][0]
+        return _local[env_id].spec
     return cast(EnvSpec, _find("envs", env_id, UnknownEnv, "gem-env list"))
 
 
@@ -137,7 +134,9 @@ def wrapper_spec(wrapper_id: str) -> WrapperSpec:
         return WrapperSpec.model_construct(
             id=wrapper_id, target=wrapper_id, rewrites_history=rewrites
         )
-    return cast(WrapperSpec, _find("wrappers", wrapper_id, UnknownWrapper, "gem-env list --wrappers"))
+    return cast(
+        WrapperSpec, _find("wrappers", wrapper_id, UnknownWrapper, "gem-env list --wrappers")
+    )
 
 
 def policy_spec(policy_id: str) -> PolicySpec:
@@ -166,7 +165,11 @@ def _unknown(kind: str, id: str, unknown: type[UnknownId], listing: str) -> Unkn
     near = _near(id, known)
     hint = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
     broken = [record.distribution for record in plugins() if record.state != "ok"]
-    doubt = f"These plugins did not load: {', '.join(broken)} (see `gem-env plugins`). " if broken else ""
+    doubt = (
+        f"These plugins did not load: {', '.join(broken)} (see `gem-env plugins`). "
+        if broken
+        else ""
+    )
     return unknown(
         f"No installed pack provides the {unknown.kind} {id!r}. {hint}{doubt}"
         f"Run `{listing}` to see every one.",
@@ -191,10 +194,10 @@ def register(
     """Register an environment in this process, for scripts and notebooks.
 
     `target` is `"module:Class"` or a callable; `kwargs` are its default arguments. A whole
-    EnvSpec may be given instead. Registering an id again replaces it; one that an installed
-    pack provides is refused with IdConflict.
+    EnvSpec may be given instead of an id, with a callable or without. Registering an id again
+    replaces it; one that an installed pack provides is refused with IdConflict.
 
-    >>> register("demo:Echo", "gem.testing.envs:Echo", max_turns=3).id
+    >>> register("demo:Echo", "gem.testing.envs:Echo").id
     'demo:Echo'
     """
     id = env if isinstance(env, str) else env.id
@@ -206,17 +209,32 @@ def register(
             id=id,
             distributions=[distribution],
         )
-    if isinstance(env, EnvSpec):
-        _local[id] = (env, None)
-    elif isinstance(target, str):
-        _local[id] = (EnvSpec(id=id, target=target, kwargs=recorded(kwargs)), None)
-    elif target is not None:
-        name = re.sub(r"[^\w.]", "_", getattr(target, "__qualname__", type(target).__qualname__))
-        found = EnvSpec(id=id, target=f"{target.__module__}:{name}", kwargs=recorded(kwargs))
-        _local[id] = (found, target)
-    else:
-        raise BadArguments(f"register({id!r}) needs a target: 'module:Class', or a callable.", subject=id)
-    return _local[id][0]
+    if isinstance(env, str) and target is None:
+        raise BadArguments(
+            f"register({id!r}) needs a target: 'module:Class', or a callable.", subject=id
+        )
+    found = env if isinstance(env, EnvSpec) else EnvSpec(id=id, target=_name(target))
+    found = found.model_copy(update={"kwargs": {**found.kwargs, **recorded(kwargs)}})
+    _local[id] = _Local(found, None if isinstance(target, str) else target, kwargs)
+    return found
+
+
+class _Local(NamedTuple):
+    """What was registered in this process: live objects stay live here."""
+
+    spec: EnvSpec
+    target: Callable[..., Env] | None
+    kwargs: Mapping[str, Any]
+
+
+_local: dict[str, _Local] = {}
+
+
+def _name(target: str | Callable[..., Env] | None) -> str:
+    if isinstance(target, str):
+        return target
+    name = getattr(target, "__qualname__", type(target).__qualname__)
+    return f"{target.__module__}:{re.sub(r'[^0-9A-Za-z_.]', '_', name)}"
 
 
 def make(
@@ -243,8 +261,13 @@ def resolve(env: EnvLike) -> EnvSpec:
 
 
 def _construct(found: EnvSpec, kwargs: dict[str, Any]) -> Env:
+    local = _local.get(found.id, _Local(found, None, {}))
+    kwargs = {
+        name: local.kwargs.get(name, value) if is_opaque(value) else value
+        for name, value in kwargs.items()
+    }
     refuse_opaque(kwargs, subject=found.id)
-    target = _local.get(found.id, (found, None))[1] or load_target(found.target)
+    target = local.target or load_target(found.target)
     made = target(**checked(target, kwargs, subject=found.id))
     if not isinstance(made, Env):
         raise TargetError(
@@ -288,7 +311,9 @@ def _as_ref(layer: str | WrapperRef | Mapping[str, Any]) -> WrapperRef:
         return layer
     id = layer.get("id")
     if not isinstance(id, str):
-        raise BadArguments(f"A wrapper was given as {dict(layer)!r}, without its 'id'.", subject="wrappers")
+        raise BadArguments(
+            f"A wrapper was given as {dict(layer)!r}, without its 'id'.", subject="wrappers"
+        )
     return WrapperRef(id=id, kwargs={name: value for name, value in layer.items() if name != "id"})
 
 
