@@ -1,0 +1,196 @@
+"""Who imports whom, read from the source of the whole tree and compared with its drawing.
+
+An import inside a function counts like one at the top; one for type checkers alone does not.
+"""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+import importlib.metadata
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[1]
+CORE = ROOT / "gem-core" / "src" / "gem"
+PACKAGES = {path.parents[1].name: path.name for path in ROOT.glob("*/src/*") if path.is_dir()}
+VERSION = "gem.__version__"  # the one name that core takes from its own door
+OTHERS = {folder: package for folder, package in PACKAGES.items() if package != "gem"}
+
+
+class _Imports(ast.NodeVisitor):
+    """Collect the absolute name of every module that running this source may import."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def visit_If(self, node: ast.If) -> None:  # noqa: N802 - the visitor's own spelling
+        is_for_checkers = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        for child in node.orelse if is_for_checkers else [*node.body, *node.orelse]:
+            self.visit(child)
+
+    def visit_Import(self, node: ast.Import) -> None:  # noqa: N802
+        self.names += [alias.name for alias in node.names]
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:  # noqa: N802
+        assert not node.level, f"line {node.lineno}: a relative import"
+        assert node.module
+        self.names += [f"{node.module}.{alias.name}" for alias in node.names]
+
+
+def imports(path: Path) -> list[str]:
+    visitor = _Imports()
+    visitor.visit(ast.parse(path.read_text(encoding="utf-8")))
+    return visitor.names
+
+
+def top_levels(path: Path) -> set[str]:
+    return {name.partition(".")[0] for name in imports(path)}
+
+
+def sources(folder: Path) -> Iterator[Path]:
+    files = sorted(folder.rglob("*.py"))
+    assert files, f"no source below {folder}"
+    return iter(files)
+
+
+def core_modules() -> dict[str, Path]:
+    """Every module of core by name; a package's own name stands for its __init__.py."""
+    found = {}
+    for path in sources(CORE):
+        parts = path.relative_to(CORE.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def arrows() -> dict[str, set[str]]:
+    """For each module of core, the modules of core that it imports."""
+    modules = core_modules()
+    return {
+        module: {
+            name if name in modules else name.rpartition(".")[0]
+            for name in imports(path)
+            if name.split(".")[0] == "gem" and name != VERSION
+        }
+        for module, path in modules.items()
+    }
+
+
+def room(module: str) -> str:
+    """The part of a module's name that the drawing shows: `gem.cli.list` is in `cli`."""
+    return f"{module}.".split(".")[1]
+
+
+def drawing() -> list[list[str]]:
+    """The rooms of each layer, from the top, out of the fenced block marked `layers`."""
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    [block] = re.findall(r"^```layers\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    return [line.partition("|")[0].split() for line in block.splitlines()]
+
+
+@pytest.mark.parametrize("folder", sorted(PACKAGES))
+def test_a_distribution_imports_no_other_but_core(folder: str) -> None:
+    foreign = set(PACKAGES.values()) - {"gem", PACKAGES[folder]}
+
+    guilty = [str(path) for path in sources(ROOT / folder) if foreign & top_levels(path)]
+
+    assert guilty == []
+
+
+@pytest.mark.parametrize("folder", sorted(PACKAGES))
+def test_no_string_or_comment_names_another_distributions_package(folder: str) -> None:
+    foreign = set(OTHERS.values()) - {PACKAGES[folder]}
+
+    guilty = [
+        f"{path}: {package}"
+        for path in sources(ROOT / folder / "src")
+        for package in foreign
+        if re.search(rf"\b{package}\b", path.read_text(encoding="utf-8"))
+    ]
+
+    assert guilty == []
+
+
+def test_core_names_no_distribution_of_environments() -> None:
+    packs = [folder for folder in OTHERS if folder.startswith("gem-envs-")]
+
+    guilty = [
+        f"{path}: {folder}"
+        for path in sources(CORE)
+        for folder in packs
+        if folder in path.read_text(encoding="utf-8")
+    ]
+
+    assert packs
+    assert guilty == []
+
+
+@pytest.mark.parametrize("folder", sorted(PACKAGES))
+def test_a_distribution_imports_only_what_it_declares(folder: str) -> None:
+    declared = {
+        re.sub(r"[-_.]+", "-", Requirement(line).name).lower()
+        for line in importlib.metadata.requires(folder) or []
+    }
+    providers = importlib.metadata.packages_distributions()
+    part_of_pydantic = {"pydantic_core"}
+    known = {*sys.stdlib_module_names, *PACKAGES.values(), *part_of_pydantic}
+
+    undeclared = {
+        f"{path}: {name}"
+        for path in sources(ROOT / folder / "src")
+        for name in top_levels(path) - known
+        if not declared & {each.lower().replace("_", "-") for each in providers.get(name, [name])}
+    }
+
+    assert undeclared == set()
+
+
+@pytest.mark.parametrize("folder", sorted(PACKAGES))
+def test_a_manifest_imports_only_the_specs_and_the_standard_library(folder: str) -> None:
+    [manifest] = (ROOT / folder / "src").glob("*/plugin.py")
+
+    third_party = {
+        name
+        for name in imports(manifest)
+        if name.split(".")[0] not in sys.stdlib_module_names and not name.startswith("gem.specs.")
+    }
+
+    assert third_party == set()
+
+
+def test_inside_core_every_name_is_imported_from_its_home() -> None:
+    through_the_door = {
+        module: targets & {"gem"} for module, targets in arrows().items() if "gem" in targets
+    }
+
+    assert through_the_door == {}
+
+
+def test_inside_core_no_imports_run_in_a_circle() -> None:
+    order = tuple(graphlib.TopologicalSorter(arrows()).static_order())  # raises CycleError
+
+    assert order.index("gem.specs") < order.index("gem.registry")
+
+
+def test_the_drawing_shows_each_room_of_core_once() -> None:
+    rooms = {room(module) for module in core_modules()} - {""}
+
+    assert sorted(name for layer in drawing() for name in layer) == sorted(rooms)
+
+
+def test_inside_core_imports_go_down_the_drawing() -> None:
+    height = {name: -depth for depth, layer in enumerate(drawing()) for name in layer}
+
+    upward = [
+        f"{module} imports {target}"
+        for module, targets in arrows().items()
+        for target in targets
+        if room(module) != room(target) and height[room(module)] <= height[room(target)]
+    ]
+
+    assert upward == []
