@@ -94,7 +94,9 @@ class Env:
         super().__init_subclass__(**kwargs)
         guards.install(cls)
 
-    def reset(self, seed: int | None = None, **options: Any) -> tuple[Observation, dict[str, Any]]:
+    def reset(  # `*_` tells type checkers that a subclass may take other options
+        self, seed: int | None = None, *_: Any, **options: Any
+    ) -> tuple[Observation, dict[str, Any]]:
         """Start an episode and return its first observation and info.
 
         With a seed (any int) the episode depends on the seed alone; without one it continues
@@ -113,7 +115,7 @@ class Env:
     if TYPE_CHECKING:
 
         async def areset(
-            self, seed: int | None = None, **options: Any
+            self, seed: int | None = None, *_: Any, **options: Any
         ) -> tuple[Observation, dict[str, Any]]:
             """`reset`, awaited."""
 

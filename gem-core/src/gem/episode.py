@@ -9,6 +9,7 @@ import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from hashlib import blake2b
 from pathlib import Path
@@ -41,6 +42,7 @@ StopReason = Literal[
 ]
 """Why an episode ended: by its task, by its own limit, by the run's limit, or by an error."""
 
+_CHUNK = 64 * 1024
 _ERRORS = frozenset({"env_error", "step_timeout", "worker_lost", "policy_error"})
 _APART = ("suffix", "reward_parts", "tool_results")
 
@@ -279,7 +281,8 @@ class EpisodeLog:
             self._write(line)
             os.fsync(self._file)
         except OSError as error:
-            os.ftruncate(self._file, self._end)
+            with suppress(OSError):  # what cannot be taken back now is mended on opening
+                os.ftruncate(self._file, self._end)
             raise self._error("cannot be written", error) from error
         self._end += len(line)
 
@@ -307,14 +310,16 @@ class EpisodeLog:
 
     def _mended_end(self) -> int:
         """Return the end of the last whole line, everything after it removed."""
-        content = self.path.read_bytes()
-        end = content.rfind(b"\n") + 1
-        if end < len(content):
-            if _is_whole(content[end:]):
-                os.pwrite(self._file, b"\n", len(content))
-                return len(content) + 1
-            os.ftruncate(self._file, end)
-        return end
+        size, rest = os.fstat(self._file).st_size, b""
+        while len(rest) < size and b"\n" not in rest:
+            start = max(0, size - len(rest) - _CHUNK)
+            rest = os.pread(self._file, size - len(rest) - start, start) + rest
+        rest = rest[rest.rfind(b"\n") + 1 :]
+        if rest and _is_whole(rest):
+            return size + os.pwrite(self._file, b"\n", size)
+        if rest:
+            os.ftruncate(self._file, size - len(rest))
+        return size - len(rest)
 
     def _error(self, what: str, error: OSError) -> LogError:
         return LogError(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, Union, cast
 
@@ -233,8 +232,7 @@ _local: dict[str, _Local] = {}
 def _name(target: str | Callable[..., Env] | None) -> str:
     if isinstance(target, str):
         return target
-    name = getattr(target, "__qualname__", type(target).__qualname__)
-    return f"{target.__module__}:{re.sub(r'[^0-9A-Za-z_.]', '_', name)}"
+    return f"{target.__module__}:{getattr(target, '__qualname__', type(target).__qualname__)}"
 
 
 def make(

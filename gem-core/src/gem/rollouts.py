@@ -101,14 +101,14 @@ def _tasks(
     return [
         task
         for number in range(passes)
-        for task in islice(_permutation(size, *key, number), min(size, wanted - number * size))
+        for task in _permuted(size, min(size, wanted - number * size), *key, number)
     ]
 
 
-def _permutation(size: int, *key: int) -> Iterator[int]:
-    """Yield a permutation of range(size) that `key` fixes, at a cost of only what is taken."""
+def _permuted(size: int, count: int, *key: int) -> Iterator[int]:
+    """Yield the first `count` of the permutation of range(size) that `key` fixes."""
     rng, moved = stream("tasks", *key), dict[int, int]()
-    for index in range(size):
+    for index in range(count):
         chosen = rng.randrange(index, size)
         yield moved.get(chosen, chosen)
         moved[chosen] = moved.pop(index, index)

@@ -27,7 +27,7 @@ __all__ = [
 API_VERSION = 1
 API_GROUP = f"gem.plugins.v{API_VERSION}"
 
-Target = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")]
+Target = Annotated[str, StringConstraints(pattern=r"^[^\s:]+:[^\s:]+$")]
 EnvId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*:[A-Za-z0-9][A-Za-z0-9_.,-]*$")]
 PlainId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_.-]*$")]
 

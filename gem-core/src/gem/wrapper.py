@@ -97,12 +97,12 @@ class Wrapper(Env):
         """Change what `step` returns. `action` is the one that was given to this wrapper."""
         return step
 
-    def reset(self, seed: int | None = None, **options: Any) -> Started:
+    def reset(self, seed: int | None = None, *_: Any, **options: Any) -> Started:
         """Reset the wrapped environment and let `on_reset` change the result."""
         changed = self.on_reset(*self.env.reset(seed=seed, **options))
         return wait_for(changed) if is_awaitable(changed) else changed  # type: ignore[arg-type, return-value]
 
-    async def areset(self, seed: int | None = None, **options: Any) -> Started:
+    async def areset(self, seed: int | None = None, *_: Any, **options: Any) -> Started:
         changed = self.on_reset(*await self.env.areset(seed=seed, **options))
         return await changed if is_awaitable(changed) else changed  # type: ignore[misc, return-value]
 
@@ -171,7 +171,9 @@ class Wrapper(Env):
         guards.refuse_if_busy(self, "restore")
         self._check_fits(snapshot)
         if snapshot.inner is None:
-            raise SnapshotError(f"This snapshot lacks the environment inside {type(self).__name__}.")
+            raise SnapshotError(
+                f"This snapshot lacks the environment inside {type(self).__name__}."
+            )
         state = decode(snapshot.state)
         self.env.restore(snapshot.inner)
         self._load(state)

@@ -1,0 +1,130 @@
+"""Replay: what reproduces is said to, and the first difference is shown."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import gem
+from gem import registry
+from gem.conversation import Request
+from gem.env import Env
+from gem.episode import Episode
+from gem.replaying import Difference, replay
+from gem.specs import EnvSpec
+from gem.step import Step
+
+
+class Walk(Env):
+    """Walk a line of chance; `drift` stands for a later version that behaves otherwise."""
+
+    num_tasks = 5
+    drift = ""
+
+    def reset(
+        self, seed: int | None = None, *, task: int | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        self.place = self.pick_task(task)
+        return f"At {self.place}{'!' * (self.drift == 'reset')}", {"suffix": "Go."}
+
+    def step(self, action: str) -> Step:
+        if action == "raise" or self.drift == "raise":
+            raise ValueError("boom")
+        self.place += self.rng.choice([-1, 1]) + (self.drift == "observation")
+        done = self.turn == 3
+        reward = 0.5 + (self.drift == "reward")
+        info = {
+            "suffix": "Go on." if self.drift != "suffix" else "Stop.",
+            "reward_parts": {"part": 0.5 + (self.drift == "reward_parts")},
+        }
+        terminated = done != (self.drift == "terminated")
+        return Step(f"At {self.place}", reward, terminated, self.drift == "truncated", info)
+
+
+@pytest.fixture(autouse=True)
+def _envs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_local", {})
+    spec = EnvSpec(id="demo:Walk", target=f"{__name__}:Walk", blocking=False)
+    gem.register(spec, Walk)
+
+
+def played(policy: Any = lambda request: "go", **options: Any) -> Episode:
+    async def collect() -> list[Episode]:
+        return [episode async for episode in gem.rollout(policy, "demo:Walk", **options)]
+
+    (episode,) = asyncio.run(collect())
+    return episode
+
+
+def test_the_same_environment_replays_the_same() -> None:
+    report = replay(played())
+    assert (report.state, report.difference, report.turns_compared) == ("same", None, 4)
+    assert report.versions == {}
+
+
+def test_a_run_that_stopped_at_its_own_limit_replays_the_same() -> None:
+    assert replay(played(max_turns=2)).state == "same"
+
+
+@pytest.mark.parametrize(
+    "drift", ["reward", "reward_parts", "terminated", "truncated", "observation", "suffix"]
+)
+def test_the_first_difference_is_shown(drift: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    episode = played()
+    monkeypatch.setattr(Walk, "drift", drift)
+    report = replay(episode)
+    assert report.state == "different"
+    assert report.difference is not None
+    assert report.difference.field == drift
+    assert report.difference.recorded != report.difference.replayed
+
+
+def test_a_different_start_is_a_difference_at_turn_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    episode = played()
+    monkeypatch.setattr(Walk, "drift", "reset")
+    difference = replay(episode).difference
+    assert isinstance(difference, Difference)
+    assert (difference.turn, difference.field) == (0, "observation")
+
+
+def test_an_environment_that_now_raises_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    episode = played()
+    monkeypatch.setattr(Walk, "drift", "raise")
+    difference = replay(episode).difference
+    assert difference == Difference(0, "exception", None, "ValueError: boom")
+
+
+def test_a_different_last_observation_is_a_difference() -> None:
+    episode = replace(played(), final_observation="elsewhere")
+    difference = replay(episode).difference
+    assert difference is not None
+    assert (difference.turn, difference.field) == (4, "observation")
+
+
+def test_an_error_is_compared_up_to_its_turn_and_counted_apart() -> None:
+    def policy(request: Request) -> str:
+        return "raise" if request.turn == 2 else "go"
+
+    report = replay(played(policy))
+    assert (report.state, report.turns_compared) == ("partial", 2)
+
+
+def test_a_policys_error_is_compared_up_to_its_turn() -> None:
+    def policy(request: Request) -> Any:
+        return 7 if request.turn == 2 else "go"
+
+    report = replay(played(policy))
+    assert (report.state, report.turns_compared) == ("partial", 2)
+
+
+def test_an_error_before_the_first_turn_compares_nothing() -> None:
+    report = replay(played(lambda request: 7))
+    assert (report.state, report.turns_compared) == ("partial", 0)
+
+
+def test_changed_versions_are_reported() -> None:
+    report = replay(replace(played(), versions={"gem-core": "0.0.1", "gone": "1"}))
+    assert report.versions == {"gem-core": ("0.0.1", gem.__version__), "gone": ("1", None)}

@@ -1,0 +1,531 @@
+"""Rollouts: the same content in any order, and an error costs one episode."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+
+import gem
+from gem import registry
+from gem.content import Action, ToolCall, ToolResult
+from gem.conversation import Reply, Request
+from gem.env import Env
+from gem.episode import Episode
+from gem.errors import BadArguments, UnknownEnv
+from gem.rollouts import Assignment, plan_episodes, rollout
+from gem.seeding import key_seed
+from gem.specs import EnvSpec
+from gem.step import Step
+
+
+class Coin(Env):
+    """Guess a coin until it is right; with `faults`, some actions do harm."""
+
+    def __init__(self, *, sides: str = "HT", limit: int = 6) -> None:
+        self.sides = sides
+        self.max_turns = limit
+
+    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        self.side = self.rng.choice(self.sides)
+        return f"One of {self.sides}?", {"suffix": "first"}
+
+    def step(self, action: str) -> Step:
+        won = action == self.side
+        if action in FAULTS:
+            faulty: Step = FAULTS[action]()
+            return faulty
+        self.side = self.rng.choice(self.sides)
+        info = {"success": won, "reward_parts": {"hit": float(won)}, "suffix": "next"}
+        return Step(f"It was {self.side}.", float(won), won, self.turn + 1 == self.max_turns, info)
+
+    def sample_action(self) -> str:
+        return self.sample_rng.choice(self.sides)
+
+    def solve(self) -> str:
+        return self.side
+
+
+def _raise(error: BaseException) -> Any:
+    raise error
+
+
+def _answer(**changes: Any) -> Step:
+    return Step("", 0.0, False, False, {})._replace(**changes)
+
+
+FAULTS: dict[str, Callable[[], Any]] = {
+    "raise": lambda: _raise(ValueError("boom")),
+    "exit": lambda: _raise(SystemExit(3)),
+    "timeout": lambda: _raise(TimeoutError("its own")),
+    "stop": lambda: _raise(StopIteration()),
+    "infinite": lambda: _answer(reward=float("inf")),
+    "text reward": lambda: _answer(reward="much"),
+    "no info": lambda: _answer(info=None),
+    "bad parts": lambda: _answer(info={"reward_parts": {"hit": None}}),
+    "bad observation": lambda: _answer(observation=7),
+    "no step": lambda: None,
+}
+
+
+class Dice(Coin):
+    """Three tasks, one turn."""
+
+    num_tasks = 3
+    single_turn = True
+
+    def reset(
+        self, seed: int | None = None, *, task: int | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        self.task = self.pick_task(task)
+        return f"Task {self.task}", {"task": self.task}
+
+    def step(self, action: str) -> Step:
+        return Step("", 1.0, True, False, {})
+
+
+class Slow(Env):
+    """Waits as long as the action says, asynchronously."""
+
+    async def areset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        return "How long?", {}
+
+    async def astep(self, action: str) -> Step:
+        await asyncio.sleep(float(action))
+        return Step("", 1.0, True, False, {})
+
+
+class Hanging(Env):
+    """Blocks its thread until the test ends."""
+
+    release = threading.Event()
+    closed = 0
+
+    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        return "", {}
+
+    def step(self, action: str) -> Step:
+        if action == "hang":
+            self.release.wait(30)
+        return Step("", 1.0, True, False, {})
+
+    def close(self) -> None:
+        Hanging.closed += 1
+
+
+class Unclosable(Coin):
+    def close(self) -> None:
+        raise OSError("stuck")
+
+
+class Unmakable(Coin):
+    def __init__(self, *, sides: str = "HT", limit: int = 6) -> None:
+        raise RuntimeError("no data")
+
+
+ENVS: dict[str, tuple[type[Env], bool]] = {
+    "Coin": (Coin, False),
+    "BlockingCoin": (Coin, True),
+    "Dice": (Dice, False),
+    "Slow": (Slow, False),
+    "Hanging": (Hanging, True),
+    "Unclosable": (Unclosable, False),
+    "Unmakable": (Unmakable, False),
+}
+
+
+@pytest.fixture(autouse=True)
+def _envs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(registry, "_local", {})
+    Hanging.release.clear()
+    Hanging.closed = 0
+    for name, (target, blocking) in ENVS.items():
+        spec = EnvSpec(id=f"demo:{name}", target=f"{__name__}:{name}", blocking=blocking)
+        gem.register(spec, target)
+    yield
+    Hanging.release.set()
+
+
+class Guess:
+    """Takes what the environment sampled."""
+
+    name = "guess"
+    wants = ("sample",)
+
+    def __call__(self, request: Request) -> str:
+        return request.sample or ""
+
+
+class Solve:
+    wants = ("solution",)
+
+    async def __call__(self, request: Request) -> str:
+        return request.solution or ""
+
+
+def script(*answers: Any) -> Callable[[Request], Any]:
+    def scripted(request: Request) -> Any:
+        return answers[request.turn]
+
+    return scripted
+
+
+def run(policy: Any, env: Any, **options: Any) -> list[Episode]:
+    async def collect() -> list[Episode]:
+        return [episode async for episode in rollout(policy, env, **options)]
+
+    return asyncio.run(collect())
+
+
+def run_one(policy: Any, env: Any = "demo:Coin", **options: Any) -> Episode:
+    (episode,) = run(policy, env, **options)
+    return episode
+
+
+def fingerprints(episodes: list[Episode]) -> Counter[str]:
+    return Counter(episode.fingerprint() for episode in episodes)
+
+
+@pytest.mark.parametrize("concurrency", [2, 7, 64])
+def test_concurrency_does_not_change_the_content(concurrency: int) -> None:
+    alone = run(Guess(), "demo:Coin", episodes=40, concurrency=1)
+    together = run(Guess(), "demo:Coin", episodes=40, concurrency=concurrency)
+    assert fingerprints(together) == fingerprints(alone)
+    assert len(fingerprints(alone)) == 40
+
+
+def test_threads_do_not_change_the_content() -> None:
+    plan = plan_episodes("demo:Coin", episodes=20)
+    inline = run(Guess(), "demo:Coin", plan=plan)
+    threaded = run(Guess(), "demo:BlockingCoin", plan=plan)
+    assert [e.turns for e in sorted(inline, key=lambda e: e.seed)] != []
+    assert Counter(tuple(t.action for t in e.turns) for e in inline) == Counter(
+        tuple(t.action for t in e.turns) for e in threaded
+    )
+
+
+def test_completion_order_does_not_change_the_content() -> None:
+    chance = random.Random(5)
+
+    async def jittered(request: Request) -> str:
+        await asyncio.sleep(chance.random() / 100)
+        return request.sample or ""
+
+    jittered.wants = ("sample",)  # type: ignore[attr-defined]
+    steady = run(Guess(), "demo:Coin", episodes=20)
+    assert fingerprints(run(jittered, "demo:Coin", episodes=20)) == fingerprints(steady)
+
+
+def test_another_users_random_numbers_do_not_change_the_content() -> None:
+    def meddling(request: Request) -> str:
+        random.seed(request.turn)
+        random.random()
+        return request.sample or ""
+
+    meddling.wants = ("sample",)  # type: ignore[attr-defined]
+    steady = run(Guess(), "demo:Coin", episodes=20)
+    assert fingerprints(run(meddling, "demo:Coin", episodes=20)) == fingerprints(steady)
+
+
+def test_episodes_come_as_they_finish() -> None:
+    waits = {0: "0.2", 1: "0"}
+
+    def policy(request: Request) -> str:
+        return waits[request.seed == seeds[1]]
+
+    plan = plan_episodes("demo:Slow", episodes=2)
+    seeds = [key_seed("policy", each.seed, 0, 0) for each in plan]
+    assert [e.episode_index for e in run(policy, "demo:Slow", plan=plan)] == [1, 0]
+
+
+def test_the_solver_wins_and_success_is_recorded() -> None:
+    episode = run_one(Solve())
+    assert (episode.success, episode.stop_reason, episode.total_reward) == (True, "terminated", 1.0)
+    assert episode.policy == "Solve"
+    assert episode.turns[0].reward_parts == {"hit": 1.0}
+    assert episode.turns[0].suffix == "first"
+
+
+def test_a_turn_limit_of_the_environment_truncates() -> None:
+    episode = run_one(lambda request: "neither", env_kwargs={"limit": 2})
+    assert (episode.stop_reason, episode.truncated, episode.terminated) == (
+        "truncated",
+        True,
+        False,
+    )
+    assert episode.success is False
+    assert episode.env_kwargs == {"limit": 2}
+
+
+def test_a_turn_limit_of_the_run_truncates_the_episode_and_not_its_turn() -> None:
+    episode = run_one(lambda request: "neither", max_turns=3)
+    assert (episode.stop_reason, len(episode.turns)) == ("max_turns", 3)
+    assert episode.truncated
+    assert not episode.turns[-1].truncated
+
+
+def test_without_success_in_info_the_return_decides() -> None:
+    assert run_one(lambda request: "x", "demo:Dice").success is True
+
+
+@pytest.mark.parametrize("env", ["demo:Coin", "demo:BlockingCoin"])
+@pytest.mark.parametrize("fault", sorted(FAULTS))
+def test_an_error_of_the_environment_ends_its_own_episode_only(env: str, fault: str) -> None:
+    def policy(request: Request) -> str:
+        return fault if request.seed == broken else request.solution or ""
+
+    policy.wants = ("solution",)  # type: ignore[attr-defined]
+    plan = plan_episodes(env, episodes=5)
+    broken = key_seed("policy", plan[2].seed, 0, 0)
+    episodes = {e.episode_index: e for e in run(policy, env, plan=plan)}
+    assert {i for i, e in episodes.items() if e.is_error} == {2}
+    assert episodes[2].stop_reason == "env_error"
+    assert episodes[2].turns[-1].action == fault
+    assert episodes[2].success is None
+    assert episodes[2].error
+    assert Episode.from_json(episodes[2].to_json()) == episodes[2]
+
+
+def test_an_environment_that_cannot_be_made_is_an_error_on_its_episodes() -> None:
+    plan = [Assignment(0, 0, 0, 1, None)]
+    episode = run_one(lambda request: "H", "demo:Unmakable", plan=plan)
+    assert (episode.stop_reason, episode.error) == ("env_error", "RuntimeError: no data")
+    assert episode.turns == ()
+
+
+@pytest.mark.parametrize(
+    ("policy", "error"),
+    [
+        (lambda request: _raise(ConnectionError("refused")), "ConnectionError: refused"),
+        (lambda request: _raise(SystemExit(2)), "SystemExit: 2"),
+        (lambda request: 7, "TypeError: A policy returned int."),
+    ],
+)
+def test_an_error_of_the_policy_is_no_wrong_answer(policy: Any, error: str) -> None:
+    episode = run_one(policy)
+    assert episode.stop_reason == "policy_error"
+    assert episode.success is None
+    assert (episode.error or "").startswith(error)
+
+
+def test_a_policy_that_is_too_slow_is_an_error() -> None:
+    async def slow(request: Request) -> str:
+        await asyncio.sleep(30)
+        return "H"
+
+    assert run_one(slow, policy_timeout_s=0.01).stop_reason == "policy_error"
+
+
+def test_an_environment_that_waits_too_long_is_given_up() -> None:
+    episode = run_one(lambda request: "30", "demo:Slow", step_timeout_s=0.01)
+    assert episode.stop_reason == "step_timeout"
+    assert "within 0.01 s" in (episode.error or "")
+
+
+def test_an_environment_in_time_is_unharmed_by_a_deadline() -> None:
+    assert run_one(lambda request: "0", "demo:Slow", step_timeout_s=30).success
+
+
+def test_a_step_that_hangs_costs_one_episode_and_is_never_closed() -> None:
+    def policy(request: Request) -> str:
+        return "hang" if request.seed == hung else "go"
+
+    plan = plan_episodes("demo:Hanging", episodes=4)
+    Hanging.closed = 0
+    hung = key_seed("policy", plan[0].seed, 0, 0)
+    episodes = run(policy, "demo:Hanging", plan=plan, step_timeout_s=0.2, concurrency=1)
+    reasons = [episode.stop_reason for episode in episodes]
+    assert reasons == ["step_timeout", "terminated", "terminated", "terminated"]
+    assert Hanging.closed == 1
+
+
+def test_a_close_that_fails_is_warned_of() -> None:
+    plan = [Assignment(0, 0, 0, 1, None)]
+    with pytest.warns(RuntimeWarning, match="stuck"):
+        run(Solve(), "demo:Unclosable", plan=plan)
+
+
+def test_leaving_early_stops_what_is_running() -> None:
+    async def take_one() -> int:
+        episodes = rollout(Guess(), "demo:Coin", episodes=50, concurrency=8)
+        async for _ in episodes:
+            break
+        await episodes.aclose()
+        return len(asyncio.all_tasks())
+
+    assert asyncio.run(take_one()) == 1
+
+
+def test_no_more_episodes_are_started_than_are_taken() -> None:
+    started: set[int] = set()
+
+    async def policy(request: Request) -> str:
+        started.add(request.seed)
+        return "x"
+
+    async def take_one() -> None:
+        episodes = rollout(policy, "demo:Dice", episodes=50, concurrency=3)
+        await episodes.__anext__()
+        await asyncio.sleep(0.01)
+        await episodes.aclose()
+
+    asyncio.run(take_one())
+    assert len(started) == 3
+
+
+def test_lone_surrogates_never_reach_the_environment_or_the_record() -> None:
+    episode = run_one(lambda request: "a\ud800b", max_turns=1)
+    assert episode.turns[0].action == "a\ufffdb"
+
+
+def test_a_reply_with_tokens_and_tool_calls_is_recorded() -> None:
+    call = ToolCall("c", "search", {"query": "x"})
+    message = gem.Message("assistant", "H", (call,))
+    reply = Reply(message, (1, 2), (-0.1, -0.2), "stop", gem.Usage(5, 2))
+    turn = run_one(lambda request: reply, max_turns=1).turns[0]
+    assert turn.token_ids == (1, 2)
+    assert turn.logprobs == (-0.1, -0.2)
+    assert turn.tool_calls == (call,)
+    assert turn.usage == gem.Usage(5, 2)
+
+
+def test_a_plain_action_with_calls_keeps_them() -> None:
+    call = ToolCall("c", "search")
+    turn = run_one(lambda request: Action("H", tool_calls=[call]), max_turns=1).turns[0]
+    assert turn.tool_calls == (call,)
+
+
+def test_tool_results_are_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = ToolResult("c", "found")
+    monkeypatch.setitem(FAULTS, "use", lambda: _answer(info={"tool_results": [result]}))
+    assert run_one(lambda request: "use", max_turns=1).turns[0].tool_results == (result,)
+
+
+def test_the_policy_sees_the_whole_conversation() -> None:
+    seen: list[list[str]] = []
+
+    def policy(request: Request) -> str:
+        seen.append([message.text for message in request.messages])
+        return "neither"
+
+    run(policy, "demo:Coin", max_turns=2)
+    assert seen[0] == ["One of HT?\nfirst"]
+    assert seen[1][:2] == ["One of HT?\nfirst", "neither"]
+    assert seen[1][2].endswith("\nnext")
+
+
+class Finished(gem.Wrapper):
+    """Renders a prompt of its own."""
+
+    rewrites_history = True
+    prompt_is_finished = True
+
+    def on_reset(self, observation: Any, info: dict[str, Any]) -> Any:
+        return f"<{observation}>", info
+
+
+def test_a_finished_prompt_travels_as_it_is() -> None:
+    seen: list[Request] = []
+
+    def policy(request: Request) -> str:
+        seen.append(request)
+        return "neither"
+
+    run(policy, "demo:Coin", max_turns=1, wrappers=[Finished])
+    assert (seen[0].prompt, seen[0].messages) == ("<One of HT?>", ())
+
+
+def test_the_wrappers_are_part_of_the_record() -> None:
+    episode = run_one(lambda request: "neither", max_turns=1, wrappers=[Finished])
+    assert episode.wrappers == ({"id": f"{__name__}:Finished", "kwargs": {}},)
+
+
+def test_a_policy_that_samples_gets_another_seed_each_turn_and_repeat() -> None:
+    seeds: list[int] = []
+
+    def policy(request: Request) -> str:
+        seeds.append(request.seed)
+        return "neither"
+
+    run(policy, "demo:Coin", max_turns=2, repeats=2)
+    assert len(set(seeds)) == 4
+
+
+def test_repeats_share_their_episode() -> None:
+    plan = plan_episodes("demo:Coin", episodes=2, repeats=3)
+    assert len(plan) == 6
+    assert len({each.seed for each in plan}) == 2
+
+
+def test_all_is_every_task_once() -> None:
+    plan = plan_episodes("demo:Dice", episodes="all")
+    assert sorted(each.task or 0 for each in plan) == [0, 1, 2]
+
+
+def test_n_is_the_first_n_of_the_seeds_permutation() -> None:
+    tasks = [each.task for each in plan_episodes("demo:Dice", episodes="all", seed=3)]
+    assert [each.task for each in plan_episodes("demo:Dice", episodes=2, seed=3)] == tasks[:2]
+
+
+def test_another_seed_is_another_permutation() -> None:
+    orders = {
+        tuple(each.task for each in plan_episodes("demo:Dice", episodes="all", seed=seed))
+        for seed in range(40)
+    }
+    assert len(orders) == 6
+
+
+def test_more_episodes_than_tasks_go_round_again() -> None:
+    plan = plan_episodes("demo:Dice", episodes=7)
+    assert sorted(Counter(each.task for each in plan).values()) == [2, 2, 3]
+    assert len({each.seed for each in plan}) == 7
+
+
+def test_the_task_reaches_the_environment() -> None:
+    episodes = run(lambda request: str(request.task), "demo:Dice", episodes="all")
+    assert {(f"Task {e.task}", str(e.task)) for e in episodes} == {
+        (e.turns[0].observation, e.turns[0].action) for e in episodes
+    }
+
+
+def test_several_environments_run_side_by_side() -> None:
+    episodes = run(Solve(), ["demo:Coin", "demo:Dice", "demo:Coin"], episodes=2)
+    assert Counter(e.env_index for e in episodes) == {0: 2, 1: 2, 2: 2}
+    assert len({e.seed for e in episodes}) == 6
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"episodes": "all"}, "no finite set of tasks"),
+        ({"episodes": 0}, "count from 1"),
+        ({"repeats": 0}, "count from 1"),
+        ({"concurrency": 0}, "must be 1 or more"),
+        ({"backend": "abacus"}, "abacus"),
+    ],
+)
+def test_wrong_use_is_one_clear_error(options: Mapping[str, Any], message: str) -> None:
+    with pytest.raises(BadArguments, match=message):
+        rollout(Guess(), "demo:Coin", **options)
+
+
+def test_an_unknown_environment_is_refused_before_anything_runs() -> None:
+    with pytest.raises(UnknownEnv):
+        rollout(Guess(), "demo:Nothing", plan=[])
+
+
+def test_versions_name_core() -> None:
+    assert run_one(Solve()).versions == {"gem-core": gem.__version__}
+
+
+def test_durations_are_recorded() -> None:
+    before = time.perf_counter()
+    episode = run_one(Solve())
+    assert 0 < episode.duration_s <= time.perf_counter() - before
+    assert episode.turns[0].step_s > 0
