@@ -1,0 +1,68 @@
+"""Write docs/cli.md from the help of every `gem-env` command; with --check only compare.
+
+    python docs/generate_cli.py [--check]
+
+argparse words and wraps its help differently from one Python to the next. What is compared are
+the words in their order, and both sides without the few that differ.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+PAGE = Path(__file__).with_name("cli.md")
+HEAD = """\
+# The command line
+
+`gem-env` is the same as `python -m gem`. Exit status: 0 done, 1 the thing checked did not hold, 2 wrong use. This page
+is written by `python docs/generate_cli.py`.
+"""
+
+
+def help_of(*words: str) -> str:
+    """Return what a command prints for --help, at a width of 100."""
+    command = [sys.executable, "-m", "gem", *words, "--help"]
+    variables = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
+    return done.stdout.rstrip()
+
+
+def commands(top: str) -> list[str]:
+    """Return the names of the commands that the top help lists."""
+    listing = top.partition("COMMAND\n")[2].partition("\n\n")[0]
+    return re.findall(r"^ {4}(\w+) ", listing, re.MULTILINE)
+
+
+def page() -> str:
+    """Return the whole page."""
+    top = help_of()
+    sections = [HEAD, f"```text\n{top}\n```\n"]
+    for name in commands(top):
+        sections.append(f"## gem-env {name}\n\n```text\n{help_of(name)}\n```\n")
+    return "\n".join(sections)
+
+
+def words(text: str) -> list[str]:
+    """Return the words, without what depends on the version of argparse."""
+    repeated = re.sub(r"(-\w) [A-Z_]+, (--[\w-]+ [A-Z_]+)", r"\1, \2", text)  # until 3.12
+    return re.sub(r"usage:.*?\n\n", "", repeated, flags=re.DOTALL).split()
+
+
+def main() -> int:
+    """Write the page, or compare it and return 1 if it is not what would be written."""
+    new = page()
+    if "--check" not in sys.argv[1:]:
+        PAGE.write_text(new, encoding="utf-8")
+        return 0
+    if words(PAGE.read_text(encoding="utf-8")) == words(new):
+        return 0
+    print("docs/cli.md is out of date. Run: python docs/generate_cli.py", file=sys.stderr)  # noqa: T201
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

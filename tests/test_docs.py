@@ -1,0 +1,137 @@
+"""The documentation is true: its Python runs, its commands exist, its links and trees lead somewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("gem-*/*.md")])
+IDS = [str(page.relative_to(ROOT)) for page in PAGES]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+FILE = re.compile(r"# ([\w./-]+\.\w+)\n")
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+pages = pytest.mark.parametrize("page", PAGES, ids=IDS)
+
+
+class Block(NamedTuple):
+    """One fenced block, the line of its page where it begins, and the file that it states."""
+
+    language: str
+    text: str
+    line: int
+    file: str | None
+
+
+def blocks(page: Path, *languages: str) -> Iterator[Block]:
+    text = page.read_text(encoding="utf-8")
+    for found in FENCE.finditer(text):
+        language, code = found.groups()
+        stated = FILE.match(code)
+        if language in languages:
+            line = text.count("\n", 0, found.start(2))
+            yield Block(language, code, line, stated[1] if stated else None)
+
+
+def commands(page: Path) -> list[list[str]]:
+    lines = [line for block in blocks(page, "sh", "bash") for line in block.text.splitlines()]
+    parts = [part for line in lines for part in re.split(r"&&|\|", line.partition(" #")[0])]
+    return [shlex.split(part) for part in parts if part.strip()]
+
+
+@pages
+def test_every_python_block_runs(run_python: Run, tmp_path: Path, page: Path) -> None:
+    """One namespace for each page, in order; a block that states its file is that file too."""
+    script = tmp_path / "page.py"
+    code = []
+    for block in blocks(page, "python"):
+        if block.file:
+            path = tmp_path / "work" / block.file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text, encoding="utf-8")
+        padded = "\n" * block.line + block.text  # so that an error names the page's own line
+        code.append(f"exec(compile({padded!r}, {str(page)!r}, 'exec'))")
+    script.write_text("\n".join(code), encoding="utf-8")
+
+    done = run_python("-W", "error", str(script), path=tmp_path / "work" / "src")
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pages
+def test_every_command_exists_with_its_options(gem_env: Run, page: Path) -> None:
+    for words in commands(page):
+        if Path(words[0]).name == "gem-env":
+            done = gem_env(words[1], "--help", env={"COLUMNS": "200"})
+            assert done.returncode == 0, done.stderr
+            options = {word for word in words[2:] if word.startswith("--")}
+            assert {option for option in options if option not in done.stdout} == set()
+
+
+@pages
+def test_every_nox_session_exists(page: Path) -> None:
+    text = (ROOT / "noxfile.py").read_text(encoding="utf-8")
+    sessions = {
+        session
+        for words in commands(page)
+        if Path(words[0]).name == "nox" and "-s" in words
+        for session in words[words.index("-s") + 1 :]
+    }
+
+    assert {name for name in sessions if f"\ndef {name}(session" not in text} == set()
+
+
+@pages
+def test_pip_gets_folders_that_are_here(page: Path) -> None:
+    folders = {
+        word.partition("[")[0]
+        for words in commands(page)
+        if Path(words[0]).name == "pip"
+        for word in words[1:]
+        if word.startswith("./")
+    }
+
+    assert {folder for folder in folders if not (ROOT / folder / "pyproject.toml").is_file()} == set()
+
+
+@pages
+def test_every_link_leads_to_a_file(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_the_tree_in_the_readme_is_the_tree() -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    [block] = re.findall(r"^```text\n(gem/\n.*?)^```", page, re.DOTALL | re.MULTILINE)
+    drawn = {line.split()[0] for line in block.splitlines()[1:] if re.match(r"  [^ ]", line)}
+
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if tracked.returncode != 0:
+        pytest.skip("not a git checkout: which files belong to the tree is not known")
+    tops = {line.partition("/")[0] for line in tracked.stdout.splitlines() if "/" in line}
+    folders = {f"{top}/" for top in tops}
+
+    assert {name for name in drawn if name.endswith("/")} == folders
+    assert [name for name in drawn if not (ROOT / name).exists()] == []
+
+
+def test_the_help_pages_are_what_the_commands_print() -> None:
+    script = [sys.executable, str(ROOT / "docs" / "generate_cli.py"), "--check"]
+
+    done = subprocess.run(
+        script, env={**os.environ, "NO_COLOR": "1"}, capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
