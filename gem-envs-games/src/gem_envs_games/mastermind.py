@@ -1,0 +1,210 @@
+"""Break a secret code from counts of black and white pegs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from operator import eq
+from random import Random
+
+from gem.errors import BadArguments
+from gem.step import Step
+from gem_envs_games.game import Game
+from gem_envs_games.parsing import integers, read_boxed
+from gem_envs_games.rewards import PUBLISHED, Rewards
+
+__all__ = ["Mastermind", "count_pegs", "first_code"]
+
+_SIZES = ((2, 4), (4, 6), (4, 8))
+_TURNS = {(2, 4): 10, (2, 6): 10, (4, 6): 20, (4, 8): 30}
+_LONGEST = 100
+
+
+class Mastermind(Game):
+    """Find a code of `code_length` numbers from 1 to `num_numbers` within `max_turns` guesses.
+
+    With `duplicate_numbers` the code may hold a number twice; a guess always may. An argument
+    that is None is drawn anew for every episode from the published sizes (2 of 4, 4 of 6, 4 of
+    8), and the turns then go with the size. Every black peg more than ever before earns its
+    share of the reward.
+    """
+
+    def __init__(
+        self,
+        code_length: int | None = 4,
+        num_numbers: int | None = 8,
+        max_turns: int | None = 30,
+        duplicate_numbers: bool = False,
+        rewards: Rewards = PUBLISHED,
+    ) -> None:
+        super().__init__(max_turns, rewards)
+        self._sizes = _sizes(code_length, num_numbers, duplicate_numbers)
+        self.duplicate_numbers = duplicate_numbers
+
+    def deal(self) -> None:
+        size = self.rng.choice(self._sizes)
+        self.code_length, self.num_numbers = size
+        if self._given_turns is None:
+            self.max_turns = _TURNS.get(size, self.code_length * self.num_numbers)
+        self._code = self._draw(self.rng)
+        self._most_black = 0
+        self._answers: dict[tuple[int, ...], tuple[int, int]] = {}
+
+    def _draw(self, rng: Random) -> tuple[int, ...]:
+        numbers = range(1, self.num_numbers + 1)
+        draw = rng.choices if self.duplicate_numbers else rng.sample
+        return tuple(draw(numbers, k=self.code_length))
+
+    def instructions(self) -> str:
+        may = "may appear more than once" if self.duplicate_numbers else "are all different"
+        return (
+            "You are playing Mastermind.\n"
+            f"Find the secret code: {self.code_length} numbers from 1 to {self.num_numbers}, both "
+            f"included, in the right order. The numbers of the code {may}. You have "
+            f"{self.max_turns} turns.\n"
+            "After each guess you are told the number of black pegs (a right number in the right "
+            "place) and of white pegs (a right number in the wrong place). A guess of another "
+            "length, with a number out of that range, or made before, is refused and still "
+            "costs a turn.\n"
+            "Write what you like, but give your guess as numbers separated by spaces in "
+            f"\\boxed{{}}, for example {self._example()}. Only the last one counts. An answer "
+            "without it ends the game."
+        )
+
+    def expected(self) -> str:
+        return (
+            f"{self.code_length} numbers separated by spaces in \\boxed{{}}, "
+            f"for example {self._example()}"
+        )
+
+    def _example(self) -> str:
+        return _boxed([place % self.num_numbers + 1 for place in range(self.code_length)])
+
+    def suffix(self) -> str:
+        return self.prompt if self._answers else "Enter your first guess."
+
+    def step(self, action: str) -> Step:
+        guess = read_boxed(action, self._read)
+        if guess is None:
+            return self._malformed()
+        shown = " ".join(map(str, guess))
+        if len(guess) != self.code_length:
+            return self._refuse(
+                f"you guessed {shown}, which has {len(guess)} numbers and not {self.code_length}."
+            )
+        if min(guess) < 1 or max(guess) > self.num_numbers:
+            return self._refuse(
+                f"you guessed {shown}, which has a number that is not from 1 to {self.num_numbers}."
+            )
+        if guess in self._answers:
+            return self._refuse(f"you guessed {shown}, which you have guessed before.")
+        return self._answer(guess, shown)
+
+    def _read(self, words: list[str]) -> tuple[int, ...] | None:
+        """Read numbers; where each has one digit, `1234` is read as `1 2 3 4`."""
+        if len(words) == 1 and self.num_numbers < 10 and len(words[0]) == self.code_length:
+            return integers(list(words[0])) or integers(words)
+        return integers(words)
+
+    def _answer(self, guess: tuple[int, ...], shown: str) -> Step:
+        black, white = self._answers[guess] = count_pegs(self._code, guess)
+        more = max(0, black - self._most_black)
+        self._most_black += more
+        progress = self.rewards.success * more / self.code_length
+        if black == self.code_length:
+            return self._win(
+                f"you guessed {shown}, the secret code. Congratulations!", {"progress": progress}
+            )
+        return self._go_on(
+            f"you guessed {shown}, which receives {black} black peg(s) and {white} white peg(s).",
+            {"step": self.rewards.step, "progress": progress},
+        )
+
+    def sample_action(self) -> str:
+        while (guess := self._draw(self.sample_rng)) in self._answers:
+            pass
+        return _boxed(guess)
+
+    def solve(self) -> str | None:
+        """Guess the first code that every answer so far allows."""
+        code = first_code(self.code_length, self.num_numbers, self.duplicate_numbers, self._answers)
+        return _boxed(code) if code else None
+
+
+def _boxed(guess: Sequence[int]) -> str:
+    return f"\\boxed{{{' '.join(map(str, guess))}}}"
+
+
+def _sizes(
+    code_length: int | None, num_numbers: int | None, duplicate_numbers: bool
+) -> list[tuple[int, int]]:
+    """List the sizes an episode may have, what is not given taken from the published ones."""
+    asked = {
+        (
+            length if code_length is None else code_length,
+            numbers if num_numbers is None else num_numbers,
+        )
+        for length, numbers in _SIZES
+    }
+    possible = sorted(
+        (length, numbers)
+        for length, numbers in asked
+        if 1 <= length <= _LONGEST and numbers >= (1 if duplicate_numbers else length)
+    )
+    if not possible:
+        raise BadArguments(
+            f"Mastermind was given code_length={code_length}, num_numbers={num_numbers} and "
+            f"duplicate_numbers={duplicate_numbers}, and there is no such code. Pass a length "
+            f"from 1 to {_LONGEST} and, without duplicates, at least as many numbers.",
+            subject="Mastermind",
+        )
+    return possible
+
+
+def count_pegs(code: Sequence[int], guess: Sequence[int]) -> tuple[int, int]:
+    """Count (black, white): right numbers in their place, and right numbers elsewhere.
+
+    >>> count_pegs((1, 2, 3, 4), (1, 3, 3, 2))
+    (2, 1)
+    """
+    black = sum(map(eq, code, guess))
+    left = list(code)
+    for number in guess:
+        if number in left:
+            left.remove(number)
+    return black, len(code) - len(left) - black
+
+
+def first_code(
+    code_length: int,
+    num_numbers: int,
+    duplicate_numbers: bool,
+    answers: Mapping[tuple[int, ...], tuple[int, int]],
+) -> tuple[int, ...] | None:
+    """Return the first code, in the order of numbers, that fits every answer; None if none does.
+
+    `answers` maps guesses to (black, white).
+
+    >>> first_code(4, 8, False, {(1, 2, 3, 4): (1, 1)})
+    (1, 3, 5, 6)
+    """
+
+    def extend(start: tuple[int, ...]) -> tuple[int, ...] | None:
+        if len(start) == code_length:
+            return start
+        for number in range(1, num_numbers + 1):
+            if duplicate_numbers or number not in start:
+                longer = (*start, number)
+                if all(_may_fit(longer, *answered) for answered in answers.items()):
+                    found = extend(longer)
+                    if found:
+                        return found
+        return None
+
+    return extend(())
+
+
+def _may_fit(start: tuple[int, ...], guess: tuple[int, ...], answer: tuple[int, int]) -> bool:
+    """Tell whether a code that begins with `start` can still give `guess` this answer."""
+    black, white = count_pegs(start, guess)
+    room = len(guess) - len(start)
+    return 0 <= answer[0] - black <= room and 0 <= sum(answer) - black - white <= room

@@ -1,0 +1,57 @@
+r"""Read a model's answer: the last `\boxed{...}` that a game understands. Always linear time.
+
+Knows nothing about any game's rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+__all__ = ["integers", "one_integer", "read_boxed"]
+
+T = TypeVar("T")
+
+_OPEN = "\\boxed{"
+_LONGEST = 1000  # also keeps int(), quadratic in the digits, from huge numbers
+_SEPARATORS = str.maketrans(",;()[]", "      ")
+
+
+def read_boxed(text: str, read: Callable[[list[str]], T | None]) -> T | None:
+    r"""Return what `read` makes of the words in the last box for which it is not None.
+
+    White space, commas, semicolons, parentheses and square brackets separate words. A box of
+    more than 1,000 characters is passed over. Never raises on any text.
+
+    >>> read_boxed(r"Not \boxed{7}, rather \boxed{ (25) }. See \boxed{above}.", one_integer)
+    25
+    """
+    end = len(text)
+    while (start := text.rfind(_OPEN, 0, end)) >= 0:
+        first = start + len(_OPEN)
+        close = text.find("}", first, min(end, first + _LONGEST + 1))
+        if close >= 0:
+            answer = read(text[first:close].translate(_SEPARATORS).split())
+            if answer is not None:
+                return answer
+        end = start  # no box reaches into the next one, so no character is read twice
+    return None
+
+
+def one_integer(words: list[str]) -> int | None:
+    """Return the only word as a number, None if it is not one. ASCII digits, one sign at most."""
+    return int(words[0]) if len(words) == 1 and _is_integer(words[0]) else None
+
+
+def integers(words: list[str]) -> tuple[int, ...] | None:
+    """Return the words as numbers, None if there are none or one is not a number.
+
+    >>> integers(["1", "-2"]), integers(["1", "two"]), integers([])
+    ((1, -2), None, None)
+    """
+    return tuple(map(int, words)) if words and all(map(_is_integer, words)) else None
+
+
+def _is_integer(word: str) -> bool:
+    digits = word[1:] if word[0] in "+-" else word
+    return digits.isdigit() and digits.isascii()  # int() takes "1_0" and other scripts' digits

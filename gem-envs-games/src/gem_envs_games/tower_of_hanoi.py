@@ -1,0 +1,136 @@
+"""Move a tower of disks from peg A to peg C."""
+
+from __future__ import annotations
+
+from gem.errors import BadArguments
+from gem.step import Step
+from gem_envs_games.game import Game
+from gem_envs_games.parsing import read_boxed
+from gem_envs_games.rewards import PUBLISHED, Rewards
+
+__all__ = ["TowerOfHanoi", "next_move"]
+
+_PEGS = "ABC"
+_DISKS = (3, 4, 5)
+_TURNS = {3: 10, 4: 20, 5: 35}
+_MOST_DISKS = 64
+
+
+class TowerOfHanoi(Game):
+    """Bring `num_disks` disks, never a larger one on a smaller, to peg C in `max_turns` moves.
+
+    An argument that is None is drawn anew for every episode: 3, 4 or 5 disks, and the turns
+    then go with the disks. Nothing else depends on the seed. When the turns run out, every disk
+    on C earns its share of the reward, whatever its place.
+    """
+
+    prompt = "Enter your next move."
+
+    def __init__(
+        self,
+        num_disks: int | None = 5,
+        max_turns: int | None = 35,
+        rewards: Rewards = PUBLISHED,
+    ) -> None:
+        super().__init__(max_turns, rewards)
+        if num_disks is not None and not 1 <= num_disks <= _MOST_DISKS:
+            raise BadArguments(
+                f"TowerOfHanoi was given num_disks={num_disks}, and can be played with 1 to "
+                f"{_MOST_DISKS}. Pass one of these, or None to have it drawn.",
+                subject="TowerOfHanoi",
+            )
+        self._given_disks = num_disks
+
+    def deal(self) -> None:
+        given = self._given_disks
+        self.num_disks = self.rng.choice(_DISKS) if given is None else given
+        if self._given_turns is None:
+            self.max_turns = _turns_for(self.num_disks)
+        self._pegs: list[list[int]] = [list(range(self.num_disks, 0, -1)), [], []]
+
+    def instructions(self) -> str:
+        return (
+            "You are playing Tower of Hanoi.\n"
+            f"There are three pegs, A, B and C, and {self.num_disks} disks, numbered from 1 (the "
+            f"smallest) to {self.num_disks} (the largest). All of them start on A. Bring all of "
+            f"them to C. You have {self.max_turns} turns.\n"
+            "Each turn moves the top disk of one peg to another peg, and a disk may never lie on "
+            "a smaller one. A move that breaks the rules is refused and still costs a turn.\n"
+            "Write what you like, but give your move as two pegs, from and to, in \\boxed{}, for "
+            "example \\boxed{A C} for the top disk of A to C. Only the last one counts. An answer "
+            "without it ends the game."
+        )
+
+    def expected(self) -> str:
+        return "two of the pegs A, B and C in \\boxed{}, from and to, for example \\boxed{A C}"
+
+    def suffix(self) -> str:
+        a, b, c = self._pegs
+        return f"The disks, bottom to top:\nA: {a}\nB: {b}\nC: {c}\n{self.prompt}"
+
+    def consolation(self) -> dict[str, float]:
+        return {"disks_on_c": self.rewards.success * len(self._pegs[2]) / self.num_disks}
+
+    def step(self, action: str) -> Step:
+        move = read_boxed(action, _read)
+        if move is None:
+            return self._malformed()
+        source, target = self._pegs[_PEGS.index(move[0])], self._pegs[_PEGS.index(move[1])]
+        tried = f"you tried to move a disk from {move[0]} to {move[1]}, but"
+        if source is target:
+            return self._refuse(f"{tried} a disk must go to another peg.")
+        if not source:
+            return self._refuse(f"{tried} there is no disk on {move[0]}.")
+        if target and target[-1] < source[-1]:
+            return self._refuse(f"{tried} disk {source[-1]} is larger than disk {target[-1]}.")
+        target.append(source.pop())
+        moved = f"you moved disk {target[-1]} from {move[0]} to {move[1]}."
+        if len(self._pegs[2]) == self.num_disks:
+            return self._win(
+                f"{moved} All disks are on C. Congratulations!", {"success": self.rewards.success}
+            )
+        return self._go_on(moved, {"step": self.rewards.step})
+
+    def sample_action(self) -> str:
+        tops = [peg[-1] if peg else self.num_disks + 1 for peg in self._pegs]
+        moves = [(a, b) for a in range(3) for b in range(3) if tops[a] < tops[b]]
+        return _boxed(self.sample_rng.choice(moves))
+
+    def solve(self) -> str | None:
+        """Make the first of the fewest moves that bring every disk to C."""
+        move = next_move(self._pegs)
+        return _boxed(move) if move else None
+
+
+def _read(words: list[str]) -> str | None:
+    """Read two pegs, as `A C` or `ac`."""
+    pegs = "".join(words).upper()
+    return pegs if len(pegs) == 2 and pegs[0] in _PEGS and pegs[1] in _PEGS else None
+
+
+def _boxed(move: tuple[int, int]) -> str:
+    return f"\\boxed{{{_PEGS[move[0]]} {_PEGS[move[1]]}}}"
+
+
+def _turns_for(num_disks: int) -> int:
+    """Return the published number of turns, elsewhere the fewest moves and one for each disk."""
+    return _TURNS.get(num_disks, (1 << num_disks) - 1 + num_disks)
+
+
+def next_move(pegs: list[list[int]]) -> tuple[int, int] | None:
+    """Return the first move, (from, to), of the shortest way to the last peg; None if there.
+
+    `pegs` holds three piles of disks, bottom to top. The largest disk out of place moves only
+    once every smaller one is on the third peg, so the goal of each smaller disk follows from
+    the larger ones. Linear in the number of disks.
+
+    >>> next_move([[2], [1], []])
+    (0, 2)
+    """
+    place = {disk: peg for peg, disks in enumerate(pegs) for disk in disks}
+    goal, move = 2, None
+    for disk in sorted(place, reverse=True):
+        if place[disk] != goal:
+            move = place[disk], goal
+            goal = 3 - place[disk] - goal
+    return move
