@@ -1,0 +1,171 @@
+"""Announce what happened to whoever listens; plugins add commands to `gem-env` the same way.
+
+A listener is a module that a manifest names in `hooks`. It is imported at the first
+announcement, on its own: one that cannot be imported, or raises, is logged and kept in
+`problems()`, and stops nobody. Where nobody listens an announcement costs one dictionary look-up.
+
+A listener imports the marker and defines what it wants to hear:
+
+    from gem.hooks import hookimpl
+
+    @hookimpl
+    def gem_episode_finished(episode):
+        print(episode.env_id, episode.total_reward)
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+from gem import registry
+
+if TYPE_CHECKING:
+    import argparse
+
+    from gem.episode import Episode
+    from gem.plugins import PluginRecord
+
+__all__ = ["HookProblem", "announce", "hookimpl", "problems"]
+
+hookimpl = pluggy.HookimplMarker("gem")
+_hookspec = pluggy.HookspecMarker("gem")
+_log = logging.getLogger(__name__)
+
+
+class _Announcements:
+    """Everything that is announced. A listener may take fewer arguments than these."""
+
+    @_hookspec
+    def gem_cli_commands(self, subparsers: argparse._SubParsersAction[Any]) -> None:
+        """`gem-env` is being set up: add commands, each with `set_defaults(run=function)`.
+
+        `function(args)` returns the exit status.
+        """
+
+    @_hookspec
+    def gem_run_started(self, run: Any) -> None:
+        """A run of many episodes begins. `run` is what the one who runs it says of it."""
+
+    @_hookspec
+    def gem_run_finished(self, run: Any) -> None:
+        """A run of many episodes is over."""
+
+    @_hookspec
+    def gem_episode_finished(self, episode: Episode) -> None:
+        """An episode of a rollout is over; whoever runs it has not taken it yet."""
+
+
+_NAMES = tuple(name for name in vars(_Announcements) if name.startswith("gem_"))
+
+
+@dataclass(frozen=True, slots=True)
+class HookProblem:
+    """A listener that failed: whose it is, where, with what, and how many times."""
+
+    distribution: str
+    module: str
+    announcement: str
+    error: str
+    traceback: str
+    times: int = 1
+
+    def __str__(self) -> str:
+        often = f" ({self.times} times)" if self.times > 1 else ""
+        return (
+            f"The hook module {self.module} of {self.distribution} failed "
+            f"{self.announcement}: {self.error}{often}. It was left out."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Listener:
+    distribution: str
+    module: str
+    call: Callable[..., object]
+
+
+@dataclass(slots=True)
+class _Listeners:
+    """The listeners of one scan of the installed plugins, by what they listen to."""
+
+    records: tuple[PluginRecord, ...]
+    of: dict[str, list[_Listener]] = field(default_factory=lambda: {name: [] for name in _NAMES})
+    problems: dict[tuple[str, str], HookProblem] = field(default_factory=dict)
+
+
+_listeners: _Listeners | None = None
+
+
+def announce(name: str, /, **facts: object) -> None:
+    """Tell every listener, in the order of the plugins' names. Never raises for one of them.
+
+    Raises KeyError on a name that is not announced by this version.
+    """
+    heard = _installed()
+    for listener in heard.of[name]:
+        try:
+            listener.call(**facts)
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:  # a listener may raise anything, SystemExit too
+            _note(heard, listener.distribution, listener.module, f"in {name}", error)
+
+
+def problems() -> tuple[HookProblem, ...]:
+    """Import every hook module and return those that failed so far, at import or later."""
+    return tuple(_installed().problems.values())
+
+
+def _installed() -> _Listeners:
+    global _listeners
+    records = registry.plugins()
+    if _listeners is None or _listeners.records is not records:
+        _listeners = _Listeners(records)
+        for record, module in _named(records):
+            _load(_listeners, record, module)
+    return _listeners
+
+
+def _named(records: tuple[PluginRecord, ...]) -> Iterator[tuple[PluginRecord, str]]:
+    for record in records:
+        for module in getattr(record.manifest, "hooks", ()):
+            yield record, module
+
+
+def _load(listeners: _Listeners, record: PluginRecord, module: str) -> None:
+    # A manager for each module: a listener that raises ends a manager's whole round of calls.
+    manager = pluggy.PluginManager("gem")
+    manager.add_hookspecs(_Announcements)
+    try:
+        manager.register(importlib.import_module(module))
+        manager.check_pending()
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # a module may raise anything at import, SystemExit too
+        _note(listeners, record.distribution, module, "at import", error)
+        return
+    for name in _NAMES:
+        caller = getattr(manager.hook, name)
+        if caller.get_hookimpls():
+            listeners.of[name].append(_Listener(record.distribution, module, caller))
+
+
+def _note(
+    listeners: _Listeners, distribution: str, module: str, where: str, error: BaseException
+) -> None:
+    known = listeners.problems.get((module, where))
+    if known is not None:
+        listeners.problems[module, where] = replace(known, times=known.times + 1)
+        return
+    shown = " ".join(f"{type(error).__name__}: {error}".split())
+    text = "".join(traceback.format_exception(error))
+    problem = HookProblem(distribution, module, where, shown, text)
+    listeners.problems[module, where] = problem
+    _log.warning("%s", problem)

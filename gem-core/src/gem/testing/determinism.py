@@ -1,0 +1,146 @@
+"""Lines on seeds, resets and chance: an episode depends on its seed and its actions alone."""
+
+from __future__ import annotations
+
+import random
+import sys
+from typing import Any
+
+from gem.env import Env
+from gem.testing.playing import Play, first_difference, play, repeating
+from gem.testing.report import NotApplicableError, NotHeldError
+from gem.testing.subject import Subject, drive
+
+__all__ = [
+    "different_seeds_differ",
+    "no_global_chance",
+    "reset_leaves_no_residue",
+    "same_seed_same_episode",
+]
+
+_ODD_SEEDS = (-1, 2**70)
+
+
+def same_seed_same_episode(subject: Subject) -> str:
+    """Play each seed twice, on two instances, the second one seeded by `make`."""
+    for seed in (*subject.seeds, *_ODD_SEEDS):
+        first = subject.driven(seed)
+        with subject.make() as env:
+            second = play(env, drive, seed)
+        if first.actions[:1] != second.actions[:1]:
+            raise NotHeldError(
+                f"seed {seed}: sample_action() drew {first.actions[:1]}, then {second.actions[:1]}"
+            )
+        _require_same(f"seed {seed}", first, second)
+        with subject.make(seed=seed) as env:
+            third = play(env, repeating(first.actions), None)
+        _require_same(f"make(seed={seed}) and a first reset()", first, third)
+    return f"{len(subject.seeds) + len(_ODD_SEEDS)} seeds, each played 3 times"
+
+
+def _require_same(what: str, first: Play, second: Play) -> None:
+    difference = first_difference(first.moments, second.moments)
+    if difference is not None:
+        raise NotHeldError(f"{what}: {difference}")
+
+
+def different_seeds_differ(subject: Subject) -> str:
+    """Take the same actions under each seed and look for any difference."""
+    if subject.spec.fixed_start:
+        raise NotApplicableError(_as_declared(subject))
+    scripts = [subject.driven(seed).actions for seed in subject.seeds[:3]]
+    with subject.make() as env:
+        for script in scripts:
+            plays = [play(env, repeating(script), seed) for seed in subject.seeds]
+            if any(first_difference(plays[0].moments, other.moments) for other in plays[1:]):
+                return f"{len(subject.seeds)} seeds differ under the same actions"
+    raise NotHeldError(
+        f"seeds {_listed(subject.seeds)} gave the same episode for the same actions; declare "
+        "fixed_start=True if that is meant"
+    )
+
+
+def _as_declared(subject: Subject) -> str:
+    """Return the reason for skipping. Raises NotHeldError where starts differ all the same."""
+    with subject.make() as env:
+        starts = [play(env, lambda env, sight: None, seed) for seed in subject.seeds]
+    for other in starts[1:]:
+        difference = first_difference(starts[0].moments, other.moments)
+        if difference is not None:
+            raise NotHeldError(
+                f"it declares fixed_start=True, and seeds {starts[0].seed} and {other.seed} "
+                f"start differently: {difference}"
+            )
+    return "it declares fixed_start=True, and every seed starts alike"
+
+
+def _listed(seeds: tuple[int, ...]) -> str:
+    return ", ".join(map(str, seeds))
+
+
+def reset_leaves_no_residue(subject: Subject) -> str:
+    """Play several seeds on one instance, some to the end and some not, and compare."""
+    with subject.make() as env:
+        for seed in (*subject.seeds[:4], *subject.seeds[:4]):
+            fresh = subject.driven(seed)
+            again = play(env, repeating(fresh.actions), seed)
+            _require_same(f"seed {seed} on a used instance", fresh, again)
+            play(env, drive, seed + 1, most_turns=1)  # left in the middle
+    return "8 episodes on one instance equal those of new instances"
+
+
+def no_global_chance(subject: Subject) -> str:
+    """Disturb the global generators between calls, and see that no call touches them."""
+    chance = _GlobalChance()
+    try:
+        for seed in subject.seeds[:4]:
+            chance.disturb()
+            fresh = subject.driven(seed)
+            with subject.make() as env:
+                disturbed = play(env, repeating(fresh.actions), seed, before_each=chance.disturb)
+            _require_same(f"seed {seed}, the global random state changed", fresh, disturbed)
+            _require_untouched(subject, chance, fresh)
+    finally:
+        chance.put_back()
+    return f"{' and '.join(chance.names)} neither read nor written"
+
+
+def _require_untouched(subject: Subject, chance: _GlobalChance, fresh: Play) -> None:
+    before = chance.state()
+    with subject.make() as env:
+        play(env, drive, fresh.seed)
+        env.solve()
+    touched = chance.changed_since(before)
+    if touched:
+        raise NotHeldError(f"seed {fresh.seed}: an episode changed the global state of {touched}")
+
+
+class _GlobalChance:
+    """The process's global generators: `random`, and `numpy.random` where it is imported."""
+
+    def __init__(self) -> None:
+        self._numpy: Any = sys.modules.get("numpy.random")
+        self.names = ["random", *(["numpy.random"] if self._numpy else [])]
+        self._first = self.state()
+        self._salt = 0
+
+    def state(self) -> list[Any]:
+        return [random.getstate(), *([self._numpy.get_state()] if self._numpy else [])]
+
+    def disturb(self, env: Env | None = None) -> None:
+        """Reseed and draw, as another library might."""
+        self._salt += 1
+        random.seed(self._salt)
+        random.random()
+        if self._numpy:
+            self._numpy.seed(self._salt)
+            self._numpy.random()
+
+    def changed_since(self, before: list[Any]) -> str:
+        pairs = zip(self.names, before, self.state())
+        return " and ".join(name for name, then, now in pairs if repr(then) != repr(now))
+
+    def put_back(self) -> None:
+        random.setstate(self._first[0])
+        if self._numpy:
+            self._numpy.set_state(self._first[1])

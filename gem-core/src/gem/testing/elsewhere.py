@@ -1,0 +1,44 @@
+"""The other process of a check: rebuild an environment, replay, restore, and say what happened.
+
+A request comes in on standard input as JSON, the reply goes out the same way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from typing import Any, TextIO
+
+from gem.registry import make
+from gem.snapshot import Snapshot
+from gem.specs import EnvSpec
+from gem.testing.playing import continued, play, repeating
+
+__all__ = ["answer", "main"]
+
+
+def answer(request: dict[str, Any]) -> dict[str, Any]:
+    """Return the reply to one request. An error of the environment's is a reply too."""
+    try:
+        spec = EnvSpec.model_validate(request["spec"])
+        with make(spec) as env:
+            played = play(env, repeating(request["actions"]), request["seed"])
+        with make(spec) as env:
+            env.restore(Snapshot.from_json(request["snapshot"]))
+            rest = continued(env, request["actions"][request["done"] :])
+    except Exception as error:  # noqa: BLE001 - an environment may raise anything
+        return {"error": str(error), "kind": type(error).__name__}
+    return {"played": list(played.moments), "continued": rest}
+
+
+def main(requests: TextIO, replies: TextIO) -> None:
+    """Answer the one request. What the environment prints goes to standard error."""
+    request = json.load(requests)
+    with contextlib.redirect_stdout(sys.stderr):
+        reply = answer(request)
+    json.dump(reply, replies)
+
+
+if __name__ == "__main__":
+    main(sys.stdin, sys.stdout)

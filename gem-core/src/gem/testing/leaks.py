@@ -1,0 +1,147 @@
+"""The line on leaks: nobody wins by copying what stands in the observation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gem.env import Env
+from gem.errors import SnapshotError
+from gem.testing.formats import asked_formats
+from gem.testing.playing import shown_text, succeeded
+from gem.testing.report import NotHeldError
+from gem.testing.subject import Subject
+
+__all__ = ["observation_holds_no_answer"]
+
+_SEEDS = range(50)
+_MOST_PLACES = 60
+_MOST_TURNS = 50
+
+_PIECES = {
+    "number": re.compile(r"[-+]?\d+(?:[.,]\d+)*"),
+    "word": re.compile(r"\w+"),
+    "line": re.compile(r"[^\n]*\S[^\n]*"),
+}
+
+
+class _Copier(NamedTuple):
+    """A player that copies the piece at one place, counted from the end where negative."""
+
+    kind: str
+    place: int
+    form: str
+
+    def answer(self, text: str) -> str:
+        """Return its action; what is not there is copied as nothing."""
+        pieces = _PIECES[self.kind].findall(text)
+        inside = -len(pieces) <= self.place < len(pieces)
+        return self.form % (pieces[self.place].strip() if inside else "")
+
+    def __str__(self) -> str:
+        end = "start" if self.place >= 0 else "end"
+        number = self.place + 1 if self.place >= 0 else -self.place
+        return f"{self.kind} {number} from the {end}, as {self.form % '...'!r}"
+
+
+def observation_holds_no_answer(subject: Subject) -> str:
+    """Let every copier play; one that wins half of the seeds, where random does not, has a leak.
+
+    A copier that says the same with every seed copies no answer: it counts as a guess unless it
+    wins four times as often as random.
+    """
+    with _Worlds(subject) as worlds:
+        copiers = list(_copiers(subject, worlds))
+        for copier in copiers:
+            won = worlds.wins(copier)
+            if won * 2 < len(_SEEDS):
+                continue
+            by_chance = worlds.random_wins()
+            is_guess = worlds.is_constant(copier) and won < 4 * by_chance
+            if by_chance * 2 < len(_SEEDS) and not is_guess:
+                raise NotHeldError(
+                    f"copying {copier} wins {won} of {len(_SEEDS)} seeds, sampled actions "
+                    f"{by_chance}"
+                )
+    return f"{len(copiers)} copying players, none wins half of {len(_SEEDS)} seeds"
+
+
+def _copiers(subject: Subject, worlds: _Worlds) -> Iterator[_Copier]:
+    texts = [worlds.start(seed) for seed in _SEEDS]
+    forms = asked_formats(texts[0], *subject.driven(subject.seeds[0]).actions[:1])
+    for kind, pattern in _PIECES.items():
+        places = min(max(len(pattern.findall(text)) for text in texts), _MOST_PLACES)
+        for place in range(-places, places):
+            yield from (_Copier(kind, place, form) for form in forms)
+
+
+class _Worlds:
+    """The first state of each seed, made once; plays start from forks of it."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self._starts: dict[int, tuple[Env, str]] = {}
+        self._first_steps: dict[tuple[int, str], bool | None] = {}
+        self._random_wins: int | None = None
+
+    def __enter__(self) -> _Worlds:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for env, _text in self._starts.values():
+            env.close()
+
+    def start(self, seed: int) -> str:
+        """Return what a player sees first."""
+        if seed not in self._starts:
+            env = self._subject.make()
+            self._starts[seed] = (env, shown_text(*env.reset(seed=seed)))
+        return self._starts[seed][1]
+
+    def wins(self, copier: _Copier) -> int:
+        """Count its wins, no further than it is clear that they are too few."""
+        won = 0
+        for done, seed in enumerate(_SEEDS):
+            if (won + len(_SEEDS) - done) * 2 < len(_SEEDS):
+                break
+            won += self._is_win(copier, seed)
+        return won
+
+    def _is_win(self, copier: _Copier, seed: int) -> bool:
+        action = copier.answer(self.start(seed))
+        if (seed, action) not in self._first_steps:
+            # Most copies end an episode at once, and many copiers say the same.
+            self._first_steps[seed, action] = self._play(copier, seed, most_turns=1)
+        known = self._first_steps[seed, action]
+        return self._play(copier, seed, most_turns=_MOST_TURNS) is True if known is None else known
+
+    def _play(self, copier: _Copier, seed: int, *, most_turns: int) -> bool | None:
+        """Return whether it wins, None where the episode is not over by then."""
+        text, total = self.start(seed), 0.0
+        with self._copy(seed) as env:
+            for _ in range(most_turns):
+                step = env.step(copier.answer(text))
+                text, total = shown_text(step.observation, step.info), total + step.reward
+                if step.terminated or step.truncated:
+                    return succeeded(env.spec, step.info, total)
+        return None
+
+    def _copy(self, seed: int) -> Env:
+        try:
+            return self._starts[seed][0].fork()
+        except SnapshotError:
+            env = self._subject.make()
+            env.reset(seed=seed)
+            return env
+
+    def is_constant(self, copier: _Copier) -> bool:
+        """Say whether it begins with the same answer whatever the seed."""
+        return len({copier.answer(self.start(seed)) for seed in _SEEDS}) == 1
+
+    def random_wins(self) -> int:
+        """Count the wins of sampled actions on the same seeds."""
+        if self._random_wins is None:
+            plays = (self._subject.driven(seed) for seed in _SEEDS)
+            self._random_wins = sum(each.is_success for each in plays)
+        return self._random_wins

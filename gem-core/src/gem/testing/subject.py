@@ -1,0 +1,70 @@
+"""The environment under check: made afresh for each use, its common plays kept.
+
+Knows nothing about the lines of a check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from gem.env import Env
+from gem.registry import EnvLike, WrapperLike, make
+from gem.specs import EnvSpec
+from gem.testing.playing import Play, Sight, play
+
+__all__ = ["Subject", "drive"]
+
+
+class Subject:
+    """One environment under check. Raises what `gem.make` raises where it cannot be made."""
+
+    def __init__(
+        self,
+        env: EnvLike,
+        *,
+        seeds: Sequence[int] = range(10),
+        wrappers: Iterable[WrapperLike] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.env, self.wrappers, self.kwargs = env, tuple(wrappers), dict(kwargs or {})
+        self.seeds = tuple(seeds)
+        self._driven: dict[int, Play] = {}
+        self._solved: dict[int, Play] = {}
+        with self.make() as made:
+            assert made.spec is not None
+            self.spec: EnvSpec = made.spec
+
+    def make(self, seed: int | None = None) -> Env:
+        """Make a new instance."""
+        return make(self.env, seed=seed, wrappers=self.wrappers, **self.kwargs)
+
+    def driven(self, seed: int) -> Play:
+        """Return the episode that sampled actions make of a seed, on a new instance."""
+        if seed not in self._driven:
+            with self.make() as env:
+                self._driven[seed] = play(env, drive, seed)
+        return self._driven[seed]
+
+    def solved(self, seed: int) -> Play:
+        """Return the episode that `solve()` makes of a seed, on a new instance."""
+        if seed not in self._solved:
+            with self.make() as env:
+                self._solved[seed] = play(env, lambda env, sight: env.solve(), seed)
+        return self._solved[seed]
+
+    def played(self) -> list[Play]:
+        """Return every common play: sampled, solved, and one that answers nothing."""
+        plays = [self.driven(seed) for seed in self.seeds]
+        plays += [self.solved(seed) for seed in self.seeds]
+        with self.make() as env:
+            plays += [play(env, lambda env, sight: "", seed) for seed in self.seeds]
+        return plays
+
+
+def drive(env: Env, sight: Sight) -> str:
+    """Draw an action; where the environment has none to draw, answer the turn in a box."""
+    try:
+        return env.sample_action()
+    except NotImplementedError:
+        return f"\\boxed{{{sight.turn}}}"
