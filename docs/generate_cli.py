@@ -1,9 +1,8 @@
 """Write docs/cli.md from the help of every `gem-env` command; with --check only compare.
 
-    python docs/generate_cli.py [--check]
-
-argparse words and wraps its help differently from one Python to the next. What is compared are
-the words in their order, and both sides without the few that differ.
+Run it with `python docs/generate_cli.py [--check]`. argparse words and wraps its help differently
+from one Python to the next: what is compared are the words in their order, without the few that
+differ.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ PAGE = Path(__file__).with_name("cli.md")
 HEAD = """\
 # The command line
 
-`gem-env` is the same as `python -m gem`. Exit status: 0 done, 1 the thing checked did not hold, 2 wrong use. This page
-is written by `python docs/generate_cli.py`.
+`gem-env` is the same as `python -m gem`. This page is written by `python docs/generate_cli.py`.
+Exit status: 0 done, 1 the thing checked did not hold, 2 wrong use, 130 interrupted.
 """
 
 
@@ -41,8 +40,7 @@ def page() -> str:
     """Return the whole page."""
     top = help_of()
     sections = [HEAD, f"```text\n{top}\n```\n"]
-    for name in commands(top):
-        sections.append(f"## gem-env {name}\n\n```text\n{help_of(name)}\n```\n")
+    sections += [f"## gem-env {name}\n\n```text\n{help_of(name)}\n```\n" for name in commands(top)]
     return "\n".join(sections)
 
 

@@ -1,8 +1,7 @@
 """Best of n by looking ahead: try sampled actions on forks, then take the best for real.
 
 A fork is an independent twin in the same state. What happens to it does not happen here.
-
-    python examples/lookahead.py
+Run it with `python examples/lookahead.py`.
 """
 
 from __future__ import annotations

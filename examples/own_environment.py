@@ -1,6 +1,6 @@
 """An environment of your own in one file: write it, register it, roll a policy out.
 
-    python examples/own_environment.py
+Run it with `python examples/own_environment.py`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import gem
 class Sum(gem.Env):
     """Add two numbers; a wrong answer ends the episode, an unreadable one costs a turn."""
 
+    max_turns: int
     reward_range = (-0.1, 1.0)
 
     def __init__(self, largest: int = 99, max_turns: int = 3) -> None:
@@ -51,9 +52,7 @@ async def careless(request: gem.Request) -> str:
 async def main() -> None:
     """Roll the policy out and print each episode as it finishes."""
     gem.register("demo:Sum", Sum, largest=99)
-    episodes = [
-        episode async for episode in gem.rollout(careless, "demo:Sum", episodes=20, seed=0)
-    ]
+    episodes = [episode async for episode in gem.rollout(careless, "demo:Sum", episodes=20, seed=0)]
     for episode in sorted(episodes, key=lambda each: each.episode_index):
         [turn] = episode.turns
         print(f"{turn.observation}  {turn.action:>4}  {episode.final_observation}")

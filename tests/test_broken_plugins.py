@@ -106,9 +106,7 @@ def test_the_other_plugins_stay_ok(gem_env: Run, broken: Path) -> None:
     assert {"gem-core", "gem-envs-games", "gem-envs-math", "gem-eval"} <= fine
 
 
-def test_making_another_packs_environment_is_not_affected(
-    run_python: Run, broken: Path
-) -> None:
+def test_making_another_packs_environment_is_not_affected(run_python: Run, broken: Path) -> None:
     done = run_python("-c", PLAY, path=broken)
 
     assert (done.stdout, done.stderr) == ("won True\n", "")
@@ -132,7 +130,8 @@ def test_an_id_that_two_claim_is_refused_and_both_are_named(gem_env: Run, broken
 def test_a_pack_may_not_shadow_an_id_of_another(
     gem_env: Run, run_python: Run, install: Install, site: Path
 ) -> None:
-    install("acme-thief", CLAIM.format(name="thief").replace("acme:Thing", "game:Mastermind-v0-hard"))
+    claim = CLAIM.format(name="thief").replace("acme:Thing", "game:Mastermind-v0-hard")
+    install("acme-thief", claim)
 
     make = "import gem; gem.make({!r})"
     refused = run_python("-c", make.format("game:Mastermind-v0-hard"), path=site)

@@ -130,7 +130,11 @@ def test_it_is_evaluated(fresh: Tool, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     summary = json.loads((run / "summary.json").read_text(encoding="utf-8"))
     rates = {(row["env_id"], row["policy"]): row["success_rate"] for row in summary["results"]}
-    assert rates == {(id, policy): float(policy == "solver") for id in IDS for policy in ("solver", "random")}
+    assert rates == {
+        (env_id, policy): rate
+        for env_id in IDS
+        for policy, rate in (("solver", 1.0), ("random", 0.0))
+    }
     assert fresh("gem-env", "replay", str(run), "--verify").returncode == 0
 
 

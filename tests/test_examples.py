@@ -1,0 +1,34 @@
+"""The examples run as they stand, are short, and print what they say."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+examples = pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+
+
+@examples
+def test_an_example_runs(run_python: Run, example: Path) -> None:
+    done = run_python("-W", "error", str(example))
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
+
+
+@examples
+def test_an_example_prints_the_same_again(run_python: Run, example: Path) -> None:
+    first, second = (run_python(str(example), env={"PYTHONHASHSEED": seed}) for seed in "12")
+
+    assert first.stdout == second.stdout
+
+
+@examples
+def test_an_example_is_under_80_lines(example: Path) -> None:
+    assert len(example.read_text(encoding="utf-8").splitlines()) < 80
