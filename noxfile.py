@@ -15,6 +15,7 @@ import nox
 nox.needs_version = ">=2024.10.9"
 nox.options.sessions = ["lint", "types", "isolation", "tests"]
 nox.options.error_on_external_run = True
+nox.options.default_venv_backend = "virtualenv"  # brings the pip that builds the wheels
 
 CONSTRAINTS = "--constraint=constraints.txt"
 IMPORT_NAMES = {
