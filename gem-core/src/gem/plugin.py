@@ -1,0 +1,90 @@
+"""What the core itself provides: its wrappers. A plugin like any other."""
+
+from __future__ import annotations
+
+from gem.specs import PluginManifest, WrapperSpec
+
+__all__ = ["plugin"]
+
+plugin = PluginManifest(
+    name="core",
+    summary="Wrappers that every environment can use.",
+    wrappers=(
+        WrapperSpec(
+            id="concat",
+            target="gem.wrappers.concat:Concat",
+            summary="Show everything the environment said, as one prompt.",
+            blocking=False,
+            layer="prompt",
+            rewrites_history=True,
+        ),
+        WrapperSpec(
+            id="concat_with_action",
+            target="gem.wrappers.concat_with_action:ConcatWithAction",
+            summary="Show everything the environment said and the policy answered, as one prompt.",
+            blocking=False,
+            layer="prompt",
+            rewrites_history=True,
+        ),
+        WrapperSpec(
+            id="concat_chat",
+            target="gem.wrappers.concat_chat:ConcatChat",
+            summary="Render the conversation with a tokenizer's chat template: a finished prompt.",
+            blocking=False,
+            layer="prompt",
+            rewrites_history=True,
+        ),
+        WrapperSpec(
+            id="concat_chat_on_reset",
+            target="gem.wrappers.concat_chat_on_reset:ConcatChatOnReset",
+            summary="Render the first observation with a chat template and append what follows.",
+            blocking=False,
+            layer="prompt",
+            rewrites_history=True,
+        ),
+        WrapperSpec(
+            id="frame_stack",
+            target="gem.wrappers.frame_stack:FrameStack",
+            summary="Show the last few observations together.",
+            blocking=False,
+            layer="observation",
+        ),
+        WrapperSpec(
+            id="transform_observation",
+            target="gem.wrappers.transform_observation:TransformObservation",
+            summary="Pass every observation through a function.",
+            blocking=False,
+            layer="observation",
+        ),
+        WrapperSpec(
+            id="transform_action",
+            target="gem.wrappers.transform_action:TransformAction",
+            summary="Pass every action through a function before it is taken.",
+            blocking=False,
+        ),
+        WrapperSpec(
+            id="transform_reward",
+            target="gem.wrappers.transform_reward:TransformReward",
+            summary="Pass every reward through a function.",
+            blocking=False,
+        ),
+        WrapperSpec(
+            id="time_limit",
+            target="gem.wrappers.time_limit:TimeLimit",
+            summary="Truncate an episode after a number of actions.",
+            blocking=False,
+        ),
+        WrapperSpec(
+            id="episode_tracking",
+            target="gem.wrappers.episode_tracking:EpisodeTracking",
+            summary="Put the episode's return and length so far into info.",
+            blocking=False,
+        ),
+        WrapperSpec(
+            id="record",
+            target="gem.wrappers.record:Record",
+            summary="Append every finished episode to a log.",
+            blocking=True,  # each episode waits for the disk
+        ),
+    ),
+)

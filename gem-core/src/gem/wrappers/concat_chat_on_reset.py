@@ -1,0 +1,60 @@
+"""`concat_chat_on_reset`: a chat template around the first observation, then plain text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gem.content import Message, Observation, normalise_text
+from gem.env import Env
+from gem.step import Step
+from gem.wrapper import Wrapper
+from gem.wrappers.chat import ChatTokenizer, as_tokenizer, rendered
+from gem.wrappers.prompts import new_messages, new_text
+
+__all__ = ["ConcatChatOnReset"]
+
+
+class ConcatChatOnReset(Wrapper):
+    """Let the model write one long answer into which the environment's replies are inserted.
+
+    The first prompt is the first observation in the chat template, generation prompt included.
+    Each later prompt is the one before, then the action as it was written, with nothing between,
+    then a newline, the new observation and a newline. `info["suffix"]` stands below the newest
+    observation and is gone from the next prompt; without suffixes every prompt extends the one
+    before it. `tokenizer` and `system_prompt` are as for `concat_chat`.
+    """
+
+    rewrites_history = True
+    prompt_is_finished = True
+    shared = ("_tokenizer",)
+
+    def __init__(
+        self, env: Env, tokenizer: ChatTokenizer | str, *, system_prompt: str | None = None
+    ) -> None:
+        super().__init__(env)
+        self._tokenizer = as_tokenizer(tokenizer, subject="concat_chat_on_reset")
+        self._system_prompt = system_prompt
+        self._history = ""
+
+    def on_reset(
+        self, observation: Observation, info: dict[str, Any]
+    ) -> tuple[Observation, dict[str, Any]]:
+        prompt = self._first_prompt(observation, info)
+        self._history = self._first_prompt(observation, {}) if info.get("suffix") else prompt
+        return prompt, info
+
+    def on_step(self, action: str, step: Step) -> Step:
+        answered = f"{self._history}{normalise_text(action)}\n"
+        prompt = answered + _line(new_text(step.observation, step.info))
+        self._history = answered + _line(new_text(step.observation, {}))
+        return step._replace(observation=prompt)
+
+    def _first_prompt(self, observation: Observation, info: dict[str, Any]) -> str:
+        system = self._system_prompt
+        opening = () if system is None else (Message("system", system),)
+        messages = (*opening, *new_messages(observation, info))
+        return rendered(self._tokenizer, messages, self.env.tools)
+
+
+def _line(text: str) -> str:
+    return f"{text}\n" if text else ""
