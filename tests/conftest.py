@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from gem.testing import fake_plugin
 
 ROOT = Path(__file__).parents[1]
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -60,15 +61,10 @@ def site(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def install(site: Path) -> Callable[..., None]:
-    """Return a function that installs a pack into `site`: a module and its .dist-info."""
+    """Return a function that installs a pack into `site` from the source of its manifest."""
 
-    def install_pack(name: str, plugin: str, *, group: str = "gem.plugins.v1") -> None:
-        module = name.replace("-", "_")
-        (site / f"{module}.py").write_text(textwrap.dedent(plugin))
-        about = site / f"{module}-1.0.dist-info"
-        about.mkdir()
-        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-        (about / "entry_points.txt").write_text(f"[{group}]\n{name} = {module}:plugin\n")
+    def install_pack(name: str, manifest: str, *, group: str = "gem.plugins.v1") -> None:
+        fake_plugin(site, name, manifest=manifest, group=group)
 
     return install_pack
 

@@ -53,6 +53,8 @@ def test_every_python_block_runs(run_python: Run, tmp_path: Path, page: Path) ->
     """One namespace for each page, in order; a block that states its file is that file too."""
     script = tmp_path / "page.py"
     code = []
+    for block in blocks(page, "toml"):
+        _install(block, tmp_path / "work" / "src")
     for block in blocks(page, "python"):
         if block.file:
             path = tmp_path / "work" / block.file
@@ -65,6 +67,17 @@ def test_every_python_block_runs(run_python: Run, tmp_path: Path, page: Path) ->
     done = run_python("-W", "error", str(script), path=tmp_path / "work" / "src")
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def _install(block: Block, folder: Path) -> None:
+    """Make the distribution of a pyproject.toml look installed, as an editable one does."""
+    [(group, point)] = re.findall(
+        r'^\[project\.entry-points\."(.+)"\]\n(.+)$', block.text, re.MULTILINE
+    )
+    about = folder / "page-0.1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: page\nVersion: 0.1.0\n")
+    (about / "entry_points.txt").write_text(f"[{group}]\n{point.replace(chr(34), '')}\n")
 
 
 @pages
