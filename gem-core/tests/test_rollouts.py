@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import random
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +25,7 @@ from gem.rollouts import Assignment, plan_episodes, rollout
 from gem.seeding import key_seed
 from gem.specs import EnvSpec
 from gem.step import Step
+from gem.testing import fake_plugin
 
 
 class Coin(Env):
@@ -518,6 +521,30 @@ def test_wrong_use_is_one_clear_error(options: Mapping[str, Any], message: str) 
 def test_an_unknown_environment_is_refused_before_anything_runs() -> None:
     with pytest.raises(UnknownEnv):
         rollout(Guess(), "demo:Nothing", plan=[])
+
+
+LISTENER = """
+    from gem.hooks import hookimpl
+
+    heard = []
+
+    @hookimpl
+    def gem_episode_finished(episode):
+        heard.append(episode)
+"""
+
+
+def test_a_listener_hears_of_every_episode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hooks = ("rollout_listener.hooks",)
+    fake_plugin(tmp_path, "rollout-listener", hooks=hooks, files={"hooks.py": LISTENER})
+    monkeypatch.syspath_prepend(tmp_path)
+    registry.refresh()
+    try:
+        episodes = run(Solve(), "demo:Coin", episodes=3)
+    finally:
+        registry.refresh()
+    heard = importlib.import_module("rollout_listener.hooks").heard
+    assert fingerprints(heard) == fingerprints(episodes)
 
 
 def test_versions_name_core() -> None:

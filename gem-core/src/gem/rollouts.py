@@ -23,6 +23,7 @@ from gem.conversation import Conversation, Policy, Reply, Request, as_reply
 from gem.env import Env
 from gem.episode import Episode, StopReason, Turn, plain_info
 from gem.errors import BadArguments
+from gem.hooks import announce
 from gem.registry import EnvLike, WrapperLike, make, owner, resolve
 from gem.seeding import episode_seed, key_seed, stream
 from gem.specs import EnvSpec
@@ -180,7 +181,9 @@ async def _run(
         while running:
             task = await finished.get()
             running.discard(task)
-            yield task.result()
+            episode = task.result()
+            announce("gem_episode_finished", episode=episode)
+            yield episode
             for assignment in islice(waiting, 1):
                 start(assignment)
     finally:
