@@ -1,1 +1,1 @@
-"""Mathematical problems with verifiable answers, for GEM."""
+"""Mathematical problems with verifiable answers, for GEM. Imports nothing until it is asked to."""

@@ -1,0 +1,117 @@
+r"""Read the number in a `\boxed{}` and compare it, exactly. Knows nothing about environments.
+
+The rules, all of them. A number is written in ASCII digits, with
+
+- one sign at most, and after it one `$` at most (`\$` as well): `-$5`; or `$...$` around it all;
+- commas between groups of three digits, or none (`{,}`, `\,` and `,\!` count as commas);
+- a decimal part, even an empty one: `18.`, `18.0`, `.5`; an exponent of one or two digits: `1.8e1`;
+- or, instead of both, a fraction of whole numbers: `a/b`, `\frac{a}{b}`, `\dfrac`, `\tfrac`;
+- `%` or `\%` after it, which changes nothing: `50%` equals `50`, and not `0.5`.
+
+Anything else is not a number: words, units ("18 thousand" is not 18), sums, lists, mixed
+numbers, infinities. Every function is linear in the length of its text and raises on no text.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Literal
+
+__all__ = ["LONGEST", "Verdict", "boxed", "grade", "last_boxed", "read_number"]
+
+Verdict = Literal["right", "wrong", "unreadable"]
+
+LONGEST = 200
+"""Characters of the longest number that is read; what is longer is not a number."""
+
+_BRACES = re.compile(r"\\boxed\s*\{|\\[{}]|[{}]")
+
+_COMMA = r"(?:,\\!|,|\{,\}|\\,)"
+_WHOLE = rf"(?:[0-9]{{1,3}}(?:{_COMMA}[0-9]{{3}})+|[0-9]+)"
+_DECIMAL = rf"(?P<whole>{_WHOLE})?(?P<tail>(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{{1,2}})?)"
+_RATIO = r"(?P<over>[0-9]+)\s*/\s*(?P<under>[0-9]+)"
+_PART = r"\{\s*([+-]?[0-9]+)\s*\}"
+_FRAC = rf"\\[dt]?frac\s*{_PART}\s*{_PART}"
+_NUMBER = re.compile(rf"(?P<sign>[+-]?)\s*(?:\\?\$)?\s*(?:{_RATIO}|{_FRAC}|{_DECIMAL})\s*(?:\\?%)?")
+_SEPARATORS = str.maketrans("", "", ",{}\\!")
+
+
+def boxed(answer: str) -> str:
+    r"""Write an answer as a policy is asked to.
+
+    >>> boxed("18")
+    '\\boxed{18}'
+    """
+    return f"\\boxed{{{answer}}}"
+
+
+def last_boxed(text: str) -> str | None:
+    r"""Return what is inside the last `\boxed{...}` whose braces are balanced, None without one.
+
+    Of two that are nested the inner one is the last.
+
+    >>> last_boxed(r"Not \boxed{7} but \boxed{\frac{1}{2}}, as \boxed{ shows.")
+    '\\frac{1}{2}'
+    """
+    start = text.find("\\boxed")
+    if start < 0:
+        return None
+    opened: list[int] = []  # where the inside of each open brace starts; -1 if it is no box
+    first, last = -1, -1
+    for found in _BRACES.finditer(text, start):
+        token = found.group()
+        if token == "}":
+            inside = opened.pop() if opened else -1
+            if inside > first:
+                first, last = inside, found.start()
+        elif token == "{":
+            opened.append(-1)
+        elif len(token) > 2:
+            opened.append(found.end())
+    return None if first < 0 else text[first:last]
+
+
+def read_number(text: str) -> Fraction | None:
+    r"""Return the number that a text is, exactly, or None if it is not one (see the module).
+
+    >>> read_number(r"\$1,234.50"), read_number(r"-\frac{1}{2}"), read_number("18 or 20")
+    (Fraction(2469, 2), Fraction(-1, 2), None)
+    """
+    if len(text) > LONGEST:
+        return None
+    found = _NUMBER.fullmatch(_without_math_mode(text.strip().replace("\N{MINUS SIGN}", "-")))
+    if found is None:
+        return None
+    size = _size(found)
+    return -size if size is not None and found["sign"] == "-" else size
+
+
+def _without_math_mode(text: str) -> str:
+    is_inside = len(text) > 2 and text[0] == text[-1] == "$"
+    return text[1:-1].strip() if is_inside else text
+
+
+def _size(found: re.Match[str]) -> Fraction | None:
+    over, under = found["over"] or found[4], found["under"] or found[5]
+    if over is not None:
+        return Fraction(int(over), int(under)) if int(under) else None
+    whole = (found["whole"] or "").translate(_SEPARATORS)
+    tail = found["tail"]
+    has_digits = whole or (tail[:1] == "." and tail[1:2].isdigit())
+    return Fraction(whole + tail) if has_digits else None
+
+
+def grade(action: str, gold: Fraction) -> Verdict:
+    r"""Compare the number in the last balanced `\boxed{}` of an action with the gold answer.
+
+    "unreadable" is an action without a box, or with something in it that is not a number.
+
+    >>> grade(r"So it is \boxed{18.0}.", Fraction(18)), grade("18", Fraction(18))
+    ('right', 'unreadable')
+    """
+    inside = last_boxed(action)
+    number = None if inside is None else read_number(inside)
+    if number is None:
+        return "unreadable"
+    return "right" if number == gold else "wrong"
