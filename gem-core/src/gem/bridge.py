@@ -8,6 +8,8 @@ never returns costs its thread and nothing else.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import functools
 import os
 import queue
 import threading
@@ -133,11 +135,12 @@ async def in_thread(function: Callable[..., T], *args: Any) -> T:
     future: asyncio.Future[T] = loop.create_future()
 
     def call() -> None:
+        settle: Callable[[], None]
         try:
-            settle, outcome = future.set_result, function(*args)
-        except BaseException as error:  # whatever was raised belongs to the waiting coroutine
-            settle, outcome = future.set_exception, _carried(error)  # type: ignore[assignment]
-        _post(loop, lambda: None if future.done() else settle(outcome))
+            settle = functools.partial(future.set_result, function(*args))
+        except BaseException as error:  # noqa: BLE001  it belongs to the waiting coroutine
+            settle = functools.partial(future.set_exception, _carried(error))
+        _post(loop, lambda: None if future.done() else settle())
 
     _threads.submit(call)
     return await future
@@ -152,10 +155,8 @@ def _carried(error: BaseException) -> BaseException:
 
 
 def _post(loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> None:
-    try:
+    with contextlib.suppress(RuntimeError):  # the loop closed while an abandoned call ran on
         loop.call_soon_threadsafe(callback)
-    except RuntimeError:  # the loop closed while an abandoned call ran on
-        pass
 
 
 def _start_afresh() -> None:
@@ -164,5 +165,5 @@ def _start_afresh() -> None:
     _background, _threads = _Background(), _Threads()
 
 
-_start_afresh()
+_background, _threads = _Background(), _Threads()
 os.register_at_fork(after_in_child=_start_afresh)

@@ -6,8 +6,10 @@ phases, one call at a time) are in `gem.guards`, applied to every subclass as it
 
 from __future__ import annotations
 
+import operator
 import random
-from collections.abc import Iterator, Mapping, Sequence
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from gem import guards
@@ -31,18 +33,21 @@ class _LazyRandom:
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, env: Env, owner: type) -> random.Random:
+    def __get__(self, env: Env | None, owner: type) -> random.Random | _LazyRandom:
+        if env is None:
+            return self
         rng = random.Random()
         setattr(env, self._name, rng)
         return rng
 
 
 class Env:
-    """Subclass this and write `reset` and `step` (and `close`), or `areset` and `astep` if it waits.
+    """Subclass this and write `reset` and `step`, or `areset` and `astep` if it waits.
 
-    The other forms are derived. Take chance from `self.rng` alone, and the same seed gives the
-    same episode. Inside `step`, `self.turn` is the number of turns already taken. There is no
-    need to call `super().__init__()` or `super().reset()`.
+    `close` or `aclose` joins them where there is something to free. The other forms are
+    derived. Take chance from `self.rng` alone, and the same seed gives the same episode. Inside
+    `step`, `self.turn` is the number of turns already taken. There is no need to call
+    `super().__init__()` or `super().reset()`.
 
     >>> class Coin(Env):
     ...     max_turns = 1
@@ -92,6 +97,12 @@ class Env:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        cls._slots = tuple(
+            name
+            for owner in cls.__mro__
+            for name, member in vars(owner).items()
+            if isinstance(member, types.MemberDescriptorType)
+        )
         guards.install(cls)
 
     def reset(  # `*_` tells type checkers that a subclass may take other options
@@ -163,33 +174,40 @@ class Env:
         if task is None:
             return self.rng.randrange(self.num_tasks)
         if not 0 <= task < self.num_tasks:
-            raise ValueError(f"Task {task} was asked for, and there are {self.num_tasks}.")
-        return task
+            raise ValueError(
+                f"Task {task} was asked for, and there are {self.num_tasks}, counted from 0."
+            )
+        return operator.index(task)
 
     def snapshot(self) -> Snapshot:
-        """Save everything needed to continue, as plain data. Raises SnapshotError otherwise."""
-        guards.refuse_if_busy(self, "snapshot")
+        """Save everything needed to continue, as plain data. Raises SnapshotError otherwise.
+
+        The order in which a set iterates is not kept, nor is the place in `sample_rng`'s
+        stream: it starts again from the episode's seed.
+        """
+        guards.refuse_unless_idle(self, "snapshot")
         return Snapshot(self._plain_spec(), encode(self._state()))
 
     def restore(self, snapshot: Snapshot) -> None:
         """Continue from a snapshot of the same environment. On an error nothing changes."""
-        guards.refuse_if_busy(self, "restore")
-        self._check_fits(snapshot)
-        self._load(decode(snapshot.state))
+        guards.refuse_unless_idle(self, "restore")
+        self._load(self._fitting_state(snapshot))
 
     def fork(self: E) -> E:
         """Return an independent twin in the same state; `shared` data is not copied."""
-        guards.refuse_if_busy(self, "fork")
+        guards.refuse_unless_idle(self, "fork")
         twin = self._blank()
-        twin._load(decode(encode(self._state())))
+        twin.restore(self.snapshot())
         return twin
 
     def spawn(self: E, same_state: bool = True) -> E:
         """`fork` under its older name; with `same_state=False` the twin starts unseeded."""
         twin = self.fork()
         if not same_state:
-            twin.unwrapped._phase = guards.NEW
-            twin.unwrapped.rng = random.Random()
+            base = twin.unwrapped
+            base._phase = guards.NEW
+            base._first_seed = base._episode_seed = None
+            base.rng = random.Random()
         return twin
 
     def __enter__(self: E) -> E:
@@ -199,26 +217,62 @@ class Env:
         self.close()
 
     _unsaved: ClassVar[frozenset[str]] = frozenset({"spec", "_sampler", "_spec_json"})
+    _slots: ClassVar[tuple[str, ...]] = ()
 
     def _state(self) -> Iterator[tuple[str, Any]]:
         # vars() makes the instance's dictionary real, which slows a step by a fifth on 3.11:
         # only snapshots come here.
         skipped = {*self._unsaved, *self.shared}
-        return ((name, value) for name, value in vars(self).items() if name not in skipped)
+        yield from ((name, value) for name, value in vars(self).items() if name not in skipped)
+        for name in self._slots:
+            if name not in skipped and hasattr(self, name):
+                yield name, getattr(self, name)
 
     def _load(self, state: Mapping[str, Any]) -> None:
-        for name, _ in list(self._state()):
-            if name not in state:
-                delattr(self, name)
+        before = dict(self._state())
+        try:
+            self._set(state)
+        except (AttributeError, TypeError, ValueError) as error:
+            self._set(before)
+            raise SnapshotError(
+                f"This snapshot holds attributes that a {type(self).__name__} cannot take "
+                f"({error}). Take it again with the versions installed here."
+            ) from error
+        self._sampler = None
+
+    def _set(self, state: Mapping[str, Any]) -> None:
+        for name in [name for name, _ in self._state() if name not in state]:
+            delattr(self, name)
         for name, value in state.items():
             setattr(self, name, value)
 
     def _blank(self: E) -> E:
         twin: E = object.__new__(type(self))
-        for name in {*self._unsaved, *self.shared} - {"_sampler"}:
-            if name in vars(self):
+        for name in {*self._unsaved, *self.shared} & {*vars(self), *self._slots}:
+            if hasattr(self, name):
                 setattr(twin, name, getattr(self, name))
         return twin
+
+    def _fitting_state(self, snapshot: Snapshot) -> dict[str, Any]:
+        """Return the snapshot's attributes, none of which can break the rules of use."""
+        self._check_fits(snapshot)
+        state = {name: decode(value) for name, value in snapshot.state.items()}
+        for name, value in state.items():
+            if not self._can_load(name, value):
+                raise SnapshotError(
+                    f"This snapshot holds {name!r} as {type(value).__name__}, which a "
+                    f"{type(self).__name__} cannot take. Take it again with the versions "
+                    "installed here.",
+                    attribute=name,
+                )
+        return state
+
+    def _can_load(self, name: str, value: Any) -> bool:
+        if name in _KINDS:
+            return _KINDS[name](value)
+        if name.startswith("__") or name in self._unsaved or name in self.shared:
+            return False
+        return not any(isinstance(vars(owner).get(name), _METHODS) for owner in type(self).__mro__)
 
     def _plain_spec(self) -> Mapping[str, Any] | None:
         if self.spec is None:
@@ -231,12 +285,36 @@ class Env:
 
     def _check_fits(self, snapshot: Snapshot) -> None:
         mine, theirs = self._plain_spec(), snapshot.spec
-        if _identity(mine) != _identity(theirs):
+        if (mine is None) != (theirs is None):
             raise SnapshotError(
-                f"This snapshot is of {_identity(theirs)}, and this environment is "
-                f"{_identity(mine)}. Make it with gem.make(snapshot.spec)."
+                f"This snapshot is of {_named(theirs)}, and this environment is {_named(mine)}. "
+                "Restore it into an environment that was made in the same way."
             )
+        if mine is None or theirs is None:
+            return
+        for field in ("id", "kwargs", "wrappers"):
+            if mine.get(field) != theirs.get(field):
+                raise SnapshotError(
+                    f"This snapshot is of {_named(theirs)} with other {field} than this "
+                    f"environment, {_named(mine)}. Make one with gem.make(snapshot.spec)."
+                )
 
 
-def _identity(spec: Mapping[str, Any] | None) -> tuple[Any, ...] | None:
-    return spec and (spec["id"], spec["kwargs"], [ref["id"] for ref in spec["wrappers"]])
+def _named(spec: Mapping[str, Any] | None) -> str:
+    return "one made by hand" if spec is None else repr(spec.get("id"))
+
+
+def _is_int_or_none(value: object) -> bool:
+    return value is None or type(value) is int
+
+
+_METHODS = (types.FunctionType, classmethod, staticmethod)
+_KINDS: Mapping[str, Callable[[Any], bool]] = {
+    "rng": lambda value: type(value) is random.Random,
+    "turn": lambda value: type(value) is int,
+    "_phase": lambda value: value in (guards.NEW, guards.RUNNING, guards.ENDED),
+    "_first_seed": _is_int_or_none,
+    "_episode_seed": _is_int_or_none,
+}
+
+guards.install(Env)

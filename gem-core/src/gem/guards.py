@@ -12,7 +12,7 @@ import functools
 import inspect
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from gem import bridge
 from gem.content import Observation
@@ -20,7 +20,17 @@ from gem.errors import BadArguments, EnvBusy, EnvClosed, EnvUsageError, ResetNee
 from gem.seeding import key_seed
 from gem.step import Step, as_step
 
-__all__ = ["BUSY", "CLOSED", "ENDED", "NEW", "RUNNING", "install", "refuse_if_busy", "reseed"]
+__all__ = [
+    "BUSY",
+    "CLOSED",
+    "ENDED",
+    "NEW",
+    "RUNNING",
+    "checked_seed",
+    "install",
+    "refuse_unless_idle",
+    "reseed",
+]
 
 NEW, RUNNING, BUSY, ENDED, CLOSED = range(5)
 
@@ -31,6 +41,15 @@ Started = tuple[Observation, dict[str, Any]]
 _PAIRS = (("reset", "areset"), ("step", "astep"), ("close", "aclose"))
 
 
+class _Mark(NamedTuple):
+    """What a guard remembers: itself, its class, who wrote the raw function (None: derived)."""
+
+    form: Any
+    cls: type
+    author: type | None
+    raw: Raw | None
+
+
 def install(cls: Any) -> None:
     """Guard the Env subclass `cls`. Raises TypeError where it writes both forms of a method."""
     for name, async_name in _PAIRS:
@@ -38,13 +57,14 @@ def install(cls: Any) -> None:
         raw, async_raw = _written(owner, name), _written(owner, async_name)
         guard, async_guard = _GUARDS[name, cls._is_layer]
         if raw is not None:
-            setattr(cls, name, _mark(guard(cls, raw), raw, owner))
+            _put(cls, name, functools.update_wrapper(guard(cls, raw), raw), owner, raw)
         if async_raw is not None:
-            setattr(cls, async_name, _mark(async_guard(cls, async_raw), async_raw, owner))
+            async_form = functools.update_wrapper(async_guard(cls, async_raw), async_raw)
+            _put(cls, async_name, async_form, owner, async_raw)
         if raw is None:
-            setattr(cls, name, _derive(_waiting(getattr(cls, async_name)), name, cls))
+            _put(cls, name, _derived(_waiting, cls, name, async_name))
         if async_raw is None:
-            setattr(cls, async_name, _derive(_at_once(getattr(cls, name)), async_name, cls))
+            _put(cls, async_name, _derived(_at_once, cls, async_name, name))
 
 
 def _nearest(cls: type, name: str, async_name: str) -> type:
@@ -56,6 +76,11 @@ def _nearest(cls: type, name: str, async_name: str) -> type:
                 f"{owner.__name__} defines both {name} and {async_name}. Write the first, or "
                 "the second if it waits; the other is derived."
             )
+        if raw and inspect.iscoroutinefunction(raw):
+            raise TypeError(
+                f"{owner.__name__}.{name} is a coroutine function. Call it {async_name}; "
+                f"{name} is then derived."
+            )
         if raw or async_raw:
             break
     return owner
@@ -64,35 +89,39 @@ def _nearest(cls: type, name: str, async_name: str) -> type:
 def _written(owner: type, name: str) -> Raw | None:
     """Return what this class's author wrote under this name, without the guard around it."""
     found: Raw | None = vars(owner).get(name)
-    if not hasattr(found, "_author"):
+    mark: _Mark | None = getattr(found, "_mark", None)
+    if mark is None or mark.form is not found:  # functools.wraps copies marks to decorators
         return found
-    raw: Raw | None = found.__wrapped__ if found._author is owner else None  # type: ignore[union-attr]
-    return raw
+    # A guard of another class is here by `step = Other.step`, or in a copied class body.
+    return mark.raw if mark.author is owner or mark.cls is not owner else None
 
 
-def _mark(guarded: Any, raw: Raw, author: type) -> Any:
-    functools.update_wrapper(guarded, raw)
-    guarded._author = author
-    return guarded
+def _put(
+    cls: type, name: str, form: Any, author: type | None = None, raw: Raw | None = None
+) -> None:
+    form._mark = _Mark(form, cls, author, raw)
+    setattr(cls, name, form)
 
 
-def _derive(form: Any, name: str, cls: type) -> Any:
+def _derived(derive: Callable[[Raw], Raw], cls: type, name: str, other: str) -> Raw:
+    """Return one form made from the other, with the other's signature."""
+    form = functools.update_wrapper(derive(getattr(cls, other)), getattr(cls, other))
     form.__name__, form.__qualname__ = name, f"{cls.__qualname__}.{name}"
     form.__module__ = cls.__module__
-    form._author = None
+    form.__doc__ = f"`{other}`, awaited." if name.startswith("a") else f"`{other}`, waited for."
     return form
 
 
 def _waiting(async_guarded: Raw) -> Raw:
-    def form(env: AnyEnv, *args: Any, **kwargs: Any) -> Any:
-        return bridge.wait_for(async_guarded(env, *args, **kwargs))
+    def form(self: AnyEnv, *args: Any, **kwargs: Any) -> Any:
+        return bridge.wait_for(async_guarded(self, *args, **kwargs))
 
     return form
 
 
 def _at_once(guarded: Raw) -> Raw:
-    async def form(env: AnyEnv, *args: Any, **kwargs: Any) -> Any:
-        return guarded(env, *args, **kwargs)
+    async def form(self: AnyEnv, *args: Any, **kwargs: Any) -> Any:
+        return guarded(self, *args, **kwargs)
 
     return form
 
@@ -104,17 +133,19 @@ def _base_step(cls: type, raw: Raw) -> Raw:
     def step(self: AnyEnv, action: str) -> Step:
         if self._phase != RUNNING:
             _enter_base_step(self, cls)
-            return raw(self, action)  # type: ignore[no-any-return]  # a super() call
+            return as_step(raw(self, action))  # a super() call
         self._phase = BUSY
         try:
             result = raw(self, action)
             if type(result) is not Step:
                 result = as_step(result)
+            phase = ENDED if result[2] or result[3] else RUNNING
             self.turn += 1
         except BaseException:
-            self._phase = ENDED
+            _leave(self, ENDED)
             raise
-        self._phase = ENDED if result[2] or result[3] else RUNNING
+        if self._phase == BUSY:  # else it was closed meanwhile
+            self._phase = phase
         return result
 
     return step
@@ -124,15 +155,16 @@ def _base_astep(cls: type, raw: Raw) -> Raw:
     async def astep(self: AnyEnv, action: str) -> Step:
         if self._phase != RUNNING:
             _enter_base_step(self, cls)
-            return await raw(self, action)  # type: ignore[no-any-return]  # a super() call
+            return as_step(await raw(self, action))  # a super() call
         self._phase = BUSY
         try:
             result = as_step(await raw(self, action))
+            phase = ENDED if result.terminated or result.truncated else RUNNING
             self.turn += 1
         except BaseException:
-            self._phase = ENDED
+            _leave(self, ENDED)
             raise
-        self._phase = ENDED if result.terminated or result.truncated else RUNNING
+        _leave(self, phase)
         return result
 
     return astep
@@ -144,17 +176,22 @@ def _enter_base_step(env: AnyEnv, cls: type) -> None:
         raise _misuse(env._phase, "step")
 
 
+def _leave(env: AnyEnv, phase: int) -> None:
+    if env._phase == BUSY:  # else it was closed meanwhile, and stays so
+        env._phase = phase
+
+
 # step, on a wrapper
 
 
 def _layer_step(cls: type, raw: Raw) -> Raw:
     def step(self: AnyEnv, action: str) -> Step:
         if not _enter_layer(self, cls, "step"):
-            return raw(self, action)  # type: ignore[no-any-return]
+            return as_step(raw(self, action))
         try:
             return _leave_layer_step(self, raw(self, action))
         except BaseException:
-            _fail_layer(self)
+            _end_episode(self)
             raise
         finally:
             self._calling = False
@@ -165,11 +202,11 @@ def _layer_step(cls: type, raw: Raw) -> Raw:
 def _layer_astep(cls: type, raw: Raw) -> Raw:
     async def astep(self: AnyEnv, action: str) -> Step:
         if not _enter_layer(self, cls, "step"):
-            return await raw(self, action)  # type: ignore[no-any-return]
+            return as_step(await raw(self, action))
         try:
             return _leave_layer_step(self, await raw(self, action))
         except BaseException:
-            _fail_layer(self)
+            _end_episode(self)
             raise
         finally:
             self._calling = False
@@ -183,21 +220,22 @@ def _enter_layer(env: AnyEnv, cls: type, method: str) -> bool:
         if type(env) is cls:
             raise _misuse(BUSY, method)
         return False
-    phase = env.unwrapped._phase
-    if phase != RUNNING and (method == "step" or phase in (BUSY, CLOSED)):
-        raise _misuse(phase, method)
     env._calling = True
+    phase = env.unwrapped._phase
+    if phase in (BUSY, CLOSED) or (method == "step" and phase != RUNNING):
+        env._calling = False
+        raise _misuse(phase, method)
     return True
 
 
 def _leave_layer_step(env: AnyEnv, result: Any) -> Step:
     step = as_step(result)
     if step.terminated or step.truncated:
-        env.unwrapped._phase = ENDED
+        _end_episode(env)
     return step
 
 
-def _fail_layer(env: AnyEnv) -> None:
+def _end_episode(env: AnyEnv) -> None:
     base = env.unwrapped
     if base._phase == RUNNING:
         base._phase = ENDED
@@ -210,14 +248,16 @@ def _base_reset(cls: type, raw: Raw) -> Raw:
     takes_seed = _takes_seed(raw)
 
     def reset(self: AnyEnv, seed: int | None = None, **options: Any) -> Started:
-        if self._phase == BUSY and type(self) is not cls:
-            return raw(self, **_seeded(takes_seed, seed, options))  # type: ignore[no-any-return]
+        if self._phase == BUSY and type(self) is not cls:  # a super() call
+            return _as_started(raw(self, **_seeded(takes_seed, seed, options)))
         seed = _enter_base_reset(self, seed)
         try:
-            return _leave_base_reset(self, raw(self, **_seeded(takes_seed, seed, options)))
+            started = _as_started(raw(self, **_seeded(takes_seed, seed, options)))
         except BaseException:
-            self._phase = ENDED
+            _leave(self, ENDED)
             raise
+        _leave(self, RUNNING)
+        return started
 
     return reset
 
@@ -226,14 +266,16 @@ def _base_areset(cls: type, raw: Raw) -> Raw:
     takes_seed = _takes_seed(raw)
 
     async def areset(self: AnyEnv, seed: int | None = None, **options: Any) -> Started:
-        if self._phase == BUSY and type(self) is not cls:
-            return await raw(self, **_seeded(takes_seed, seed, options))  # type: ignore[no-any-return]
+        if self._phase == BUSY and type(self) is not cls:  # a super() call
+            return _as_started(await raw(self, **_seeded(takes_seed, seed, options)))
         seed = _enter_base_reset(self, seed)
         try:
-            return _leave_base_reset(self, await raw(self, **_seeded(takes_seed, seed, options)))
+            started = _as_started(await raw(self, **_seeded(takes_seed, seed, options)))
         except BaseException:
-            self._phase = ENDED
+            _leave(self, ENDED)
             raise
+        _leave(self, RUNNING)
+        return started
 
     return areset
 
@@ -252,19 +294,12 @@ def _seeded(takes_seed: bool, seed: int | None, options: dict[str, Any]) -> dict
 def _enter_base_reset(env: AnyEnv, seed: int | None) -> int | None:
     if env._phase in (BUSY, CLOSED):
         raise _misuse(env._phase, "reset")
-    if seed is None:
-        seed = env._first_seed
+    seed = checked_seed(env._first_seed if seed is None else seed, "reset")
+    env._phase = BUSY
     env._first_seed = None
     reseed(env, seed)
-    env._phase = BUSY
     env.turn = 0
     return seed
-
-
-def _leave_base_reset(env: AnyEnv, result: Any) -> Started:
-    started = _as_started(result)
-    env._phase = RUNNING
-    return started
 
 
 def _as_started(result: Any) -> Started:
@@ -276,36 +311,46 @@ def _as_started(result: Any) -> Started:
 
 
 def reseed(env: AnyEnv, seed: int | None) -> None:
-    """Point the environment's streams at `seed`; None leaves them running on.
-
-    Any int is a valid seed. Raises BadArguments on anything else, a bool included.
-    """
+    """Point the environment's streams at `seed`; None leaves them running on."""
+    seed = checked_seed(seed, "reset")
     if seed is None:
         return
-    if isinstance(seed, bool) or not hasattr(type(seed), "__index__"):
-        raise BadArguments(
-            f"reset was given seed={seed!r}. A seed is an int, or None to continue the "
-            "instance's own stream.",
-            subject="reset",
-        )
-    env._episode_seed = operator.index(seed)
+    env._episode_seed = seed
     env._sampler = None
-    env.rng.seed(key_seed("env", env._episode_seed))
+    env.rng.seed(key_seed("env", seed))
+
+
+def checked_seed(seed: Any, subject: str) -> int | None:
+    """Return a seed as an int. Any int is valid; BadArguments on all else, a bool included."""
+    if seed is None:
+        return None
+    try:
+        if not isinstance(seed, bool):
+            return int(operator.index(seed))
+    except TypeError:
+        pass
+    raise BadArguments(
+        f"{subject} was given seed={seed!r}. A seed is an int, or None to continue the "
+        "instance's own stream.",
+        subject=subject,
+    )
 
 
 def _layer_reset(cls: type, raw: Raw) -> Raw:
     takes_seed = _takes_seed(raw)
 
     def reset(self: AnyEnv, seed: int | None = None, **options: Any) -> Started:
-        options = _seeded(takes_seed, seed, options)
+        seed = checked_seed(seed, "reset")
         if not _enter_layer(self, cls, "reset"):
-            return raw(self, **options)  # type: ignore[no-any-return]
+            return _as_started(raw(self, **_seeded(takes_seed, seed, options)))
+        _offer_seed(self, seed)
         try:
-            return _as_started(raw(self, **options))
+            return _as_started(raw(self, **_seeded(takes_seed, seed, options)))
         except BaseException:
-            _fail_layer(self)
+            _end_episode(self)
             raise
         finally:
+            _withdraw_seed(self, seed)
             self._calling = False
 
     return reset
@@ -315,37 +360,67 @@ def _layer_areset(cls: type, raw: Raw) -> Raw:
     takes_seed = _takes_seed(raw)
 
     async def areset(self: AnyEnv, seed: int | None = None, **options: Any) -> Started:
-        options = _seeded(takes_seed, seed, options)
+        seed = checked_seed(seed, "reset")
         if not _enter_layer(self, cls, "reset"):
-            return await raw(self, **options)  # type: ignore[no-any-return]
+            return _as_started(await raw(self, **_seeded(takes_seed, seed, options)))
+        _offer_seed(self, seed)
         try:
-            return _as_started(await raw(self, **options))
+            return _as_started(await raw(self, **_seeded(takes_seed, seed, options)))
         except BaseException:
-            _fail_layer(self)
+            _end_episode(self)
             raise
         finally:
+            _withdraw_seed(self, seed)
             self._calling = False
 
     return areset
 
 
-# close: the first call counts, on each layer
+def _offer_seed(env: AnyEnv, seed: int | None) -> None:
+    """Let the seed reach the base even through a layer whose reset does not hand it on."""
+    if seed is not None:
+        env.unwrapped._first_seed = seed
+
+
+def _withdraw_seed(env: AnyEnv, seed: int | None) -> None:
+    if seed is not None:
+        env.unwrapped._first_seed = None
+
+
+# close: the first call counts, on each layer, and is allowed at any time. It is how another
+# thread frees an environment that hangs. A layer's close goes on to what it wraps.
 
 
 def _close(cls: type, raw: Raw) -> Raw:
     def close(self: AnyEnv) -> None:
-        if type(self) is not cls or _closes_now(self):
+        if _is_super_call(self, cls):
             raw(self)
+        elif _closes_now(self):
+            try:
+                raw(self)
+            finally:
+                if self._is_layer:
+                    self.env.close()
 
     return close
 
 
 def _aclose(cls: type, raw: Raw) -> Raw:
     async def aclose(self: AnyEnv) -> None:
-        if type(self) is not cls or _closes_now(self):
+        if _is_super_call(self, cls):
             await raw(self)
+        elif _closes_now(self):
+            try:
+                await raw(self)
+            finally:
+                if self._is_layer:
+                    await self.env.aclose()
 
     return aclose
+
+
+def _is_super_call(env: AnyEnv, cls: type) -> bool:
+    return type(env) is not cls
 
 
 def _closes_now(env: AnyEnv) -> bool:
@@ -356,10 +431,11 @@ def _closes_now(env: AnyEnv) -> bool:
     return True
 
 
-def refuse_if_busy(env: AnyEnv, method: str) -> None:
-    """Raise EnvBusy while a call of `env` is running."""
-    if env.unwrapped._phase == BUSY:
-        raise _misuse(BUSY, method)
+def refuse_unless_idle(env: AnyEnv, method: str) -> None:
+    """Raise EnvBusy while a call of `env` is running, EnvClosed after its close."""
+    phase = BUSY if env._is_layer and env._calling else env.unwrapped._phase
+    if phase in (BUSY, CLOSED):
+        raise _misuse(phase, method)
 
 
 def _misuse(phase: int, method: str) -> EnvUsageError:

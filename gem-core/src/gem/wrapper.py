@@ -17,7 +17,7 @@ from gem.env import Env
 from gem.errors import SnapshotError
 from gem.snapshot import Snapshot, decode, encode
 from gem.specs import EnvSpec, WrapperRef
-from gem.step import Step
+from gem.step import Step, as_step
 
 __all__ = ["Wrapper"]
 
@@ -28,7 +28,7 @@ Started = tuple[Observation, dict[str, Any]]
 
 
 class _Forward:
-    """Read an attribute of Env from the wrapped environment; a value set on the wrapper hides it."""
+    """Read an attribute from the wrapped environment; a value set on the wrapper hides it."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -59,6 +59,7 @@ class Wrapper(Env):
     _closed: bool = False
     _ref: WrapperRef | None = None
     _blocks: bool = True
+    _whole: EnvSpec | None = None  # set where one target makes this layer and all inside it
     _stacked: tuple[EnvSpec, EnvSpec] | None = None
     _arguments: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
 
@@ -99,29 +100,31 @@ class Wrapper(Env):
 
     def reset(self, seed: int | None = None, *_: Any, **options: Any) -> Started:
         """Reset the wrapped environment and let `on_reset` change the result."""
-        changed = self.on_reset(*self.env.reset(seed=seed, **options))
-        return wait_for(changed) if is_awaitable(changed) else changed  # type: ignore[arg-type, return-value]
+        changed: Any = self.on_reset(*self.env.reset(seed=seed, **options))
+        started: Started = wait_for(changed) if is_awaitable(changed) else changed
+        return started
 
     async def areset(self, seed: int | None = None, *_: Any, **options: Any) -> Started:
-        changed = self.on_reset(*await self.env.areset(seed=seed, **options))
-        return await changed if is_awaitable(changed) else changed  # type: ignore[misc, return-value]
+        changed: Any = self.on_reset(*await self.env.areset(seed=seed, **options))
+        started: Started = await changed if is_awaitable(changed) else changed
+        return started
 
     def step(self, action: str) -> Step:
         """Let `on_action` change the action, step, and let `on_step` change the result."""
         inner: Any = self.on_action(action)
         if is_awaitable(inner):
             inner = wait_for(inner)
-        step = inner if isinstance(inner, Step) else self.env.step(inner)
-        changed = self.on_step(action, step)
-        return wait_for(changed) if is_awaitable(changed) else changed  # type: ignore[arg-type, return-value]
+        step = as_step(inner) if isinstance(inner, tuple) else self.env.step(inner)
+        changed: Any = self.on_step(action, step)
+        return as_step(wait_for(changed) if is_awaitable(changed) else changed)
 
     async def astep(self, action: str) -> Step:
         inner: Any = self.on_action(action)
         if is_awaitable(inner):
             inner = await inner
-        step = inner if isinstance(inner, Step) else await self.env.astep(inner)
-        changed = self.on_step(action, step)
-        return await changed if is_awaitable(changed) else changed  # type: ignore[misc, return-value]
+        step = as_step(inner) if isinstance(inner, tuple) else await self.env.astep(inner)
+        changed: Any = self.on_step(action, step)
+        return as_step(await changed if is_awaitable(changed) else changed)
 
     def close(self) -> None:
         """Close the wrapped environment."""
@@ -141,8 +144,10 @@ class Wrapper(Env):
         return self.env.unwrapped
 
     @property
-    def spec(self) -> EnvSpec | None:  # type: ignore[override]
+    def spec(self) -> EnvSpec | None:
         """The wrapped environment's spec with this layer on top, as data that rebuilds both."""
+        if self._whole is not None:
+            return self._whole
         inner = self.env.spec
         if inner is None:
             return None
@@ -150,45 +155,65 @@ class Wrapper(Env):
             self._stacked = (inner, self._stack(inner))
         return self._stacked[1]
 
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        self._whole = spec
+
     def _stack(self, inner: EnvSpec) -> EnvSpec:
         ref = self._ref or WrapperRef(
             id=f"{type(self).__module__}:{type(self).__qualname__}",
-            kwargs=recorded(_bound(type(self), *self._arguments)),
+            kwargs=recorded(self._bound_arguments()),
         )
         layers = (*inner.wrappers, ref)
         return inner.model_copy(
             update={"wrappers": layers, "blocking": inner.blocking or self._blocks}
         )
 
+    def _bound_arguments(self) -> dict[str, Any]:
+        """Return what the constructor was given, by name, the wrapped environment left out."""
+        args, kwargs = self._arguments
+        signature = inspect.signature(type(self).__init__)
+        given: dict[str, Any] = {}
+        for name, value in signature.bind_partial(self, *args, **kwargs).arguments.items():
+            is_rest = signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD
+            given.update(value if is_rest else {name: value})
+        return {
+            name: value
+            for name, value in given.items()
+            if value is not self and value is not self.env
+        }
+
     def snapshot(self) -> Snapshot:
         """Save this layer's state and, inside it, the wrapped environment's."""
-        guards.refuse_if_busy(self, "snapshot")
+        guards.refuse_unless_idle(self, "snapshot")
         spec = self._plain_spec()
         return Snapshot(spec, encode(self._state()), self.env.snapshot())
 
     def restore(self, snapshot: Snapshot) -> None:
         """Continue from a snapshot of the same stack. On an error nothing changes."""
-        guards.refuse_if_busy(self, "restore")
-        self._check_fits(snapshot)
+        guards.refuse_unless_idle(self, "restore")
         if snapshot.inner is None:
             raise SnapshotError(
-                f"This snapshot lacks the environment inside {type(self).__name__}."
+                "This snapshot has fewer layers than this stack: nothing is inside its "
+                f"{type(self).__name__}. Restore it into the stack that it was taken of."
             )
-        state = decode(snapshot.state)
-        self.env.restore(snapshot.inner)
+        before, state = dict(self._state()), self._fitting_state(snapshot)
         self._load(state)
+        try:
+            self.env.restore(snapshot.inner)
+        except BaseException:
+            self._load(before)
+            raise
 
-    def _blank(self: W) -> W:
-        twin = super()._blank()
+    def fork(self: W) -> W:
+        """Return an independent twin of the whole stack."""
+        guards.refuse_unless_idle(self, "fork")
+        twin = self._blank()
         twin.env = self.env.fork()
+        twin._load({name: decode(value) for name, value in encode(self._state()).items()})
         return twin
 
     _unsaved: ClassVar[frozenset[str]] = frozenset(
-        {*Env._unsaved, "env", "_arguments", "_ref", "_blocks", "_stacked", "_calling", "_closed"}
+        {*Env._unsaved, "env", "_arguments", "_ref", "_blocks", "_whole", "_stacked"}
+        | {"_calling", "_closed"}
     )
-
-
-def _bound(cls: type[Wrapper], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `cls(...)` by name, the wrapped environment left out."""
-    bound = inspect.signature(cls.__init__).bind_partial(None, *args, **kwargs).arguments
-    return dict(list(bound.items())[2:])
