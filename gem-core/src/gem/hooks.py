@@ -114,7 +114,7 @@ def announce(name: str, /, **facts: object) -> None:
             listener.call(**facts)
         except (KeyboardInterrupt, GeneratorExit):
             raise
-        except BaseException as error:  # a listener may raise anything, SystemExit too
+        except BaseException as error:  # noqa: BLE001 - a listener may raise anything, SystemExit too
             _note(heard, listener.distribution, listener.module, f"in {name}", error)
 
 
@@ -148,7 +148,7 @@ def _load(listeners: _Listeners, record: PluginRecord, module: str) -> None:
         manager.check_pending()
     except (KeyboardInterrupt, GeneratorExit):
         raise
-    except BaseException as error:  # a module may raise anything at import, SystemExit too
+    except BaseException as error:  # noqa: BLE001 - a module may raise anything at import, SystemExit too
         _note(listeners, record.distribution, module, "at import", error)
         return
     for name in _NAMES:

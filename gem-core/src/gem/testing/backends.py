@@ -6,14 +6,17 @@ from gem.bridge import wait_for
 from gem.conversation import Request
 from gem.episode import Episode
 from gem.rollouts import rollout
-from gem.testing.playing import first_difference
+from gem.seeding import episode_seed
+from gem.testing.playing import Moment, Play, first_difference, moment_of, play
 from gem.testing.report import NotHeldError
-from gem.testing.subject import Subject
+from gem.testing.subject import Subject, drive
+from gem.vector import SyncVectorEnv
 
-__all__ = ["rollouts_agree"]
+__all__ = ["rollouts_agree", "vectors_agree"]
 
 _EPISODES = 6
 _MOST_TURNS = 30
+_RUN_SEED = 0
 
 
 def rollouts_agree(subject: Subject) -> str:
@@ -48,6 +51,42 @@ def _rolled_out(subject: Subject, concurrency: int) -> dict[int, Episode]:
         return {episode.episode_index: episode async for episode in episodes}
 
     return wait_for(collect())
+
+
+def vectors_agree(subject: Subject) -> str:
+    """Step several environments in lock-step, and compare each with one alone."""
+    alone = [_alone(subject, index) for index in range(_EPISODES)]
+    makers = [subject.make] * _EPISODES
+    with SyncVectorEnv(makers, autoreset="off", seed=_RUN_SEED) as vector:
+        observations, infos = vector.reset()
+        streams = [[moment_of(*start)] for start in zip(observations, infos, strict=True)]
+        for turn in range(max(len(each.actions) for each in alone)):
+            actions = {
+                index: each.actions[turn]
+                for index, each in enumerate(alone)
+                if turn < len(each.actions)
+            }
+            _step_together(vector, actions, streams)
+    for index, (each, stream) in enumerate(zip(alone, streams, strict=True)):
+        difference = first_difference(each.moments, stream)
+        if difference is not None:
+            raise NotHeldError(f"environment {index}, alone and in a vector: {difference}")
+    return f"sync, {_EPISODES} environments in lock-step"
+
+
+def _alone(subject: Subject, index: int) -> Play:
+    with subject.make() as env:
+        return play(env, drive, episode_seed(_RUN_SEED, index, 0), most_turns=_MOST_TURNS)
+
+
+def _step_together(
+    vector: SyncVectorEnv, actions: dict[int, str], streams: list[list[Moment]]
+) -> None:
+    observations, *rest, infos = vector.step(actions)
+    rows = zip(actions, observations, infos, zip(*rest, strict=True), strict=True)
+    for index, observation, info, (reward, terminated, truncated) in rows:
+        flags = (float(reward), bool(terminated), bool(truncated))
+        streams[index].append(moment_of(observation, info, flags))
 
 
 class _Sampler:

@@ -137,7 +137,7 @@ class _GlobalChance:
             self._numpy.random()
 
     def changed_since(self, before: list[Any]) -> str:
-        pairs = zip(self.names, before, self.state())
+        pairs = zip(self.names, before, self.state(), strict=True)
         return " and ".join(name for name, then, now in pairs if repr(then) != repr(now))
 
     def put_back(self) -> None:

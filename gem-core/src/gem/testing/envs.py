@@ -44,7 +44,8 @@ class Guess(Env):
     reward_range = (-0.1, 1.0)
 
     def __init__(self, highest: int = 15, max_turns: int = 4) -> None:
-        self.highest, self.max_turns = highest, max_turns
+        self.highest: int = highest
+        self.max_turns: int = max_turns
 
     def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
         self.secret = self.rng.randint(1, self.highest)
@@ -101,7 +102,7 @@ class Lamps(Env):
         return self._after(f"Lit: {sorted(self.lit)}.", {})
 
     def _after(self, text: str, info: dict[str, Any]) -> Step:
-        is_last = self.turn + 1 >= self.max_turns
+        is_last = self.turn + 1 >= 12
         return Step(text, 0.0, False, is_last, {"success": False, **info})
 
     def sample_action(self) -> str:

@@ -21,6 +21,7 @@ __all__ = [
     "Sight",
     "continued",
     "first_difference",
+    "moment_of",
     "play",
     "repeating",
     "shown_text",
@@ -73,7 +74,7 @@ def play(
     """Reset, then step with the player's actions to the end, the turn limit, or `most_turns`."""
     before_each(env)
     observation, info = env.reset(seed=seed)
-    moments, actions, rewards = [_moment(observation, info)], list[str](), list[float]()
+    moments, actions, rewards = [moment_of(observation, info)], list[str](), list[float]()
     is_over = False
     max_turns = env.max_turns
     limit = most_turns if max_turns is None else min(max_turns, most_turns)
@@ -85,7 +86,7 @@ def play(
         step = env.step(action)
         actions.append(action)
         rewards.append(step.reward)
-        moments.append(_moment(step.observation, step.info, step[1:4]))
+        moments.append(moment_of(step.observation, step.info, step[1:4]))
         info = step.info
         is_over = bool(step.terminated or step.truncated)
     total = sum(rewards)
@@ -108,7 +109,7 @@ def continued(env: Env, actions: Sequence[str]) -> list[Moment]:
     generator shows it even where steps draw nothing.
     """
     moments = [_step(env, action) for action in actions]
-    moments.append(_moment(*env.reset()))
+    moments.append(moment_of(*env.reset()))
     for action in actions[:3]:
         moments.append(_step(env, action))
         if moments[-1]["terminated"] or moments[-1]["truncated"]:
@@ -118,14 +119,17 @@ def continued(env: Env, actions: Sequence[str]) -> list[Moment]:
 
 def _step(env: Env, action: str) -> Moment:
     step = env.step(action)
-    return _moment(step.observation, step.info, step[1:4])
+    return moment_of(step.observation, step.info, step[1:4])
 
 
-def _moment(observation: Observation, info: Mapping[str, Any], rest: Sequence[Any] = ()) -> Moment:
+def moment_of(
+    observation: Observation, info: Mapping[str, Any], rest: Sequence[Any] = ()
+) -> Moment:
+    """Return as JSON data what `reset` gave, or `step`: `rest` is then reward and flags."""
     moment = {
         "observation": observation_to_json(observation),
         "text": shown_text(observation, info),
-        **dict(zip(("reward", "terminated", "truncated"), rest)),
+        **dict(zip(("reward", "terminated", "truncated"), rest, strict=False)),
         "info": info,
     }
     plain: Moment = json.loads(json.dumps(moment, default=_type_name))
@@ -155,7 +159,7 @@ def first_difference(one: Sequence[Moment], other: Sequence[Moment]) -> str | No
 
 
 def _differences(one: Sequence[Moment], other: Sequence[Moment]) -> Iterator[str]:
-    for place, (left, right) in enumerate(zip(one, other)):
+    for place, (left, right) in enumerate(zip(one, other, strict=False)):
         for name in {**left, **right}:
             here, there = (_canonical(moment.get(name)) for moment in (left, right))
             if here != there:

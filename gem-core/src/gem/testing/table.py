@@ -41,7 +41,7 @@ class Check(NamedTuple):
             state, evidence = "failed", str(found)
         except (KeyboardInterrupt, GeneratorExit):
             raise
-        except BaseException as error:  # an environment may raise anything, SystemExit too
+        except BaseException as error:  # noqa: BLE001 - an environment may raise anything, SystemExit too
             state, evidence = "failed", _raised(error)
         return CheckLine(self.name, self.claim, state, evidence)
 
@@ -94,7 +94,8 @@ CHECKS: tuple[Check, ...] = (
     Check("snapshots", "snapshot and restore continue identically", state.snapshots_continue_alike),
     Check("forks", "a fork continues identically, and apart", state.forks_are_independent),
     Check("another_process", "another process agrees", state.another_process_agrees),
-    Check("backends", "every backend gives the same episodes", backends.rollouts_agree),
+    Check("rollouts", "rollouts agree at any concurrency", backends.rollouts_agree),
+    Check("vectors", "a vector of environments agrees with one alone", backends.vectors_agree),
     Check("spec", "the spec survives JSON and rebuilds it", rebuilding.spec_survives_json),
     Check("tasks", "tasks can be picked by number", rebuilding.tasks_can_be_picked),
     Check("leaks", "the observation does not hold the answer", leaks.observation_holds_no_answer),

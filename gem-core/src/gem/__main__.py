@@ -1,0 +1,10 @@
+"""`python -m gem` is `gem-env`."""
+
+from __future__ import annotations
+
+import sys
+
+from gem.cli.main import main
+
+if __name__ == "__main__":
+    sys.exit(main())

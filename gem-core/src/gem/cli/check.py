@@ -1,0 +1,118 @@
+"""`gem-env check`: does an environment behave? One line for each claim."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from gem.cli.options import add_making, env_kwargs, wrapper_ids
+from gem.cli.text import one_line
+
+if TYPE_CHECKING:
+    from gem.testing.report import CheckLine, CheckReport
+
+__all__ = ["add_command"]
+
+_EPILOGUE = """\
+examples:
+  gem-env check acme:Backwards-v0
+  gem-env check 'acme:*' --json
+  gem-env check acme-words
+"""
+
+
+def add_command(commands: Any) -> None:
+    """Add `check` to the commands."""
+    parser = commands.add_parser(
+        "check",
+        help="does an environment behave?",
+        description="Check how environments behave, line by line: passed, failed with the "
+        "evidence, or skipped with the reason. The exit status is 1 if a line failed.",
+        epilog=_EPILOGUE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "subject",
+        metavar="ID|PATTERN|DISTRIBUTION",
+        help="an id, a shell pattern over ids, or a distribution: all that it provides",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_making(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    ids = _ids(options.subject)
+    kwargs, layers = env_kwargs(options.env_kwargs), wrapper_ids(options.wrappers)
+    reports = []
+    for number, env_id in enumerate(ids, start=1):
+        report = _checked(env_id, kwargs, layers, is_alone=len(ids) == 1)
+        reports.append(report)
+        if not options.json:
+            print("\n".join(_page(report, f"{number}/{len(ids)} ")), flush=True)
+    if options.json:
+        print(json.dumps([report.plain() for report in reports], indent=2))
+    else:
+        print(_summary(reports))
+    return int(not all(report.is_good for report in reports))
+
+
+def _ids(subject: str) -> list[str]:
+    """Return the ids that a word names. Raises UnknownEnv, with near ids, where there are none."""
+    from gem import registry
+
+    ids = [spec.id for spec in registry.list_envs(subject)] or _of_distribution(subject)
+    return ids or [registry.spec(subject).id]
+
+
+def _of_distribution(name: str) -> list[str]:
+    from gem import registry
+
+    owned = ((spec.id, registry.owner(spec.id)) for spec in registry.list_envs())
+    return [id for id, record in owned if record and _folded(record.distribution) == _folded(name)]
+
+
+def _folded(distribution: str) -> str:
+    return re.sub(r"[-_.]+", "-", distribution).lower()
+
+
+def _checked(
+    env_id: str, kwargs: dict[str, Any], layers: list[str], *, is_alone: bool
+) -> CheckReport:
+    from gem.errors import DataError, MissingRequirement
+    from gem.testing.checking import check_env
+    from gem.testing.report import CheckLine, CheckReport
+
+    try:
+        return check_env(env_id, wrappers=layers, **kwargs)
+    except (DataError, MissingRequirement) as error:
+        if is_alone:
+            raise
+        line = CheckLine("made", "it can be made here", "skipped", str(error))
+        return CheckReport(env_id, (line,))
+
+
+_MARKS = {"passed": "ok  ", "failed": "FAIL", "skipped": "skip"}
+
+
+def _page(report: CheckReport, number: str) -> Iterator[str]:
+    yield f"{number}{one_line(report.env_id)}"
+    for line in report.lines:
+        yield _line(line)
+
+
+def _line(line: CheckLine) -> str:
+    return f"  {_MARKS[line.state]}  {line.claim}: {one_line(line.evidence)}"
+
+
+def _summary(reports: list[CheckReport]) -> str:
+    states = Counter[str](line.state for report in reports for line in report.lines)
+    counts = ", ".join(f"{states[state]} {state}" for state in _MARKS)
+    bad = [report.env_id for report in reports if not report.is_good]
+    verdict = f". Failed: {', '.join(bad)}" if bad else ""
+    what = "environment" if len(reports) == 1 else "environments"
+    return f"{len(reports)} {what}: {counts}{verdict}"

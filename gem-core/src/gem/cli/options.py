@@ -1,0 +1,43 @@
+"""Options that several commands share, and how their text becomes values."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+__all__ = ["add_making", "env_kwargs", "wrapper_ids"]
+
+
+def add_making(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how an environment is made."""
+    parser.add_argument(
+        "--env-kwargs", metavar="JSON", default="{}", help="arguments of the environment"
+    )
+    parser.add_argument(
+        "--wrappers", metavar="A,B", default="", help="wrappers around it, the innermost first"
+    )
+
+
+def env_kwargs(text: str) -> dict[str, Any]:
+    """Read --env-kwargs. Raises BadArguments on anything but a JSON object."""
+    from gem.errors import BadArguments
+
+    try:
+        values = json.loads(text)
+    except ValueError as error:
+        reason = str(error)
+    else:
+        if isinstance(values, dict):
+            return values
+        reason = f"it is a {type(values).__name__}"
+    raise BadArguments(
+        f"--env-kwargs {text!r} is not a JSON object ({reason}). "
+        """Write it as '{"max_turns": 5}'.""",
+        subject="--env-kwargs",
+    )
+
+
+def wrapper_ids(text: str) -> list[str]:
+    """Read --wrappers."""
+    return [name.strip() for name in text.split(",") if name.strip()]
