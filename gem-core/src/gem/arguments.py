@@ -100,14 +100,24 @@ def _short(value: Any) -> str:
 def _fit(adapter: TypeAdapter[Any], value: Any) -> Any:
     try:
         return adapter.validate_python(value)
-    except ValidationError:
+    except ValidationError as error:
         try:
             text = json.dumps(value, allow_nan=False)
         except (TypeError, ValueError):
             text = None
         if text is None:
             raise
-        return adapter.validate_json(text)
+        try:
+            return adapter.validate_json(text)
+        except ValidationError:
+            if _wants_object(error):
+                raise error from None
+            raise
+
+
+def _wants_object(error: ValidationError) -> bool:
+    """Say whether a live object is among what would fit, which JSON's rules know nothing of."""
+    return any(detail["type"] == "is_instance_of" for detail in error.errors(include_url=False))
 
 
 @functools.lru_cache(maxsize=1024)
