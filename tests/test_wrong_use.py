@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
+import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 
@@ -115,12 +115,10 @@ def test_a_missing_requirement_is_answered_by_the_pip_command(
 
 
 def test_a_missing_extra_is_answered_by_the_pip_command(run_python: Run, site: Path) -> None:
-    """Without site-packages, and with links to all of it but one distribution."""
-    for folder in {Path(os.__file__).parent / "site-packages", *map(Path, sys.path)}:
-        if folder.name == "site-packages" and folder.is_dir():
-            for entry in folder.iterdir():
-                if not entry.name.startswith(("datasets", "__pycache__")):
-                    (site / entry.name).symlink_to(entry)
+    """Without site-packages, but with links to everything in it save one distribution."""
+    for entry in Path(sysconfig.get_paths()["purelib"]).iterdir():
+        if not entry.name.startswith(("datasets", "__pycache__")):
+            (site / entry.name).symlink_to(entry)
     packages = (gem, gem_envs_math, gem_eval)
     homes = [str(Path(str(package.__file__)).parents[1]) for package in packages]
     path = os.pathsep.join([str(site), *homes])
