@@ -10,6 +10,8 @@ import fnmatch
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, Union, cast
 
+from pydantic import ValidationError
+
 from gem import plugins as plugin_records
 from gem.arguments import checked, is_opaque, recorded, refuse_opaque
 from gem.env import Env
@@ -212,7 +214,7 @@ def register(
         raise BadArguments(
             f"register({id!r}) needs a target: 'module:Class', or a callable.", subject=id
         )
-    found = env if isinstance(env, EnvSpec) else EnvSpec(id=id, target=_name(target))
+    found = env if isinstance(env, EnvSpec) else _described({"id": id, "target": _name(target)})
     found = found.model_copy(update={"kwargs": {**found.kwargs, **recorded(kwargs)}})
     _local[id] = _Local(found, None if isinstance(target, str) else target, kwargs)
     return found
@@ -255,7 +257,23 @@ def resolve(env: EnvLike) -> EnvSpec:
     """Return the spec that an id, a spec or its JSON data stands for. Imports no target."""
     if isinstance(env, str):
         return spec(env)
-    return env if isinstance(env, EnvSpec) else EnvSpec.model_validate(env)
+    return env if isinstance(env, EnvSpec) else _described(env)
+
+
+def _described(plain: Mapping[str, Any]) -> EnvSpec:
+    try:
+        return EnvSpec.model_validate(plain)
+    except ValidationError as error:
+        problems = [
+            f"{'.'.join(map(str, each['loc'])) or 'all of it'}: {each['msg']}"
+            for each in error.errors(include_url=False)
+        ]
+        raise BadArguments(
+            f"{plain!r:.80} does not describe an environment ({'; '.join(problems)}). Give an id "
+            "such as 'acme:Words-v0', an EnvSpec, or its JSON data.",
+            subject="env",
+            problems=problems,
+        ) from error
 
 
 def _construct(found: EnvSpec, kwargs: dict[str, Any]) -> Env:
