@@ -518,6 +518,13 @@ def test_wrong_use_is_one_clear_error(options: Mapping[str, Any], message: str) 
         rollout(Guess(), "demo:Coin", **options)
 
 
+def test_a_policy_that_cannot_be_called_is_refused_before_anything_runs() -> None:
+    policy: Any = "solver"
+
+    with pytest.raises(BadArguments, match="'solver' was given as the policy"):
+        rollout(policy, "demo:Coin")
+
+
 def test_an_unknown_environment_is_refused_before_anything_runs() -> None:
     with pytest.raises(UnknownEnv):
         rollout(Guess(), "demo:Nothing", plan=[])

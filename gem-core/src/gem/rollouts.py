@@ -143,6 +143,12 @@ def rollout(
         async for episode in gem.rollout(policy, "game:GuessTheNumber-v0-hard", episodes=8):
             print(episode.total_reward)
     """
+    if not callable(policy):
+        raise BadArguments(
+            f"{policy!r:.60} was given as the policy, and cannot be called. Give a function, or an "
+            "object with `__call__`, from a Request to a Reply, a Message or a string.",
+            subject="policy",
+        )
     if backend != "inline":
         raise BadArguments(
             f"backend={backend!r} was asked for, and only 'inline' is installed.", subject="backend"
