@@ -165,5 +165,7 @@ def _start_afresh() -> None:
     _background, _threads = _Background(), _Threads()
 
 
-_background, _threads = _Background(), _Threads()
+_background: _Background
+_threads: _Threads
+_start_afresh()
 os.register_at_fork(after_in_child=_start_afresh)

@@ -69,20 +69,22 @@ def install(cls: Any) -> None:
 
 def _nearest(cls: type, name: str, async_name: str) -> type:
     """Return the first class of the MRO that wrote either form."""
-    for owner in cls.__mro__[:-1]:
-        raw, async_raw = _written(owner, name), _written(owner, async_name)
-        if raw and async_raw and not vars(owner).get("_writes_both"):
-            raise TypeError(
-                f"{owner.__name__} defines both {name} and {async_name}. Write the first, or "
-                "the second if it waits; the other is derived."
-            )
-        if raw and inspect.iscoroutinefunction(raw):
-            raise TypeError(
-                f"{owner.__name__}.{name} is a coroutine function. Call it {async_name}; "
-                f"{name} is then derived."
-            )
-        if raw or async_raw:
-            break
+    owner = next(
+        owner
+        for owner in cls.__mro__
+        if _written(owner, name) is not None or _written(owner, async_name) is not None
+    )
+    raw, async_raw = _written(owner, name), _written(owner, async_name)
+    if raw is not None and async_raw is not None and not vars(owner).get("_writes_both"):
+        raise TypeError(
+            f"{owner.__name__} defines both {name} and {async_name}. Write the first, or the "
+            "second if it waits; the other is derived."
+        )
+    if inspect.iscoroutinefunction(raw):
+        raise TypeError(
+            f"{owner.__name__}.{name} is a coroutine function. Call it {async_name}; {name} is "
+            "then derived."
+        )
     return owner
 
 

@@ -1,0 +1,36 @@
+"""What core's tests share: packs that are installed for real, into a folder of the test's own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gem import registry
+from gem.targets import load_target
+from gem.testing import fake_plugin
+
+Install = Callable[..., Path]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Return a function that installs a pack here: `install("acme-words", envs={...})`."""
+    site = tmp_path / "site"
+    site.mkdir()
+    monkeypatch.syspath_prepend(str(site))
+
+    def install_pack(name: str, **options: Any) -> Path:
+        folder = fake_plugin(site, name, **options)
+        registry.refresh()
+        return folder
+
+    yield install_pack
+    registry.refresh()
+    load_target.cache_clear()
+    for module, found in list(sys.modules.items()):
+        if str(getattr(found, "__file__", None) or "").startswith(str(site)):
+            del sys.modules[module]
