@@ -114,9 +114,8 @@ def report(phases: list[dict[str, float]], num_envs: int, size: int) -> None:
     for phase in phases:
         kinds = (phase[kind] / KIB for kind in FIELDS.values())
         print("{:>12} {:>14.1f} {:>9.1f} {:>10.3f}".format(phase["envs"], *kinds, phase["made_s"]))
-    print(
-        f"A further environment costs {results['bytes_per_further_env']} bytes; the table has {size}."
-    )
+    further = results["bytes_per_further_env"]
+    print(f"A further environment costs {further} bytes; the table has {size}.")
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
 
