@@ -122,7 +122,7 @@ def _wants_object(error: ValidationError) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def _signature(target: Callable[..., Any], skip: int) -> _Signature:
-    function = target.__init__ if isinstance(target, type) else target
+    function = target.__init__ if isinstance(target, type) else target  # type: ignore[misc]  # only read
     found = list(inspect.signature(function).parameters.values())
     hints = _hints(function)
     named = [

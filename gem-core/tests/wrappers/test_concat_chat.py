@@ -24,9 +24,7 @@ def test_the_conversation_is_rendered_with_only_the_newest_suffix(
     env = ConcatChat(say(), template)
 
     assert env.reset()[0] == "<user>one\ns0</><assistant>"
-    assert env.step("a").observation == (
-        "<user>one</><assistant>a</><user>two\ns1</><assistant>"
-    )
+    assert env.step("a").observation == ("<user>one</><assistant>a</><user>two\ns1</><assistant>")
     assert env.step("b").observation == (
         "<user>one</><assistant>a</><user>two</><assistant>b</><user>three\ns2</><assistant>"
     )
@@ -167,7 +165,7 @@ def test_snapshots_and_forks_share_the_tokenizer_and_nothing_else(
 def test_a_name_is_refused_with_what_to_pass(said_id: str) -> None:
     layer = {"id": "concat_chat", "tokenizer": "org/model"}
 
-    with pytest.raises(BadArguments, match="'org/model'. It loads no tokenizer by name: pass the"):
+    with pytest.raises(BadArguments, match=r"'org/model'\. It loads no tokenizer by name: pass"):
         gem.make(said_id, wrappers=[layer])
 
 
@@ -178,18 +176,14 @@ def test_a_target_that_cannot_be_imported_is_named(said_id: str) -> None:
         gem.make(said_id, wrappers=[layer])
 
 
-def test_a_target_that_returns_no_tokenizer_is_refused(
-    said_id: str, template_module: str
-) -> None:
+def test_a_target_that_returns_no_tokenizer_is_refused(said_id: str, template_module: str) -> None:
     layer = {"id": "concat_chat", "tokenizer": f"{template_module}:load_nothing"}
 
-    with pytest.raises(BadArguments, match="got a NoneType from tokenizer=.*apply_chat_template"):
+    with pytest.raises(BadArguments, match=r"got a NoneType from tokenizer=.*apply_chat_templ"):
         gem.make(said_id, wrappers=[layer])
 
 
-def test_an_object_without_a_template_is_refused_by_either_door(
-    said_id: str, say: MakeEnv
-) -> None:
+def test_an_object_without_a_template_is_refused_by_either_door(said_id: str, say: MakeEnv) -> None:
     with pytest.raises(BadArguments, match="instance of ChatTokenizer"):
         gem.make(said_id, wrappers=[{"id": "concat_chat", "tokenizer": 5}])
     with pytest.raises(BadArguments, match="got a int from tokenizer=5"):
