@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Union
+from typing import Any, Literal, Union, get_args
 
 __all__ = [
     "Action",
@@ -93,13 +93,18 @@ class Message:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Message:
-        """Rebuild a message. Raises KeyError or TypeError on data of another shape."""
+        """Rebuild a message. Raises KeyError, TypeError or ValueError on data of another shape."""
+        if not isinstance(plain, Mapping):
+            raise TypeError(f"A message was expected, and this is {type(plain).__name__}.")
+        if plain["role"] not in get_args(Role):
+            raise ValueError(f"A message's role is one of {get_args(Role)}, not {plain['role']!r}.")
         calls = tuple(
-            ToolCall(call["id"], call["name"], call["arguments"])
+            ToolCall(_string(call["id"]), _string(call["name"]), dict(call["arguments"]))
             for call in plain.get("tool_calls", ())
         )
-        content = _content_from_json(plain["content"])
-        return cls(plain["role"], content, calls, plain.get("call_id"))
+        call_id = plain.get("call_id")
+        answered = None if call_id is None else _string(call_id)
+        return cls(plain["role"], _content_from_json(plain["content"]), calls, answered)
 
 
 Observation = Union[str, Sequence[Part], Message, Sequence[Message]]
@@ -122,10 +127,10 @@ class Action(str):
 
 
 def normalise_text(text: str) -> str:
-    """Replace lone surrogates, which no encoding can write, by U+FFFD.
+    r"""Replace lone surrogates, which no encoding can write, by U+FFFD.
 
-    >>> normalise_text("a\\ud800b")
-    'a\\ufffdb'
+    >>> normalise_text("a\ud800b")
+    'a\ufffdb'
     """
     if text.isascii():
         return text
@@ -138,9 +143,7 @@ def observation_text(observation: Observation) -> str:
         return observation
     if isinstance(observation, Message):
         return observation.text
-    return "\n".join(
-        piece.text for piece in observation if not isinstance(piece, ImagePart)
-    )
+    return "\n".join(piece.text for piece in observation if not isinstance(piece, ImagePart))
 
 
 def observation_to_json(observation: Observation) -> Any:
@@ -155,16 +158,16 @@ def observation_to_json(observation: Observation) -> Any:
 
 
 def observation_from_json(plain: Any) -> Observation:
-    """Rebuild what `observation_to_json` wrote."""
+    """Rebuild what `observation_to_json` wrote. Raises as `Message.from_json` does."""
     if isinstance(plain, str):
         return plain
+    if not isinstance(plain, Mapping):
+        raise TypeError(f"An observation was expected, and this is {type(plain).__name__}.")
     if "message" in plain:
         return Message.from_json(plain["message"])
     if "messages" in plain:
         return tuple(Message.from_json(message) for message in plain["messages"])
-    content = _content_from_json(plain["parts"])
-    assert not isinstance(content, str)
-    return content
+    return _parts_from_json(plain["parts"])
 
 
 def _content_text(content: str | tuple[Part, ...]) -> str:
@@ -186,11 +189,21 @@ def _part_to_json(part: Part) -> dict[str, str]:
 
 
 def _content_from_json(plain: Any) -> str | tuple[Part, ...]:
-    if isinstance(plain, str):
-        return plain
-    return tuple(
-        TextPart(part["text"])
-        if "text" in part
-        else ImagePart(base64.b64decode(part["image"]), part["media_type"])
-        for part in plain
-    )
+    return plain if isinstance(plain, str) else _parts_from_json(plain)
+
+
+def _parts_from_json(plain: Any) -> tuple[Part, ...]:
+    return tuple(map(_part_from_json, plain))
+
+
+def _part_from_json(plain: Mapping[str, Any]) -> Part:
+    if "text" in plain:
+        return TextPart(_string(plain["text"]))
+    image = base64.b64decode(_string(plain["image"]), validate=True)
+    return ImagePart(image, _string(plain["media_type"]))
+
+
+def _string(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"A string was expected, and this is {type(value).__name__}.")
+    return value

@@ -92,7 +92,7 @@ def as_reply(answer: PolicyAnswer) -> Reply:
 
 
 class Conversation:
-    """The messages so far. Every prompt extends the one before it, so prefixes can be cached.
+    r"""The messages so far. Every prompt extends the one before it, so prefixes can be cached.
 
     With `rewrites_history`, each observation is the whole prompt and replaces what came
     before; no suffix is appended to it.
@@ -102,7 +102,7 @@ class Conversation:
     >>> talk.answer(Message("assistant", "7"))
     >>> talk.observe("Lower.", {})
     >>> [message.text for message in talk.messages]
-    ['Guess.\\nTurn 1.', '7', 'Lower.']
+    ['Guess.\nTurn 1.', '7', 'Lower.']
     """
 
     def __init__(self, *, rewrites_history: bool = False) -> None:

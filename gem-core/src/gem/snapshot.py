@@ -10,7 +10,7 @@ import base64
 import json
 import math
 import random
-from array import array
+import struct
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -21,7 +21,6 @@ from gem.content import (
     ImagePart,
     Message,
     TextPart,
-    observation_from_json,
     observation_to_json,
 )
 from gem.errors import SnapshotError
@@ -30,6 +29,9 @@ __all__ = ["FORMAT", "Snapshot", "decode", "encode"]
 
 FORMAT = 1
 _MAX_DEPTH = 64
+_WORDS = struct.Struct("<625I")  # a generator's state, the same on every machine
+_LONG_BITS = 1024  # Python refuses to spell very long numbers in decimal
+_MALFORMED = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +48,20 @@ class Snapshot:
     format: int = FORMAT
 
     def to_json(self) -> str:
-        """Return one line of ASCII JSON."""
-        return json.dumps(self._plain(), separators=(",", ":"), allow_nan=False)
+        """Return one line of ASCII JSON. Raises SnapshotError if it was made of other data."""
+        try:
+            return json.dumps(self._plain(), separators=(",", ":"), allow_nan=False)
+        except _MALFORMED as error:
+            raise SnapshotError(
+                f"This snapshot is not plain data ({error}). Build it with gem.snapshot.encode."
+            ) from error
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Snapshot:
         """Rebuild a snapshot. Raises SnapshotError on anything that is not one."""
         try:
             return cls._from_plain(json.loads(text))
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
+        except _MALFORMED as error:
             raise SnapshotError(
                 f"This text is not a snapshot ({error}). Pass what Snapshot.to_json() returned."
             ) from error
@@ -70,10 +77,14 @@ class Snapshot:
 
     @classmethod
     def _from_plain(cls, plain: dict[str, Any]) -> Snapshot:
-        if plain["format"] != FORMAT:
-            raise ValueError(f"format {plain['format']!r}, and this version reads {FORMAT}")
-        inner = cls._from_plain(plain["inner"]) if plain["inner"] else None
-        return cls(plain["spec"], dict(plain["state"]), inner)
+        if type(plain["format"]) is not int or plain["format"] != FORMAT:
+            raise ValueError(f"its format is {plain['format']!r}, and this version reads {FORMAT}")
+        if not (plain["spec"] is None or isinstance(plain["spec"], dict)):
+            raise TypeError("its spec is no object")
+        if not isinstance(plain["state"], dict):
+            raise TypeError("its state is no object")
+        inner = None if plain["inner"] is None else cls._from_plain(plain["inner"])
+        return cls(plain["spec"], plain["state"], inner)
 
 
 def encode(attributes: Iterable[tuple[str, Any]]) -> dict[str, Any]:
@@ -99,7 +110,9 @@ class _Encoder:
 
     def encode(self, value: Any, depth: int) -> Any:
         kind = type(value)
-        if kind is str or kind is int or kind is bool or value is None:
+        if kind is str or kind is bool or value is None:
+            return value
+        if kind is int and value.bit_length() < _LONG_BITS:
             return value
         write = _WRITERS.get(kind)
         if write is None:
@@ -125,21 +138,33 @@ class _Encoder:
 
 
 def decode(plain: Any) -> Any:
-    """Rebuild what `encode` wrote. Raises SnapshotError on an unknown tag."""
-    kind = type(plain)
-    if kind is list:
-        return [decode(item) for item in plain]
-    if kind is not dict:
+    """Rebuild what `encode` wrote. Raises SnapshotError on anything else."""
+    try:
+        return _decode(plain)
+    except _MALFORMED as error:
+        raise SnapshotError(
+            f"A snapshot holds a value that cannot be read ({type(error).__name__}: {error}). "
+            "Pass what a snapshot of this or an older version wrote."
+        ) from error
+
+
+def _decode(plain: Any) -> Any:
+    if isinstance(plain, list):
+        return _items(plain)
+    if not isinstance(plain, dict):
         return plain
     if "$" not in plain:
-        return {key: decode(item) for key, item in plain.items()}
-    read = _READERS.get(plain["$"])
-    if read is None:
-        raise SnapshotError(
-            f"A snapshot holds the unknown tag {plain['$']!r}. A newer version may have "
-            "written it."
-        )
-    return read(plain["v"])
+        return {key: _decode(item) for key, item in plain.items()}
+    tag = plain["$"]
+    if tag not in _READERS:
+        raise LookupError(f"unknown tag {tag!r}")
+    return _READERS[tag](plain["v"])
+
+
+def _items(plain: Any) -> list[Any]:
+    if not isinstance(plain, list):
+        raise TypeError(f"{type(plain).__name__} instead of a list")
+    return [_decode(item) for item in plain]
 
 
 def _tag(name: str, plain: Any) -> dict[str, Any]:
@@ -154,12 +179,12 @@ def _write_dict(encoder: _Encoder, value: dict[Any, Any], depth: int) -> Any:
     if all(type(key) is str for key in value) and "$" not in value:
         return {key: encoder.encode(item, depth) for key, item in value.items()}
     keys, items = encoder.items(value, depth), encoder.items(value.values(), depth)
-    return _tag("dict", [list(pair) for pair in zip(keys, items)])
+    return _tag("dict", [list(pair) for pair in zip(keys, items, strict=True)])
 
 
 def _write_set(encoder: _Encoder, value: Any, depth: int) -> Any:
     items = encoder.items(value, depth)
-    return _tag(type(value).__name__, sorted(items, key=lambda item: json.dumps(item)))
+    return _tag(type(value).__name__, sorted(items, key=json.dumps))
 
 
 def _write_deque(encoder: _Encoder, value: deque[Any], depth: int) -> Any:
@@ -183,22 +208,32 @@ def _write_part(encoder: _Encoder, value: TextPart | ImagePart, depth: int) -> A
 
 def _write_rng(encoder: _Encoder, value: random.Random, depth: int) -> Any:
     version, words, gauss = value.getstate()
-    packed = base64.b64encode(array("I", words).tobytes()).decode()
+    packed = base64.b64encode(_WORDS.pack(*words)).decode()
     return _tag("rng", [version, packed, gauss])
 
 
 def _read_rng(plain: Any) -> random.Random:
     version, packed, gauss = plain
-    words = array("I")
-    words.frombytes(base64.b64decode(packed))
-    rng = random.Random()
-    rng.setstate((version, tuple(words), gauss))
+    rng = random.Random(0)
+    rng.setstate((version, _WORDS.unpack(_read_bytes(packed)), gauss and float(gauss)))
     return rng
+
+
+def _read_bytes(plain: str) -> bytes:
+    return base64.b64decode(plain, validate=True)
+
+
+def _read_part(plain: Any) -> TextPart | ImagePart:
+    parts = Message.from_json({"role": "user", "content": plain["parts"]}).content
+    if isinstance(parts, str):
+        raise TypeError("text instead of parts")
+    return parts[0]
 
 
 _MUTABLE = frozenset({list, dict, set, deque, random.Random})
 
 _WRITERS: dict[type, Callable[[_Encoder, Any, int], Any]] = {
+    int: lambda encoder, value, depth: _tag("int", hex(value)),
     float: _write_float,
     list: _Encoder.items,
     tuple: lambda encoder, value, depth: _tag("tuple", encoder.items(value, depth)),
@@ -215,15 +250,16 @@ _WRITERS: dict[type, Callable[[_Encoder, Any, int], Any]] = {
 }
 
 _READERS: dict[str, Callable[[Any], Any]] = {
+    "int": lambda plain: int(plain, 16),
     "float": float,
-    "tuple": lambda plain: tuple(map(decode, plain)),
-    "dict": lambda plain: {decode(key): decode(item) for key, item in plain},
-    "set": lambda plain: set(map(decode, plain)),
-    "frozenset": lambda plain: frozenset(map(decode, plain)),
-    "deque": lambda plain: deque(map(decode, plain[1]), maxlen=plain[0]),
-    "bytes": base64.b64decode,
+    "tuple": lambda plain: tuple(_items(plain)),
+    "dict": lambda plain: {_decode(key): _decode(item) for key, item in plain},
+    "set": lambda plain: set(_items(plain)),
+    "frozenset": lambda plain: frozenset(_items(plain)),
+    "deque": lambda plain: deque(_items(plain[1]), maxlen=plain[0]),
+    "bytes": _read_bytes,
     "rng": _read_rng,
     "action": _read_action,
     "message": Message.from_json,
-    "part": lambda plain: observation_from_json(plain)[0],  # type: ignore[index]
+    "part": _read_part,
 }
