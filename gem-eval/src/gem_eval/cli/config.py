@@ -1,0 +1,103 @@
+"""Turn the options of `gem-env eval`, and a file of them, into arguments of an evaluation."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gem_eval.errors import SettingsError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["arguments", "read_config"]
+
+_RENAMED = {"policy": "policies", "step_timeout": "step_timeout_s"}
+_JSON = ("env_kwargs", "policy_kwargs")
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "envs": (str, list),
+    "policy": (str, list),
+    "policy-kwargs": (dict,),
+    "episodes": (int, str),
+    "repeats": (int,),
+    "seed": (int,),
+    "wrappers": (str, list),
+    "env-kwargs": (dict,),
+    "max-turns": (int,),
+    "concurrency": (int,),
+    "backend": (str,),
+    "step-timeout": (int, float),
+    "out": (str,),
+    "json": (bool,),
+}
+_LISTS = ("envs", "policy")
+
+
+def read_config(path: str) -> dict[str, Any]:
+    """Read a TOML file of options, named as on the command line. Raises SettingsError."""
+    try:
+        plain = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise _unreadable(path, f"it cannot be read ({error.strerror})") from error
+    except ValueError as error:  # not TOML, or not UTF-8
+        raise _unreadable(path, f"it is not TOML ({error})") from error
+    for name, value in plain.items():
+        _check(path, name, value)
+    return {
+        name.replace("-", "_"): [value] if name in _LISTS and isinstance(value, str) else value
+        for name, value in plain.items()
+    }
+
+
+def _check(path: str, name: str, value: Any) -> None:
+    if name not in _TYPES:
+        raise _unreadable(path, f"it sets {name!r}, and may set {', '.join(_TYPES)}")
+    if type(value) not in _TYPES[name] or not _holds_names(name, value):
+        allowed = " or ".join(each.__name__ for each in _TYPES[name])
+        raise _unreadable(path, f"its {name!r} is {value!r}, and must be {allowed}")
+
+
+def _holds_names(name: str, value: Any) -> bool:
+    kinds = (str, dict) if name == "wrappers" else (str,)
+    return not isinstance(value, list) or all(isinstance(each, kinds) for each in value)
+
+
+def _unreadable(path: str, what: str) -> SettingsError:
+    return SettingsError(
+        f"The file {path} holds no options of gem-env eval: {what}.", option="config"
+    )
+
+
+def arguments(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options as `gem_eval.evaluate` takes them. Raises SettingsError on bad JSON."""
+    given = dict(options)
+    for name in _JSON:
+        if isinstance(given.get(name), str):
+            given[name] = _json_object(name, given[name])
+    if isinstance(given.get("wrappers"), str):
+        names = (name.strip() for name in given["wrappers"].split(","))
+        given["wrappers"] = [name for name in names if name]
+    return {_RENAMED.get(name, name): value for name, value in given.items()}
+
+
+def _json_object(name: str, text: str) -> dict[str, Any]:
+    option = f"--{name.replace('_', '-')}"
+    try:
+        plain = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(
+            f"{option} {text!r} is not JSON ({error}). Quote names and strings, and the whole "
+            "for the shell: '{\"size\": 3}'.",
+            option=name,
+        ) from error
+    if not isinstance(plain, dict):
+        raise SettingsError(
+            f"{option} {text!r} is not a JSON object. Write it like '{{\"size\": 3}}'.",
+            option=name,
+        )
+    return plain

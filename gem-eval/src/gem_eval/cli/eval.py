@@ -1,0 +1,103 @@
+"""`gem-env eval`: run policies on environments and show the figures.
+
+Exit status: 0 done, 1 if an episode ended by an error or the run could not go on, 2 wrong use,
+130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gem.cli.text import one_line
+from gem_eval.cli.config import arguments, read_config
+from gem_eval.cli.progress import progress
+from gem_eval.errors import RunStopped, SettingsError
+from gem_eval.job import Job, continued, started
+from gem_eval.summary import Summary
+
+__all__ = ["run"]
+
+
+def run(options: argparse.Namespace) -> int:
+    """Evaluate what the options say and return the exit status."""
+    given = _given(options)
+    path = given.pop("config", None)
+    if path is not None:
+        given = {**read_config(path), **given}
+    as_json = given.pop("json", False)
+    _let_policies_be_found()
+    job = _job(given)
+    try:
+        return _run(job, as_json=as_json)
+    finally:
+        job.close()
+
+
+def _given(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what the command line gives; the list of environments is empty where it is absent."""
+    return {name: value for name, value in vars(options).items() if name != "run" and value != []}
+
+
+def _let_policies_be_found() -> None:
+    """Let `scripted:module:Class` find a module in the current folder, after all others."""
+    here = str(Path.cwd())
+    if here not in sys.path and "" not in sys.path:
+        sys.path.append(here)
+
+
+def _job(options: Mapping[str, Any]) -> Job:
+    given = arguments(options)
+    out, folder = given.pop("out", None), given.pop("resume", None)
+    if folder is None:
+        for name, what in (("envs", "an environment's id"), ("policies", "--policy")):
+            if not given.get(name):
+                raise SettingsError(
+                    f"gem-env eval needs {what}, or --resume DIR. See `gem-env eval --help`.",
+                    option=name,
+                )
+        return started(given, out=out, command=["gem-env", *sys.argv[1:]])
+    if out is not None:
+        raise SettingsError(
+            f"--out {out} and --resume {folder} were given. A resumed run stays in its folder: "
+            "leave --out away.",
+            option="out",
+        )
+    return continued(folder, given)
+
+
+def _run(job: Job, *, as_json: bool) -> int:
+    try:
+        with progress(job, hidden=as_json) as on_episode:
+            summary = asyncio.run(job.run(on_episode))
+    except RunStopped as error:
+        print(f"gem-env eval: {one_line(str(error))}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(_interrupted(job), file=sys.stderr)
+        return 130
+    if as_json:
+        print(json.dumps(summary.to_json(), indent=2))
+    else:
+        _show(summary)
+    return 1 if summary.errors else 0
+
+
+def _interrupted(job: Job) -> str:
+    folder = shlex.quote(str(job.folder.path))
+    return (
+        f"gem-env eval: interrupted. {job.finished} of {job.total} episodes are kept in "
+        f"{job.folder.path}. Go on with: gem-env eval --resume {folder}"
+    )
+
+
+def _show(summary: Summary) -> None:
+    from gem_eval.table import print_summary
+
+    print_summary(summary, sys.stdout)

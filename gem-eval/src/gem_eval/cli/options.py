@@ -1,0 +1,108 @@
+"""The options of `gem-env eval`: argparse alone, so that setting `gem-env` up stays cheap.
+
+An option that was not given is absent from the result: then a file, a resumed run or a default
+decides.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+__all__ = ["add_command"]
+
+_DESCRIPTION = """\
+Run policies on environments, keep every episode in a run folder, and print the figures with
+95% intervals. Killing it loses only unfinished episodes: --resume runs exactly the missing ones.
+The exit status is 1 if an episode ended by an error, 130 after Ctrl-C.
+"""
+_EPILOGUE = """\
+policies:
+  solver                 the environment's own solution (the gold answer, an optimal move)
+  random                 a valid action, drawn by the environment
+  noop                   an empty answer
+  scripted:MODULE:CLASS  a policy of your own, found from the current folder too
+  openai:MODEL@BASE_URL  a model behind any server that speaks the OpenAI API; its key is read
+                         from the environment variable OPENAI_API_KEY
+  and whatever an installed pack provides
+
+examples:
+  gem-env eval game:GuessTheNumber-v0-hard --policy solver --policy random --episodes 200
+  gem-env eval 'game:*-easy' --policy openai:my-model@http://localhost:8000/v1 \\
+      --policy-kwargs '{"openai": {"temperature": 0.7}}' --out runs/my-model
+  gem-env eval --resume runs/my-model
+  gem-env eval --config evaluation.toml --seed 1
+"""
+
+
+def add_command(commands: Any) -> None:
+    """Add `eval` to the commands."""
+    parser = commands.add_parser(
+        "eval",
+        help="evaluate policies on environments",
+        description=_DESCRIPTION,
+        epilog=_EPILOGUE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        argument_default=argparse.SUPPRESS,
+    )
+    _add_what(parser)
+    _add_how(parser)
+    _add_where(parser)
+    parser.set_defaults(run=_run)
+
+
+def _add_what(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("envs", nargs="*", metavar="ID|PATTERN", help="environments: ids or shell patterns")
+    add("--policy", action="append", metavar="P", help="a policy; may be given several times")
+    add(
+        "--policy-kwargs",
+        metavar="JSON",
+        help='arguments of policies, by name: \'{"openai": {"temperature": 0}}\'',
+    )
+    add(
+        "--episodes",
+        type=_count_or_all,
+        metavar="N|all",
+        help="for each environment and policy; `all` is every task once (100)",
+    )
+    add("--repeats", type=int, metavar="K", help="the same seeds K times, for pass@k (1)")
+    add("--seed", type=int, metavar="S", help="the run's seed (0)")
+    add("--wrappers", metavar="A,B", help="wrappers by id, innermost first")
+    add("--env-kwargs", metavar="JSON", help="arguments of every environment, a JSON object")
+    add("--max-turns", type=int, metavar="N", help="turns after which an episode is cut off")
+
+
+def _add_how(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--concurrency", type=int, metavar="C", help="episodes in flight at once (64)")
+    add("--backend", metavar="B", help="where environments run: inline")
+    add(
+        "--step-timeout",
+        type=float,
+        metavar="S",
+        help="seconds after which a step is given up, and its episode an error",
+    )
+
+
+def _add_where(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--out", metavar="DIR", help="the run folder, new or empty (runs/DATE-TIME)")
+    add("--resume", metavar="DIR", help="run what this folder lacks, with the settings it has")
+    add("--config", metavar="FILE", help="a TOML file with these options; the command line wins")
+    add("--json", action="store_true", help="print the summary as JSON, and nothing else")
+
+
+def _count_or_all(text: str) -> int | str:
+    if text == "all":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor 'all'") from None
+
+
+def _run(options: argparse.Namespace) -> int:
+    from gem_eval.cli.eval import run  # everything else: 0.3 s
+
+    return run(options)

@@ -1,0 +1,43 @@
+"""What can go wrong in an evaluation, below `gem.GemError`.
+
+GemError
+└── EvalError               any error of an evaluation
+    ├── SettingsError       options that no evaluation can have
+    ├── RunFolderError      a run folder that cannot be made, read, or continued
+    │   └── RunStopped      a failure in the middle of a run; what had finished is safe
+    └── PolicyError         a policy that cannot answer: an error on the episode, not a wrong answer
+"""
+
+from __future__ import annotations
+
+from gem.errors import GemError
+
+__all__ = ["EvalError", "PolicyError", "RunFolderError", "RunStopped", "SettingsError"]
+
+
+class EvalError(GemError):
+    """Any error of an evaluation that is raised on purpose; its text is one line for a person."""
+
+
+class SettingsError(EvalError):
+    """Options that no evaluation can have. `option` is the one at fault, as Python spells it."""
+
+    def __init__(self, message: str, *, option: str) -> None:
+        super().__init__(message)
+        self.option = option
+
+
+class RunFolderError(EvalError):
+    """A run folder that cannot be made, read, or continued. What it holds is unharmed."""
+
+    def __init__(self, message: str, *, path: str) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class RunStopped(RunFolderError):
+    """A run that could not go on (a full disk, say). Every finished episode is in its log."""
+
+
+class PolicyError(EvalError):
+    """A policy cannot answer. The episode ends with this text and counts as an error."""

@@ -1,0 +1,208 @@
+"""`evaluate` and its kin: run policies on environments, keep every episode, sum up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from gem.episode import Episode, read_episodes
+from gem.registry import WrapperLike
+from gem_eval import job
+from gem_eval.errors import EvalError
+from gem_eval.run_folder import RunFolder
+from gem_eval.settings import Envs, Policies, Settings
+from gem_eval.summary import Summary
+
+if TYPE_CHECKING:
+    from gem_eval.frames import DataFrame
+
+__all__ = ["Evaluation", "evaluate", "evaluate_async", "resume", "resume_async"]
+
+T = TypeVar("T")
+OnEpisode = Callable[[Episode], None]
+_COMMAND = ("gem_eval.evaluate",)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A finished evaluation: its folder and its figures."""
+
+    folder: RunFolder
+    summary: Summary
+
+    @property
+    def path(self) -> Path:
+        """The run folder."""
+        return self.folder.path
+
+    @property
+    def settings(self) -> Settings:
+        """What was evaluated, and how."""
+        return self.folder.record.settings
+
+    def episodes(self) -> Iterator[Episode]:
+        """Read the episodes from the log, in the order in which they finished."""
+        return read_episodes(self.folder.episodes_path)
+
+    def to_pandas(self) -> DataFrame:
+        """Return a table with a row for each episode. Needs pandas.
+
+        `summary.to_pandas()` has a row for each environment and policy.
+        """
+        from gem_eval.frames import data_frame, episode_row
+
+        return data_frame(map(episode_row, self.episodes()))
+
+
+async def evaluate_async(
+    envs: Envs,
+    policies: Policies,
+    *,
+    episodes: int | Literal["all"] = 100,
+    repeats: int = 1,
+    seed: int = 0,
+    concurrency: int = 64,
+    backend: str = "inline",
+    wrappers: Iterable[WrapperLike] = (),
+    env_kwargs: Mapping[str, Any] | None = None,
+    policy_kwargs: Mapping[str, Mapping[str, Any]] | None = None,
+    max_turns: int | None = None,
+    step_timeout_s: float | None = None,
+    out: str | Path | None = None,
+    on_episode: OnEpisode | None = None,
+) -> Evaluation:
+    """Await `evaluate`, for code that already runs on an event loop."""
+    given = {
+        "envs": envs,
+        "policies": policies,
+        "episodes": episodes,
+        "repeats": repeats,
+        "seed": seed,
+        "concurrency": concurrency,
+        "backend": backend,
+        "wrappers": tuple(wrappers),
+        "env_kwargs": env_kwargs or {},
+        "policy_kwargs": policy_kwargs or {},
+        "max_turns": max_turns,
+        "step_timeout_s": step_timeout_s,
+    }
+    return await _finished(job.started(given, out=out, command=_COMMAND), on_episode)
+
+
+def evaluate(
+    envs: Envs,
+    policies: Policies,
+    *,
+    episodes: int | Literal["all"] = 100,
+    repeats: int = 1,
+    seed: int = 0,
+    concurrency: int = 64,
+    backend: str = "inline",
+    wrappers: Iterable[WrapperLike] = (),
+    env_kwargs: Mapping[str, Any] | None = None,
+    policy_kwargs: Mapping[str, Mapping[str, Any]] | None = None,
+    max_turns: int | None = None,
+    step_timeout_s: float | None = None,
+    out: str | Path | None = None,
+    on_episode: OnEpisode | None = None,
+) -> Evaluation:
+    """Evaluate policies on environments and keep the run in a folder.
+
+    `envs`: ids, shell patterns or specs. `policies`: names (`"random"`, `"openai:M@URL"`) or
+    policies themselves, told apart by their `name`. `episodes` counts for each environment and
+    policy; `"all"` is every task of a finite set. `policy_kwargs` maps a policy's name to its
+    arguments. `out` is a new folder; without it one is made below `runs/`. The same settings
+    give the same episodes at any concurrency. An episode that fails is an error in the
+    summary, never a wrong answer. Raises GemError before the first episode on settings that
+    cannot work, RunStopped if the folder can no longer be written.
+
+        run = gem_eval.evaluate("math:Arithmetic-v0", ["solver", "random"], episodes=200)
+        print(run.summary.results[0].success_rate, run.path)
+    """
+    return _run_to_end(
+        evaluate_async(
+            envs,
+            policies,
+            episodes=episodes,
+            repeats=repeats,
+            seed=seed,
+            concurrency=concurrency,
+            backend=backend,
+            wrappers=wrappers,
+            env_kwargs=env_kwargs,
+            policy_kwargs=policy_kwargs,
+            max_turns=max_turns,
+            step_timeout_s=step_timeout_s,
+            out=out,
+            on_episode=on_episode,
+        )
+    )
+
+
+async def resume_async(
+    folder: str | Path,
+    *,
+    policies: Policies | None = None,
+    wrappers: Iterable[WrapperLike] | None = None,
+    env_kwargs: Mapping[str, Any] | None = None,
+    concurrency: int | None = None,
+    on_episode: OnEpisode | None = None,
+) -> Evaluation:
+    """Await `resume`, for code that already runs on an event loop."""
+    options = {
+        "policies": policies,
+        "wrappers": None if wrappers is None else tuple(wrappers),
+        "env_kwargs": env_kwargs,
+        "concurrency": concurrency,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    return await _finished(job.continued(folder, given), on_episode)
+
+
+def resume(
+    folder: str | Path,
+    *,
+    policies: Policies | None = None,
+    wrappers: Iterable[WrapperLike] | None = None,
+    env_kwargs: Mapping[str, Any] | None = None,
+    concurrency: int | None = None,
+    on_episode: OnEpisode | None = None,
+) -> Evaluation:
+    """Run exactly the episodes that an evaluation lacks, with the settings it was started with.
+
+    Live objects (a policy, a table in memory) are not in its record: pass them again. Episodes
+    that ended by an error are finished, and stay. Raises RunFolderError where what is given is
+    not what the run has.
+    """
+    return _run_to_end(
+        resume_async(
+            folder,
+            policies=policies,
+            wrappers=wrappers,
+            env_kwargs=env_kwargs,
+            concurrency=concurrency,
+            on_episode=on_episode,
+        )
+    )
+
+
+async def _finished(ready: job.Job, on_episode: OnEpisode | None) -> Evaluation:
+    try:
+        return Evaluation(ready.folder, await ready.run(on_episode))
+    finally:
+        ready.close()
+
+
+def _run_to_end(work: Coroutine[Any, Any, T]) -> T:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    work.close()
+    raise EvalError(
+        "This was called on a running event loop (a notebook has one), which it would block. "
+        "There, use `await gem_eval.evaluate_async(...)` or `await gem_eval.resume_async(...)`."
+    )

@@ -1,0 +1,47 @@
+"""Rows as a pandas table, where pandas is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from gem.episode import Episode
+from gem.targets import check_requirements
+from gem_eval.summary import Outcome
+
+if TYPE_CHECKING:
+    # Its stubs are a package of their own, and it is optional itself.
+    from pandas import DataFrame as DataFrame  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+__all__ = ["data_frame", "episode_row"]
+
+
+def data_frame(rows: Iterable[Mapping[str, Any]]) -> DataFrame:
+    """Return the rows as a table. Raises MissingRequirement without pandas."""
+    check_requirements(("pandas",), subject="to_pandas()")
+    from pandas import DataFrame  # heavy: 0.5 s
+
+    return DataFrame.from_records(list(rows))
+
+
+def episode_row(episode: Episode) -> dict[str, Any]:
+    """Return an episode's figures, without its turns."""
+    outcome = Outcome.of(episode)
+    usage = outcome.usage
+    return {
+        "env_id": episode.env_id,
+        "policy": episode.policy,
+        "episode_index": episode.episode_index,
+        "repeat": episode.repeat,
+        "seed": episode.seed,
+        "task": episode.task,
+        "success": episode.success,
+        "total_reward": episode.total_reward,
+        "turns": outcome.turns,
+        "stop_reason": episode.stop_reason,
+        "error": episode.error,
+        "prompt_tokens": usage and usage.prompt_tokens,
+        "completion_tokens": usage and usage.completion_tokens,
+        "policy_s": outcome.policy_s,
+        "environment_s": outcome.environment_s,
+    }

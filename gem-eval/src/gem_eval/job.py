@@ -1,0 +1,235 @@
+"""An evaluation that is ready to run: checked, its folder open, its missing episodes known.
+
+Everything that can be wrong with the settings is found here, before the first episode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gem.episode import Episode, EpisodeLog, read_episodes
+from gem.errors import GemError, LogError
+from gem.hooks import announce
+from gem.registry import WrapperLike
+from gem.rollouts import Assignment, plan_episodes, rollout
+from gem_eval.errors import RunFolderError, RunStopped, SettingsError
+from gem_eval.policies import NamedPolicy, make_policy, name_of
+from gem_eval.run_folder import RunFolder
+from gem_eval.settings import (
+    PolicyLike,
+    PolicyRef,
+    Settings,
+    differences,
+    policy_list,
+    settings_from,
+)
+from gem_eval.summary import Outcome, Summary, summarise
+
+__all__ = ["Job", "continued", "started"]
+
+_Place = tuple[int, int, int]
+_Done = dict[tuple[str, _Place], Outcome]
+
+
+class _Live(NamedTuple):
+    """What a run needs and JSON cannot hold: policies, and arguments as they were given."""
+
+    policies: Sequence[NamedPolicy]
+    env_kwargs: Mapping[str, Any]
+    wrappers: Sequence[WrapperLike]
+
+
+def started(given: Mapping[str, Any], *, out: str | Path | None, command: Sequence[str]) -> Job:
+    """Check a new evaluation and make its folder. Raises GemError, and then makes none."""
+    settings = settings_from(given)
+    live = _live(settings, given)
+    plan = _plan(settings, live)
+    return Job(RunFolder.create(out, settings, command), live, plan)
+
+
+def continued(path: str | Path, given: Mapping[str, Any]) -> Job:
+    """Open an evaluation that was started before. What is given must be what it has.
+
+    `concurrency` and `backend` may differ. Raises GemError, and then changes nothing.
+    """
+    folder = RunFolder.open(path)
+    different = differences(folder.record.settings, given)
+    if different:
+        raise RunFolderError(
+            f"{folder.path} is another evaluation: {'; '.join(different)}. Leave these options "
+            "out to continue it, or start a new one with --out.",
+            path=str(folder.path),
+        )
+    live = _live(folder.record.settings, given)
+    return Job(folder, live, _plan(folder.record.settings, live), given)
+
+
+class Job:
+    """An evaluation between its start and its end. Holds the log, which nobody else may write."""
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        live: _Live,
+        plan: Sequence[Assignment],
+        now: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.folder = folder
+        self.settings = folder.record.settings
+        self._live, self._plan = live, plan
+        self._concurrency = (now or {}).get("concurrency", self.settings.concurrency)
+        self._log = EpisodeLog(folder.episodes_path)
+        try:
+            self._done = self._read()
+        except BaseException:
+            self._log.close()
+            raise
+
+    @property
+    def total(self) -> int:
+        """Episodes of the whole evaluation."""
+        return len(self._plan) * len(self._live.policies)
+
+    @property
+    def finished(self) -> int:
+        """Episodes that are in the log."""
+        return len(self._done)
+
+    async def run(self, on_episode: Callable[[Episode], None] | None = None) -> Summary:
+        """Run what is missing and sum up. Raises RunStopped where the log cannot be written."""
+        announce("gem_run_started", run=self.folder)
+        try:
+            for policy in self._live.policies:
+                await self._evaluate(policy, on_episode)
+        except LogError as error:
+            raise self._stopped(str(error)) from error
+        finally:
+            for policy in self._live.policies:
+                await policy.aclose()
+        summary = self._summed_up()
+        announce("gem_run_finished", run=self.folder)
+        return summary
+
+    def close(self) -> None:
+        """Release the log."""
+        self._log.close()
+
+    async def _evaluate(
+        self, policy: NamedPolicy, on_episode: Callable[[Episode], None] | None
+    ) -> None:
+        missing = [each for each in self._plan if (policy.name, each[:3]) not in self._done]
+        episodes = rollout(
+            policy,
+            self.settings.envs,
+            plan=missing,
+            concurrency=self._concurrency,
+            backend=self.settings.backend,
+            wrappers=self._live.wrappers,
+            env_kwargs=self._live.env_kwargs,
+            max_turns=self.settings.max_turns,
+            step_timeout_s=self.settings.step_timeout_s,
+        )
+        async with aclosing(episodes):
+            async for episode in episodes:
+                self._log.append(episode)
+                self._done[episode.policy, _place(episode)] = Outcome.of(episode)
+                if on_episode is not None:
+                    on_episode(episode)
+
+    def _summed_up(self) -> Summary:
+        summary = summarise(self.settings, self._done.values(), run=str(self.folder.path))
+        try:
+            self.folder.write_summary(summary.to_json())
+        except OSError as error:
+            raise self._stopped(f"The summary cannot be written ({error.strerror}).") from error
+        return summary
+
+    def _stopped(self, why: str) -> RunStopped:
+        path = self.folder.path
+        return RunStopped(
+            f"{why} {self.finished} of {self.total} episodes are kept in {path}. When it is "
+            f"mended, go on with: gem-env eval --resume {path}",
+            path=str(path),
+        )
+
+    def _read(self) -> _Done:
+        expected = {assignment[:3]: assignment for assignment in self._plan}
+        names = {policy.name for policy in self._live.policies}
+        done: _Done = {}
+        for episode in read_episodes(self.folder.episodes_path):
+            planned = expected.get(_place(episode))
+            if planned is None or episode.policy not in names or not self._fits(episode, planned):
+                raise self._strange(episode)
+            done.setdefault((episode.policy, _place(episode)), Outcome.of(episode))
+        return done
+
+    def _fits(self, episode: Episode, planned: Assignment) -> bool:
+        spec = self.settings.envs[planned.env_index]
+        return (episode.env_id, episode.seed, episode.task) == (spec.id, *planned[3:])
+
+    def _strange(self, episode: Episode) -> RunFolderError:
+        path = self.folder.path
+        return RunFolderError(
+            f"{path} holds an episode that its run.json does not ask for: {episode.env_id}, "
+            f"policy {episode.policy!r}, episode {episode.episode_index}, seed {episode.seed}. "
+            "Its log or its environments' data are of another evaluation: start one with --out.",
+            path=str(path),
+        )
+
+
+def _place(episode: Episode) -> _Place:
+    return (episode.env_index, episode.episode_index, episode.repeat)
+
+
+def _live(settings: Settings, given: Mapping[str, Any]) -> _Live:
+    given_policies = {name_of_any(each): each for each in policy_list(given.get("policies", ()))}
+    kwargs = given.get("policy_kwargs", settings.policy_kwargs)
+    return _Live(
+        [_policy(ref, given_policies.get(ref.name), kwargs) for ref in settings.policies],
+        dict(given.get("env_kwargs", settings.env_kwargs)),
+        list(given.get("wrappers", settings.wrappers)),
+    )
+
+
+def name_of_any(policy: PolicyLike) -> str:
+    """Return the name under which a policy, or its name, is recorded."""
+    return policy if isinstance(policy, str) else name_of(policy)
+
+
+def _policy(
+    ref: PolicyRef, given: PolicyLike | None, kwargs: Mapping[str, Mapping[str, Any]]
+) -> NamedPolicy:
+    if given is not None and not isinstance(given, str):
+        return NamedPolicy(ref.name, given)
+    if ref.live is not None:
+        raise SettingsError(
+            f"The policy {ref.name!r} of this run was a live {ref.live}, which its record does "
+            "not hold. Continue it from Python: gem_eval.resume(folder, policies=[...]).",
+            option="policies",
+        )
+    id = ref.name.partition(":")[0]
+    return make_policy(ref.name, **{**kwargs.get(id, {}), **kwargs.get(ref.name, {})})
+
+
+def _plan(settings: Settings, live: _Live) -> list[Assignment]:
+    try:
+        return plan_episodes(
+            settings.envs,
+            episodes=settings.episodes,
+            seed=settings.seed,
+            repeats=settings.repeats,
+            env_kwargs=live.env_kwargs,
+            wrappers=live.wrappers,
+        )
+    except GemError:
+        raise
+    except Exception as error:  # an environment may raise anything when it is made
+        ids = ", ".join(spec.id for spec in settings.envs)
+        raise SettingsError(
+            f"An environment of {ids} cannot be made ({type(error).__name__}: {error}). Check "
+            f"its arguments with `gem-env show`.",
+            option="env_kwargs",
+        ) from error

@@ -1,0 +1,176 @@
+"""The OpenAI API's JSON: a request's body, and a reply read back. Knows nothing about HTTP.
+
+What a server answers is checked field by field: whatever is not the documented shape is an
+error that says which field, and never an answer.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from gem.content import ImagePart, Message, Part, ToolCall, normalise_text
+from gem.conversation import Reply, Request, Usage
+
+__all__ = ["MalformedReplyError", "read_reply", "request_body", "request_path"]
+
+FinishReason = Literal["stop", "length", "tool_calls", "other"]
+_FINISH: Mapping[str, FinishReason] = {
+    "stop": "stop",
+    "length": "length",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+}
+_SEEDS = 2**31
+
+
+class MalformedReplyError(Exception):
+    """A reply of another shape: what is wrong, and the text where it is, uncut and as it came."""
+
+    def __init__(self, what: str, found: object) -> None:
+        super().__init__(what)
+        self.what = what
+        self.found = found if isinstance(found, str) else repr(found)
+
+
+def request_path(request: Request) -> str:
+    """Return where the request goes: a finished prompt is not templated again."""
+    return "/chat/completions" if request.prompt is None else "/completions"
+
+
+def request_body(request: Request, *, system: str | None, sends_seed: bool) -> dict[str, Any]:
+    """Return the request as the API takes it, without the model and the sampling options."""
+    body: dict[str, Any] = {"stream": False}
+    if sends_seed:
+        body["seed"] = request.seed % _SEEDS
+    if request.prompt is not None:
+        return {**body, "prompt": normalise_text(request.prompt)}
+    first = [] if system is None else [{"role": "system", "content": system}]
+    body["messages"] = [*first, *map(_message, request.messages)]
+    if request.tools:
+        body["tools"] = [dict(tool) for tool in request.tools]
+    return body
+
+
+def _message(message: Message) -> dict[str, Any]:
+    sent: dict[str, Any] = {"role": message.role, "content": _content(message.content)}
+    if message.tool_calls:
+        sent["content"] = sent["content"] or None
+        sent["tool_calls"] = [_call(call) for call in message.tool_calls]
+    if message.call_id is not None:
+        sent["tool_call_id"] = message.call_id
+    return sent
+
+
+def _content(content: str | tuple[Part, ...]) -> Any:
+    if isinstance(content, str):
+        return normalise_text(content)
+    return [_part(part) for part in content]
+
+
+def _part(part: Part) -> dict[str, Any]:
+    if isinstance(part, ImagePart):
+        encoded = base64.b64encode(part.image).decode("ascii")
+        url = f"data:{part.media_type};base64,{encoded}"
+        return {"type": "image_url", "image_url": {"url": url}}
+    return {"type": "text", "text": normalise_text(part.text)}
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": json.dumps(dict(call.arguments))}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def read_reply(body: bytes, *, is_chat: bool) -> Reply:
+    """Read a server's answer. Raises MalformedReplyError on any but the documented shape."""
+    plain = _parsed(body)
+    choices = plain.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        raise MalformedReplyError("it has no 'choices'", plain.get("error") or plain)
+    choice: dict[str, Any] = choices[0]
+    message = _answer(choice) if is_chat else _completion(choice)
+    finish = _finish_reason(choice.get("finish_reason"))
+    return Reply(message, finish_reason=finish, usage=_usage(plain.get("usage")))
+
+
+def _finish_reason(finish: Any) -> FinishReason | None:
+    return _FINISH.get(finish, "other") if isinstance(finish, str) else None
+
+
+def _parsed(body: bytes) -> dict[str, Any]:
+    try:
+        plain = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise MalformedReplyError("it is not JSON", body.decode("utf-8", "replace")) from error
+    if not isinstance(plain, dict):
+        raise MalformedReplyError("it is not a JSON object", plain)
+    return plain
+
+
+def _completion(choice: dict[str, Any]) -> Message:
+    text = choice.get("text")
+    if not isinstance(text, str):
+        raise MalformedReplyError("its choice has no 'text'", choice)
+    return Message("assistant", text)
+
+
+def _answer(choice: dict[str, Any]) -> Message:
+    said = choice.get("message")
+    if not isinstance(said, dict):
+        raise MalformedReplyError("its choice has no 'message'", choice)
+    calls = _tool_calls(said.get("tool_calls"))
+    text = _text(said)
+    if text is None:
+        # With calls there may be no text; and a model may spend its whole budget on thoughts.
+        if not calls and choice.get("finish_reason") != "length":
+            raise MalformedReplyError("its message has no 'content'", choice)
+        text = ""
+    return Message("assistant", text, calls)
+
+
+def _text(said: dict[str, Any]) -> str | None:
+    content = said.get("content")
+    if content is None:
+        content = said.get("refusal")
+    if content is None or isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else [content]
+    texts = [part.get("text") for part in parts if isinstance(part, dict)]
+    if len(texts) == len(parts) and all(isinstance(text, str) for text in texts):
+        return "".join(map(str, texts))
+    raise MalformedReplyError("its 'content' is neither text nor parts with text", content)
+
+
+def _tool_calls(calls: Any) -> tuple[ToolCall, ...]:
+    try:
+        return tuple(
+            ToolCall(
+                str(call.get("id") or f"call_{number}"),
+                str(call["function"]["name"]),
+                _arguments(call["function"].get("arguments")),
+            )
+            for number, call in enumerate(calls or ())
+        )
+    except (AttributeError, KeyError, TypeError) as error:
+        raise MalformedReplyError("its 'tool_calls' are not calls of functions", calls) from error
+
+
+def _arguments(text: Any) -> Mapping[str, Any]:
+    """Return a call's arguments. Text that is no JSON object is the model's fault, and kept."""
+    try:
+        arguments = json.loads(text) if isinstance(text, str) and text else text or {}
+        json.dumps(arguments, allow_nan=False)  # Python reads NaN and 1e999, which are not JSON
+    except (ValueError, RecursionError):
+        arguments = None
+    return arguments if isinstance(arguments, dict) else {"$malformed": str(text)}
+
+
+def _usage(usage: Any) -> Usage | None:
+    if not isinstance(usage, dict):
+        return None
+    counts = [usage.get(name, 0) for name in ("prompt_tokens", "completion_tokens")]
+    if any(type(count) is not int or count < 0 for count in counts):
+        return None
+    return Usage(*counts)

@@ -1,0 +1,295 @@
+"""Ask a model behind any server that speaks the OpenAI API.
+
+A server that fails is an error on the episode and never an answer. The key comes from an
+environment variable and goes into one header; nothing that is logged or raised holds it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import time
+from collections.abc import Mapping, Sequence
+from email.utils import parsedate_to_datetime
+from typing import Any, NamedTuple
+
+import httpx  # heavy: 0.1 s
+
+from gem.conversation import Reply, Request
+from gem.errors import BadArguments
+from gem.seeding import stream
+from gem_eval.errors import PolicyError
+from gem_eval.policies.chat_api import MalformedReplyError, read_reply, request_body, request_path
+
+__all__ = ["Backoff", "OpenAIPolicy"]
+
+_ARGUMENT = re.compile(r"(?P<model>.+?)@(?P<url>https?://.+)", re.DOTALL)
+_LOOPBACK = re.compile(r"localhost|127\.\d+\.\d+\.\d+|::1")
+_ERROR_BYTES = 64 * 1024
+_SHOWN = 300
+
+
+class Backoff(NamedTuple):
+    """How long to wait before trying again: doubling from `first_s` to `longest_s`, jittered."""
+
+    first_s: float
+    longest_s: float
+
+    def delay_s(self, attempt: int, seed: int, retry_after_s: float | None = None) -> float:
+        """Return the wait after a failed attempt, the first being 0. What a server asks counts.
+
+        Half of it is jitter, keyed by the request's seed: many requests do not come back at once.
+
+        >>> Backoff(1.0, 30.0).delay_s(9, seed=0, retry_after_s=7.0)
+        30.0
+        >>> Backoff(1.0, 30.0).delay_s(0, seed=0, retry_after_s=7.0)
+        7.0
+        """
+        grown: float = self.first_s * 2 ** min(attempt, 30)
+        if retry_after_s is None:
+            grown *= 0.5 + stream("backoff", seed, attempt).random() / 2
+        return min(max(grown, retry_after_s or 0.0), self.longest_s)
+
+
+class _RetryableError(Exception):
+    """A failed attempt that another may mend: its text, and what the server asks to wait."""
+
+    def __init__(self, text: str, retry_after_s: float | None = None) -> None:
+        super().__init__(text)
+        self.retry_after_s = retry_after_s
+
+
+class _UnreachableError(_RetryableError):
+    """There was no answer at all."""
+
+
+class OpenAIPolicy:
+    """The `openai:MODEL@BASE_URL` policy: POST BASE_URL/chat/completions, streaming off.
+
+    429, 5xx and failed connections are tried again, up to `max_retries` times, with growing
+    waits that honour Retry-After; an answer that does not come within `read_timeout_s` is not.
+    Everything about one request ends within `total_timeout_s`. While the server cannot be
+    reached, each further request gets one attempt, so a dead server fails a whole run fast.
+    `extra` joins the body as it is, for what one server takes and others do not.
+    """
+
+    def __init__(
+        self,
+        argument: str,
+        *,
+        api_key_env: str = "OPENAI_API_KEY",
+        system: str | None = None,
+        temperature: float | None = None,
+        top_p: float | None = None,
+        max_tokens: int | None = None,
+        stop: Sequence[str] | None = None,
+        sends_seed: bool = True,
+        extra: Mapping[str, Any] | None = None,
+        max_retries: int = 4,
+        backoff_s: float = 0.5,
+        max_backoff_s: float = 30.0,
+        connect_timeout_s: float = 10.0,
+        read_timeout_s: float = 300.0,
+        total_timeout_s: float = 900.0,
+        max_reply_bytes: int = 16 * 1024 * 1024,
+    ) -> None:
+        self.model, self.base_url = _model_and_url(argument)
+        self._system, self._sends_seed = system, sends_seed
+        self._options = _without_none(
+            temperature=temperature, top_p=top_p, stop=stop and list(stop)
+        )
+        self._max_tokens, self._extra = max_tokens, dict(extra or {})
+        self._max_retries, self._backoff = max_retries, Backoff(backoff_s, max_backoff_s)
+        self._timeout = httpx.Timeout(
+            read_timeout_s, connect=connect_timeout_s, pool=None, write=read_timeout_s
+        )
+        self._total_timeout_s, self._max_bytes = total_timeout_s, max_reply_bytes
+        self._key = _key(api_key_env)
+        self._client: httpx.AsyncClient | None = None
+        self._is_down = False
+
+    async def __call__(self, request: Request) -> Reply:
+        """Ask the model. Raises PolicyError where no proper answer came."""
+        content = self._content(request)
+        asked = self._ask(request_path(request), content, request.seed)
+        try:
+            body = await asyncio.wait_for(asked, self._total_timeout_s)
+        except asyncio.TimeoutError:
+            raise PolicyError(
+                f"{self._at} did not finish an answer within {self._total_timeout_s:g} s, further "
+                "attempts included. Check the server, or raise total_timeout_s."
+            ) from None
+        try:
+            return read_reply(body, is_chat=request.prompt is None)
+        except MalformedReplyError as error:
+            raise PolicyError(
+                f"{self._at} sent a reply that cannot be read: {error.what}: "
+                f"{self._shown(error.found)}. Check that it speaks the OpenAI API at this address."
+            ) from None
+
+    async def aclose(self) -> None:
+        """Close the connections. A later request opens new ones."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    @property
+    def _at(self) -> str:
+        return f"The server at {self.base_url}"
+
+    def _content(self, request: Request) -> bytes:
+        body = request_body(request, system=self._system, sends_seed=self._sends_seed)
+        limits = [limit for limit in (self._max_tokens, request.token_budget) if limit is not None]
+        if limits:
+            body["max_tokens"] = min(limits)
+        # Escaped ASCII: no text that a model wrote can fail to be encoded.
+        return json.dumps({"model": self.model, **body, **self._options, **self._extra}).encode()
+
+    async def _ask(self, path: str, content: bytes, seed: int) -> bytes:
+        attempt = 0
+        while True:
+            try:
+                return await self._attempt(path, content)
+            except _RetryableError as error:
+                gave_up_at_once = self._is_down and isinstance(error, _UnreachableError)
+                if gave_up_at_once or attempt >= self._max_retries:
+                    self._is_down = isinstance(error, _UnreachableError)
+                    tries = "1 attempt" if attempt == 0 else f"{attempt + 1} attempts"
+                    raise PolicyError(
+                        f"{error} (after {tries}). Check that the server runs and has room."
+                    ) from None
+                await asyncio.sleep(self._backoff.delay_s(attempt, seed, error.retry_after_s))
+                attempt += 1
+
+    async def _attempt(self, path: str, content: bytes) -> bytes:
+        try:
+            async with self._http().stream("POST", self.base_url + path, content=content) as reply:
+                self._is_down = False
+                return await self._taken(reply)
+        except (httpx.ReadTimeout, httpx.WriteTimeout) as error:
+            raise PolicyError(
+                f"{self._at} accepted the request and went silent for more than "
+                f"{self._timeout.read:g} s. Check the server, or raise read_timeout_s."
+            ) from error
+        except httpx.TransportError as error:
+            what = self._shown(str(error)) or type(error).__name__
+            raise _UnreachableError(f"{self._at} gave no answer: {what}") from error
+
+    async def _taken(self, reply: httpx.Response) -> bytes:
+        status = reply.status_code
+        if status == 200:
+            return await self._body(reply)
+        said = self._shown(await _beginning(reply))
+        text = f"{self._at} answered {status}: {said or reply.reason_phrase}"
+        if status == 429 or status >= 500:
+            raise _RetryableError(text, _retry_after_s(reply.headers.get("retry-after")))
+        raise PolicyError(f"{text}. {_advice(status)}")
+
+    async def _body(self, reply: httpx.Response) -> bytes:
+        if reply.headers.get("content-encoding", "identity") != "identity":
+            raise PolicyError(f"{self._at} compressed its reply, which was not asked for.")
+        body = bytearray()
+        async for chunk in reply.aiter_raw():
+            body += chunk
+            if len(body) > self._max_bytes:
+                raise PolicyError(
+                    f"{self._at} sent more than {self._max_bytes} bytes in one reply. Check the "
+                    "server, or raise max_reply_bytes."
+                )
+        return bytes(body)
+
+    def _http(self) -> httpx.AsyncClient:
+        if self._client is None:
+            headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+            if self._key:
+                headers["Authorization"] = f"Bearer {self._key}"
+            host = httpx.URL(self.base_url).host
+            self._client = httpx.AsyncClient(
+                headers=headers,
+                timeout=self._timeout,
+                # The run's own concurrency is the limit.
+                limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
+                # A proxy cannot reach this machine's own servers.
+                trust_env=not _LOOPBACK.fullmatch(host),
+            )
+        return self._client
+
+    def _shown(self, text: str) -> str:
+        """Return text of the server's as one short line, the key taken out before it is cut."""
+        line = " ".join((text.replace(self._key, "***") if self._key else text).split())
+        return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
+
+
+def _model_and_url(argument: str) -> tuple[str, str]:
+    found = _ARGUMENT.fullmatch(argument)
+    if found is None:
+        raise BadArguments(
+            f"The policy 'openai:{argument}' names no model and address. Write "
+            "openai:MODEL@BASE_URL, for example openai:my-model@http://localhost:8000/v1.",
+            subject="openai",
+        )
+    try:
+        url = httpx.URL(found["url"])
+    except httpx.InvalidURL as error:
+        raise BadArguments(
+            f"The address of {found['model']!r} is not a URL: {error}. Write it like "
+            "http://localhost:8000/v1.",
+            subject="openai",
+        ) from error
+    if url.userinfo or url.query or url.fragment or not url.host:
+        raise BadArguments(
+            f"The address of {found['model']!r} has a user, a query or a fragment, or no host. "
+            "Give the plain address, and the key in the environment variable OPENAI_API_KEY.",
+            subject="openai",
+        )
+    return found["model"], found["url"].rstrip("/")
+
+
+def _key(variable: str) -> str:
+    key = os.environ.get(variable, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise BadArguments(
+            f"The key in the environment variable {variable} has characters that no HTTP header "
+            "can carry. Set it again.",
+            subject="openai",
+        )
+    return key
+
+
+def _without_none(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _retry_after_s(header: str | None) -> float | None:
+    """Read Retry-After: seconds, or a date; None where it is neither."""
+    if header is None:
+        return None
+    if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", header.strip()):
+        return float(header)
+    try:
+        date = parsedate_to_datetime(header)
+        return max(0.0, date.timestamp() - time.time())
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+async def _beginning(reply: httpx.Response) -> str:
+    """Return the first of an error's text."""
+    body = bytearray()
+    async for chunk in reply.aiter_raw():
+        body += chunk
+        if len(body) > _ERROR_BYTES:
+            break
+    return body[:_ERROR_BYTES].decode("utf-8", "replace")
+
+
+def _advice(status: int) -> str:
+    if status in {401, 403}:
+        return "Check the key in the environment variable, and what it may use."
+    if status == 404:
+        return "Check the address, which usually ends in /v1, and the model's name."
+    if 300 <= status < 400:
+        return "Give the address that it redirects to: a key is not sent on elsewhere."
+    return "Check the model's name and the options."

@@ -1,0 +1,223 @@
+"""Everything that decides what an evaluation does, as frozen data.
+
+Two evaluations with equal settings have the same episodes. Knows nothing about running them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gem import registry
+from gem.arguments import recorded
+from gem.conversation import Policy
+from gem.registry import EnvLike, WrapperLike
+from gem.specs import EnvSpec, WrapperRef
+from gem_eval.errors import SettingsError
+from gem_eval.policies import name_of
+
+__all__ = [
+    "Envs",
+    "Policies",
+    "PolicyLike",
+    "PolicyRef",
+    "Settings",
+    "differences",
+    "env_specs",
+    "policy_list",
+    "policy_refs",
+    "settings_from",
+    "wrapper_refs",
+]
+
+PolicyLike = str | Policy
+"""`NAME` or `NAME:ARGUMENT` of an installed policy, or a policy itself."""
+
+Policies = PolicyLike | Iterable[PolicyLike]
+Envs = EnvLike | Iterable[EnvLike]
+
+Positive = Annotated[int, Field(ge=1)]
+_FREE = frozenset({"concurrency", "backend"})
+_BACKENDS = ("inline",)
+_WILD = frozenset("*?[")
+
+
+class PolicyRef(BaseModel):
+    """A policy as a run records it. `live` is the type of an object that no name leads to."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    name: str
+    live: str | None = None
+
+
+class Settings(BaseModel):
+    """The settings of an evaluation. `concurrency` and `backend` change no episode."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    envs: Annotated[tuple[EnvSpec, ...], Field(min_length=1)]
+    policies: Annotated[tuple[PolicyRef, ...], Field(min_length=1)]
+    policy_kwargs: Mapping[str, Mapping[str, Any]] = {}
+    episodes: Positive | Literal["all"] = 100
+    repeats: Positive = 1
+    seed: int = 0
+    wrappers: tuple[WrapperRef, ...] = ()
+    env_kwargs: Mapping[str, Any] = {}
+    max_turns: Positive | None = None
+    step_timeout_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    concurrency: Positive = 64
+    backend: str = "inline"
+
+
+def settings_from(given: Mapping[str, Any]) -> Settings:
+    """Check what was given and fill in the rest. Raises SettingsError, UnknownEnv, IdConflict."""
+    try:
+        settings = Settings.model_validate(_recorded(given), strict=True)
+    except ValidationError as error:
+        raise _complaint(error, given) from error
+    _check_backend(settings.backend)
+    _check_names(settings)
+    return settings
+
+
+def differences(settings: Settings, given: Mapping[str, Any]) -> list[str]:
+    """Say, one line each, where what was given is not what a run was started with.
+
+    Environments and policies are compared by name: the run's own specs go on.
+    """
+    wanted = settings_from({**dict(settings), **given})
+    return [
+        f"{name} is {_shown(then)} there and {_shown(now)} here"
+        for name, then, now in (
+            (name, _essence(settings, name), _essence(wanted, name))
+            for name in sorted(Settings.model_fields.keys() - _FREE)
+        )
+        if then != now
+    ]
+
+
+def env_specs(envs: Envs) -> tuple[EnvSpec, ...]:
+    """Resolve ids, shell patterns and specs, each environment once, in the order given."""
+    several = [envs] if isinstance(envs, (str, EnvSpec, Mapping)) else list(envs)
+    found = [spec for each in several for spec in _resolved(each)]
+    return tuple(spec for index, spec in enumerate(found) if spec not in found[:index])
+
+
+def _resolved(env: EnvLike) -> list[EnvSpec]:
+    if not isinstance(env, str) or not _WILD & set(env):
+        return [registry.resolve(env)]
+    matching = registry.list_envs(env)
+    if not matching:
+        raise SettingsError(
+            f"The pattern {env!r} matches no environment. Run `gem-env list` to see every one.",
+            option="envs",
+        )
+    return matching
+
+
+def policy_refs(policies: Policies) -> tuple[PolicyRef, ...]:
+    """Record policies by name, each once, in the order given."""
+    return tuple(dict.fromkeys(map(_policy_ref, policy_list(policies))))
+
+
+def policy_list(policies: Policies) -> list[PolicyLike]:
+    """Return one policy, or several, as a list, each once."""
+    one = isinstance(policies, str) or callable(policies)
+    several = [policies] if one else policies
+    return list(dict.fromkeys(several))  # type: ignore[arg-type]
+
+
+def _policy_ref(policy: PolicyLike | PolicyRef) -> PolicyRef:
+    if isinstance(policy, PolicyRef):
+        return policy
+    if isinstance(policy, str):
+        return PolicyRef(name=policy)
+    kind = type(policy)
+    return PolicyRef(name=name_of(policy), live=f"{kind.__module__}.{kind.__qualname__}")
+
+
+def wrapper_refs(wrappers: Iterable[WrapperLike]) -> tuple[WrapperRef, ...]:
+    """Record a stack of wrappers, innermost first, as ids with their JSON arguments."""
+    return tuple(map(_wrapper_ref, wrappers))
+
+
+def _wrapper_ref(wrapper: WrapperLike) -> WrapperRef:
+    if isinstance(wrapper, WrapperRef):
+        return wrapper.model_copy(update={"kwargs": recorded(wrapper.kwargs)})
+    if isinstance(wrapper, str):
+        return WrapperRef(id=wrapper)
+    if isinstance(wrapper, Mapping):
+        kwargs = {name: value for name, value in wrapper.items() if name != "id"}
+        return WrapperRef(id=str(wrapper.get("id", "")), kwargs=recorded(kwargs))
+    return WrapperRef(id=f"{wrapper.__module__}:{name_of(wrapper)}")
+
+
+_RECORDED: Mapping[str, Callable[[Any], Any]] = {
+    "envs": env_specs,
+    "policies": policy_refs,
+    "wrappers": wrapper_refs,
+    "env_kwargs": recorded,
+    "policy_kwargs": lambda each: {name: recorded(kwargs) for name, kwargs in each.items()},
+}
+
+
+def _recorded(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: _RECORDED[name](value) if name in _RECORDED else value
+        for name, value in given.items()
+    }
+
+
+def _essence(settings: Settings, name: str) -> Any:
+    if name == "envs":
+        return [spec.id for spec in settings.envs]
+    if name == "policies":
+        return [ref.name for ref in settings.policies]
+    return settings.model_dump(mode="json")[name]
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def _check_backend(backend: str) -> None:
+    if backend not in _BACKENDS:
+        raise SettingsError(
+            f"The backend {backend!r} was asked for, and this version has only 'inline', where "
+            "blocking steps run on threads. Leave it out.",
+            option="backend",
+        )
+
+
+def _check_names(settings: Settings) -> None:
+    names = [ref.name for ref in settings.policies]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SettingsError(
+            f"Two policies are called {twice[0]!r}, and a run tells them apart by name. Give one "
+            "another `name`.",
+            option="policies",
+        )
+    owners = {*names, *(name.partition(":")[0] for name in names)}
+    strange = sorted(settings.policy_kwargs.keys() - owners)
+    if strange:
+        raise SettingsError(
+            f"policy_kwargs has arguments for {strange[0]!r}, which is not evaluated here. Name "
+            f"one of {', '.join(map(repr, sorted(owners)))}.",
+            option="policy_kwargs",
+        )
+
+
+def _complaint(error: ValidationError, given: Mapping[str, Any]) -> SettingsError:
+    details = error.errors(include_url=False)
+    name = str(details[0]["loc"][0])
+    reasons = dict.fromkeys(detail["msg"] for detail in details if detail["loc"][0] == name)
+    if name not in given or (not given[name] and name in {"envs", "policies"}):
+        return SettingsError(f"An evaluation needs {name}, and none were given.", option=name)
+    return SettingsError(
+        f"{name}={_shown(given[name])} cannot be evaluated: {', or '.join(reasons)}.", option=name
+    )

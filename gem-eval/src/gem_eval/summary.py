@@ -1,0 +1,205 @@
+"""Sum up the episodes of a run: pure functions from outcomes to figures with intervals.
+
+An episode that ended by an error is counted in `errors` and `stop_reasons`, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from gem.conversation import Usage
+from gem.episode import Episode
+from gem_eval import intervals
+from gem_eval.settings import Settings
+
+if TYPE_CHECKING:
+    from gem_eval.frames import DataFrame
+
+__all__ = ["Outcome", "Result", "Summary", "Tokens", "summarise"]
+
+Interval = tuple[float, float] | None
+
+
+class Outcome(NamedTuple):
+    """What a summary needs of an episode."""
+
+    env_index: int
+    policy: str
+    episode_index: int
+    repeat: int
+    success: bool
+    total_return: float
+    turns: int
+    stop_reason: str
+    error: str | None
+    usage: Usage | None
+    policy_s: float
+    environment_s: float
+
+    @classmethod
+    def of(cls, episode: Episode) -> Outcome:
+        """Reduce an episode to its outcome."""
+        return cls(
+            episode.env_index,
+            episode.policy,
+            episode.episode_index,
+            episode.repeat,
+            bool(episode.success),
+            episode.total_reward,
+            len(episode.turns),
+            episode.stop_reason,
+            (episode.error or episode.stop_reason) if episode.is_error else None,
+            _usage(episode),
+            sum(turn.policy_s for turn in episode.turns),
+            sum(turn.step_s for turn in episode.turns),
+        )
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Tokens(_Frozen):
+    """Tokens as the servers count them, over every episode whose replies say so."""
+
+    prompt: int
+    completion: int
+
+
+class Seconds(_Frozen):
+    """Time spent waiting for the policy and for the environment, summed over episodes."""
+
+    policy: float
+    environment: float
+
+
+class Result(_Frozen):
+    """One policy on one environment.
+
+    `episodes` counts every episode, `errors` those that an error ended; rates and means are
+    over the rest. An interval is 95%, or None where there is too little to tell.
+    """
+
+    env_id: str
+    policy: str
+    episodes: int
+    errors: int
+    success_rate: float | None
+    success_rate_ci95: Interval
+    mean_return: float | None
+    mean_return_ci95: Interval
+    mean_turns: float | None
+    mean_turns_ci95: Interval
+    pass_at_k: Mapping[str, float | None]
+    pass_at_k_ci95: Mapping[str, Interval]
+    stop_reasons: Mapping[str, int]
+    first_error: str | None
+    tokens: Tokens | None
+    seconds: Seconds
+
+
+class Summary(_Frozen):
+    """What `summary.json` holds. `run` is the run's folder."""
+
+    format: Literal[1] = 1
+    run: str
+    episodes: int
+    errors: int
+    results: tuple[Result, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the summary as plain JSON data."""
+        return self.model_dump(mode="json")
+
+    def to_pandas(self) -> DataFrame:
+        """Return a table with a row for each environment and policy. Needs pandas."""
+        from gem_eval.frames import data_frame
+
+        return data_frame(result.model_dump(mode="json") for result in self.results)
+
+
+def summarise(settings: Settings, outcomes: Iterable[Outcome], *, run: str) -> Summary:
+    """Sum outcomes up, for each environment and policy in the order of the settings."""
+    found: dict[tuple[int, str], list[Outcome]] = defaultdict(list)
+    for outcome in outcomes:
+        found[outcome.env_index, outcome.policy].append(outcome)
+    results = tuple(
+        _result(spec.id, ref.name, found[env_index, ref.name], settings.repeats)
+        for env_index, spec in enumerate(settings.envs)
+        for ref in settings.policies
+    )
+    return Summary(
+        run=run,
+        episodes=sum(result.episodes for result in results),
+        errors=sum(result.errors for result in results),
+        results=results,
+    )
+
+
+def _result(env_id: str, policy: str, outcomes: Sequence[Outcome], repeats: int) -> Result:
+    outcomes = sorted(outcomes, key=lambda each: (each.episode_index, each.repeat))
+    errors = [each.error for each in outcomes if each.error is not None]
+    scored = [each for each in outcomes if each.error is None]
+    rate = intervals.rate(_grouped(scored, lambda each: each.success))
+    returns = intervals.mean(_grouped(scored, lambda each: each.total_return))
+    turns = intervals.mean(_grouped(scored, lambda each: float(each.turns)))
+    passes = _passes(_grouped(scored, lambda each: each.success), repeats)
+    return Result(
+        env_id=env_id,
+        policy=policy,
+        episodes=len(outcomes),
+        errors=len(errors),
+        success_rate=rate.value,
+        success_rate_ci95=rate.ci95,
+        mean_return=returns.value,
+        mean_return_ci95=returns.ci95,
+        mean_turns=turns.value,
+        mean_turns_ci95=turns.ci95,
+        pass_at_k={k: estimate.value for k, estimate in passes.items()},
+        pass_at_k_ci95={k: estimate.ci95 for k, estimate in passes.items()},
+        stop_reasons=dict(sorted(Counter(each.stop_reason for each in outcomes).items())),
+        first_error=errors[0] if errors else None,
+        tokens=_tokens(outcomes),
+        seconds=Seconds(
+            policy=sum(each.policy_s for each in outcomes),
+            environment=sum(each.environment_s for each in outcomes),
+        ),
+    )
+
+
+def _grouped(outcomes: Iterable[Outcome], of: Callable[[Outcome], Any]) -> list[list[Any]]:
+    """Group one figure by episode: repeats of one seed belong together."""
+    groups: dict[int, list[Any]] = defaultdict(list)
+    for outcome in outcomes:
+        groups[outcome.episode_index].append(of(outcome))
+    return list(groups.values())
+
+
+def _passes(groups: list[list[bool]], repeats: int) -> dict[str, intervals.Estimate]:
+    """Estimate pass@k for the powers of two up to the number of repeats, and for that number."""
+    powers = [2**exponent for exponent in range(repeats.bit_length())]
+    return {str(k): intervals.pass_at_k(groups, k) for k in sorted({*powers, repeats})}
+
+
+def _usage(episode: Episode) -> Usage | None:
+    counted = [turn.usage for turn in episode.turns if turn.usage is not None]
+    if not counted:
+        return None
+    return Usage(
+        sum(usage.prompt_tokens for usage in counted),
+        sum(usage.completion_tokens for usage in counted),
+    )
+
+
+def _tokens(outcomes: Iterable[Outcome]) -> Tokens | None:
+    counted = [each.usage for each in outcomes if each.usage is not None]
+    if not counted:
+        return None
+    return Tokens(
+        prompt=sum(usage.prompt_tokens for usage in counted),
+        completion=sum(usage.completion_tokens for usage in counted),
+    )
