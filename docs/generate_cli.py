@@ -1,8 +1,6 @@
 """Write docs/cli.md from the help of every `gem-env` command; with --check only compare.
 
-Run it with `python docs/generate_cli.py [--check]`. argparse words and wraps its help differently
-from one Python to the next: what is compared are the words in their order, without the few that
-differ.
+Run it with `python docs/generate_cli.py [--check]`, where every distribution is installed.
 """
 
 from __future__ import annotations
@@ -44,19 +42,13 @@ def page() -> str:
     return "\n".join(sections)
 
 
-def words(text: str) -> list[str]:
-    """Return the words, without what depends on the version of argparse."""
-    repeated = re.sub(r"(-\w) [A-Z_]+, (--[\w-]+ [A-Z_]+)", r"\1, \2", text)  # until 3.12
-    return re.sub(r"usage:.*?\n\n", "", repeated, flags=re.DOTALL).split()
-
-
 def main() -> int:
     """Write the page, or compare it and return 1 if it is not what would be written."""
     new = page()
     if "--check" not in sys.argv[1:]:
         PAGE.write_text(new, encoding="utf-8")
         return 0
-    if words(PAGE.read_text(encoding="utf-8")) == words(new):
+    if PAGE.read_text(encoding="utf-8") == new:
         return 0
     print("docs/cli.md is out of date. Run: python docs/generate_cli.py", file=sys.stderr)  # noqa: T201
     return 1
