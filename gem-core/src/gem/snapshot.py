@@ -31,7 +31,15 @@ FORMAT = 1
 _MAX_DEPTH = 64
 _WORDS = struct.Struct("<625I")  # a generator's state, the same on every machine
 _LONG_BITS = 1024  # Python refuses to spell very long numbers in decimal
-_MALFORMED = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
+_MALFORMED = (
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    AttributeError,
+    RecursionError,
+    struct.error,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,8 +222,8 @@ def _write_rng(encoder: _Encoder, value: random.Random, depth: int) -> Any:
 
 def _read_rng(plain: Any) -> random.Random:
     version, packed, gauss = plain
-    rng = random.Random(0)
-    rng.setstate((version, _WORDS.unpack(_read_bytes(packed)), gauss and float(gauss)))
+    rng, waiting = random.Random(0), None if gauss is None else float(gauss)
+    rng.setstate((version, _WORDS.unpack(_read_bytes(packed)), waiting))
     return rng
 
 
