@@ -4,6 +4,7 @@ import gc
 import importlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -24,6 +25,7 @@ ROWS: list[dict[str, object]] = [
     {"problem": "1 + 2?", "answer": 3},
 ]
 PROBLEMS = [("1 + 1?", "2"), ("1 + 2?", "3")]
+TEXTS = [{"problem": question, "answer": answer} for question, answer in PROBLEMS]
 WriteRows = Callable[..., str]
 
 
@@ -264,22 +266,22 @@ def hub(datasets: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("hub")
 class TestDataSetsByName:
     def test_the_only_split_is_taken(self, write_rows: WriteRows, tmp_path: Path) -> None:
-        write_rows(ROWS, "train.jsonl")
+        write_rows(TEXTS, "train.jsonl")
         assert contents(load_hub(str(tmp_path), None, KEYS)) == PROBLEMS
 
     def test_a_split_is_chosen(self, write_rows: WriteRows, tmp_path: Path) -> None:
-        write_rows(ROWS, "train.jsonl")
-        write_rows(ROWS[1:], "test.jsonl")
+        write_rows(TEXTS, "train.jsonl")
+        write_rows(TEXTS[1:], "test.jsonl")
         assert contents(load_hub(str(tmp_path), "test", KEYS)) == PROBLEMS[1:]
 
     def test_several_splits_want_a_choice(self, write_rows: WriteRows, tmp_path: Path) -> None:
-        write_rows(ROWS, "train.jsonl")
-        write_rows(ROWS, "test.jsonl")
+        write_rows(TEXTS, "train.jsonl")
+        write_rows(TEXTS, "test.jsonl")
         with pytest.raises(DataError, match=r"'train', 'test'.*split="):
             load_hub(str(tmp_path), None, KEYS)
 
     def test_an_unknown_split_is_named(self, write_rows: WriteRows, tmp_path: Path) -> None:
-        write_rows(ROWS, "train.jsonl")
+        write_rows(TEXTS, "train.jsonl")
         with pytest.raises(DataError, match="dev"):
             load_hub(str(tmp_path), "dev", KEYS)
 
@@ -289,6 +291,18 @@ class TestDataSetsByName:
             load_hub(str(tmp_path), None, KEYS)
 
     def test_it_is_one_table_for_the_process(self, write_rows: WriteRows, tmp_path: Path) -> None:
-        write_rows(ROWS, "train.jsonl")
+        write_rows(TEXTS, "train.jsonl")
         name = str(tmp_path)
         assert load_hub(name, None, KEYS) is load_hub(name, None, KEYS)
+
+    def test_one_in_the_cache_is_read_offline(
+        self, datasets: ModuleType, write_rows: WriteRows, tmp_path: Path
+    ) -> None:
+        write_rows(TEXTS, "train.jsonl")
+        made = datasets.load_dataset(str(tmp_path), split="train").cache_files[0]["filename"]
+        # as the library lays out what it has downloaded
+        cache = Path(datasets.config.HF_DATASETS_CACHE, "acme___sums", "default", "0.0.0", "0" * 40)
+        shutil.copytree(Path(made).parent, cache)
+        (cache / Path(made).name).rename(cache / "sums-train.arrow")
+
+        assert load_hub("acme/sums", None, KEYS)[1] == PROBLEMS[1]

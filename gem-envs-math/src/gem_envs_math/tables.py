@@ -198,7 +198,7 @@ def _file_error(error: BaseException, path: str) -> DataError:
     while cause is not None and not isinstance(cause, DataError):
         cause = cause.__cause__
     return cause or DataError(
-        f"{path} cannot be turned into a table ({_one_line(error.__cause__ or error)}). Check "
+        f"{path} cannot be turned into a table ({_one_line(_root(error))}). Check "
         "that the cache folder of `datasets` is writable and has room; HF_HOME moves it.",
         source=path,
     )
@@ -224,14 +224,17 @@ def _hub_rows(name: str, split: str | None) -> datasets.Dataset:
     import datasets  # heavy: 0.5 s
 
     with _Quiet() as quiet:
-        if not _hub_answers(name):
+        if not (is_reached := _hub_answers(name)):
             quiet.go_offline()
         try:
             loaded = datasets.load_dataset(name, split=split)
         except Exception as error:
+            is_nowhere = isinstance(error, ConnectionError) and not is_reached
+            reason = "not in its cache here" if is_nowhere else _one_line(_root(error))
+            where = "the hub" if is_reached else "the hub, which is out of reach"
             raise DataError(
-                f"The data set {name!r} was asked for, and cannot be had from the hub or its "
-                f"cache here ({_one_line(error)}). {_LOCAL_HINT}",
+                f"The data set {name!r} was asked for, and cannot be had from {where} "
+                f"({reason}). {_LOCAL_HINT}",
                 source=name,
             ) from error
     return _one_split(name, loaded)
@@ -295,6 +298,11 @@ class _Quiet(ExitStack):
 
         self.callback(setattr, datasets.config, "HF_HUB_OFFLINE", datasets.config.HF_HUB_OFFLINE)
         datasets.config.HF_HUB_OFFLINE = True
+
+
+def _root(error: BaseException) -> BaseException:
+    """Return what an error of the library was raised from, where it says."""
+    return error if error.__cause__ is None else _root(error.__cause__)
 
 
 def _one_line(error: BaseException) -> str:
