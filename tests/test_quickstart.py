@@ -24,10 +24,16 @@ def quickstart() -> list[str]:
 
 
 @pytest.fixture
-def rows(gem_env: Run, tmp_path: Path) -> dict[tuple[str, str], Any]:
-    """Run it and return the rows of its summary."""
+def printed(gem_env: Run, tmp_path: Path) -> str:
+    """Run it and return what it prints."""
     done = gem_env(*quickstart(), "--out", str(tmp_path / "run"))
     assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+@pytest.fixture
+def rows(printed: str, tmp_path: Path) -> dict[tuple[str, str], Any]:
+    """Return the rows of its summary."""
     summary = json.loads((tmp_path / "run" / "summary.json").read_text(encoding="utf-8"))
     return {(row["env_id"], row["policy"]): row for row in summary["results"]}
 
@@ -39,6 +45,14 @@ def test_the_quickstart_shows_what_it_promises(rows: dict[tuple[str, str], Any])
     assert {row["success_rate"] for row in solved.values()} == {1.0}
     low, high = solved[GUESS]["mean_turns_ci95"]
     assert low <= MEAN_TURNS <= high
+
+
+def test_the_readme_shows_what_it_prints(printed: str) -> None:
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    table = printed.partition("\n\n")[0]
+
+    assert len(table.splitlines()) == 8
+    assert table in readme
 
 
 def test_the_solver_takes_bisections_243_turns_over_the_50_secrets() -> None:
