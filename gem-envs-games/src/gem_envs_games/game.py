@@ -15,13 +15,11 @@ __all__ = ["Game"]
 class Game(Env):
     """A game played by answers in a box, over in `max_turns` turns.
 
-    A subclass writes `deal`, `instructions`, `expected`, and a `step` that ends in `_win`,
-    `_go_on`, `_refuse` or `_malformed`. The last two say so in `info["action_error"]`.
+    A subclass writes `deal`, `instructions`, `expected`, `suffix`, and a `step` that ends in
+    `_win`, `_go_on`, `_refuse` or `_malformed`. The last two say so in `info["action_error"]`.
     """
 
     shared = ("rewards",)
-    prompt = "Enter your next guess."
-    """The line that asks for the next move."""
 
     def __init__(self, max_turns: int | None, rewards: Rewards) -> None:
         if max_turns is not None and max_turns < 1:
@@ -53,7 +51,7 @@ class Game(Env):
 
     def suffix(self) -> str:
         """Return what stands under every message: the state, then the line that asks."""
-        return self.prompt
+        raise NotImplementedError
 
     def consolation(self) -> dict[str, float]:
         """Return the partial credit for the state in which the turns ran out."""

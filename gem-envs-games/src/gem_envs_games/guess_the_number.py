@@ -68,7 +68,7 @@ class GuessTheNumber(Game):
         return f"one whole number in \\boxed{{}}, for example \\boxed{{{self.min_number}}}"
 
     def suffix(self) -> str:
-        return self.prompt if self._guesses else "Enter your first guess."
+        return f"Enter your {'next' if self._guesses else 'first'} guess."
 
     def step(self, action: str) -> Step:
         guess = read_boxed(action, one_integer)

@@ -81,7 +81,7 @@ class Mastermind(Game):
         return _boxed([place % self.num_numbers + 1 for place in range(self.code_length)])
 
     def suffix(self) -> str:
-        return self.prompt if self._answers else "Enter your first guess."
+        return f"Enter your {'next' if self._answers else 'first'} guess."
 
     def step(self, action: str) -> Step:
         guess = read_boxed(action, self._read)

@@ -24,8 +24,6 @@ class TowerOfHanoi(Game):
     on C earns its share of the reward, whatever its place.
     """
 
-    prompt = "Enter your next move."
-
     def __init__(
         self,
         num_disks: int | None = 5,
@@ -66,7 +64,7 @@ class TowerOfHanoi(Game):
 
     def suffix(self) -> str:
         a, b, c = self._pegs
-        return f"The disks, bottom to top:\nA: {a}\nB: {b}\nC: {c}\n{self.prompt}"
+        return f"The disks, bottom to top:\nA: {a}\nB: {b}\nC: {c}\nEnter your next move."
 
     def consolation(self) -> dict[str, float]:
         return {"disks_on_c": self.rewards.success * len(self._pegs[2]) / self.num_disks}
