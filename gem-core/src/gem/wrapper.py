@@ -63,7 +63,7 @@ class Wrapper(Env):
     _stacked: tuple[EnvSpec, EnvSpec] | None = None
     _arguments: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
 
-    if not TYPE_CHECKING:
+    if not TYPE_CHECKING:  # pragma: no branch - only a type checker passes by
         rng = _Forward()
         sample_rng = _Forward()
         turn = _Forward()
