@@ -228,7 +228,7 @@ def test_methods_go_through() -> None:
 
 def test_writing_stays_on_the_wrapper() -> None:
     inner = Echo()
-    env = Wrapper(inner)
+    env: Any = Wrapper(inner)
     env.max_turns = 3
     env.public = "mine"
     assert (env.max_turns, env.public) == (3, "mine")
@@ -362,8 +362,7 @@ def test_a_fork_is_independent_in_every_layer() -> None:
     assert all(left is not right for left, right in layers)
     twin.step("b")
     assert (env.history, twin.history) == (["a"], ["a", "b"])
-    assert env.turn == 1
-    assert env.step("b") == twin.fork().step("b")._replace(info=env.step("b").info) or env.turn == 3
+    assert (env.turn, twin.turn) == (1, 2)
 
 
 def layers_of(env: Env) -> list[Env]:
