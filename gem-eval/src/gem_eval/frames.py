@@ -10,8 +10,8 @@ from gem.targets import check_requirements
 from gem_eval.summary import Outcome
 
 if TYPE_CHECKING:
-    # Its stubs are a package of their own, and it is optional itself.
-    from pandas import DataFrame as DataFrame  # type: ignore[import-untyped,import-not-found,unused-ignore]
+    # Handed on to annotations; its stubs are a package of their own, and it is optional itself.
+    from pandas import DataFrame as DataFrame  # type: ignore[import-untyped,import-not-found,unused-ignore]  # noqa: PLC0414
 
 __all__ = ["data_frame", "episode_row"]
 

@@ -23,7 +23,7 @@ from gem.seeding import stream
 from gem_eval.errors import PolicyError
 from gem_eval.policies.chat_api import MalformedReplyError, read_reply, request_body, request_path
 
-__all__ = ["Backoff", "OpenAIPolicy"]
+__all__ = ["Backoff", "OpenAIPolicy", "retry_after_s"]
 
 _ARGUMENT = re.compile(r"(?P<model>.+?)@(?P<url>https?://.+)", re.DOTALL)
 _LOOPBACK = re.compile(r"localhost|127\.\d+\.\d+\.\d+|::1")
@@ -184,7 +184,7 @@ class OpenAIPolicy:
         said = self._shown(await _beginning(reply))
         text = f"{self._at} answered {status}: {said or reply.reason_phrase}"
         if status == 429 or status >= 500:
-            raise _RetryableError(text, _retry_after_s(reply.headers.get("retry-after")))
+            raise _RetryableError(text, retry_after_s(reply.headers.get("retry-after")))
         raise PolicyError(f"{text}. {_advice(status)}")
 
     async def _body(self, reply: httpx.Response) -> bytes:
@@ -262,7 +262,7 @@ def _without_none(**options: Any) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _retry_after_s(header: str | None) -> float | None:
+def retry_after_s(header: str | None) -> float | None:
     """Read Retry-After: seconds, or a date; None where it is neither."""
     if header is None:
         return None

@@ -1,0 +1,289 @@
+"""What the tests share: small environments, a folder of packs, and a real server on loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from gem import registry
+from gem.testing import fake_plugin
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+PLAYED = """
+    from gem.env import Env
+    from gem.step import Step
+
+
+    class Broken(Env):
+        "Raise in the step of every second episode."
+
+        def reset(self, seed=None):
+            self.is_broken = self.rng.random() < 0.5
+            return "Say anything.", {}
+
+        def step(self, action):
+            if self.is_broken:
+                raise RuntimeError("the wheel came off")
+            return Step("", 1.0, True, False, {})
+
+        def sample_action(self):
+            return "anything"
+
+
+    class Silent(Env):
+        "Nothing is known about it: no sample, no solution."
+
+        def reset(self, seed=None):
+            return "Say anything.", {}
+
+        def step(self, action):
+            return Step("", 0.5, True, False, {})
+
+
+    class Numbered(Env):
+        "A finite set of tasks."
+
+        num_tasks = 6
+
+        def reset(self, seed=None, task=None):
+            self.number = self.pick_task(task)
+            return f"Say {self.number}.", {"task": self.number}
+
+        def step(self, action):
+            return Step("", float(action == str(self.number)), True, False, {})
+
+        def solve(self):
+            return str(self.number)
+
+
+    class Picky(Env):
+        "Refuses to be made with a bad size."
+
+        def __init__(self, size: int = 3) -> None:
+            if size < 1:
+                raise ValueError("the size must be 1 or more")
+            self.size = size
+
+        def reset(self, seed=None):
+            return "Say anything.", {}
+
+        def step(self, action):
+            return Step("", 1.0, True, False, {})
+"""
+MANIFEST = """
+    from gem.specs import EnvSpec, PluginManifest, PolicySpec
+
+
+    def spec(name, target, **facts):
+        return EnvSpec(id=f"tiny:{name}", target=target, blocking=False, **facts)
+
+
+    plugin = PluginManifest(
+        name="tiny",
+        envs=(
+            spec("Guess", "gem.testing.envs:Guess"),
+            spec("Echo", "gem.testing.envs:Echo"),
+            spec("Lamps", "gem.testing.envs:Lamps"),
+            spec("Broken", "gem_eval_tiny.played:Broken"),
+            spec("Silent", "gem_eval_tiny.played:Silent", success_return=0.5),
+            spec("Numbered", "gem_eval_tiny.played:Numbered"),
+            spec("Picky", "gem_eval_tiny.played:Picky"),
+        ),
+        policies=(
+            PolicySpec(id="parrot", target="gem_eval_tiny.policies:Parrot", takes_argument="WORD"),
+        ),
+    )
+"""
+POLICIES = """
+    from gem.testing.envs import Guess
+
+
+    class Parrot:
+        def __init__(self, word: str, *, times: int = 1) -> None:
+            self.text = word * times
+
+        def __call__(self, request):
+            return self.text
+
+
+    class Bisect:
+        name = "not the recorded name"
+
+        async def __call__(self, request):
+            return "\\\\boxed{8}"
+
+
+    class Needy:
+        def __init__(self, argument):
+            pass
+
+
+    def shout(request):
+        return request.messages[-1].text.upper()
+
+
+    number = 7
+"""
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with an installed pack, `tiny:*`, to put on a path."""
+    files = {"played.py": PLAYED, "policies.py": POLICIES}
+    folder = tmp_path_factory.mktemp("site")
+    return fake_plugin(folder, "gem-eval-tiny", manifest=MANIFEST, files=files)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _tiny_is_installed(site: Path) -> Iterator[None]:
+    """Let this process find `tiny:*` too, until other tests look."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(site))
+        registry.refresh()
+        yield
+    registry.refresh()
+
+
+@pytest.fixture
+def variables(site: Path) -> dict[str, str]:
+    """Return the environment variables of a process that finds `tiny:*`."""
+    kept = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}
+    return {**kept, "PYTHONPATH": str(site), "PYTHONUTF8": "1"}
+
+
+@pytest.fixture
+def gem_env(variables: dict[str, str], tmp_path: Path) -> Run:
+    """Return a function that runs `gem-env` in an empty folder of its own."""
+
+    def run(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "gem", *arguments],
+            cwd=tmp_path,
+            env={**variables, **more},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+class Asked(NamedTuple):
+    """One request as the server saw it."""
+
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+
+
+class Answer(NamedTuple):
+    """One answer of the server. `hangs` sends nothing until the test is over."""
+
+    status: int = 200
+    body: bytes = b""
+    headers: tuple[tuple[str, str], ...] = ()
+    hangs: bool = False
+    drops: bool = False
+    endless: bool = False
+
+
+def chat(text: str | None, *, finish: str = "stop", **more: Any) -> Answer:
+    """Return the documented answer of POST /chat/completions."""
+    message = {"role": "assistant", "content": text, **more}
+    choice = {"index": 0, "message": message, "finish_reason": finish}
+    usage = {"prompt_tokens": 11, "completion_tokens": 5, "total_tokens": 16}
+    return Answer(body=json.dumps({"choices": [choice], "usage": usage}).encode())
+
+
+class _Listener(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 512  # a test may connect hundreds of times at once
+
+
+class Server:
+    """An HTTP server on loopback. It gives `answers` in turn, the last one for ever."""
+
+    def __init__(self) -> None:
+        self.answers: list[Answer] = [chat("hello")]
+        self.asked: list[Asked] = []
+        self.over = threading.Event()
+        self._lock = threading.Lock()
+        self._http = _Listener(("127.0.0.1", 0), self._handler())
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,))
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        """The base URL, as a user would write it."""
+        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+
+    def close(self) -> None:
+        """Stop serving, and let go of what hangs."""
+        self.over.set()
+        self._http.shutdown()
+        self._thread.join()
+        self._http.server_close()
+
+    def next(self, asked: Asked) -> Answer:
+        """Note a request and choose its answer."""
+        with self._lock:
+            self.asked.append(asked)
+            return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                length = int(self.headers["Content-Length"])
+                body = json.loads(self.rfile.read(length))
+                answer = server.next(Asked(self.path, dict(self.headers), body))
+                if answer.hangs:
+                    server.over.wait()
+                if answer.hangs or answer.drops:
+                    self.close_connection = True
+                    return
+                self._send(answer)
+
+            def _send(self, answer: Answer) -> None:
+                self.send_response(answer.status)
+                for name, value in answer.headers:
+                    self.send_header(name, value)
+                if not answer.endless:
+                    self.send_header("Content-Length", str(len(answer.body)))
+                self.end_headers()
+                self.close_connection = answer.endless
+                try:
+                    self.wfile.write(answer.body)
+                    while answer.endless and not server.over.is_set():
+                        self.wfile.write(b"x" * 65536)
+                except OSError:
+                    self.close_connection = True  # the other side has had enough
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        return Handler
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    served = Server()
+    yield served
+    served.close()
+
+
+@pytest.fixture
+def answers() -> Any:
+    """Return what a server can be told to answer: `answers.Answer` and `answers.chat`."""
+    return sys.modules[__name__]

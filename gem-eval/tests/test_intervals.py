@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gem_eval.intervals import mean, pass_at_k, pass_at_k_of, rate, wilson
+
+Z = NormalDist().inv_cdf(0.975)
+GROUPS = st.lists(st.lists(st.booleans(), min_size=1, max_size=5), min_size=1, max_size=30)
+
+
+def alone(values: Sequence[float]) -> list[list[float]]:
+    return [[value] for value in values]
+
+
+@pytest.mark.parametrize(
+    ("successes", "n", "low", "high"),
+    [  # Newcombe 1998, Statistics in Medicine 17, table I, method 3
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0000, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+        (29, 29, 0.8830, 1.0000),
+    ],
+)
+def test_wilson_gives_the_published_intervals(
+    successes: int, n: int, low: float, high: float
+) -> None:
+    assert wilson(successes / n, n) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_wilson_at_nothing_has_its_closed_form() -> None:
+    assert wilson(0.0, 50) == pytest.approx((0.0, Z**2 / (50 + Z**2)))
+
+
+@given(st.integers(1, 10_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_wilson_solves_the_score_equation(pair: tuple[int, int]) -> None:
+    successes, n = pair
+    share = successes / n
+
+    for bound in wilson(share, n):
+        assert (share - bound) ** 2 == pytest.approx(Z**2 * bound * (1 - bound) / n, abs=1e-9)
+
+
+def test_a_rate_without_repeats_has_wilsons_interval() -> None:
+    assert rate([[True]] * 8 + [[False]] * 2).ci95 == wilson(0.8, 10)
+
+
+def test_identical_repeats_count_as_one_observation_each() -> None:
+    groups = [[True] * 4] * 8 + [[False] * 4] * 2
+
+    assert rate(groups).ci95 == pytest.approx(wilson(0.8, 10))
+
+
+def test_repeats_that_always_succeed_count_as_one_observation_each() -> None:
+    assert rate([[True] * 4] * 10).ci95 == wilson(1.0, 10)
+
+
+def test_repeats_that_vary_like_independent_ones_count_fully() -> None:
+    assert rate([[True, False]] * 20).ci95 == pytest.approx(wilson(0.5, 40))
+
+
+@given(GROUPS)
+def test_a_rate_lies_in_its_interval(groups: list[list[bool]]) -> None:
+    value, interval = rate(groups)
+
+    assert value is not None
+    assert interval is not None
+    assert 0 <= interval[0] <= value <= interval[1] <= 1
+
+
+def test_nothing_seen_tells_nothing() -> None:
+    assert rate([]) == rate([[]]) == mean([]) == pass_at_k([], 1) == (None, None)
+
+
+def test_one_group_has_a_mean_and_no_interval() -> None:
+    assert mean([[1.0, 3.0]]) == (2.0, None)
+
+
+def test_a_mean_that_is_not_finite_is_not_told() -> None:
+    assert mean(alone([1.0, math.inf])) == (None, None)
+
+
+def test_equal_values_have_no_spread() -> None:
+    assert mean(alone([4.0] * 50)) == (4.0, (4.0, 4.0))
+
+
+def test_the_bootstrap_agrees_with_the_normal_interval_of_many_values() -> None:
+    values = np.random.default_rng(1).normal(10, 3, size=2000)
+    half = Z * values.std() / math.sqrt(len(values))
+
+    interval = mean(alone(values.tolist())).ci95
+
+    assert interval == pytest.approx((values.mean() - half, values.mean() + half), abs=0.1 * half)
+
+
+def test_the_bootstrap_covers_the_true_mean_about_95_times_in_100() -> None:
+    rng = np.random.default_rng(2)
+    intervals = [mean(alone(rng.exponential(1.0, size=60).tolist())).ci95 for _ in range(200)]
+
+    covered = sum(low <= 1.0 <= high for low, high in filter(None, intervals))
+
+    assert 175 <= covered <= 199
+
+
+def test_the_bootstrap_draws_whole_groups() -> None:
+    values = np.random.default_rng(3).normal(size=40).tolist()
+
+    repeated = mean([[value] * 9 for value in values])
+
+    assert repeated.ci95 == pytest.approx(mean(alone(values)).ci95)
+
+
+def test_the_same_values_give_the_same_interval() -> None:
+    values = alone(np.random.default_rng(4).normal(size=3000).tolist())
+
+    assert mean(values) == mean(values)
+
+
+def test_the_global_generator_is_left_alone() -> None:
+    before = str(np.random.get_state())  # noqa: NPY002 - the global one is the point
+
+    mean(alone([1.0, 2.0, 3.0]))
+
+    assert str(np.random.get_state()) == before  # noqa: NPY002
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 7])
+def test_pass_at_k_is_the_share_of_draws_of_k_with_a_success(n: int) -> None:
+    for successes in range(n + 1):
+        attempts = [True] * successes + [False] * (n - successes)
+        for k in range(1, n + 1):
+            draws = [any(draw) for draw in combinations(attempts, k)]
+
+            assert pass_at_k_of(n, successes, k) == pytest.approx(sum(draws) / len(draws))
+
+
+def test_pass_at_k_is_the_mean_over_groups_with_wilsons_interval() -> None:
+    groups = [[True, False, False, False], [False] * 4, [True] * 4]
+
+    assert pass_at_k(groups, 2) == (pytest.approx(0.5), pytest.approx(wilson(0.5, 3)))
+
+
+def test_groups_with_fewer_attempts_than_k_are_left_out() -> None:
+    assert pass_at_k([[False], [True, True]], 2).value == 1.0

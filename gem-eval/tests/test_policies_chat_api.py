@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gem import ImagePart, Message, Request, TextPart, ToolCall, Usage
+from gem_eval.policies.chat_api import (
+    MalformedReplyError,
+    read_reply,
+    request_body,
+    request_path,
+)
+
+CALL = ToolCall("call_1", "look", {"at": "north"})
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["choices", "message", "content", "text", "tool_calls", "function", "usage"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+def body(request: Request, **options: Any) -> dict[str, Any]:
+    return request_body(request, **{"system": None, "sends_seed": True, **options})
+
+
+def reply_to(message: dict[str, Any], finish: str | None = "stop") -> bytes:
+    return json.dumps({"choices": [{"message": message, "finish_reason": finish}]}).encode()
+
+
+def test_a_conversation_becomes_messages() -> None:
+    request = Request((Message("user", "Guess."), Message("assistant", "7")))
+
+    assert body(request)["messages"] == [
+        {"role": "user", "content": "Guess."},
+        {"role": "assistant", "content": "7"},
+    ]
+
+
+def test_a_system_prompt_comes_first() -> None:
+    sent = body(Request((Message("user", "Guess."),)), system="Be brief.")
+
+    assert sent["messages"][0] == {"role": "system", "content": "Be brief."}
+
+
+def test_an_image_travels_as_a_data_url() -> None:
+    parts = (TextPart("What is this?"), ImagePart(b"\x89PNG", "image/png"))
+
+    assert body(Request((Message("user", parts),)))["messages"][0]["content"] == [
+        {"type": "text", "text": "What is this?"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw=="}},
+    ]
+
+
+def test_tools_and_their_results_travel_in_the_documented_shape() -> None:
+    tool = {"type": "function", "function": {"name": "look", "parameters": {}}}
+    asked = Message("assistant", "", (CALL,))
+    answered = Message("tool", "A wall.", call_id="call_1")
+
+    sent = body(Request((asked, answered), tools=(tool,)))
+
+    function = {"name": "look", "arguments": '{"at": "north"}'}
+    assert sent["tools"] == [tool]
+    assert sent["messages"] == [
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "call_1", "type": "function", "function": function}],
+        },
+        {"role": "tool", "content": "A wall.", "tool_call_id": "call_1"},
+    ]
+
+
+def test_a_finished_prompt_is_sent_as_it_is() -> None:
+    request = Request(prompt="<|user|>Guess.<|assistant|>")
+
+    assert request_path(request) == "/completions"
+    assert body(request)["prompt"] == "<|user|>Guess.<|assistant|>"
+    assert "messages" not in body(request)
+
+
+def test_the_seed_is_sent_within_31_bits() -> None:
+    assert body(Request(seed=2**63 - 1))["seed"] == 2**31 - 1
+    assert "seed" not in body(Request(seed=5), sends_seed=False)
+
+
+def test_streaming_is_off() -> None:
+    assert body(Request())["stream"] is False
+
+
+def test_a_lone_surrogate_is_replaced() -> None:
+    sent = body(Request((Message("user", "a\ud800b"),)))
+
+    assert sent["messages"][0]["content"] == "a\ufffdb"
+
+
+def test_a_reply_is_read_with_its_usage() -> None:
+    plain = {
+        "choices": [{"message": {"content": "7"}, "finish_reason": "length"}],
+        "usage": {"prompt_tokens": 3, "completion_tokens": 2},
+    }
+
+    reply = read_reply(json.dumps(plain).encode(), is_chat=True)
+
+    assert (reply.message, reply.finish_reason) == (Message("assistant", "7"), "length")
+    assert reply.usage == Usage(3, 2)
+
+
+def test_a_completion_is_read() -> None:
+    assert read_reply(b'{"choices": [{"text": "7"}]}', is_chat=False).message.text == "7"
+
+
+def test_native_tool_calls_are_read() -> None:
+    call = {"id": "call_1", "function": {"name": "look", "arguments": '{"at": "north"}'}}
+
+    reply = read_reply(reply_to({"content": None, "tool_calls": [call]}), is_chat=True)
+
+    assert reply.action.tool_calls == (CALL,)
+
+
+@pytest.mark.parametrize("arguments", ["{not json", "[1]", '{"x": NaN}', '{"x": 1e999}'])
+def test_arguments_that_a_model_garbled_are_kept_as_text(arguments: str) -> None:
+    call = {"id": "c", "function": {"name": "look", "arguments": arguments}}
+
+    reply = read_reply(reply_to({"content": "", "tool_calls": [call]}), is_chat=True)
+
+    assert reply.message.tool_calls[0].arguments == {"$malformed": arguments}
+
+
+def test_content_in_parts_is_joined() -> None:
+    parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+
+    assert read_reply(reply_to({"content": parts}), is_chat=True).message.text == "ab"
+
+
+def test_a_refusal_is_an_answer() -> None:
+    reply = read_reply(reply_to({"content": None, "refusal": "No."}), is_chat=True)
+
+    assert reply.message.text == "No."
+
+
+def test_a_budget_spent_on_thoughts_is_an_empty_answer() -> None:
+    assert read_reply(reply_to({"content": None}, "length"), is_chat=True).message.text == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (b"<html>Welcome</html>", "not JSON"),
+        (b"", "not JSON"),
+        (b"\xff\xfe", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b"[]", "not a JSON object"),
+        (b"{}", "'choices'"),
+        (b'{"choices": []}', "'choices'"),
+        (b'{"choices": null}', "'choices'"),
+        (b'{"choices": [7]}', "'choices'"),
+        (b'{"choices": [{}]}', "'message'"),
+        (reply_to({}), "'content'"),
+        (reply_to({"content": None}), "'content'"),
+        (reply_to({"content": 7}), "'content'"),
+        (reply_to({"content": [{"type": "text"}]}), "'content'"),
+        (reply_to({"content": "", "tool_calls": 7}), "'tool_calls'"),
+        (reply_to({"content": "", "tool_calls": [{}]}), "'tool_calls'"),
+    ],
+)
+def test_another_shape_is_refused_by_name(text: bytes, what: str) -> None:
+    with pytest.raises(MalformedReplyError, match=what):
+        read_reply(text, is_chat=True)
+
+
+def test_an_error_in_place_of_an_answer_is_quoted() -> None:
+    with pytest.raises(MalformedReplyError) as caught:
+        read_reply(b'{"error": {"message": "no such model"}}', is_chat=True)
+
+    assert "no such model" in caught.value.found
+
+
+@pytest.mark.parametrize("usage", [None, 7, {"prompt_tokens": "3"}, {"prompt_tokens": -1}])
+def test_usage_of_another_shape_is_left_out(usage: Any) -> None:
+    plain = {"choices": [{"message": {"content": "7"}}], "usage": usage}
+
+    assert read_reply(json.dumps(plain).encode(), is_chat=True).usage is None
+
+
+@given(JSON, st.booleans())
+def test_any_json_is_an_answer_or_a_malformed_reply(plain: Any, is_chat: bool) -> None:
+    try:
+        reply = read_reply(json.dumps(plain).encode(), is_chat=is_chat)
+    except MalformedReplyError:
+        return
+    assert isinstance(reply.message.text, str)

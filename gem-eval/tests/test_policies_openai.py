@@ -1,0 +1,336 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from datetime import datetime, timedelta, timezone
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+
+from gem import Message, Reply, Request, Usage
+from gem.errors import BadArguments
+from gem_eval import PolicyError, make_policy
+from gem_eval.policies.openai import Backoff, OpenAIPolicy, retry_after_s
+
+QUESTION = Request((Message("user", "Guess."),), seed=5)
+KEY = "sk-0123456789abcdef"
+
+
+@pytest.fixture(autouse=True)
+def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+
+def policy_at(url: str, **options: Any) -> OpenAIPolicy:
+    return OpenAIPolicy(f"my-model@{url}", **{"backoff_s": 0.0, "max_backoff_s": 0.0, **options})
+
+
+def ask(policy: OpenAIPolicy, *requests: Request) -> list[Reply | str]:
+    """Ask one after another; an error stands as its text."""
+
+    async def answers() -> list[Reply | str]:
+        said: list[Reply | str] = []
+        for request in requests or (QUESTION,):
+            try:
+                said.append(await policy(request))
+            except PolicyError as error:
+                said.append(str(error))
+        await policy.aclose()
+        return said
+
+    return asyncio.run(answers())
+
+
+def complaint(policy: OpenAIPolicy) -> str:
+    [said] = ask(policy)
+    assert isinstance(said, str)
+    assert "\n" not in said
+    return said
+
+
+@pytest.fixture
+def dead_url() -> str:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
+
+
+def test_an_answer_comes_with_its_usage(server: Any) -> None:
+    [reply] = ask(policy_at(server.url))
+
+    assert isinstance(reply, Reply)
+    assert (reply.message.text, reply.usage) == ("hello", Usage(11, 5))
+
+
+def test_the_documented_request_is_sent(server: Any) -> None:
+    ask(policy_at(server.url, temperature=0.5, max_tokens=64, stop=["\n"], extra={"top_k": 20}))
+
+    [asked] = server.asked
+    assert asked.path == "/v1/chat/completions"
+    assert asked.body == {
+        "model": "my-model",
+        "messages": [{"role": "user", "content": "Guess."}],
+        "stream": False,
+        "seed": 5,
+        "temperature": 0.5,
+        "max_tokens": 64,
+        "stop": ["\n"],
+        "top_k": 20,
+    }
+
+
+def test_a_finished_prompt_goes_to_completions(server: Any, answers: Any) -> None:
+    server.answers = [answers.Answer(body=b'{"choices": [{"text": "7"}]}')]
+
+    [reply] = ask(policy_at(server.url), Request(prompt="<|user|>Guess."))
+
+    assert isinstance(reply, Reply)
+    assert (reply.message.text, server.asked[0].path) == ("7", "/v1/completions")
+    assert server.asked[0].body["prompt"] == "<|user|>Guess."
+
+
+def test_a_budget_of_tokens_lowers_the_limit(server: Any) -> None:
+    ask(policy_at(server.url, max_tokens=64), Request(QUESTION.messages, token_budget=10))
+
+    assert server.asked[0].body["max_tokens"] == 10
+
+
+def test_the_key_comes_from_the_environment(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", f" {KEY}\n")
+
+    ask(policy_at(server.url))
+
+    assert server.asked[0].headers["Authorization"] == f"Bearer {KEY}"
+
+
+def test_the_key_may_be_in_another_variable(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", KEY)
+
+    ask(policy_at(server.url, api_key_env="MY_KEY"))
+
+    assert server.asked[0].headers["Authorization"] == f"Bearer {KEY}"
+
+
+def test_a_local_server_needs_no_key(server: Any) -> None:
+    ask(policy_at(server.url))
+
+    assert "Authorization" not in server.asked[0].headers
+
+
+@pytest.mark.parametrize("status", [401, 500, 200])
+def test_a_server_that_echoes_the_key_does_not_put_it_into_the_error(
+    server: Any, answers: Any, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    server.answers = [answers.Answer(status, f"bad key {'x' * 270}{KEY}".encode())]
+
+    said = complaint(policy_at(server.url, max_retries=0))
+
+    assert "bad key" in said
+    assert KEY[:8] not in said
+
+
+def test_a_key_that_no_header_can_carry_is_refused_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\nInjected: header")
+
+    with pytest.raises(BadArguments, match="OPENAI_API_KEY") as caught:
+        policy_at("http://localhost/v1")
+
+    assert KEY not in str(caught.value)
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503])
+def test_a_passing_failure_is_tried_again(server: Any, answers: Any, status: int) -> None:
+    busy = answers.Answer(status, b"busy", (("Retry-After", "60"),))
+    server.answers = [busy, busy, answers.chat("hello")]
+
+    [reply] = ask(policy_at(server.url))
+
+    assert isinstance(reply, Reply)
+    assert len(server.asked) == 3
+
+
+def test_a_dropped_connection_is_tried_again(server: Any, answers: Any) -> None:
+    server.answers = [answers.Answer(drops=True), answers.chat("hello")]
+
+    assert isinstance(ask(policy_at(server.url))[0], Reply)
+
+
+def test_a_lasting_failure_is_an_error_with_what_the_server_says(server: Any, answers: Any) -> None:
+    server.answers = [answers.Answer(503, b"out of memory")]
+
+    said = complaint(policy_at(server.url, max_retries=2))
+
+    assert "503: out of memory (after 3 attempts)" in said
+    assert len(server.asked) == 3
+
+
+@pytest.mark.parametrize(("status", "advice"), [(400, "model"), (401, "key"), (404, "/v1")])
+def test_a_wrong_request_is_not_tried_again(
+    server: Any, answers: Any, status: int, advice: str
+) -> None:
+    server.answers = [answers.Answer(status, b'{"error": {"message": "unfit"}}')]
+
+    said = complaint(policy_at(server.url))
+
+    assert f"{status}: " in said
+    assert "unfit" in said
+    assert advice in said
+    assert len(server.asked) == 1
+
+
+def test_a_redirect_is_not_followed_with_the_key(
+    server: Any, answers: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    server.answers = [answers.Answer(307, b"", (("Location", f"{server.url}/elsewhere"),))]
+
+    assert "redirects" in complaint(policy_at(server.url))
+    assert len(server.asked) == 1
+
+
+def test_a_server_that_hangs_is_given_up(server: Any, answers: Any) -> None:
+    server.answers = [answers.Answer(hangs=True)]
+
+    assert "went silent" in complaint(policy_at(server.url, read_timeout_s=0.05))
+
+
+def test_everything_about_one_request_ends_in_time(server: Any, answers: Any) -> None:
+    server.answers = [answers.Answer(hangs=True)]
+
+    assert "within 0.05 s" in complaint(policy_at(server.url, total_timeout_s=0.05))
+
+
+@pytest.mark.parametrize(
+    "body", [b"<html>Welcome</html>", b"{}", b'{"choices": [{"message": {"content": null}}]}']
+)
+def test_garbage_is_an_error_and_no_answer(server: Any, answers: Any, body: bytes) -> None:
+    server.answers = [answers.Answer(body=body)]
+
+    assert "cannot be read" in complaint(policy_at(server.url))
+
+
+@pytest.mark.parametrize("size", [100_000_000, None])
+def test_a_huge_reply_is_cut_off(server: Any, answers: Any, size: int | None) -> None:
+    server.answers = [answers.Answer(body=b"x" * (size or 0), endless=size is None)]
+
+    assert "more than 1000 bytes" in complaint(policy_at(server.url, max_reply_bytes=1000))
+
+
+def test_an_error_without_end_is_cut_off(server: Any, answers: Any) -> None:
+    server.answers = [answers.Answer(400, endless=True)]
+
+    assert "400: xxx" in complaint(policy_at(server.url))
+
+
+def test_a_compressed_reply_is_refused(server: Any, answers: Any) -> None:
+    server.answers = [answers.Answer(body=b"bomb", headers=(("Content-Encoding", "gzip"),))]
+
+    assert "compressed" in complaint(policy_at(server.url))
+
+
+def test_a_dead_server_is_named(dead_url: str) -> None:
+    assert f"{dead_url} gave no answer" in complaint(policy_at(dead_url))
+
+
+def test_a_dead_server_is_tried_once_a_request_after_the_first(dead_url: str) -> None:
+    first, second = ask(policy_at(dead_url, max_retries=3), QUESTION, QUESTION)
+
+    assert "after 4 attempts" in str(first)
+    assert "after 1 attempt)" in str(second)
+
+
+def test_a_server_that_comes_back_is_trusted_again(server: Any, answers: Any) -> None:
+    drop = answers.Answer(drops=True)
+    server.answers = [drop, drop, answers.chat("hello"), drop, answers.chat("again")]
+
+    first, second, third = ask(policy_at(server.url, max_retries=1), *[QUESTION] * 3)
+
+    assert "gave no answer" in str(first)
+    assert isinstance(second, Reply)
+    assert isinstance(third, Reply)
+    assert third.message.text == "again"
+
+
+def test_a_proxy_is_not_asked_for_this_machine(
+    server: Any, dead_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", dead_url)
+
+    assert isinstance(ask(policy_at(server.url))[0], Reply)
+
+
+def test_many_requests_are_in_flight_at_once(server: Any) -> None:
+    policy = policy_at(server.url)
+
+    async def crowd() -> list[Reply]:
+        replies = await asyncio.gather(*(policy(QUESTION) for _ in range(150)))
+        await policy.aclose()
+        return replies
+
+    assert {reply.message.text for reply in asyncio.run(crowd())} == {"hello"}
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "my-model",
+        "@http://localhost/v1",
+        "my-model@localhost:8000",
+        "my-model@http://",
+        "my-model@http://me:secret@localhost/v1",
+        "my-model@http://localhost/v1?key=secret",
+        "my-model@http://localhost:port/v1",
+    ],
+)
+def test_an_address_that_cannot_work_is_refused_at_once(argument: str) -> None:
+    with pytest.raises(BadArguments) as caught:
+        make_policy(f"openai:{argument}")
+
+    assert "secret" not in str(caught.value)
+
+
+def test_a_model_name_may_hold_slashes_colons_and_ats() -> None:
+    policy = OpenAIPolicy("org/model@v2:free@https://example.com/api/v1/")
+
+    assert (policy.model, policy.base_url) == (
+        "org/model@v2:free",
+        "https://example.com/api/v1",
+    )
+
+
+def test_unknown_options_are_refused_with_the_allowed_ones() -> None:
+    with pytest.raises(BadArguments, match="temperature: float"):
+        make_policy("openai:m@http://localhost/v1", temprature=0)
+
+
+@pytest.mark.parametrize(("attempt", "longest"), list(enumerate((1, 2, 4, 8, 16, 20, 20))))
+def test_waits_double_up_to_their_limit(attempt: int, longest: float) -> None:
+    wait = Backoff(1.0, 20.0).delay_s(attempt, seed=3)
+
+    assert min(longest, 2**attempt / 2) <= wait <= longest
+
+
+def test_requests_do_not_come_back_at_once() -> None:
+    waits = {Backoff(1.0, 20.0).delay_s(0, seed=seed) for seed in range(50)}
+
+    assert len(waits) == 50
+
+
+def test_a_date_in_retry_after_counts_from_now() -> None:
+    later = datetime.now(timezone.utc) + timedelta(hours=1)
+
+    assert 3000 < (retry_after_s(format_datetime(later, usegmt=True)) or 0) < 3700
+
+
+@pytest.mark.parametrize("header", [None, "", "soon", "-5", "9" * 40, "nan"])
+def test_a_retry_after_that_says_nothing_is_ignored(header: str | None) -> None:
+    assert retry_after_s(header) is None
+
+
+def test_text_that_no_encoding_can_write_is_sent(server: Any) -> None:
+    ask(policy_at(server.url), Request((Message("user", "a\ud800b\0é"),)))
+
+    assert json.dumps(server.asked[0].body["messages"][0]["content"]) == r'"a\ufffdb\u0000\u00e9"'
