@@ -16,6 +16,14 @@ from gem.testing import fake_plugin
 Install = Callable[..., Path]
 
 
+@pytest.fixture(autouse=True)
+def _nothing_stays_registered() -> Iterator[None]:
+    before = dict(registry._local)
+    yield
+    registry._local.clear()
+    registry._local.update(before)
+
+
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
     """Return a function that installs a pack here: `install("acme-words", envs={...})`."""
