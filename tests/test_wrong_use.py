@@ -116,12 +116,12 @@ def test_a_missing_requirement_is_answered_by_the_pip_command(
 
 def test_a_missing_extra_is_answered_by_the_pip_command(run_python: Run, site: Path) -> None:
     """Without site-packages, but with links to everything in it save one distribution."""
-    for entry in Path(sysconfig.get_paths()["purelib"]).iterdir():
+    installed = Path(sysconfig.get_paths()["purelib"])
+    for entry in installed.iterdir():
         if not entry.name.startswith(("datasets", "__pycache__")):
             (site / entry.name).symlink_to(entry)
-    packages = (gem, gem_envs_math, gem_eval)
-    homes = [str(Path(str(package.__file__)).parents[1]) for package in packages]
-    path = os.pathsep.join([str(site), *homes])
+    homes = {Path(str(package.__file__)).parents[1] for package in (gem, gem_envs_math, gem_eval)}
+    path = os.pathsep.join(map(str, [site, *homes - {installed}]))  # editable ones lie elsewhere
 
     command = ["-S", "-m", "gem", "eval", "math:GSM8K", "--policy", "solver"]
     line = complaint(run_python(*command, env={"PYTHONPATH": path}))
