@@ -24,7 +24,7 @@ IMPORT_NAMES = {
     "gem-envs-math": "gem_envs_math",
     "gem-eval": "gem_eval",
 }
-EXTRAS = {"gem-envs-math": "[data]"}
+EXTRAS = {"gem-envs-math": "[data]", "gem-eval": "[pandas]"}
 QUICKSTART = """
     gem-env eval game:GuessTheNumber-v0-hard game:Mastermind-v0-hard math:Arithmetic-v0
     --policy solver --policy random --episodes 200 --seed 0
