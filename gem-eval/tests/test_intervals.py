@@ -145,7 +145,10 @@ def test_pass_at_k_is_the_share_of_draws_of_k_with_a_success(n: int) -> None:
 def test_pass_at_k_is_the_mean_over_groups_with_wilsons_interval() -> None:
     groups = [[True, False, False, False], [False] * 4, [True] * 4]
 
-    assert pass_at_k(groups, 2) == (pytest.approx(0.5), pytest.approx(wilson(0.5, 3)))
+    value, interval = pass_at_k(groups, 2)
+
+    assert value == pytest.approx(0.5)
+    assert interval == pytest.approx(wilson(0.5, 3))
 
 
 def test_groups_with_fewer_attempts_than_k_are_left_out() -> None:

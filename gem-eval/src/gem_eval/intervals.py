@@ -68,15 +68,17 @@ def mean(groups: Sequence[Sequence[float]]) -> Estimate:
     groups = [group for group in groups if group]
     if not groups:
         return Estimate(None, None)
-    sums = np.array([math.fsum(group) for group in groups])
-    sizes = np.array([len(group) for group in groups], dtype=np.float64)
-    value = float(sums.sum() / sizes.sum())
-    if not math.isfinite(value):
-        return Estimate(None, None)
-    if len(groups) == 1:
-        return Estimate(value, None)
-    low, high = np.quantile(_resampled_means(sums, sizes), [0.025, 0.975])
-    return Estimate(value, (float(low), float(high)))
+    with np.errstate(over="ignore", invalid="ignore"):  # a huge return may sum to infinity
+        sums = np.array([np.sum(group) for group in groups])
+        sizes = np.array([len(group) for group in groups], dtype=np.float64)
+        value = float(sums.sum() / sizes.sum())
+        if not math.isfinite(value):
+            return Estimate(None, None)
+        if len(groups) == 1:
+            return Estimate(value, None)
+        low, high = np.quantile(_resampled_means(sums, sizes), [0.025, 0.975])
+    is_told = math.isfinite(low) and math.isfinite(high)
+    return Estimate(value, (float(low), float(high)) if is_told else None)
 
 
 def pass_at_k(groups: Sequence[Sequence[bool]], k: int) -> Estimate:

@@ -1,0 +1,331 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gem_eval
+from gem import Request
+from gem.episode import EpisodeLog, read_episodes
+from gem.errors import BadArguments, GemError, LogError, TargetError
+from gem_eval import EvalError, Evaluation, RunFolderError, SettingsError
+
+Key = tuple[str, int, int, int]
+
+
+class Mine:
+    """Guess the middle, once; after `limit` requests, stop the run as Ctrl-C would."""
+
+    name = "mine"
+
+    def __init__(self, limit: int = 10**9) -> None:
+        self.left = limit
+
+    def __call__(self, request: Request) -> str:
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+        return r"\boxed{8}"
+
+
+def fingerprints(folder: Path) -> dict[Key, str]:
+    found: dict[Key, str] = {}
+    for each in read_episodes(folder / "episodes.jsonl"):
+        key = (each.policy, each.env_index, each.episode_index, each.repeat)
+        assert key not in found
+        found[key] = each.fingerprint()
+    return found
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Callable[..., Evaluation]:
+    """Return a function that evaluates into a folder, named by its first argument."""
+
+    def evaluate(folder: str = "run", **options: Any) -> Evaluation:
+        given = {"envs": "tiny:Guess", "policies": ["solver", "random"], "episodes": 20}
+        return gem_eval.evaluate(**{**given, "out": tmp_path / folder, **options})
+
+    return evaluate
+
+
+@pytest.fixture
+def stopped(run: Callable[..., Evaluation], tmp_path: Path) -> Path:
+    """Return a run that was interrupted half-way."""
+    with pytest.raises(KeyboardInterrupt):
+        run("stopped", policies=["solver", Mine(10)], concurrency=4)
+    return tmp_path / "stopped"
+
+
+def test_the_run_is_in_its_folder(run: Callable[..., Evaluation], tmp_path: Path) -> None:
+    found = run()
+
+    assert {path.name for path in (tmp_path / "run").iterdir()} == {
+        "run.json",
+        "episodes.jsonl",
+        "summary.json",
+    }
+    assert len(list(found.episodes())) == 40
+
+
+def test_the_summary_on_disk_is_the_one_returned(run: Callable[..., Evaluation]) -> None:
+    found = run()
+
+    assert json.loads((found.path / "summary.json").read_text()) == found.summary.to_json()
+
+
+def test_the_record_says_what_was_run(run: Callable[..., Evaluation]) -> None:
+    record = json.loads((run(seed=7, env_kwargs={"highest": 31}).path / "run.json").read_text())
+
+    assert record["command"] == ["gem_eval.evaluate"]
+    assert record["versions"].keys() == {"python", "gem-core", "gem-eval", "gem-eval-tiny"}
+    assert record["settings"]["seed"] == 7
+    assert record["settings"]["envs"][0]["target"] == "gem.testing.envs:Guess"
+    assert record["settings"]["env_kwargs"] == {"highest": 31}
+    assert [each["name"] for each in record["settings"]["policies"]] == ["solver", "random"]
+
+
+def test_figures_are_those_of_the_episodes(run: Callable[..., Evaluation]) -> None:
+    found = run()
+
+    won = [each for each in found.episodes() if each.policy == "random" and each.success]
+    solver, random = found.summary.results
+    assert solver.success_rate == 1.0
+    assert random.success_rate == len(won) / 20
+
+
+@pytest.mark.parametrize("concurrency", [1, 7, 64])
+def test_any_concurrency_gives_the_same_episodes(
+    run: Callable[..., Evaluation], concurrency: int
+) -> None:
+    options = {"envs": ["tiny:Guess", "tiny:Lamps"], "repeats": 2}
+
+    expected = fingerprints(run("expected", **options).path)
+
+    assert fingerprints(run(concurrency=concurrency, **options).path) == expected
+
+
+def test_all_tasks_of_a_finite_set_are_run_once(run: Callable[..., Evaluation]) -> None:
+    found = run(envs="tiny:Numbered", policies="solver", episodes="all")
+
+    assert sorted(each.task or 0 for each in found.episodes()) == list(range(6))
+    assert found.summary.results[0].success_rate == 1.0
+
+
+def test_all_of_an_endless_set_is_refused(run: Callable[..., Evaluation]) -> None:
+    with pytest.raises(BadArguments, match="tiny:Guess"):
+        run(episodes="all")
+
+
+def test_a_return_from_which_an_environment_counts_as_solved_is_its_own(
+    run: Callable[..., Evaluation],
+) -> None:
+    assert run(envs="tiny:Silent", policies="noop").summary.results[0].success_rate == 1.0
+
+
+def test_an_environment_that_fails_costs_its_own_episodes(run: Callable[..., Evaluation]) -> None:
+    [result] = run(envs="tiny:Broken", policies="random").summary.results
+
+    assert 0 < result.errors < result.episodes == 20
+    assert result.success_rate == 1.0
+    assert result.stop_reasons == {"env_error": result.errors, "terminated": 20 - result.errors}
+    assert "the wheel came off" in str(result.first_error)
+
+
+def test_a_dead_server_is_an_error_on_every_episode(run: Callable[..., Evaluation]) -> None:
+    policy = "openai:my-model@http://127.0.0.1:9/v1"  # the discard port: nobody answers
+
+    found = run(policies=policy, policy_kwargs={"openai": {"backoff_s": 0.0}})
+
+    [result] = found.summary.results
+    assert (result.episodes, result.errors, result.success_rate) == (20, 20, None)
+    assert "gave no answer" in str(result.first_error)
+
+
+def test_a_server_is_evaluated_and_its_tokens_counted(
+    run: Callable[..., Evaluation], server: Any, answers: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef")
+    server.answers = [answers.chat(r"\boxed{8}")]
+
+    found = run(policies=f"openai:my-model@{server.url}", max_turns=1)
+
+    [result] = found.summary.results
+    assert result.tokens is not None
+    assert (result.tokens.prompt, result.tokens.completion) == (20 * 11, 20 * 5)
+    assert {asked.headers["Authorization"] for asked in server.asked} == {
+        "Bearer sk-0123456789abcdef"
+    }
+    written = b"".join(path.read_bytes() for path in found.path.iterdir())
+    assert b"sk-01234" not in written
+
+
+def test_a_policy_may_be_an_object(run: Callable[..., Evaluation]) -> None:
+    [result] = run(policies=Mine(), max_turns=1).summary.results
+
+    assert (result.policy, result.mean_turns) == ("mine", 1.0)
+
+
+def test_each_episode_is_shown_as_it_finishes(run: Callable[..., Evaluation]) -> None:
+    seen: list[str] = []
+
+    run(on_episode=lambda episode: seen.append(episode.fingerprint()))
+
+    assert len(seen) == 40
+
+
+def test_a_run_gets_a_folder_of_its_own(
+    run: Callable[..., Evaluation], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    paths = [run(out=None, episodes=1).path for _ in range(3)]
+
+    assert len(set(paths)) == 3
+    assert {path.parent for path in paths} == {Path("runs")}
+
+
+def test_it_can_be_awaited(tmp_path: Path) -> None:
+    async def both() -> list[Evaluation]:
+        runs = (
+            gem_eval.evaluate_async("tiny:Echo", "solver", episodes=5, out=tmp_path / name)
+            for name in ("one", "two")
+        )
+        return list(await asyncio.gather(*runs))
+
+    assert [each.summary.episodes for each in asyncio.run(both())] == [5, 5]
+
+
+def test_on_a_running_loop_the_plain_form_names_the_other(
+    run: Callable[..., Evaluation], tmp_path: Path
+) -> None:
+    async def inside() -> None:
+        run()
+
+    with pytest.raises(EvalError, match="evaluate_async"):
+        asyncio.run(inside())
+
+    assert not (tmp_path / "run").exists()
+
+
+def test_episodes_become_a_table(run: Callable[..., Evaluation]) -> None:
+    pytest.importorskip("pandas", reason="pandas is optional")
+
+    frame = run().to_pandas()
+
+    assert len(frame) == 40
+    assert frame.groupby("policy")["success"].mean()["solver"] == 1.0
+
+
+def test_an_interrupted_run_goes_on_where_it_was(
+    run: Callable[..., Evaluation], stopped: Path
+) -> None:
+    expected = fingerprints(run(policies=["solver", Mine()]).path)
+    before = (stopped / "episodes.jsonl").read_bytes()
+    assert 0 < len(fingerprints(stopped)) < 40
+
+    gem_eval.resume(stopped, policies=["solver", Mine()])
+
+    assert fingerprints(stopped) == expected
+    assert (stopped / "episodes.jsonl").read_bytes().startswith(before)
+
+
+def test_a_half_written_line_is_run_again(run: Callable[..., Evaluation]) -> None:
+    found = run()
+    expected = fingerprints(found.path)
+    log = found.path / "episodes.jsonl"
+    log.write_bytes(log.read_bytes()[:-30])
+
+    gem_eval.resume(found.path)
+
+    assert fingerprints(found.path) == expected
+
+
+def test_going_on_with_a_finished_run_runs_nothing(run: Callable[..., Evaluation]) -> None:
+    found = run()
+    seen: list[object] = []
+
+    again = gem_eval.resume(found.path, on_episode=seen.append)
+
+    assert (seen, again.summary) == ([], found.summary)
+
+
+def test_an_episode_that_ended_by_an_error_is_finished(run: Callable[..., Evaluation]) -> None:
+    found = run(envs="tiny:Broken", policies="random")
+
+    assert gem_eval.resume(found.path).summary == found.summary
+
+
+def test_a_run_killed_before_its_first_episode_goes_on(run: Callable[..., Evaluation]) -> None:
+    found = run()
+    expected = fingerprints(found.path)
+    (found.path / "episodes.jsonl").unlink()
+
+    gem_eval.resume(found.path)
+
+    assert fingerprints(found.path) == expected
+
+
+def test_a_run_goes_on_in_another_concurrency(run: Callable[..., Evaluation]) -> None:
+    found = run(episodes=3)
+
+    assert gem_eval.resume(found.path, concurrency=1).summary == found.summary
+
+
+def test_going_on_with_other_settings_is_refused_by_name(
+    run: Callable[..., Evaluation], stopped: Path
+) -> None:
+    before = (stopped / "episodes.jsonl").read_bytes()
+
+    with pytest.raises(RunFolderError, match=r"env_kwargs is \{\} there and \{'highest': 3\} here"):
+        gem_eval.resume(stopped, policies=["solver", Mine()], env_kwargs={"highest": 3})
+
+    assert (stopped / "episodes.jsonl").read_bytes() == before
+
+
+def test_a_live_policy_must_be_given_again(stopped: Path) -> None:
+    with pytest.raises(SettingsError, match="policies="):
+        gem_eval.resume(stopped)
+
+
+def test_a_log_of_another_evaluation_is_refused(
+    run: Callable[..., Evaluation], tmp_path: Path
+) -> None:
+    other, mine = run("other", seed=1), run(seed=0)
+    strange = (other.path / "episodes.jsonl").read_bytes()
+    (mine.path / "episodes.jsonl").write_bytes(strange)
+
+    with pytest.raises(RunFolderError, match="another evaluation"):
+        gem_eval.resume(mine.path)
+
+    assert (mine.path / "episodes.jsonl").read_bytes() == strange
+
+
+def test_a_run_that_is_being_written_is_refused(run: Callable[..., Evaluation]) -> None:
+    found = run()
+
+    with EpisodeLog(found.path / "episodes.jsonl"), pytest.raises(LogError, match="another run"):
+        gem_eval.resume(found.path)
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"policies": "solvr"}, GemError),
+        ({"policies": "scripted:nowhere:Policy"}, TargetError),
+        ({"wrappers": ["concatt"]}, GemError),
+        ({"env_kwargs": {"highst": 3}}, BadArguments),
+        ({"envs": "tiny:Picky", "env_kwargs": {"size": 0}}, SettingsError),
+        ({"policy_kwargs": {"noop": {"times": 3}}, "policies": "noop"}, BadArguments),
+    ],
+)
+def test_what_cannot_work_is_refused_before_a_folder_is_made(
+    run: Callable[..., Evaluation], tmp_path: Path, options: dict[str, Any], error: type[GemError]
+) -> None:
+    with pytest.raises(error):
+        run(**options)
+
+    assert list(tmp_path.iterdir()) == []

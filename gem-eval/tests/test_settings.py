@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gem import Request
+from gem.errors import GemError, UnknownEnv
+from gem.registry import spec
+from gem_eval import SettingsError
+from gem_eval.settings import Settings, differences, settings_from
+
+
+class Mine:
+    name = "mine"
+
+    def __call__(self, request: Request) -> str:
+        return ""
+
+
+def settings(**given: Any) -> Settings:
+    return settings_from({"envs": "tiny:Guess", "policies": "noop", **given})
+
+
+def test_a_pattern_stands_for_what_it_matches() -> None:
+    assert [each.id for each in settings(envs="tiny:[EG]*").envs] == ["tiny:Echo", "tiny:Guess"]
+
+
+def test_an_environment_named_twice_is_evaluated_once() -> None:
+    found = settings(envs=["tiny:Guess", "tiny:*ess", spec("tiny:Guess")])
+
+    assert [each.id for each in found.envs] == ["tiny:Guess"]
+
+
+def test_a_pattern_that_matches_nothing_is_refused() -> None:
+    with pytest.raises(SettingsError, match=r"nope:\*"):
+        settings(envs="nope:*")
+
+
+def test_an_unknown_id_is_answered_by_the_nearest() -> None:
+    with pytest.raises(UnknownEnv, match="tiny:Guess"):
+        settings(envs="tiny:Gess")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"episodes": 0},
+        {"episodes": -3},
+        {"episodes": "some"},
+        {"episodes": True},
+        {"repeats": 0},
+        {"concurrency": -1},
+        {"max_turns": 0},
+        {"step_timeout_s": 0.0},
+        {"step_timeout_s": float("nan")},
+        {"seed": 1.5},
+        {"backend": "ray"},
+        {"policy_kwargs": {"openai": {}}},
+        {"envs": []},
+        {"policies": []},
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused_by_name(given: dict[str, Any]) -> None:
+    [name] = given
+
+    with pytest.raises(SettingsError) as caught:
+        settings(**given)
+
+    assert caught.value.option == name
+    assert "\n" not in str(caught.value)
+
+
+def test_two_policies_of_one_name_are_refused() -> None:
+    with pytest.raises(SettingsError, match="'mine'"):
+        settings(policies=[Mine(), "mine"])
+
+
+def test_settings_survive_json() -> None:
+    found = settings(policies=["noop", Mine()], wrappers=["concat"], env_kwargs={"highest": 9})
+
+    assert Settings.model_validate_json(found.model_dump_json()) == found
+
+
+def test_a_live_policy_is_recorded_by_name_and_type() -> None:
+    [ref] = settings(policies=Mine()).policies
+
+    assert (ref.name, str(ref.live).rpartition(".")[2]) == ("mine", "Mine")
+
+
+def test_wrappers_are_recorded_as_data() -> None:
+    found = settings(wrappers=["concat", {"id": "time_limit", "max_turns": 3}])
+
+    assert [(ref.id, dict(ref.kwargs)) for ref in found.wrappers] == [
+        ("concat", {}),
+        ("time_limit", {"max_turns": 3}),
+    ]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"envs": ["tiny:Guess", "tiny:Echo"]},
+        {"policies": ["noop", "random"]},
+        {"episodes": 7},
+        {"repeats": 2},
+        {"seed": 1},
+        {"wrappers": ["concat"]},
+        {"env_kwargs": {"highest": 3}},
+        {"max_turns": 3},
+        {"step_timeout_s": 5},
+    ],
+)
+def test_a_setting_that_differs_is_named(given: dict[str, Any]) -> None:
+    [name] = given
+
+    [line] = differences(settings(), given)
+
+    assert line.startswith(f"{name} is ")
+
+
+def test_equal_settings_differ_in_nothing() -> None:
+    given = {"envs": ["tiny:*ess"], "policies": "noop", "episodes": 100, "env_kwargs": {}}
+
+    assert differences(settings(), given) == []
+
+
+def test_concurrency_may_differ() -> None:
+    assert differences(settings(), {"concurrency": 1}) == []
+
+
+def test_what_is_given_to_go_on_is_checked_too() -> None:
+    with pytest.raises(GemError, match="concurrency"):
+        differences(settings(), {"concurrency": 0})
