@@ -25,7 +25,6 @@ PARTS = {  # what comes with a dependency and is of no use without it
     "pyarrow": "datasets",
     "pydantic_core": "pydantic",
 }
-OPTIONAL = {"pandas"}  # looked for with `check_requirements`, in the function that needs it
 OTHERS = {folder: package for folder, package in PACKAGES.items() if package != "gem"}
 
 
@@ -140,7 +139,7 @@ def test_core_names_no_distribution_of_environments() -> None:
 def test_a_distribution_imports_only_what_it_declares(folder: str) -> None:
     declared = {Requirement(line).name for line in importlib.metadata.requires(folder) or []}
     providers = importlib.metadata.packages_distributions()
-    known = {*sys.stdlib_module_names, *PACKAGES.values(), *OPTIONAL, "tomllib"}  # from 3.11 on
+    known = {*sys.stdlib_module_names, *PACKAGES.values(), "tomllib"}  # from 3.11 on
 
     undeclared = {
         f"{path}: {name}"
