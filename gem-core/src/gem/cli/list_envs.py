@@ -71,7 +71,8 @@ def _wrappers(pattern: str) -> Sequence[Any]:
 
 
 def _grouped(specs: Sequence[Any]) -> str:
-    groups = groupby(specs, key=lambda spec: spec.namespace)
+    ordered = sorted(specs, key=lambda spec: (spec.namespace, spec.id))
+    groups = groupby(ordered, key=lambda spec: spec.namespace)
     blocks = []
     for namespace, members in groups:
         rows = [(spec.id, spec.summary) for spec in members]

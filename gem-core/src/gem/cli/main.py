@@ -50,13 +50,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"gem-env: {one_line(str(error))}", file=sys.stderr)
         return 2
     except SystemExit as error:  # argparse ends --help and wrong use so
-        return error.code if isinstance(error.code, int) else 2
+        return _status(error.code)
     except KeyboardInterrupt:
         print("gem-env: interrupted. Run the same command to start again.", file=sys.stderr)
         return 130
     except BrokenPipeError:
         _let_go_of_stdout()
         return 0
+
+
+def _status(code: object) -> int:
+    """Do with what was given to sys.exit as Python does, but 2 for a message."""
+    if code is None or isinstance(code, int):
+        return code or 0
+    print(f"gem-env: {one_line(str(code))}", file=sys.stderr)
+    return 2
 
 
 def _run(arguments: list[str]) -> int:

@@ -83,8 +83,8 @@ def _reports(path: Path) -> Iterator[ReplayReport]:
 def _line(report: ReplayReport) -> str:
     episode = report.episode
     task = "" if episode.task is None else f" task {episode.task}"
-    return one_line(
-        f"{report.state:9} {episode.env_id} {episode.policy} seed {episode.seed}{task}: "
+    return f"{report.state:9} " + one_line(
+        f"{episode.env_id} {episode.policy} seed {episode.seed}{task}: "
         f"{len(episode.turns)} turns, return {episode.total_reward:g}, {episode.stop_reason}"
     )
 

@@ -26,6 +26,10 @@ _PIECES = {
 }
 
 
+_Outcome = tuple[tuple[str, ...], "bool | None"]
+"""The actions, and whether they won; None where the episode went on."""
+
+
 class _Copier(NamedTuple):
     """A player that copies the piece at one place, counted from the end where negative."""
 
@@ -54,11 +58,12 @@ def observation_holds_no_answer(subject: Subject) -> str:
     with _Worlds(subject) as worlds:
         copiers = list(_copiers(subject, worlds))
         for copier in copiers:
-            won = worlds.wins(copier)
+            winning = worlds.winning(copier)
+            won = len(winning)
             if won * 2 < len(_SEEDS):
                 continue
             by_chance = worlds.random_wins()
-            is_guess = worlds.is_constant(copier) and won < 4 * by_chance
+            is_guess = len(set(winning)) == 1 and won < 4 * by_chance
             if by_chance * 2 < len(_SEEDS) and not is_guess:
                 raise NotHeldError(
                     f"copying {copier} wins {won} of {len(_SEEDS)} seeds, sampled actions "
@@ -82,7 +87,7 @@ class _Worlds:
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
         self._starts: dict[int, tuple[Env, str]] = {}
-        self._first_steps: dict[tuple[int, str], bool | None] = {}
+        self._first_steps: dict[tuple[int, str], _Outcome] = {}
         self._random_wins: int | None = None
 
     def __enter__(self) -> _Worlds:
@@ -99,33 +104,35 @@ class _Worlds:
             self._starts[seed] = (env, shown_text(*env.reset(seed=seed)))
         return self._starts[seed][1]
 
-    def wins(self, copier: _Copier) -> int:
-        """Count its wins, no further than it is clear that they are too few."""
-        won = 0
+    def winning(self, copier: _Copier) -> list[tuple[str, ...]]:
+        """Return its winning plays, as their actions; cut short once they are too few."""
+        won: list[tuple[str, ...]] = []
         for done, seed in enumerate(_SEEDS):
-            if (won + len(_SEEDS) - done) * 2 < len(_SEEDS):
+            if (len(won) + len(_SEEDS) - done) * 2 < len(_SEEDS):
                 break
-            won += self._is_win(copier, seed)
+            actions, is_win = self._outcome(copier, seed)
+            if is_win:
+                won.append(actions)
         return won
 
-    def _is_win(self, copier: _Copier, seed: int) -> bool:
+    def _outcome(self, copier: _Copier, seed: int) -> _Outcome:
         action = copier.answer(self.start(seed))
         if (seed, action) not in self._first_steps:
             # Most copies end an episode at once, and many copiers say the same.
             self._first_steps[seed, action] = self._play(copier, seed, most_turns=1)
         known = self._first_steps[seed, action]
-        return self._play(copier, seed, most_turns=_MOST_TURNS) is True if known is None else known
+        return known if known[1] is not None else self._play(copier, seed, most_turns=_MOST_TURNS)
 
-    def _play(self, copier: _Copier, seed: int, *, most_turns: int) -> bool | None:
-        """Return whether it wins, None where the episode is not over by then."""
-        text, total = self.start(seed), 0.0
+    def _play(self, copier: _Copier, seed: int, *, most_turns: int) -> _Outcome:
+        text, total, actions = self.start(seed), 0.0, list[str]()
         with self._copy(seed) as env:
             for _ in range(most_turns):
-                step = env.step(copier.answer(text))
+                actions.append(copier.answer(text))
+                step = env.step(actions[-1])
                 text, total = shown_text(step.observation, step.info), total + step.reward
                 if step.terminated or step.truncated:
-                    return succeeded(env.spec, step.info, total)
-        return None
+                    return tuple(actions), succeeded(env.spec, step.info, total)
+        return tuple(actions), None
 
     def _copy(self, seed: int) -> Env:
         try:
@@ -134,10 +141,6 @@ class _Worlds:
             env = self._subject.make()
             env.reset(seed=seed)
             return env
-
-    def is_constant(self, copier: _Copier) -> bool:
-        """Say whether it begins with the same answer whatever the seed."""
-        return len({copier.answer(self.start(seed)) for seed in _SEEDS}) == 1
 
     def random_wins(self) -> int:
         """Count the wins of sampled actions on the same seeds."""

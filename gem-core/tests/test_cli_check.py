@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gem.cli.main import main
+
+Install = Callable[..., Path]
+Output = pytest.CaptureFixture[str]
+
+MANIFEST = """
+from gem.specs import EnvSpec, PluginManifest
+
+plugin = PluginManifest(name="acme", envs=(
+    EnvSpec(id="acme:Echo", target="gem.testing.envs:Echo"),
+    EnvSpec(id="acme:Guess", target="gem.testing.envs:Guess"),
+    EnvSpec(id="acme2:Needy", target="gem.testing.envs:Echo", requires=("acme-absent>=1",)),
+))
+"""
+BAD = """
+from gem.testing.envs import Guess
+
+class Constant(Guess):
+    def reset(self, seed=None):
+        started = super().reset(seed)
+        self.secret = 7
+        return started
+"""
+
+
+@pytest.fixture(autouse=True)
+def _acme(install: Install) -> None:
+    install("acme-check", manifest=MANIFEST)
+
+
+@pytest.fixture
+def bad(install: Install) -> None:
+    install("acme-bad", envs={"bad:Constant": "acme_bad.env:Constant"}, files={"env.py": BAD})
+
+
+def test_an_id_is_checked_line_by_line(capsys: Output) -> None:
+    assert main(["check", "acme:Echo"]) == 0
+    page = capsys.readouterr().out
+    assert "1/1 acme:Echo" in page
+    assert "ok    the same seed gives the same episode:" in page
+    assert "skip  tasks can be picked by number: it has no finite set of tasks" in page
+    assert "0 failed" in page.splitlines()[-1]
+
+
+def test_a_pattern_is_every_id_that_it_matches(capsys: Output) -> None:
+    assert main(["check", "acme:*"]) == 0
+    page = capsys.readouterr().out
+    assert "1/2 acme:Echo" in page
+    assert "2/2 acme:Guess" in page
+
+
+@pytest.mark.parametrize("name", ["acme-check", "Acme_Check"])
+def test_a_distribution_is_every_id_that_it_provides(name: str, capsys: Output) -> None:
+    assert main(["check", name, "--json"]) == 0
+    reports = json.loads(capsys.readouterr().out)
+    assert [report["env_id"] for report in reports] == ["acme2:Needy", "acme:Echo", "acme:Guess"]
+
+
+def test_one_of_many_that_cannot_be_made_is_skipped_with_the_reason(capsys: Output) -> None:
+    main(["check", "acme*", "--json"])
+    reports = json.loads(capsys.readouterr().out)
+    [line] = reports[0]["lines"]
+    assert (line["state"], "acme-absent>=1" in line["evidence"]) == ("skipped", True)
+
+
+def test_one_alone_that_cannot_be_made_is_wrong_use(capsys: Output) -> None:
+    assert main(["check", "acme2:Needy"]) == 2
+    assert 'pip install "acme-absent>=1"' in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("bad")
+def test_a_line_that_fails_shows_its_evidence_and_the_status_is_1(capsys: Output) -> None:
+    assert main(["check", "bad:Constant"]) == 1
+    page = capsys.readouterr().out
+    assert "FAIL  different seeds differ: seeds 0, 1, 2" in page
+    assert page.splitlines()[-1].endswith("Failed: bad:Constant")
+
+
+@pytest.mark.usefixtures("bad")
+def test_a_line_that_fails_is_in_the_json(capsys: Output) -> None:
+    assert main(["check", "bad:Constant", "--json"]) == 1
+    [report] = json.loads(capsys.readouterr().out)
+    failed = [line["name"] for line in report["lines"] if line["state"] == "failed"]
+    assert "different_seeds" in failed
+    assert not report["is_good"]
+
+
+def test_arguments_and_wrappers_are_checked_with_it(capsys: Output) -> None:
+    making = ["--env-kwargs", '{"highest": 3, "max_turns": 2}', "--wrappers", "concat"]
+
+    assert main(["check", "acme:Guess", *making]) == 0
+    assert "turn limit 2" in capsys.readouterr().out
+
+
+def test_what_matches_nothing_is_wrong_use(capsys: Output) -> None:
+    assert main(["check", "acme:Ecko"]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert "Did you mean 'acme:Echo'" in line
+
+
+@pytest.mark.parametrize("text", ["{max_turns: 5}", "[1]"])
+def test_arguments_that_are_no_json_object_are_wrong_use(text: str, capsys: Output) -> None:
+    assert main(["check", "acme:Guess", "--env-kwargs", text]) == 2
+    assert "is not a JSON object" in capsys.readouterr().err

@@ -1,0 +1,126 @@
+"""`check_env` and its report, on environments that keep every rule."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import gem
+from gem.errors import BadArguments, UnknownEnv
+from gem.testing import CheckReport, check_env
+from gem.testing.envs import Coin, Echo, Guess
+from gem.testing.report import CheckLine
+
+GOOD = ["Coin", "Echo", "Guess", "Lamps"]
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_good_environment_passes_every_line_that_applies(name: str) -> None:
+    gem.register(f"fine:{name}", f"gem.testing.envs:{name}")
+
+    report = check_env(f"fine:{name}")
+
+    assert report.failures == ()
+    assert report.is_good
+
+
+def test_a_spec_can_be_checked_without_being_registered() -> None:
+    spec = gem.EnvSpec(id="fine:Unlisted", target="gem.testing.envs:Echo")
+
+    assert check_env(spec, seeds=range(3)).is_good
+
+
+def test_a_stack_of_wrappers_can_be_checked() -> None:
+    gem.register("fine:Wrapped", "gem.testing.envs:Guess")
+
+    report = check_env(
+        "fine:Wrapped", wrappers=["concat", "episode_tracking"], seeds=range(3), highest=7
+    )
+
+    assert report.failures == ()
+
+
+def test_an_asynchronous_environment_can_be_checked() -> None:
+    gem.register("fine:Awaited", AwaitedGuess)
+
+    report = check_env("fine:Awaited", seeds=range(3))
+
+    assert report.failures == ()
+
+
+class AwaitedGuess(Guess):
+    async def areset(
+        self, seed: int | None = None, **options: object
+    ) -> tuple[gem.Observation, dict[str, object]]:
+        return Guess.reset.__wrapped__(self)  # type: ignore[attr-defined, no-any-return]
+
+    async def astep(self, action: str) -> gem.Step:
+        return Guess.step.__wrapped__(self, action)  # type: ignore[attr-defined, no-any-return]
+
+
+def test_what_exists_in_this_process_only_is_skipped_elsewhere_with_the_reason() -> None:
+    class Local(Echo):
+        pass
+
+    gem.register("fine:Local", Local)
+
+    [line] = [each for each in check_env("fine:Local").lines if each.name == "another_process"]
+
+    assert line.state == "skipped"
+    assert "this process only" in line.evidence
+
+
+def test_a_live_argument_is_a_reason_to_skip_what_rebuilds() -> None:
+    gem.register("fine:Opaque", WithAgent)
+
+    report = check_env("fine:Opaque", agent=object())
+
+    skipped = {line.name for line in report.lines if line.state == "skipped"}
+    assert report.failures == ()
+    assert {"another_process", "spec"} <= skipped
+
+
+class WithAgent(Coin):
+    def __init__(self, agent: object) -> None:
+        self.agent = agent
+
+    shared = ("agent",)
+
+
+def test_an_unknown_environment_is_the_callers_error() -> None:
+    with pytest.raises(UnknownEnv):
+        check_env("fine:NoSuchThing")
+
+
+def test_an_argument_that_is_not_taken_is_the_callers_error() -> None:
+    gem.register("fine:Guess", "gem.testing.envs:Guess")
+
+    with pytest.raises(BadArguments):
+        check_env("fine:Guess", lowest=3)
+
+
+def test_a_report_is_json_with_every_line() -> None:
+    line = CheckLine("flags", "flags agree", "failed", "they do not")
+    report = CheckReport("fine:Thing", (line,))
+
+    plain = json.loads(report.to_json())
+
+    assert plain == {
+        "env_id": "fine:Thing",
+        "is_good": False,
+        "lines": [
+            {
+                "name": "flags",
+                "claim": "flags agree",
+                "state": "failed",
+                "evidence": "they do not",
+            }
+        ],
+    }
+
+
+def test_a_report_without_failures_is_good() -> None:
+    report = CheckReport("fine:Thing", (CheckLine("tasks", "...", "skipped", "no tasks"),))
+
+    assert report.is_good

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import json
+
+from gem.testing.envs import Guess, Lamps
+from gem.testing.playing import continued, first_difference, moment_of, play, repeating, succeeded
+
+UP = {"observation": "higher", "reward": 0.0}
+
+
+def test_a_play_ends_where_the_script_does() -> None:
+    played = play(Lamps(), repeating(["1", "2"]), 0)
+
+    assert played.actions == ("1", "2")
+    assert (len(played.moments), played.is_over, played.is_success) == (3, False, False)
+
+
+def test_a_play_ends_at_the_most_turns() -> None:
+    played = play(Lamps(), lambda env, sight: "1", 0, most_turns=5)
+
+    assert len(played.actions) == 5
+
+
+def test_a_play_sees_observation_and_suffix() -> None:
+    played = play(Guess(), repeating([]), 0)
+
+    assert played.texts[0].endswith("\nGuess.")
+
+
+def test_what_follows_an_end_is_the_next_episode_cut_at_its_end() -> None:
+    env = Guess(highest=1)
+    env.reset(seed=0)
+
+    moments = continued(env, ["\\boxed{1}", "\\boxed{1}"][:1])
+
+    assert [moment.get("terminated") for moment in moments] == [True, None, True]
+
+
+def test_equal_streams_have_no_difference() -> None:
+    assert first_difference([UP, UP], [dict(UP), dict(UP)]) is None
+
+
+def test_a_nan_equals_itself() -> None:
+    assert first_difference([{"reward": float("nan")}], [{"reward": float("nan")}]) is None
+
+
+def test_a_difference_names_field_and_turn() -> None:
+    difference = first_difference([UP, UP], [UP, {**UP, "reward": 1.0}])
+
+    assert difference == "reward after turn 1 was 0.0, then 1.0"
+
+
+def test_a_difference_at_the_start_is_at_the_reset() -> None:
+    difference = first_difference([UP], [{**UP, "observation": "x" * 500}])
+
+    assert difference is not None
+    assert difference.startswith("observation at the reset")
+    assert len(difference) < 300
+
+
+def test_streams_of_different_length_differ() -> None:
+    assert first_difference([UP], [UP, UP]) == "one took 0 turns and the other 1"
+
+
+def test_what_json_cannot_hold_is_noted_by_its_type() -> None:
+    moment = moment_of("seen", {"lock": object()})
+
+    assert json.dumps(moment["info"]) == '{"lock": "<builtins.object>"}'
+
+
+def test_success_is_what_info_says() -> None:
+    assert not succeeded(None, {"success": False}, 5.0)
+
+
+def test_without_a_word_on_it_success_is_a_return_of_one() -> None:
+    assert succeeded(None, {}, 1.0)
+    assert not succeeded(None, {}, 0.9)
