@@ -507,8 +507,9 @@ def test_several_environments_run_side_by_side() -> None:
     ("options", "message"),
     [
         ({"episodes": "all"}, "no finite set of tasks"),
-        ({"episodes": 0}, "count from 1"),
-        ({"repeats": 0}, "count from 1"),
+        ({"episodes": 0}, "from 1 on"),
+        ({"episodes": "5"}, "from 1 on"),
+        ({"repeats": 0}, "from 1 on"),
         ({"concurrency": 0}, "must be 1 or more"),
         ({"backend": "abacus"}, "abacus"),
     ],

@@ -58,9 +58,10 @@ def plan_episodes(
     Over a finite set of tasks, `"all"` is every task once and N the first N of the permutation
     that `seed` fixes: none twice unless N is larger than the set. Repeats share their seed.
     """
-    if repeats < 1 or (episodes != "all" and episodes < 1):
+    if not _is_count(repeats) or not (episodes == "all" or _is_count(episodes)):
         raise BadArguments(
-            f"episodes={episodes!r} and repeats={repeats!r} were asked for. Both count from 1.",
+            f"episodes={episodes!r} and repeats={repeats!r} were asked for. Each is an "
+            "int from 1 on; episodes may be 'all'.",
             subject="episodes",
         )
     return [
@@ -73,6 +74,10 @@ def plan_episodes(
         )
         for repeat in range(repeats)
     ]
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value >= 1
 
 
 def _as_list(envs: Envs) -> list[EnvLike]:
@@ -153,7 +158,7 @@ def rollout(
         raise BadArguments(
             f"backend={backend!r} was asked for, and only 'inline' is installed.", subject="backend"
         )
-    if concurrency < 1:
+    if not _is_count(concurrency):
         raise BadArguments(
             f"concurrency={concurrency} was asked for, and must be 1 or more.",
             subject="concurrency",
