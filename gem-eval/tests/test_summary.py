@@ -36,7 +36,11 @@ def test_figures_come_with_their_intervals() -> None:
 
 
 def test_an_error_is_counted_apart_and_is_no_wrong_answer() -> None:
-    failed = {"stop_reason": "env_error", "error": "RuntimeError: no", "total_return": -9.0}
+    failed: dict[str, Any] = {
+        "stop_reason": "env_error",
+        "error": "RuntimeError: no",
+        "total_return": -9.0,
+    }
 
     found = result([outcome(0, success=True, total_return=1.0), outcome(1, **failed)])
 

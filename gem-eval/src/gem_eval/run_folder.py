@@ -102,7 +102,11 @@ class RunFolder:
     def write_summary(self, plain: Mapping[str, Any]) -> None:
         """Write the summary, whole or not at all. Raises OSError."""
         draft = _draft(self.summary_path, json.dumps(plain, indent=2, allow_nan=False))
-        draft.replace(self.summary_path)
+        try:
+            draft.replace(self.summary_path)
+        except OSError:
+            draft.unlink()
+            raise
 
 
 def claim(path: Path, text: str) -> None:

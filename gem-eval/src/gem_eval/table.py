@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import IO
 
 from rich import box
@@ -16,31 +16,44 @@ from gem_eval.summary import Result, Summary
 
 __all__ = ["print_summary"]
 
+_NAMES = ("environment", "policy")
 _SHOWN = 300
 _UNCUT = 10_000
 
 
 def print_summary(summary: Summary, file: IO[str]) -> None:
-    """Print the table, plain and uncut where the file is no terminal."""
+    """Print a table, plain and uncut where the file is no terminal; or blocks, on a narrow one."""
     console = Console(file=file, highlight=False)
+    rows = [_row(result) for result in summary.results]
+    table = _table(rows, box.SIMPLE_HEAD if console.is_terminal else None)
+    needed = console.measure(table, options=console.options.update(width=_UNCUT)).maximum
     if not console.is_terminal:
-        console.width = _UNCUT
-    console.print(_table(summary, box.SIMPLE_HEAD if console.is_terminal else None))
+        console.width = max(console.width, needed)
+    if needed <= console.width:
+        console.print(table)
+    else:
+        _print_blocks(console, rows)
     for line in _notes(summary):
         console.print(Text(line), soft_wrap=True)
 
 
-def _table(summary: Summary, lines: box.Box | None) -> Table:
+def _table(rows: Sequence[Mapping[str, str]], lines: box.Box | None) -> Table:
     table = Table(box=lines, pad_edge=False, header_style="bold")
-    rows = [_row(result) for result in summary.results]
-    for number, name in enumerate(rows[0]):
-        is_figure = number >= 2
-        table.add_column(
-            name, justify="right" if is_figure else "left", no_wrap=is_figure, overflow="fold"
-        )
+    for name in rows[0]:
+        table.add_column(name, justify="left" if name in _NAMES else "right", no_wrap=True)
     for row in rows:
         table.add_row(*map(Text, row.values()))
     return table
+
+
+def _print_blocks(console: Console, rows: Sequence[Mapping[str, str]]) -> None:
+    for row in rows:
+        title = "  ".join(row[name] for name in _NAMES)
+        console.print(Text(title, style="bold"), soft_wrap=True)
+        for name, figure in row.items():
+            if name not in _NAMES:
+                console.print(Text(f"  {name:<10}{figure}"), soft_wrap=True)
+        console.print()
 
 
 def _row(result: Result) -> dict[str, str]:

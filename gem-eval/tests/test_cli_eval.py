@@ -1,0 +1,254 @@
+"""`gem-env eval` in this process: what it prints, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from gem.cli.main import main
+
+
+class Done(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+Command = Callable[..., Done]
+GUESS = ("tiny:Guess", "--policy", "solver", "--episodes", "5")
+
+
+@pytest.fixture
+def gem_eval(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Command:
+    """Return a function that runs `gem-env eval` in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> Done:
+        capsys.readouterr()
+        status = main(["eval", *arguments])
+        return Done(status, *capsys.readouterr())
+
+    return run
+
+
+def complaint(done: Done) -> str:
+    assert (done.status, done.out) == (2, "")
+    [line] = done.err.splitlines()
+    return line
+
+
+def summary(folder: str = "run") -> Any:
+    return json.loads(Path(folder, "summary.json").read_text())
+
+
+def test_the_table_is_followed_by_the_folder_and_the_next_command(gem_eval: Command) -> None:
+    done = gem_eval(*GUESS, "--out", "run")
+
+    assert (done.status, done.err) == (0, "")
+    assert "tiny:Guess" in done.out
+    assert "1.000 [0.566, 1.000]" in done.out
+    assert done.out.endswith("Run folder: run\nNext: gem-env replay run --verify\n")
+
+
+def test_the_command_that_is_offered_next_works(gem_eval: Command) -> None:
+    gem_eval(*GUESS, "--out", "run")
+
+    assert main(["replay", "run", "--verify"]) == 0
+
+
+def test_json_is_the_summary_and_nothing_else(gem_eval: Command) -> None:
+    done = gem_eval(*GUESS, "--out", "run", "--json")
+
+    assert (done.status, done.err) == (0, "")
+    assert json.loads(done.out) == summary()
+
+
+def test_without_a_folder_one_is_made_and_named(gem_eval: Command) -> None:
+    done = gem_eval(*GUESS)
+
+    [folder] = Path("runs").iterdir()
+    assert f"Run folder: {folder}\n" in done.out
+
+
+def test_every_option_reaches_the_record(gem_eval: Command) -> None:
+    given = {
+        "--repeats": "2",
+        "--seed": "-7",
+        "--concurrency": "3",
+        "--backend": "inline",
+        "--wrappers": "concat,episode_tracking",
+        "--env-kwargs": '{"highest": 31}',
+        "--policy-kwargs": '{"parrot": {"times": 2}}',
+        "--max-turns": "2",
+        "--step-timeout": "1.5",
+    }
+    options = [word for pair in given.items() for word in pair]
+
+    assert gem_eval(*GUESS, "--policy", "parrot:a", *options, "--out", "run").status == 0
+
+    record = json.loads(Path("run", "run.json").read_text())
+    assert record["command"][0] == "gem-env"
+    settings = record["settings"]
+    assert [each["id"] for each in settings.pop("envs")] == ["tiny:Guess"]
+    assert [each["name"] for each in settings.pop("policies")] == ["solver", "parrot:a"]
+    assert [each["id"] for each in settings.pop("wrappers")] == ["concat", "episode_tracking"]
+    assert settings == {
+        "episodes": 5,
+        "repeats": 2,
+        "seed": -7,
+        "concurrency": 3,
+        "backend": "inline",
+        "env_kwargs": {"highest": 31},
+        "policy_kwargs": {"parrot": {"times": 2}},
+        "max_turns": 2,
+        "step_timeout_s": 1.5,
+    }
+
+
+def test_all_episodes_of_a_finite_set(gem_eval: Command) -> None:
+    gem_eval("tiny:Numbered", "--policy", "solver", "--episodes", "all", "--out", "run")
+
+    assert summary()["results"][0]["episodes"] == 6
+
+
+def test_the_command_line_wins_over_the_file(gem_eval: Command) -> None:
+    Path("e.toml").write_text('envs = "tiny:Echo"\npolicy = "solver"\nepisodes = 3\nout = "run"')
+
+    assert gem_eval("--config", "e.toml", "--episodes", "4").status == 0
+
+    [result] = summary()["results"]
+    assert (result["env_id"], result["episodes"]) == ("tiny:Echo", 4)
+
+
+def test_a_policy_is_found_in_the_current_folder(
+    gem_eval: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    Path("my_scripted_policy.py").write_text("def eight(request):\n    return r'\\boxed{8}'\n")
+
+    done = gem_eval("tiny:Guess", "--policy", "scripted:my_scripted_policy:eight")
+
+    assert done.status == 0
+
+
+def test_the_status_is_1_if_an_episode_ended_by_an_error(gem_eval: Command) -> None:
+    done = gem_eval("tiny:Broken", "--policy", "random", "--episodes", "20")
+
+    assert (done.status, done.err) == (1, "")
+    assert "The first error of random on tiny:Broken: RuntimeError: the wheel came off" in done.out
+
+
+def test_resume_alone_takes_everything_from_the_folder(gem_eval: Command) -> None:
+    gem_eval(*GUESS, "--seed", "3", "--out", "run")
+    expected = Path("run", "episodes.jsonl").read_bytes()
+    Path("run", "episodes.jsonl").write_bytes(expected[:-1000])
+
+    assert gem_eval("--resume", "run").status == 0
+
+    assert Path("run", "episodes.jsonl").read_bytes().count(b"\n") == 5
+
+
+def test_a_summary_that_cannot_be_written_is_written_on_resuming(gem_eval: Command) -> None:
+    gem_eval(*GUESS, "--out", "run")
+    Path("run", "summary.json").unlink()
+    Path("run", "summary.json").mkdir()
+
+    done = gem_eval("--resume", "run")
+
+    assert (done.status, done.out) == (1, "")
+    [line] = done.err.splitlines()
+    assert "The summary cannot be written" in line
+    assert line.endswith("gem-env eval --resume run")
+    assert sorted(path.name for path in Path("run").iterdir()) == [
+        "episodes.jsonl",
+        "run.json",
+        "summary.json",
+    ]
+    Path("run", "summary.json").rmdir()
+    assert gem_eval("--resume", "run").status == 0
+    assert summary()["episodes"] == 5
+
+
+def test_resume_with_the_same_command_is_the_same(gem_eval: Command) -> None:
+    gem_eval(*GUESS, "--out", "run")
+
+    assert gem_eval(*GUESS, "--resume", "run", "--concurrency", "1").status == 0
+
+
+def test_resume_of_another_evaluation_is_refused_by_what_differs(gem_eval: Command) -> None:
+    gem_eval(*GUESS, "--out", "run")
+
+    line = complaint(gem_eval("--resume", "run", "--seed", "1", "--episodes", "6"))
+
+    assert "seed is 0 there and 1 here" in line
+    assert "episodes is 5 there and 6 here" in line
+
+
+def test_a_folder_in_use_is_refused_with_how_to_go_on(gem_eval: Command) -> None:
+    gem_eval(*GUESS, "--out", "run")
+    before = {path: path.read_bytes() for path in Path("run").iterdir()}
+
+    assert "--resume run" in complaint(gem_eval(*GUESS, "--out", "run"))
+
+    assert {path: path.read_bytes() for path in Path("run").iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["tiny:Gess", "--policy", "solver"], "Did you mean 'tiny:Guess'"),
+        (["nope:*", "--policy", "solver"], "nope:*"),
+        (["tiny:Guess"], "--policy"),
+        (["--policy", "solver"], "an environment's id"),
+        ([], "--resume"),
+        (["tiny:Guess", "--policy", "solvr"], "Did you mean 'solver'"),
+        (["tiny:Guess", "--policy", "openai"], "openai:MODEL@BASE_URL"),
+        (["tiny:Guess", "--policy", "scripted:nowhere:Mine"], "'nowhere:Mine'"),
+        ([*GUESS, "--policy-kwargs", '{"openai": {}}'], "'openai'"),
+        ([*GUESS, "--env-kwargs", "{highest: 3}"], "JSON"),
+        ([*GUESS, "--env-kwargs", "[3]"], "JSON object"),
+        ([*GUESS, "--env-kwargs", '{"highst": 3}'], "highest: int"),
+        ([*GUESS, "--env-kwargs", '{"highest": "3"}'], "highest='3'"),
+        (["tiny:Picky", "--policy", "noop", "--env-kwargs", '{"size": 0}'], "size must be"),
+        ([*GUESS, "--wrappers", "concatt"], "'concat'"),
+        ([*GUESS, "--episodes", "-3"], "episodes=-3"),
+        ([*GUESS, "--episodes", "some"], "'some'"),
+        ([*GUESS, "--episodes", "all"], "finite"),
+        ([*GUESS, "--repeats", "0"], "repeats=0"),
+        ([*GUESS, "--concurrency", "-1"], "concurrency=-1"),
+        ([*GUESS, "--max-turns", "0"], "max_turns=0"),
+        ([*GUESS, "--step-timeout", "-1"], "step_timeout_s=-1"),
+        ([*GUESS, "--step-timeout", "nan"], "step_timeout_s=nan"),
+        ([*GUESS, "--backend", "ray"], "'ray'"),
+        ([*GUESS, "--seed", "x"], "--seed"),
+        ([*GUESS, "--resume", "nowhere"], "nowhere"),
+        ([*GUESS, "--resume", "run", "--out", "run"], "--out"),
+        ([*GUESS, "--out", "file/run"], "file/run"),
+        (["--config", "absent.toml"], "absent.toml"),
+        (["--config", "file"], "not TOML"),
+    ],
+)
+def test_wrong_use_is_one_line_and_makes_nothing(
+    gem_eval: Command, arguments: list[str], what: str
+) -> None:
+    Path("file").write_text("this is no TOML")
+
+    assert what in complaint(gem_eval(*arguments))
+
+    assert [str(path) for path in Path().iterdir()] == ["file"]
+
+
+def test_help_has_an_example_and_names_the_policies(gem_eval: Command) -> None:
+    done = gem_eval("--help")
+
+    assert done.status == 0
+    assert "gem-env eval --resume" in done.out
+    assert "openai:MODEL@BASE_URL" in done.out
