@@ -8,11 +8,18 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import reprlib
+import types
 from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from pathlib import PurePath
 from typing import Any, NamedTuple, get_type_hints
+from weakref import WeakKeyDictionary
 
-from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
-from pydantic_core import PydanticSerializationError, to_jsonable_python
+from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, ValidationError
+from pydantic.errors import PydanticUndefinedAnnotation
+from pydantic_core import SchemaError
 
 from gem.errors import BadArguments, OpaqueError
 
@@ -32,7 +39,7 @@ class Parameter(NamedTuple):
 
     def __str__(self) -> str:
         shown = f"{self.name}: {self.type}" if self.type else self.name
-        return shown if self.is_required else f"{shown} = {self.default!r}"
+        return shown if self.is_required else f"{shown} = {_short(self.default)}"
 
 
 class _Signature(NamedTuple):
@@ -88,42 +95,67 @@ def _bad_arguments(subject: str, problems: list[str], signature: _Signature) -> 
 
 
 def _complaint(parameter: Parameter, value: Any, error: ValidationError) -> str:
-    reasons = dict.fromkeys(detail["msg"] for detail in error.errors(include_url=False))
-    return f"{parameter.name}={_short(value)} does not fit ({', or '.join(reasons)})"
+    reasons = dict.fromkeys(detail["msg"] for detail in _details(error))
+    shown = ", or ".join(list(reasons)[:3])
+    return f"{parameter.name}={_short(value)} does not fit ({shown})"
+
+
+def _details(error: ValidationError) -> list[Any]:
+    return list(error.errors(include_url=False, include_context=False, include_input=False))
+
+
+class _Short(reprlib.Repr):
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = self.maxother = 60
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    text = " ".join(_Short().repr(value).split())
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def _fit(adapter: TypeAdapter[Any], value: Any) -> Any:
     try:
-        return adapter.validate_python(value)
+        fitted = adapter.validate_python(value, strict=True)
     except ValidationError as error:
-        try:
-            text = json.dumps(value, allow_nan=False)
-        except (TypeError, ValueError):
-            text = None
-        if text is None:
-            raise
-        try:
-            return adapter.validate_json(text)
-        except ValidationError:
-            if _wants_object(error):
-                raise error from None
-            raise
+        return _fit_as_json(adapter, value, error)
+    # Validation copies containers and makes iterables lazy; what was given is good as it is.
+    return fitted if isinstance(value, (int, float, str)) else value
 
 
-def _wants_object(error: ValidationError) -> bool:
-    """Say whether a live object is among what would fit, which JSON's rules know nothing of."""
-    return any(detail["type"] == "is_instance_of" for detail in error.errors(include_url=False))
+def _fit_as_json(adapter: TypeAdapter[Any], value: Any, error: ValidationError) -> Any:
+    try:
+        text = json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        raise error from None
+    try:
+        return adapter.validate_json(text, strict=True)
+    except ValidationError as json_error:
+        # JSON's rules know nothing of the live object that would also fit.
+        wants_object = any(detail["type"] == "is_instance_of" for detail in _details(error))
+        raise (error if wants_object else json_error) from None
 
 
-@functools.lru_cache(maxsize=1024)
+_signatures: WeakKeyDictionary[Any, dict[int, _Signature]] = WeakKeyDictionary()
+
+
 def _signature(target: Callable[..., Any], skip: int) -> _Signature:
+    try:
+        known = _signatures.setdefault(target, {})
+    except TypeError:  # it has no hash, or takes no weak reference
+        return _read_signature(target, skip)
+    if skip not in known:
+        known[skip] = _read_signature(target, skip)
+    return known[skip]
+
+
+def _read_signature(target: Callable[..., Any], skip: int) -> _Signature:
     function = target.__init__ if isinstance(target, type) else target  # type: ignore[misc]  # only read
-    found = list(inspect.signature(function).parameters.values())
+    try:
+        found = list(inspect.signature(function).parameters.values())
+    except ValueError:  # built in, and nothing is known of what it takes
+        return _Signature({}, {}, True)
     hints = _hints(function)
     named = [
         parameter
@@ -140,41 +172,106 @@ def _signature(target: Callable[..., Any], skip: int) -> _Signature:
 
 def _parameter(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> Parameter:
     hint = hints.get(parameter.name)
-    shown = "" if hint is None else inspect.formatannotation(hint)
+    shown = "" if parameter.name not in hints else inspect.formatannotation(hint)
     is_required = parameter.default is parameter.empty
     default = None if is_required else parameter.default
     return Parameter(parameter.name, shown.replace("typing.", ""), default, is_required)
 
 
-def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:
-    try:
-        return get_type_hints(function, include_extras=True)
-    except (NameError, TypeError, AttributeError):  # a name imported for type checkers alone
-        return {}
+def _hints(function: Any) -> dict[str, Any]:
+    """Return what each parameter is annotated with; one that cannot be resolved is left out."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    function = inspect.unwrap(function)
+    if not hasattr(function, "__code__"):
+        function = type(function).__call__
+    names = getattr(function, "__globals__", {})
+    hints: dict[str, Any] = {}
+    for name, annotation in getattr(function, "__annotations__", {}).items():
+        alone = types.SimpleNamespace(__annotations__={name: annotation})
+        try:
+            hints |= get_type_hints(alone, globalns=names, include_extras=True)
+        except (NameError, TypeError, AttributeError, SyntaxError):
+            continue  # most often a name that is imported for type checkers alone
+    return hints
 
 
 def _adapter(hint: Any) -> TypeAdapter[Any]:
-    config = ConfigDict(strict=True, arbitrary_types_allowed=True)
-    try:
-        return TypeAdapter(hint, config=config)
-    except PydanticUserError:  # a model or a dataclass carries its own configuration
-        return TypeAdapter(hint)
+    for config in (ConfigDict(arbitrary_types_allowed=True), None):
+        try:
+            return TypeAdapter(hint, config=config)
+        except PydanticUserError:  # a model or a dataclass carries its own configuration
+            continue
+        except (SchemaError, PydanticUndefinedAnnotation):  # a protocol, say, or a name unknown
+            break
+    return TypeAdapter(Any)
 
 
 def recorded(kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `kwargs` as JSON data; a live or very large object becomes a note of its type."""
+    """Return `kwargs` as JSON data; a live or very large object becomes a note of its type.
+
+    The cost has a bound: a table of a million rows is not walked to its end.
+    """
     return {name: _recorded(value) for name, value in kwargs.items()}
 
 
 def _recorded(value: Any) -> Any:
     try:
-        plain = to_jsonable_python(value)
-        text = json.dumps(plain, allow_nan=False)
-    except (PydanticSerializationError, ValueError, TypeError, RecursionError):
-        text = None
-    if text is None or len(text) > _MAX_RECORDED:
+        return _Plain(_MAX_RECORDED).data(value)
+    except _LIVE:
         return {_OPAQUE: f"{type(value).__module__}.{type(value).__qualname__}"}
-    return json.loads(text)
+
+
+class _NotPlainError(Exception):
+    """A value is no JSON data, or too much of it."""
+
+
+_LIVE = (_NotPlainError, ValueError, RecursionError)
+
+
+class _Plain:
+    """Turn values into JSON data until so many characters, about, are spent."""
+
+    def __init__(self, budget: int) -> None:
+        self._left = budget
+
+    def data(self, value: Any) -> Any:
+        self._spend(2)
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, Enum):
+            return self.data(value.value)
+        if isinstance(value, str):
+            self._spend(len(value))
+            return str(value)
+        if isinstance(value, int):
+            self._spend(len(str(value)))
+            return int(value)
+        if isinstance(value, float) and abs(value) < float("inf"):
+            self._spend(8)
+            return float(value)
+        if isinstance(value, PurePath):
+            return self.data(str(value))
+        if isinstance(value, BaseModel):
+            return self.data(dict(value))
+        if is_dataclass(value) and not isinstance(value, type):
+            return self.data({each.name: getattr(value, each.name) for each in fields(value)})
+        if isinstance(value, Mapping):
+            return {self._key(key): self.data(item) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self.data(item) for item in value]
+        raise _NotPlainError
+
+    def _key(self, key: object) -> str:
+        if not isinstance(key, str):
+            raise _NotPlainError
+        self._spend(len(key) + 2)
+        return str(key)
+
+    def _spend(self, characters: int) -> None:
+        self._left -= characters
+        if self._left < 0:
+            raise _NotPlainError
 
 
 def is_opaque(value: object) -> bool:

@@ -1,7 +1,10 @@
 """What can go wrong, as one tree. Every class carries its facts as fields, not only as text.
 
 GemError
-├── UnknownId              no installed plugin provides this id (UnknownEnv, UnknownWrapper, UnknownPolicy)
+├── UnknownId              no installed plugin provides this id
+│   ├── UnknownEnv
+│   ├── UnknownWrapper
+│   └── UnknownPolicy
 ├── IdConflict             two distributions claim one id
 ├── MissingRequirement     a spec needs a package that is not installed
 ├── TargetError            a target string names nothing that can be imported
@@ -42,6 +45,7 @@ __all__ = [
     "UnknownPolicy",
     "UnknownWrapper",
     "WrapperOrderError",
+    "in_one_line",
 ]
 
 
@@ -176,3 +180,16 @@ class LogError(GemError):
     def __init__(self, message: str, *, path: str) -> None:
         super().__init__(message)
         self.path = path
+
+
+def in_one_line(error: BaseException) -> str:
+    r"""Return any error's type and text as one line, even where its own text fails.
+
+    >>> in_one_line(ValueError("first\nsecond"))
+    'ValueError: first second'
+    """
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001  the author of an error may have erred too
+        text = "(its text cannot be shown)"
+    return " ".join(f"{type(error).__name__}: {text}".split())

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import re
 import traceback
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from importlib.metadata import Distribution, EntryPoint
 from typing import Literal
 
+from gem.errors import in_one_line
 from gem.specs import API_GROUP, API_VERSION, PluginManifest
 
-__all__ = ["PluginRecord", "load_all"]
+__all__ = ["RIVAL", "PluginRecord", "load_all"]
+
+RIVAL = "gem-llm"
 
 _GROUP_PREFIX = "gem.plugins."
 _KINDS = ("envs", "wrappers", "tools", "policies", "adapters", "executors")
@@ -45,74 +50,86 @@ def load_all() -> tuple[PluginRecord, ...]:
 
 
 def _scan() -> Iterator[PluginRecord]:
-    entry_points = importlib.metadata.entry_points()
-    for group in sorted(entry_points.groups):
-        if group == API_GROUP:
-            yield from map(_load, entry_points.select(group=group))
-        elif group.startswith(_GROUP_PREFIX):
-            yield from (_incompatible(point, group) for point in entry_points.select(group=group))
+    seen: set[str] = set()
+    for distribution in importlib.metadata.distributions():
+        if _GROUP_PREFIX not in _entry_points_text(distribution):
+            continue
+        name = re.sub(r"[-_.]+", "-", _about(distribution)[0]).lower()
+        if name not in seen:  # the first on the path is the one that imports find
+            seen.add(name)
+            yield from _records(distribution)
 
 
-def _load(point: importlib.metadata.EntryPoint) -> PluginRecord:
+def _entry_points_text(distribution: Distribution) -> str:
+    try:
+        return distribution.read_text("entry_points.txt") or ""
+    except (OSError, ValueError):  # damaged, and so is whatever else it may hold
+        return ""
+
+
+def _about(distribution: Distribution) -> tuple[str, str]:
+    about = dict(distribution.metadata.items())  # type: ignore[attr-defined]  # a Message
+    return about.get("Name", "?"), about.get("Version", "?")
+
+
+def _records(distribution: Distribution) -> Iterator[PluginRecord]:
+    name, version = _about(distribution)
+    try:
+        points = tuple(distribution.entry_points)
+    except Exception as error:  # noqa: BLE001  its entry points may be written anyhow
+        yield _failed(PluginRecord(name, name, version, "failed"), error)
+        return
+    for point in points:
+        blank = PluginRecord(point.name, name, version, "ok")
+        if point.group == API_GROUP:
+            yield _load(point, blank)
+        elif point.group.startswith(_GROUP_PREFIX):
+            theirs = point.group.removeprefix(_GROUP_PREFIX)
+            reason = (
+                f"It is written for plugin API {theirs}, and this gem-core speaks v{API_VERSION}. "
+                "Install versions of the two that match."
+            )
+            yield replace(blank, state="incompatible", error=reason)
+
+
+def _load(point: EntryPoint, blank: PluginRecord) -> PluginRecord:
     try:
         manifest = point.load()
-        if not isinstance(manifest, PluginManifest):
-            raise TypeError(
-                f"{point.value} is a {type(manifest).__name__}, and must be a gem.PluginManifest"
-            )
+        if isinstance(manifest, PluginManifest):
+            return replace(blank, manifest=manifest)
+        kind = type(manifest).__name__
+        raise TypeError(f"{point.value} is a {kind}, and must be a gem.PluginManifest")
     except (KeyboardInterrupt, GeneratorExit):
         raise
-    except BaseException as error:  # a plugin may raise anything at import, SystemExit too
-        if os.environ.get("GEM_STRICT_PLUGINS") == "1":
-            raise
-        text = "".join(traceback.format_exception(error))
-        shown = " ".join(f"{type(error).__name__}: {error}".split())
-        return _record(point, "failed", error=shown, traceback=text)
-    return _record(point, "ok", manifest=manifest)
+    except BaseException as error:  # noqa: BLE001  a plugin may raise anything, SystemExit too
+        return _failed(blank, error)
 
 
-def _incompatible(point: importlib.metadata.EntryPoint, group: str) -> PluginRecord:
-    theirs = group.removeprefix(_GROUP_PREFIX)
-    error = (
-        f"It is written for plugin API {theirs}, and this gem-core speaks v{API_VERSION}. "
-        "Install versions of the two that match."
-    )
-    return _record(point, "incompatible", error=error)
-
-
-def _record(
-    point: importlib.metadata.EntryPoint,
-    state: Literal["ok", "failed", "incompatible"],
-    *,
-    manifest: PluginManifest | None = None,
-    error: str | None = None,
-    traceback: str | None = None,
-) -> PluginRecord:
-    distribution = point.dist
-    name, version = (distribution.name, distribution.version) if distribution else ("?", "?")
-    return PluginRecord(point.name, name, version, state, manifest, error, traceback)
+def _failed(blank: PluginRecord, error: BaseException) -> PluginRecord:
+    if os.environ.get("GEM_STRICT_PLUGINS") == "1":
+        raise error
+    text = "".join(traceback.format_exception(error))
+    return replace(blank, state="failed", error=in_one_line(error), traceback=text)
 
 
 def _impostors() -> Iterator[PluginRecord]:
     """Report the published package that owns the same import folder as this one."""
     try:
-        version = importlib.metadata.version("gem-llm")
+        version = importlib.metadata.version(RIVAL)
     except importlib.metadata.PackageNotFoundError:
         return
     error = (
-        "It installs the same import folder, `gem`, as gem-core. Run `pip uninstall gem-llm`, "
-        "then install gem-core again."
+        f"{RIVAL} installs the same import folder, `gem`, as gem-core. Run "
+        f"`pip uninstall {RIVAL}`, then install gem-core again."
     )
-    yield PluginRecord("gem-llm", "gem-llm", version, "conflict", error=error)
+    yield PluginRecord(RIVAL, RIVAL, version, "conflict", error=error)
 
 
 def _with_conflicts(records: Iterable[PluginRecord]) -> Iterator[PluginRecord]:
     records = tuple(records)
     claims = _claims(records)
     for record in records:
-        shared = {
-            claim: claims[claim] for claim in _claimed(record) if len(claims[claim]) > 1
-        }
+        shared = {claim: claims[claim] for claim in _claimed(record) if len(claims[claim]) > 1}
         if not shared:
             yield record
             continue

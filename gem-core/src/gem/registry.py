@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, Union, cast
 
@@ -25,9 +26,10 @@ from gem.errors import (
     UnknownWrapper,
     WrapperOrderError,
 )
-from gem.plugins import PluginRecord
+from gem.guards import checked_seed
+from gem.plugins import RIVAL, PluginRecord
 from gem.specs import EnvSpec, PolicySpec, WrapperRef, WrapperSpec
-from gem.targets import check_requirements, load_target
+from gem.targets import check_requirements, forget_installed, load_target
 from gem.wrapper import Wrapper
 
 __all__ = [
@@ -87,6 +89,7 @@ def refresh() -> None:
     """Forget what was scanned, so that plugins installed since are found."""
     global _catalogue
     _catalogue = None
+    forget_installed()
 
 
 def plugins() -> tuple[PluginRecord, ...]:
@@ -130,6 +133,9 @@ def wrapper_spec(wrapper_id: str) -> WrapperSpec:
     A `module:Class` target is an id as well: it needs no plugin.
     """
     if ":" in wrapper_id:
+        provided = _provided(wrapper_id)
+        if provided is not None:
+            return provided
         found = load_target(wrapper_id)
         rewrites = getattr(found, "rewrites_history", False) is True
         return WrapperSpec.model_construct(
@@ -138,6 +144,11 @@ def wrapper_spec(wrapper_id: str) -> WrapperSpec:
     return cast(
         WrapperSpec, _find("wrappers", wrapper_id, UnknownWrapper, "gem-env list --wrappers")
     )
+
+
+def _provided(target: str) -> WrapperSpec | None:
+    """Return the spec of the wrapper that has this target, if a plugin has one."""
+    return next((found for found in wrappers() if found.target == target), None)
 
 
 def policy_spec(policy_id: str) -> PolicySpec:
@@ -165,18 +176,22 @@ def _unknown(kind: str, id: str, unknown: type[UnknownId], listing: str) -> Unkn
     known += [local for local in _local if kind == "envs"]
     near = _near(id, known)
     hint = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
-    broken = [record.distribution for record in plugins() if record.state != "ok"]
-    doubt = (
-        f"These plugins did not load: {', '.join(broken)} (see `gem-env plugins`). "
-        if broken
-        else ""
-    )
     return unknown(
-        f"No installed pack provides the {unknown.kind} {id!r}. {hint}{doubt}"
+        f"No installed pack provides the {unknown.kind} {id!r}. {hint}{_doubt()}"
         f"Run `{listing}` to see every one.",
         id=id,
         suggestions=near,
     )
+
+
+def _doubt() -> str:
+    """Say which plugins do not work: the id may be one of theirs."""
+    broken = [record for record in plugins() if record.state != "ok"]
+    if not broken:
+        return ""
+    names = ", ".join(record.distribution for record in broken)
+    rivals = "".join(f"{each.error} " for each in broken if each.name == RIVAL)
+    return f"These plugins have a problem: {names} (see `gem-env plugins`). {rivals}"
 
 
 def _near(id: str, known: Sequence[str]) -> list[str]:
@@ -238,7 +253,11 @@ def _name(target: str | Callable[..., Env] | None) -> str:
 
 
 def make(
-    env: EnvLike, *, seed: int | None = None, wrappers: Iterable[WrapperLike] = (), **kwargs: Any
+    env_id: EnvLike,
+    *,
+    seed: int | None = None,
+    wrappers: Iterable[WrapperLike] = (),
+    **kwargs: Any,
 ) -> Env:
     """Build an environment with its wrappers, innermost first.
 
@@ -246,11 +265,15 @@ def make(
     fixes the instance's run seed: its first `reset()` equals `reset(seed=seed)`. Raises
     UnknownEnv, IdConflict, MissingRequirement, TargetError, BadArguments, WrapperOrderError.
     """
-    found = resolve(env)
+    found, first_seed = resolve(env_id), checked_seed(seed, "make")
     check_requirements(found.requires, subject=found.id)
+    layers = [_layer(each) for each in (*found.wrappers, *_listed(wrappers))]
+    _check_order(layers)
     made = _construct(found, {**found.kwargs, **kwargs})
-    made._first_seed = seed
-    return _wrap(made, [*found.wrappers, *wrappers])
+    made.unwrapped._first_seed = first_seed
+    for layer in layers:
+        made = _put_on(layer, made)
+    return made
 
 
 def resolve(env: EnvLike) -> EnvSpec:
@@ -277,72 +300,105 @@ def _described(plain: Mapping[str, Any]) -> EnvSpec:
 
 
 def _construct(found: EnvSpec, kwargs: dict[str, Any]) -> Env:
-    local = _local.get(found.id, _Local(found, None, {}))
+    local = _local.get(found.id)
+    if local is None or local.spec.target != found.target:
+        local = _Local(found, None, {})
     kwargs = {
         name: local.kwargs.get(name, value) if is_opaque(value) else value
         for name, value in kwargs.items()
     }
     refuse_opaque(kwargs, subject=found.id)
     target = local.target or load_target(found.target)
-    made = target(**checked(target, kwargs, subject=found.id))
-    if not isinstance(made, Env):
-        raise TargetError(
-            f"{found.target!r} made a {type(made).__name__}, and must make a gem.Env.",
-            target=found.target,
-        )
+    made = _env(target(**checked(target, kwargs, subject=found.id)), found.target)
     made.spec = found.model_copy(update={"kwargs": recorded(kwargs), "wrappers": ()})
     return made
 
 
-def _wrap(env: Env, layers: Sequence[WrapperLike]) -> Env:
-    names: list[str] = []
-    depth = 0
-    for layer in layers:
-        name, found, env = _add(env, layer)
-        names.append(name)
-        depth = _check_order(names, found, depth)
-    return env
+def _env(made: Any, target: str) -> Env:
+    if isinstance(made, Env):
+        return made
+    raise TargetError(
+        f"{target!r} made a {type(made).__name__}, and must make a gem.Env. Name another target.",
+        target=target,
+    )
 
 
-def _add(env: Env, layer: WrapperLike) -> tuple[str, WrapperSpec | None, Env]:
-    if isinstance(layer, Callable):  # type: ignore[arg-type]
-        wrapped = layer(env)  # type: ignore[operator]
-        return getattr(layer, "__name__", type(wrapped).__name__), None, wrapped
-    ref = _as_ref(layer)  # type: ignore[arg-type]
+class _Layer(NamedTuple):
+    """One wrapper, its arguments checked before anything is built."""
+
+    name: str
+    spec: WrapperSpec | None
+    ref: WrapperRef | None
+    wrap: Callable[[Env], Any]
+
+
+def _listed(wrappers: Iterable[WrapperLike]) -> list[WrapperLike]:
+    if isinstance(wrappers, (str, Mapping)) or not isinstance(wrappers, Iterable):
+        raise BadArguments(
+            f"wrappers={wrappers!r} is one {type(wrappers).__name__}, and a list of wrappers is "
+            "needed, innermost first.",
+            subject="wrappers",
+        )
+    return list(wrappers)
+
+
+def _layer(like: WrapperLike) -> _Layer:
+    if callable(like):
+        of = like.func if isinstance(like, functools.partial) else like
+        return _Layer(_name(of).partition(":")[2], _provided(_name(of)), None, like)
+    ref = _as_ref(like)
     found = wrapper_spec(ref.id)
     check_requirements(found.requires, subject=found.id)
     refuse_opaque(ref.kwargs, subject=found.id)
     target = load_target(found.target)
-    wrapped = target(env, **checked(target, ref.kwargs, subject=found.id, skip=1))
-    if isinstance(wrapped, Wrapper):
-        wrapped._ref = WrapperRef(id=found.id, kwargs=recorded(ref.kwargs))
-        wrapped._blocks = found.blocking
-    return found.id, found, wrapped
+    kwargs = checked(target, ref.kwargs, subject=found.id, skip=1)
+    written = WrapperRef(id=found.id, kwargs=recorded(ref.kwargs))
+    return _Layer(found.id, found, written, lambda env: target(env, **kwargs))
 
 
-def _as_ref(layer: str | WrapperRef | Mapping[str, Any]) -> WrapperRef:
+def _put_on(layer: _Layer, env: Env) -> Env:
+    wrapped = _env(layer.wrap(env), layer.spec.target if layer.spec else layer.name)
+    if layer.ref is None or layer.spec is None or not isinstance(wrapped, Wrapper):
+        return wrapped
+    if wrapped.env is env:
+        wrapped._ref, wrapped._blocks = layer.ref, layer.spec.blocking
+    elif env.spec is not None:  # one id that stands for several layers
+        blocking = env.spec.blocking or layer.spec.blocking
+        stack = {"wrappers": (*env.spec.wrappers, layer.ref), "blocking": blocking}
+        wrapped.spec = env.spec.model_copy(update=stack)
+    return wrapped
+
+
+def _as_ref(layer: Any) -> WrapperRef:
     if isinstance(layer, str):
         return WrapperRef(id=layer)
     if isinstance(layer, WrapperRef):
         return layer
-    id = layer.get("id")
-    if not isinstance(id, str):
+    if not isinstance(layer, Mapping) or not isinstance(layer.get("id"), str):
         raise BadArguments(
-            f"A wrapper was given as {dict(layer)!r}, without its 'id'.", subject="wrappers"
+            f"A wrapper was given as {layer!r:.80}, and none is known by that. Give its id, a "
+            "dictionary with its 'id' and arguments, or a callable.",
+            subject="wrappers",
         )
-    return WrapperRef(id=id, kwargs={name: value for name, value in layer.items() if name != "id"})
+    kwargs = {name: value for name, value in layer.items() if name != "id"}
+    if set(kwargs) == {"kwargs"} and isinstance(kwargs["kwargs"], Mapping):
+        kwargs = dict(kwargs["kwargs"])  # a WrapperRef as JSON data
+    return WrapperRef(id=layer["id"], kwargs=kwargs)
 
 
-def _check_order(names: list[str], found: WrapperSpec | None, depth: int) -> int:
+def _check_order(layers: Sequence[_Layer]) -> None:
     """Refuse a layer inside its place: tools inside observations inside one prompt."""
-    if found is None or found.layer == "any":
-        return depth
-    place = _LAYERS.index(found.layer) + 1
-    if place < depth or place == depth == len(_LAYERS):
-        raise WrapperOrderError(
-            f"The wrappers {', '.join(names)} cannot work in this order: {names[-1]!r} is a "
-            f"{found.layer} wrapper around a {_LAYERS[depth - 1]} wrapper. From the inside: "
-            "tools, then observations, then at most one prompt wrapper.",
-            wrappers=names,
-        )
-    return max(place, depth)
+    depth = 0
+    for count, layer in enumerate(layers, start=1):
+        if layer.spec is None or layer.spec.layer == "any":
+            continue
+        place = _LAYERS.index(layer.spec.layer) + 1
+        if place < depth or place == depth == len(_LAYERS):
+            names = [each.name for each in layers]
+            raise WrapperOrderError(
+                f"The wrappers {', '.join(names)} cannot work in this order: {names[count - 1]!r} "
+                f"is a {layer.spec.layer} wrapper around a {_LAYERS[depth - 1]} wrapper. From the "
+                "inside: tools, then observations, then at most one prompt wrapper.",
+                wrappers=names,
+            )
+        depth = place

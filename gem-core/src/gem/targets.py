@@ -13,9 +13,9 @@ from typing import Any
 
 from packaging.requirements import Requirement
 
-from gem.errors import MissingRequirement, TargetError
+from gem.errors import MissingRequirement, TargetError, in_one_line
 
-__all__ = ["check_requirements", "load_target"]
+__all__ = ["check_requirements", "forget_installed", "load_target"]
 
 
 def check_requirements(requirements: Iterable[str], *, subject: str) -> None:
@@ -33,14 +33,19 @@ def check_requirements(requirements: Iterable[str], *, subject: str) -> None:
 
 @functools.lru_cache(maxsize=1024)
 def _is_met(text: str) -> bool:
-    requirement = Requirement(text)
-    if requirement.marker and not requirement.marker.evaluate():
-        return True
     try:
-        version = importlib.metadata.version(requirement.name)
-    except importlib.metadata.PackageNotFoundError:
+        requirement = Requirement(text)
+        if requirement.marker and not requirement.marker.evaluate():
+            return True
+        version: str | None = importlib.metadata.version(requirement.name)
+        return version is not None and requirement.specifier.contains(version, prereleases=True)
+    except (importlib.metadata.PackageNotFoundError, ValueError):  # absent, or not readable
         return False
-    return requirement.specifier.contains(version, prereleases=True)
+
+
+def forget_installed() -> None:
+    """Look again at what is installed when it is next asked for."""
+    _is_met.cache_clear()
 
 
 @functools.lru_cache(maxsize=4096)
@@ -55,8 +60,8 @@ def load_target(target: str) -> Any:
         raise
     except BaseException as error:  # a module may raise anything at import, SystemExit too
         raise TargetError(
-            f"{target!r} cannot be imported ({type(error).__name__}: {error}). Check the "
-            "spelling, `module:attribute`, and that its package is installed and whole.",
+            f"{target!r} cannot be imported ({in_one_line(error)}). Check the spelling, "
+            "`module:attribute`, and that its package is installed and whole.",
             target=target,
         ) from error
     return found
