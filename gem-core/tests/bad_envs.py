@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gem.env import Env
-from gem.errors import ResetNeeded
+from gem.errors import DataError, ResetNeeded
 from gem.snapshot import Snapshot, encode
 from gem.step import Step
 from gem.testing.envs import Coin, Echo, Guess, Lamps
@@ -202,7 +202,8 @@ class RewardIsNoNumber(Guess):
 
     def step(self, action: str) -> Step:
         step = super().step(action)
-        return step._replace(reward=np.float32(step.reward))  # type: ignore[arg-type]
+        narrow: Any = np.float32(step.reward)
+        return step._replace(reward=narrow)
 
 
 class StepsAfterEnd(Guess):
@@ -428,6 +429,20 @@ class RaisesAlways(Env):
         raise RuntimeError("this one is broken")
 
 
+class CannotBeMade(Env):
+    """Leaves while it is made."""
+
+    def __init__(self) -> None:
+        sys.exit("not even made")
+
+
+class LacksData(Env):
+    """Finds out in reset that its data is not there."""
+
+    def reset(self, seed: int | None = None) -> Started:
+        raise DataError("There is no table.", source="table")
+
+
 class ExitsAlways(Env):
     """Leaves in reset."""
 
@@ -438,7 +453,7 @@ class ExitsAlways(Env):
 class NeverEnds(Lamps):
     """Has no limit and no end."""
 
-    max_turns = None
+    max_turns = None  # type: ignore[assignment]
 
     def step(self, action: str) -> Step:
         return Step(f"Day {self.rng.random()}.", 0.0, False, False, {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import runpy
 import subprocess
@@ -183,9 +184,7 @@ def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
-def test_a_pipe_that_closes_under_a_command_is_no_error(
-    install: Install, capsys: Output
-) -> None:
+def test_a_pipe_that_closes_under_a_command_is_no_error(install: Install, capsys: Output) -> None:
     hello(install, "acme-hello", "raise BrokenPipeError")
 
     assert main(["hello", "world"]) == 0
@@ -198,7 +197,8 @@ def test_stdout_is_let_go_of_where_it_is_a_file(
     hello(install, "acme-hello", "raise BrokenPipeError")
 
     assert main(["hello", "world"]) == 0
-    print("into the void", flush=True)
+    sys.stdout.write("into the void")
+    sys.stdout.flush()
     assert "void" not in capfd.readouterr().out
 
 
@@ -206,7 +206,9 @@ def test_what_the_terminal_cannot_show_is_escaped(tmp_path: Path) -> None:
     variables = {**os.environ, "PYTHONIOENCODING": "ascii"}
     code = "from gem.cli.main import main; main(['--version']); print('\\u221a')"
 
-    done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=variables, capture_output=True, check=True
+    )
 
     assert done.stdout.endswith(b"\\u221a\n")
 
@@ -251,3 +253,9 @@ def test_a_long_last_column_wraps_under_itself(monkeypatch: pytest.MonkeyPatch) 
     assert all(line.startswith("    word") for line in lines[1:])
 
 
+def test_it_writes_to_what_is_no_terminal_and_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", written)
+
+    assert main(["list", "no:such"]) == 2
+    assert "'no:such'" in written.getvalue()

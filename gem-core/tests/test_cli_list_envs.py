@@ -90,7 +90,9 @@ def test_broken_plugins_are_mentioned_on_standard_error(install: Install, capsys
 
 def test_listing_imports_no_environment(tmp_path: Path, install: Install) -> None:
     source = "raise AssertionError('imported')"
-    folder = install("acme-mines", envs={"mine:Boom": "acme_mines.boom:Boom"}, files={"boom.py": source})
+    folder = install(
+        "acme-mines", envs={"mine:Boom": "acme_mines.boom:Boom"}, files={"boom.py": source}
+    )
     code = (
         f"import sys; sys.path.insert(0, {str(folder)!r}); from gem.cli.main import main; "
         "assert main(['list']) == 0; assert not {'numpy', 'pluggy', 'acme_mines.boom'} & "

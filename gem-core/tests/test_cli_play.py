@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import pty
+import select
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -26,6 +28,11 @@ class Raises(Lamps):
     """Fails in its first step."""
     def step(self, action):
         raise RuntimeError("out of\\nwords")
+
+class Unmade(Lamps):
+    """Fails while it is made."""
+    def __init__(self):
+        raise RuntimeError("no\\nhands")
 
 class Refuses(Lamps):
     """Misses its data in its first step."""
@@ -49,7 +56,7 @@ class NoSample(Guess):
     def sample_action(self):
         raise NotImplementedError
 '''
-NAMES = ("Raises", "Refuses", "NotPlain", "Hostile", "NoSample")
+NAMES = ("Raises", "Unmade", "Refuses", "NotPlain", "Hostile", "NoSample")
 OURS = ("Guess", "Lamps", "Coin")
 TERMINAL = """
 import fcntl, signal, sys, termios
@@ -177,6 +184,10 @@ def test_an_environment_that_raises_is_reported_in_one_line(play: Play) -> None:
     assert "The environment raised RuntimeError: out of words\n" in play("Raises", "1", status=1)
 
 
+def test_an_environment_that_cannot_be_made_is_reported_in_one_line(play: Play) -> None:
+    assert play("Unmade", status=1) == "The environment raised RuntimeError: no hands\n"
+
+
 def test_an_error_of_ours_is_wrong_use(play: Play) -> None:
     play("Refuses", "1", status=2)
 
@@ -219,12 +230,18 @@ class Terminal:
         self.shown = ""
         os.write(self._ours, keys.encode())
 
+    def type_until(self, key: str, text: str) -> None:
+        """Type a key, and again where it came too early: a read that was about to begin."""
+        self.shown = ""
+        while text not in self.shown:
+            os.write(self._ours, key.encode())
+            while text not in self.shown and select.select([self._ours], [], [], 3)[0]:
+                self.shown += os.read(self._ours, 4096).decode()
+
     def left(self) -> int:
         """Read to the end and return the exit status."""
-        try:
+        with contextlib.suppress(OSError):  # Linux answers so once the other side is closed
             self.read_until("never shown")
-        except OSError:  # Linux answers so once the other side is closed
-            pass
         return self._process.wait()
 
     def close(self) -> None:
@@ -253,8 +270,7 @@ def test_a_hint_in_a_real_terminal(terminal: Terminal) -> None:
 @pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["Ctrl-C", "Ctrl-D"])
 def test_leaving_a_real_terminal_by(key: str, terminal: Terminal) -> None:
     terminal.read_until("> ")
-    terminal.type(key)
+    terminal.type_until(key, "Left after 0 turns")
 
     assert terminal.left() == 0
-    assert "Left after 0 turns" in terminal.shown
     assert "Traceback" not in terminal.shown

@@ -113,8 +113,8 @@ def test_what_is_missing_is_told_by_its_pip_command(capsys: Output) -> None:
     page = shown(capsys, "Needy")
 
     assert "needs    acme-absent>=1.0" in page
-    assert 'not known: acme:Needy needs acme-absent>=1.0' in page
-    assert 'cannot be shown: acme:Needy needs acme-absent>=1.0' in page
+    assert "not known: acme:Needy needs acme-absent>=1.0" in page
+    assert "cannot be shown: acme:Needy needs acme-absent>=1.0" in page
 
 
 def test_an_environment_that_raises_is_shown_without_its_start(capsys: Output) -> None:
@@ -128,9 +128,7 @@ def test_a_parameter_that_must_be_given_is_marked(capsys: Output) -> None:
     assert "cannot be shown: acme:Long cannot be made" in page
 
 
-def test_a_long_observation_is_cut_and_made_harmless(
-    capsys: Output, install: Install
-) -> None:
+def test_a_long_observation_is_cut_and_made_harmless(capsys: Output, install: Install) -> None:
     gem.register("acme2:Long", "acme_show.envs:Long", path="x")
 
     assert main(["show", "acme2:Long"]) == 0

@@ -23,7 +23,8 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
 
 
 def test_its_environments_cost_no_more_than_themselves() -> None:
-    code = "import sys, gem.testing.envs; assert not {'gem.testing.table', 'numpy', 'pydantic'} & set(sys.modules)"
+    code = "import sys, gem.testing.envs\n"
+    code += "assert not {'gem.testing.table', 'numpy', 'pydantic'} & set(sys.modules)"
 
     subprocess.run([sys.executable, "-c", code], check=True)
 

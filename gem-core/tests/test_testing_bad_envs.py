@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import gem
+from gem.errors import DataError
 from gem.specs import EnvSpec
 from gem.testing import check_env
+from gem.testing.envs import Echo
 from gem.testing.report import CheckLine
 from gem.testing.subject import Subject
 from gem.testing.table import CHECKS
@@ -131,6 +134,7 @@ def test_a_declaration_that_the_evidence_contradicts_fails(
         ("NeverEnds", "step_after_end", {}, "came to an end"),
         ("NeverEnds", "solve_succeeds", {}, "no solve() is known"),
         ("NeverEnds", "tasks", {}, "no finite set"),
+        ("NeverEnds", "manifest", {}, "registered in this process"),
     ],
 )
 def test_a_line_is_skipped_for_a_reason_that_it_states(
@@ -149,6 +153,55 @@ def test_an_environment_that_raises_everywhere_gives_a_report_and_no_exception()
     assert not report.is_good
     assert {each.state for each in report.lines} >= {"failed"}
     assert "this one is broken" in report.lines[0].evidence
+
+
+def test_an_environment_that_cannot_be_made_gives_a_report_and_no_exception() -> None:
+    gem.register("bad:Unmade", "bad_envs:CannotBeMade")
+
+    [only] = check_env("bad:Unmade").lines
+
+    assert (only.name, only.state) == ("made", "failed")
+    assert "SystemExit: not even made" in only.evidence
+
+
+def test_data_that_is_not_there_is_the_callers_error() -> None:
+    gem.register("bad:LacksData", "bad_envs:LacksData")
+
+    with pytest.raises(DataError, match="There is no table"):
+        check_env("bad:LacksData")
+
+
+MANIFEST = """
+from gem.specs import EnvSpec, PluginManifest
+
+plugin = PluginManifest(name="acme", envs=(
+    EnvSpec(id="acme:Typo", target="gem.testing.envs:Echo"{more}),
+))
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "state", "evidence"),
+    [
+        ("", "passed", "acme_typo.plugin sets known fields only"),
+        (", fixed_strat=True", "failed", "'fixed_strat' in a EnvSpec"),
+    ],
+)
+def test_a_misspelled_field_of_a_manifest_is_found(
+    install: Callable[..., Path], more: str, state: str, evidence: str
+) -> None:
+    install("acme-typo", manifest=MANIFEST.replace("{more}", more))
+    [check] = [each for each in CHECKS if each.name == "manifest"]
+
+    found = check.line(Subject("acme:Typo"))
+
+    assert (found.state, evidence in found.evidence) == (state, True), found
+
+
+def test_specs_ignore_unknown_fields_again_after_a_check() -> None:
+    line("OneEpisode", "manifest")
+
+    EnvSpec.model_validate({"id": "a:b", "target": "a:b", "novelty": 1})
 
 
 def test_a_spec_that_json_cannot_carry_fails_its_line() -> None:
@@ -174,11 +227,12 @@ def test_measuring_memory_leaves_a_running_measurement_alone() -> None:
     assert (found.state, is_tracing) == ("passed", True)
 
 
-def test_an_interrupt_goes_through() -> None:
-    class Interrupts(gem.Env):
-        def reset(self, seed: int | None = None, **options: object) -> tuple[str, dict[str, object]]:
-            raise KeyboardInterrupt
+class Interrupts(Echo):
+    def step(self, action: str) -> gem.Step:
+        raise KeyboardInterrupt
 
+
+def test_an_interrupt_goes_through() -> None:
     gem.register("bad:Interrupts", Interrupts)
 
     with pytest.raises(KeyboardInterrupt):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import unittest
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -24,8 +25,8 @@ class TestGuess(EnvContract):
 
 class TestHardGuess(EnvContract):
     env_id = SPEC
-    env_kwargs = {"highest": 31, "max_turns": 5}
-    wrappers = ["concat"]
+    env_kwargs: ClassVar = {"highest": 31, "max_turns": 5}
+    wrappers = ("concat",)
     seeds = range(3)
 
 
@@ -82,6 +83,7 @@ def test_what_is_not_installed_here_is_a_skipped_test(
 
 
 def test_importing_it_does_not_import_pytest() -> None:
-    code = "import sys; import gem.testing; gem.testing.EnvContract; assert 'pytest' not in sys.modules"
+    code = "import sys, gem.testing; gem.testing.EnvContract\n"
+    code += "assert 'pytest' not in sys.modules"
 
     subprocess.run([sys.executable, "-c", code], check=True)

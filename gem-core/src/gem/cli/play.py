@@ -53,29 +53,19 @@ def _run(options: argparse.Namespace) -> int:
     import random
 
     from gem import registry
+    from gem.errors import GemError
 
     kwargs, layers = env_kwargs(options.env_kwargs), wrapper_ids(options.wrappers)
     seed = random.SystemRandom().randrange(10_000) if options.seed is None else options.seed
-    with registry.make(options.id, wrappers=layers, **kwargs) as env:
-        game = _Game(env)
-        try:
-            game.start(seed)
-            return game.play()
-        except (EOFError, KeyboardInterrupt):
-            print()
-            game.say_goodbye()
-            return 0
-        except Exception as error:  # noqa: BLE001 - an environment may raise anything
-            _raise_if_known(error)
-            print(f"The environment raised {one_line(f'{type(error).__name__}: {error}')}")
-            return 1
-
-
-def _raise_if_known(error: Exception) -> None:
-    from gem.errors import GemError
-
-    if isinstance(error, (GemError, BrokenPipeError)):
-        raise error
+    try:
+        with registry.make(options.id, wrappers=layers, **kwargs) as env:
+            _Game(env).play(seed)
+    except (GemError, BrokenPipeError):
+        raise
+    except Exception as error:  # noqa: BLE001 - an environment may raise anything
+        print(f"The environment raised {one_line(f'{type(error).__name__}: {error}')}")
+        return 1
+    return 0
 
 
 class _Game:
@@ -91,15 +81,22 @@ class _Game:
         self._form = "%s"
         self._past: list[tuple[Snapshot, float, str]] = []
 
-    def start(self, seed: int) -> None:
-        """Reset and show the first observation."""
+    def play(self, seed: int) -> None:
+        """Play to the end of the episode, or of the player's patience."""
+        try:
+            self._start(seed)
+            self._read_lines()
+        except (EOFError, KeyboardInterrupt):
+            print()
+        self._say_goodbye()
+
+    def _start(self, seed: int) -> None:
         print(f"Seed {seed}. Type your action, or :help.\n")
         observation, info = self._env.reset(seed=seed)
         self._form = _form(self._env, observation)
         self._show(observation, info)
 
-    def play(self) -> int:
-        """Read lines until the end of the episode or of the player's patience."""
+    def _read_lines(self) -> None:
         commands = {":hint": self._hint, ":undo": self._undo, ":help": self._help}
         while not self._is_over:
             line = input("> ")
@@ -114,11 +111,8 @@ class _Game:
                 self._take(line.removeprefix(":send "))
             else:
                 self._take(self._dressed(line))
-        self.say_goodbye()
-        return 0
 
-    def say_goodbye(self) -> None:
-        """Say how it stands."""
+    def _say_goodbye(self) -> None:
         turns = f"{self._env.turn} turn{'s' * (self._env.turn != 1)}"
         if self._is_over:
             outcome = "Success" if self._won else "No success"

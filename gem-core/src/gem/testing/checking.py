@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gem.registry import EnvLike, WrapperLike
-from gem.testing.report import CheckReport
+from gem.errors import GemError
+from gem.registry import EnvLike, WrapperLike, resolve
+from gem.testing.report import CheckLine, CheckReport
 from gem.testing.subject import Subject
-from gem.testing.table import CHECKS
+from gem.testing.table import CHECKS, raised
 
 __all__ = ["check_env"]
 
@@ -31,5 +32,11 @@ def check_env(
     >>> check_env("demo:Guess").is_good
     True
     """
-    subject = Subject(env, seeds=seeds, wrappers=wrappers, kwargs=kwargs)
+    try:
+        subject = Subject(env, seeds=seeds, wrappers=wrappers, kwargs=kwargs)
+    except (GemError, KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # noqa: BLE001 - it may raise anything, SystemExit too
+        line = CheckLine("made", "it can be made", "failed", raised(error))
+        return CheckReport(resolve(env).id, (line,))
     return CheckReport(subject.spec.id, tuple(check.line(subject) for check in CHECKS))

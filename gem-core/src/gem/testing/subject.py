@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gem.env import Env
+from gem.errors import DataError, MissingRequirement
 from gem.registry import EnvLike, WrapperLike, make
 from gem.specs import EnvSpec
 from gem.testing.playing import Play, Sight, play
@@ -34,6 +35,7 @@ class Subject:
         with self.make() as made:
             assert made.spec is not None
             self.spec: EnvSpec = made.spec
+            _require_data(made, self.seeds[0])
 
     def make(self, seed: int | None = None) -> Env:
         """Make a new instance."""
@@ -60,6 +62,16 @@ class Subject:
         with self.make() as env:
             plays += [play(env, lambda env, sight: "", seed) for seed in self.seeds]
         return plays
+
+
+def _require_data(env: Env, seed: int) -> None:
+    """Reset once, and raise only for what is not installed: the lines will tell the rest."""
+    try:
+        env.reset(seed=seed)
+    except (DataError, MissingRequirement):
+        raise
+    except (Exception, SystemExit):  # noqa: BLE001 - an environment may raise anything
+        return
 
 
 def drive(env: Env, sight: Sight) -> str:

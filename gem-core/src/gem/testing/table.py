@@ -13,6 +13,7 @@ from gem.testing import (
     leaks,
     lifecycle,
     limits,
+    manifests,
     rebuilding,
     solving,
     state,
@@ -20,7 +21,7 @@ from gem.testing import (
 from gem.testing.report import CheckLine, NotApplicableError, NotHeldError, State
 from gem.testing.subject import Subject
 
-__all__ = ["CHECKS", "Check"]
+__all__ = ["CHECKS", "Check", "raised"]
 
 
 class Check(NamedTuple):
@@ -42,11 +43,12 @@ class Check(NamedTuple):
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:  # noqa: BLE001 - an environment may raise anything, SystemExit too
-            state, evidence = "failed", _raised(error)
+            state, evidence = "failed", raised(error)
         return CheckLine(self.name, self.claim, state, evidence)
 
 
-def _raised(error: BaseException) -> str:
+def raised(error: BaseException) -> str:
+    """Say what was raised, and where."""
     where = error.__traceback__
     while where is not None and where.tb_next is not None:
         where = where.tb_next
@@ -96,6 +98,7 @@ CHECKS: tuple[Check, ...] = (
     Check("another_process", "another process agrees", state.another_process_agrees),
     Check("rollouts", "rollouts agree at any concurrency", backends.rollouts_agree),
     Check("vectors", "a vector of environments agrees with one alone", backends.vectors_agree),
+    Check("manifest", "the manifest sets known fields only", manifests.manifest_is_exact),
     Check("spec", "the spec survives JSON and rebuilds it", rebuilding.spec_survives_json),
     Check("tasks", "tasks can be picked by number", rebuilding.tasks_can_be_picked),
     Check("leaks", "the observation does not hold the answer", leaks.observation_holds_no_answer),
