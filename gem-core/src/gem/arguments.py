@@ -10,7 +10,7 @@ import inspect
 import json
 import reprlib
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import PurePath
@@ -120,8 +120,12 @@ def _fit(adapter: TypeAdapter[Any], value: Any) -> Any:
         fitted = adapter.validate_python(value, strict=True)
     except ValidationError as error:
         return _fit_as_json(adapter, value, error)
-    # Validation copies containers and makes iterables lazy; what was given is good as it is.
-    return fitted if isinstance(value, (int, float, str)) else value
+    if isinstance(value, (int, float, str)):
+        return fitted
+    # Validation copies containers and makes iterables lazy; what was given is good as it is,
+    # unless something in it was converted.
+    is_container = isinstance(value, (list, tuple, dict)) and not isinstance(fitted, Iterator)
+    return fitted if is_container and fitted != value else value
 
 
 def _fit_as_json(adapter: TypeAdapter[Any], value: Any, error: ValidationError) -> Any:
