@@ -102,6 +102,7 @@ MANIFEST = """
         policies=(
             PolicySpec(id="parrot", target="gem_eval_tiny.policies:Parrot", takes_argument="WORD"),
         ),
+        hooks=("gem_eval_tiny.listening",),
     )
 """
 POLICIES = """
@@ -134,12 +135,27 @@ POLICIES = """
 
     number = 7
 """
+LISTENING = """
+    from gem.hooks import hookimpl
+
+    heard = []
+
+
+    @hookimpl
+    def gem_run_started(run):
+        heard.append(("started", run.path))
+
+
+    @hookimpl
+    def gem_run_finished(run):
+        heard.append(("finished", run.path))
+"""
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with an installed pack, `tiny:*`, to put on a path."""
-    files = {"played.py": PLAYED, "policies.py": POLICIES}
+    files = {"played.py": PLAYED, "policies.py": POLICIES, "listening.py": LISTENING}
     folder = tmp_path_factory.mktemp("site")
     return fake_plugin(folder, "gem-eval-tiny", manifest=MANIFEST, files=files)
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -175,6 +176,26 @@ def test_each_episode_is_shown_as_it_finishes(run: Callable[..., Evaluation]) ->
     run(on_episode=lambda episode: seen.append(episode.fingerprint()))
 
     assert len(seen) == 40
+
+
+def test_a_run_is_announced_to_who_listens(run: Callable[..., Evaluation]) -> None:
+    heard = importlib.import_module("gem_eval_tiny.listening").heard
+    heard.clear()
+
+    path = run(episodes=1).path
+
+    assert heard == [("started", path), ("finished", path)]
+
+
+def test_a_policy_that_fails_to_close_loses_nothing(run: Callable[..., Evaluation]) -> None:
+    class Clinging(Mine):
+        async def aclose(self) -> None:
+            raise RuntimeError("stuck")
+
+    with pytest.warns(RuntimeWarning, match="stuck"):
+        found = run(policies=Clinging())
+
+    assert found.summary.errors == 0
 
 
 def test_a_run_gets_a_folder_of_its_own(

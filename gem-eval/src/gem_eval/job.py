@@ -5,6 +5,7 @@ Everything that can be wrong with the settings is found here, before the first e
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
@@ -108,7 +109,7 @@ class Job:
             raise self._stopped(str(error)) from error
         finally:
             for policy in self._live.policies:
-                await policy.aclose()
+                await _close(policy)
         summary = self._summed_up()
         announce("gem_run_finished", run=self.folder)
         return summary
@@ -150,7 +151,7 @@ class Job:
     def _stopped(self, why: str) -> RunStopped:
         path = self.folder.path
         return RunStopped(
-            f"{why} {self.finished} of {self.total} episodes are kept in {path}. When it is "
+            f"{why} {self.folder.kept} of {self.total} episodes are kept in {path}. When it is "
             f"mended, go on with: gem-env eval --resume {path}",
             path=str(path),
         )
@@ -178,6 +179,13 @@ class Job:
             "Its log or its environments' data are of another evaluation: start one with --out.",
             path=str(path),
         )
+
+
+async def _close(policy: NamedPolicy) -> None:
+    try:
+        await policy.aclose()
+    except Exception as error:  # noqa: BLE001 - the run is over: nothing else may be lost
+        warnings.warn(f"Closing {policy.name} failed: {error!r}", RuntimeWarning, stacklevel=2)
 
 
 def _place(episode: Episode) -> _Place:

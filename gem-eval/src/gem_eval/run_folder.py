@@ -56,6 +56,12 @@ class RunFolder:
         """The summary, written when every episode is there."""
         return self.path / "summary.json"
 
+    @property
+    def kept(self) -> int:
+        """How many episodes are safe on disk: the whole lines of the log."""
+        with self.episodes_path.open("rb") as lines:
+            return sum(line.endswith(b"\n") for line in lines)
+
     @classmethod
     def create(
         cls, path: str | os.PathLike[str] | None, settings: Settings, command: Sequence[str]

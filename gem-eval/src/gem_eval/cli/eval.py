@@ -92,7 +92,7 @@ def _run(job: Job, *, as_json: bool) -> int:
 def _interrupted(job: Job) -> str:
     folder = shlex.quote(str(job.folder.path))
     return (
-        f"gem-env eval: interrupted. {job.finished} of {job.total} episodes are kept in "
+        f"gem-env eval: interrupted. {job.folder.kept} of {job.total} episodes are kept in "
         f"{job.folder.path}. Go on with: gem-env eval --resume {folder}"
     )
 
