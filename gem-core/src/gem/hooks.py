@@ -51,7 +51,7 @@ class _Announcements:
 
     @_hookspec
     def gem_run_started(self, run: Any) -> None:
-        """A run of many episodes begins. `run` is what the one who runs it says of it."""
+        """A run of many episodes begins. `run` is the folder that it writes to."""
 
     @_hookspec
     def gem_run_finished(self, run: Any) -> None:
