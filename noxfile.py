@@ -75,7 +75,7 @@ def isolation(session: nox.Session, name: str) -> None:
         paths = (f"{wheel}{extra if built == name else ''}" for built, wheel in wheels.items())
         session.install(CONSTRAINTS, *group("test"), *paths)
         session.run("python", "-c", f"import {IMPORT_NAMES[name]}")
-        session.run("pytest", f"{name}/tests")
+        session.run("pytest", "-rs", f"{name}/tests")
 
 
 @nox.session
