@@ -358,7 +358,9 @@ def _layer(like: WrapperLike) -> _Layer:
 
 def _put_on(layer: _Layer, env: Env) -> Env:
     wrapped = _env(layer.wrap(env), layer.spec.target if layer.spec else layer.name)
-    if layer.ref is None or layer.spec is None or not isinstance(wrapped, Wrapper):
+    if layer.ref is None or layer.spec is None:
+        return wrapped
+    if wrapped is env or not isinstance(wrapped, Wrapper):
         return wrapped
     if wrapped.env is env:
         wrapped._ref, wrapped._blocks = layer.ref, layer.spec.blocking
