@@ -404,6 +404,42 @@ def test_a_plain_action_with_calls_keeps_them() -> None:
     assert turn.tool_calls == (call,)
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(gem.Message("assistant", "H"), (1,), (float("nan"),)),
+        Reply(gem.Message("assistant", "H", (ToolCall("c", "f", {"x": float("inf")}),))),
+        Reply(gem.Message("assistant", "H", (ToolCall("c", "f", {"x": object()}),))),
+        Reply(gem.Message("assistant", "H"), ("one",)),  # type: ignore[arg-type]
+    ],
+)
+def test_a_reply_that_no_record_could_hold_is_the_policys_error(reply: Reply) -> None:
+    episode = run_one(lambda request: reply)
+    assert episode.stop_reason == "policy_error"
+    assert Episode.from_json(episode.to_json()) == episode
+
+
+def test_rewards_that_overflow_their_sum_end_one_episode(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FAULTS, "huge", lambda: _answer(reward=1.7e308))
+
+    def policy(request: Request) -> str:
+        return "huge" if request.turn < 2 else "H"
+
+    first, second = run(policy, "demo:Coin", episodes=2)
+    assert (first.stop_reason, second.stop_reason) == ("env_error", "env_error")
+    assert first.total_reward == 1.7e308
+
+
+def test_each_repeat_samples_anew_and_reproducibly() -> None:
+    def actions() -> list[tuple[str, ...]]:
+        episodes = run(Guess(), "demo:Coin", repeats=8, env_kwargs={"sides": "abcdef"})
+        episodes.sort(key=lambda episode: episode.repeat)
+        return [tuple(turn.action for turn in episode.turns) for episode in episodes]
+
+    assert len(set(actions())) > 4
+    assert actions() == actions()
+
+
 def test_tool_results_are_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     result = ToolResult("c", "found")
     monkeypatch.setitem(FAULTS, "use", lambda: _answer(info={"tool_results": [result]}))

@@ -149,6 +149,10 @@ class Env:
             self._sampler = random.Random() if seed is None else stream("sample", seed)
         return self._sampler
 
+    @sample_rng.setter
+    def sample_rng(self, rng: random.Random) -> None:
+        self._sampler = rng
+
     def sample_action(self) -> str:
         """Return a valid action, drawn from `sample_rng`. The episode is not changed by it."""
         raise NotImplementedError(f"{type(self).__name__} defines no sample_action.")

@@ -6,6 +6,7 @@ Knows nothing about where policies come from or where episodes are kept.
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import time
 import traceback
@@ -313,6 +314,9 @@ class _Play:
     async def _play(self, scene: _Scene, env: Env) -> None:
         options = {} if scene.assignment.task is None else {"task": scene.assignment.task}
         scene.observe(*await self._in_env(env, "reset", seed=scene.assignment.seed, **options))
+        if scene.assignment.repeat:  # a repeat is another try: what is sampled differs
+            place = scene.assignment
+            env.unwrapped.sample_rng = stream("sample", place.seed, place.repeat)
         while scene.stop_reason is None:
             before = time.perf_counter()
             reply = await self._ask(scene, env)
@@ -330,7 +334,7 @@ class _Play:
             answer = self._policy(await self._request(scene, env))
             if is_awaitable(answer):
                 answer = await asyncio.wait_for(answer, self._deadlines.policy_s)  # type: ignore[arg-type]
-            return as_reply(answer)  # type: ignore[arg-type]
+            return _recordable(as_reply(answer))  # type: ignore[arg-type]
         except (Exception, SystemExit) as error:  # a policy may raise anything
             raise _StoppedError("policy_error", error) from error
 
@@ -359,6 +363,7 @@ class _Scene:
         self._error: str | None = None
         self._talk = Conversation()
         self._turns: list[Turn] = []
+        self._total = 0.0
         self._observation: Observation | None = None
         self._info: Mapping[str, Any] = {}
 
@@ -399,8 +404,8 @@ class _Scene:
                 suffix=self._info.get("suffix"),
                 tool_calls=action.tool_calls,
                 policy_s=policy_s,
-                token_ids=reply.token_ids and tuple(map(int, reply.token_ids)),
-                logprobs=reply.logprobs and tuple(map(float, reply.logprobs)),
+                token_ids=reply.token_ids,
+                logprobs=reply.logprobs,
                 finish_reason=reply.finish_reason,
                 usage=reply.usage,
             )
@@ -409,9 +414,10 @@ class _Scene:
     def land(self, step: Step, step_s: float, max_turns: int | None) -> None:
         """Note what the action led to, and whether that was the end."""
         parts = step.info.get("reward_parts", {})
+        self._total = _finite(self._total + _finite(step.reward))
         self._turns[-1] = replace(
             self._turns[-1],
-            reward=_finite(step.reward),
+            reward=float(step.reward),
             terminated=bool(step.terminated),
             truncated=bool(step.truncated),
             reward_parts={str(name): _finite(part) for name, part in parts.items()},
@@ -461,6 +467,18 @@ class _Scene:
 
 
 _ROUNDING = 1e-9
+
+
+def _recordable(reply: Reply) -> Reply:
+    """Return the reply with plain numbers. Raises on what no record could hold, such as NaN."""
+    reply = replace(
+        reply,
+        token_ids=reply.token_ids and tuple(map(int, reply.token_ids)),
+        logprobs=reply.logprobs and tuple(map(float, reply.logprobs)),
+    )
+    arguments = [dict(call.arguments) for call in reply.message.tool_calls]
+    json.dumps([reply.logprobs, arguments, reply.finish_reason], allow_nan=False)
+    return reply
 
 
 def _finite(reward: Any) -> float:

@@ -41,8 +41,10 @@ def fake_plugin(
     may be as broken as you like. `files` maps paths inside the package to their text. Put the
     folder on the path to have it found: on PYTHONPATH for another process, or in this one with
 
+        from gem import registry
+
         monkeypatch.syspath_prepend(fake_plugin(tmp_path, "acme-words", envs={...}))
-        gem.registry.refresh()
+        registry.refresh()
 
     Python keeps what it has imported, so give every pack of one process a name of its own.
     """
