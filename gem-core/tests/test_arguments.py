@@ -205,6 +205,13 @@ def test_every_problem_is_in_one_error_with_what_is_allowed() -> None:
     )
 
 
+def test_an_error_shows_the_subjects_own_defaults() -> None:
+    def target(size: int, depth: int = 1) -> None: ...
+
+    with pytest.raises(BadArguments, match="It takes size: int = 3, depth: int = 1"):
+        checked(target, {"sise": 4}, subject="demo:It", defaults={"size": 3})
+
+
 def test_a_target_without_arguments_says_so() -> None:
     with pytest.raises(BadArguments, match="It takes no arguments"):
         checked(lambda: None, {"a": 1}, subject="demo:A")

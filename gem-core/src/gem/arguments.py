@@ -54,10 +54,16 @@ def parameters(target: Callable[..., Any], *, skip: int = 0) -> tuple[Parameter,
 
 
 def checked(
-    target: Callable[..., Any], kwargs: Mapping[str, Any], *, subject: str, skip: int = 0
+    target: Callable[..., Any],
+    kwargs: Mapping[str, Any],
+    *,
+    subject: str,
+    skip: int = 0,
+    defaults: Mapping[str, Any] = types.MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return `kwargs` as `target` takes them. Raises BadArguments naming every problem at once.
 
+    `defaults` are what the subject has set for the target; an error shows them as its defaults.
     Strict, with JSON's rules: a list fits a tuple and an int fits a float, but `"1"` and `True`
     are not ints.
     """
@@ -80,12 +86,20 @@ def checked(
         if parameter.is_required and parameter.name not in kwargs
     ]
     if problems:
-        raise _bad_arguments(subject, problems, signature)
+        raise _bad_arguments(subject, problems, signature, defaults)
     return values
 
 
-def _bad_arguments(subject: str, problems: list[str], signature: _Signature) -> BadArguments:
-    allowed = ", ".join(map(str, signature.parameters.values())) or "no arguments"
+def _bad_arguments(
+    subject: str, problems: list[str], signature: _Signature, defaults: Mapping[str, Any]
+) -> BadArguments:
+    taken = (
+        parameter._replace(default=defaults[name], is_required=False)
+        if name in defaults
+        else parameter
+        for name, parameter in signature.parameters.items()
+    )
+    allowed = ", ".join(map(str, taken)) or "no arguments"
     return BadArguments(
         f"{subject} cannot be made with these arguments: {'; '.join(problems)}. "
         f"It takes {allowed}.",

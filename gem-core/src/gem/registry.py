@@ -309,7 +309,8 @@ def _construct(found: EnvSpec, kwargs: dict[str, Any]) -> Env:
     }
     refuse_opaque(kwargs, subject=found.id)
     target = local.target or load_target(found.target)
-    made = _env(target(**checked(target, kwargs, subject=found.id)), found.target)
+    taken = checked(target, kwargs, subject=found.id, defaults=found.kwargs)
+    made = _env(target(**taken), found.target)
     made.spec = found.model_copy(update={"kwargs": recorded(kwargs), "wrappers": ()})
     return made
 
