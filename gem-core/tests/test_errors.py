@@ -1,0 +1,101 @@
+"""Errors: one tree, each class with its facts as fields."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+import pytest
+
+from gem import errors
+from gem.errors import (
+    BadArguments,
+    DataError,
+    EnvBusy,
+    EnvClosed,
+    EnvUsageError,
+    GemError,
+    IdConflict,
+    LogError,
+    MissingRequirement,
+    OpaqueError,
+    ResetNeeded,
+    SnapshotError,
+    TargetError,
+    UnknownEnv,
+    UnknownId,
+    UnknownPolicy,
+    UnknownWrapper,
+    WrapperOrderError,
+    in_one_line,
+)
+
+FIELDS: list[tuple[type[GemError], dict[str, Any]]] = [
+    (UnknownId, {"id": "a", "suggestions": ("b",)}),
+    (UnknownEnv, {"id": "a", "suggestions": ()}),
+    (UnknownWrapper, {"id": "a", "suggestions": ()}),
+    (UnknownPolicy, {"id": "a", "suggestions": ()}),
+    (IdConflict, {"id": "a", "distributions": ("x", "y")}),
+    (MissingRequirement, {"requirements": ("x>=1",), "command": "pip install x"}),
+    (TargetError, {"target": "a:b"}),
+    (BadArguments, {"subject": "a", "problems": ("p",)}),
+    (WrapperOrderError, {"wrappers": ("a", "b")}),
+    (OpaqueError, {"argument": "tokenizer"}),
+    (EnvUsageError, {}),
+    (ResetNeeded, {}),
+    (EnvBusy, {}),
+    (EnvClosed, {}),
+    (SnapshotError, {"attribute": "board"}),
+    (DataError, {"source": "a.jsonl", "row": 3, "field": "answer"}),
+    (LogError, {"path": "a.jsonl"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("error", "fields"), FIELDS, ids=lambda value: getattr(value, "__name__", "")
+)
+def test_an_error_carries_its_facts(error: type[GemError], fields: dict[str, Any]) -> None:
+    raised = error("what happened", **fields)
+    assert str(raised) == "what happened"
+    assert {name: getattr(raised, name) for name in fields} == fields
+    assert isinstance(raised, GemError)
+
+
+def test_facts_given_as_lists_are_kept_as_tuples() -> None:
+    assert BadArguments("a", subject="a", problems=["p"]).problems == ("p",)
+    assert BadArguments("a", subject="a").problems == ()
+
+
+def test_what_is_not_known_is_none() -> None:
+    assert SnapshotError("a").attribute is None
+    assert (DataError("a", source="s").row, DataError("a", source="s").field) == (None, None)
+
+
+def test_misuse_of_an_environment_is_one_family() -> None:
+    for error in (ResetNeeded, EnvBusy, EnvClosed):
+        assert issubclass(error, EnvUsageError)
+    for unknown in (UnknownEnv, UnknownWrapper, UnknownPolicy):
+        assert issubclass(unknown, UnknownId)
+
+
+def test_every_class_is_public_tested_and_drawn() -> None:
+    classes = {
+        name
+        for name, found in vars(errors).items()
+        if inspect.isclass(found) and issubclass(found, GemError)
+    }
+    assert classes == set(errors.__all__) - {"in_one_line"}
+    assert classes == {error.__name__ for error, _ in FIELDS} | {"GemError"}
+    drawn = re.findall(r"^[│├└─ ]*(\w+)(?:  |$)", errors.__doc__ or "", flags=re.MULTILINE)
+    assert classes == set(drawn)
+
+
+def test_any_error_fits_in_one_line() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    assert in_one_line(ValueError("a\n  b")) == "ValueError: a b"
+    assert in_one_line(Mute()) == "Mute: (its text cannot be shown)"
+    assert in_one_line(SystemExit()) == "SystemExit:"

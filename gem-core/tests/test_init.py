@@ -1,0 +1,78 @@
+"""The public face: it costs nothing, and every name is there."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gem
+
+
+def run(program: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    return done.stdout.strip()
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    heavy = ("pydantic", "pluggy", "numpy", "asyncio", "importlib.metadata", "packaging", "json")
+    program = f"import sys, gem; print(*sorted({set(heavy)!r} & set(sys.modules)))"
+    assert run(program) == ""
+    assert run("import sys, gem; print(*[m for m in sys.modules if m.startswith('gem.')])") == ""
+
+
+@pytest.mark.parametrize("name", gem.__all__)
+def test_every_public_name_is_there(name: str) -> None:
+    found = getattr(gem, name)
+    assert getattr(gem, name) is found
+    assert name in dir(gem)
+
+
+def test_all_is_sorted_and_equals_what_is_lazy() -> None:
+    assert gem.__all__ == sorted(gem.__all__)
+    assert set(gem.__all__) == set(gem._HOME_OF)
+
+
+def test_type_checkers_see_what_is_there() -> None:
+    tree = ast.parse(Path(gem.__file__).read_text())
+    seen = {
+        (node.module, alias.name)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("gem.")
+        for alias in node.names
+    }
+    assert seen == {(home, name) for name, home in gem._HOME_OF.items()}
+
+
+def test_public_names_are_public_where_they_live() -> None:
+    import importlib
+
+    for name, home in gem._HOME_OF.items():
+        assert name in importlib.import_module(home).__all__, (name, home)
+
+
+def test_no_public_name_equals_a_module_s() -> None:
+    folder = Path(gem.__file__).parent
+    modules = {path.stem for path in folder.iterdir() if path.suffix == ".py" or path.is_dir()}
+    assert not modules & set(gem.__all__)
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'gem' has no attribute 'nothing'"):
+        gem.nothing  # noqa: B018
+
+
+def test_the_version_is_the_installed_one() -> None:
+    import importlib.metadata
+
+    assert importlib.metadata.version("gem-core") == gem.__version__
+
+
+def test_dir_needs_no_import() -> None:
+    assert "make" in run("import gem; print(*dir(gem))").split()
+    assert run("import sys, gem; dir(gem); print('pydantic' in sys.modules)") == "False"
