@@ -24,6 +24,8 @@ IMPORT_NAMES = {
     "gem-envs-math": "gem_envs_math",
     "gem-eval": "gem_eval",
 }
+SOURCES = [f"{name}/src" for name in IMPORT_NAMES]
+TESTS = [*(f"{name}/tests" for name in IMPORT_NAMES), "tests"]
 EXTRAS = {"gem-envs-math": "[data]", "gem-eval": "[pandas]"}
 QUICKSTART = """
     gem-env eval game:GuessTheNumber-v0-hard game:Mastermind-v0-hard math:Arithmetic-v0
@@ -41,11 +43,11 @@ def quickstart(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Hold gem-core's own tests to full coverage, then run every test of the tree."""
+    """Hold gem-core's own tests to full coverage, then run every test and docstring example."""
     install_checkout(session, "test")
     session.run("coverage", "run", "-m", "pytest", "--quiet", "gem-core/tests")
     session.run("coverage", "report")
-    session.run("pytest", *session.posargs)
+    session.run("pytest", *(session.posargs or ["--doctest-modules", *TESTS, *SOURCES]))
     end_on_the_count()
 
 
@@ -80,9 +82,9 @@ def isolation(session: nox.Session, name: str) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Run every Python block and check every help page of the documentation."""
+    """Check the documentation: Python blocks, commands, help pages, docstring examples."""
     install_checkout(session, "test")
-    session.run("pytest", "tests/test_docs.py", *session.posargs)
+    session.run("pytest", "--doctest-modules", "tests/test_docs.py", *SOURCES)
 
 
 @nox.session
