@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-import operator
+import numbers
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -326,16 +326,13 @@ def checked_seed(seed: Any, subject: str) -> int | None:
     """Return a seed as an int. Any int is valid; BadArguments on all else, a bool included."""
     if seed is None:
         return None
-    try:
-        if not isinstance(seed, bool):
-            return int(operator.index(seed))
-    except TypeError:
-        pass
-    raise BadArguments(
-        f"{subject} was given seed={seed!r}. A seed is an int, or None to continue the "
-        "instance's own stream.",
-        subject=subject,
-    )
+    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral):
+        raise BadArguments(
+            f"{subject} was given seed={seed!r}. A seed is an int, or None to continue the "
+            "instance's own stream.",
+            subject=subject,
+        )
+    return int(seed)
 
 
 def _layer_reset(cls: type, raw: Raw) -> Raw:

@@ -17,6 +17,7 @@ from typing import Literal
 
 from gem.errors import in_one_line
 from gem.specs import API_GROUP, API_VERSION, PluginManifest
+from gem.targets import name_and_version
 
 __all__ = ["RIVAL", "PluginRecord", "load_all"]
 
@@ -54,7 +55,7 @@ def _scan() -> Iterator[PluginRecord]:
     for distribution in importlib.metadata.distributions():
         if _GROUP_PREFIX not in _entry_points_text(distribution):
             continue
-        name = re.sub(r"[-_.]+", "-", _about(distribution)[0]).lower()
+        name = re.sub(r"[-_.]+", "-", name_and_version(distribution)[0]).lower()
         if name not in seen:  # the first on the path is the one that imports find
             seen.add(name)
             yield from _records(distribution)
@@ -67,13 +68,8 @@ def _entry_points_text(distribution: Distribution) -> str:
         return ""
 
 
-def _about(distribution: Distribution) -> tuple[str, str]:
-    about = dict(distribution.metadata.items())  # type: ignore[attr-defined]  # a Message
-    return about.get("Name", "?"), about.get("Version", "?")
-
-
 def _records(distribution: Distribution) -> Iterator[PluginRecord]:
-    name, version = _about(distribution)
+    name, version = name_and_version(distribution)
     try:
         points = tuple(distribution.entry_points)
     except Exception as error:  # noqa: BLE001  its entry points may be written anyhow
@@ -115,7 +111,7 @@ def _failed(blank: PluginRecord, error: BaseException) -> PluginRecord:
 def _impostors() -> Iterator[PluginRecord]:
     """Report the published package that owns the same import folder as this one."""
     try:
-        version = importlib.metadata.version(RIVAL)
+        _, version = name_and_version(importlib.metadata.distribution(RIVAL))
     except importlib.metadata.PackageNotFoundError:
         return
     error = (

@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 
 from gem.errors import MissingRequirement, TargetError, in_one_line
 
-__all__ = ["check_requirements", "forget_installed", "load_target"]
+__all__ = ["check_requirements", "forget_installed", "load_target", "name_and_version"]
 
 
 def check_requirements(requirements: Iterable[str], *, subject: str) -> None:
@@ -31,14 +31,20 @@ def check_requirements(requirements: Iterable[str], *, subject: str) -> None:
     )
 
 
+def name_and_version(distribution: importlib.metadata.Distribution) -> tuple[str, str]:
+    """Return both as a distribution states them, "?" for what its metadata lacks."""
+    stated = dict(distribution.metadata.items())  # type: ignore[attr-defined]  # a Message
+    return stated.get("Name", "?"), stated.get("Version", "?")
+
+
 @functools.lru_cache(maxsize=1024)
 def _is_met(text: str) -> bool:
     try:
         requirement = Requirement(text)
         if requirement.marker and not requirement.marker.evaluate():
             return True
-        version: str | None = importlib.metadata.version(requirement.name)
-        return version is not None and requirement.specifier.contains(version, prereleases=True)
+        _, version = name_and_version(importlib.metadata.distribution(requirement.name))
+        return requirement.specifier.contains(version, prereleases=True)
     except (importlib.metadata.PackageNotFoundError, ValueError):  # absent, or not readable
         return False
 
