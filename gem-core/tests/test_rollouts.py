@@ -21,7 +21,8 @@ from gem.conversation import Reply, Request
 from gem.env import Env
 from gem.episode import Episode
 from gem.errors import BadArguments, UnknownEnv
-from gem.rollouts import Assignment, plan_episodes, rollout
+from gem.planning import Assignment, plan_episodes
+from gem.rollouts import rollout
 from gem.seeding import key_seed
 from gem.specs import EnvSpec
 from gem.step import Step

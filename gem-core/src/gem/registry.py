@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar, Union, cast
 
 from pydantic import ValidationError
 
+from gem import __version__
 from gem import plugins as plugin_records
 from gem.arguments import checked, is_opaque, recorded, refuse_opaque
 from gem.env import Env
@@ -45,6 +46,7 @@ __all__ = [
     "register",
     "resolve",
     "spec",
+    "versions",
     "wrapper_spec",
     "wrappers",
 ]
@@ -101,6 +103,13 @@ def owner(env_id: str) -> PluginRecord | None:
     """Return the plugin that provides an environment, None for one registered in process."""
     claims = _installed().claims.get(("envs", env_id))
     return claims[0][0] if claims and env_id not in _local else None
+
+
+def versions(env_id: str) -> dict[str, str]:
+    """Return the versions of core and of the pack that provides an environment."""
+    record = owner(env_id)
+    pack = {record.distribution: record.version} if record else {}
+    return {"gem-core": __version__, **pack}
 
 
 def list_envs(pattern: str = "*") -> list[EnvSpec]:

@@ -12,8 +12,7 @@ from typing import Any, Literal, NamedTuple
 from gem.content import Action, Observation, observation_to_json
 from gem.env import Env
 from gem.episode import Episode, Turn
-from gem.registry import make, resolve
-from gem.rollouts import versions
+from gem.registry import make, resolve, versions
 from gem.specs import WrapperRef
 
 __all__ = ["Difference", "ReplayReport", "replay"]

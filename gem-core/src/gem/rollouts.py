@@ -7,118 +7,28 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 import time
 import traceback
 import warnings
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
-from gem import __version__
 from gem.bridge import in_thread, is_awaitable
-from gem.content import Action, Observation, normalise_text, observation_text, observation_to_json
-from gem.conversation import Conversation, Policy, Reply, Request, as_reply
+from gem.content import Action, normalise_text
+from gem.conversation import Policy, Reply, Request, as_reply
 from gem.env import Env
-from gem.episode import Episode, StopReason, Turn, plain_info
+from gem.episode import Episode, StopReason
 from gem.errors import BadArguments
 from gem.hooks import announce
-from gem.registry import EnvLike, WrapperLike, make, owner, resolve
-from gem.seeding import episode_seed, key_seed, stream
-from gem.specs import EnvSpec
-from gem.step import Step
+from gem.planning import Assignment, Envs, as_list, is_count, plan_episodes
+from gem.registry import EnvLike, WrapperLike, make, resolve
+from gem.scene import Scene
+from gem.seeding import stream
 
-__all__ = ["Assignment", "plan_episodes", "rollout", "versions"]
-
-Envs = EnvLike | Sequence[EnvLike]
-
-
-class Assignment(NamedTuple):
-    """One episode to run. `env_index` is the position in the list of environments."""
-
-    env_index: int
-    episode_index: int
-    repeat: int
-    seed: int
-    task: int | None
-
-
-def plan_episodes(
-    envs: Envs,
-    *,
-    episodes: int | Literal["all"],
-    seed: int = 0,
-    repeats: int = 1,
-    env_kwargs: Mapping[str, Any] | None = None,
-    wrappers: Sequence[WrapperLike] = (),
-) -> list[Assignment]:
-    """List the episodes of a run. Depends on the arguments alone; makes each environment once.
-
-    Over a finite set of tasks, `"all"` is every task once and N the first N of the permutation
-    that `seed` fixes: none twice unless N is larger than the set. Repeats share their seed.
-    """
-    if not _is_count(repeats) or not (episodes == "all" or _is_count(episodes)):
-        raise BadArguments(
-            f"episodes={episodes!r} and repeats={repeats!r} were asked for. Each is an "
-            "int from 1 on; episodes may be 'all'.",
-            subject="episodes",
-        )
-    return [
-        Assignment(
-            env_index, episode_index, repeat, episode_seed(seed, env_index, episode_index), task
-        )
-        for env_index, each in enumerate(_as_list(envs))
-        for episode_index, task in enumerate(
-            _tasks(each, episodes, (seed, env_index), env_kwargs or {}, wrappers)
-        )
-        for repeat in range(repeats)
-    ]
-
-
-def _is_count(value: object) -> bool:
-    return type(value) is int and value >= 1
-
-
-def _as_list(envs: Envs) -> list[EnvLike]:
-    return [envs] if isinstance(envs, (str, EnvSpec, Mapping)) else list(envs)
-
-
-def _tasks(
-    env: EnvLike,
-    episodes: int | Literal["all"],
-    key: tuple[int, int],
-    env_kwargs: Mapping[str, Any],
-    wrappers: Sequence[WrapperLike],
-) -> list[int | None]:
-    with make(env, wrappers=wrappers, **env_kwargs) as made:
-        size = made.num_tasks
-    if size is None:
-        if episodes == "all":
-            name = resolve(env).id
-            raise BadArguments(
-                f"All episodes of {name!r} were asked for, and it has no finite set of tasks. "
-                "Give a number of episodes.",
-                subject=name,
-            )
-        return [None] * episodes
-    wanted = size if episodes == "all" else episodes
-    passes = -(-wanted // size)
-    return [
-        task
-        for number in range(passes)
-        for task in _permuted(size, min(size, wanted - number * size), *key, number)
-    ]
-
-
-def _permuted(size: int, count: int, *key: int) -> Iterator[int]:
-    """Yield the first `count` of the permutation of range(size) that `key` fixes."""
-    rng, moved = stream("tasks", *key), dict[int, int]()
-    for index in range(count):
-        chosen = rng.randrange(index, size)
-        yield moved.get(chosen, chosen)
-        moved[chosen] = moved.pop(index, index)
+__all__ = ["rollout"]
 
 
 def rollout(
@@ -159,7 +69,7 @@ def rollout(
         raise BadArguments(
             f"backend={backend!r} was asked for, and only 'inline' is installed.", subject="backend"
         )
-    if not _is_count(concurrency):
+    if not is_count(concurrency):
         raise BadArguments(
             f"concurrency={concurrency} was asked for, and must be 1 or more.",
             subject="concurrency",
@@ -170,7 +80,7 @@ def rollout(
             env, episodes=episodes, seed=seed, repeats=repeats, env_kwargs=kwargs, wrappers=wrappers
         )
     deadlines = _Deadlines(step_timeout_s, policy_timeout_s)
-    stage = _Stage(_as_list(env), kwargs, wrappers)
+    stage = _Stage(as_list(env), kwargs, wrappers)
     play = _Play(policy, stage, max_turns, deadlines)
     return _run(play, plan, concurrency)
 
@@ -278,7 +188,11 @@ class _StoppedError(Exception):
     def __init__(self, reason: StopReason, error: BaseException) -> None:
         super().__init__(reason)
         self.reason: StopReason = reason
-        self.text = "".join(traceback.format_exception_only(type(error), error)).strip()
+        self.text = _text_of(error)
+
+
+def _text_of(error: BaseException) -> str:
+    return "".join(traceback.format_exception_only(type(error), error)).strip()
 
 
 class _Play:
@@ -299,19 +213,19 @@ class _Play:
     async def episode(self, assignment: Assignment) -> Episode:
         """Play one episode to its end, whatever ends it."""
         started = time.perf_counter()
-        scene = _Scene(assignment, self.stage.specs[assignment.env_index])
+        scene = Scene(assignment, self.stage.specs[assignment.env_index])
         try:
             scene.env = await self.stage.take(assignment.env_index)
             await self._play(scene, scene.env)
         except _StoppedError as stopped:
-            scene.fail(stopped)
+            scene.fail(stopped.reason, stopped.text)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - an environment may raise anything
-            scene.fail(_StoppedError("env_error", error))
+            scene.fail("env_error", _text_of(error))
         if scene.env is not None and scene.stop_reason in _UNHARMED:
             self.stage.give_back(assignment.env_index, scene.env)
         return scene.record(self._policy_name, time.perf_counter() - started)
 
-    async def _play(self, scene: _Scene, env: Env) -> None:
+    async def _play(self, scene: Scene, env: Env) -> None:
         options = {} if scene.assignment.task is None else {"task": scene.assignment.task}
         scene.observe(*await self._in_env(env, "reset", seed=scene.assignment.seed, **options))
         if scene.assignment.repeat:  # a repeat is another try: what is sampled differs
@@ -329,7 +243,7 @@ class _Play:
     def _in_env(self, env: Env, method: str, *args: Any, **kwargs: Any) -> Awaitable[Any]:
         return _call(env, method, self._deadlines.step_s, *args, **kwargs)
 
-    async def _ask(self, scene: _Scene, env: Env) -> Reply:
+    async def _ask(self, scene: Scene, env: Env) -> Reply:
         try:
             answer = self._policy(await self._request(scene, env))
             if is_awaitable(answer):
@@ -338,7 +252,7 @@ class _Play:
         except (Exception, SystemExit) as error:  # a policy may raise anything
             raise _StoppedError("policy_error", error) from error
 
-    async def _request(self, scene: _Scene, env: Env) -> Request:
+    async def _request(self, scene: Scene, env: Env) -> Request:
         sample = await self._hint(env, "sample", "sample_action")
         solution = await self._hint(env, "solution", "solve")
         return scene.request(env, sample, solution)
@@ -353,120 +267,9 @@ class _Play:
 _UNHARMED = frozenset({"terminated", "truncated", "max_turns", "policy_error"})
 
 
-class _Scene:
-    """One episode while it is played: the conversation, and what its record will say."""
-
-    def __init__(self, assignment: Assignment, spec: EnvSpec) -> None:
-        self.assignment, self.spec = assignment, spec
-        self.env: Env | None = None
-        self.stop_reason: StopReason | None = None
-        self._error: str | None = None
-        self._talk = Conversation()
-        self._turns: list[Turn] = []
-        self._total = 0.0
-        self._observation: Observation | None = None
-        self._info: Mapping[str, Any] = {}
-
-    def observe(self, observation: Observation, info: Mapping[str, Any]) -> None:
-        """Take in what the environment returned."""
-        assert self.env is not None
-        self._talk.rewrites_history = self.env.rewrites_history
-        self._talk.observe(observation, info)
-        observation_to_json(observation)  # what cannot be recorded fails here, in this episode
-        self._observation, self._info = observation, info
-
-    def request(self, env: Env, sample: str | None, solution: str | None) -> Request:
-        """Put the next question to the policy."""
-        is_finished = env.prompt_is_finished
-        turn, place = len(self._turns), self.assignment
-        return Request(
-            messages=() if is_finished else self._talk.messages,
-            prompt=observation_text(self._observation or "") if is_finished else None,
-            tools=tuple(env.tools),
-            seed=key_seed("policy", place.seed, place.repeat, turn),
-            turn=turn,
-            env_id=self.spec.id,
-            task=place.task,
-            sample=sample,
-            solution=solution,
-        )
-
-    def act(self, reply: Reply, action: Action, policy_s: float) -> None:
-        """Note the action before it is taken, so that one that fails is on record."""
-        self._talk.answer(reply.message)
-        self._turns.append(
-            Turn(
-                observation=self._observation if self._observation is not None else "",
-                action=str(action),
-                reward=0.0,
-                terminated=False,
-                truncated=False,
-                suffix=self._info.get("suffix"),
-                tool_calls=action.tool_calls,
-                policy_s=policy_s,
-                token_ids=reply.token_ids,
-                logprobs=reply.logprobs,
-                finish_reason=reply.finish_reason,
-                usage=reply.usage,
-            )
-        )
-
-    def land(self, step: Step, step_s: float, max_turns: int | None) -> None:
-        """Note what the action led to, and whether that was the end."""
-        parts = step.info.get("reward_parts", {})
-        self._total = _finite(self._total + _finite(step.reward))
-        self._turns[-1] = replace(
-            self._turns[-1],
-            reward=float(step.reward),
-            terminated=bool(step.terminated),
-            truncated=bool(step.truncated),
-            reward_parts={str(name): _finite(part) for name, part in parts.items()},
-            info=plain_info(step.info),
-            tool_results=tuple(step.info.get("tool_results", ())),
-            step_s=step_s,
-        )
-        self.observe(step.observation, step.info)
-        if step.terminated or step.truncated:
-            self.stop_reason = "terminated" if step.terminated else "truncated"
-        elif max_turns is not None and len(self._turns) >= max_turns:
-            self.stop_reason = "max_turns"
-
-    def fail(self, stopped: _StoppedError) -> None:
-        """End the episode by an error."""
-        self.stop_reason, self._error = stopped.reason, stopped.text
-        self._observation = None
-
-    def record(self, policy: str, duration_s: float) -> Episode:
-        """Return the finished episode."""
-        assert self.stop_reason is not None
-        spec = (self.env and self.env.spec) or self.spec
-        total = math.fsum(turn.reward for turn in self._turns)
-        won = bool(self._info.get("success", total >= spec.success_return - _ROUNDING))
-        place = self.assignment
-        return Episode(
-            env_id=spec.id,
-            env_kwargs=dict(spec.kwargs),
-            wrappers=tuple({"id": ref.id, "kwargs": dict(ref.kwargs)} for ref in spec.wrappers),
-            env_index=place.env_index,
-            episode_index=place.episode_index,
-            repeat=place.repeat,
-            seed=place.seed,
-            task=place.task,
-            policy=policy,
-            turns=tuple(self._turns),
-            final_observation=self._observation,
-            total_reward=total,
-            terminated=self.stop_reason == "terminated",
-            truncated=self.stop_reason != "terminated",
-            stop_reason=self.stop_reason,
-            error=self._error,
-            success=None if self._error is not None else won,
-            versions=versions(spec.id),
-            duration_s=duration_s,
-        )
-
-
-_ROUNDING = 1e-9
+def _name_of(policy: Policy) -> str:
+    name = getattr(policy, "name", None) or getattr(policy, "__name__", None)
+    return str(name or type(policy).__name__)
 
 
 def _recordable(reply: Reply) -> Reply:
@@ -479,21 +282,3 @@ def _recordable(reply: Reply) -> Reply:
     arguments = [dict(call.arguments) for call in reply.message.tool_calls]
     json.dumps([reply.logprobs, arguments, reply.finish_reason], allow_nan=False)
     return reply
-
-
-def _finite(reward: Any) -> float:
-    if math.isfinite(reward):
-        return float(reward)
-    raise ValueError(f"step returned the reward {reward!r}, and it must be finite")
-
-
-def _name_of(policy: Policy) -> str:
-    name = getattr(policy, "name", None) or getattr(policy, "__name__", None)
-    return str(name or type(policy).__name__)
-
-
-def versions(env_id: str) -> dict[str, str]:
-    """Return the versions of core and of the pack that provides an environment."""
-    record = owner(env_id)
-    pack = {record.distribution: record.version} if record else {}
-    return {"gem-core": __version__, **pack}

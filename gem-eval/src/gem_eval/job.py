@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 from gem.episode import Episode, EpisodeLog, read_episodes
 from gem.errors import GemError, LogError
 from gem.hooks import announce
+from gem.planning import Assignment, plan_episodes
 from gem.registry import WrapperLike
-from gem.rollouts import Assignment, plan_episodes, rollout
+from gem.rollouts import rollout
 from gem_eval.errors import RunFolderError, RunStopped, SettingsError
 from gem_eval.policies import NamedPolicy, make_policy, name_of
 from gem_eval.run_folder import RunFolder

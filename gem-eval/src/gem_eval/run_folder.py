@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from gem.rollouts import versions
+from gem.registry import versions
 from gem_eval.errors import RunFolderError
 from gem_eval.settings import Settings
 

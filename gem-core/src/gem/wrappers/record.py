@@ -17,7 +17,7 @@ from gem.content import (
 )
 from gem.env import Env
 from gem.episode import Episode, EpisodeLog, Turn, plain_info
-from gem.rollouts import versions
+from gem.registry import versions
 from gem.seeding import key_seed
 from gem.step import Step
 from gem.wrapper import Wrapper

@@ -1,0 +1,103 @@
+"""Decide which episodes a run has: their seeds and tasks. Knows nothing about how they are run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from gem.errors import BadArguments
+from gem.registry import EnvLike, WrapperLike, make, resolve
+from gem.seeding import episode_seed, stream
+from gem.specs import EnvSpec
+
+__all__ = ["Assignment", "Envs", "as_list", "is_count", "plan_episodes"]
+
+Envs = EnvLike | Sequence[EnvLike]
+
+
+class Assignment(NamedTuple):
+    """One episode to run. `env_index` is the position in the list of environments."""
+
+    env_index: int
+    episode_index: int
+    repeat: int
+    seed: int
+    task: int | None
+
+
+def plan_episodes(
+    envs: Envs,
+    *,
+    episodes: int | Literal["all"],
+    seed: int = 0,
+    repeats: int = 1,
+    env_kwargs: Mapping[str, Any] | None = None,
+    wrappers: Sequence[WrapperLike] = (),
+) -> list[Assignment]:
+    """List the episodes of a run. Depends on the arguments alone; makes each environment once.
+
+    Over a finite set of tasks, `"all"` is every task once and N the first N of the permutation
+    that `seed` fixes: none twice unless N is larger than the set. Repeats share their seed.
+    """
+    if not is_count(repeats) or not (episodes == "all" or is_count(episodes)):
+        raise BadArguments(
+            f"episodes={episodes!r} and repeats={repeats!r} were asked for. Each is an "
+            "int from 1 on; episodes may be 'all'.",
+            subject="episodes",
+        )
+    return [
+        Assignment(
+            env_index, episode_index, repeat, episode_seed(seed, env_index, episode_index), task
+        )
+        for env_index, each in enumerate(as_list(envs))
+        for episode_index, task in enumerate(
+            _tasks(each, episodes, (seed, env_index), env_kwargs or {}, wrappers)
+        )
+        for repeat in range(repeats)
+    ]
+
+
+def is_count(value: object) -> bool:
+    """Say whether a value is an int from 1 on; a bool is not."""
+    return type(value) is int and value >= 1
+
+
+def as_list(envs: Envs) -> list[EnvLike]:
+    """Return the list of environments that one of them, or a list, stands for."""
+    return [envs] if isinstance(envs, (str, EnvSpec, Mapping)) else list(envs)
+
+
+def _tasks(
+    env: EnvLike,
+    episodes: int | Literal["all"],
+    key: tuple[int, int],
+    env_kwargs: Mapping[str, Any],
+    wrappers: Sequence[WrapperLike],
+) -> list[int | None]:
+    with make(env, wrappers=wrappers, **env_kwargs) as made:
+        size = made.num_tasks
+    if size is None:
+        if episodes == "all":
+            name = resolve(env).id
+            raise BadArguments(
+                f"All episodes of {name!r} were asked for, and it has no finite set of tasks. "
+                "Give a number of episodes.",
+                subject=name,
+            )
+        return [None] * episodes
+    wanted = size if episodes == "all" else episodes
+    passes = -(-wanted // size)
+    return [
+        task
+        for number in range(passes)
+        for task in _permuted(size, min(size, wanted - number * size), *key, number)
+    ]
+
+
+def _permuted(size: int, count: int, *key: int) -> Iterator[int]:
+    """Yield the first `count` of the permutation of range(size) that `key` fixes."""
+    rng, moved = stream("tasks", *key), dict[int, int]()
+    for index in range(count):
+        chosen = rng.randrange(index, size)
+        yield moved.get(chosen, chosen)
+        moved[chosen] = moved.pop(index, index)

@@ -1,0 +1,144 @@
+"""One episode while it is played: the conversation, and what its record will say.
+
+Knows nothing about who plays it, or how many others are played beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from gem.content import Action, Observation, observation_text, observation_to_json
+from gem.conversation import Conversation, Reply, Request
+from gem.env import Env
+from gem.episode import Episode, StopReason, Turn, plain_info
+from gem.planning import Assignment
+from gem.registry import versions
+from gem.seeding import key_seed
+from gem.specs import EnvSpec
+from gem.step import Step
+
+__all__ = ["Scene"]
+
+_ROUNDING = 1e-9
+
+
+class Scene:
+    """One episode while it is played: the conversation, and what its record will say."""
+
+    def __init__(self, assignment: Assignment, spec: EnvSpec) -> None:
+        self.assignment, self.spec = assignment, spec
+        self.env: Env | None = None
+        self.stop_reason: StopReason | None = None
+        self._error: str | None = None
+        self._talk = Conversation()
+        self._turns: list[Turn] = []
+        self._total = 0.0
+        self._observation: Observation | None = None
+        self._info: Mapping[str, Any] = {}
+
+    def observe(self, observation: Observation, info: Mapping[str, Any]) -> None:
+        """Take in what the environment returned."""
+        assert self.env is not None
+        self._talk.rewrites_history = self.env.rewrites_history
+        self._talk.observe(observation, info)
+        observation_to_json(observation)  # what cannot be recorded fails here, in this episode
+        self._observation, self._info = observation, info
+
+    def request(self, env: Env, sample: str | None, solution: str | None) -> Request:
+        """Put the next question to the policy."""
+        is_finished = env.prompt_is_finished
+        turn, place = len(self._turns), self.assignment
+        return Request(
+            messages=() if is_finished else self._talk.messages,
+            prompt=observation_text(self._observation or "") if is_finished else None,
+            tools=tuple(env.tools),
+            seed=key_seed("policy", place.seed, place.repeat, turn),
+            turn=turn,
+            env_id=self.spec.id,
+            task=place.task,
+            sample=sample,
+            solution=solution,
+        )
+
+    def act(self, reply: Reply, action: Action, policy_s: float) -> None:
+        """Note the action before it is taken, so that one that fails is on record."""
+        self._talk.answer(reply.message)
+        self._turns.append(
+            Turn(
+                observation=self._observation if self._observation is not None else "",
+                action=str(action),
+                reward=0.0,
+                terminated=False,
+                truncated=False,
+                suffix=self._info.get("suffix"),
+                tool_calls=action.tool_calls,
+                policy_s=policy_s,
+                token_ids=reply.token_ids,
+                logprobs=reply.logprobs,
+                finish_reason=reply.finish_reason,
+                usage=reply.usage,
+            )
+        )
+
+    def land(self, step: Step, step_s: float, max_turns: int | None) -> None:
+        """Note what the action led to, and whether that was the end."""
+        parts = step.info.get("reward_parts", {})
+        self._total = _finite(self._total + _finite(step.reward))
+        self._turns[-1] = replace(
+            self._turns[-1],
+            reward=float(step.reward),
+            terminated=bool(step.terminated),
+            truncated=bool(step.truncated),
+            reward_parts={str(name): _finite(part) for name, part in parts.items()},
+            info=plain_info(step.info),
+            tool_results=tuple(step.info.get("tool_results", ())),
+            step_s=step_s,
+        )
+        self.observe(step.observation, step.info)
+        if step.terminated or step.truncated:
+            self.stop_reason = "terminated" if step.terminated else "truncated"
+        elif max_turns is not None and len(self._turns) >= max_turns:
+            self.stop_reason = "max_turns"
+
+    def fail(self, reason: StopReason, error: str) -> None:
+        """End the episode by an error."""
+        self.stop_reason, self._error = reason, error
+        self._observation = None
+
+    def record(self, policy: str, duration_s: float) -> Episode:
+        """Return the finished episode."""
+        assert self.stop_reason is not None
+        spec = (self.env and self.env.spec) or self.spec
+        total = math.fsum(turn.reward for turn in self._turns)
+        won = bool(self._info.get("success", total >= spec.success_return - _ROUNDING))
+        place = self.assignment
+        return Episode(
+            env_id=spec.id,
+            env_kwargs=dict(spec.kwargs),
+            wrappers=tuple({"id": ref.id, "kwargs": dict(ref.kwargs)} for ref in spec.wrappers),
+            env_index=place.env_index,
+            episode_index=place.episode_index,
+            repeat=place.repeat,
+            seed=place.seed,
+            task=place.task,
+            policy=policy,
+            turns=tuple(self._turns),
+            final_observation=self._observation,
+            total_reward=total,
+            terminated=self.stop_reason == "terminated",
+            truncated=self.stop_reason != "terminated",
+            stop_reason=self.stop_reason,
+            error=self._error,
+            success=None if self._error is not None else won,
+            versions=versions(spec.id),
+            duration_s=duration_s,
+        )
+
+
+def _finite(reward: Any) -> float:
+    if math.isfinite(reward):
+        return float(reward)
+    raise ValueError(f"step returned the reward {reward!r}, and it must be finite")
