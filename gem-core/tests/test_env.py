@@ -105,6 +105,15 @@ def test_an_unseeded_environment_samples_too() -> None:
     assert Cards().sample_action() != Cards().sample_action()
 
 
+def test_a_stream_of_one_s_own_can_be_given_for_sampling() -> None:
+    first, second = Cards(), Cards()
+    first.sample_rng, second.sample_rng = random.Random(3), random.Random(3)
+    assert first.sample_action() == second.sample_action()
+    first.reset(seed=1)
+    second.reset(seed=2)
+    assert first.sample_action() != second.sample_action()
+
+
 def test_what_an_environment_does_not_define_says_so() -> None:
     class Bare(Env):
         pass

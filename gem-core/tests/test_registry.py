@@ -175,6 +175,12 @@ def test_the_owner_of_an_environment_is_its_plugin(words: str, install: Install)
     assert owner("acme:Nothing-v0") is None
 
 
+def test_versions_are_those_of_core_and_of_the_pack(words: str, install: Install) -> None:
+    install("acme-more", envs={"acme:A-v0": "a:b"}, version="4.2")
+    assert registry.versions("acme:A-v0") == {"gem-core": gem.__version__, "acme-more": "4.2"}
+    assert registry.versions(words) == {"gem-core": gem.__version__}
+
+
 def test_a_pack_that_was_installed_meanwhile_is_found_after_refresh(install: Install) -> None:
     registry.plugins()
     install("acme-late", envs={"acme:Late-v0": "a:b"})
