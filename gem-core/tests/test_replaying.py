@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import gem
-from gem import registry
 from gem.conversation import Request
 from gem.env import Env
 from gem.episode import Episode
@@ -45,8 +44,7 @@ class Walk(Env):
 
 
 @pytest.fixture(autouse=True)
-def _envs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_local", {})
+def _envs() -> None:
     spec = EnvSpec(id="demo:Walk", target=f"{__name__}:Walk", blocking=False)
     gem.register(spec, Walk)
 

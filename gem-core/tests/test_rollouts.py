@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 import gem
-from gem import registry
 from gem.content import Action, ToolCall, ToolResult
 from gem.conversation import Reply, Request
 from gem.env import Env
@@ -26,7 +25,6 @@ from gem.rollouts import rollout
 from gem.seeding import key_seed
 from gem.specs import EnvSpec
 from gem.step import Step
-from gem.testing import fake_plugin
 
 
 class Coin(Env):
@@ -145,8 +143,7 @@ ENVS: dict[str, tuple[type[Env], bool]] = {
 
 
 @pytest.fixture(autouse=True)
-def _envs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(registry, "_local", {})
+def _envs() -> Iterator[None]:
     Hanging.release.clear()
     Hanging.closed = 0
     for name, (target, blocking) in ENVS.items():
@@ -497,36 +494,6 @@ def test_a_policy_that_samples_gets_another_seed_each_turn_and_repeat() -> None:
     assert len(set(seeds)) == 4
 
 
-def test_repeats_share_their_episode() -> None:
-    plan = plan_episodes("demo:Coin", episodes=2, repeats=3)
-    assert len(plan) == 6
-    assert len({each.seed for each in plan}) == 2
-
-
-def test_all_is_every_task_once() -> None:
-    plan = plan_episodes("demo:Dice", episodes="all")
-    assert sorted(each.task or 0 for each in plan) == [0, 1, 2]
-
-
-def test_n_is_the_first_n_of_the_seeds_permutation() -> None:
-    tasks = [each.task for each in plan_episodes("demo:Dice", episodes="all", seed=3)]
-    assert [each.task for each in plan_episodes("demo:Dice", episodes=2, seed=3)] == tasks[:2]
-
-
-def test_another_seed_is_another_permutation() -> None:
-    orders = {
-        tuple(each.task for each in plan_episodes("demo:Dice", episodes="all", seed=seed))
-        for seed in range(40)
-    }
-    assert len(orders) == 6
-
-
-def test_more_episodes_than_tasks_go_round_again() -> None:
-    plan = plan_episodes("demo:Dice", episodes=7)
-    assert sorted(Counter(each.task for each in plan).values()) == [2, 2, 3]
-    assert len({each.seed for each in plan}) == 7
-
-
 def test_the_task_reaches_the_environment() -> None:
     episodes = run(lambda request: str(request.task), "demo:Dice", episodes="all")
     assert {(f"Task {e.task}", str(e.task)) for e in episodes} == {
@@ -579,15 +546,10 @@ LISTENER = """
 """
 
 
-def test_a_listener_hears_of_every_episode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_listener_hears_of_every_episode(install: Callable[..., Path]) -> None:
     hooks = ("rollout_listener.hooks",)
-    fake_plugin(tmp_path, "rollout-listener", hooks=hooks, files={"hooks.py": LISTENER})
-    monkeypatch.syspath_prepend(tmp_path)
-    registry.refresh()
-    try:
-        episodes = run(Solve(), "demo:Coin", episodes=3)
-    finally:
-        registry.refresh()
+    install("rollout-listener", hooks=hooks, files={"hooks.py": LISTENER})
+    episodes = run(Solve(), "demo:Coin", episodes=3)
     heard = importlib.import_module("rollout_listener.hooks").heard
     assert fingerprints(heard) == fingerprints(episodes)
 

@@ -1,0 +1,90 @@
+"""The plan of a run: every task once, none twice, and the same whatever runs it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+import gem
+from gem.env import Env
+from gem.errors import BadArguments
+from gem.planning import plan_episodes
+from gem.specs import EnvSpec
+
+
+class Coin(Env):
+    """No finite set of tasks."""
+
+
+class Dice(Env):
+    """Three tasks, or as many as asked for."""
+
+    def __init__(self, *, size: int = 3) -> None:
+        self.num_tasks = size
+
+
+@pytest.fixture(autouse=True)
+def _envs() -> None:
+    gem.register("demo:Coin", Coin)
+    gem.register("demo:Dice", Dice)
+
+
+def test_repeats_share_their_episode() -> None:
+    plan = plan_episodes("demo:Coin", episodes=2, repeats=3)
+    assert len(plan) == 6
+    assert len({each.seed for each in plan}) == 2
+
+
+def test_all_is_every_task_once() -> None:
+    plan = plan_episodes("demo:Dice", episodes="all")
+    assert sorted(each.task or 0 for each in plan) == [0, 1, 2]
+
+
+def test_n_is_the_first_n_of_the_seeds_permutation() -> None:
+    tasks = [each.task for each in plan_episodes("demo:Dice", episodes="all", seed=3)]
+    assert [each.task for each in plan_episodes("demo:Dice", episodes=2, seed=3)] == tasks[:2]
+
+
+def test_another_seed_is_another_permutation() -> None:
+    orders = {
+        tuple(each.task for each in plan_episodes("demo:Dice", episodes="all", seed=seed))
+        for seed in range(40)
+    }
+    assert len(orders) == 6
+
+
+def test_more_episodes_than_tasks_go_round_again() -> None:
+    plan = plan_episodes("demo:Dice", episodes=7)
+    assert sorted(Counter(each.task for each in plan).values()) == [2, 2, 3]
+    assert len({each.seed for each in plan}) == 7
+
+
+def test_a_longer_plan_begins_as_a_shorter_one() -> None:
+    short, long = (plan_episodes("demo:Dice", episodes=n, seed=1) for n in (4, 9))
+    assert long[:4] == short
+
+
+def test_a_large_set_costs_only_what_is_taken() -> None:
+    plan = plan_episodes("demo:Dice", episodes=5, env_kwargs={"size": 10**15})
+    assert len({each.task for each in plan}) == 5
+
+
+def test_environments_are_told_apart_by_their_position() -> None:
+    plan = plan_episodes(["demo:Coin", "demo:Coin"], episodes=3)
+    assert [each.env_index for each in plan] == [0, 0, 0, 1, 1, 1]
+    assert len({each.seed for each in plan}) == 6
+
+
+@pytest.mark.parametrize(
+    "options", [{"episodes": 0}, {"episodes": True}, {"episodes": "5"}, {"repeats": 0}]
+)
+def test_a_count_that_is_no_count_is_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(BadArguments, match="from 1 on"):
+        plan_episodes("demo:Dice", **{"episodes": 1, **options})
+
+
+def test_all_of_no_finite_set_is_refused() -> None:
+    with pytest.raises(BadArguments, match="'demo:Coin' were asked for"):
+        plan_episodes([gem.spec("demo:Coin"), EnvSpec(id="demo:X", target="x:x")], episodes="all")
