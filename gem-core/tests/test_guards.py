@@ -796,6 +796,35 @@ def test_a_raise_in_a_hook_ends_the_episode() -> None:
     env.reset()
 
 
+def test_a_raise_in_a_hook_that_is_awaited_ends_the_episode() -> None:
+    class Broken(Wrapper):
+        async def on_step(self, action: str, step: Step) -> Step:
+            raise RuntimeError("hook")
+
+    async def play() -> None:
+        env = Broken(Dice())
+        await env.areset()
+        with pytest.raises(RuntimeError, match="hook"):
+            await env.astep("a")
+        with pytest.raises(ResetNeeded):
+            await env.astep("a")
+
+    asyncio.run(play())
+
+
+def test_a_hook_that_closes_leaves_the_environment_closed() -> None:
+    class Closes(Wrapper):
+        def on_step(self, action: str, step: Step) -> Step:
+            self.env.close()
+            return step
+
+    env = Closes(Dice())
+    env.reset()
+    assert env.step("end").terminated
+    with pytest.raises(EnvClosed):
+        env.reset()
+
+
 def test_a_raise_in_a_reset_hook_needs_another_reset() -> None:
     class Broken(Wrapper):
         def on_reset(self, observation: Any, info: dict[str, Any]) -> Any:
@@ -810,6 +839,8 @@ def test_a_raise_in_a_reset_hook_needs_another_reset() -> None:
     async def play() -> None:
         with pytest.raises(RuntimeError, match="hook"):
             await env.areset()
+        with pytest.raises(ResetNeeded):
+            await env.astep("a")
 
     asyncio.run(play())
 
@@ -845,16 +876,55 @@ def test_a_seed_reaches_the_base_through_every_layer(style: type[Wrapper]) -> No
     assert asyncio.run(env.areset(seed=9))[0].strip("<>") == expected  # type: ignore[union-attr]
 
 
-def test_a_seed_that_no_layer_used_is_not_used_later() -> None:
-    class Lazy(Wrapper):
-        def reset(self, seed: int | None = None) -> Started:
-            return "", {}
+class Lazy(Wrapper):
+    """Its reset leaves what it wraps alone."""
 
+    def reset(self, seed: int | None = None) -> Started:
+        return "", {}
+
+
+class AsyncLazy(Wrapper):
+    async def areset(self, seed: int | None = None) -> Started:
+        return "", {}
+
+
+@pytest.mark.parametrize("style", [Lazy, AsyncLazy])
+def test_a_seed_that_no_layer_used_is_not_used_later(style: type[Wrapper]) -> None:
     inner = Dice()
     inner.reset(seed=1)
     expected = inner.fork().reset()
-    Lazy(inner).reset(seed=5)
+    style(inner).reset(seed=5)
     assert inner.reset() == expected
+
+
+def test_the_first_seed_waits_for_the_first_reset_and_serves_once() -> None:
+    inner = Dice()
+    inner._first_seed = 5
+    Lazy(inner).reset()
+    assert inner.reset() == Dice().reset(seed=5)
+    assert inner.reset() != Dice().reset(seed=5)
+
+
+def test_a_reset_is_given_the_seed_that_it_takes() -> None:
+    class Named(Dice):
+        def reset(self, seed: int | None = None) -> Started:
+            return str(seed), {}
+
+    class Optional(Dice):
+        def reset(self, **options: Any) -> Started:  # type: ignore[override]
+            return str(options), {}
+
+    assert Named().reset(seed=3)[0] == Named().reset(3)[0] == "3"
+    assert Optional().reset(seed=3, task=4)[0] == "{'seed': 3, 'task': 4}"
+
+
+def test_a_seed_that_a_subclass_hands_on_is_checked_too() -> None:
+    class Careless(Env):
+        def reset(self, seed: int | None = None) -> Started:
+            return super().reset(seed="text")  # type: ignore[arg-type,return-value]
+
+    with pytest.raises(BadArguments, match="A seed is an int"):
+        Careless().reset(seed=3)
 
 
 @pytest.mark.parametrize("wrap", [lambda env: env, Wrapper])

@@ -12,7 +12,7 @@ import gem
 from gem.bridge import wait_for
 from gem.content import Observation
 from gem.env import Env
-from gem.errors import OpaqueError, ResetNeeded, SnapshotError
+from gem.errors import EnvBusy, OpaqueError, ResetNeeded, SnapshotError
 from gem.snapshot import Snapshot
 from gem.specs import EnvSpec, WrapperRef
 from gem.step import Step
@@ -25,7 +25,7 @@ class Echo(Env):
     max_turns = 9
     reward_range = (0.0, 1.0)
     num_tasks = 4
-    single_turn = False
+    single_turn = rewrites_history = prompt_is_finished = True
     tools = ({"name": "search"},)
     public = "read me"
     _private = "read me too"
@@ -380,6 +380,21 @@ def test_a_fork_works_from_inside_a_hook_of_an_outer_layer() -> None:
     env.reset()
     assert env.step("a").observation == env.seen
     assert env.turn == 1
+
+
+@pytest.mark.parametrize("method", ["snapshot", "fork", "restore"])
+def test_a_layer_s_own_state_is_closed_inside_its_own_hooks(method: str) -> None:
+    class Peeks(Wrapper):
+        def on_action(self, action: str) -> str:
+            arguments = () if method != "restore" else (saved,)
+            with pytest.raises(EnvBusy):
+                getattr(self, method)(*arguments)
+            return action
+
+    env = Peeks(Echo())
+    env.reset()
+    saved = env.snapshot()
+    assert env.step("a").observation == "heard a"
 
 
 def test_an_overridden_fork_inside_is_respected() -> None:

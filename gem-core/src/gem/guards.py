@@ -109,7 +109,6 @@ def _derived(derive: Callable[[Raw], Raw], cls: type, name: str, other: str) -> 
     """Return one form made from the other, with the other's signature."""
     form = functools.update_wrapper(derive(getattr(cls, other)), getattr(cls, other))
     form.__name__, form.__qualname__ = name, f"{cls.__qualname__}.{name}"
-    form.__module__ = cls.__module__
     form.__doc__ = f"`{other}`, awaited." if name.startswith("a") else f"`{other}`, waited for."
     return form
 
