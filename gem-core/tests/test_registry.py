@@ -114,6 +114,13 @@ def test_near_means_any_case_and_any_namespace(words: str, id: str) -> None:
     assert words in caught.value.suggestions
 
 
+def test_near_means_the_name_alone_too() -> None:
+    id = register("a_namespace_of_great_length:Ox-v0", Words).id
+    with pytest.raises(UnknownEnv) as caught:
+        spec("ox-v0")
+    assert caught.value.suggestions[0] == id
+
+
 @pytest.mark.parametrize("id", ["", "zzzzqqqq", ":", "x" * 10_000, "\x00"])
 def test_what_is_near_nothing_has_no_suggestion(id: str) -> None:
     with pytest.raises(UnknownEnv) as caught:
@@ -183,8 +190,12 @@ def test_versions_are_those_of_core_and_of_the_pack(words: str, install: Install
 
 def test_a_pack_that_was_installed_meanwhile_is_found_after_refresh(install: Install) -> None:
     registry.plugins()
+    register(EnvSpec(id="demo:Needs", target="words_here:Words", requires=("acme-late",)))
+    with pytest.raises(MissingRequirement):
+        make("demo:Needs")
     install("acme-late", envs={"acme:Late-v0": "a:b"})
     assert spec("acme:Late-v0").target == "a:b"
+    make("demo:Needs")
 
 
 # registering
