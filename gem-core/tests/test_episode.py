@@ -183,9 +183,26 @@ def test_what_is_appended_is_read_in_order(tmp_path: Path) -> None:
 def test_a_half_written_line_is_removed_however_long(tmp_path: Path) -> None:
     path = tmp_path / "episodes.jsonl"
     line = EPISODE.to_json().encode() + b"\n"
-    path.write_bytes(line + b"x" * 200_000)
+    path.write_bytes(line + line[:40] + b"x" * 200_000)
     with EpisodeLog(path):
         assert path.read_bytes() == line
+
+
+def test_what_a_power_cut_leaves_is_removed(tmp_path: Path) -> None:
+    path = tmp_path / "episodes.jsonl"
+    line = EPISODE.to_json().encode() + b"\n"
+    path.write_bytes(line + line[:5] + bytes(4096))
+    with EpisodeLog(path):
+        assert path.read_bytes() == line
+
+
+@pytest.mark.parametrize("held", [b"notes, with no newline", b'first\n{"other": 1}', b"\xff\x00"])
+def test_a_file_that_is_no_log_is_refused_and_unharmed(tmp_path: Path, held: bytes) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_bytes(held)
+    with pytest.raises(LogError, match="ends in what is no episode"):
+        EpisodeLog(path)
+    assert path.read_bytes() == held
 
 
 @pytest.mark.parametrize("kept", [1, 40, -2])

@@ -35,10 +35,12 @@ class Walk(Env):
         self.place += self.rng.choice([-1, 1]) + (self.drift == "observation")
         done = self.turn == 3
         reward = 0.5 + (self.drift == "reward")
-        info = {
+        info: dict[str, Any] = {
             "suffix": "Go on." if self.drift != "suffix" else "Stop.",
             "reward_parts": {"part": 0.5 + (self.drift == "reward_parts")},
         }
+        if self.drift == "success":
+            info["success"] = True
         terminated = done != (self.drift == "terminated")
         return Step(f"At {self.place}", reward, terminated, self.drift == "truncated", info)
 
@@ -100,6 +102,17 @@ def test_a_different_last_observation_is_a_difference() -> None:
     difference = replay(episode).difference
     assert difference is not None
     assert (difference.turn, difference.field) == (4, "observation")
+
+
+def test_another_success_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    episode = replace(played(), success=False)
+    monkeypatch.setattr(Walk, "drift", "success")
+    assert replay(episode).difference == Difference(3, "success", False, True)
+
+
+def test_another_return_than_its_rewards_is_a_difference() -> None:
+    difference = replay(replace(played(), total_reward=7.0)).difference
+    assert difference == Difference(3, "total_reward", 7.0, 2.0)
 
 
 def test_an_error_is_compared_up_to_its_turn_and_counted_apart() -> None:

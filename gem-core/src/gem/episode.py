@@ -27,7 +27,16 @@ from gem.content import (
 from gem.conversation import Usage
 from gem.errors import LogError
 
-__all__ = ["FORMAT", "Episode", "EpisodeLog", "StopReason", "Turn", "plain_info", "read_episodes"]
+__all__ = [
+    "FORMAT",
+    "Episode",
+    "EpisodeLog",
+    "StopReason",
+    "Turn",
+    "is_success",
+    "plain_info",
+    "read_episodes",
+]
 
 FORMAT = 1
 
@@ -45,6 +54,8 @@ StopReason = Literal[
 _CHUNK = 64 * 1024
 _ERRORS = frozenset({"env_error", "step_timeout", "worker_lost", "policy_error"})
 _APART = ("suffix", "reward_parts", "tool_results")
+_ROUNDING = 1e-9
+_BEGINNING = b'{"env_id":'
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +264,8 @@ class EpisodeLog:
     """Append episodes to a file, one a line, each safe on disk before `append` returns.
 
     A half-written last line, left by a crash, is removed on opening; a write that fails is taken
-    back. One log writes a file at a time. Raises LogError, naming the file, on any of it.
+    back. A file that ends in anything else is not a log, and is left as it is. One log writes a
+    file at a time. Raises LogError, naming the file, on any of it.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -265,6 +277,9 @@ class EpisodeLog:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._end = self._mended_end()
+        except LogError:
+            os.close(self._file)
+            raise
         except OSError as error:
             os.close(self._file)
             what = (
@@ -318,8 +333,19 @@ class EpisodeLog:
         if rest and _is_whole(rest):
             return size + os.pwrite(self._file, b"\n", size)
         if rest:
+            self._refuse_unless_begun(rest)
             os.ftruncate(self._file, size - len(rest))
         return size - len(rest)
+
+    def _refuse_unless_begun(self, rest: bytes) -> None:
+        """Raise unless a write that was cut off can have left this: nothing else is ours."""
+        begun = rest.rstrip(b"\0")[: len(_BEGINNING)]  # a power cut can leave NULs
+        if not _BEGINNING.startswith(begun):
+            raise LogError(
+                f"The file {self.path} was given as an episode log, and ends in what is no "
+                "episode. It is unharmed: choose another path.",
+                path=str(self.path),
+            )
 
     def _error(self, what: str, error: OSError) -> LogError:
         return LogError(
@@ -327,6 +353,11 @@ class EpisodeLog:
             "mend that and go on, or choose another path.",
             path=str(self.path),
         )
+
+
+def is_success(info: Mapping[str, Any], total: float, success_return: float) -> bool:
+    """Say whether an episode succeeded: its last info knows, or else its return does."""
+    return bool(info.get("success", total >= success_return - _ROUNDING))
 
 
 def read_episodes(path: str | os.PathLike[str]) -> Iterator[Episode]:

@@ -5,13 +5,14 @@ Knows nothing about policies: recorded actions are taken as they stand.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from gem.content import Action, Observation, observation_to_json
 from gem.env import Env
-from gem.episode import Episode, Turn
+from gem.episode import Episode, Turn, is_success
 from gem.registry import make, resolve, versions
 from gem.specs import WrapperRef
 
@@ -62,15 +63,19 @@ def _differences(episode: Episode) -> Iterator[Difference]:
     if episode.is_error and not episode.turns:
         return  # it may have failed in reset: nothing is on record to compare
     with _make(episode) as env:
-        turn = 0
+        turn, rewards = 0, list[float]()
         try:
             options = {} if episode.task is None else {"task": episode.task}
             observation, info = env.reset(seed=episode.seed, **options)
             yield from _compare_shown(episode, 0, observation, info)
             for turn, recorded in enumerate(episode.played_turns):
                 step = env.step(Action(recorded.action, tool_calls=recorded.tool_calls))
+                rewards.append(float(step.reward))
                 yield from _compare_step(turn, recorded, step)
                 yield from _compare_shown(episode, turn + 1, step.observation, step.info)
+                info = step.info
+            if not episode.is_error:
+                yield from _compare_end(episode, turn, info, math.fsum(rewards), env)
         except Exception as error:  # noqa: BLE001 - whatever it is, it was not there when recorded
             yield Difference(turn, "exception", None, f"{type(error).__name__}: {error}")
 
@@ -108,6 +113,18 @@ def _compare_shown(
     then, now = observation_to_json(shown), observation_to_json(observation)
     if then != now:
         yield Difference(turn, "observation", then, now)
+
+
+def _compare_end(
+    episode: Episode, turn: int, info: Mapping[str, Any], total: float, env: Env
+) -> Iterator[Difference]:
+    """Compare what an evaluation counts."""
+    assert env.spec is not None, "it was made from one"
+    success = is_success(info, total, env.spec.success_return)
+    if episode.success != success:
+        yield Difference(turn, "success", episode.success, success)
+    if episode.total_reward != total:
+        yield Difference(turn, "total_reward", episode.total_reward, total)
 
 
 def _changed_versions(episode: Episode) -> dict[str, tuple[str | None, str | None]]:

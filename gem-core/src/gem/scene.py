@@ -13,7 +13,7 @@ from typing import Any
 from gem.content import Action, Observation, observation_text, observation_to_json
 from gem.conversation import Conversation, Reply, Request
 from gem.env import Env
-from gem.episode import Episode, StopReason, Turn, plain_info
+from gem.episode import Episode, StopReason, Turn, is_success, plain_info
 from gem.planning import Assignment
 from gem.registry import versions
 from gem.seeding import key_seed
@@ -21,8 +21,6 @@ from gem.specs import EnvSpec
 from gem.step import Step
 
 __all__ = ["Scene"]
-
-_ROUNDING = 1e-9
 
 
 class Scene:
@@ -113,7 +111,7 @@ class Scene:
         assert self.stop_reason is not None
         spec = (self.env and self.env.spec) or self.spec
         total = math.fsum(turn.reward for turn in self._turns)
-        won = bool(self._info.get("success", total >= spec.success_return - _ROUNDING))
+        won = is_success(self._info, total, spec.success_return)
         place = self.assignment
         return Episode(
             env_id=spec.id,

@@ -16,7 +16,7 @@ from gem.content import (
     observation_to_json,
 )
 from gem.env import Env
-from gem.episode import Episode, EpisodeLog, Turn, plain_info
+from gem.episode import Episode, EpisodeLog, Turn, is_success, plain_info
 from gem.registry import versions
 from gem.seeding import key_seed
 from gem.step import Step
@@ -25,7 +25,6 @@ from gem.wrapper import Wrapper
 __all__ = ["Record"]
 
 _writing = threading.Lock()
-_ROUNDING = 1e-9
 
 
 class Record(Wrapper):
@@ -141,7 +140,7 @@ class Record(Wrapper):
             truncated=bool(step.truncated),
             stop_reason="terminated" if step.terminated else "truncated",
             error=None,
-            success=bool(step.info.get("success", total >= goal - _ROUNDING)),
+            success=is_success(step.info, total, goal),
             versions=versions(env_id),
             duration_s=time.monotonic() - self._began_s,
         )
