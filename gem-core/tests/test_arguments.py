@@ -164,6 +164,12 @@ def test_what_does_not_fit_is_refused_by_name(hint: Any, value: Any) -> None:
         fit(hint, value)
 
 
+def test_the_complaint_is_about_what_json_s_rules_do_not_allow() -> None:
+    with pytest.raises(BadArguments, match="valid integer") as caught:
+        fit(tuple[int, int], [1, "2"])
+    assert "tuple" not in str(caught.value.problems)
+
+
 def test_an_object_that_is_wanted_is_asked_for() -> None:
     with pytest.raises(BadArguments, match="instance of Live"):
         fit(Union[list[int], Live], {"a": 1})
