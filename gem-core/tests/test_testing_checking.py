@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -29,6 +30,18 @@ def test_a_spec_can_be_checked_without_being_registered() -> None:
     spec = gem.EnvSpec(id="fine:Unlisted", target="gem.testing.envs:Echo")
 
     assert check_env(spec, seeds=range(3)).is_good
+
+
+def test_an_environment_can_be_checked_where_numpy_was_never_imported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, "numpy.random", raising=False)
+    gem.register("fine:Plain", "gem.testing.envs:Echo")
+
+    report = check_env("fine:Plain", seeds=range(3))
+
+    (line,) = (line for line in report.lines if line.name == "global_chance")
+    assert line.evidence == "random neither read nor written"
 
 
 def test_a_stack_of_wrappers_can_be_checked() -> None:

@@ -27,15 +27,24 @@ def same_seed_same_episode(subject: Subject) -> str:
         first = subject.driven(seed)
         with subject.make() as env:
             second = play(env, drive, seed)
-        if first.actions[:1] != second.actions[:1]:
-            raise NotHeldError(
-                f"seed {seed}: sample_action() drew {first.actions[:1]}, then {second.actions[:1]}"
-            )
+        _require_same_samples(first, second)
         _require_same(f"seed {seed}", first, second)
         with subject.make(seed=seed) as env:
             third = play(env, repeating(first.actions), None)
         _require_same(f"make(seed={seed}) and a first reset()", first, third)
     return f"{len(subject.seeds) + len(_ODD_SEEDS)} seeds, each played 3 times"
+
+
+def _require_same_samples(first: Play, second: Play) -> None:
+    """Blame `sample_action()` where it is the first thing that differs."""
+    turns = zip(first.moments, second.moments, first.actions, second.actions, strict=False)
+    for shown, shown_again, drawn, drawn_again in turns:
+        if shown != shown_again:
+            return
+        if drawn != drawn_again:
+            raise NotHeldError(
+                f"seed {first.seed}: sample_action() drew {drawn!r}, then {drawn_again!r}"
+            )
 
 
 def _require_same(what: str, first: Play, second: Play) -> None:
