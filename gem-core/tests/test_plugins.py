@@ -39,6 +39,10 @@ def test_the_core_is_a_plugin_like_any_other() -> None:
     assert core.manifest.name == "core"
 
 
+def test_other_entry_points_of_a_plugin_s_distribution_are_no_plugins() -> None:
+    assert "gem-env" not in {each.name for each in registry.plugins()}
+
+
 def test_an_installed_plugin_is_found(install: Install) -> None:
     install("acme-words", envs={"acme:Words-v0": "acme_words.game:Words"}, version="3.1")
     found = record("acme-words")

@@ -10,7 +10,7 @@ import importlib.metadata
 import os
 import re
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import Distribution, EntryPoint
 from typing import Literal
@@ -121,8 +121,7 @@ def _impostors() -> Iterator[PluginRecord]:
     yield PluginRecord(RIVAL, RIVAL, version, "conflict", error=error)
 
 
-def _with_conflicts(records: Iterable[PluginRecord]) -> Iterator[PluginRecord]:
-    records = tuple(records)
+def _with_conflicts(records: Sequence[PluginRecord]) -> Iterator[PluginRecord]:
     claims = _claims(records)
     for record in records:
         shared = {claim: claims[claim] for claim in _claimed(record) if len(claims[claim]) > 1}
