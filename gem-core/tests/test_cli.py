@@ -83,7 +83,9 @@ def test_an_unknown_command_is_answered_by_the_nearest(capsys: Output) -> None:
 
 def test_a_command_like_no_other_is_answered_by_all_of_them(capsys: Output) -> None:
     assert main(["zzzzzz"]) == 2
-    assert "the commands are list, show" in complaint(capsys)
+    shown = complaint(capsys)
+    assert "the commands are list, show" in shown
+    assert ". A pack may provide it" in shown
 
 
 @pytest.mark.parametrize("arguments", [["list", "--nope"], ["show"], ["play", "x", "--seed", "y"]])

@@ -113,7 +113,7 @@ def _add_commands_of_packs(commands: Commands) -> None:
 
 def _unknown_command(name: str, known: list[str]) -> str:
     near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"the commands are {', '.join(known)}"
+    hint = f"did you mean {near[0]!r}?" if near else f"the commands are {', '.join(known)}."
     return f"there is no command {name!r}; {hint} A pack may provide it: see `gem-env plugins`"
 
 
