@@ -88,3 +88,9 @@ def test_a_count_that_is_no_count_is_refused(options: dict[str, Any]) -> None:
 def test_all_of_no_finite_set_is_refused() -> None:
     with pytest.raises(BadArguments, match="'demo:Coin' were asked for"):
         plan_episodes([gem.spec("demo:Coin"), EnvSpec(id="demo:X", target="x:x")], episodes="all")
+
+
+@pytest.mark.parametrize("seed", ["0", 1.5, None])
+def test_a_seed_is_an_int(seed: Any) -> None:
+    with pytest.raises(BadArguments, match="It is an int"):
+        plan_episodes("demo:Coin", episodes=1, seed=seed)

@@ -320,7 +320,46 @@ def test_a_policy_that_is_too_slow_is_an_error() -> None:
         await asyncio.sleep(30)
         return "H"
 
-    assert run_one(slow, policy_timeout_s=0.01).stop_reason == "policy_error"
+    episode = run_one(slow, policy_timeout_s=0.01)
+    assert episode.stop_reason == "policy_error"
+    assert episode.error == "TimeoutError: the policy did not answer within 0.01 s"
+
+
+def test_a_policy_in_time_is_unharmed_by_a_deadline() -> None:
+    async def guess(request: Request) -> str:
+        return "H"
+
+    assert run_one(guess, policy_timeout_s=30).success is not None
+
+
+def test_an_exit_under_a_deadline_costs_its_own_episode() -> None:
+    async def leaving(request: Request) -> str:
+        raise SystemExit(3)
+
+    episodes = run(leaving, "demo:Coin", episodes=3, policy_timeout_s=30)
+    assert [episode.error for episode in episodes] == ["SystemExit: 3"] * 3
+
+
+def test_a_call_that_somebody_else_cancelled_costs_its_own_episode() -> None:
+    async def cancelled(request: Request) -> str:
+        raise asyncio.CancelledError
+
+    episodes = run(cancelled, "demo:Coin", episodes=3)
+    assert [episode.stop_reason for episode in episodes] == ["policy_error"] * 3
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [{"max_turns": 0}, {"max_turns": "3"}, {"step_timeout_s": 0}, {"policy_timeout_s": -1.0}],
+)
+def test_a_limit_that_allows_nothing_is_refused(limit: dict[str, Any]) -> None:
+    with pytest.raises(BadArguments, match=f"{next(iter(limit))}=.* was asked for"):
+        run(lambda request: "H", "demo:Coin", **limit)
+
+
+def test_a_reward_that_is_no_number_is_named() -> None:
+    error = run_one(lambda request: "text reward").error
+    assert error == "TypeError: step returned the reward 'much', and it must be a number"
 
 
 def test_an_environment_that_waits_too_long_is_given_up() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -45,6 +46,11 @@ def plan_episodes(
             "int from 1 on; episodes may be 'all'.",
             subject="episodes",
         )
+    try:
+        operator.index(seed)
+    except TypeError:
+        message = f"seed={seed!r} was given for a run. It is an int."
+        raise BadArguments(message, subject="seed") from None
     return [
         Assignment(
             env_index, episode_index, repeat, episode_seed(seed, env_index, episode_index), task

@@ -74,6 +74,9 @@ def rollout(
             f"concurrency={concurrency} was asked for, and must be 1 or more.",
             subject="concurrency",
         )
+    _refuse_bad_limits(
+        max_turns=max_turns, step_timeout_s=step_timeout_s, policy_timeout_s=policy_timeout_s
+    )
     kwargs = dict(env_kwargs or {})
     if plan is None:
         plan = plan_episodes(
@@ -83,6 +86,20 @@ def rollout(
     stage = _Stage(as_list(env), kwargs, wrappers)
     play = _Play(policy, stage, max_turns, deadlines)
     return _run(play, plan, concurrency)
+
+
+def _refuse_bad_limits(*, max_turns: int | None, **timeouts: float | None) -> None:
+    if not (max_turns is None or is_count(max_turns)):
+        raise BadArguments(
+            f"max_turns={max_turns!r} was asked for. It is an int from 1 on, or None.",
+            subject="max_turns",
+        )
+    for name, timeout_s in timeouts.items():
+        if timeout_s is not None and not timeout_s > 0:
+            raise BadArguments(
+                f"{name}={timeout_s!r} was asked for. It is a number of seconds above 0, or None.",
+                subject=name,
+            )
 
 
 async def _run(
@@ -166,20 +183,33 @@ async def _call(env: Env, method: str, timeout_s: float | None, *args: Any, **kw
         call = in_thread(partial(getattr(env, method), *args, **kwargs))
     else:
         call = getattr(env, f"a{method}")(*args, **kwargs)
-    return await (call if timeout_s is None else _within(timeout_s, call))
+    if timeout_s is None:
+        return await call
+    return await _within(timeout_s, call, "step_timeout", "environment")
 
 
-async def _within(timeout_s: float, call: Awaitable[Any]) -> Any:
+async def _within(timeout_s: float, call: Awaitable[Any], reason: StopReason, who: str) -> Any:
     """Await a call, or give it up. A TimeoutError of the call's own is not a deadline's."""
-    task = asyncio.ensure_future(call)
+    task = asyncio.ensure_future(_carrying_exits(call))
     try:
         await asyncio.wait({task}, timeout=timeout_s)
         if task.done():
-            return task.result()
+            result, exited = task.result()
+            if exited is not None:
+                raise exited
+            return result
     finally:
         task.cancel()
-    late = TimeoutError(f"the environment did not answer within {timeout_s} s")
-    raise _StoppedError("step_timeout", late)
+    late = TimeoutError(f"the {who} did not answer within {timeout_s} s")
+    raise _StoppedError(reason, late)
+
+
+async def _carrying_exits(call: Awaitable[Any]) -> tuple[Any, SystemExit | None]:
+    """Await a call in a task of its own, out of which a SystemExit would stop the event loop."""
+    try:
+        return await call, None
+    except SystemExit as error:
+        return None, error
 
 
 class _StoppedError(Exception):
@@ -219,7 +249,8 @@ class _Play:
             await self._play(scene, scene.env)
         except _StoppedError as stopped:
             scene.fail(stopped.reason, stopped.text)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - an environment may raise anything
+        except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - anything
+            # Cancelled by the run's end, nobody asks for the episode; by another, it is an error.
             scene.fail("env_error", _text_of(error))
         if scene.env is not None and scene.stop_reason in _UNHARMED:
             self.stage.give_back(assignment.env_index, scene.env)
@@ -247,10 +278,17 @@ class _Play:
         try:
             answer = self._policy(await self._request(scene, env))
             if is_awaitable(answer):
-                answer = await asyncio.wait_for(answer, self._deadlines.policy_s)  # type: ignore[arg-type]
+                answer = await self._in_time(answer)  # type: ignore[arg-type]
             return _recordable(as_reply(answer))  # type: ignore[arg-type]
-        except (Exception, SystemExit) as error:  # a policy may raise anything
-            raise _StoppedError("policy_error", error) from error
+        except _StoppedError:
+            raise
+        except (Exception, SystemExit, asyncio.CancelledError) as error:
+            raise _StoppedError("policy_error", error) from error  # a policy may raise anything
+
+    async def _in_time(self, answer: Awaitable[Any]) -> Any:
+        if self._deadlines.policy_s is None:
+            return await answer
+        return await _within(self._deadlines.policy_s, answer, "policy_error", "policy")
 
     async def _request(self, scene: Scene, env: Env) -> Request:
         sample = await self._hint(env, "sample", "sample_action")

@@ -137,6 +137,12 @@ class Scene:
 
 
 def _finite(reward: Any) -> float:
-    if math.isfinite(reward):
+    try:
+        is_finite = math.isfinite(reward)
+    except TypeError:
+        raise TypeError(
+            f"step returned the reward {reward!r:.60}, and it must be a number"
+        ) from None
+    if is_finite:
         return float(reward)
     raise ValueError(f"step returned the reward {reward!r}, and it must be finite")
