@@ -235,7 +235,7 @@ class Terminal:
         self.shown = ""
         while text not in self.shown:
             os.write(self._ours, key.encode())
-            while text not in self.shown and select.select([self._ours], [], [], 3)[0]:
+            while text not in self.shown and select.select([self._ours], [], [], 15)[0]:
                 self.shown += os.read(self._ours, 4096).decode()
 
     def left(self) -> int:
