@@ -6,7 +6,6 @@ import contextlib
 import io
 import os
 import pty
-import select
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -220,6 +219,7 @@ class Terminal:
             start_new_session=True,
         )
         os.close(theirs)
+        self._stat = Path(f"/proc/{self._process.pid}/stat")
         self.shown = ""
 
     def read_until(self, text: str) -> None:
@@ -230,13 +230,10 @@ class Terminal:
         self.shown = ""
         os.write(self._ours, keys.encode())
 
-    def type_until(self, key: str, text: str) -> None:
-        """Type a key, and again where it came too early: a read that was about to begin."""
-        self.shown = ""
-        while text not in self.shown:
-            os.write(self._ours, key.encode())
-            while text not in self.shown and select.select([self._ours], [], [], 15)[0]:
-                self.shown += os.read(self._ours, 4096).decode()
+    def wait_for_a_read(self) -> None:
+        """Wait until the process sleeps: a signal between its prompt and its read would be lost."""
+        while self._stat.read_text().rpartition(")")[2].split()[0] != "S":
+            os.sched_yield()
 
     def left(self) -> int:
         """Read to the end and return the exit status."""
@@ -270,7 +267,9 @@ def test_a_hint_in_a_real_terminal(terminal: Terminal) -> None:
 @pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["Ctrl-C", "Ctrl-D"])
 def test_leaving_a_real_terminal_by(key: str, terminal: Terminal) -> None:
     terminal.read_until("> ")
-    terminal.type_until(key, "Left after 0 turns")
+    terminal.wait_for_a_read()
+    terminal.type(key)
 
     assert terminal.left() == 0
+    assert "Left after 0 turns" in terminal.shown
     assert "Traceback" not in terminal.shown
