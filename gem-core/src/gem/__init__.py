@@ -44,9 +44,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "gem.content": (
-        "Action ImagePart Message Observation Part TextPart ToolCall ToolResult"
-    ),
+    "gem.content": ("Action ImagePart Message Observation Part TextPart ToolCall ToolResult"),
     "gem.conversation": "Conversation Policy Reply Request Usage",
     "gem.env": "Env Step",
     "gem.episode": "Episode EpisodeLog Turn",
