@@ -100,6 +100,26 @@ def test_arguments_and_wrappers_are_checked_with_it(capsys: Output) -> None:
     assert "turn limit 2" in capsys.readouterr().out
 
 
+def test_wrappers_with_arguments_are_a_json_list(capsys: Output) -> None:
+    layers = '["concat", {"id": "frame_stack", "frames": "two"}]'
+    assert main(["check", "acme:Echo", "--wrappers", layers]) == 2
+    assert "frame_stack" in capsys.readouterr().err
+
+
+def test_a_list_of_wrappers_that_is_no_json_is_wrong_use(capsys: Output) -> None:
+    assert main(["check", "acme:Echo", "--wrappers", "[concat"]) == 2
+    assert "--wrappers '[concat' is not JSON" in capsys.readouterr().err
+
+
+def test_a_distribution_that_is_not_there_is_wrong_use_and_those_there_are_named(
+    capsys: Output,
+) -> None:
+    assert main(["check", "acme-chekc"]) == 2
+    error = capsys.readouterr().err
+    assert "No installed distribution with environments is named 'acme-chekc'" in error
+    assert "acme-check" in error
+
+
 def test_what_matches_nothing_is_wrong_use(capsys: Output) -> None:
     assert main(["check", "acme:Ecko"]) == 2
     [line] = capsys.readouterr().err.splitlines()

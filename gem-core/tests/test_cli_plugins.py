@@ -42,7 +42,18 @@ def test_each_plugin_has_its_version_state_and_counts(install: Install, capsys: 
     main(["plugins"])
 
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["fine-pack", "fine-pack", "3.1", "ok", "1", "envs"] in rows
+    assert ["fine-pack", "fine-pack", "3.1", "ok", "1", "env"] in rows
+
+
+def test_one_of_a_kind_is_counted_as_one(install: Install, capsys: Output) -> None:
+    manifest = """
+        from gem.specs import PluginManifest, PolicySpec
+        policies = (PolicySpec(id="p", target="x:y"),)
+        plugin = PluginManifest(name="one", policies=policies, hooks=("json",))
+    """
+    install("one-pack", manifest=manifest)
+    assert main(["plugins"]) == 0
+    assert "1 policy, 1 hook" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("broken")

@@ -78,5 +78,11 @@ def test_arguments_that_are_no_json_object_are_told(text: str) -> None:
         arguments({"env_kwargs": text})
 
 
+def test_wrappers_with_arguments_are_a_json_list() -> None:
+    layers = '["concat", {"id": "time_limit", "max_turns": 3}]'
+    expected = ["concat", {"id": "time_limit", "max_turns": 3}]
+    assert arguments({"wrappers": layers}) == {"wrappers": expected}
+
+
 def test_wrappers_are_split_at_commas() -> None:
     assert arguments({"wrappers": "concat, time_limit,"}) == {"wrappers": ["concat", "time_limit"]}

@@ -9,10 +9,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from gem.cli.options import add_making, env_kwargs, wrapper_ids
+from gem.cli.options import add_making, env_kwargs, wrapper_list
 from gem.cli.text import one_line
 
 if TYPE_CHECKING:
+    from gem.errors import UnknownId
+    from gem.plugins import PluginRecord
     from gem.testing.report import CheckLine, CheckReport
 
 __all__ = ["add_command"]
@@ -47,7 +49,7 @@ def add_command(commands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     ids = _ids(options.subject)
-    kwargs, layers = env_kwargs(options.env_kwargs), wrapper_ids(options.wrappers)
+    kwargs, layers = env_kwargs(options.env_kwargs), wrapper_list(options.wrappers)
     reports = []
     for number, env_id in enumerate(ids, start=1):
         report = _checked(env_id, kwargs, layers, is_alone=len(ids) == 1)
@@ -66,7 +68,26 @@ def _ids(subject: str) -> list[str]:
     from gem import registry
 
     ids = [spec.id for spec in registry.list_envs(subject)] or _of_distribution(subject)
+    if not ids and ":" not in subject:
+        raise _no_pack(subject)
     return ids or [registry.spec(subject).id]
+
+
+def _no_pack(subject: str) -> UnknownId:
+    from gem import registry
+    from gem.errors import UnknownId
+
+    packs = sorted({record.distribution for record in registry.plugins() if _provides_envs(record)})
+    return UnknownId(
+        f"No installed distribution with environments is named {subject!r}. There are: "
+        f"{', '.join(packs) or 'none'}. Or give an environment's id, or a pattern of ids.",
+        id=subject,
+        suggestions=packs,
+    )
+
+
+def _provides_envs(record: PluginRecord) -> bool:
+    return record.manifest is not None and bool(record.manifest.envs)
 
 
 def _of_distribution(name: str) -> list[str]:
@@ -81,7 +102,7 @@ def _folded(distribution: str) -> str:
 
 
 def _checked(
-    env_id: str, kwargs: dict[str, Any], layers: list[str], *, is_alone: bool
+    env_id: str, kwargs: dict[str, Any], layers: list[Any], *, is_alone: bool
 ) -> CheckReport:
     from gem.errors import DataError, MissingRequirement
     from gem.testing.checking import check_env

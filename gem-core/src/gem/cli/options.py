@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-__all__ = ["add_making", "env_kwargs", "wrapper_ids"]
+__all__ = ["add_making", "env_kwargs", "wrapper_list"]
 
 
 def add_making(parser: argparse.ArgumentParser) -> None:
@@ -15,7 +15,11 @@ def add_making(parser: argparse.ArgumentParser) -> None:
         "--env-kwargs", metavar="JSON", default="{}", help="arguments of the environment"
     )
     parser.add_argument(
-        "--wrappers", metavar="A,B", default="", help="wrappers around it, the innermost first"
+        "--wrappers",
+        metavar="A,B",
+        default="",
+        help="wrappers around it, the innermost first; those with arguments as a JSON list: "
+        """'["concat", {"id": "time_limit", "max_turns": 3}]'""",
     )
 
 
@@ -38,6 +42,24 @@ def env_kwargs(text: str) -> dict[str, Any]:
     )
 
 
-def wrapper_ids(text: str) -> list[str]:
-    """Read --wrappers."""
-    return [name.strip() for name in text.split(",") if name.strip()]
+def wrapper_list(text: str) -> list[Any]:
+    """Read --wrappers: ids with commas between, or a JSON list of ids and objects with an `id`.
+
+    >>> wrapper_list("concat, record")
+    ['concat', 'record']
+    >>> wrapper_list('[{"id": "time_limit", "max_turns": 3}]')
+    [{'id': 'time_limit', 'max_turns': 3}]
+    """
+    from gem.errors import BadArguments
+
+    if not text.lstrip().startswith("["):
+        return [name.strip() for name in text.split(",") if name.strip()]
+    try:
+        layers: list[Any] = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadArguments(
+            f"--wrappers {text!r} is not JSON ({error}). Write ids with commas between, or a list "
+            """such as '["concat", {"id": "time_limit", "max_turns": 3}]'.""",
+            subject="--wrappers",
+        ) from error
+    return layers

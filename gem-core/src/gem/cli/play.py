@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from gem.cli.options import add_making, env_kwargs, wrapper_ids
+from gem.cli.options import add_making, env_kwargs, wrapper_list
 from gem.cli.text import indented, one_line, printable
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _run(options: argparse.Namespace) -> int:
     from gem import registry
     from gem.errors import GemError
 
-    kwargs, layers = env_kwargs(options.env_kwargs), wrapper_ids(options.wrappers)
+    kwargs, layers = env_kwargs(options.env_kwargs), wrapper_list(options.wrappers)
     seed = random.SystemRandom().randrange(10_000) if options.seed is None else options.seed
     try:
         with registry.make(options.id, wrappers=layers, **kwargs) as env:

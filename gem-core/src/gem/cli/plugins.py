@@ -75,7 +75,7 @@ def _table(
 ) -> str:
     rows = [("plugin", "distribution", "version", "state", "provides")]
     for record in records:
-        counts = ", ".join(f"{count} {kind}" for kind, count in _counts(record).items())
+        counts = ", ".join(_counted(*each) for each in _counts(record).items())
         rows.append((record.name, record.distribution, record.version, record.state, counts))
     blocks = [columns(rows)]
     for record in records:
@@ -86,6 +86,13 @@ def _table(
         _trouble(one_line(str(problem)), problem.traceback, with_traceback) for problem in problems
     ]
     return "\n".join(blocks)
+
+
+_ONE = {"policies": "policy"}
+
+
+def _counted(kind: str, count: int) -> str:
+    return f"{count} {_ONE.get(kind, kind.removesuffix('s')) if count == 1 else kind}"
 
 
 def _trouble(what: str, traceback: str | None, with_traceback: bool) -> str:

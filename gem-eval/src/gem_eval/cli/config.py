@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from gem.cli.options import wrapper_list
 from gem_eval.errors import SettingsError
 
 if sys.version_info >= (3, 11):
@@ -80,8 +81,7 @@ def arguments(options: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(given.get(name), str):
             given[name] = _json_object(name, given[name])
     if isinstance(given.get("wrappers"), str):
-        names = (name.strip() for name in given["wrappers"].split(","))
-        given["wrappers"] = [name for name in names if name]
+        given["wrappers"] = wrapper_list(given["wrappers"])
     return {_RENAMED.get(name, name): value for name, value in given.items()}
 
 

@@ -68,7 +68,11 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
     )
     add("--repeats", type=int, metavar="K", help="the same seeds K times, for pass@k (1)")
     add("--seed", type=int, metavar="S", help="the run's seed (0)")
-    add("--wrappers", metavar="A,B", help="wrappers by id, innermost first")
+    add(
+        "--wrappers",
+        metavar="A,B",
+        help="wrappers by id, the innermost first, or a JSON list of ids and objects with an id",
+    )
     add("--env-kwargs", metavar="JSON", help="arguments of every environment, a JSON object")
     add("--max-turns", type=int, metavar="N", help="turns after which an episode is cut off")
 
