@@ -269,6 +269,12 @@ def made() -> Echo:
     return env
 
 
+def test_a_stack_says_what_it_is_made_of() -> None:
+    gem.register("demo:Echo", Echo)
+    assert repr(gem.make("demo:Echo", wrappers=[Loud])) == "<Loud <Echo demo:Echo>>"
+    assert repr(Loud(Echo())) == "<Loud <Echo made by hand>>"
+
+
 def test_a_stack_of_something_made_by_hand_has_no_spec() -> None:
     assert Wrapper(Echo()).spec is None
 

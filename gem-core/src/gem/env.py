@@ -214,6 +214,9 @@ class Env:
             base.rng = random.Random()
         return twin
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.spec.id if self.spec else 'made by hand'}>"
+
     def __enter__(self: E) -> E:
         return self
 

@@ -138,6 +138,9 @@ class Wrapper(Env):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self.env, name)
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.env!r}>"
+
     @property
     def unwrapped(self) -> Env:
         """The environment inside every wrapper."""
