@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+from itertools import takewhile
 from typing import Any
 
 from gem.env import Env
@@ -38,9 +39,7 @@ def same_seed_same_episode(subject: Subject) -> str:
 def _require_same_samples(first: Play, second: Play) -> None:
     """Blame `sample_action()` where it is the first thing that differs."""
     turns = zip(first.moments, second.moments, first.actions, second.actions, strict=False)
-    for shown, shown_again, drawn, drawn_again in turns:
-        if shown != shown_again:
-            return
+    for _, _, drawn, drawn_again in takewhile(lambda turn: turn[0] == turn[1], turns):
         if drawn != drawn_again:
             raise NotHeldError(
                 f"seed {first.seed}: sample_action() drew {drawn!r}, then {drawn_again!r}"
