@@ -38,6 +38,19 @@ class _Spec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
+class _Provided(_Spec):
+    """What every provided thing states: an id, where it lives, and what it needs.
+
+    `target` is the `module:attribute` that is called for it. `requires` are pip requirements,
+    checked before it is imported.
+    """
+
+    id: PlainId
+    target: Target
+    summary: str = ""
+    requires: tuple[str, ...] = ()
+
+
 class WrapperRef(_Spec):
     """One layer of a stack: the wrapper's id, or its `module:Class`, and its keyword arguments."""
 
@@ -45,22 +58,18 @@ class WrapperRef(_Spec):
     kwargs: Mapping[str, Any] = {}
 
 
-class EnvSpec(_Spec):
+class EnvSpec(_Provided):
     """One environment: where it lives, what it takes, and what it promises.
 
-    `target` is called with `kwargs` to build it. `requires` are pip requirements, checked
-    before import. `blocking` says that a step may wait or compute for long, so it never runs
-    on an event loop. `success_return` is the total return from which an episode counts as a
-    success where its last `info` has no `"success"`. `fixed_start` declares that every seed
-    starts alike, `winnable=False` that even a perfect player cannot succeed (`bound` is then
-    the best return there is). `wrappers` is the stack, innermost first.
+    `target` is called with `kwargs` to build it. `blocking` says that a step may wait or compute
+    for long, so it never runs on an event loop. `success_return` is the total return from which
+    an episode counts as a success where its last `info` has no `"success"`. `fixed_start`
+    declares that every seed starts alike, `winnable=False` that even a perfect player cannot
+    succeed (`bound` is then the best return there is). `wrappers` is the stack, innermost first.
     """
 
     id: EnvId
-    target: Target
     kwargs: Mapping[str, Any] = {}
-    summary: str = ""
-    requires: tuple[str, ...] = ()
     blocking: bool = True
     success_return: float = 1.0
     fixed_start: bool = False
@@ -76,58 +85,35 @@ class EnvSpec(_Spec):
         return self.id.partition(":")[0]
 
 
-class WrapperSpec(_Spec):
+class WrapperSpec(_Provided):
     """One wrapper. `layer` places it: tools inside observations inside prompts; "any" anywhere.
 
     `rewrites_history` marks a wrapper whose observation is the whole prompt.
     """
 
-    id: PlainId
-    target: Target
-    summary: str = ""
-    requires: tuple[str, ...] = ()
     blocking: bool = True
     layer: Literal["tool", "observation", "prompt", "any"] = "any"
     rewrites_history: bool = False
 
 
-class ToolSpec(_Spec):
+class ToolSpec(_Provided):
     """One tool that a policy may call."""
 
-    id: PlainId
-    target: Target
-    summary: str = ""
-    requires: tuple[str, ...] = ()
 
-
-class PolicySpec(_Spec):
+class PolicySpec(_Provided):
     """One policy for evaluation. In `NAME:ARGUMENT`, `target` gets ARGUMENT if `takes_argument`."""
 
-    id: PlainId
-    target: Target
-    summary: str = ""
-    requires: tuple[str, ...] = ()
     takes_argument: str | None = Field(
         default=None, description="what stands after the colon, as help shows it: 'MODEL@BASE_URL'"
     )
 
 
-class AdapterSpec(_Spec):
+class AdapterSpec(_Provided):
     """One bridge to a training framework."""
 
-    id: PlainId
-    target: Target
-    summary: str = ""
-    requires: tuple[str, ...] = ()
 
-
-class ExecutorSpec(_Spec):
+class ExecutorSpec(_Provided):
     """One way to run environments, behind the word `backend=`."""
-
-    id: PlainId
-    target: Target
-    summary: str = ""
-    requires: tuple[str, ...] = ()
 
 
 class PluginManifest(_Spec):
