@@ -85,6 +85,12 @@ def test_a_count_that_is_no_count_is_refused(options: dict[str, Any]) -> None:
         plan_episodes("demo:Dice", **{"episodes": 1, **options})
 
 
+@pytest.mark.parametrize("episodes", ["all", 1])
+def test_an_empty_set_of_tasks_is_refused(episodes: Any) -> None:
+    with pytest.raises(BadArguments, match=r"'demo:Dice'.*empty"):
+        plan_episodes("demo:Dice", episodes=episodes, env_kwargs={"size": 0})
+
+
 def test_all_of_no_finite_set_is_refused() -> None:
     with pytest.raises(BadArguments, match="'demo:Coin' were asked for"):
         plan_episodes([gem.spec("demo:Coin"), EnvSpec(id="demo:X", target="x:x")], episodes="all")

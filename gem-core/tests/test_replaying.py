@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import gem
+from gem.content import ToolResult
 from gem.conversation import Request
 from gem.env import Env
 from gem.episode import Episode
@@ -30,6 +31,8 @@ class Walk(Env):
         return f"At {self.place}{'!' * (self.drift == 'reset')}", {"suffix": "Go."}
 
     def step(self, action: str) -> Step:
+        if self.drift == "exit":
+            raise SystemExit(3)
         if action == "raise" or self.drift == "raise":
             raise ValueError("boom")
         self.place += self.rng.choice([-1, 1]) + (self.drift == "observation")
@@ -39,10 +42,16 @@ class Walk(Env):
             "suffix": "Go on." if self.drift != "suffix" else "Stop.",
             "reward_parts": {"part": 0.5 + (self.drift == "reward_parts")},
         }
+        if self.drift == "tool_results":
+            info["tool_results"] = [ToolResult("c", "found")]
         if self.drift == "success":
             info["success"] = True
         terminated = done != (self.drift == "terminated")
         return Step(f"At {self.place}", reward, terminated, self.drift == "truncated", info)
+
+    def close(self) -> None:
+        if self.drift == "close":
+            raise OSError("stuck")
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +79,8 @@ def test_a_run_that_stopped_at_its_own_limit_replays_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    "drift", ["reward", "reward_parts", "terminated", "truncated", "observation", "suffix"]
+    "drift",
+    ["reward", "reward_parts", "terminated", "truncated", "observation", "suffix", "tool_results"],
 )
 def test_the_first_difference_is_shown(drift: str, monkeypatch: pytest.MonkeyPatch) -> None:
     episode = played()
@@ -95,6 +105,19 @@ def test_an_environment_that_now_raises_is_a_difference(monkeypatch: pytest.Monk
     monkeypatch.setattr(Walk, "drift", "raise")
     difference = replay(episode).difference
     assert difference == Difference(0, "exception", None, "ValueError: boom")
+
+
+def test_an_environment_that_now_exits_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    episode = played()
+    monkeypatch.setattr(Walk, "drift", "exit")
+    assert replay(episode).difference == Difference(0, "exception", None, "SystemExit: 3")
+
+
+def test_a_close_that_fails_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    episode = played()
+    monkeypatch.setattr(Walk, "drift", "close")
+    with pytest.warns(RuntimeWarning, match="stuck"):
+        assert replay(episode).state == "same"
 
 
 def test_a_different_last_observation_is_a_difference() -> None:

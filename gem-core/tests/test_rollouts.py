@@ -15,12 +15,13 @@ from typing import Any
 import pytest
 
 import gem
-from gem.content import Action, ToolCall, ToolResult
-from gem.conversation import Reply, Request
+from gem.content import Action, TextPart, ToolCall, ToolResult, observation_text
+from gem.conversation import Reply, Request, Usage
 from gem.env import Env
 from gem.episode import Episode
 from gem.errors import BadArguments, UnknownEnv
 from gem.planning import Assignment, plan_episodes
+from gem.replaying import replay
 from gem.rollouts import rollout
 from gem.seeding import key_seed
 from gem.specs import EnvSpec
@@ -62,6 +63,11 @@ def _answer(**changes: Any) -> Step:
     return Step("", 0.0, False, False, {})._replace(**changes)
 
 
+class Undecided:
+    def __bool__(self) -> bool:
+        raise ValueError("neither")
+
+
 FAULTS: dict[str, Callable[[], Any]] = {
     "raise": lambda: _raise(ValueError("boom")),
     "exit": lambda: _raise(SystemExit(3)),
@@ -73,6 +79,14 @@ FAULTS: dict[str, Callable[[], Any]] = {
     "bad parts": lambda: _answer(info={"reward_parts": {"hit": None}}),
     "bad observation": lambda: _answer(observation=7),
     "no step": lambda: None,
+    "bad suffix": lambda: _answer(info={"suffix": object()}),
+    "bad success": lambda: _answer(terminated=True, info={"success": Undecided()}),
+    "bad tool results": lambda: _answer(info={"tool_results": [{"content": "found"}]}),
+    "bad tool text": lambda: _answer(info={"tool_results": [ToolResult("c", b"")]}),  # type: ignore[arg-type]
+    "bad role": lambda: _answer(observation=gem.Message("bot", "")),  # type: ignore[arg-type]
+    "bad call": lambda: _answer(
+        observation=gem.Message("user", "", (ToolCall("c", "f", {"x": object()}),))
+    ),
 }
 
 
@@ -126,6 +140,40 @@ class Unclosable(Coin):
         raise OSError("stuck")
 
 
+class Exiting(Coin):
+    def close(self) -> None:
+        raise SystemExit(3)
+
+
+class Stuck(Hanging):
+    """Hangs where the class says: when it is closed, or asked for a solution."""
+
+    hangs_in = ""
+
+    def close(self) -> None:
+        self._hang("close")
+
+    def solve(self) -> str:
+        self._hang("solve")
+        return "go"
+
+    def _hang(self, where: str) -> None:
+        if where == self.hangs_in:
+            self.release.wait(30)
+
+
+class Growing(Env):
+    """Returns one list and goes on to change it."""
+
+    def reset(self, seed: int | None = None) -> tuple[list[TextPart], dict[str, Any]]:
+        self.parts = [TextPart("first")]
+        return self.parts, {}
+
+    def step(self, action: str) -> Step:
+        self.parts.append(TextPart("next"))
+        return Step(self.parts, 0.0, False, self.turn == 1, {})
+
+
 class Unmakable(Coin):
     def __init__(self, *, sides: str = "HT", limit: int = 6) -> None:
         raise RuntimeError("no data")
@@ -138,6 +186,9 @@ ENVS: dict[str, tuple[type[Env], bool]] = {
     "Slow": (Slow, False),
     "Hanging": (Hanging, True),
     "Unclosable": (Unclosable, False),
+    "Exiting": (Exiting, False),
+    "Stuck": (Stuck, True),
+    "Growing": (Growing, False),
     "Unmakable": (Unmakable, False),
 }
 
@@ -391,6 +442,33 @@ def test_a_close_that_fails_is_warned_of() -> None:
         run(Solve(), "demo:Unclosable", plan=plan)
 
 
+def test_a_close_that_exits_costs_nothing_but_a_warning() -> None:
+    plan = [Assignment(0, 0, 0, 1, None)]
+    with pytest.warns(RuntimeWarning, match="SystemExit"):
+        assert run(Solve(), "demo:Exiting", plan=plan)[0].success
+
+
+def test_a_close_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Stuck, "hangs_in", "close")
+    plan = [Assignment(0, 0, 0, 1, None)]
+    with pytest.warns(RuntimeWarning, match="step_timeout"):
+        run(Solve(), "demo:Stuck", plan=plan, step_timeout_s=0.2)
+    assert not Hanging.release.is_set()
+
+
+def test_a_solution_that_hangs_costs_one_episode(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Stuck, "hangs_in", "solve")
+    episode = run_one(Solve(), "demo:Stuck", step_timeout_s=0.2)
+    assert episode.stop_reason == "step_timeout"
+
+
+def test_a_list_that_the_environment_changes_later_is_recorded_as_it_was() -> None:
+    episode = run_one(lambda request: "go", "demo:Growing")
+    shown = [observation_text(turn.observation) for turn in episode.turns]
+    assert shown == ["first", "first\nnext"]
+    assert replay(episode).state == "same"
+
+
 def test_leaving_early_stops_what_is_running() -> None:
     async def take_one() -> int:
         episodes = rollout(Guess(), "demo:Coin", episodes=50, concurrency=8)
@@ -448,6 +526,10 @@ def test_a_plain_action_with_calls_keeps_them() -> None:
         Reply(gem.Message("assistant", "H", (ToolCall("c", "f", {"x": float("inf")}),))),
         Reply(gem.Message("assistant", "H", (ToolCall("c", "f", {"x": object()}),))),
         Reply(gem.Message("assistant", "H"), ("one",)),  # type: ignore[arg-type]
+        Reply(gem.Message("assistant", "H", (ToolCall(None, "f"),))),  # type: ignore[arg-type]
+        Reply(gem.Message("assistant", "H"), usage={"prompt_tokens": 1}),  # type: ignore[arg-type]
+        Reply(gem.Message("assistant", "H"), usage=Usage("1")),  # type: ignore[arg-type]
+        Reply(gem.Message("assistant", None)),  # type: ignore[arg-type]
     ],
 )
 def test_a_reply_that_no_record_could_hold_is_the_policys_error(reply: Reply) -> None:

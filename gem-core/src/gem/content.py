@@ -6,6 +6,7 @@ Knows nothing about who sends it or how a conversation is kept.
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Union, get_args
@@ -21,6 +22,7 @@ __all__ = [
     "ToolCall",
     "ToolResult",
     "normalise_text",
+    "observation_copy",
     "observation_from_json",
     "observation_text",
     "observation_to_json",
@@ -168,6 +170,17 @@ def observation_from_json(plain: Any) -> Observation:
     if "messages" in plain:
         return tuple(Message.from_json(message) for message in plain["messages"])
     return _parts_from_json(plain["parts"])
+
+
+def observation_copy(observation: Observation) -> Observation:
+    """Return the observation as nobody else can change it, and as a record gives it back.
+
+    Raises AttributeError, KeyError, TypeError or ValueError on what no record could hold.
+    """
+    if isinstance(observation, str):
+        return str(observation)
+    plain = observation_to_json(observation)
+    return observation_from_json(json.loads(json.dumps(plain, allow_nan=False)))
 
 
 def _content_text(content: str | tuple[Part, ...]) -> str:

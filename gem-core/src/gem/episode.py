@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import fcntl
 import json
+import math
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
@@ -26,6 +27,7 @@ from gem.content import (
 )
 from gem.conversation import Usage
 from gem.errors import LogError
+from gem.step import Step
 
 __all__ = [
     "FORMAT",
@@ -84,6 +86,22 @@ class Turn:
     mask: tuple[int, ...] | None = None
     finish_reason: str | None = None
     usage: Usage | None = None
+
+    def answered(self, step: Step) -> Turn:
+        """Return the turn with what the environment answered, its next observation left out.
+
+        Raises TypeError or ValueError on what no record could hold.
+        """
+        parts = step.info.get("reward_parts", {})
+        return replace(
+            self,
+            reward=_finite(step.reward),
+            terminated=bool(step.terminated),
+            truncated=bool(step.truncated),
+            reward_parts={str(name): _finite(part) for name, part in parts.items()},
+            info=plain_info(step.info),
+            tool_results=tuple(map(_checked_result, step.info.get("tool_results", ()))),
+        )
 
     def outcome(self) -> dict[str, Any]:
         """Return what must reproduce, as JSON data."""
@@ -249,6 +267,26 @@ def _calls_to_json(calls: tuple[ToolCall, ...]) -> Any:
 
 def _result_to_json(result: ToolResult) -> dict[str, Any]:
     return {"call_id": result.call_id, "content": result.content, "is_error": result.is_error}
+
+
+def _checked_result(result: Any) -> ToolResult:
+    if isinstance(result, ToolResult):
+        kinds = (type(result.call_id), type(result.content), type(result.is_error))
+        if kinds == (str, str, bool):
+            return result
+    raise TypeError(f"tool_results holds {result!r:.60}, and must hold ToolResults of text")
+
+
+def _finite(reward: Any) -> float:
+    try:
+        is_finite = math.isfinite(reward)
+    except TypeError:
+        raise TypeError(
+            f"step returned the reward {reward!r:.60}, and it must be a number"
+        ) from None
+    if is_finite:
+        return float(reward)
+    raise ValueError(f"step returned the reward {reward!r}, and it must be finite")
 
 
 def _optional(observation: Observation | None) -> Any:

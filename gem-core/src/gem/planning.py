@@ -91,6 +91,13 @@ def _tasks(
                 subject=name,
             )
         return [None] * episodes
+    if size < 1:
+        name = resolve(env).id
+        raise BadArguments(
+            f"Episodes of {name!r} were asked for, and its set of tasks is empty. Give it data "
+            "with one task or more.",
+            subject=name,
+        )
     wanted = size if episodes == "all" else episodes
     passes = -(-wanted // size)
     return [

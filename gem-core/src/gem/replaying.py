@@ -6,7 +6,9 @@ Knows nothing about policies: recorded actions are taken as they stand.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -62,7 +64,7 @@ def replay(episode: Episode) -> ReplayReport:
 def _differences(episode: Episode) -> Iterator[Difference]:
     if episode.is_error and not episode.turns:
         return  # it may have failed in reset: nothing is on record to compare
-    with _make(episode) as env:
+    with _made(episode) as env:
         turn, rewards = 0, list[float]()
         try:
             options = {} if episode.task is None else {"task": episode.task}
@@ -70,14 +72,27 @@ def _differences(episode: Episode) -> Iterator[Difference]:
             yield from _compare_shown(episode, 0, observation, info)
             for turn, recorded in enumerate(episode.played_turns):
                 step = env.step(Action(recorded.action, tool_calls=recorded.tool_calls))
-                rewards.append(float(step.reward))
-                yield from _compare_step(turn, recorded, step)
+                replayed = recorded.answered(step)
+                rewards.append(replayed.reward)
+                yield from _compare_turn(turn, recorded, replayed)
                 yield from _compare_shown(episode, turn + 1, step.observation, step.info)
                 info = step.info
             if not episode.is_error:
                 yield from _compare_end(episode, turn, info, math.fsum(rewards), env)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it was not there when recorded
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, it was not there when recorded
             yield Difference(turn, "exception", None, f"{type(error).__name__}: {error}")
+
+
+@contextmanager
+def _made(episode: Episode) -> Iterator[Env]:
+    env = _make(episode)
+    try:
+        yield env
+    finally:
+        try:
+            env.close()
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - what it did is compared already
+            warnings.warn(f"Closing {env} failed: {error!r}", RuntimeWarning, stacklevel=2)
 
 
 def _make(episode: Episode) -> Env:
@@ -86,16 +101,11 @@ def _make(episode: Episode) -> Env:
     return make(spec.model_copy(update={"kwargs": dict(episode.env_kwargs), "wrappers": refs}))
 
 
-def _compare_step(turn: int, recorded: Turn, step: Any) -> Iterator[Difference]:
-    pairs = {
-        "reward": (recorded.reward, float(step.reward)),
-        "reward_parts": (dict(recorded.reward_parts), dict(step.info.get("reward_parts", {}))),
-        "terminated": (recorded.terminated, bool(step.terminated)),
-        "truncated": (recorded.truncated, bool(step.truncated)),
-    }
-    for field, (then, now) in pairs.items():
-        if then != now:
-            yield Difference(turn, field, then, now)
+def _compare_turn(turn: int, recorded: Turn, replayed: Turn) -> Iterator[Difference]:
+    now = replayed.outcome()
+    for field, then in recorded.outcome().items():
+        if then != now[field]:
+            yield Difference(turn, field, then, now[field])
 
 
 def _compare_shown(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import operator
 import time
 import traceback
 import warnings
@@ -17,8 +18,8 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from gem.bridge import in_thread, is_awaitable
-from gem.content import Action, normalise_text
-from gem.conversation import Policy, Reply, Request, as_reply
+from gem.content import Action, Message, normalise_text
+from gem.conversation import Policy, Reply, Request, Usage, as_reply
 from gem.env import Env
 from gem.episode import Episode, StopReason
 from gem.errors import BadArguments
@@ -83,7 +84,7 @@ def rollout(
             env, episodes=episodes, seed=seed, repeats=repeats, env_kwargs=kwargs, wrappers=wrappers
         )
     deadlines = _Deadlines(step_timeout_s, policy_timeout_s)
-    stage = _Stage(as_list(env), kwargs, wrappers)
+    stage = _Stage(as_list(env), kwargs, wrappers, step_timeout_s)
     play = _Play(policy, stage, max_turns, deadlines)
     return _run(play, plan, concurrency)
 
@@ -145,7 +146,9 @@ class _Stage:
         envs: Sequence[EnvLike],
         kwargs: Mapping[str, Any],
         wrappers: Sequence[WrapperLike],
+        close_timeout_s: float | None,
     ) -> None:
+        self._close_timeout_s = close_timeout_s
         self.specs = [resolve(env) for env in envs]
         self._kwargs, self._wrappers = kwargs, wrappers
         self._idle: list[list[Env]] = [[] for _ in envs]
@@ -172,8 +175,8 @@ class _Stage:
 
     async def _close(self, env: Env) -> None:
         try:
-            await _call(env, "close", None)
-        except Exception as error:  # noqa: BLE001 - the run is over: nothing else may be lost
+            await _call(env, "close", self._close_timeout_s)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the run is over: nothing else may be lost
             warnings.warn(f"Closing {env} failed: {error!r}", RuntimeWarning, stacklevel=2)
 
 
@@ -183,6 +186,10 @@ async def _call(env: Env, method: str, timeout_s: float | None, *args: Any, **kw
         call = in_thread(partial(getattr(env, method), *args, **kwargs))
     else:
         call = getattr(env, f"a{method}")(*args, **kwargs)
+    return await _timely(call, timeout_s)
+
+
+async def _timely(call: Awaitable[Any], timeout_s: float | None) -> Any:
     if timeout_s is None:
         return await call
     return await _within(timeout_s, call, "step_timeout", "environment")
@@ -299,7 +306,9 @@ class _Play:
         if want not in self._wants:
             return None
         ask: Callable[[], str | None] = getattr(env, method)
-        return await in_thread(ask) if env.spec is None or env.spec.blocking else ask()
+        if not (env.spec is None or env.spec.blocking):
+            return ask()
+        return await _timely(in_thread(ask), self._deadlines.step_s)  # type: ignore[no-any-return]
 
 
 _UNHARMED = frozenset({"terminated", "truncated", "max_turns", "policy_error"})
@@ -311,12 +320,21 @@ def _name_of(policy: Policy) -> str:
 
 
 def _recordable(reply: Reply) -> Reply:
-    """Return the reply with plain numbers. Raises on what no record could hold, such as NaN."""
+    """Return the reply as plain data. Raises on what no record could hold, such as NaN."""
+    said = Message("assistant", reply.message.text, reply.message.tool_calls)
+    said = Message.from_json(said.to_json())
     reply = replace(
         reply,
         token_ids=reply.token_ids and tuple(map(int, reply.token_ids)),
         logprobs=reply.logprobs and tuple(map(float, reply.logprobs)),
+        usage=reply.usage and _plain_usage(reply.usage),
     )
-    arguments = [dict(call.arguments) for call in reply.message.tool_calls]
+    arguments = [dict(call.arguments) for call in said.tool_calls]
     json.dumps([reply.logprobs, arguments, reply.finish_reason], allow_nan=False)
     return reply
+
+
+def _plain_usage(usage: Usage) -> Usage:
+    if not isinstance(usage, Usage):
+        raise TypeError(f"A reply's usage is {usage!r:.60}, and must be a gem.Usage")
+    return Usage(operator.index(usage.prompt_tokens), operator.index(usage.completion_tokens))

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gem.content import Action, Observation, observation_text, observation_to_json
+from gem.content import Action, Observation, observation_copy, observation_text
 from gem.conversation import Conversation, Reply, Request
 from gem.env import Env
-from gem.episode import Episode, StopReason, Turn, is_success, plain_info
+from gem.episode import Episode, StopReason, Turn, is_success
 from gem.planning import Assignment
 from gem.registry import versions
 from gem.seeding import key_seed
@@ -33,7 +33,8 @@ class Scene:
         self._error: str | None = None
         self._talk = Conversation()
         self._turns: list[Turn] = []
-        self._total = 0.0
+        self._sum = 0.0
+        self._success: bool | None = None
         self._observation: Observation | None = None
         self._info: Mapping[str, Any] = {}
 
@@ -41,8 +42,12 @@ class Scene:
         """Take in what the environment returned."""
         assert self.env is not None
         self._talk.rewrites_history = self.env.rewrites_history
+        # What cannot be recorded fails here, in this episode; and an environment may go on to
+        # change a list that it returned.
+        observation, suffix = observation_copy(observation), info.get("suffix")
+        if not (suffix is None or isinstance(suffix, str)):
+            raise TypeError(f"info['suffix'] is {suffix!r:.60}, and must be a text")
         self._talk.observe(observation, info)
-        observation_to_json(observation)  # what cannot be recorded fails here, in this episode
         self._observation, self._info = observation, info
 
     def request(self, env: Env, sample: str | None, solution: str | None) -> Request:
@@ -83,36 +88,37 @@ class Scene:
 
     def land(self, step: Step, step_s: float, max_turns: int | None) -> None:
         """Note what the action led to, and whether that was the end."""
-        parts = step.info.get("reward_parts", {})
-        self._total = _finite(self._total + _finite(step.reward))
-        self._turns[-1] = replace(
-            self._turns[-1],
-            reward=float(step.reward),
-            terminated=bool(step.terminated),
-            truncated=bool(step.truncated),
-            reward_parts={str(name): _finite(part) for name, part in parts.items()},
-            info=plain_info(step.info),
-            tool_results=tuple(step.info.get("tool_results", ())),
-            step_s=step_s,
-        )
+        turn = self._turns[-1].answered(step)
+        self._sum += turn.reward
+        if not math.isfinite(self._sum):
+            raise ValueError(f"step returned the reward {turn.reward!r}, too large for a sum")
+        self._turns[-1] = replace(turn, step_s=step_s)
         self.observe(step.observation, step.info)
-        if step.terminated or step.truncated:
-            self.stop_reason = "terminated" if step.terminated else "truncated"
+        if turn.terminated or turn.truncated:
+            self.stop_reason = "terminated" if turn.terminated else "truncated"
         elif max_turns is not None and len(self._turns) >= max_turns:
             self.stop_reason = "max_turns"
+        if self.stop_reason is not None:
+            self._success = is_success(step.info, self._return, self._made_spec.success_return)
 
     def fail(self, reason: StopReason, error: str) -> None:
         """End the episode by an error."""
         self.stop_reason, self._error = reason, error
         self._observation = None
 
+    @property
+    def _made_spec(self) -> EnvSpec:
+        made = None if self.env is None else self.env.spec
+        return made or self.spec
+
+    @property
+    def _return(self) -> float:
+        return math.fsum(turn.reward for turn in self._turns)
+
     def record(self, policy: str, duration_s: float) -> Episode:
         """Return the finished episode."""
         assert self.stop_reason is not None
-        spec = (self.env and self.env.spec) or self.spec
-        total = math.fsum(turn.reward for turn in self._turns)
-        won = is_success(self._info, total, spec.success_return)
-        place = self.assignment
+        spec, place = self._made_spec, self.assignment
         return Episode(
             env_id=spec.id,
             env_kwargs=dict(spec.kwargs),
@@ -125,24 +131,12 @@ class Scene:
             policy=policy,
             turns=tuple(self._turns),
             final_observation=self._observation,
-            total_reward=total,
+            total_reward=self._return,
             terminated=self.stop_reason == "terminated",
             truncated=self.stop_reason != "terminated",
             stop_reason=self.stop_reason,
             error=self._error,
-            success=None if self._error is not None else won,
+            success=None if self._error is not None else self._success,
             versions=versions(spec.id),
             duration_s=duration_s,
         )
-
-
-def _finite(reward: Any) -> float:
-    try:
-        is_finite = math.isfinite(reward)
-    except TypeError:
-        raise TypeError(
-            f"step returned the reward {reward!r:.60}, and it must be a number"
-        ) from None
-    if is_finite:
-        return float(reward)
-    raise ValueError(f"step returned the reward {reward!r}, and it must be finite")

@@ -16,7 +16,7 @@ from gem.content import (
     observation_to_json,
 )
 from gem.env import Env
-from gem.episode import Episode, EpisodeLog, Turn, is_success, plain_info
+from gem.episode import Episode, EpisodeLog, Turn, is_success
 from gem.registry import versions
 from gem.seeding import key_seed
 from gem.step import Step
@@ -96,19 +96,16 @@ class Record(Wrapper):
 
     def _turn(self, action: str, step: Step) -> Turn:
         seen, suffix = json.loads(self._seen)
-        parts = step.info.get("reward_parts", {})
-        return Turn(
+        turn = Turn(
             observation=observation_from_json(seen),
             action=normalise_text(action),
-            reward=float(step.reward),
-            terminated=bool(step.terminated),
-            truncated=bool(step.truncated),
+            reward=0.0,
+            terminated=False,
+            truncated=False,
             suffix=suffix,
-            reward_parts={str(name): float(part) for name, part in parts.items()},
-            info=plain_info(step.info),
             tool_calls=action.tool_calls if isinstance(action, Action) else (),
-            tool_results=tuple(step.info.get("tool_results", ())),
         )
+        return turn.answered(step)
 
     def _write(self, step: Step) -> None:
         episode = self._episode(step)
