@@ -4,6 +4,7 @@ import asyncio
 import importlib
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,26 @@ def test_a_policy_may_be_an_object(run: Callable[..., Evaluation]) -> None:
     [result] = run(policies=Mine(), max_turns=1).summary.results
 
     assert (result.policy, result.mean_turns) == ("mine", 1.0)
+
+
+def test_two_objects_of_one_name_are_refused(run: Callable[..., Evaluation]) -> None:
+    with pytest.raises(SettingsError, match="'mine'"):
+        run(policies=[Mine(), Mine()])
+
+
+def test_an_object_that_cannot_be_hashed_is_a_policy(run: Callable[..., Evaluation]) -> None:
+    @dataclass
+    class Plain(Mine):
+        name: str = "plain"
+        left: int = 10**9
+
+    assert run(policies=[Plain()], max_turns=1).summary.results[0].policy == "plain"
+
+
+def test_policies_may_come_from_a_generator(run: Callable[..., Evaluation]) -> None:
+    found = run(policies=(each for each in [Mine(), "noop"]), max_turns=1)
+
+    assert [result.policy for result in found.summary.results] == ["mine", "noop"]
 
 
 def test_each_episode_is_shown_as_it_finishes(run: Callable[..., Evaluation]) -> None:

@@ -76,6 +76,11 @@ def test_two_policies_of_one_name_are_refused() -> None:
         settings(policies=[Mine(), "mine"])
 
 
+def test_arguments_for_an_object_are_refused() -> None:
+    with pytest.raises(SettingsError, match="'mine'"):
+        settings(policies=[Mine(), "noop"], policy_kwargs={"mine": {"depth": 3}})
+
+
 def test_settings_survive_json() -> None:
     found = settings(policies=["noop", Mine()], wrappers=["concat"], env_kwargs={"highest": 9})
 

@@ -13,7 +13,7 @@ from gem.registry import WrapperLike
 from gem_eval import job
 from gem_eval.errors import EvalError
 from gem_eval.run_folder import RunFolder
-from gem_eval.settings import Envs, Policies, Settings
+from gem_eval.settings import Envs, Policies, Settings, policy_list
 from gem_eval.summary import Summary
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ async def evaluate_async(
     """Await `evaluate`, for code that already runs on an event loop."""
     given = {
         "envs": envs,
-        "policies": policies,
+        "policies": policy_list(policies),
         "episodes": episodes,
         "repeats": repeats,
         "seed": seed,
@@ -153,7 +153,7 @@ async def resume_async(
 ) -> Evaluation:
     """Await `resume`, for code that already runs on an event loop."""
     options = {
-        "policies": policies,
+        "policies": None if policies is None else policy_list(policies),
         "wrappers": None if wrappers is None else tuple(wrappers),
         "env_kwargs": env_kwargs,
         "concurrency": concurrency,

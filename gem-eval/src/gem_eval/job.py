@@ -185,7 +185,7 @@ class Job:
 async def _close(policy: NamedPolicy) -> None:
     try:
         await policy.aclose()
-    except Exception as error:  # noqa: BLE001 - the run is over: nothing else may be lost
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the run is over: nothing else may be lost
         warnings.warn(f"Closing {policy.name} failed: {error!r}", RuntimeWarning, stacklevel=2)
 
 
@@ -235,7 +235,7 @@ def _plan(settings: Settings, live: _Live) -> list[Assignment]:
         )
     except GemError:
         raise
-    except Exception as error:  # an environment may raise anything when it is made
+    except (Exception, SystemExit) as error:  # an environment may raise anything when it is made
         ids = ", ".join(spec.id for spec in settings.envs)
         raise SettingsError(
             f"An environment of {ids} cannot be made ({type(error).__name__}: {error}). Check "

@@ -120,14 +120,16 @@ def _resolved(env: EnvLike) -> list[EnvSpec]:
 
 def policy_refs(policies: Policies) -> tuple[PolicyRef, ...]:
     """Record policies by name, each once, in the order given."""
-    return tuple(dict.fromkeys(map(_policy_ref, policy_list(policies))))
+    return tuple(map(_policy_ref, policy_list(policies)))
 
 
 def policy_list(policies: Policies) -> list[PolicyLike]:
-    """Return one policy, or several, as a list, each once."""
-    one = isinstance(policies, str) or callable(policies)
-    several = [policies] if one else policies
-    return list(dict.fromkeys(several))  # type: ignore[arg-type]
+    """Return one policy, or several, as a list, each name and each object once."""
+    several: Iterable[Any] = (
+        [policies] if isinstance(policies, str) or callable(policies) else policies
+    )
+    # Two objects are two policies, even where they are equal.
+    return list({each if isinstance(each, str) else id(each): each for each in several}.values())
 
 
 def _policy_ref(policy: PolicyLike | PolicyRef) -> PolicyRef:
@@ -202,12 +204,13 @@ def _check_names(settings: Settings) -> None:
             "another `name`.",
             option="policies",
         )
-    owners = {*names, *(name.partition(":")[0] for name in names)}
+    made = [ref.name for ref in settings.policies if ref.live is None]  # an object has its own
+    owners = {*made, *(name.partition(":")[0] for name in made)}
     strange = sorted(settings.policy_kwargs.keys() - owners)
     if strange:
         raise SettingsError(
-            f"policy_kwargs has arguments for {strange[0]!r}, which is not evaluated here. Name "
-            f"one of {', '.join(map(repr, sorted(owners)))}.",
+            f"policy_kwargs has arguments for {strange[0]!r}, which names no policy that is made "
+            f"here. Name one of: {', '.join(map(repr, sorted(owners))) or 'none'}.",
             option="policy_kwargs",
         )
 
