@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -19,6 +20,21 @@ def test_what_was_created_is_what_is_opened(tmp_path: Path, settings: Settings) 
     made = RunFolder.create(tmp_path / "a" / "run", settings, ["gem-env", "eval"])
 
     assert RunFolder.open(tmp_path / "a" / "run") == made
+
+
+@pytest.mark.parametrize("code", [errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS])
+def test_a_file_system_without_links_will_do(
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    def refuse(*paths: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "link", refuse)
+    made = RunFolder.create(tmp_path, settings, [])
+
+    assert RunFolder.open(tmp_path) == made
+    with pytest.raises(RunFolderError, match="--resume"):
+        RunFolder.create(tmp_path, settings, [])
 
 
 def test_an_empty_folder_may_be_used(tmp_path: Path, settings: Settings) -> None:

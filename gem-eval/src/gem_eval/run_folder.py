@@ -5,6 +5,7 @@ Knows nothing about policies or environments beyond their records.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -25,6 +26,7 @@ from gem_eval.settings import Settings
 __all__ = ["RunFolder", "RunRecord"]
 
 _DRAFT = ".draft-"
+_NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
 
 
 class RunRecord(BaseModel):
@@ -120,7 +122,9 @@ def claim(path: Path, text: str) -> None:
     draft = _draft(path, text)
     try:
         os.link(draft, path)
-    except PermissionError:  # a file system without links
+    except OSError as error:
+        if error.errno not in _NO_LINKS:  # else a file system without links
+            raise
         with path.open("x", encoding="utf-8") as file:
             file.write(f"{text}\n")
     finally:
