@@ -63,6 +63,14 @@ def _answer(**changes: Any) -> Step:
     return Step("", 0.0, False, False, {})._replace(**changes)
 
 
+def nested(depth: int) -> list[Any]:
+    """Return a list in a list, that many times."""
+    inner: list[Any] = []
+    for _ in range(depth):
+        inner = [inner]
+    return inner
+
+
 class Undecided:
     def __bool__(self) -> bool:
         raise ValueError("neither")
@@ -83,6 +91,9 @@ FAULTS: dict[str, Callable[[], Any]] = {
     "bad success": lambda: _answer(terminated=True, info={"success": Undecided()}),
     "bad tool results": lambda: _answer(info={"tool_results": [{"content": "found"}]}),
     "bad tool text": lambda: _answer(info={"tool_results": [ToolResult("c", b"")]}),  # type: ignore[arg-type]
+    "deep call": lambda: _answer(
+        observation=gem.Message("user", "", (ToolCall("c", "f", {"x": nested(200)}),))
+    ),
     "bad role": lambda: _answer(observation=gem.Message("bot", "")),  # type: ignore[arg-type]
     "bad call": lambda: _answer(
         observation=gem.Message("user", "", (ToolCall("c", "f", {"x": object()}),))
@@ -529,6 +540,7 @@ def test_a_plain_action_with_calls_keeps_them() -> None:
         Reply(gem.Message("assistant", "H", (ToolCall(None, "f"),))),  # type: ignore[arg-type]
         Reply(gem.Message("assistant", "H"), usage={"prompt_tokens": 1}),  # type: ignore[arg-type]
         Reply(gem.Message("assistant", "H"), usage=Usage("1")),  # type: ignore[arg-type]
+        Reply(gem.Message("assistant", "H", (ToolCall("c", "f", {"x": nested(200)}),))),
         Reply(gem.Message("assistant", None)),  # type: ignore[arg-type]
     ],
 )
@@ -557,6 +569,12 @@ def test_each_repeat_samples_anew_and_reproducibly() -> None:
 
     assert len(set(actions())) > 4
     assert actions() == actions()
+
+
+def test_info_that_is_nested_too_deep_becomes_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FAULTS, "deep", lambda: _answer(info={"tree": nested(200), "x": [1]}))
+    info = run_one(lambda request: "deep", max_turns=1).turns[0].info
+    assert info == {"tree": {"$opaque": "builtins.list"}, "x": [1]}
 
 
 def test_tool_results_are_recorded(monkeypatch: pytest.MonkeyPatch) -> None:

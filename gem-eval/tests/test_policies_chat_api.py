@@ -130,7 +130,17 @@ def test_native_tool_calls_are_read() -> None:
     assert reply.action.tool_calls == (CALL,)
 
 
-@pytest.mark.parametrize("arguments", ["{not json", "[1]", '{"x": NaN}', '{"x": 1e999}'])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "{not json",
+        "[1]",
+        '{"x": NaN}',
+        '{"x": 1e999}',
+        f'{{"x": {"[" * 200}{"]" * 200}}}',
+        "[" * 100_000,
+    ],
+)
 def test_arguments_that_a_model_garbled_are_kept_as_text(arguments: str) -> None:
     call = {"id": "c", "function": {"name": "look", "arguments": arguments}}
 

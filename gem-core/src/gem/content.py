@@ -21,12 +21,15 @@ __all__ = [
     "TextPart",
     "ToolCall",
     "ToolResult",
+    "is_shallow",
     "normalise_text",
     "observation_copy",
     "observation_from_json",
     "observation_text",
     "observation_to_json",
 ]
+
+_DEEPEST = 64
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -139,6 +142,25 @@ def normalise_text(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+def is_shallow(plain: Any) -> bool:
+    """Say whether JSON data is nested no deeper than any Python, however busy, reads back.
+
+    >>> is_shallow([[1], {"a": []}])
+    True
+    """
+    level = [plain]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, (dict, list, tuple))
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return True
+    return False
+
+
 def observation_text(observation: Observation) -> str:
     """Return the observation's text, its messages or parts joined by newlines."""
     if isinstance(observation, str):
@@ -180,6 +202,8 @@ def observation_copy(observation: Observation) -> Observation:
     if isinstance(observation, str):
         return str(observation)
     plain = observation_to_json(observation)
+    if not is_shallow(plain):
+        raise ValueError(f"an observation is nested more than {_DEEPEST} deep")
     return observation_from_json(json.loads(json.dumps(plain, allow_nan=False)))
 
 

@@ -22,6 +22,7 @@ from gem.content import (
     Observation,
     ToolCall,
     ToolResult,
+    is_shallow,
     observation_from_json,
     observation_to_json,
 )
@@ -243,7 +244,7 @@ class Episode:
 def plain_info(info: Mapping[str, Any]) -> dict[str, Any]:
     """Return the JSON data of `info`, without what a turn records apart.
 
-    A value that JSON cannot hold becomes a note of its type.
+    A value that JSON cannot hold, or only far too deep, becomes a note of its type.
     """
     return {str(name): _plain(value) for name, value in info.items() if name not in _APART}
 
@@ -252,9 +253,12 @@ def _plain(value: Any) -> Any:
     if value is None or type(value) in (str, bool, int):
         return value
     try:
-        return json.loads(json.dumps(value, allow_nan=False))
+        plain = json.loads(json.dumps(value, allow_nan=False))
+        if is_shallow(plain):
+            return plain
     except (TypeError, ValueError, RecursionError):
-        return {"$opaque": f"{type(value).__module__}.{type(value).__qualname__}"}
+        pass
+    return {"$opaque": f"{type(value).__module__}.{type(value).__qualname__}"}
 
 
 _TURN_FIELDS = tuple(each.name for each in fields(Turn))

@@ -18,7 +18,7 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from gem.bridge import in_thread, is_awaitable
-from gem.content import Action, Message, normalise_text
+from gem.content import Action, Message, is_shallow, normalise_text
 from gem.conversation import Policy, Reply, Request, Usage, as_reply
 from gem.env import Env
 from gem.episode import Episode, StopReason
@@ -331,6 +331,8 @@ def _recordable(reply: Reply) -> Reply:
     )
     arguments = [dict(call.arguments) for call in said.tool_calls]
     json.dumps([reply.logprobs, arguments, reply.finish_reason], allow_nan=False)
+    if not is_shallow(arguments):
+        raise ValueError("The arguments of a tool call are nested too deep")
     return reply
 
 

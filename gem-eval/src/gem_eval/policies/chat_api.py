@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from gem.content import ImagePart, Message, Part, ToolCall, normalise_text
+from gem.content import ImagePart, Message, Part, ToolCall, is_shallow, normalise_text
 from gem.conversation import Reply, Request, Usage
 
 __all__ = ["MalformedReplyError", "read_reply", "request_body", "request_path"]
@@ -164,7 +164,11 @@ def _arguments(text: Any) -> Mapping[str, Any]:
         json.dumps(arguments, allow_nan=False)  # Python reads NaN and 1e999, which are not JSON
     except (ValueError, RecursionError):
         arguments = None
-    return arguments if isinstance(arguments, dict) else {"$malformed": str(text)}
+    return (
+        arguments
+        if isinstance(arguments, dict) and is_shallow(arguments)
+        else {"$malformed": str(text)}
+    )
 
 
 def _usage(usage: Any) -> Usage | None:
