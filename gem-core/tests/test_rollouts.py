@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -80,6 +80,7 @@ FAULTS: dict[str, Callable[[], Any]] = {
     "raise": lambda: _raise(ValueError("boom")),
     "exit": lambda: _raise(SystemExit(3)),
     "timeout": lambda: _raise(TimeoutError("its own")),
+    "cancel": lambda: _raise(asyncio.CancelledError()),
     "stop": lambda: _raise(StopIteration()),
     "infinite": lambda: _answer(reward=float("inf")),
     "text reward": lambda: _answer(reward="much"),
@@ -151,6 +152,20 @@ class Unclosable(Coin):
         raise OSError("stuck")
 
 
+class Counted(Coin):
+    """Notes each that is made, and each that is closed."""
+
+    made: ClassVar[list[Env]] = []
+    closed: ClassVar[list[Env]] = []
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made.append(self)
+
+    def close(self) -> None:
+        self.closed.append(self)
+
+
 class Exiting(Coin):
     def close(self) -> None:
         raise SystemExit(3)
@@ -198,6 +213,7 @@ ENVS: dict[str, tuple[type[Env], bool]] = {
     "Hanging": (Hanging, True),
     "Unclosable": (Unclosable, False),
     "Exiting": (Exiting, False),
+    "Counted": (Counted, False),
     "Stuck": (Stuck, True),
     "Growing": (Growing, False),
     "Unmakable": (Unmakable, False),
@@ -451,6 +467,16 @@ def test_a_close_that_fails_is_warned_of() -> None:
     plan = [Assignment(0, 0, 0, 1, None)]
     with pytest.warns(RuntimeWarning, match="stuck"):
         run(Solve(), "demo:Unclosable", plan=plan)
+
+
+def test_an_environment_that_raised_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, closed = list[Env](), list[Env]()
+    monkeypatch.setattr(Counted, "made", made)
+    monkeypatch.setattr(Counted, "closed", closed)
+    plan = [Assignment(0, index, 0, index, None) for index in range(3)]
+    run(lambda request: "raise", "demo:Counted", plan=plan)
+    assert len(made) == 3
+    assert set(map(id, closed)) == set(map(id, made))
 
 
 def test_a_close_that_exits_costs_nothing_but_a_warning() -> None:

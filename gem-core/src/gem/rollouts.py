@@ -171,12 +171,13 @@ class _Stage:
     async def close(self) -> None:
         """Close every idle environment; a failure is warned of and stops no other."""
         for env in [env for idle in self._idle for env in idle]:
-            await self._close(env)
+            await self.discard(env)
 
-    async def _close(self, env: Env) -> None:
+    async def discard(self, env: Env) -> None:
+        """Close an environment that nobody uses again; a failure is warned of."""
         try:
             await _call(env, "close", self._close_timeout_s)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - the run is over: nothing else may be lost
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - nothing else may be lost by it
             warnings.warn(f"Closing {env} failed: {error!r}", RuntimeWarning, stacklevel=2)
 
 
@@ -256,9 +257,13 @@ class _Play:
             await self._play(scene, scene.env)
         except _StoppedError as stopped:
             scene.fail(stopped.reason, stopped.text)
-        except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - anything
+        except asyncio.CancelledError as error:
             # Cancelled by the run's end, nobody asks for the episode; by another, it is an error.
             scene.fail("env_error", _text_of(error))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - anything
+            scene.fail("env_error", _text_of(error))
+            if scene.env is not None:  # no call of it runs on: what it holds can be freed
+                await self.stage.discard(scene.env)
         if scene.env is not None and scene.stop_reason in _UNHARMED:
             self.stage.give_back(assignment.env_index, scene.env)
         return scene.record(self._policy_name, time.perf_counter() - started)
