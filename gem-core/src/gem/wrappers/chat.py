@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from gem.content import Action, Message, normalise_text
+from gem.env import Env
 from gem.errors import BadArguments
 from gem.targets import load_target
+from gem.wrapper import Wrapper
 
-__all__ = ["ChatTokenizer", "as_tokenizer", "assistant_message", "rendered"]
+__all__ = ["ChatPrompt", "ChatTokenizer", "assistant_message"]
 
 
 @runtime_checkable
@@ -21,7 +23,31 @@ class ChatTokenizer(Protocol):
         """Return `conversation`, a list of message dictionaries, as the model reads it."""
 
 
-def as_tokenizer(tokenizer: ChatTokenizer | str, *, subject: str) -> ChatTokenizer:
+class ChatPrompt(Wrapper):
+    """What the wrappers that render a finished prompt share: a tokenizer and a system prompt."""
+
+    rewrites_history = True
+    prompt_is_finished = True
+    shared = ("_tokenizer",)
+    _id: ClassVar[str]  # for errors
+
+    def __init__(
+        self, env: Env, tokenizer: ChatTokenizer | str, *, system_prompt: str | None = None
+    ) -> None:
+        super().__init__(env)
+        self._tokenizer = _as_tokenizer(tokenizer, subject=self._id)
+        self._system_prompt = system_prompt
+
+    def _opening(self) -> list[Message]:
+        """Return what stands before the first observation."""
+        return [] if self._system_prompt is None else [Message("system", self._system_prompt)]
+
+    def _render(self, messages: Iterable[Message]) -> str:
+        """Return the prompt to which the model's next answer is appended."""
+        return _rendered(self._tokenizer, messages, self.env.tools)
+
+
+def _as_tokenizer(tokenizer: ChatTokenizer | str, *, subject: str) -> ChatTokenizer:
     """Accept a tokenizer, or a `module:callable` that returns one and is called once a process.
 
     Raises BadArguments on anything else, TargetError where the target cannot be imported.
@@ -56,10 +82,9 @@ def assistant_message(action: str) -> Message:
     return Message("assistant", normalise_text(action), calls)
 
 
-def rendered(
+def _rendered(
     tokenizer: ChatTokenizer, messages: Iterable[Message], tools: Sequence[Mapping[str, Any]]
 ) -> str:
-    """Return the prompt to which the model's next answer is appended."""
     options: dict[str, Any] = {"tools": list(tools)} if tools else {}
     text: str = tokenizer.apply_chat_template(
         list(map(_plain, messages)), add_generation_prompt=True, tokenize=False, **options

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from gem.content import Message, Observation, normalise_text
-from gem.env import Env
+from gem.content import Observation, normalise_text
 from gem.step import Step
-from gem.wrapper import Wrapper
-from gem.wrappers.chat import ChatTokenizer, as_tokenizer, rendered
+from gem.wrappers.chat import ChatPrompt
 from gem.wrappers.prompts import new_messages, new_text
 
 __all__ = ["ConcatChatOnReset"]
 
 
-class ConcatChatOnReset(Wrapper):
+class ConcatChatOnReset(ChatPrompt):
     """Let the model write one long answer into which the environment's replies are inserted.
 
     The first prompt is the first observation in the chat template, generation prompt included.
@@ -24,17 +22,8 @@ class ConcatChatOnReset(Wrapper):
     before it. `tokenizer` and `system_prompt` are as for `concat_chat`.
     """
 
-    rewrites_history = True
-    prompt_is_finished = True
-    shared = ("_tokenizer",)
-
-    def __init__(
-        self, env: Env, tokenizer: ChatTokenizer | str, *, system_prompt: str | None = None
-    ) -> None:
-        super().__init__(env)
-        self._tokenizer = as_tokenizer(tokenizer, subject="concat_chat_on_reset")
-        self._system_prompt = system_prompt
-        self._history = ""
+    _id = "concat_chat_on_reset"
+    _history: str = ""
 
     def on_reset(
         self, observation: Observation, info: dict[str, Any]
@@ -50,10 +39,7 @@ class ConcatChatOnReset(Wrapper):
         return step._replace(observation=prompt)
 
     def _first_prompt(self, observation: Observation, info: dict[str, Any]) -> str:
-        system = self._system_prompt
-        opening = () if system is None else (Message("system", system),)
-        messages = (*opening, *new_messages(observation, info))
-        return rendered(self._tokenizer, messages, self.env.tools)
+        return self._render([*self._opening(), *new_messages(observation, info)])
 
 
 def _line(text: str) -> str:
