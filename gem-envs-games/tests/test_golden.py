@@ -1,8 +1,8 @@
 """Episodes kept word for word: a change of rules, texts or seeding shows here first.
 
-After a change that is meant, write them anew and read the difference before committing it:
+After a change that is meant, write them anew, all or some families, and read the difference:
 
-    python gem-envs-games/tests/test_golden.py --write
+    python gem-envs-games/tests/test_golden.py --write [FAMILY ...]
 """
 
 from __future__ import annotations
@@ -42,14 +42,16 @@ def test_kept_episodes_play_as_they_did(file: Path) -> None:
     assert [played(episode) for episode in kept] == kept
 
 
-def write() -> None:
-    """Play every kept episode afresh, and keep what comes of it."""
-    for file in FILES:
+def write(families: list[str]) -> None:
+    """Play the kept episodes of these families, or of all, afresh, and keep what comes of it."""
+    for file in (file for file in FILES if not families or file.stem in families):
         anew = [played(episode) for episode in episodes(file)]
         file.write_text(json.dumps(anew, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] != ["--write"]:
-        sys.exit("To write the golden episodes anew, pass --write.")
-    write()
+    if sys.argv[1:2] != ["--write"]:
+        sys.exit(
+            "To write the golden episodes anew, pass --write, and families to write only these."
+        )
+    write(sys.argv[2:])
