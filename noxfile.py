@@ -89,10 +89,11 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Run every benchmark and print what it measured."""
+    """Run every benchmark; `nox -s bench -- games --quick` runs one, with its options."""
     install_checkout(session, "test")
-    for script in sorted(Path("benchmarks").glob("*.py")):
-        session.run("python", str(script), *session.posargs)
+    every = sorted(path.stem for path in Path("benchmarks").glob("*.py"))
+    for name in session.posargs[:1] or every:
+        session.run("python", f"benchmarks/{name}.py", *session.posargs[1:])
 
 
 def group(name: str) -> tuple[str, ...]:

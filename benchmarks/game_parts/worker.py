@@ -174,7 +174,7 @@ def answer(line: str, actions: ActionMix) -> dict[str, Any]:
     try:
         return {"result": task(**arguments)}
     except Exception as error:  # noqa: BLE001 - a line of the report
-        return {"error": f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"}
+        return {"error": f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"}
 
 
 def main() -> None:
