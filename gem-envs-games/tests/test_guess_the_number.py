@@ -106,8 +106,8 @@ def test_hints_say_on_which_side_the_target_is() -> None:
     lowest, highest = env.step(box(1)), env.step(box(20))
 
     assert 1 < number < 20
-    assert "target number is higher than 1." in observation_text(lowest.observation)
-    assert "target number is lower than 20." in observation_text(highest.observation)
+    assert "target number is higher." in observation_text(lowest.observation)
+    assert "target number is lower." in observation_text(highest.observation)
 
 
 def test_the_target_wins() -> None:

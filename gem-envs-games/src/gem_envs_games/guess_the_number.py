@@ -7,10 +7,12 @@ import math
 from gem.errors import BadArguments
 from gem.step import Step
 from gem_envs_games.game import Game
-from gem_envs_games.parsing import one_integer, read_boxed
+from gem_envs_games.parsing import one_integer, reader
 from gem_envs_games.rewards import PUBLISHED, Rewards
 
 __all__ = ["GuessTheNumber"]
+
+_read = reader(one_integer)
 
 
 class GuessTheNumber(Game):
@@ -48,7 +50,6 @@ class GuessTheNumber(Game):
         if self._given_turns is None:
             self.max_turns = _published_turns(high - low)
         self._target = self.rng.randint(low, high)
-        self._low, self._high = low, high  # what the hints leave
         self._guesses: set[int] = set()
 
     def instructions(self) -> str:
@@ -68,10 +69,10 @@ class GuessTheNumber(Game):
         return f"one whole number in \\boxed{{}}, for example \\boxed{{{self.min_number}}}"
 
     def suffix(self) -> str:
-        return f"Enter your {'next' if self._guesses else 'first'} guess."
+        return "Enter your next guess." if self._guesses else "Enter your first guess."
 
     def step(self, action: str) -> Step:
-        guess = read_boxed(action, one_integer)
+        guess = _read(action)
         if guess is None:
             return self._malformed()
         if not self.min_number <= guess <= self.max_number:
@@ -85,25 +86,16 @@ class GuessTheNumber(Game):
                 f"you guessed {guess}, the target number. Congratulations!",
                 {"success": self.rewards.success},
             )
-        return self._miss(guess)
-
-    def _miss(self, guess: int) -> Step:
         self._guesses.add(guess)
-        if guess < self._target:
-            self._low = max(self._low, guess + 1)
-            hint = "higher"
-        else:
-            self._high = min(self._high, guess - 1)
-            hint = "lower"
-        parts = {"step": self.rewards.step}
+        hint = "higher" if guess < self._target else "lower"
+        missed = f"you guessed {guess}, and the target number is {hint}."
         if self.turn + 1 == self.max_turns:
-            parts["distance"] = self.rewards.success * self._closeness(guess)
-        return self._go_on(
-            f"you guessed {guess}, and the target number is {hint} than {guess}.", parts
-        )
+            return self._go_on(missed, self._consoled(guess))
+        return self._go_on(missed)
 
-    def _closeness(self, guess: int) -> float:
-        return 1 - abs(guess - self._target) / (self.max_number - self.min_number)
+    def _consoled(self, guess: int) -> dict[str, float]:
+        share = 1 - abs(guess - self._target) / (self.max_number - self.min_number)
+        return {"step": self.rewards.step, "distance": self.rewards.success * share}
 
     def sample_action(self) -> str:
         while (guess := self.sample_rng.randint(self.min_number, self.max_number)) in self._guesses:
@@ -112,7 +104,13 @@ class GuessTheNumber(Game):
 
     def solve(self) -> str:
         """Bisect what the hints leave: the fewest turns possible, on average and at worst."""
-        return f"\\boxed{{{(self._low + self._high) // 2}}}"
+        low, high = self.min_number, self.max_number
+        for guess in self._guesses:  # what the hints said of each
+            if guess < self._target:
+                low = max(low, guess + 1)
+            else:
+                high = min(high, guess - 1)
+        return f"\\boxed{{{(low + high) // 2}}}"
 
 
 def _published_turns(span: int) -> int:

@@ -10,7 +10,7 @@ from random import Random
 from gem.errors import BadArguments
 from gem.step import Step
 from gem_envs_games.game import Game
-from gem_envs_games.parsing import integers, read_boxed
+from gem_envs_games.parsing import integers, reader
 from gem_envs_games.rewards import PUBLISHED, Rewards
 
 __all__ = ["Mastermind", "count_pegs", "first_code"]
@@ -48,7 +48,7 @@ class Mastermind(Game):
             self.max_turns = _TURNS.get(size, self.code_length * self.num_numbers)
         self._code = self._draw(self.rng)
         self._most_black = 0
-        self._answers: dict[tuple[int, ...], tuple[int, int]] = {}
+        self._guesses: dict[str, None] = {}  # flat text: a snapshot of it is quick
 
     def _draw(self, rng: Random) -> tuple[int, ...]:
         numbers = range(1, self.num_numbers + 1)
@@ -78,62 +78,72 @@ class Mastermind(Game):
         )
 
     def _example(self) -> str:
-        return _boxed([place % self.num_numbers + 1 for place in range(self.code_length)])
+        example = _shown([place % self.num_numbers + 1 for place in range(self.code_length)])
+        return f"\\boxed{{{example}}}"
 
     def suffix(self) -> str:
-        return f"Enter your {'next' if self._answers else 'first'} guess."
+        return f"Enter your {'next' if self._guesses else 'first'} guess."
 
     def step(self, action: str) -> Step:
-        guess = read_boxed(action, self._read)
+        guess = _read(action)
         if guess is None:
             return self._malformed()
-        shown = " ".join(map(str, guess))
-        if len(guess) != self.code_length:
+        numbers, shown = guess
+        if len(shown) == self.code_length > len(numbers) and self.num_numbers < 10:
+            numbers, shown = _guess([*shown]) or guess  # `1234` is read as `1 2 3 4`
+        if len(numbers) != self.code_length:
             return self._refuse(
-                f"you guessed {shown}, which has {len(guess)} numbers and not {self.code_length}."
+                f"you guessed {shown}, which has {len(numbers)} numbers and not {self.code_length}."
             )
-        if min(guess) < 1 or max(guess) > self.num_numbers:
+        if min(numbers) < 1 or max(numbers) > self.num_numbers:
             return self._refuse(
                 f"you guessed {shown}, which has a number that is not from 1 to {self.num_numbers}."
             )
-        if guess in self._answers:
+        if shown in self._guesses:
             return self._refuse(f"you guessed {shown}, which you have guessed before.")
-        return self._answer(guess, shown)
-
-    def _read(self, words: list[str]) -> tuple[int, ...] | None:
-        """Read numbers; where each has one digit, `1234` is read as `1 2 3 4`."""
-        if len(words) == 1 and self.num_numbers < 10 and len(words[0]) == self.code_length:
-            return integers(list(words[0])) or integers(words)
-        return integers(words)
+        return self._answer(numbers, shown)
 
     def _answer(self, guess: tuple[int, ...], shown: str) -> Step:
         black, white = count_pegs(self._code, guess)
-        more = max(0, black - self._most_black)
-        self._most_black += more
-        progress = self.rewards.success * more / self.code_length
         if black == self.code_length:
             return self._win(
-                f"you guessed {shown}, the secret code. Congratulations!", {"progress": progress}
+                f"you guessed {shown}, the secret code. Congratulations!", self._progress(black)
             )
-        self._answers[guess] = black, white
+        self._guesses[shown] = None
         return self._go_on(
             f"you guessed {shown}, which receives {black} black peg(s) and {white} white peg(s).",
-            {"step": self.rewards.step, "progress": progress},
+            None if black <= self._most_black else self._progress(black),
         )
 
+    def _progress(self, black: int) -> dict[str, float]:
+        more, self._most_black = black - self._most_black, black
+        parts = {"progress": self.rewards.success * more / self.code_length}
+        return parts if black == self.code_length else {"step": self.rewards.step, **parts}
+
     def sample_action(self) -> str:
-        while (guess := self._draw(self.sample_rng)) in self._answers:
+        while (guess := _shown(self._draw(self.sample_rng))) in self._guesses:
             pass
-        return _boxed(guess)
+        return f"\\boxed{{{guess}}}"
 
     def solve(self) -> str | None:
         """Guess the first code that every answer so far allows; None where the search is long."""
-        code = first_code(self.code_length, self.num_numbers, self.duplicate_numbers, self._answers)
-        return _boxed(code) if code else None
+        guesses = [tuple(map(int, guess.split())) for guess in self._guesses]
+        answers = {guess: count_pegs(self._code, guess) for guess in guesses}  # as was told
+        code = first_code(self.code_length, self.num_numbers, self.duplicate_numbers, answers)
+        return f"\\boxed{{{_shown(code)}}}" if code else None
 
 
-def _boxed(guess: Sequence[int]) -> str:
-    return f"\\boxed{{{' '.join(map(str, guess))}}}"
+def _guess(words: list[str]) -> tuple[tuple[int, ...], str] | None:
+    """Return the numbers, and how they are shown."""
+    numbers = integers(words)
+    return (numbers, _shown(numbers)) if numbers else None
+
+
+_read = reader(_guess)
+
+
+def _shown(guess: Sequence[int]) -> str:
+    return " ".join(map(str, guess))
 
 
 def _sizes(
@@ -168,11 +178,11 @@ def count_pegs(code: Sequence[int], guess: Sequence[int]) -> tuple[int, int]:
     >>> count_pegs((1, 2, 3, 4), (1, 3, 3, 2))
     (2, 1)
     """
-    black = sum(map(eq, code, guess))
-    left = list(code)
+    left = [*code]
     for number in guess:
         if number in left:
             left.remove(number)
+    black = sum(map(eq, code, guess))
     return black, len(code) - len(left) - black
 
 

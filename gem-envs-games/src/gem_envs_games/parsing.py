@@ -6,14 +6,16 @@ Knows nothing about any game's rules.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TypeVar
 
-__all__ = ["integers", "one_integer", "read_boxed"]
+__all__ = ["integers", "one_integer", "read_boxed", "reader"]
 
 T = TypeVar("T")
 
 _OPEN = "\\boxed{"
 _LONGEST = 1000  # also keeps int(), quadratic in the digits, from huge numbers
+_SHORT = 100  # an answer without its reasoning
 _SEPARATORS = str.maketrans(",;()[]", "      ")
 
 
@@ -38,6 +40,23 @@ def read_boxed(text: str, read: Callable[[list[str]], T | None]) -> T | None:
     return None
 
 
+def reader(read: Callable[[list[str]], T | None]) -> Callable[[str], T | None]:
+    r"""Return `read_boxed` for this `read`; the last 4,096 short answers are remembered.
+
+    What `read` returns must depend on the words alone, and never change.
+
+    >>> number = reader(one_integer)
+    >>> number(r"\boxed{7}"), number("seven")
+    (7, None)
+    """
+
+    def read_last(text: str) -> T | None:
+        return read_boxed(text, read)
+
+    remembered = lru_cache(4096)(read_last)
+    return lambda text: remembered(text) if len(text) <= _SHORT else read_last(text)
+
+
 def one_integer(words: list[str]) -> int | None:
     """Return the only word as a number, None if it is not one. ASCII digits, one sign at most."""
     return int(words[0]) if len(words) == 1 and _is_integer(words[0]) else None
@@ -49,7 +68,10 @@ def integers(words: list[str]) -> tuple[int, ...] | None:
     >>> integers(["1", "-2"]), integers(["1", "two"]), integers([])
     ((1, -2), None, None)
     """
-    return tuple(map(int, words)) if words and all(map(_is_integer, words)) else None
+    digits = "".join(words)
+    if (digits.isdigit() and digits.isascii()) or (digits and all(map(_is_integer, words))):
+        return tuple(map(int, words))
+    return None
 
 
 def _is_integer(word: str) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from gem.errors import BadArguments
 from gem.step import Step
 from gem_envs_games.game import Game
-from gem_envs_games.parsing import read_boxed
+from gem_envs_games.parsing import reader
 from gem_envs_games.rewards import PUBLISHED, Rewards
 
 __all__ = ["TowerOfHanoi", "next_move"]
@@ -44,7 +46,7 @@ class TowerOfHanoi(Game):
         self.num_disks = self.rng.choice(_DISKS) if given is None else given
         if self._given_turns is None:
             self.max_turns = _turns_for(self.num_disks)
-        self._pegs: list[list[int]] = [list(range(self.num_disks, 0, -1)), [], []]
+        self._pegs = [(1 << self.num_disks) - 1, 0, 0]  # a bit for each disk, the smallest lowest
 
     def instructions(self) -> str:
         return (
@@ -64,46 +66,70 @@ class TowerOfHanoi(Game):
 
     def suffix(self) -> str:
         a, b, c = self._pegs
-        return f"The disks, bottom to top:\nA: {a}\nB: {b}\nC: {c}\nEnter your next move."
+        return (
+            f"The disks, bottom to top:\nA: {_shown(a)}\nB: {_shown(b)}\nC: {_shown(c)}\n"
+            "Enter your next move."
+        )
 
     def consolation(self) -> dict[str, float]:
-        return {"disks_on_c": self.rewards.success * len(self._pegs[2]) / self.num_disks}
+        return {"disks_on_c": self.rewards.success * self._pegs[2].bit_count() / self.num_disks}
 
     def step(self, action: str) -> Step:
-        move = read_boxed(action, _read)
+        move = _read(action)
         if move is None:
             return self._malformed()
-        source, target = self._pegs[_PEGS.index(move[0])], self._pegs[_PEGS.index(move[1])]
-        tried = f"you tried to move a disk from {move[0]} to {move[1]}, but"
-        if source is target:
-            return self._refuse(f"{tried} a disk must go to another peg.")
-        if not source:
-            return self._refuse(f"{tried} there is no disk on {move[0]}.")
-        if target and target[-1] < source[-1]:
-            return self._refuse(f"{tried} disk {source[-1]} is larger than disk {target[-1]}.")
-        target.append(source.pop())
-        moved = f"you moved disk {target[-1]} from {move[0]} to {move[1]}."
-        if len(self._pegs[2]) == self.num_disks:
+        pegs, (source, target) = self._pegs, move
+        disk, above = pegs[source] & -pegs[source], pegs[target] & -pegs[target]
+        if source == target or not disk or 0 < above < disk:
+            return self._refuse(self._broken_rule(source, target))
+        pegs[source] ^= disk
+        pegs[target] ^= disk
+        moved = f"you moved disk {disk.bit_length()} from {_PEGS[source]} to {_PEGS[target]}."
+        if pegs[2] + 1 == 1 << self.num_disks:
             return self._win(
                 f"{moved} All disks are on C. Congratulations!", {"success": self.rewards.success}
             )
-        return self._go_on(moved, {"step": self.rewards.step})
+        return self._go_on(moved)
+
+    def _broken_rule(self, source: int, target: int) -> str:
+        tried = f"you tried to move a disk from {_PEGS[source]} to {_PEGS[target]}, but"
+        if source == target:
+            return f"{tried} a disk must go to another peg."
+        if not self._pegs[source]:
+            return f"{tried} there is no disk on {_PEGS[source]}."
+        disk, above = (_disks(self._pegs[peg])[-1] for peg in (source, target))
+        return f"{tried} disk {disk} is larger than disk {above}."
 
     def sample_action(self) -> str:
-        tops = [peg[-1] if peg else self.num_disks + 1 for peg in self._pegs]
+        tops = [peg & -peg or 1 << self.num_disks for peg in self._pegs]
         moves = [(a, b) for a in range(3) for b in range(3) if tops[a] < tops[b]]
         return _boxed(self.sample_rng.choice(moves))
 
     def solve(self) -> str | None:
         """Make the first of the fewest moves that bring every disk to C."""
-        move = next_move(self._pegs)
+        move = next_move([_disks(peg) for peg in self._pegs])
         return _boxed(move) if move else None
 
 
-def _read(words: list[str]) -> str | None:
+def _move(words: list[str]) -> tuple[int, int] | None:
     """Read two pegs, as `A C` or `ac`."""
     pegs = "".join(words).upper()
-    return pegs if len(pegs) == 2 and pegs[0] in _PEGS and pegs[1] in _PEGS else None
+    if len(pegs) == 2 and pegs[0] in _PEGS and pegs[1] in _PEGS:
+        return _PEGS.index(pegs[0]), _PEGS.index(pegs[1])
+    return None
+
+
+_read = reader(_move)
+
+
+def _disks(peg: int) -> list[int]:
+    """List the disks of a peg, bottom to top."""
+    return [disk for disk in range(peg.bit_length(), 0, -1) if peg >> (disk - 1) & 1]
+
+
+@lru_cache(1024)
+def _shown(peg: int) -> str:
+    return str(_disks(peg))
 
 
 def _boxed(move: tuple[int, int]) -> str:
