@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import random
+import sys
 from typing import TYPE_CHECKING, Any
 
 from gem.cli.options import add_making, env_kwargs, wrapper_list
-from gem.cli.text import indented, one_line, printable
+from gem.cli.screen import Scene, Turn, display
+from gem.cli.text import indented, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from gem.content import Observation
     from gem.env import Env
@@ -23,15 +27,22 @@ example:
   gem-env play game:GuessTheNumber-v0-easy --seed 3
 
 What you type is the action. Where the environment asks for a box or tags and you type none,
-they are put around it. Lines that begin with a colon are yours: see :help.
+they are put around it. Lines that begin with a colon are yours: see :help. On a terminal the
+board is redrawn in place; with TERM=dumb, in a file or a pipe, line follows line.
 """
 _HELP = """\
-:hint         what solve() would answer
-:undo         take the last action back
+:hint         what solve() would answer; :hint! answers it
+:undo         take the last action back, as often as you like
+:restart      the same episode from its start
+:new [SEED]   another episode
+:rules        the instructions again
+:log          everything that was said so far
 :send TEXT    answer with TEXT exactly as it is
+:lines        answer with the lines that follow, as far as one that is a single dot
 :help         this
-:quit         leave\
+:quit         leave, as do Ctrl-C and Ctrl-D\
 """
+_OVER = "It is over: :undo, :restart, :new or :quit"
 
 
 def add_command(commands: Any) -> None:
@@ -50,16 +61,13 @@ def add_command(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    import random
-
     from gem import registry
     from gem.errors import GemError
 
     kwargs, layers = env_kwargs(options.env_kwargs), wrapper_list(options.wrappers)
-    seed = random.SystemRandom().randrange(10_000) if options.seed is None else options.seed
     try:
         with registry.make(options.id, wrappers=layers, **kwargs) as env:
-            _Game(env).play(seed)
+            _Game(env, options.id).play(options.seed)
     except (GemError, BrokenPipeError):
         raise
     except Exception as error:  # noqa: BLE001 - an environment may raise anything
@@ -68,116 +76,185 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _any_seed() -> int:
+    return random.SystemRandom().randrange(10_000)
+
+
 class _Game:
-    """One episode in the terminal, with the states to go back to."""
+    """Episodes of one environment, with the states to go back to."""
 
-    def __init__(self, env: Env) -> None:
+    _scene: Scene
+    _seed: int
+
+    def __init__(self, env: Env, id: str) -> None:
         self._env = env
-        self._total = 0.0
-        self._is_over = False
-        self._won = False
-        self._info: Mapping[str, Any] = {}
-        self._shown = ""
+        self._id = id
+        self._display = display()
+        self._is_interactive = sys.stdin.isatty()
         self._form = "%s"
-        self._past: list[tuple[Snapshot, float, str]] = []
+        self._past: list[tuple[Snapshot, Scene]] = []
+        self._commands: Mapping[str, Callable[[str], None]] = {
+            ":hint": self._hint,
+            ":hint!": self._take_hint,
+            ":undo": self._undo,
+            ":restart": lambda _: self._start(self._seed),
+            ":new": self._new,
+            ":rules": lambda _: self._display.note(self._rules),
+            ":log": lambda _: self._display.note(self._scene.log()),
+            ":send": self._take,
+            ":lines": self._take_lines,
+            ":help": lambda _: self._display.note(_HELP),
+        }
 
-    def play(self, seed: int) -> None:
-        """Play to the end of the episode, or of the player's patience."""
+    def play(self, seed: int | None) -> None:
+        """Play as long as the player likes; where nobody types, to the end of the episode."""
+        if self._is_interactive:
+            with contextlib.suppress(ImportError):
+                import readline  # noqa: F401 - line editing and history for input()
         try:
-            self._start(seed)
-            self._read_lines()
+            self._start(_any_seed() if seed is None else seed)
+            while not self._scene.outcome or self._is_interactive:
+                line = input(f"{_OVER}> " if self._scene.outcome else "> ")
+                if line.strip() == ":quit":
+                    break
+                self._follow(line)
         except (EOFError, KeyboardInterrupt):
             print()
-        self._say_goodbye()
+        if not self._scene.outcome:
+            print(f"Left after {_turns(self._env)}, total reward {self._scene.total:g} so far.")
 
     def _start(self, seed: int) -> None:
-        print(f"Seed {seed}. Type your action, or :help.\n")
+        self._seed = seed
+        self._past.clear()
         observation, info = self._env.reset(seed=seed)
         self._form = _form(self._env, observation)
-        self._show(observation, info)
+        heading = f"{self._id}. Seed {seed}. Type your action, or :help."
+        self._rules = _text(observation)
+        turns = (Turn("", self._rules),)
+        self._scene = Scene(heading, turns, _board(info), 0, self._env.max_turns)
+        self._display.begin(self._scene)
 
-    def _read_lines(self) -> None:
-        commands = {":hint": self._hint, ":undo": self._undo, ":help": self._help}
-        while not self._is_over:
-            line = input("> ")
-            if line.strip() == ":quit":
-                break
-            command = commands.get(line.strip())
-            if command is not None:
-                command()
-            elif line.startswith(":") and not line.startswith(":send "):
-                print(f"There is no {one_line(line)}. These there are:\n{_HELP}")
-            elif line.startswith(":"):
-                self._take(line.removeprefix(":send "))
-            else:
-                self._take(self._dressed(line))
-
-    def _say_goodbye(self) -> None:
-        turns = f"{self._env.turn} turn{'s' * (self._env.turn != 1)}"
-        if self._is_over:
-            outcome = "Success" if self._won else "No success"
-            print(f"{outcome} after {turns}, total reward {self._total:g}.")
+    def _follow(self, line: str) -> None:
+        name, _, rest = line.lstrip().partition(" ")
+        command = self._commands.get(name.rstrip())
+        if command is not None:
+            command(rest)
+        elif name.startswith(":"):
+            self._display.note(f"There is no {one_line(line)}. These there are:\n{_HELP}")
+        elif name:
+            self._answer(line)
         else:
-            print(f"Left after {turns}, total reward {self._total:g} so far.")
+            self._display.show(self._scene._replace(reward=None))
 
-    def _dressed(self, line: str) -> str:
-        mark = self._form.partition("%s")[0]
-        if not mark or mark in line:
-            return line
-        action = self._form % line
-        print(f"  sent as {printable(action)}")
-        return action
+    def _answer(self, text: str) -> None:
+        action = _dressed(text, self._form)
+        self._take(action, typed=text)
 
-    def _take(self, action: str) -> None:
+    def _take(self, action: str, typed: str | None = None) -> None:
+        if self._scene.outcome:
+            self._display.note(_OVER)
+            return
         self._remember()
         step = self._env.step(action)
-        self._total += step.reward
-        self._show(step.observation, step.info)
-        print(f"  reward {step.reward:g}")
-        self._end(step)
+        turn = Turn(action if typed is None else typed, _text(step.observation))
+        self._scene = self._after(step, turn)
+        self._display.show(self._scene, "" if typed in {None, action} else f"  sent as {action}")
 
-    def _end(self, step: Step) -> None:
-        from gem.testing.playing import succeeded
+    def _after(self, step: Step, turn: Turn) -> Scene:
+        before = self._scene
+        total = before.total + step.reward
+        return before._replace(
+            turns=(turn,) if self._env.rewrites_history else (*before.turns, turn),
+            board=_board(step.info),
+            turn=self._env.turn,
+            max_turns=self._env.max_turns,
+            total=total,
+            reward=step.reward,
+            outcome=_outcome(self._env, step, total),
+        )
 
-        self._is_over = bool(step.terminated or step.truncated)
-        self._won = succeeded(self._env.spec, step.info, self._total)
+    def _take_lines(self, _: str) -> None:
+        lines = iter(lambda: input(". "), ".")
+        self._answer("\n".join(lines))
 
     def _remember(self) -> None:
         from gem.errors import SnapshotError
 
         try:
-            self._past.append((self._env.snapshot(), self._total, self._shown))
+            self._past.append((self._env.snapshot(), self._scene))
         except SnapshotError:
             self._past.clear()  # :undo then says that there is nothing to go back to
 
-    def _undo(self) -> None:
+    def _undo(self, _: str) -> None:
         if not self._past:
-            print("There is nothing to take back.")
+            self._display.note("There is nothing to take back.")
             return
-        saved, self._total, self._shown = self._past.pop()
+        saved, scene = self._past.pop()
         self._env.restore(saved)
-        print(f"Taken back. You were here:\n{self._shown}")
+        self._scene = scene._replace(reward=None)
+        self._display.show(self._scene, "Taken back. You were here:")
 
-    def _hint(self) -> None:
+    def _new(self, seed: str) -> None:
+        if not seed.strip():
+            self._start(_any_seed())
+        elif seed.strip().lstrip("-").isdecimal():
+            self._start(int(seed))
+        else:
+            self._display.note(f"{one_line(seed)} is no seed. Give an integer, or none.")
+
+    def _hint(self, _: str) -> None:
+        if (answer := self._solution()) is not None:
+            self._display.note(indented(answer))
+
+    def _take_hint(self, _: str) -> None:
+        if (answer := self._solution()) is not None:
+            self._take(answer)
+
+    def _solution(self) -> str | None:
+        """Return what `solve` answers, or say why there is nothing."""
+        if self._scene.outcome:
+            self._display.note(_OVER)
+            return None
         answer = self._env.solve()
-        print("No solution is known here." if answer is None else indented(answer))
+        if answer is None:
+            self._display.note("No solution is known here.")
+        return answer
 
-    def _help(self) -> None:
-        print(_HELP)
 
-    def _show(self, observation: Observation, info: Mapping[str, Any]) -> None:
-        from gem.testing.playing import shown_text
+def _text(observation: Observation) -> str:
+    from gem.content import observation_text
 
-        self._shown = indented(shown_text(observation, info))
-        print(self._shown)
+    return observation_text(observation)
+
+
+def _board(info: Mapping[str, Any]) -> str:
+    return str(info.get("suffix") or "")
+
+
+def _turns(env: Env) -> str:
+    return f"{env.turn} turn{'s' * (env.turn != 1)}"
+
+
+def _outcome(env: Env, step: Step, total: float) -> str:
+    """Return how the episode ended, nothing while it goes on."""
+    from gem.testing.playing import succeeded
+
+    if not (step.terminated or step.truncated):
+        return ""
+    won = succeeded(env.spec, step.info, total)
+    return f"{'Success' if won else 'No success'} after {_turns(env)}, total reward {total:g}."
+
+
+def _dressed(line: str, form: str) -> str:
+    mark = form.partition("%s")[0]
+    return line if not mark or mark in line else form % line
 
 
 def _form(env: Env, observation: Observation) -> str:
     """Return how answers are written here, `%s` for the answer; a sample knows best."""
-    from gem.content import observation_text
     from gem.testing.formats import asked_formats
 
     try:
         return asked_formats(env.sample_action())[0]
     except NotImplementedError:
-        return asked_formats(observation_text(observation))[0]
+        return asked_formats(_text(observation))[0]

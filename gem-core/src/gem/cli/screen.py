@@ -1,0 +1,164 @@
+"""Show an episode: redrawn in place on a terminal, line after line anywhere else.
+
+Everything that reaches the terminal is made printable here. Knows nothing about environments.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from gem.cli.text import indented, one_line, printable
+
+__all__ = ["Display", "Scene", "Turn", "display", "frame"]
+
+_HOME_AND_CLEAR = "\x1b[H\x1b[J"
+_LONGEST_WRAPPED = 5_000  # characters of a line; longer ones are left to the terminal
+
+
+class Turn(NamedTuple):
+    """What was typed, and what the environment said to it."""
+
+    typed: str
+    message: str
+
+
+class Scene(NamedTuple):
+    """All that there is to see. `turns` is never empty; its first holds the instructions."""
+
+    heading: str
+    turns: tuple[Turn, ...]
+    board: str = ""
+    turn: int = 0
+    max_turns: int | None = None
+    total: float = 0.0
+    reward: float | None = None
+    outcome: str = ""
+
+    @property
+    def status(self) -> str:
+        """Where the episode stands, in one line."""
+        limit = "" if self.max_turns is None else f" of {self.max_turns}"
+        last = "" if self.reward is None else f", last reward {self.reward:g}"
+        return self.outcome or f"Turn {self.turn}{limit}, total reward {self.total:g}{last}."
+
+    def log(self) -> str:
+        """Return every turn so far."""
+        return "\n".join(_entry(turn) for turn in self.turns)
+
+
+class Display(Protocol):
+    """Where scenes are shown. A note is for the player, beside what the environment says."""
+
+    def begin(self, scene: Scene) -> None:
+        """Show the first scene of an episode."""
+
+    def show(self, scene: Scene, note: str = "") -> None:
+        """Show the scene that followed."""
+
+    def note(self, text: str) -> None:
+        """Tell the player something; the scene stays."""
+
+
+def display() -> Display:
+    """Return what suits standard output."""
+    is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    return Screen() if is_terminal and os.environ.get("TERM", "dumb") != "dumb" else Scroll()
+
+
+class Scroll:
+    """Line after line, each shown once: for files, pipes and terminals that cannot move back."""
+
+    def begin(self, scene: Scene) -> None:
+        print(f"{one_line(scene.heading)}\n")
+        self.show(scene)
+
+    def show(self, scene: Scene, note: str = "") -> None:
+        if note:
+            print(printable(note))
+        print(indented("\n".join(filter(None, (scene.turns[-1].message, scene.board)))))
+        if scene.reward is not None:
+            print(f"  reward {scene.reward:g}")
+        if scene.outcome:
+            print(scene.outcome)
+
+    def note(self, text: str) -> None:
+        print(printable(text))
+
+
+class Screen:
+    """A terminal, each scene drawn over the one before. What is too high scrolls, unharmed."""
+
+    _scene: Scene
+
+    def begin(self, scene: Scene) -> None:
+        print("\n" * shutil.get_terminal_size().lines, end="")  # what was there is kept above
+        self.show(scene)
+
+    def show(self, scene: Scene, note: str = "") -> None:
+        self._scene = scene
+        self.note(note)
+
+    def note(self, text: str) -> None:
+        size = shutil.get_terminal_size()
+        lines = frame(self._scene, text, size.columns, size.lines)
+        print(_HOME_AND_CLEAR + "\n".join(lines), flush=True)
+
+
+def frame(scene: Scene, note: str, columns: int, rows: int) -> list[str]:
+    r"""Return the lines of a screen. The last message, the board and the note are always whole.
+
+    >>> scene = Scene("Guess, seed 1", (Turn("", "Guess."), Turn("8", "Higher.")), "[ ]", 1, 4)
+    >>> print("\n".join(frame(scene, "", 80, 24)))
+    Guess, seed 1
+    <BLANKLINE>
+    > 8
+    Higher.
+    <BLANKLINE>
+    [ ]
+    <BLANKLINE>
+    Turn 1 of 4, total reward 0.
+    """
+    parts = (scene.board, scene.status, note)
+    below = [line for part in parts if part for line in ("", *_wrapped(part, columns))]
+    last = _wrapped(_entry(scene.turns[-1]), columns)
+    heading = [one_line(scene.heading)[:columns], ""]
+    room = rows - _height([*heading, *last, *below, "the prompt"], columns)
+    return [*heading, *_earlier(scene.turns[1:-1], columns, room), *last, *below]
+
+
+def _earlier(turns: Sequence[Turn], columns: int, room: int) -> list[str]:
+    """Return the turns that there is room for, the latest last, below how many are left out."""
+    lines: list[str] = []
+    for left, turn in zip(reversed(range(len(turns))), reversed(turns), strict=True):
+        longer = [*_wrapped(_entry(turn), columns), *lines]
+        if _height(longer, columns) > room - bool(left):
+            return [f"({left + 1} earlier: see :log)"[:columns], *lines] if room > 0 else lines
+        lines = longer
+    return lines
+
+
+def _entry(turn: Turn) -> str:
+    return f"> {one_line(turn.typed)}\n{turn.message}" if turn.typed else turn.message
+
+
+def _wrapped(text: str, columns: int) -> list[str]:
+    """Return printable lines; those that are too long are broken between words."""
+    return [
+        part for line in printable(text).expandtabs().split("\n") for part in _cut(line, columns)
+    ]
+
+
+def _cut(line: str, columns: int) -> Iterator[str]:
+    if columns < len(line) <= _LONGEST_WRAPPED:
+        yield from textwrap.wrap(line, columns, break_on_hyphens=False)
+    else:
+        yield line
+
+
+def _height(lines: Sequence[str], columns: int) -> int:
+    return sum(max(1, -(-len(line) // columns)) for line in lines)
