@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gem_envs_games.parsing import integers, one_integer, read_boxed
+from gem_envs_games.parsing import integers, one_integer, read_boxed, read_boxed_text
 
 MEGABYTE = 2**20
 
@@ -122,3 +122,24 @@ def test_no_part_of_a_text_is_read_by_two_boxes() -> None:
     read_boxed("\\boxed{" * 1000 + "1" * 900 + "}" * 1000, read)
 
     assert sum(lengths) == 900
+
+
+def whole(inside: str) -> str | None:
+    return inside.strip() or None
+
+
+@pytest.mark.parametrize(
+    "title", ["Washington, D.C.", "Mercury (planet)", "A [b]; c", "50% \\ $", "\u00c9mile {Zola"]
+)
+def test_a_whole_text_is_read_with_its_separators(title: str) -> None:
+    assert read_boxed_text(f"\\boxed{{First}} no, \\boxed{{ {title} }}.", whole) == title
+
+
+def test_an_empty_box_does_not_hide_a_text_before_it() -> None:
+    assert read_boxed_text("\\boxed{Nile} in \\boxed{ }", whole) == "Nile"
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=())))
+def test_no_text_raises_where_whole_texts_are_read(text: str) -> None:
+    read_boxed_text(text, whole)
+    read_boxed_text(f"\\boxed{{{text}}}", whole)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TypeVar
 
-__all__ = ["integers", "one_integer", "read_boxed", "reader"]
+__all__ = ["integers", "one_integer", "read_boxed", "read_boxed_text", "reader"]
 
 T = TypeVar("T")
 
@@ -28,12 +28,23 @@ def read_boxed(text: str, read: Callable[[list[str]], T | None]) -> T | None:
     >>> read_boxed(r"Not \boxed{7}, rather \boxed{ (25) }. See \boxed{above}.", one_integer)
     25
     """
+    return read_boxed_text(text, lambda inside: read(inside.translate(_SEPARATORS).split()))
+
+
+def read_boxed_text(text: str, read: Callable[[str], T | None]) -> T | None:
+    r"""Return what `read` makes of all that stands in the last box for which it is not None.
+
+    As `read_boxed`, where the answer is one text and no list of words.
+
+    >>> read_boxed_text(r"\boxed{Mercury (planet)} or \boxed{}", lambda inside: inside or None)
+    'Mercury (planet)'
+    """
     end = len(text)
     while (start := text.rfind(_OPEN, 0, end)) >= 0:
         first = start + len(_OPEN)
         close = text.find("}", first, min(end, first + _LONGEST + 1))
         if close >= 0:
-            answer = read(text[first:close].translate(_SEPARATORS).split())
+            answer = read(text[first:close])
             if answer is not None:
                 return answer
         end = start  # no box reaches into the next one, so no character is read twice
