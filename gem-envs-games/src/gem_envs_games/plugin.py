@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gem.specs import EnvSpec, PluginManifest
+from gem_envs_games.textarena.listing import ENVS as TEXTARENA
 
 __all__ = ["plugin"]
 
@@ -232,5 +233,6 @@ plugin = PluginManifest(
         _word_search("v0-random", "words, common or rare,", None, None, None),
         _wiki_game("v0-easy", "30 turns", 30),
         _wiki_game("v0-hard", "15 turns", 15),
+        *TEXTARENA,
     ),
 )

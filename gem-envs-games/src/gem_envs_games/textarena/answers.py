@@ -1,0 +1,40 @@
+r"""Find the answer in a model's text, `[answer]` or `\boxed{answer}`. Always linear time.
+
+Knows nothing about any game.
+"""
+
+from __future__ import annotations
+
+__all__ = ["bracketed"]
+
+_LONGEST = 200
+_OPEN_BOX = "\\boxed{"
+
+
+def bracketed(text: str) -> str:
+    r"""Return the last answer of a text as `[answer]`, the form that TextArena's games read.
+
+    An answer stands in square brackets or in a box; the one that begins last counts. Blank ones,
+    and those of more than 200 characters, are passed over. Text without an answer is taken as
+    one, up to 200 characters. White space within it becomes single spaces.
+
+    >>> bracketed(r"Not [up] but \boxed{left}."), bracketed(r"\boxed{[3 4]}"), bracketed("up")
+    ('[left]', '[3 4]', '[up]')
+    """
+    start, answer = max(_last(text, "[", "]"), _last(text, _OPEN_BOX, "}"))
+    if start < 0:
+        answer = text[:_LONGEST]
+    words = answer.replace("[", " ").replace("]", " ").split()
+    return f"[{' '.join(words)}]"
+
+
+def _last(text: str, opening: str, closing: str) -> tuple[int, str]:
+    """Return the last enclosed text and where it begins, or a negative place."""
+    end = len(text)
+    while (start := text.rfind(opening, 0, end)) >= 0:
+        first = start + len(opening)
+        close = text.find(closing, first, min(end, first + _LONGEST + 1))
+        if close >= 0 and not text[first:close].isspace() and close > first:
+            return first, text[first:close]
+        end = start  # nothing enclosed reaches into the next, so no character is read twice
+    return -1, ""

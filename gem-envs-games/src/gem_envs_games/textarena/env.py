@@ -1,0 +1,155 @@
+"""A single-player game of TextArena as an environment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gem.env import Env
+from gem.errors import BadArguments, GemError, in_one_line
+from gem.step import Step
+from gem_envs_games.textarena.answers import bracketed
+from gem_envs_games.textarena.listing import Family, family_of
+from gem_envs_games.textarena.loading import load_game
+from gem_envs_games.textarena.playing import Message, Outcome, Playing, replayed, started
+from gem_envs_games.textarena.sampling import SAMPLERS
+
+__all__ = ["TextArenaGame"]
+
+_TRIES = 10
+_HOW_TO_ANSWER = (
+    "Write what you like, but give your answer in square brackets, [like this], or in \\boxed{}. "
+    "Only the last one counts."
+)
+
+
+class TextArenaGame(Env):
+    r"""Play TextArena's game `name`, raw, and see what it says since the last action.
+
+    The answer is the last `[answer]` or `\boxed{answer}` of an action, or the whole action where
+    it has neither. Rewards come at the end, as TextArena gives them; TextArena's own limits, and
+    `max_turns` turns in all, truncate. `info["messages"]` has what was said, with sender and
+    kind, and the last info TextArena's own facts under `"game_info"`. A game that raises is
+    truncated, with the error in `info["error"]`.
+
+    A snapshot holds the seed and the answers so far, and what is restored or forked plays them
+    again before its next step: that takes as long as they took.
+    """
+
+    shared = ("_playing",)  # each state finds out by its answers whether this is its own
+
+    def __init__(self, name: str, max_turns: int | None = 200) -> None:
+        family = _family(name)
+        if max_turns is not None and max_turns < 1:
+            raise BadArguments(
+                f"ta:{name} was given max_turns={max_turns}, and needs a turn at least. Pass a "
+                "positive number, or None to leave it to the game.",
+                subject=name,
+            )
+        load_game(name)
+        self.name, self.max_turns = name, max_turns
+        self.reward_range = (family.lowest, family.highest)
+        self._playing: Playing | None = None
+
+    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        playing = self._start()
+        self._answers = playing.answers
+        text = f"{_text(playing.said)}\n\n{_HOW_TO_ANSWER}"
+        return text, {"messages": _plain(playing.said)}
+
+    def _start(self) -> Playing:
+        """Start an episode. A seed on which a generator of theirs fails is passed over."""
+        for _ in range(_TRIES):
+            self._seed = self.rng.getrandbits(31)
+            try:
+                self._playing = started(self.name, self._seed)
+            except Exception as error:  # noqa: BLE001 - a game of theirs may raise anything
+                cause = error
+            else:
+                return self._playing
+        raise GemError(
+            f"ta:{self.name} was to be reset, and TextArena raised on {_TRIES} seeds in a row, "
+            f"last {in_one_line(cause)}. Report it with the seed, and use another game."
+        ) from cause
+
+    def step(self, action: str) -> Step:
+        playing = self._caught_up()
+        try:
+            said = playing.tell(bracketed(action))
+            outcome = playing.outcome()
+        except Exception as error:  # noqa: BLE001 - a game of theirs may raise anything
+            return _broken(error)
+        info: dict[str, Any] = {"success": False, "messages": _plain(said)}
+        if _is_refused(family_of(self.name), said, outcome):
+            info["action_error"] = "invalid"
+        if outcome is not None:
+            return self._ended(outcome, _text(said), info)
+        is_over = self.turn + 1 == self.max_turns
+        text = _text(said) + "\nYou have reached the maximum number of turns." * is_over
+        return Step(text, 0.0, False, is_over, info)
+
+    def _ended(self, outcome: Outcome, text: str, info: dict[str, Any]) -> Step:
+        family = family_of(self.name)
+        info["success"] = (
+            not outcome.was_refused
+            and family.won in outcome.reason
+            and outcome.reward >= family.success_at
+        )
+        info["game_info"] = {
+            "reason": outcome.reason,
+            "invalid_move": outcome.was_refused,
+            "turn_count": outcome.turns,
+        }
+        is_limit = not info["success"] and _is_limit(outcome)
+        observation = f"{text}\n{outcome.reason}".strip()
+        return Step(observation, outcome.reward, not is_limit, is_limit, info)
+
+    def sample_action(self) -> str:
+        playing = self._caught_up()
+        return f"[{SAMPLERS[family_of(self.name).name](playing.game, self.sample_rng)}]"
+
+    def _caught_up(self) -> Playing:
+        """Return the game in this state; after a restore or a fork it is played up to it."""
+        if self._playing is None or self._playing.answers is not self._answers:
+            self._playing = replayed(self.name, self._seed, self._answers)
+            self._answers = self._playing.answers
+        return self._playing
+
+
+def _family(name: str) -> Family:
+    try:
+        return family_of(name)
+    except KeyError:
+        raise BadArguments(
+            f"{name!r} was asked for, and is no single-player game of TextArena 0.7.4. Run "
+            "`gem-env list 'ta:*'` to see them.",
+            subject=name,
+        ) from None
+
+
+def _is_refused(family: Family, said: tuple[Message, ...], outcome: Outcome | None) -> bool:
+    reasons = [message.text for message in said if message.kind == "GAME_ADMIN"]
+    if outcome is not None and outcome.was_refused:
+        reasons.append(outcome.reason)
+    return any(not family.miss or family.miss not in reason for reason in reasons)
+
+
+def _is_limit(outcome: Outcome) -> bool:
+    """Tell a turn limit from an end of the game's own: TextArena says so in words alone."""
+    return not outcome.was_refused and any(
+        words in outcome.reason for words in ("limit", "You used all")
+    )
+
+
+def _text(said: tuple[Message, ...]) -> str:
+    """Return the messages as one text, without the echo of the player's own action."""
+    return "\n".join(message.text for message in said if message.kind != "PLAYER_ACTION").strip()
+
+
+def _plain(said: tuple[Message, ...]) -> list[dict[str, str]]:
+    return [message._asdict() for message in said]
+
+
+def _broken(error: Exception) -> Step:
+    shown = in_one_line(error)
+    text = f"The game failed on this action and is over ({shown})."
+    return Step(text, 0.0, False, True, {"success": False, "messages": [], "error": shown})
