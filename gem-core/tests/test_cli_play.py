@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import io
 import os
 import pty
+import struct
 import subprocess
 import sys
+import termios
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from gem.cli.main import main
+from gem.cli.screen import Scene, Turn, frame
 
 Install = Callable[..., Path]
 Output = pytest.CaptureFixture[str]
 Play = Callable[..., str]
+Open = Callable[..., "Terminal"]
 
 ENVS = '''
 import gem
@@ -62,8 +67,9 @@ import fcntl, signal, sys, termios
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 from gem.cli.main import main
-sys.exit(main(["play", "play:Guess", "--seed", "3"]))
+sys.exit(main(["play", sys.argv[1], "--seed", "3"]))
 """
+REDRAW = "\x1b[H\x1b[J"
 
 
 @pytest.fixture
@@ -132,7 +138,7 @@ def test_a_hint_where_nothing_is_known_says_so(play: Play) -> None:
 def test_an_action_can_be_taken_back(play: Play) -> None:
     shown = play("Lamps", "1", "2", ":undo", ":undo", "3")
 
-    before, _, after = shown.rpartition("Taken back.")
+    before, _, after = shown.rpartition("Taken back. This is where you were.")
     assert "Taken back." in before
     assert "Four lamps" in after
     assert "Lit: [3]" in after
@@ -145,6 +151,59 @@ def test_there_may_be_nothing_to_take_back(play: Play) -> None:
 
 def test_what_cannot_be_saved_cannot_be_taken_back(play: Play) -> None:
     assert "There is nothing to take back." in play("NotPlain", "1", ":undo")
+
+
+def test_a_hint_can_be_taken_at_once(play: Play) -> None:
+    assert "It is lower." in play("Guess", ":hint!")
+
+
+def test_a_hint_that_is_not_there_is_not_taken(play: Play) -> None:
+    assert "Left after 0 turns" in play("Coin", ":hint!")
+
+
+def test_the_same_episode_starts_again(play: Play) -> None:
+    shown = play("Lamps", "1", ":restart")
+
+    assert shown.count("Seed 3.") == 2
+    assert "Left after 0 turns" in shown
+
+
+def test_another_episode_starts(play: Play) -> None:
+    assert "Seed 12." in play("Lamps", ":new 12")
+
+
+def test_any_other_episode_starts(play: Play) -> None:
+    assert play("Lamps", ":new").count("Seed ") == 2
+
+
+def test_a_seed_is_a_number(play: Play) -> None:
+    assert "twelve is no seed." in play("Lamps", ":new twelve")
+
+
+def test_there_is_nothing_to_take_back_in_another_episode(play: Play) -> None:
+    assert "There is nothing to take back." in play("Lamps", "1", ":new 4", ":undo")
+
+
+def test_the_rules_can_be_read_again(play: Play) -> None:
+    assert play("Guess", "8", ":rules").count("Guess a number from 1 to 15.") == 2
+
+
+def test_everything_that_was_said_can_be_read_again(play: Play) -> None:
+    _, _, log = play("Lamps", "2", "1", ":log").rpartition("Four lamps")
+
+    assert log.index("> 2") < log.index("> 1")
+
+
+def test_an_answer_may_have_several_lines(play: Play) -> None:
+    assert "sent as \\boxed{one\ntwo}" in play("Guess", ":lines", "one", "two", ".")
+
+
+def test_an_empty_line_is_no_answer(play: Play) -> None:
+    assert "Left after 0 turns" in play("Guess", "", " ")
+
+
+def test_an_empty_answer_can_be_sent(play: Play) -> None:
+    assert "No success after 1 turn" in play("Guess", ":send ")
 
 
 def test_help_lists_the_players_commands(play: Play) -> None:
@@ -205,22 +264,141 @@ def test_an_unknown_id_is_wrong_use(site: Path, capsys: Output) -> None:
     assert "Did you mean 'play:Lamps'" in capsys.readouterr().err
 
 
+class Tty(io.StringIO):
+    """Text that says of itself that a person reads or types it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def seen(site: Path, monkeypatch: pytest.MonkeyPatch) -> Play:
+    """Return a function that plays on a terminal, and returns the screens that were drawn."""
+
+    def run(name: str, *lines: str, options: tuple[str, ...] = ()) -> list[str]:
+        output = Tty()
+        monkeypatch.setattr("sys.stdin", Tty("".join(f"{line}\n" for line in lines)))
+        monkeypatch.setattr("sys.stdout", output)
+        monkeypatch.setenv("TERM", "xterm")
+        assert main(["play", f"play:{name}", "--seed", "3", *options]) == 0
+        return output.getvalue().split(REDRAW)
+
+    return run
+
+
+def test_a_screen_has_what_was_said_and_where_it_stands(seen: Play) -> None:
+    last = seen("Guess", "8")[-1].splitlines()
+
+    assert last[:6] == [
+        "play:Guess. Seed 3. Type your action, or :help.",
+        "",
+        "> 8",
+        "It is lower.",
+        "",
+        "Guess again.",
+    ]
+    assert "Turn 1 of 4, total reward 0, last reward 0." in last
+
+
+def test_the_instructions_make_room_for_the_game(seen: Play) -> None:
+    _, first, second = seen("Guess", "8")
+
+    assert "Guess a number from 1 to 15." in first
+    assert "Guess a number" not in second
+
+
+def test_a_task_without_a_board_stays_on_the_screen(seen: Play) -> None:
+    assert "Four lamps" in seen("Lamps", "1", "2")[-1]
+
+
+def test_an_empty_line_draws_the_screen_again(seen: Play) -> None:
+    _, first, again = seen("Guess", "")
+
+    assert first.removesuffix("> ") in again
+
+
+def test_a_note_stands_below_the_board(seen: Play) -> None:
+    last = seen("Guess", ":hint")[-1]
+
+    assert last.index("Turn 0 of 4") < last.index("\\boxed{8}")
+
+
+def test_on_a_terminal_one_episode_follows_another(seen: Play) -> None:
+    screens = seen("Guess", ":send nothing", ":hint", "8", ":new 4", ":quit")
+
+    assert "No success after 1 turn" in screens[2]
+    assert all("It is over: :undo, :restart, :new or :quit" in screen for screen in screens[2:5])
+    assert "Seed 4." in screens[-1]
+
+
+def test_what_ended_an_episode_can_be_taken_back(seen: Play) -> None:
+    assert "Turn 0 of 4" in seen("Guess", ":send nothing", ":undo")[-1]
+
+
+def test_a_whole_prompt_is_not_shown_twice(seen: Play) -> None:
+    assert seen("Lamps", "1", "2", options=("--wrappers", "concat"))[-1].count("Four lamps") == 1
+
+
+def test_hostile_text_reaches_the_screen_escaped(seen: Play) -> None:
+    last = seen("Hostile", "\x1b[31m")[-1]
+
+    assert "\x1b" not in last
+    assert "\\x1b[31m" in last
+
+
+TURNS = (Turn("", "The rules."), *(Turn(str(n), f"You said {n}.") for n in range(1, 7)))
+
+
+@pytest.mark.parametrize("rows", [7, 10, 13, 24, 40])
+def test_as_many_turns_are_shown_as_fit(rows: int) -> None:
+    lines = frame(Scene("Seed 1.", TURNS, "[ ]", 6), "", 80, rows)
+    asked = len(lines) + 1
+
+    assert {"> 6", "You said 6.", "[ ]"} <= set(lines)
+    assert asked <= max(rows, 9)
+    assert asked > min(rows, 18) - 2
+
+
+def test_turns_that_are_left_out_are_counted() -> None:
+    assert "(4 earlier: see :log)" in frame(Scene("Seed 1.", TURNS, "[ ]", 6), "", 80, 12)
+
+
+def test_long_lines_are_broken_between_words() -> None:
+    lines = frame(Scene("Seed 1.", (Turn("", "Say nothing, at length."),)), "", 15, 24)
+
+    assert lines[2:4] == ["Say nothing, at", "length."]
+
+
+def test_a_line_without_an_end_costs_no_time_and_is_kept() -> None:
+    endless = "x" * 1_000_000
+
+    assert endless in frame(Scene("Seed 1.", (Turn("", endless),)), "", 80, 24)
+
+
 class Terminal:
     """A process at a pseudo-terminal of its own."""
 
-    def __init__(self, site: Path) -> None:
+    def __init__(self, site: Path, name: str, term: str) -> None:
         self._ours, theirs = pty.openpty()
+        variables = {**os.environ, "PYTHONPATH": str(site), "TERM": term}
         self._process = subprocess.Popen(
-            [sys.executable, "-c", TERMINAL],
+            [sys.executable, "-c", TERMINAL, f"play:{name}"],
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
-            env={**os.environ, "PYTHONPATH": str(site)},
+            env={key: variables[key] for key in variables if key not in {"COLUMNS", "LINES"}},
             start_new_session=True,
         )
         os.close(theirs)
         self._stat = Path(f"/proc/{self._process.pid}/stat")
         self.shown = ""
+
+    def resize(self, rows: int, columns: int) -> None:
+        fcntl.ioctl(self._ours, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    @property
+    def screen(self) -> str:
+        return self.shown.rpartition(REDRAW)[2].replace("\r\n", "\n")
 
     def read_until(self, text: str) -> None:
         while text not in self.shown:
@@ -248,28 +426,82 @@ class Terminal:
 
 
 @pytest.fixture
-def terminal(site: Path) -> Iterator[Terminal]:
-    found = Terminal(site)
-    yield found
-    found.close()
+def terminal(site: Path) -> Iterator[Open]:
+    """Return a function that plays at a pseudo-terminal."""
+    with contextlib.ExitStack() as opened:
+
+        def play_at(name: str = "Guess", term: str = "xterm") -> Terminal:
+            found = Terminal(site, name, term)
+            opened.callback(found.close)
+            found.read_until("> ")
+            return found
+
+        yield play_at
 
 
-def test_a_hint_in_a_real_terminal(terminal: Terminal) -> None:
-    terminal.read_until("> ")
-    terminal.type(":hint\n")
-    terminal.read_until("\\boxed{8}")
-    terminal.type(":quit\n")
+def test_a_real_terminal_is_redrawn(terminal: Open) -> None:
+    player = terminal()
+    player.type("8\n")
+    player.read_until("sent as")
 
-    assert terminal.left() == 0
-    assert "Left after 0 turns" in terminal.shown
+    assert player.screen.startswith("play:Guess. Seed 3.")
+    assert "Guess a number" not in player.screen
+    assert "It is lower." in player.screen
+
+
+def test_hints_lead_to_the_end_in_a_real_terminal(terminal: Open) -> None:
+    player = terminal()
+    player.type(":hint\n")
+    player.read_until("\\boxed{8}")
+    player.type(":hint!\n" * 3)
+    player.read_until("It is over")
+    player.type(":quit\n")
+
+    assert player.left() == 0
+    assert "Left after" not in player.shown
+
+
+def test_turns_are_taken_back_in_a_real_terminal(terminal: Open) -> None:
+    player = terminal()
+    player.type("8\n4\n:undo\n:undo\n")
+    player.read_until("Turn 0 of 4, total reward 0.\r\n\r\nTaken back.")
+
+    assert "Guess a number from 1 to 15." in player.screen
+
+
+def test_a_real_terminal_may_change_its_size(terminal: Open) -> None:
+    player = terminal()
+    player.resize(rows=12, columns=30)
+    player.type("\n")
+    player.read_until("Turn 0 of 4")
+
+    assert "\nGuess a number from 1 to 15.\n" in player.screen
+
+
+def test_a_dumb_terminal_scrolls(terminal: Open) -> None:
+    player = terminal(term="dumb")
+    player.type("8\n")
+    player.read_until("It is lower.")
+    player.type(":quit\n")
+
+    assert player.left() == 0
+    assert "\x1b[H" not in player.shown
+
+
+def test_an_environment_that_raises_in_a_real_terminal(terminal: Open) -> None:
+    player = terminal("Raises")
+    player.type("1\n")
+
+    assert player.left() == 1
+    assert player.shown.endswith("The environment raised RuntimeError: out of words\r\n")
 
 
 @pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["Ctrl-C", "Ctrl-D"])
-def test_leaving_a_real_terminal_by(key: str, terminal: Terminal) -> None:
-    terminal.read_until("> ")
-    terminal.wait_for_a_read()
-    terminal.type(key)
+def test_leaving_a_real_terminal_by(key: str, terminal: Open) -> None:
+    player = terminal()
+    player.wait_for_a_read()
+    player.type(key)
 
-    assert terminal.left() == 0
-    assert "Left after 0 turns" in terminal.shown
-    assert "Traceback" not in terminal.shown
+    assert player.left() == 0
+    assert "Left after 0 turns" in player.shown
+    assert "Traceback" not in player.shown

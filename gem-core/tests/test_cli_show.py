@@ -24,6 +24,7 @@ plugin = PluginManifest(name="acme", envs=(
     spec("Echo"),
     spec("Lamps", fixed_start=True, winnable=False, bound=0.5),
     spec("Coin", winnable=False),
+    spec("Lucky", target="gem.testing.envs:Coin", needs_luck=True),
     spec("Needy", requires=("acme-absent>=1.0",)),
     spec("Raises", target="acme_show.envs:Raises"),
     spec("Long", target="acme_show.envs:Long"),
@@ -100,6 +101,10 @@ def test_what_cannot_be_won_is_stated_with_its_bound(capsys: Output) -> None:
 
     assert "cannot be won, the best return is 0.5" in page
     assert "the same for every seed" in page
+
+
+def test_what_takes_luck_is_stated(capsys: Output) -> None:
+    assert "by a lucky guess only" in shown(capsys, "Lucky")
 
 
 def test_what_cannot_be_won_is_stated_without_a_bound_too(capsys: Output) -> None:

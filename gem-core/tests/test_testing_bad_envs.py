@@ -109,12 +109,19 @@ def test_no_line_fails_for_what_is_no_fault_of_it(name: str, check: str) -> None
     assert found.state == "passed", found
 
 
+def test_luck_that_is_declared_may_be_had_on_some_seeds_only() -> None:
+    found = line("SolveFails", "solve_succeeds", needs_luck=True)
+
+    assert (found.state, "declares needs_luck" in found.evidence) == ("passed", True), found
+
+
 @pytest.mark.parametrize(
     ("name", "check", "declared", "evidence"),
     [
         ("FixedStart", "different_seeds", {"fixed_start": True}, "start differently"),
         ("RefusesEarly", "solve_succeeds", {"winnable": False}, "solve() succeeded"),
         ("Hopeless", "solve_succeeds", {"winnable": False, "bound": 0.2}, "the bound 0.2"),
+        ("Hopeless", "solve_succeeds", {"needs_luck": True}, "succeeded on 0 of"),
     ],
 )
 def test_a_declaration_that_the_evidence_contradicts_fails(

@@ -1,9 +1,30 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
+import gem
 from gem.testing.envs import Guess, Lamps
-from gem.testing.playing import continued, first_difference, moment_of, play, repeating, succeeded
+from gem.testing.playing import (
+    MOST_TURNS,
+    continued,
+    first_difference,
+    moment_of,
+    play,
+    repeating,
+    succeeded,
+)
+
+
+class Endless(gem.Env):
+    """Ends no episode by itself."""
+
+    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        return "Go.", {}
+
+    def step(self, action: str) -> gem.Step:
+        return gem.Step("Go on.", 0.0, False, False, {})
+
 
 UP = {"observation": "higher", "reward": 0.0}
 
@@ -19,6 +40,14 @@ def test_a_play_ends_at_the_most_turns() -> None:
     played = play(Lamps(), lambda env, sight: "1", 0, most_turns=5)
 
     assert len(played.actions) == 5
+
+
+def test_a_play_goes_on_to_a_declared_limit_and_else_to_a_bound() -> None:
+    declared, endless = Endless(), Endless()
+    declared.max_turns = 300
+
+    assert len(play(declared, lambda env, sight: "", 0).actions) == 300
+    assert len(play(endless, lambda env, sight: "", 0).actions) == MOST_TURNS
 
 
 def test_a_play_sees_observation_and_suffix() -> None:

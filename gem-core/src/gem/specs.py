@@ -65,7 +65,8 @@ class EnvSpec(_Provided):
     for long, so it never runs on an event loop. `success_return` is the total return from which
     an episode counts as a success where its last `info` has no `"success"`. `fixed_start`
     declares that every seed starts alike, `winnable=False` that even a perfect player cannot
-    succeed (`bound` is then the best return there is). `wrappers` is the stack, innermost first.
+    succeed (`bound` is then the best return there is), `needs_luck` that some starts are only won
+    by a lucky guess. `wrappers` is the stack, innermost first.
     """
 
     id: EnvId
@@ -74,6 +75,7 @@ class EnvSpec(_Provided):
     success_return: float = 1.0
     fixed_start: bool = False
     winnable: bool = True
+    needs_luck: bool = False
     bound: float | None = None
     source: str = ""
     licence: str = ""

@@ -192,7 +192,7 @@ class _Game:
         saved, scene = self._past.pop()
         self._env.restore(saved)
         self._scene = scene._replace(reward=None)
-        self._display.show(self._scene, "Taken back. You were here:")
+        self._display.show(self._scene, "Taken back. This is where you were.")
 
     def _new(self, seed: str) -> None:
         if not seed.strip():

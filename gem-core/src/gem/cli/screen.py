@@ -128,7 +128,8 @@ def frame(scene: Scene, note: str, columns: int, rows: int) -> list[str]:
     last = _wrapped(_entry(scene.turns[-1]), columns)
     heading = [one_line(scene.heading)[:columns], ""]
     room = rows - _height([*heading, *last, *below, "the prompt"], columns)
-    return [*heading, *_earlier(scene.turns[1:-1], columns, room), *last, *below]
+    earlier = scene.turns[bool(scene.board) : -1]  # a task without a board is in its instructions
+    return [*heading, *_earlier(earlier, columns, room), *last, *below]
 
 
 def _earlier(turns: Sequence[Turn], columns: int, room: int) -> list[str]:

@@ -59,6 +59,7 @@ def _stated(spec: EnvSpec) -> dict[str, Any]:
         "success_return": spec.success_return,
         "fixed_start": spec.fixed_start,
         "winnable": spec.winnable,
+        "needs_luck": spec.needs_luck,
         "bound": spec.bound,
     }
 
@@ -159,6 +160,8 @@ def _turns(facts: dict[str, Any]) -> str:
 
 def _rewards(facts: dict[str, Any]) -> str:
     won = f"success from a return of {facts['success_return']:g}"
+    if facts["needs_luck"]:
+        won = f"{won}, at times by a lucky guess only"
     if not facts["winnable"]:
         best = "" if facts["bound"] is None else f", the best return is {facts['bound']:g}"
         won = f"cannot be won{best}"

@@ -29,6 +29,8 @@ __all__ = [
 ]
 
 MOST_TURNS = 200
+"""Turns that are played where an environment declares no limit."""
+_LONGEST = 5000
 
 Moment = Mapping[str, Any]
 """What `reset` or `step` returned, as JSON data."""
@@ -68,15 +70,21 @@ def play(
     player: Player,
     seed: int | None,
     *,
-    most_turns: int = MOST_TURNS,
+    most_turns: int | None = None,
     before_each: Callable[[Env], object] = lambda env: None,
 ) -> Play:
-    """Reset, then step with the player's actions to the end, the turn limit, or `most_turns`."""
+    """Reset, then step with the player's actions to the end, the turn limit, or `most_turns`.
+
+    Without `most_turns` an episode is played to its declared limit (at most 5,000 turns), or for
+    200 turns where there is none.
+    """
     before_each(env)
     observation, info = env.reset(seed=seed)
     moments, actions, rewards = [moment_of(observation, info)], list[str](), list[float]()
     is_over = False
     max_turns = env.max_turns
+    if most_turns is None:
+        most_turns = MOST_TURNS if max_turns is None else _LONGEST
     limit = most_turns if max_turns is None else min(max_turns, most_turns)
     while not is_over and len(actions) < limit:
         before_each(env)

@@ -29,6 +29,8 @@ def solve_succeeds(subject: Subject) -> str:
     won = [each for each in plays if each.is_success]
     if not subject.spec.winnable:
         raise NotApplicableError(_as_declared(subject, plays, won))
+    if subject.spec.needs_luck and won:
+        return f"{len(won)} of {len(plays)} seeds; it declares needs_luck"
     if len(won) < len(plays):
         lost = next(each for each in plays if not each.is_success)
         how = "ended" if lost.is_over else "gave up or went on"
