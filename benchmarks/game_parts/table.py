@@ -95,7 +95,7 @@ def failed(rows: list[Row]) -> Iterator[str]:
         elif "actions" in row:
             ours, theirs = (row["actions"][side]["malformed"] for side in ("ours", "theirs"))
             if ours != theirs:
-                yield f"- `{row['id']}`: {ours} actions were malformed here, and {theirs} in gem-llm"
+                yield f"- `{row['id']}`: {ours} malformed actions here, {theirs} in gem-llm"
 
 
 def section(facts: dict[str, Any]) -> str:

@@ -22,6 +22,7 @@ from gem.cli.screen import Scene, Turn, frame
 Install = Callable[..., Path]
 Output = pytest.CaptureFixture[str]
 Play = Callable[..., str]
+See = Callable[..., list[str]]
 Open = Callable[..., "Terminal"]
 
 ENVS = '''
@@ -154,7 +155,7 @@ def test_what_cannot_be_saved_cannot_be_taken_back(play: Play) -> None:
 
 
 def test_a_hint_can_be_taken_at_once(play: Play) -> None:
-    assert "It is lower." in play("Guess", ":hint!")
+    assert "It is higher." in play("Guess", ":hint!")
 
 
 def test_a_hint_that_is_not_there_is_not_taken(play: Play) -> None:
@@ -272,7 +273,7 @@ class Tty(io.StringIO):
 
 
 @pytest.fixture
-def seen(site: Path, monkeypatch: pytest.MonkeyPatch) -> Play:
+def seen(site: Path, monkeypatch: pytest.MonkeyPatch) -> See:
     """Return a function that plays on a terminal, and returns the screens that were drawn."""
 
     def run(name: str, *lines: str, options: tuple[str, ...] = ()) -> list[str]:
@@ -286,44 +287,44 @@ def seen(site: Path, monkeypatch: pytest.MonkeyPatch) -> Play:
     return run
 
 
-def test_a_screen_has_what_was_said_and_where_it_stands(seen: Play) -> None:
+def test_a_screen_has_what_was_said_and_where_it_stands(seen: See) -> None:
     last = seen("Guess", "8")[-1].splitlines()
 
     assert last[:6] == [
         "play:Guess. Seed 3. Type your action, or :help.",
         "",
         "> 8",
-        "It is lower.",
+        "It is higher.",
         "",
         "Guess again.",
     ]
     assert "Turn 1 of 4, total reward 0, last reward 0." in last
 
 
-def test_the_instructions_make_room_for_the_game(seen: Play) -> None:
+def test_the_instructions_make_room_for_the_game(seen: See) -> None:
     _, first, second = seen("Guess", "8")
 
     assert "Guess a number from 1 to 15." in first
     assert "Guess a number" not in second
 
 
-def test_a_task_without_a_board_stays_on_the_screen(seen: Play) -> None:
+def test_a_task_without_a_board_stays_on_the_screen(seen: See) -> None:
     assert "Four lamps" in seen("Lamps", "1", "2")[-1]
 
 
-def test_an_empty_line_draws_the_screen_again(seen: Play) -> None:
+def test_an_empty_line_draws_the_screen_again(seen: See) -> None:
     _, first, again = seen("Guess", "")
 
     assert first.removesuffix("> ") in again
 
 
-def test_a_note_stands_below_the_board(seen: Play) -> None:
+def test_a_note_stands_below_the_board(seen: See) -> None:
     last = seen("Guess", ":hint")[-1]
 
     assert last.index("Turn 0 of 4") < last.index("\\boxed{8}")
 
 
-def test_on_a_terminal_one_episode_follows_another(seen: Play) -> None:
+def test_on_a_terminal_one_episode_follows_another(seen: See) -> None:
     screens = seen("Guess", ":send nothing", ":hint", "8", ":new 4", ":quit")
 
     assert "No success after 1 turn" in screens[2]
@@ -331,15 +332,15 @@ def test_on_a_terminal_one_episode_follows_another(seen: Play) -> None:
     assert "Seed 4." in screens[-1]
 
 
-def test_what_ended_an_episode_can_be_taken_back(seen: Play) -> None:
+def test_what_ended_an_episode_can_be_taken_back(seen: See) -> None:
     assert "Turn 0 of 4" in seen("Guess", ":send nothing", ":undo")[-1]
 
 
-def test_a_whole_prompt_is_not_shown_twice(seen: Play) -> None:
+def test_a_whole_prompt_is_not_shown_twice(seen: See) -> None:
     assert seen("Lamps", "1", "2", options=("--wrappers", "concat"))[-1].count("Four lamps") == 1
 
 
-def test_hostile_text_reaches_the_screen_escaped(seen: Play) -> None:
+def test_hostile_text_reaches_the_screen_escaped(seen: See) -> None:
     last = seen("Hostile", "\x1b[31m")[-1]
 
     assert "\x1b" not in last
@@ -446,7 +447,7 @@ def test_a_real_terminal_is_redrawn(terminal: Open) -> None:
 
     assert player.screen.startswith("play:Guess. Seed 3.")
     assert "Guess a number" not in player.screen
-    assert "It is lower." in player.screen
+    assert "It is higher." in player.screen
 
 
 def test_hints_lead_to_the_end_in_a_real_terminal(terminal: Open) -> None:
@@ -481,7 +482,7 @@ def test_a_real_terminal_may_change_its_size(terminal: Open) -> None:
 def test_a_dumb_terminal_scrolls(terminal: Open) -> None:
     player = terminal(term="dumb")
     player.type("8\n")
-    player.read_until("It is lower.")
+    player.read_until("It is higher.")
     player.type(":quit\n")
 
     assert player.left() == 0
