@@ -1,0 +1,182 @@
+"""Slide numbered tiles into order."""
+
+from __future__ import annotations
+
+from functools import cache
+from operator import eq
+
+from gem.errors import BadArguments
+from gem.step import Step
+from gem_envs_games.fifteen_puzzle_solver import (
+    ENOUGH,
+    goal,
+    is_solvable,
+    moved,
+    next_move,
+    sources,
+)
+from gem_envs_games.game import Game
+from gem_envs_games.parsing import reader
+from gem_envs_games.rewards import PUBLISHED, Rewards
+
+__all__ = ["FifteenPuzzle"]
+
+_TURNS = {2: 10, 3: 20, 4: 50}
+_SIZES = range(2, 11)
+_MOST_SHUFFLES = 10  # moves for each cell
+_SIDES = {"up": "below", "down": "above", "left": "to the right of", "right": "to the left of"}
+_BACK = {"up": "d", "down": "u", "left": "r", "right": "l"}
+_BY_LETTER = {move[0]: move for move in _SIDES}
+
+
+class FifteenPuzzle(Game):
+    """Bring a square of `num_rows` rows of tiles into order in `max_turns` moves.
+
+    An argument that is None is drawn anew for every episode: 2, 3 or 4 rows, and the turns then
+    go with the rows. Where the turns are enough for any board (6, 31 and 124 for 2 to 4 rows),
+    every board that can be solved is as likely a start; elsewhere the tiles are shuffled by
+    `max_turns` random moves, which taken back solve it. When the turns run out, every cell in
+    place (the blank included) earns its share of the reward.
+    """
+
+    def __init__(
+        self,
+        num_rows: int | None = 4,
+        max_turns: int | None = 50,
+        rewards: Rewards = PUBLISHED,
+    ) -> None:
+        super().__init__(max_turns, rewards)
+        if num_rows is not None and num_rows not in _SIZES:
+            raise BadArguments(
+                f"FifteenPuzzle was given num_rows={num_rows}, and can be played with "
+                f"{_SIZES[0]} to {_SIZES[-1]}. Pass one of these, or None to have it drawn.",
+                subject="FifteenPuzzle",
+            )
+        self._given_rows = num_rows
+
+    def deal(self) -> None:
+        given = self._given_rows
+        self.num_rows = size = self.rng.choice(list(_TURNS)) if given is None else given
+        if self._given_turns is None:
+            self.max_turns = _TURNS.get(size, _MOST_SHUFFLES * size * size)
+        assert self.max_turns is not None
+        if self.max_turns >= ENOUGH.get(size, float("inf")):
+            board, self._way = self._any_board(), ""
+        else:
+            board, self._way = self._shuffled(min(self.max_turns, _MOST_SHUFFLES * size * size))
+        self._hole = board.index(0)
+        self._cells = _cells(board)
+
+    def _any_board(self) -> tuple[int, ...]:
+        """Draw one of all boards that can be solved, the solved one left out."""
+        size = self.num_rows
+        while True:
+            board = list(goal(size))
+            self.rng.shuffle(board)
+            if not is_solvable(board, size):
+                first, second = [at for at, tile in enumerate(board) if tile][:2]
+                board[first], board[second] = board[second], board[first]
+            if tuple(board) != goal(size):
+                return tuple(board)
+
+    def _shuffled(self, moves: int) -> tuple[tuple[int, ...], str]:
+        """Move at random, never straight back; return the board and the way back, as letters."""
+        size = self.num_rows
+        board, way = goal(size), ""
+        while board == goal(size):  # a walk in a circle is drawn again
+            blank, way = size * size - 1, ""
+            for _ in range(moves):
+                possible = sources(size)[blank]
+                move = self.rng.choice([move for move in possible if move[0] != way[:1]])
+                board, blank = moved(board, blank, possible[move]), possible[move]
+                way = _BACK[move] + way
+        return board, way
+
+    def instructions(self) -> str:
+        size = self.num_rows
+        blank = "_" * len(str(size * size - 1))
+        return (
+            f"You are playing the sliding puzzle with {size} rows of {size} cells: the tiles 1 to "
+            f"{size * size - 1} and one blank cell, {blank}.\n"
+            f"Bring the tiles into order: row by row from left to right, 1 at the top left, the "
+            f"blank at the bottom right. You have {self.max_turns} turns.\n"
+            "Each turn slides one tile into the blank, and the direction says which way that tile "
+            "goes: up moves the tile below the blank up, down the one above it down, left the one "
+            "on its right left, right the one on its left right. A move without such a tile is "
+            "refused and still costs a turn.\n"
+            "Write what you like, but give your move as a direction in \\boxed{}, for example "
+            "\\boxed{up}. Only the last one counts. An answer without it ends the game."
+        )
+
+    def expected(self) -> str:
+        return "up, down, left or right in \\boxed{}, for example \\boxed{up}"
+
+    def suffix(self) -> str:
+        size, cells = self.num_rows, self._cells
+        rows = [" ".join(cells[at : at + size]) for at in range(0, size * size, size)]
+        return "The board:\n{}\nEnter your next move.".format("\n".join(rows))
+
+    def consolation(self) -> dict[str, float]:
+        in_place = sum(map(eq, self._cells, _solved_cells(self.num_rows)))
+        return {"in_place": self.rewards.success * in_place / self.num_rows**2}
+
+    def step(self, action: str) -> Step:
+        move = _move(action)
+        if move is None:
+            return self._malformed()
+        blank, cells = self._hole, self._cells
+        source = sources(self.num_rows)[blank].get(move)
+        if source is None:
+            return self._refuse(
+                f"you tried to move a tile {move}, but there is none {_SIDES[move]} the blank."
+            )
+        tile = cells[source]
+        cells[blank], cells[source], self._hole = tile, cells[blank], source
+        if self._way:
+            self._way = self._way[1:] if self._way[0] == move[0] else _BACK[move] + self._way
+        message = f"you moved tile {tile.strip()} {move}."
+        if cells == _solved_cells(self.num_rows):
+            return self._win(
+                f"{message} The tiles are in order. Congratulations!",
+                {"success": self.rewards.success},
+            )
+        return self._go_on(message)
+
+    def sample_action(self) -> str:
+        return _boxed(self.sample_rng.choice(list(sources(self.num_rows)[self._hole])))
+
+    def solve(self) -> str | None:
+        """Make the first move of a shortest way, from 4x4 on of one that is known to end.
+
+        That is the way back from the shuffle, later moves taken back too. On 4x4, where this
+        would be too long, tiles are brought home in stages.
+        """
+        size, way = self.num_rows, self._way
+        left = (self.max_turns or 0) - self.turn
+        if size > 4 or (size == 4 and 0 < len(way) <= left):
+            return _boxed(_BY_LETTER[way[0]]) if way else None
+        move = next_move(tuple(0 if "_" in cell else int(cell) for cell in self._cells), size)
+        return _boxed(move) if move else None
+
+
+def _read(words: list[str]) -> str | None:
+    word = words[0].lower() if len(words) == 1 else ""
+    return word if word in _BACK else None
+
+
+_move = reader(_read)
+
+
+def _boxed(move: str) -> str:
+    return f"\\boxed{{{move}}}"
+
+
+def _cells(board: tuple[int, ...]) -> list[str]:
+    """Return what is shown on each cell, all equally wide."""
+    width = len(str(len(board) - 1))
+    return [str(tile).rjust(width) if tile else "_" * width for tile in board]
+
+
+@cache
+def _solved_cells(size: int) -> list[str]:
+    return _cells(goal(size))
