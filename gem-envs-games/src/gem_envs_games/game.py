@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 from gem.env import Env
 from gem.errors import BadArguments
@@ -21,7 +22,7 @@ class Game(Env):
     `_win`, `_go_on`, `_refuse` or `_malformed`. The last two say so in `info["action_error"]`.
     """
 
-    shared = ("rewards",)
+    shared: ClassVar[Sequence[str]] = ("rewards",)
 
     def __init__(self, max_turns: int | None, rewards: Rewards) -> None:
         if max_turns is not None and max_turns < 1:

@@ -174,12 +174,13 @@ def _word_search(
     )
 
 
-def _wiki_game(variant: str, summary: str, turns: int) -> EnvSpec:
+def _wiki_game(variant: str, summary: str, turns: int, /, **rules: str) -> EnvSpec:
     return _spec(
         f"WikiGame-{variant}",
         "wiki_game:WikiGame",
-        f"Go from page to page by links, {summary}.",
+        f"Go from page to page of an encyclopedia by links, {summary}.",
         max_turns=turns,
+        **rules,
     )
 
 
@@ -232,8 +233,11 @@ plugin = PluginManifest(
         _word_search("v0-easy", "5 common words in 20 turns", False, 5, 20),
         _word_search("v0-hard", "5 rare words in 20 turns", True, 5, 20),
         _word_search("v0-random", "words, common or rare,", None, None, None),
-        _wiki_game("v0-easy", "30 turns", 30),
-        _wiki_game("v0-hard", "15 turns", 15),
+        _wiki_game("v0-easy", "in 30 turns", 30),
+        _wiki_game("v0-easy-noregrets", "in 30 turns, no page twice", 30, variant="noregrets"),
+        _wiki_game("v0-easy-oneback", "in 30 turns, back by one page", 30, variant="oneback"),
+        _wiki_game("v0-easy-eidetic", "in 30 turns, or any link seen", 30, variant="eidetic"),
+        _wiki_game("v0-hard", "in 15 turns", 15),
         *TEXTARENA,
     ),
 )
