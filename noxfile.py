@@ -26,7 +26,11 @@ IMPORT_NAMES = {
 }
 SOURCES = [f"{name}/src" for name in IMPORT_NAMES]
 TESTS = [*(f"{name}/tests" for name in IMPORT_NAMES), "tests"]
-EXTRAS = {"gem-envs-math": "[data]", "gem-eval": "[pandas]"}
+EXTRAS = {
+    "gem-envs-games": "[textarena,wiki]",
+    "gem-envs-math": "[data]",
+    "gem-eval": "[pandas]",
+}
 QUICKSTART = """
     gem-env eval game:GuessTheNumber-v0-hard game:Mastermind-v0-hard math:Arithmetic-v0
     --policy solver --policy random --episodes 200 --seed 0

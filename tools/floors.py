@@ -36,7 +36,7 @@ def floor(requirement: Requirement) -> str:
     >>> floor(Requirement("tomli>=2.0.1,<3; python_version < '3.11'"))
     'tomli==2.0.1; python_version < "3.11"'
     """
-    [version] = [bound.version for bound in requirement.specifier if bound.operator == ">="]
+    [version] = [bound.version for bound in requirement.specifier if bound.operator in (">=", "==")]
     marker = f"; {requirement.marker}" if requirement.marker else ""
     return f"{requirement.name}=={version}{marker}"
 
