@@ -1,4 +1,4 @@
-"""Make the word lists of this pack from the dictionaries of two Debian packages.
+"""Make the word lists of this pack, which must be installed, from two of Debian's dictionaries.
 
 `common.txt` comes from wamerican-small and `rare.txt` from what wamerican has beyond it, both of
 version 2020.12.07-2. Where these are installed:
@@ -13,6 +13,9 @@ Slurs, vulgar and sexual words are left out. `excluded_words.txt` holds a digest
 inflection, so that the list can be kept and checked without being spread; `--excluded` prints the
 words that it takes out of the dictionaries, for who reviews it. `abbreviations.txt` names what is
 written in small letters and is no word; Roman numerals and accented words are left out as well.
+
+`left_out_common.txt` and `left_out_hardcore.txt` are those words of the lists that Hangman does
+not hide, since its solver would find them too late.
 """
 
 from __future__ import annotations
@@ -22,6 +25,9 @@ import hashlib
 import re
 import sys
 from pathlib import Path
+
+from gem_envs_games.hangman import turns_needed, turns_of
+from gem_envs_games.letter_index import LetterIndex
 
 HERE = Path(__file__).parent
 PACKAGE = HERE.parent / "src" / "gem_envs_games" / "word_lists"
@@ -61,6 +67,23 @@ def dictionary(file: Path, size: str) -> set[str]:
     return set(filter(is_plain, content.decode().split())) - words_in(HERE / "abbreviations.txt")
 
 
+def found_too_late(words: set[str]) -> set[str]:
+    """Return the words that Hangman leaves out: without them, its solver finds all in time.
+
+    Those it finds last go first, until the others are all found.
+    """
+    kept = set(words)
+    for length in sorted({len(word) for word in words}):
+        while True:
+            index = LetterIndex(sorted(word for word in kept if len(word) == length))
+            needed = turns_needed(index)
+            most = max(needed.values())
+            if most <= turns_of(length):
+                break
+            kept -= {word for word, turns in needed.items() if turns == most}
+    return words - kept
+
+
 def write(file: Path, words: set[str]) -> None:
     """Write the words, one a line, in alphabetical order."""
     file.write_text("\n".join(sorted(words)) + "\n", encoding="ascii")
@@ -82,6 +105,8 @@ def main() -> None:
         sys.exit("\n".join(sorted(excluded)))
     write(options.to / "common.txt", small - excluded)
     write(options.to / "rare.txt", large - small - excluded)
+    write(options.to / "left_out_common.txt", found_too_late(small - excluded))
+    write(options.to / "left_out_hardcore.txt", found_too_late(large - excluded))
 
 
 if __name__ == "__main__":

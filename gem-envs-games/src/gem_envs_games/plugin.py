@@ -9,6 +9,11 @@ from gem_envs_games.textarena.listing import ENVS as TEXTARENA
 
 __all__ = ["plugin"]
 
+_WORD_LISTS = {
+    "source": "Word lists from Debian's wamerican-small and wamerican 2020.12.07-2, filtered.",
+    "licence": "Apache-2.0; the word lists: SCOWL's, in gem_envs_games/word_lists/LICENSE.txt",
+}
+
 
 def _spec(name: str, target: str, summary: str, *, declared: Any = None, **kwargs: Any) -> EnvSpec:
     return EnvSpec(
@@ -17,9 +22,7 @@ def _spec(name: str, target: str, summary: str, *, declared: Any = None, **kwarg
         kwargs=kwargs,
         summary=summary,
         blocking=False,
-        source="Generated from the seed.",
-        licence="Apache-2.0",
-        **(declared or {}),
+        **{"source": "Generated from the seed.", "licence": "Apache-2.0", **(declared or {})},
     )
 
 
@@ -71,6 +74,7 @@ def _wordle(variant: str, summary: str, length: int | None, turns: int | None) -
         f"Wordle-{variant}",
         "wordle:Wordle",
         f"Find a word of {summary}, from the letters that fit.",
+        declared=_WORD_LISTS,
         word_length=length,
         only_real_words=True,
         max_turns=turns,
@@ -92,6 +96,7 @@ def _hangman(variant: str, summary: str, length: int | None, turns: int | None) 
         f"Hangman-{variant}",
         "hangman:Hangman",
         f"Find a word of {summary}, letter by letter.",
+        declared=_WORD_LISTS,
         word_length=length,
         hardcore=False,
         max_turns=turns,
@@ -232,7 +237,7 @@ plugin = PluginManifest(
         _crosswords("v0-random", "3 to 6 words, easy or hard", None, None, None),
         _word_search("v0-easy", "5 common words in 20 turns", False, 5, 20),
         _word_search("v0-hard", "5 rare words in 20 turns", True, 5, 20),
-        _word_search("v0-random", "words, common or rare,", None, None, None),
+        _word_search("v0-random", "3 to 8 words, common or rare,", None, None, None),
         _wiki_game("v0-easy", "in 30 turns", 30),
         _wiki_game("v0-easy-noregrets", "in 30 turns, no page twice", 30, variant="noregrets"),
         _wiki_game("v0-easy-oneback", "in 30 turns, back by one page", 30, variant="oneback"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-__all__ = ["LENGTHS", "is_word", "words"]
+__all__ = ["LENGTHS", "by_length", "is_word", "words"]
 
 LENGTHS = range(3, 11)
 
@@ -24,7 +24,17 @@ def words(length: int, *, common: bool) -> tuple[str, ...]:
     >>> words(3, common=True)[:3], words(3, common=False)[:3], words(2, common=True)
     (('ace', 'act', 'add'), ('adz', 'aft', 'aha'), ())
     """
-    return _by_length("common.txt" if common else "rare.txt").get(length, ())
+    return by_length("common.txt" if common else "rare.txt").get(length, ())
+
+
+@cache
+def by_length(name: str) -> dict[int, tuple[str, ...]]:
+    """Return the words of a file of `word_lists`, sorted by their length. Not to be changed."""
+    text = (files("gem_envs_games") / "word_lists" / name).read_text(encoding="ascii")
+    found: dict[int, list[str]] = {length: [] for length in LENGTHS}
+    for word in text.split():
+        found[len(word)].append(word)
+    return {length: tuple(listed) for length, listed in found.items()}
 
 
 def is_word(text: str) -> bool:
@@ -34,15 +44,6 @@ def is_word(text: str) -> bool:
     (True, False, False)
     """
     return text in _every_word()
-
-
-@cache
-def _by_length(name: str) -> dict[int, tuple[str, ...]]:
-    text = (files("gem_envs_games") / "word_lists" / name).read_text(encoding="ascii")
-    found: dict[int, list[str]] = {length: [] for length in LENGTHS}
-    for word in text.split():
-        found[len(word)].append(word)
-    return {length: tuple(listed) for length, listed in found.items()}
 
 
 @cache
