@@ -11,6 +11,7 @@ from gem.step import Step
 from gem_envs_games.clues import clue_list
 from gem_envs_games.crosswords_layout import BLACK, Entry, find_entries, lay_out
 from gem_envs_games.game import Game
+from gem_envs_games.numbered_grid import draw_grid, place_in_grid
 from gem_envs_games.parsing import integers, reader
 from gem_envs_games.rewards import PUBLISHED, Rewards
 
@@ -57,8 +58,7 @@ class Crosswords(Game):
         self._cells = self._left = len(self._key) - self._key.count(BLACK)
         if self._given_turns is None:
             self.max_turns = self._cells * 3 // 2
-        self._pitch = 2 if self._width <= 10 else 3
-        self._board = _draw_board(rows, self._pitch)
+        self._board = draw_grid(["".join(map(_hide, row)) for row in rows])
         self._clues = "\n".join(self._clue(entry) for entry in self._entries())
 
     def _draw(self) -> list[str]:
@@ -128,7 +128,7 @@ class Crosswords(Game):
         row, col, letter = move
         if not (0 <= row < self._height and 0 <= col < self._width):
             return self._refuse(f"row {row}, column {col} is outside the grid.")
-        place, board = self._place(row, col), self._board
+        place, board = place_in_grid(self._width, row, col), self._board
         shown = board[place]
         if shown != _EMPTY:
             what = "black" if shown == BLACK else f"filled already, with {shown}"
@@ -137,10 +137,6 @@ class Crosswords(Game):
             return self._go_on(f"{letter} is not the letter at row {row}, column {col}.")
         self._board = f"{board[:place]}{letter}{board[place + 1 :]}"
         return self._pay(1, f"{letter} is the letter at row {row}, column {col}.")
-
-    def _place(self, row: int, col: int) -> int:
-        """Return where a cell stands in the text of the board, as `_draw_board` lays it out."""
-        return (row + 1) * (3 + self._pitch * self._width) + self._pitch * (col + 1) + 1
 
     def _pay(self, placed: int, message: str) -> Step:
         self._left -= placed
@@ -165,19 +161,22 @@ class Crosswords(Game):
             return self._go_on(f"{word} is not {name}.")
         board = list(self._board)
         for at in empty:
-            board[self._place(*entry.cells()[at])] = word[at]
+            board[place_in_grid(self._width, *entry.cells()[at])] = word[at]
         self._board = "".join(board)
         return self._pay(len(empty), f"{word} is {name}.")
 
     def _empty(self, entry: Entry) -> list[int]:
         """Return which of its letters are not filled, counted from 0."""
         cells = enumerate(entry.cells())
-        return [at for at, cell in cells if self._board[self._place(*cell)] == _EMPTY]
+        return [at for at, cell in cells if self._is_empty(*cell)]
+
+    def _is_empty(self, row: int, col: int) -> bool:
+        return self._board[place_in_grid(self._width, row, col)] == _EMPTY
 
     def sample_action(self) -> str:
         rng = self.sample_rng
         cells = [divmod(cell, self._width) for cell in range(len(self._key))]
-        row, col = rng.choice([cell for cell in cells if self._board[self._place(*cell)] == _EMPTY])
+        row, col = rng.choice([cell for cell in cells if self._is_empty(*cell)])
         return f"\\boxed{{{row} {col} {rng.choice(ascii_uppercase)}}}"
 
     def solve(self) -> str | None:
@@ -196,6 +195,10 @@ class _Word(NamedTuple):
     number: int
     is_down: bool
     word: str
+
+
+def _hide(cell: str) -> str:
+    return BLACK if cell == BLACK else _EMPTY
 
 
 def _way(is_down: bool) -> str:
@@ -234,12 +237,3 @@ def _counts(turns: int | None) -> Sequence[int]:
 def _longest(turns: int | None, count: int) -> int:
     """Return the length of which `count` words, all joined by crossings, fit the turns."""
     return 99 if turns is None else max(_SHORT, (turns - _SLACK + count - 1) // count)
-
-
-def _draw_board(rows: Sequence[str], pitch: int) -> str:
-    """Draw a grid without its letters, under the columns' numbers and beside the rows'."""
-    lines = ["  " + "".join(f"{col:>{pitch}}" for col in range(len(rows[0])))]
-    for number, row in enumerate(rows):
-        cells = (BLACK if cell == BLACK else _EMPTY for cell in row)
-        lines.append(f"{number:>2}" + "".join(f"{cell:>{pitch}}" for cell in cells))
-    return "\n".join(lines)

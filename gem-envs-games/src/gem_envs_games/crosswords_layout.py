@@ -36,7 +36,7 @@ def lay_out(words: Iterable[str], num_words: int, rng: Random) -> list[str] | No
     Each word goes where the grid stays smallest, and `rng` decides between equals.
 
     >>> lay_out(["STAR", "OOPS", "TEAM"], 2, Random(1))
-    ['STAR', '#E##', '#A##', '#M##']
+    ['O###', 'O###', 'P###', 'STAR']
     """
     cells: _Cells = {}
     placed = 0
