@@ -16,6 +16,7 @@ from gem_envs_games.minesweeper_field import (
     flood,
     marked,
     near,
+    spread,
 )
 from gem_envs_games.minesweeper_logic import Field, laid, safest, sure_field
 from gem_envs_games.parsing import integers, reader
@@ -181,15 +182,17 @@ class Minesweeper(Game):
         return self._boxed("flag" if self._flags >> cell & 1 else "reveal", cell)
 
     def _next_cell(self) -> int:
-        for cell in self._order:  # follows from what is seen: see Field
-            if self._hidden >> cell & 1:
-                return cell
-        width = self.cols + 1
+        inside, width = every_cell(self.rows, self.cols), self.cols + 1
         if not self._mines:
             return (self.rows // 2 + 1) * width + self.cols // 2 + 1
-        inside = every_cell(self.rows, self.cols)
-        cells, _ = safest(self._hidden, inside, self._mines, width)
-        return next(cells_of(cells))
+        zeros = inside & ~self._hidden & ~spread(self._mines, width)
+        held_back = spread(zeros, width) & self._hidden  # by flags
+        if not held_back:
+            for cell in self._order:  # follows from what is seen by now: see Field
+                if self._hidden >> cell & 1:
+                    return cell
+            held_back, _ = safest(self._hidden, inside, self._mines, width)
+        return next(cells_of(held_back))
 
     def _boxed(self, verb: str, cell: int) -> str:
         row, col = divmod(cell, self.cols + 1)

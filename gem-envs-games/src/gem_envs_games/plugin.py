@@ -61,6 +61,7 @@ def _minesweeper(
         f"Minesweeper-{variant}",
         "minesweeper:Minesweeper",
         f"Reveal every safe cell of {summary}.",
+        declared={"needs_luck": version == "v0"},
         rows=side,
         cols=side,
         num_mines=mines,
