@@ -96,7 +96,7 @@ class Screen:
     _scene: Scene
 
     def begin(self, scene: Scene) -> None:
-        print("\n" * shutil.get_terminal_size().lines, end="")  # what was there is kept above
+        print("\n" * _size()[1], end="")  # what was there is kept above
         self.show(scene)
 
     def show(self, scene: Scene, note: str = "") -> None:
@@ -104,9 +104,14 @@ class Screen:
         self.note(note)
 
     def note(self, text: str) -> None:
-        size = shutil.get_terminal_size()
-        lines = frame(self._scene, text, size.columns, size.lines)
+        lines = frame(self._scene, text, *_size())
         print(_HOME_AND_CLEAR + "\n".join(lines), flush=True)
+
+
+def _size() -> tuple[int, int]:
+    """Return columns and rows; before 3.11 a terminal that does not know them says 0."""
+    size = shutil.get_terminal_size()
+    return size.columns or 80, size.lines or 24
 
 
 def frame(scene: Scene, note: str, columns: int, rows: int) -> list[str]:
