@@ -131,9 +131,14 @@ class Hangman(Game):
         return f"\\boxed{{{self.sample_rng.choice(letters)}}}"
 
     def solve(self) -> str | None:
-        """Guess what leaves the fewest words on average, or a word where two are left at most."""
+        """Guess what leaves the fewest words on average, or a word where two are left at most.
+
+        None where no word that may be hidden fits.
+        """
         index = _index(self.word_length, self.hardcore)
         possible = index.fitting(self._shown, self._guesses)
+        if not possible:
+            return None
         return f"\\boxed{{{best_guess(index, possible, self._guesses)}}}"
 
 

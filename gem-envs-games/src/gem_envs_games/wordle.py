@@ -126,7 +126,8 @@ class Wordle(Game):
     def solve(self) -> str | None:
         """Guess a common word that fits every answer so far, one that divides the others well."""
         answers = [(guess, mark(self._word, guess)) for guess in self._guesses]
-        return f"\\boxed{{{_next_guess(self.word_length, answers)}}}"
+        guess = _next_guess(self.word_length, answers)
+        return f"\\boxed{{{guess}}}" if guess else None
 
 
 def _spelled(found: list[str]) -> str | None:
@@ -197,12 +198,12 @@ def _by_marks(length: int, guess: str) -> dict[str, list[str]]:
     return found
 
 
-def _next_guess(length: int, answers: Sequence[tuple[str, str]]) -> str:
-    """Return the best guess after these answers, each a guess and its marks."""
+def _next_guess(length: int, answers: Sequence[tuple[str, str]]) -> str | None:
+    """Return the best guess after these answers, each a guess and its marks; None if none fits."""
     if not answers:
         return _opening(length)
     (guess, marks), *others = answers
-    possible = _by_marks(length, guess)[marks]
+    possible = _by_marks(length, guess).get(marks, [])
     for guess, marks in others:
         possible = [word for word in possible if mark(word, guess) == marks]
-    return best_guess(possible)
+    return best_guess(possible) if possible else None
