@@ -210,6 +210,6 @@ def test_fail_is_paid_with_the_move_that_exhausts_the_turns(env_id: str) -> None
 
 @pytest.mark.parametrize("env_id", sorted({*FAMILIES} & {*WINNABLE}))
 def test_twice_the_success_is_twice_the_total(env_id: str) -> None:
-    env = gem.make(env_id, rewards={"success": 2.0})
+    env = gem.make(env_id, rewards={"success": 2.0, "step": 0.0})
 
     assert sum(step.reward for step in played(env, env.solve, 4)) == pytest.approx(2.0)

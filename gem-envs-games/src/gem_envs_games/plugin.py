@@ -190,6 +190,18 @@ def _wiki_game(variant: str, summary: str, turns: int, /, **rules: str) -> EnvSp
     )
 
 
+def _served_wiki_game(id: str, target: str, server: str) -> EnvSpec:
+    return EnvSpec(
+        id=f"wiki:{id}",
+        target=f"gem_envs_games.wiki_game.served:{target}",
+        kwargs={"max_turns": 30},
+        summary=f"Go from page to page by links, in 30 turns, on {server} that you name.",
+        requires=("httpx>=0.27",),
+        source=f"The pages of {server} that you name.",
+        licence="That of the pages.",
+    )
+
+
 plugin = PluginManifest(
     name="games",
     summary="Language games with verifiable outcomes.",
@@ -244,6 +256,8 @@ plugin = PluginManifest(
         _wiki_game("v0-easy-oneback", "in 30 turns, back by one page", 30, variant="oneback"),
         _wiki_game("v0-easy-eidetic", "in 30 turns, or any link seen", 30, variant="eidetic"),
         _wiki_game("v0-hard", "in 15 turns", 15),
+        _served_wiki_game("MediaWiki-v0", "mediawiki", "a MediaWiki"),
+        _served_wiki_game("Kiwix-v0", "kiwix", "a kiwix-serve"),
         *TEXTARENA,
     ),
 )

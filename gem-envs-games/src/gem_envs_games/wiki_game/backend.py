@@ -6,15 +6,16 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Protocol
 
-__all__ = ["Backend", "Page", "folded"]
+__all__ = ["Backend", "Page", "folded", "is_nameable"]
+
+_LONGEST = 255  # MediaWiki's own limit
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
     """One page: its own title, what it is about, and the titles that it links to, each once.
 
-    A title has no `}` and no line break, and is no longer than 1,000 characters: it is shown,
-    and named, in a box.
+    Titles are shown, and named, in a box: see `is_nameable`.
     """
 
     title: str
@@ -64,3 +65,13 @@ def folded(title: str) -> str:
     'mercury (planet)'
     """
     return " ".join(title.split()).casefold()
+
+
+def is_nameable(title: str) -> bool:
+    """Say whether a title can be named in a box, and shown on one line: a letter or digit is due.
+
+    >>> is_nameable("Washington, D.C."), is_nameable("a}"), is_nameable("?")
+    (True, False, False)
+    """
+    is_short = len(title) <= _LONGEST and any(map(str.isalnum, title))
+    return is_short and "}" not in title and title.isprintable()

@@ -277,7 +277,7 @@ def _opened(backend: Backend | str) -> Backend:
 
 
 def _title(inside: str) -> str | None:
-    return " ".join(inside.split()) or None
+    return " ".join(inside.split()) if any(map(str.isalnum, inside)) else None
 
 
 def _boxed(title: str) -> str:

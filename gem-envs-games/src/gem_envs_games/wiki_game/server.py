@@ -1,0 +1,129 @@
+"""GET requests to one HTTP server, bounded in time, size and number. Knows no encyclopedia."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from gem.errors import BadArguments, DataError, in_one_line
+from gem.targets import check_requirements
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = ["REQUIRES", "Answer", "Server"]
+
+REQUIRES = ("httpx>=0.27",)
+_MOST_BYTES = 4 * 2**20
+_MOST_RETRIES = 10
+_LONGEST_S = 600.0
+_PAUSE_S = 0.1
+_PASSING = (429, 500, 502, 503, 504)
+
+
+class Answer(NamedTuple):
+    """What a server sent, and the address it came from after redirects."""
+
+    url: str
+    kind: str
+    text: str
+
+
+class _PassingError(Exception):
+    """Something that may go better the next time."""
+
+
+class Server:
+    """One server, asked for one thing at a time, by forks of a game on other threads too.
+
+    The body of an answer has `timeout_s` to come in, whole, and at most 4 MiB; what comes before
+    it may not pause for longer. Where that or the connection fails, or the server is busy, it is
+    asked `retries` times more. What still fails is a DataError. After `close` the next request
+    opens a new connection.
+    """
+
+    def __init__(self, url: str, *, timeout_s: float, retries: int) -> None:
+        check_requirements(REQUIRES, subject="An encyclopedia on a server")
+        _require(
+            url.startswith(("http://", "https://")), f"url={url!r:.200}", "http:// or https://"
+        )
+        _require(0 < timeout_s <= _LONGEST_S, f"timeout_s={timeout_s}", "0 to 600 seconds")
+        _require(0 <= retries <= _MOST_RETRIES, f"retries={retries}", "0 to 10")
+        self.url = url.rstrip("/")
+        self._timeout_s, self._retries = timeout_s, retries
+        self._lock = threading.Lock()
+        self._client: httpx.Client | None = None
+
+    def get(self, path: str, params: Mapping[str, str | int]) -> Answer | None:
+        """Return what is at a path below `url`, None if nothing is. Raises DataError."""
+        import httpx  # heavy: 0.1 s
+
+        error: Exception
+        for attempt in range(self._retries + 1):
+            if attempt:
+                time.sleep(_PAUSE_S * 2 ** (attempt - 1))
+            try:
+                with self._lock:
+                    return self._once(self.url + path, params)
+            except (_PassingError, httpx.TransportError) as passing:
+                error = passing
+            except (httpx.HTTPError, httpx.InvalidURL) as final:
+                raise self.broken(in_one_line(final)) from final
+        raise self.broken(f"{in_one_line(error)}, asked {self._retries + 1} times") from error
+
+    def _once(self, url: str, params: Mapping[str, str | int]) -> Answer | None:
+        deadline = time.monotonic() + self._timeout_s
+        with self._opened().stream("GET", url, params=dict(params)) as response:
+            if response.status_code == 404:
+                return None
+            if response.status_code in _PASSING:
+                raise _PassingError(f"status {response.status_code}")
+            if response.status_code != 200:
+                raise self.broken(f"status {response.status_code}")
+            body = self._body(response, deadline).decode("utf-8", errors="replace")
+            return Answer(str(response.url), response.headers.get("content-type", ""), body)
+
+    def _body(self, response: httpx.Response, deadline: float) -> bytes:
+        body = bytearray()
+        for chunk in response.iter_bytes():
+            body += chunk
+            if len(body) > _MOST_BYTES:
+                raise self.broken(f"more than {_MOST_BYTES} bytes")
+            if time.monotonic() > deadline:
+                raise _PassingError(f"not done within {self._timeout_s:g} s")
+        return bytes(body)
+
+    def _opened(self) -> httpx.Client:
+        import httpx
+
+        if self._client is None:
+            self._client = httpx.Client(
+                timeout=self._timeout_s,
+                follow_redirects=True,
+                max_redirects=5,
+                headers={"User-Agent": "gem-envs-games (WikiGame)"},
+            )
+        return self._client
+
+    def close(self) -> None:
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+            self._client = None
+
+    def broken(self, what: str) -> DataError:
+        """Return the error that says what the server did instead of answering."""
+        return DataError(
+            f"WikiGame asked the server {self.url}, and it gave no answer of use ({what:.300}). "
+            "Check the address, and that the server runs and is what it is taken for.",
+            source=self.url,
+        )
+
+
+def _require(is_true: bool, given: str, needed: str) -> None:
+    if not is_true:
+        raise BadArguments(
+            f"WikiGame was given {given}, and needs {needed} there. Pass that.", subject="WikiGame"
+        )
