@@ -16,7 +16,8 @@ def bracketed(text: str) -> str:
 
     An answer stands in square brackets or in a box; the one that begins last counts. Blank ones,
     and those of more than 200 characters, are passed over. Text without an answer is taken as
-    one, up to 200 characters. White space within it becomes single spaces.
+    one, up to 200 characters. White space within it becomes single spaces, and what is not ASCII
+    a question mark: no game takes it, and some fail on it.
 
     >>> bracketed(r"Not [up] but \boxed{left}."), bracketed(r"\boxed{[3 4]}"), bracketed("up")
     ('[left]', '[3 4]', '[up]')
@@ -25,7 +26,7 @@ def bracketed(text: str) -> str:
     if start < 0:
         answer = text[:_LONGEST]
     words = answer.replace("[", " ").replace("]", " ").split()
-    return f"[{' '.join(words)}]"
+    return f"[{' '.join(words)}]".encode("ascii", "replace").decode("ascii")
 
 
 def _last(text: str, opening: str, closing: str) -> tuple[int, str]:

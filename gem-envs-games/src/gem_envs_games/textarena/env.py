@@ -31,7 +31,7 @@ class TextArenaGame(Env):
     kind, and the last info TextArena's own facts under `"game_info"`. A game that raises is
     truncated, with the error in `info["error"]`.
 
-    A snapshot holds the seed and the answers so far, and what is restored or forked plays them
+    A snapshot holds the seed and the answers so far, and what is restored from it plays them
     again before its next step: that takes as long as they took.
     """
 
@@ -108,11 +108,17 @@ class TextArenaGame(Env):
         return f"[{SAMPLERS[family_of(self.name).name](playing.game, self.sample_rng)}]"
 
     def _caught_up(self) -> Playing:
-        """Return the game in this state; after a restore or a fork it is played up to it."""
-        if self._playing is None or self._playing.answers is not self._answers:
-            self._playing = replayed(self.name, self._seed, self._answers)
-            self._answers = self._playing.answers
-        return self._playing
+        """Return the game in this state; after a restore or a fork it is copied or replayed."""
+        playing = self._playing
+        if playing is None or playing.answers is not self._answers:
+            is_same = playing and (playing.seed, playing.answers) == (self._seed, self._answers)
+            playing = (
+                playing.twin()
+                if playing and is_same
+                else replayed(self.name, self._seed, self._answers)
+            )
+            self._playing, self._answers = playing, playing.answers
+        return playing
 
 
 def _family(name: str) -> Family:

@@ -208,13 +208,23 @@ def _name(family: Family, variant: str) -> str:
     return f"{family.name}-v0{variant}"
 
 
+def _summary(family: Family) -> str:
+    if family.missing:
+        return f"Not available: {family.missing}."
+    corpora = f" Needs the NLTK data {' '.join(family.corpora)}." if family.corpora else ""
+    python = (
+        f" Needs Python {'.'.join(map(str, family.python))}." if family.python > (3, 10) else ""
+    )
+    return family.summary + corpora + python
+
+
 def _spec(family: Family, variant: str, moves: int) -> EnvSpec:
     name = _name(family, variant)
     return EnvSpec(
         id=f"ta:{name}",
         target="gem_envs_games.textarena.env:TextArenaGame",
         kwargs={"name": name, "max_turns": 2 * moves},
-        summary=f"Not available: {family.missing}." if family.missing else family.summary,
+        summary=_summary(family),
         requires=family.requires,
         blocking=family.is_slow,
         success_return=family.success_at,

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from gem_envs_games.textarena.chance import Chance
 from gem_envs_games.textarena.listing import family_of
 from gem_envs_games.textarena.loading import copied, fresh_game
+from gem_envs_games.textarena.mending import mend
 
-__all__ = ["Message", "Outcome", "Playing", "replayed", "started"]
+__all__ = ["Message", "Outcome", "Playing", "forget_starts", "replayed", "started"]
 
 _ONLY_PLAYER = 0
 _KEPT_STARTS = 128
@@ -40,10 +41,10 @@ class Playing:
     the same state.
     """
 
-    __slots__ = ("_chance", "answers", "game", "said")
+    __slots__ = ("_chance", "answers", "game", "said", "seed")
 
-    def __init__(self, game: Any, chance: Chance, said: tuple[Message, ...]) -> None:
-        self.game, self._chance, self.said = game, chance, said
+    def __init__(self, game: Any, seed: int, chance: Chance, said: tuple[Message, ...]) -> None:
+        self.game, self.seed, self._chance, self.said = game, seed, chance, said
         self.answers: list[str] = []
 
     def tell(self, answer: str) -> tuple[Message, ...]:
@@ -69,7 +70,7 @@ class Playing:
 
     def twin(self) -> Playing:
         """Return an independent copy."""
-        twin = Playing(copied(self.game), self._chance.twin(), self.said)
+        twin = Playing(copied(self.game), self.seed, self._chance.twin(), self.said)
         twin.answers = [*self.answers]
         return twin
 
@@ -79,6 +80,11 @@ def started(name: str, seed: int) -> Playing:
     if family_of(name).is_slow:
         return _kept_start(name, seed).twin()
     return _first_state(name, seed)
+
+
+def forget_starts() -> None:
+    """Let every start be generated anew when it is next asked for."""
+    _kept_start.cache_clear()
 
 
 def replayed(name: str, seed: int, answers: Sequence[str]) -> Playing:
@@ -100,9 +106,8 @@ def _first_state(name: str, seed: int) -> Playing:
     with chance:
         game.reset(num_players=1, seed=seed)
         said = _heard(game)
-    if not hasattr(game.state, "set_winners"):
-        game.state.set_winners = functools.partial(_set_winners, game.state)
-    return Playing(game, chance, said)
+    mend(game)
+    return Playing(game, seed, chance, said)
 
 
 def _heard(game: Any) -> tuple[Message, ...]:
@@ -114,8 +119,3 @@ def _heard(game: Any) -> tuple[Message, ...]:
         else Message(str(names.get(sender)), kind.name, text)
         for sender, text, kind in new
     )
-
-
-def _set_winners(state: Any, player_ids: Sequence[int], reason: str) -> None:
-    """Add what FifteenPuzzle calls when it is solved, and the state of one player lacks."""
-    state.set_outcome(reward=1.0, reason=reason)

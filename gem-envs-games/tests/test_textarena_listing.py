@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import subprocess
+import sys
+import warnings
+
+import pytest
+
+import gem
+from gem.errors import BadArguments, MissingRequirement
+from gem.specs import EnvSpec
+from gem_envs_games.textarena.listing import ENVS, FAMILIES
+
+IS_INSTALLED = importlib.util.find_spec("textarena") is not None
+needs_textarena = pytest.mark.skipif(
+    not IS_INSTALLED, reason="the extra gem-envs-games[textarena] is not installed"
+)
+
+MISSING = ["ta:GuessWho-v0", "ta:Klondike-v0", "ta:TwentyQuestions-v0-hardcore"]
+
+OFFLINE = """
+import socket, sys
+def refuse(*_): raise AssertionError("a connection was opened")
+socket.socket.connect = socket.getaddrinfo = refuse
+import nltk
+nltk.data.path[:] = []
+download = nltk.download
+import gem
+try:
+    gem.make(sys.argv[1])
+except gem.errors.DataError as error:
+    sys.stderr.write(str(error))
+assert nltk.download is download
+"""
+
+
+def test_all_73_are_listed_with_what_they_need_and_under_what_licence() -> None:
+    listed = gem.list_envs("ta:*")
+
+    assert len(listed) == 73
+    assert {spec.id for spec in listed} == {spec.id for spec in ENVS}
+    assert all(spec.summary and spec.licence == "MIT" for spec in listed)
+    assert all("textarena==0.7.4" in spec.requires for spec in listed)
+
+
+@needs_textarena
+def test_they_are_all_of_textarena_s_games_for_one_player() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        registered = importlib.import_module("textarena.envs.registration").ENV_REGISTRY
+
+    families = {family.name for family in FAMILIES}
+    theirs = {
+        name
+        for name in registered
+        if not name.endswith(("-raw", "-train")) and name.partition("-v0")[0] in families
+    }
+    assert {spec.kwargs["name"] for spec in ENVS} == theirs
+
+
+@pytest.mark.skipif(IS_INSTALLED, reason="the extra is installed")
+def test_without_the_extra_make_says_what_to_install() -> None:
+    with pytest.raises(MissingRequirement, match=r'Run: pip install "textarena==0\.7\.4"'):
+        gem.make("ta:2048-v0")
+
+
+@needs_textarena
+@pytest.mark.parametrize("env_id", MISSING)
+def test_one_that_nothing_can_run_says_why(env_id: str) -> None:
+    reason = gem.spec(env_id).summary.removeprefix("Not available: ").removesuffix(".")
+
+    with pytest.raises(MissingRequirement, match="cannot be made") as caught:
+        gem.make(env_id)
+
+    assert reason in str(caught.value)
+
+
+@needs_textarena
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="it runs on Python 3.12 and newer")
+def test_one_that_needs_a_newer_python_says_which() -> None:
+    with pytest.raises(MissingRequirement, match=r"needs Python 3\.12"):
+        gem.make("ta:UltimateTexasHoldem-v0")
+
+
+@needs_textarena
+@pytest.mark.parametrize("name", ["Hangman-v0", "WordSearch-v0", "WordLadder-v0", "Wordle-v0"])
+def test_without_nltk_s_words_make_says_what_to_install_and_opens_no_connection(name: str) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", OFFLINE, f"ta:{name}"], capture_output=True, text=True, check=True
+    )
+
+    assert f"ta:{name} needs the NLTK data words" in ran.stderr
+    assert "python -m nltk.downloader words" in ran.stderr
+    assert not ran.stdout
+
+
+@needs_textarena
+def test_a_name_that_is_no_game_of_one_player_is_refused() -> None:
+    spec = EnvSpec(id="x:Chess", target=ENVS[0].target, kwargs={"name": "Chess-v0"})
+
+    with pytest.raises(BadArguments, match="no single-player game"):
+        gem.make(spec)
+
+
+@needs_textarena
+def test_a_limit_of_no_turns_is_refused() -> None:
+    with pytest.raises(BadArguments, match="needs a turn at least"):
+        gem.make("ta:2048-v0", max_turns=0)

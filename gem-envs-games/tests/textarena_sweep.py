@@ -1,0 +1,227 @@
+"""Play every `ta:` id, eight episodes at a time, with the global chance disturbed between calls.
+
+    python gem-envs-games/tests/textarena_sweep.py           # print the table, about 3 minutes
+    python gem-envs-games/tests/textarena_sweep.py --write   # and keep it beside this file
+    python gem-envs-games/tests/textarena_sweep.py --compare # with what is kept
+    python gem-envs-games/tests/textarena_sweep.py --without ta:Sokoban-v0-medium
+
+Each id plays five seeds twice: with sampled actions, and with malformed ones among them. Each
+episode is then played again, alone, from its actions, and must be the same. The word games play
+with words made up here, so that the table is the same wherever it is made.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import random
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import gem
+from gem.errors import DataError, MissingRequirement
+from gem.testing.playing import Moment, moment_of
+from gem_envs_games.textarena import playing
+from gem_envs_games.textarena.listing import ENVS, family_of
+
+TABLE = Path(__file__).with_suffix(".tsv")
+COLUMNS = ("id", "status", "episodes", "turns", "ended", "limited", "refused", "raised")
+SEEDS = range(5)
+TOGETHER = 8
+MOST_TURNS = 30
+MALFORMED = (
+    "",
+    "\x00",
+    "\ud800",
+    "\u202e[up]",
+    "[]",
+    "[[[",
+    "]]",
+    "\\boxed{",
+    "\\boxed{}",
+    "[\u00b2 \u0663 1]",
+    "[1, 2, \u00b2]",
+    "[12, 12, 12]",
+    "[-1 -1]",
+    "[999999999999999999999 0 0]",
+    f"[{'9' * 5000}]",
+    "[" * 5000,
+    "up left 1 2 3 " * 500,
+)
+
+
+class Episode(NamedTuple):
+    env_id: str
+    seed: int
+    is_malformed: bool
+
+
+def make_corpora(folder: Path) -> None:
+    """Write what NLTK's `words` and its tagger are read from, with a few words of our own."""
+    rng = random.Random(0)
+    letters = "aeioulnrst"
+    words = ["".join(rng.choices(letters, k=length)) for length in (5, 7) for _ in range(60)]
+    (folder / "corpora" / "words").mkdir(parents=True)
+    for name in ("en", "en-basic"):
+        path = folder / "corpora" / "words" / name
+        path.write_text("\n".join(sorted({*words, *ladder()})) + "\n", encoding="utf-8")
+    tagger = "averaged_perceptron_tagger_eng"
+    (folder / "taggers" / tagger).mkdir(parents=True)
+    for kind, content in (("weights", {}), ("tagdict", {}), ("classes", ["NN"])):
+        path = folder / "taggers" / tagger / f"{tagger}.{kind}.json"
+        path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def ladder() -> Iterator[str]:
+    """Yield 16 words of 11 letters, each one letter from the next and more from all others."""
+    word = ["a"] * 11
+    yield "".join(word)
+    for place in (*range(11), 0, 2, 4, 6):
+        word[place] = "b" if word[place] == "a" else "a"
+        yield "".join(word)
+
+
+class Player:
+    """One episode in progress, and all that it returned."""
+
+    def __init__(self, episode: Episode, actions: Sequence[str] | None = None) -> None:
+        self.env = gem.make(episode.env_id)
+        self.rng = random.Random(repr(episode))
+        self.given = actions
+        self.is_malformed = episode.is_malformed
+        self.actions: list[str] = []
+        self.moments: list[Moment] = [moment_of(*self.env.reset(seed=episode.seed))]
+        self.counts = Counter[str]()
+        self.is_over = False
+
+    def step(self) -> None:
+        self.actions.append(self.next_action())
+        step = self.env.step(self.actions[-1])
+        self.moments.append(moment_of(step.observation, step.info, step[1:4]))
+        raised = "error" in step.info
+        self.counts["turns"] += 1
+        self.counts["ended"] += step.terminated
+        self.counts["limited"] += step.truncated and not raised
+        self.counts["refused"] += "action_error" in step.info
+        self.counts["raised"] += raised
+        self.is_over = step.terminated or step.truncated or len(self.actions) == MOST_TURNS
+
+    def next_action(self) -> str:
+        if self.given is not None:
+            return self.given[len(self.actions)]
+        if self.is_malformed and self.rng.random() < 0.4:
+            return self.rng.choice(MALFORMED)
+        return self.env.sample_action()
+
+
+def sweep(env_ids: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return a row of the table for each id. Raises AssertionError on one that differs alone."""
+    rows = {env_id: {"id": env_id, "status": status(env_id)} for env_id in env_ids}
+    runnable = [env_id for env_id, row in rows.items() if row["status"] == "run"]
+    episodes = [
+        Episode(env_id, seed, is_malformed)
+        for seed in SEEDS
+        for is_malformed in (False, True)
+        for env_id in runnable
+    ]
+    counts = {env_id: Counter[str]() for env_id in runnable}
+    for first in range(0, len(episodes), TOGETHER):
+        for episode, player in play_together(episodes[first : first + TOGETHER]):
+            counts[episode.env_id] += player.counts + Counter(episodes=1)
+            require_same(episode, player)
+    for env_id, counted in counts.items():
+        rows[env_id].update((name, str(counted[name])) for name in COLUMNS[2:])
+    return rows
+
+
+def status(env_id: str) -> str:
+    try:
+        gem.make(env_id).close()
+    except (DataError, MissingRequirement) as error:
+        return f"unavailable: {type(error).__name__}"
+    return "run"
+
+
+def play_together(episodes: Sequence[Episode]) -> list[tuple[Episode, Player]]:
+    players = []
+    for salt, episode in enumerate(episodes):
+        disturb(salt)
+        players.append((episode, Player(episode)))
+    while running := [player for _, player in players if not player.is_over]:
+        for salt, player in enumerate(running):
+            disturb(salt)
+            player.step()
+    return players
+
+
+def disturb(salt: int) -> None:
+    """Reseed the global generators, as another library might."""
+    random.seed(salt)
+    numpy: Any = sys.modules.get("numpy.random")
+    if numpy is not None:
+        numpy.seed(salt)
+
+
+def require_same(episode: Episode, player: Player) -> None:
+    """Play an episode again by itself, its start generated anew, and compare all it returns."""
+    playing.forget_starts()
+    alone = Player(episode, player.actions)
+    while not alone.is_over:
+        alone.step()
+    assert alone.moments == player.moments, f"{episode} was another when it was played alone"
+
+
+def read_table() -> dict[str, dict[str, str]]:
+    header, *lines = TABLE.read_text(encoding="utf-8").splitlines()
+    rows = (dict(zip(header.split("\t"), line.split("\t"), strict=True)) for line in lines)
+    return {row["id"]: row for row in rows}
+
+
+def as_text(rows: dict[str, dict[str, str]]) -> str:
+    lines = ("\t".join(row.get(column, "") for column in COLUMNS) for row in rows.values())
+    return "\n".join(("\t".join(COLUMNS), *lines)) + "\n"
+
+
+def differences(rows: dict[str, dict[str, str]]) -> list[str]:
+    """Compare with the table, except for what no version of Python before can run."""
+    table = read_table()
+    newer = {spec.id for spec in ENVS if sys.version_info < family_of(spec.kwargs["name"]).python}
+    return [
+        f"{env_id}: {row}, and in the table {table[env_id]}"
+        for env_id, row in rows.items()
+        if as_text({env_id: row}) != as_text({env_id: table[env_id]}) and env_id not in newer
+    ]
+
+
+def summary(rows: dict[str, dict[str, str]]) -> str:
+    states = Counter(row["status"] == "run" for row in rows.values())
+    failed = sum(row.get("raised", "0") != "0" for row in rows.values())
+    return f"{states[True]} run, {states[False]} unavailable, {failed} failed"
+
+
+def main() -> None:
+    options = sys.argv[1:]
+    left_out = {name for name in options if name.startswith("ta:")}
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        make_corpora(Path(folder))
+        nltk: Any = importlib.import_module("nltk")
+        nltk.data.path[:] = [folder]
+        rows = sweep([spec.id for spec in ENVS if spec.id not in left_out])
+    if "--write" in options:
+        TABLE.write_text(as_text(rows), encoding="utf-8")
+    if "--compare" in options:
+        found = differences(rows)
+        verdict = "unlike the table" if found else "as in the table"
+        sys.stdout.write("\n".join([*found, f"{summary(rows)}, {verdict}\n"]))
+    else:
+        sys.stdout.write(f"{as_text(rows)}{summary(rows)}\n")
+
+
+if __name__ == "__main__":
+    main()
