@@ -18,7 +18,7 @@ __all__ = ["Kiwix"]
 
 _KEPT = 512
 _MOST_LINKS = 500
-_TRIES = 20
+_TRIES = 10
 _FOLDER = "A/"  # where older ZIM files keep their articles
 _NO_ARTICLES = ("-/", "I/", "J/", "M/", "_")
 _NO_PAGES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".ogg", ".ogv", ".webm", ".css")
@@ -39,7 +39,8 @@ class Kiwix:
     which it has the file. A page has its first 500 links; its title is its path. `random_title`
     draws two letters, and then one of the 50 titles that kiwix-serve suggests for them: a ZIM
     file never changes, so with one version of kiwix-serve a seed draws the same page, which
-    `/random` would not. The last 512 pages are kept.
+    `/random` would not. Where none begins with both letters, the first is enough. The last 512
+    pages are kept.
     """
 
     def __init__(self, url: str, book: str, *, timeout_s: float = 10.0, retries: int = 2) -> None:
@@ -54,8 +55,8 @@ class Kiwix:
 
     def random_title(self, rng: Random) -> str:
         for _ in range(_TRIES):
-            term = rng.choice(ascii_uppercase) + rng.choice(ascii_lowercase)
-            titles = [title for title in self._suggested(term) if is_nameable(title)]
+            first, second = rng.choice(ascii_uppercase), rng.choice(ascii_lowercase)
+            titles = self._suggested(first + second) or self._suggested(first)
             if titles:
                 return rng.choice(titles)
         raise self._server.broken(f"no titles of {self._book!r}, asked {_TRIES} times for some")
@@ -72,7 +73,7 @@ class Kiwix:
         except ValidationError as error:
             raise self._server.broken("this is not what kiwix-serve suggests") from error
         paths = (each.path for each in suggestions if each.kind == "path" and each.path)
-        return [_title(path) for path in paths]
+        return [title for title in map(_title, paths) if is_nameable(title)]
 
     def _fetched(self, title: str) -> Page | None:
         path = quote(title.replace(" ", "_"))
