@@ -148,7 +148,7 @@ def test_a_random_grid_has_one_of_the_published_sizes() -> None:
     found = set()
     for seed in range(20):
         text = observation_text(env.reset(seed=seed)[0])
-        rows, turns = re.findall(r"has (\d) rows|have (\d+) turns", text)
+        rows, turns = re.findall(r"has (\d) rows|You have (\d+) turns", text)
         found.add((rows[0], turns[1]))
 
     assert found == {("4", "15"), ("9", "50")}

@@ -17,7 +17,7 @@ __all__ = ["Field", "chances", "deduce", "laid", "safest", "sure_field", "sure_o
 
 Clue = tuple[int, int]
 
-_MOST_STATES = 20_000
+_MOST_STATES = 200_000  # half a second; the registered sizes need a few thousand
 _BITS = 4  # of a clue's count, at most 8, in the states of `_ways`
 
 
@@ -108,6 +108,7 @@ def chances(
     in all of these. None where the fields are too many to count.
     """
     groups = _groups([cells for cells, _ in given])
+    most_states //= len(groups) + 1
     free = loose.bit_count()
     counts = []
     for place, cells in enumerate(groups):
@@ -172,12 +173,15 @@ def _ways(
                     more = ways * comb(size - least, number - least)
                     after[key] = after.get(key, 0) + more
         states = after
-        if len(states) > most_states:
+        most_states -= len(states)
+        if most_states < 0:
             return None
     return {state >> top: ways for state, ways in states.items()}
 
 
-def safest(hidden: int, inside: int, mines: int, width: int) -> tuple[int, bool]:
+def safest(
+    hidden: int, inside: int, mines: int, width: int, *, most_states: int = _MOST_STATES
+) -> tuple[int, bool]:
     """Return the hidden cells that are least likely mines, and whether they certainly are none.
 
     Knows the revealed numbers and how many mines there are, never where. Of `mines` only what
@@ -192,7 +196,7 @@ def safest(hidden: int, inside: int, mines: int, width: int) -> tuple[int, bool]
     for cells, _ in given:
         loose &= ~cells
     unplaced = mines.bit_count() - mined.bit_count()
-    counts = chances(given, loose, unplaced)
+    counts = chances(given, loose, unplaced, most_states=most_states)
     if counts is None:
         return _least(_pressures(given, loose, unplaced)), False
     return _least(counts), not min(count for _, count in counts)

@@ -182,7 +182,7 @@ def next_digit(grid: Sequence[int]) -> tuple[int, int] | None:
     the first empty cell by search.
 
     >>> next_digit([1, 2, 3, 4, 0, 0, 1, 2, 2, 0, 0, 0, 0, 0, 0, 0])
-    (9, 1)
+    (10, 4)
     """
     scale = isqrt(len(grid))
     units, used, every_digit = _units(scale), _used(grid), (1 << scale) - 1
