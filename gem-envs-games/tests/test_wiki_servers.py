@@ -112,6 +112,13 @@ def as_html(title: str) -> str:
     )
 
 
+class QuietServer(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing: a client that has had enough hangs up."""
+
+
 class Wiki:
     """A server on loopback. What is put in `faults` is sent first, one for each request."""
 
@@ -146,8 +153,7 @@ class Wiki:
             def log_message(self, *_: object) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = QuietServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
 

@@ -18,6 +18,7 @@ __all__ = ["Kiwix"]
 
 _KEPT = 512
 _MOST_LINKS = 500
+_LONGEST_SUMMARY = 1000
 _TRIES = 10
 _FOLDER = "A/"  # where older ZIM files keep their articles
 _NO_ARTICLES = ("-/", "I/", "J/", "M/", "_")
@@ -91,7 +92,7 @@ class Kiwix:
         reader.feed(answer.text)  # and no close(): what is cut off at the end is no link
         links = dict.fromkeys(self._titles(answer.url, reader.hrefs))
         links.pop(_title(own), None)
-        return Page(_title(own), reader.paragraph, tuple(links)[:_MOST_LINKS])
+        return Page(_title(own), reader.paragraph[:_LONGEST_SUMMARY], tuple(links)[:_MOST_LINKS])
 
     def _titles(self, base: str, hrefs: list[str]) -> Iterator[str]:
         for href in hrefs:

@@ -16,6 +16,7 @@ __all__ = ["MediaWiki"]
 _KEPT = 512
 _MOST_LINKS = 500
 _MOST_PARTS = 20
+_LONGEST_SUMMARY = 1000
 _TRIES = 10
 _FORMAT: dict[str, str | int] = {"format": "json", "formatversion": 2}
 
@@ -124,6 +125,6 @@ def _joined(parts: list[_Found]) -> Page | None:
         return None
     links = (link.title for part in parts for link in part.links if link.ns == 0)
     nameable = dict.fromkeys(link for link in links if is_nameable(link))
-    summary = next((part.extract for part in parts if part.extract), "")
+    summary = next((part.extract for part in parts if part.extract), "")[:_LONGEST_SUMMARY]
     nameable.pop(parts[0].title, None)
     return Page(parts[0].title, summary, tuple(nameable)[:_MOST_LINKS])

@@ -45,7 +45,7 @@ def kiwix(
     """
     if url is None or book is None:
         example = "url='http://127.0.0.1:8080', book='wikipedia_en_simple_all'"
-        raise _no_server("kiwix-serve and the name of a book of its", example)
+        raise _no_server("kiwix-serve, and the name of one of its books", example)
     wiki = Kiwix(url, book, timeout_s=timeout_s, retries=retries)
     return WikiGame(max_turns, wiki, variant, rewards)
 
