@@ -26,7 +26,8 @@ class Family(NamedTuple):
     a turn of ours and none of the game's, and two in a row end the game. `won` is what the
     game's last message says when it is won, and `success_at` the reward that is then needed.
     `miss` is what a message says that TextArena calls an invalid move and that only is a wrong
-    answer. `missing` says why no installation can run it.
+    answer. `unwinnable` are variants that even a perfect player cannot win. `missing` says why
+    no installation can run it.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Family(NamedTuple):
     miss: str = ""
     is_slow: bool = False
     is_fixed: bool = False
+    unwinnable: tuple[str, ...] = ()
     requires: tuple[str, ...] = (_TEXTARENA,)
     corpora: tuple[str, ...] = ()
     python: tuple[int, int] = (3, 10)
@@ -63,7 +65,7 @@ _TILES = {
 }
 
 FAMILIES: tuple[Family, ...] = (
-    Family("2048", "Slide and merge tiles up to a target.", _TILES),
+    Family("2048", "Slide and merge tiles up to a target.", _TILES, unwinnable=("-3x3",)),
     Family("Bandit", "Find the best of several buttons.", {"": 21, "-hard": 41}, lowest=-1.0),
     Family(
         "Blackjack",
@@ -229,6 +231,7 @@ def _spec(family: Family, variant: str, moves: int) -> EnvSpec:
         blocking=family.is_slow,
         success_return=family.success_at,
         fixed_start=family.is_fixed,
+        winnable=variant not in family.unwinnable,
         source="TextArena 0.7.4",
         licence="MIT",
     )
