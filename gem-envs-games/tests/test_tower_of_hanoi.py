@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import gem
 from gem.content import observation_text
 from gem.errors import BadArguments
-from gem_envs_games.tower_of_hanoi import next_move
+from gem_envs_games.tower_of_hanoi import moves_left, next_move
 
 State = tuple[int, ...]  # the peg of each disk, smallest first
 
@@ -27,7 +27,9 @@ def play(env: gem.Env, moves: Iterable[str]) -> list[gem.Step]:
     return [env.step(f"\\boxed{{{move}}}") for move in moves]
 
 
-def solved(env: gem.Env) -> int:
+def solved(env: gem.Env, seed: int | None = None) -> int:
+    if seed is not None:
+        env.reset(seed=seed)
     while True:
         action = env.solve()
         assert action is not None
@@ -65,6 +67,29 @@ def piles(state: State) -> list[list[int]]:
     return [
         [disk + 1 for disk in reversed(range(len(state))) if state[disk] == peg] for peg in range(3)
     ]
+
+
+@pytest.mark.parametrize("disks", range(1, 7))
+def test_the_moves_left_are_those_of_a_shortest_way(disks: int) -> None:
+    assert all(moves_left(piles(state)) == far for state, far in distances(disks).items())
+
+
+def test_scattered_disks_start_everywhere_but_at_the_goal() -> None:
+    env = gem.make("game:TowerofHanoi-v0-easy", num_disks=2, scattered=True)
+
+    starts = {env.reset(seed=seed)[1]["suffix"] for seed in range(300)}
+
+    assert len(starts) == 3**2 - 1
+
+
+def test_scattered_disks_pay_the_share_of_the_way_made() -> None:
+    env = gem.make("game:TowerofHanoi-v1-hard", max_turns=1)
+    for seed in range(20):
+        env.reset(seed=seed)
+        left = solved(gem.make("game:TowerofHanoi-v1-hard", max_turns=31), seed)
+        step = env.fork().step(env.solve() or "")
+        assert step.reward == pytest.approx(1 / left)
+        assert env.step("\\boxed{A A}").reward == 0.0
 
 
 @pytest.mark.parametrize("disks", range(1, 7))

@@ -118,13 +118,15 @@ def _sudoku(
 
 
 def _tower_of_hanoi(variant: str, summary: str, disks: int | None, turns: int | None) -> EnvSpec:
+    scattered = variant.startswith("v1")
     return _spec(
         f"TowerofHanoi-{variant}",
         "tower_of_hanoi:TowerOfHanoi",
         f"Move a tower of {summary}.",
-        declared={"fixed_start": disks is not None},
+        declared={"fixed_start": disks is not None and not scattered},
         num_disks=disks,
         max_turns=turns,
+        scattered=scattered,
     )
 
 
@@ -236,6 +238,8 @@ plugin = PluginManifest(
         _tower_of_hanoi("v0-easy", "3 disks in 10 moves", 3, 10),
         _tower_of_hanoi("v0-hard", "5 disks in 35 moves", 5, 35),
         _tower_of_hanoi("v0-random", "3, 4 or 5 disks", None, None),
+        _tower_of_hanoi("v1-easy", "3 disks, scattered at first, in 10 moves", 3, 10),
+        _tower_of_hanoi("v1-hard", "5 disks, scattered at first, in 35 moves", 5, 35),
         _game_2048("v0-easy", "64 in 50 moves", 64, 50),
         _game_2048("v0-hard", "512 in 50 moves", 512, 50, winnable=False, bound=0.75),
         _game_2048("v0-extreme-hard", "2048 in 100 moves", 2048, 100, winnable=False, bound=0.7),

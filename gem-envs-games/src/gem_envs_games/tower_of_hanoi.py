@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
+from random import Random
 
 from gem.errors import BadArguments
 from gem.step import Step
@@ -10,7 +12,7 @@ from gem_envs_games.game import Game
 from gem_envs_games.parsing import reader
 from gem_envs_games.rewards import PUBLISHED, Rewards
 
-__all__ = ["TowerOfHanoi", "next_move"]
+__all__ = ["TowerOfHanoi", "moves_left", "next_move"]
 
 _PEGS = "ABC"
 _DISKS = (3, 4, 5)
@@ -22,14 +24,18 @@ class TowerOfHanoi(Game):
     """Bring `num_disks` disks, never a larger one on a smaller, to peg C in `max_turns` moves.
 
     An argument that is None is drawn anew for every episode: 3, 4 or 5 disks, and the turns
-    then go with the disks. Nothing else depends on the seed. When the turns run out, every disk
-    on C earns its share of the reward, whatever its place.
+    then go with the disks. Nothing else depends on the seed, and when the turns run out, every
+    disk on C earns its share of the reward, whatever its place.
+
+    With `scattered` every disk starts on a peg that the seed draws, and when the turns run out
+    what is earned is the share of the way that was made.
     """
 
     def __init__(
         self,
         num_disks: int | None = 5,
         max_turns: int | None = 35,
+        scattered: bool = False,
         rewards: Rewards = PUBLISHED,
     ) -> None:
         super().__init__(max_turns, rewards)
@@ -40,6 +46,7 @@ class TowerOfHanoi(Game):
                 subject="TowerOfHanoi",
             )
         self._given_disks = num_disks
+        self.scattered = scattered
 
     def deal(self) -> None:
         given = self._given_disks
@@ -47,12 +54,15 @@ class TowerOfHanoi(Game):
         if self._given_turns is None:
             self.max_turns = _turns_for(self.num_disks)
         self._pegs = [(1 << self.num_disks) - 1, 0, 0]  # a bit for each disk, the smallest lowest
+        if self.scattered:
+            self._pegs = _scatter(self.rng, self.num_disks)
+            self._far = moves_left(_piles(self._pegs))
 
     def instructions(self) -> str:
         return (
             "You are playing Tower of Hanoi.\n"
             f"There are three pegs, A, B and C, and {self.num_disks} disks, numbered from 1 (the "
-            f"smallest) to {self.num_disks} (the largest). All of them start on A. Bring all of "
+            f"smallest) to {self.num_disks} (the largest). {self._start()} Bring all of "
             f"them to C. You have {self.max_turns} turns.\n"
             "Each turn moves the top disk of one peg to another peg, and a disk may never lie on "
             "a smaller one. A move that breaks the rules is refused and still costs a turn.\n"
@@ -60,6 +70,9 @@ class TowerOfHanoi(Game):
             "example \\boxed{A C} for the top disk of A to C. Only the last one counts. An answer "
             "without it ends the game."
         )
+
+    def _start(self) -> str:
+        return "They start where you see them." if self.scattered else "All of them start on A."
 
     def expected(self) -> str:
         return "two of the pegs A, B and C in \\boxed{}, from and to, for example \\boxed{A C}"
@@ -72,6 +85,9 @@ class TowerOfHanoi(Game):
         )
 
     def consolation(self) -> dict[str, float]:
+        if self.scattered:
+            way = 1 - moves_left(_piles(self._pegs)) / self._far
+            return {"way": self.rewards.success * max(0.0, way)}
         return {"disks_on_c": self.rewards.success * self._pegs[2].bit_count() / self.num_disks}
 
     def step(self, action: str) -> Step:
@@ -107,7 +123,7 @@ class TowerOfHanoi(Game):
 
     def solve(self) -> str | None:
         """Make the first of the fewest moves that bring every disk to C."""
-        move = next_move([_disks(peg) for peg in self._pegs])
+        move = next_move(_piles(self._pegs))
         return _boxed(move) if move else None
 
 
@@ -120,6 +136,19 @@ def _move(words: list[str]) -> tuple[int, int] | None:
 
 
 _read = reader(_move)
+
+
+def _scatter(rng: Random, num_disks: int) -> list[int]:
+    """Draw one of all states but the last, where every disk is on C."""
+    pegs, state = [0, 0, 0], rng.randrange(3**num_disks - 1)
+    for disk in range(num_disks):
+        state, peg = divmod(state, 3)
+        pegs[peg] |= 1 << disk
+    return pegs
+
+
+def _piles(pegs: list[int]) -> list[list[int]]:
+    return [_disks(peg) for peg in pegs]
 
 
 def _disks(peg: int) -> list[int]:
@@ -151,10 +180,23 @@ def next_move(pegs: list[list[int]]) -> tuple[int, int] | None:
     >>> next_move([[2], [1], []])
     (0, 2)
     """
+    return next(reversed([(source, target) for _, source, target in _out_of_place(pegs)]), None)
+
+
+def moves_left(pegs: list[list[int]]) -> int:
+    """Count the moves of the shortest way to the last peg.
+
+    >>> moves_left([[2], [1], []])
+    2
+    """
+    return sum(1 << (disk - 1) for disk, _, _ in _out_of_place(pegs))
+
+
+def _out_of_place(pegs: list[list[int]]) -> Iterator[tuple[int, int, int]]:
+    """Yield each disk that must move, the largest first, with where it is and must go."""
     place = {disk: peg for peg, disks in enumerate(pegs) for disk in disks}
-    goal, move = 2, None
+    goal = 2
     for disk in sorted(place, reverse=True):
         if place[disk] != goal:
-            move = place[disk], goal
+            yield disk, place[disk], goal
             goal = 3 - place[disk] - goal
-    return move
