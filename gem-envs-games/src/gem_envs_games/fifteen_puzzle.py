@@ -99,7 +99,7 @@ class FifteenPuzzle(Game):
         blank = "_" * len(str(size * size - 1))
         return (
             f"You are playing the sliding puzzle with {size} rows of {size} cells: the tiles 1 to "
-            f"{size * size - 1} and one blank cell, {blank}.\n"
+            f"{size * size - 1} and one blank cell, shown as {blank}.\n"
             f"Bring the tiles into order: row by row from left to right, 1 at the top left, the "
             f"blank at the bottom right. You have {self.max_turns} turns.\n"
             "Each turn slides one tile into the blank, and the direction says which way that tile "
