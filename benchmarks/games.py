@@ -119,7 +119,7 @@ class Measurement:
         self.share, self.resets, self.budget_s, self.episodes = 0.3, 100, 2.0, 20
 
     def row(self, id: str) -> Row:
-        """Measure one id: in ours alone where gem-llm cannot, a line that says so where ours fails."""
+        """Measure one id, ours alone where gem-llm cannot; where ours fails the row says so."""
         try:
             try:
                 self._check_theirs(id)
