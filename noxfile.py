@@ -69,6 +69,7 @@ def types(session: nox.Session) -> None:
     install_checkout(session, "types")
     for name in IMPORT_NAMES:  # one run each: tests of two distributions may share a name
         session.run("mypy", f"{name}/src", f"{name}/tests")
+    session.run("mypy", "gem-envs-games/tools")
     session.run("mypy", "tests", "benchmarks", "docs", "examples", "tools", "noxfile.py")
 
 
