@@ -4,6 +4,7 @@ import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -92,6 +93,31 @@ def test_repeated_letters_are_marked_once_for_each_in_the_word(
     word: str, guess: str, marks: str
 ) -> None:
     assert mark(word, guess) == marks
+
+
+def exactly_best(possible: Sequence[str]) -> str:
+    """Return the first best word by the definition of the score, in fractions."""
+
+    def parted(hits: int) -> Fraction:
+        return Fraction(hits * (len(possible) - hits))
+
+    def score(word: str) -> Fraction:
+        letters = [parted(sum(letter in other for other in possible)) for letter in set(word)]
+        places = [
+            parted(sum(a == b for a in column)) for b, column in zip(word, columns, strict=True)
+        ]
+        return sum(letters, Fraction()) + sum(places, Fraction()) / 3
+
+    columns = list(zip(*possible, strict=True))
+    return max(possible, key=score)
+
+
+@pytest.mark.parametrize("length", [4, 6])
+def test_the_best_guess_is_free_of_rounding(length: int) -> None:
+    known = words(length, common=True)
+    for start in range(0, len(known), 6):
+        possible = known[start : start + 6]
+        assert best_guess(possible) == exactly_best(possible)
 
 
 def turns_for_every_word(length: int) -> dict[str, int]:

@@ -143,7 +143,7 @@ def mark(word: str, guess: str) -> str:
     """Return a G, Y or X for each letter of a guess of the same length.
 
     A letter is marked as often as the word holds it: first where it is right, then from the
-    left. Linear in the letters; the last 4,096 answers are remembered.
+    left.
 
     >>> mark("abbey", "kebab"), mark("abbey", "babes")
     ('XYGYY', 'YYGGX')
@@ -173,8 +173,9 @@ def best_guess(possible: Sequence[str]) -> str:
     holding = Counter(letter for word in possible for letter in set(word))
     placed = Counter(spot for word in possible for spot in enumerate(word))
     many = len(possible)
-    letters = {letter: count * (many - count) for letter, count in holding.items()}
-    spots = {spot: count * (many - count) / 3 for spot, count in placed.items()}
+    # Whole numbers: the last digit of a sum of floats depends on the version of Python.
+    letters = {letter: 3 * count * (many - count) for letter, count in holding.items()}
+    spots = {spot: count * (many - count) for spot, count in placed.items()}
     return max(
         possible,
         key=lambda word: (
