@@ -36,12 +36,24 @@ def test_published_rewards_stay_between_the_format_error_and_success() -> None:
         (Rewards(invalid=-0.5, fail=-1.0), (-1.5, 1.0)),
         (Rewards(success=2.0, step=-0.1), (-0.1, 2.0)),
         (Rewards(success=0.0, format_error=0.0), (0.0, 0.0)),
+        (Rewards(success=1.0, step=0.5, invalid=0.5, fail=0.5, format_error=0.5), (0.0, 2.0)),
     ],
 )
 def test_bounds_hold_the_worst_and_the_best_step(
     rewards: Rewards, bounds: tuple[float, float]
 ) -> None:
     assert rewards.bounds() == bounds
+
+
+def test_a_win_that_pays_less_than_any_other_step_is_within_the_bounds() -> None:
+    rewards = Rewards(step=0.5, invalid=0.5, fail=0.5, format_error=0.5)
+    env = gem.make("game:Sudoku-v0-easy", rewards=rewards)
+    env.reset(seed=0)
+    while not (step := env.step(env.solve() or "")).terminated:
+        pass
+
+    assert step.info["success"]
+    assert env.reward_range[0] <= step.reward < 0.5
 
 
 @pytest.mark.parametrize("rewards", [{"invalid": -0.05}, Rewards(invalid=-0.05)])

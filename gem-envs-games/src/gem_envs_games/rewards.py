@@ -15,7 +15,7 @@ class Rewards:
 
     `success` is what a solved episode earns in all, and partial credit is a share of it. `step`
     goes with every valid move that does not win, `invalid` with every refused one, `fail` with
-    the move that exhausts the turns, `format_error` with an answer that cannot be read.
+    the move that loses or exhausts the turns, `format_error` with an answer that cannot be read.
 
     >>> Rewards(invalid=-0.05).bounds()
     (-0.1, 1.0)
@@ -38,7 +38,8 @@ class Rewards:
         """Return the smallest and the largest reward of one step, partial credit included."""
         moves = [self.step, self.step + self.success, self.invalid, self.invalid + self.success]
         ends = [reward + self.fail for reward in moves]
-        possible = [self.format_error, self.success, self.step, self.invalid, *ends]
+        wins = [0.0, self.success]  # the last of many shares is close to nothing
+        possible = [self.format_error, self.step, self.invalid, *wins, *ends]
         return min(possible), max(possible)
 
 
