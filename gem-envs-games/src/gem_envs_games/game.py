@@ -19,7 +19,8 @@ class Game(Env):
     """A game played by answers in a box, over in `max_turns` turns.
 
     A subclass writes `deal`, `instructions`, `expected`, `suffix`, and a `step` that ends in
-    `_win`, `_go_on`, `_refuse` or `_malformed`. The last two say so in `info["action_error"]`.
+    `_win`, `_lose`, `_go_on`, `_refuse` or `_malformed`. The last two say so in
+    `info["action_error"]`.
     """
 
     shared: ClassVar[Sequence[str]] = ("rewards",)
@@ -86,6 +87,14 @@ class Game(Env):
         )
         info = {"success": False, "reward_parts": parts}
         return _new(Step, (observation, sum(parts.values()), False, True, info))
+
+    def _lose(self, message: str, parts: dict[str, float] | None = None) -> Step:
+        """Return a step that loses the game. It pays `fail`, and without parts `step` too."""
+        parts = {"step": self.rewards.step} if parts is None else parts
+        parts["fail"] = self.rewards.fail
+        info = {"success": False, "reward_parts": parts}
+        observation = f"At turn {self.turn + 1}, {message}"
+        return _new(Step, (observation, sum(parts.values()), True, False, info))
 
     def _refuse(self, message: str) -> Step:
         reward = self.rewards.invalid

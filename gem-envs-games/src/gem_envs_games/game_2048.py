@@ -84,18 +84,13 @@ class Game2048(Game):
         if self._top == self._target:
             return self._win(f"{moved} Congratulations!", {"progress": self._share()})
         if not can_slide(board):
-            return self._lose(moved, parts or {"step": self.rewards.step})
+            board = drawn(board, self._width)
+            return self._lose(f"{moved} No move is left:\n{board}", parts)
         return self._go_on(moved, parts)
 
     def _share(self) -> float:
         """Return what each doubling of the highest tile earns."""
         return self.rewards.success / (self._target - self._first_top)
-
-    def _lose(self, message: str, parts: dict[str, float]) -> Step:
-        board = drawn(self._board, self._width)
-        observation = f"At turn {self.turn + 1}, {message} No move is left:\n{board}"
-        info = {"success": False, "reward_parts": parts}
-        return Step(observation, sum(parts.values()), True, False, info)
 
     def sample_action(self) -> str:
         possible = [way for way in DIRECTIONS if slid(self._board, way) != self._board]

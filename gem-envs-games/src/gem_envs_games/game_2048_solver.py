@@ -119,14 +119,14 @@ def _line_worth(line: str) -> float:
     return (
         line.count(EMPTY)
         + _MERGER * sum(a == b for a, b in itertools.pairwise(tiles))
-        - _TILE * sum(power**_TILE_GROWTH for power in tiles)
+        - _TILE * sum(math.pow(power, _TILE_GROWTH) for power in tiles)
         - _DISORDER * min(up, down)
         - _ROUGHNESS * rough
     )
 
 
 def _step(before: int, after: int) -> float:
-    return after**_STEP_GROWTH - before**_STEP_GROWTH
+    return math.pow(after, _STEP_GROWTH) - math.pow(before, _STEP_GROWTH)
 
 
 _line_worths = LineTable(_line_worth)

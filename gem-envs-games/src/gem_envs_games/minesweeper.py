@@ -163,13 +163,10 @@ class Minesweeper(Game):
 
     def _explode(self, name: str) -> Step:
         board = drawn(self._text, self._mines, self._mines, self.cols + 1)
-        observation = (
-            f"At turn {self.turn + 1}, you revealed {name}, which holds a mine. The game is over. "
+        return self._lose(
+            f"you revealed {name}, which holds a mine. The game is over. "
             f"Mines are shown as *:\n{board}"
         )
-        parts = {"step": self.rewards.step, "fail": self.rewards.fail}
-        info = {"success": False, "reward_parts": parts}
-        return Step(observation, sum(parts.values()), True, False, info)
 
     def sample_action(self) -> str:
         cell = self.sample_rng.choice(list(cells_of(self._hidden)))

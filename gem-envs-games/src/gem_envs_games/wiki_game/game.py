@@ -235,19 +235,8 @@ class WikiGame(Game):
             parts = {"success": self.rewards.success}
             return self._win(f"you reached {page.title}, the target. Congratulations!", parts)
         if self.variant == "noregrets" and not self._open_links(page):
-            return self._lost(page)
+            return self._lose(f"you went to {page.title}, where no link is open. The game is lost.")
         return self._go_on(f"you went to {page.title}.")
-
-    def _lost(self, page: Page) -> Step:
-        parts = {"step": self.rewards.step, "fail": self.rewards.fail}
-        return Step(
-            f"At turn {self.turn + 1}, you went to {page.title}, where no link is open. The game "
-            "is lost.",
-            sum(parts.values()),
-            True,
-            False,
-            {"success": False, "reward_parts": parts},
-        )
 
     def sample_action(self) -> str:
         """Draw an open link of this page, or another way where there is none."""
