@@ -293,8 +293,15 @@ def test_turns_that_are_not_given_suffice_for_another_size() -> None:
         {"num_numbers": 0, "duplicate_numbers": True},
         {"code_length": 9},
         {"code_length": None, "num_numbers": 1},
+        {"num_numbers": 10**30},
     ],
 )
 def test_a_size_without_codes_is_refused(kwargs: dict[str, Any]) -> None:
     with pytest.raises(BadArguments, match="there is no such code"):
         started(**kwargs)
+
+
+def test_instructions_say_how_a_repeated_number_is_answered() -> None:
+    text, _ = gem.make("game:Mastermind-v0-hard").reset(seed=0)
+
+    assert "one peg at most" in observation_text(text)

@@ -18,6 +18,8 @@ __all__ = ["Mastermind", "count_pegs", "first_code"]
 _SIZES = ((2, 4), (4, 6), (4, 8))
 _TURNS = {(2, 4): 10, (2, 6): 10, (4, 6): 20, (4, 8): 30}
 _LONGEST = 100
+_MOST_NUMBERS = 1000
+_TRIES = 20_000
 
 
 class Mastermind(Game):
@@ -63,7 +65,8 @@ class Mastermind(Game):
             f"included, in the right order. The numbers of the code {may}. You have "
             f"{self.max_turns} turns.\n"
             "After each guess you are told the number of black pegs (a right number in the right "
-            "place) and of white pegs (a right number in the wrong place). A guess of another "
+            "place) and of white pegs (a right number in the wrong place); each number of the "
+            "code counts for one peg at most, even if your guess repeats it. A guess of another "
             "length, with a number out of that range, or made before, is refused and still "
             "costs a turn.\n"
             "Write what you like, but give your guess as numbers separated by spaces in "
@@ -129,7 +132,13 @@ class Mastermind(Game):
         """Guess the first code that every answer so far allows; None where the search is long."""
         guesses = [tuple(map(int, guess.split())) for guess in self._guesses]
         answers = {guess: count_pegs(self._code, guess) for guess in guesses}  # as was told
-        code = first_code(self.code_length, self.num_numbers, self.duplicate_numbers, answers)
+        code = first_code(
+            self.code_length,
+            self.num_numbers,
+            self.duplicate_numbers,
+            answers,
+            most_tries=_TRIES // max(1, self.code_length * len(answers) // 100),  # 1 s at most
+        )
         return f"\\boxed{{{_shown(code)}}}" if code else None
 
 
@@ -160,13 +169,15 @@ def _sizes(
     possible = sorted(
         (length, numbers)
         for length, numbers in asked
-        if 1 <= length <= _LONGEST and numbers >= (1 if duplicate_numbers else length)
+        if 1 <= length <= _LONGEST
+        and (1 if duplicate_numbers else length) <= numbers <= _MOST_NUMBERS
     )
     if not possible:
         raise BadArguments(
             f"Mastermind was given code_length={code_length}, num_numbers={num_numbers} and "
             f"duplicate_numbers={duplicate_numbers}, and there is no such code. Pass a length "
-            f"from 1 to {_LONGEST} and, without duplicates, at least as many numbers.",
+            f"from 1 to {_LONGEST}, at most {_MOST_NUMBERS:,} numbers and, without duplicates, at "
+            "least as many as the length.",
             subject="Mastermind",
         )
     return possible
@@ -192,7 +203,7 @@ def first_code(
     duplicate_numbers: bool,
     answers: Mapping[tuple[int, ...], tuple[int, int]],
     *,
-    most_tries: int = 20_000,
+    most_tries: int = _TRIES,
 ) -> tuple[int, ...] | None:
     """Return the first code, in the order of numbers, that fits every answer.
 
