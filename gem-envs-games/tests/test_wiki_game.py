@@ -451,6 +451,12 @@ def test_a_server_is_made_by_an_id_of_its_own(name: str) -> None:
         gem.make("game:WikiGame-v0-easy", backend=name)
 
 
+@pytest.mark.parametrize("backend", [5, None, {}, gem])
+def test_what_is_no_encyclopedia_is_refused(backend: Any) -> None:
+    with pytest.raises(BadArguments, match="or pass an object with page"):
+        gem.make("game:WikiGame-v0-easy", backend=backend)
+
+
 def test_an_unknown_variant_is_refused() -> None:
     with pytest.raises(BadArguments, match="variant='wander'"):
         gem.make("game:WikiGame-v0-easy", variant="wander")

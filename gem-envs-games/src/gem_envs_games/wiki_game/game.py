@@ -34,6 +34,7 @@ _NEAR = 2
 _LONGEST_SUMMARY = 200
 _MOST_EARLIER = 300
 _TRIES = 20
+_BACKEND = ("page", "random_title", "close")
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,13 +255,14 @@ class WikiGame(Game):
 
 
 def _opened(backend: Backend | str) -> Backend:
-    if not isinstance(backend, str):
-        return backend
     if backend == "bundled":
         return bundled()
+    if not isinstance(backend, str) and all(hasattr(backend, name) for name in _BACKEND):
+        return backend
     raise BadArguments(
         f"WikiGame was given backend={backend!r:.80}, and has only 'bundled' by name. For a server "
-        "make wiki:MediaWiki-v0 or wiki:Kiwix-v0 with its url; or pass an object.",
+        "make wiki:MediaWiki-v0 or wiki:Kiwix-v0 with its url; or pass an object with "
+        f"{', '.join(_BACKEND)}.",
         subject="WikiGame",
     )
 
