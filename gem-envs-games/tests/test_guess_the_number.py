@@ -225,3 +225,9 @@ def test_every_number_of_the_range_is_drawn_about_as_often() -> None:
 def test_an_empty_range_is_refused() -> None:
     with pytest.raises(BadArguments, match="min_number <= max_number"):
         started(min_number=5, max_number=4)
+
+
+@pytest.mark.parametrize("bound", [{"max_number": 10**5000}, {"min_number": -(10**101)}])
+def test_numbers_too_long_to_write_are_refused(bound: dict[str, int]) -> None:
+    with pytest.raises(BadArguments, match="more than 100 digits"):
+        started(**bound)

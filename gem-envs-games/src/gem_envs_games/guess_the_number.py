@@ -13,6 +13,7 @@ from gem_envs_games.rewards import PUBLISHED, Rewards
 __all__ = ["GuessTheNumber"]
 
 _read = reader(one_integer)
+_FARTHEST = 10**100  # from 0; a player must be able to write the number
 
 
 class GuessTheNumber(Game):
@@ -31,6 +32,12 @@ class GuessTheNumber(Game):
         rewards: Rewards = PUBLISHED,
     ) -> None:
         super().__init__(max_turns, rewards)
+        if any(number and abs(number) > _FARTHEST for number in (min_number, max_number)):
+            raise BadArguments(
+                "GuessTheNumber was given a number of more than 100 digits, which is no number "
+                "to guess. Pass min_number and max_number from -10**100 to 10**100.",
+                subject="GuessTheNumber",
+            )
         if min_number is not None and max_number is not None and min_number > max_number:
             raise BadArguments(
                 f"GuessTheNumber was given numbers from {min_number} to {max_number}, and there "
