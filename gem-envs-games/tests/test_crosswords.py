@@ -336,6 +336,13 @@ def test_a_whole_word_pays_for_its_letters_and_wins() -> None:
     assert sum(step.reward for step in steps) == pytest.approx(1.0, abs=1e-9)
 
 
+def test_what_is_expected_names_whole_words_where_they_are_taken() -> None:
+    for whole_words in (False, True):
+        env = started(whole_words=whole_words)
+        lost = observation_text(env.step("no box").observation)
+        assert ("or a whole word as in \\boxed{" in lost) is whole_words
+
+
 def test_a_whole_word_pays_nothing_twice() -> None:
     env = started(whole_words=True, seed=3)
     clue = clues(suffix(env))[0]

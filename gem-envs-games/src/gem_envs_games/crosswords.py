@@ -101,20 +101,23 @@ class Crosswords(Game):
     def _or_word(self) -> str:
         if not self.whole_words:
             return ""
-        entry = self._entries()[0]
-        word = ascii_uppercase[: entry.length]
         return (
             "Instead of a letter you may give a whole word, by the number and the direction of "
-            f"its clue, in the form \\boxed{{{entry.number} {_way(entry.is_down)} {word}}}. It is "
-            "placed if all of it is right. "
+            f"its clue, in the form {self._example_word()}. It is placed if all of it is right. "
         )
 
     def expected(self) -> str:
-        return f"row, column and letter in \\boxed{{}}, for example {self._example()}"
+        or_word = f", or a whole word as in {self._example_word()}" if self.whole_words else ""
+        return f"row, column and letter in \\boxed{{}}, for example {self._example()}{or_word}"
 
     def _example(self) -> str:
         entry = self._entries()[0]
         return f"\\boxed{{{entry.row} {entry.col} A}}"
+
+    def _example_word(self) -> str:
+        entry = self._entries()[0]
+        word = ascii_uppercase[: entry.length]
+        return f"\\boxed{{{entry.number} {_way(entry.is_down)} {word}}}"
 
     def suffix(self) -> str:
         return f"{self._board}\n\n{self._clues}\nEnter your next letter."
