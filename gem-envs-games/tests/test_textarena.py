@@ -14,6 +14,7 @@ from gem.env import Env
 from gem.errors import GemError
 from gem.step import Step
 from gem.testing import check_env
+from gem_envs_games.textarena.chance import ONE_AT_A_TIME
 from gem_envs_games.textarena.env import TextArenaGame
 from gem_envs_games.textarena.playing import started
 
@@ -236,6 +237,49 @@ def test_games_in_threads_are_the_same_as_alone() -> None:
         together = list(threads.map(sampled, range(40)))
 
     assert together == [sampled(seed) for seed in range(40)]
+
+
+def is_locked() -> bool:
+    """Say whether a step on another thread would wait."""
+
+    def take() -> bool:
+        if is_free := ONE_AT_A_TIME.acquire(blocking=False):
+            ONE_AT_A_TIME.release()
+        return not is_free
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(take).result()
+
+
+class Witness(list[str]):
+    """Answers which note whether steps waited while they were compared, and added to."""
+
+    seen: list[bool]
+
+    def __eq__(self, other: object) -> bool:
+        self.seen.append(is_locked())
+        return super().__eq__(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def append(self, answer: str) -> None:
+        self.seen.append(is_locked())
+        super().append(answer)
+
+
+def test_a_fork_is_not_copied_from_the_middle_of_a_step() -> None:
+    env = gem.make("ta:2048-v0")
+    env.reset(seed=1)
+    fork = env.fork()
+    assert isinstance(env, TextArenaGame)
+    assert env._playing is not None
+    env._playing.answers = env._answers = witness = Witness()
+    witness.seen = []
+
+    forked, own = fork.step("[left]"), env.step("[left]")
+
+    assert forked == own
+    assert witness.seen == [True, True]
 
 
 @pytest.mark.parametrize("name", ["RushHour-v0", "LogicPuzzle-v0"])

@@ -10,9 +10,10 @@ import sys
 import threading
 from typing import Any
 
-__all__ = ["Chance"]
+__all__ = ["ONE_AT_A_TIME", "Chance"]
 
-_ONE_AT_A_TIME = threading.RLock()
+ONE_AT_A_TIME = threading.RLock()
+"""Held by the thread that is inside a `Chance`."""
 
 
 class Chance:
@@ -37,7 +38,7 @@ class Chance:
         self._outside: Any = None
 
     def __enter__(self) -> None:
-        _ONE_AT_A_TIME.acquire()
+        ONE_AT_A_TIME.acquire()
         numpy = _numpy_random()
         self._outside = random.getstate(), numpy, numpy and numpy.get_state()
         random.setstate(self._python)
@@ -51,7 +52,7 @@ class Chance:
         if numpy:
             self._numpy = numpy.get_state()
             numpy.set_state(numpy_state)
-        _ONE_AT_A_TIME.release()
+        ONE_AT_A_TIME.release()
 
     def twin(self) -> Chance:
         """Return a copy in the same state."""

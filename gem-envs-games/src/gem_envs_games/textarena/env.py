@@ -111,12 +111,8 @@ class TextArenaGame(Env):
         """Return the game in this state; after a restore or a fork it is copied or replayed."""
         playing = self._playing
         if playing is None or playing.answers is not self._answers:
-            is_same = playing and (playing.seed, playing.answers) == (self._seed, self._answers)
-            playing = (
-                playing.twin()
-                if playing and is_same
-                else replayed(self.name, self._seed, self._answers)
-            )
+            twin = playing and playing.twin_if(self._seed, self._answers)
+            playing = twin or replayed(self.name, self._seed, self._answers)
             self._playing, self._answers = playing, playing.answers
         return playing
 

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from gem_envs_games.textarena.chance import Chance
+from gem_envs_games.textarena.chance import ONE_AT_A_TIME, Chance
 from gem_envs_games.textarena.listing import family_of
 from gem_envs_games.textarena.loading import copied, fresh_game
 from gem_envs_games.textarena.mending import mend
@@ -49,8 +49,8 @@ class Playing:
 
     def tell(self, answer: str) -> tuple[Message, ...]:
         """Give the game an answer and return what it says. Raises what the game raises."""
-        self.answers.append(answer)
         with self._chance:
+            self.answers.append(answer)
             self.game.step(answer)
             self.said = _heard(self.game)
         return self.said
@@ -67,6 +67,14 @@ class Playing:
             bool(mine["invalid_move"]),
             int(mine["turn_count"]),
         )
+
+    def twin_if(self, seed: int, answers: Sequence[str]) -> Playing | None:
+        """Return an independent copy if this is the state after these answers.
+
+        It waits for a step that another thread is taking.
+        """
+        with ONE_AT_A_TIME:
+            return self.twin() if (self.seed, self.answers) == (seed, answers) else None
 
     def twin(self) -> Playing:
         """Return an independent copy."""
