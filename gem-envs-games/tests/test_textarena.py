@@ -260,7 +260,7 @@ class Witness(list[str]):
         self.seen.append(is_locked())
         return super().__eq__(other)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def append(self, answer: str) -> None:
         self.seen.append(is_locked())

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import json
 import threading
 from collections.abc import Callable, Iterator
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
+from socketserver import BaseRequestHandler, ThreadingTCPServer
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
@@ -407,7 +410,20 @@ def test_an_error_in_the_middle_ends_the_episode_and_not_the_game(served: Served
 
 @pytest.mark.parametrize(
     "piece",
-    ["<", "<a ", "<a href='", "<p>", "<!--", "</p", "&", "<script>", "<![CDATA[", "x", "<sup>"],
+    [
+        "<",
+        "<a ",
+        "<a href='",
+        "<p>",
+        "<!--",
+        "</p",
+        "&",
+        "<script>",
+        "<![CDATA[",
+        "<![<",
+        "x",
+        "<sup>",
+    ],
 )
 def test_hostile_pages_are_read_in_linear_time(piece: str) -> None:
     text = f"<p>Words.</p><a href='Nile'>{piece * (2**20 // len(piece))}"
@@ -420,7 +436,7 @@ def test_hostile_pages_are_read_in_linear_time(piece: str) -> None:
 
 def test_hostile_links_are_left_out_and_counted() -> None:
     titles = [f"Page {number}" for number in range(2000)]
-    hostile = ["", "}", "\u202ex", "a\nb", "x" * 256, "?"]
+    hostile = ["", "}", "\\boxed{Nile", "\u202ex", "a\nb", "x" * 256, "?"]
     links = [{"ns": 0, "title": title} for title in hostile + titles]
     found = {"query": {"pages": [{"title": "Congo", "extract": "E" * 9999, "links": links}]}}
     with Wiki(lambda path, params: as_json(found)) as wiki:
@@ -428,6 +444,22 @@ def test_hostile_links_are_left_out_and_counted() -> None:
 
     assert page is not None
     assert page[2] == tuple(titles[:500])
+
+
+@pytest.mark.parametrize("name", ["titles", "self", "action", "params"])
+def test_a_request_for_more_stays_a_request_for_links(name: str) -> None:
+    part = {"title": "Congo", "links": [{"ns": 0, "title": "Nile"}]}
+    asked: list[Params] = []
+
+    def endless(path: str, params: Params) -> Reply:
+        asked.append(params)
+        return as_json({"query": {"pages": [part]}, "continue": {name: "delete"}})
+
+    with Wiki(endless) as wiki:
+        page = read(wiki, "Congo")
+
+    assert page == ("Congo", "", ("Nile",))
+    assert {(params["titles"], params["action"]) for params in asked} == {("Congo", "query")}
 
 
 def test_links_without_an_end_are_cut() -> None:
@@ -438,6 +470,82 @@ def test_links_without_an_end_are_cut() -> None:
 
         assert page is not None
         assert len(wiki.requests) == 20
+
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+DRIPS = {
+    "status": (b"", b"HTTP/1.1 102 Processing\r\n\r\n"),
+    "header": (b"HTTP/1.1 200 OK\r\nX: ", b"x"),
+    "body": (HEAD + b"\r\n[", b" "),
+    "chunk": (HEAD + b"Transfer-Encoding: chunked\r\n\r\n1;", b"x"),
+}
+
+
+class Dripping:
+    """A server on loopback that sends a little every 10 ms, until it is hung up on."""
+
+    def __init__(self, head: bytes, piece: bytes) -> None:
+        self.hung_up = threading.Event()
+        dripping = self
+
+        class Handler(BaseRequestHandler):
+            def handle(self) -> None:
+                self.request.recv(65536)
+                self.request.settimeout(0.01)
+                try:
+                    self.request.sendall(head)
+                    while True:
+                        self.request.sendall(piece)
+                        with contextlib.suppress(TimeoutError):
+                            if not self.request.recv(1):
+                                break
+                except OSError:
+                    pass
+                dripping.hung_up.set()
+
+        self._server = ThreadingTCPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
+
+    def __enter__(self) -> Dripping:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+@pytest.mark.parametrize("part", DRIPS)
+def test_an_answer_that_never_ends_is_cut_off(part: str) -> None:
+    with Dripping(*DRIPS[part]) as server:
+        wiki = MediaWiki(server.url, timeout_s=0.2, retries=0)
+        with pytest.raises(DataError, match="not done within"):
+            wiki.page("Nile")
+
+        assert server.hung_up.wait(5)
+        wiki.close()
+
+
+def test_the_body_of_a_redirect_is_not_read() -> None:
+    head = b"HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\n\r\n"
+    with Dripping(head, b"x") as server:
+        wiki = MediaWiki(server.url, timeout_s=5.0, retries=0)
+        with pytest.raises(DataError, match="more than 5 redirects"):
+            wiki.page("Nile")
+        wiki.close()
+
+
+def test_a_compressed_answer_is_of_no_use() -> None:
+    bomb = gzip.compress(gzip.compress(bytes(2**20)))
+    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip, gzip\r\nContent-Length: %d\r\n\r\n"
+    with Dripping(head % len(bomb) + bomb, b"") as server:
+        wiki = MediaWiki(server.url, retries=0)
+        with pytest.raises(DataError, match="compressed, unasked"):
+            wiki.page("Nile")
+        wiki.close()
 
 
 @pytest.mark.parametrize("env_id", [MEDIAWIKI, KIWIX])

@@ -74,4 +74,4 @@ def is_nameable(title: str) -> bool:
     (True, False, False)
     """
     is_short = len(title) <= _LONGEST and any(map(str.isalnum, title))
-    return is_short and "}" not in title and title.isprintable()
+    return is_short and "}" not in title and "\\boxed{" not in title and title.isprintable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from functools import lru_cache
 from html.parser import HTMLParser
@@ -89,7 +90,8 @@ class Kiwix:
         if own is None or not is_nameable(_title(own)):
             return None
         reader = _Reader()
-        reader.feed(answer.text)  # and no close(): what is cut off at the end is no link
+        with contextlib.suppress(AssertionError):  # it gives up on "<![<": take what came before
+            reader.feed(answer.text)  # and no close(): what is cut off at the end is no link
         links = dict.fromkeys(self._titles(answer.url, reader.hrefs))
         links.pop(_title(own), None)
         return Page(_title(own), reader.paragraph[:_LONGEST_SUMMARY], tuple(links)[:_MOST_LINKS])

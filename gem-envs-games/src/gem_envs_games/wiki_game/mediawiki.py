@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from random import Random
 from string import ascii_uppercase
@@ -18,7 +19,22 @@ _MOST_LINKS = 500
 _MOST_PARTS = 20
 _LONGEST_SUMMARY = 1000
 _TRIES = 10
-_FORMAT: dict[str, str | int] = {"format": "json", "formatversion": 2}
+_Params = dict[str, "str | int"]
+_FORMAT: _Params = {"format": "json", "formatversion": 2}
+_SOME_TITLES: _Params = {
+    "list": "allpages",
+    "apnamespace": 0,
+    "apfilterredir": "nonredirects",
+    "aplimit": 50,
+}
+_A_PAGE: _Params = {
+    "redirects": 1,
+    "prop": "links|extracts",
+    "plnamespace": 0,
+    "pllimit": "max",
+    "exintro": 1,
+    "explaintext": 1,
+}
 
 
 class _Title(BaseModel):
@@ -71,13 +87,7 @@ class MediaWiki:
     def random_title(self, rng: Random) -> str:
         for _ in range(_TRIES):
             start = "".join(rng.choices(ascii_uppercase, k=3)).capitalize()
-            reply = self._asked(
-                list="allpages",
-                apfrom=start,
-                apnamespace=0,
-                apfilterredir="nonredirects",
-                aplimit=50,
-            )
+            reply = self._asked({"apfrom": start, **_SOME_TITLES})
             titles = [each.title for each in reply.query.allpages if is_nameable(each.title)]
             if titles:
                 return rng.choice(titles)
@@ -88,26 +98,17 @@ class MediaWiki:
 
     def _fetched(self, title: str) -> Page | None:
         found: list[_Found] = []
-        more: dict[str, str | int] = {}
+        more: _Params = {}
         for _ in range(_MOST_PARTS):
-            reply = self._asked(
-                titles=title,
-                redirects=1,
-                prop="links|extracts",
-                plnamespace=0,
-                pllimit="max",
-                exintro=1,
-                explaintext=1,
-                **more,
-            )
+            reply = self._asked({**more, "titles": title, **_A_PAGE})
             found += reply.query.pages[:1]
             more = reply.more
             if not more or sum(len(part.links) for part in found) >= _MOST_LINKS:
                 break
         return _joined(found)
 
-    def _asked(self, **params: str | int) -> _Reply:
-        answer = self._server.get("", {"action": "query", **_FORMAT, **params})
+    def _asked(self, params: Mapping[str, str | int]) -> _Reply:
+        answer = self._server.get("", {**params, "action": "query", **_FORMAT})
         if answer is None:
             raise self._server.broken("status 404")
         try:

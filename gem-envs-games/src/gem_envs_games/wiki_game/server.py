@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
 import threading
 import time
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gem.errors import BadArguments, DataError, in_one_line
 from gem.targets import check_requirements
@@ -21,6 +23,7 @@ __all__ = ["REQUIRES", "Answer", "Server"]
 REQUIRES = ("httpx>=0.27",)
 _MOST_BYTES = 4 * 2**20
 _MOST_RETRIES = 10
+_MOST_REDIRECTS = 5
 _LONGEST_S = 600.0
 _PAUSE_S = 0.1
 _PASSING = (429, 500, 502, 503, 504)
@@ -35,16 +38,16 @@ class Answer(NamedTuple):
 
 
 class _PassingError(Exception):
-    """Something that may go better the next time."""
+    """Something that may go better the next time. Its text says what."""
 
 
 class Server:
     """One server, asked for one thing at a time, by forks of a game on other threads too.
 
-    The body of an answer has `timeout_s` to come in, whole, and at most 4 MiB; what comes before
-    it may not pause for longer. Where that or the connection fails, or the server is busy, it is
-    asked `retries` times more. What still fails is a DataError. After `close` the next request
-    opens a new connection.
+    An answer has `timeout_s` to come in, redirects and all, and its body at most 4 MiB: then the
+    connection is cut off, whatever the server does. Where that or the connection fails, or the
+    server is busy, it is asked `retries` times more. What still fails is a DataError. After
+    `close` the next request opens a new connection.
     """
 
     def __init__(self, url: str, *, timeout_s: float, retries: int) -> None:
@@ -58,6 +61,8 @@ class Server:
         self._timeout_s, self._retries = timeout_s, retries
         self._lock = threading.Lock()
         self._client: httpx.Client | None = None
+        self._socket: socket.socket | None = None  # of the only connection
+        self._is_late = False
 
     def get(self, path: str, params: Mapping[str, str | int]) -> Answer | None:
         """Return what is at a path below `url`, None if nothing is. Raises DataError."""
@@ -70,33 +75,74 @@ class Server:
             try:
                 with self._lock:
                     return self._once(self.url + path, params)
-            except (_PassingError, httpx.TransportError) as passing:
-                error = passing
+            except _PassingError as passing:
+                error, what = passing, str(passing)
+            except httpx.TransportError as failed:
+                error, what = failed, in_one_line(failed)
             except (httpx.HTTPError, httpx.InvalidURL) as final:
                 raise self.broken(in_one_line(final)) from final
-        raise self.broken(f"{in_one_line(error)}, asked {self._retries + 1} times") from error
+        raise self.broken(f"{what}, asked {self._retries + 1} times") from error
 
     def _once(self, url: str, params: Mapping[str, str | int]) -> Answer | None:
-        deadline = time.monotonic() + self._timeout_s
-        with self._opened().stream("GET", url, params=dict(params)) as response:
-            if response.status_code == 404:
-                return None
-            if response.status_code in _PASSING:
-                raise _PassingError(f"status {response.status_code}")
-            if response.status_code != 200:
-                raise self.broken(f"status {response.status_code}")
-            body = self._body(response, deadline).decode("utf-8", errors="replace")
-            return Answer(str(response.url), response.headers.get("content-type", ""), body)
+        import httpx
 
-    def _body(self, response: httpx.Response, deadline: float) -> bytes:
+        # httpx limits each wait alone: a byte now and then would keep it reading for days.
+        self._is_late = False
+        timer = threading.Timer(self._timeout_s, self._cut_off)
+        timer.daemon = True
+        timer.start()
+        answer = None
+        try:
+            answer = self._asked(url, params)
+        except httpx.TransportError:
+            if not self._is_late:
+                raise
+        finally:
+            timer.cancel()
+            timer.join()
+        if self._is_late:  # what was read until then may look whole
+            raise _PassingError(f"not done within {self._timeout_s:g} s")
+        return answer
+
+    def _cut_off(self) -> None:
+        self._is_late = True
+        if self._socket is not None:
+            with contextlib.suppress(OSError):  # closed meanwhile
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+
+    def _connected(self, event: str, info: Mapping[str, Any]) -> None:
+        """Remember the socket of a new connection. httpx calls this at every step it takes."""
+        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
+            self._socket = info["return_value"].get_extra_info("socket")
+            if self._is_late:
+                self._cut_off()
+
+    def _asked(self, url: str, params: Mapping[str, str | int]) -> Answer | None:
+        client, trace = self._opened(), {"trace": self._connected}
+        request = client.build_request("GET", url, params=dict(params), extensions=trace)
+        for _ in range(_MOST_REDIRECTS + 1):
+            with contextlib.closing(client.send(request, stream=True)) as response:
+                if response.next_request is None:
+                    return self._answer(response)
+                request = response.next_request
+        raise self.broken(f"more than {_MOST_REDIRECTS} redirects")
+
+    def _answer(self, response: httpx.Response) -> Answer | None:
+        if response.status_code == 404:
+            return None
+        if response.status_code in _PASSING:
+            raise _PassingError(f"status {response.status_code}")
+        if response.status_code != 200:
+            raise self.broken(f"status {response.status_code}")
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise self.broken("compressed, unasked")
         body = bytearray()
-        for chunk in response.iter_bytes():
+        for chunk in response.iter_raw():
             body += chunk
             if len(body) > _MOST_BYTES:
                 raise self.broken(f"more than {_MOST_BYTES} bytes")
-            if time.monotonic() > deadline:
-                raise _PassingError(f"not done within {self._timeout_s:g} s")
-        return bytes(body)
+        text = body.decode("utf-8", errors="replace")
+        return Answer(str(response.url), response.headers.get("content-type", ""), text)
 
     def _opened(self) -> httpx.Client:
         import httpx
@@ -105,9 +151,11 @@ class Server:
             self._client = httpx.Client(
                 verify=_trusted(),
                 timeout=self._timeout_s,
-                follow_redirects=True,
-                max_redirects=5,
-                headers={"User-Agent": "gem-envs-games (WikiGame)"},
+                limits=httpx.Limits(max_connections=1),
+                headers={
+                    "User-Agent": "gem-envs-games (WikiGame)",
+                    "Accept-Encoding": "identity",  # a small body could become a huge one
+                },
             )
         return self._client
 
@@ -115,7 +163,7 @@ class Server:
         with self._lock:
             if self._client is not None:
                 self._client.close()
-            self._client = None
+            self._client = self._socket = None
 
     def broken(self, what: str) -> DataError:
         """Return the error that says what the server did instead of answering."""
