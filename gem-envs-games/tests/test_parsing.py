@@ -24,6 +24,9 @@ MEGABYTE = 2**20
         ("\\boxed{007}", 7),
         ("I think $\\boxed{25}$.", 25),
         ("\\boxed{\\boxed{25}}", 25),
+        ("\\boxed{{25}}", 25),
+        ("\\boxed{\\text{25}}", 25),
+        ("\\boxed{ \\mathbf{25} }", 25),
     ],
 )
 def test_a_number_is_read_in_odd_spellings(text: str, number: int) -> None:
@@ -40,7 +43,6 @@ def test_a_number_is_read_in_odd_spellings(text: str, number: int) -> None:
         "\\boxed{}",
         "\\boxed{ }",
         "\\boxed{25",
-        "\\boxed{{25}}",
         "\\boxed{twenty}",
         "\\boxed{2 5}",
         "\\boxed{1,000}",

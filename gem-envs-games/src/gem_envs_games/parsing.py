@@ -22,13 +22,14 @@ _SEPARATORS = str.maketrans(",;()[]", "      ")
 def read_boxed(text: str, read: Callable[[list[str]], T | None]) -> T | None:
     r"""Return what `read` makes of the words in the last box for which it is not None.
 
-    White space, commas, semicolons, parentheses and square brackets separate words. A box of
-    more than 1,000 characters is passed over. Never raises on any text.
+    White space, commas, semicolons, parentheses and square brackets separate words, and LaTeX's
+    `\text{...}` inside is undone. A box of more than 1,000 characters is passed over. Never
+    raises on any text.
 
     >>> read_boxed(r"Not \boxed{7}, rather \boxed{ (25) }. See \boxed{above}.", one_integer)
     25
     """
-    return read_boxed_text(text, lambda inside: read(inside.translate(_SEPARATORS).split()))
+    return read_boxed_text(text, lambda inside: read(_words(inside)))
 
 
 def read_boxed_text(text: str, read: Callable[[str], T | None]) -> T | None:
@@ -49,6 +50,11 @@ def read_boxed_text(text: str, read: Callable[[str], T | None]) -> T | None:
                 return answer
         end = start  # no box reaches into the next one, so no character is read twice
     return None
+
+
+def _words(inside: str) -> list[str]:
+    plain = inside.rpartition("{")[2]  # what \text{up} says: a box ends at its first }
+    return plain.translate(_SEPARATORS).split()
 
 
 def reader(read: Callable[[list[str]], T | None]) -> Callable[[str], T | None]:
