@@ -35,6 +35,7 @@ def test_published_rewards_stay_between_the_format_error_and_success() -> None:
         (Rewards(invalid=-0.5), (-0.5, 1.0)),
         (Rewards(invalid=-0.5, fail=-1.0), (-1.5, 1.0)),
         (Rewards(success=2.0, step=-0.1), (-0.1, 2.0)),
+        (Rewards(step=2.0, fail=-1.0), (-1.0, 3.0)),
         (Rewards(success=0.0, format_error=0.0), (0.0, 0.0)),
         (Rewards(success=1.0, step=0.5, invalid=0.5, fail=0.5, format_error=0.5), (0.0, 2.0)),
     ],
@@ -54,6 +55,22 @@ def test_a_win_that_pays_less_than_any_other_step_is_within_the_bounds() -> None
 
     assert step.info["success"]
     assert env.reward_range[0] <= step.reward < 0.5
+
+
+@pytest.mark.parametrize("id", [spec.id for spec in gem.list_envs("game:*")])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_no_step_leaves_the_bounds_of_replaced_rewards(id: str, sign: int) -> None:
+    rewards = {"success": 1.0 * sign, "step": 2.0 * sign, "fail": -1.0 * sign}
+    env = gem.make(id, rewards=rewards)
+    env.reset(seed=0)
+    low, high = env.reward_range
+    is_over = False
+    while not is_over:
+        action = env.solve() if env.turn % 2 else None
+        step = env.step(action or env.sample_action())
+        is_over = step.terminated or step.truncated
+
+        assert low - 1e-9 <= step.reward <= high + 1e-9
 
 
 @pytest.mark.parametrize("rewards", [{"invalid": -0.05}, Rewards(invalid=-0.05)])

@@ -39,7 +39,7 @@ class Rewards:
         moves = [self.step, self.step + self.success, self.invalid, self.invalid + self.success]
         ends = [reward + self.fail for reward in moves]
         wins = [0.0, self.success]  # the last of many shares is close to nothing
-        possible = [self.format_error, self.step, self.invalid, *wins, *ends]
+        possible = [self.format_error, *wins, *moves, *ends]
         return min(possible), max(possible)
 
 
