@@ -42,7 +42,9 @@ def test_all_73_are_listed_with_what_they_need_and_under_what_licence() -> None:
     assert len(listed) == 73
     assert {spec.id for spec in listed} == {spec.id for spec in ENVS}
     assert all(spec.summary and spec.licence == "MIT" for spec in listed)
-    assert all("textarena==0.7.4" in spec.requires for spec in listed)
+    missing = [spec for spec in listed if spec.summary.startswith("Not available: ")]
+    assert {spec.requires for spec in missing} == {()}
+    assert all("textarena==0.7.4" in spec.requires for spec in listed if spec not in missing)
 
 
 @needs_textarena

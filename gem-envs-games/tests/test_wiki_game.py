@@ -166,7 +166,9 @@ def test_distances_are_what_trying_every_way_gives(data: st.DataObject) -> None:
     ("pages", "reason"),
     [
         ([Page("A", "", ("B",))], "'A' links to 'B', no page"),
-        ([Page("A", "", ()), Page("A", "", ())], "two of them share a title"),
+        ([Page("A", "", ()), Page("A", "", ())], "two share a title"),
+        ([Page("a}b", "", ())], "'a}b' cannot be named in a box"),
+        ([], "there are none"),
     ],
 )
 def test_a_graph_of_broken_pages_is_refused(pages: list[Page], reason: str) -> None:

@@ -5,6 +5,7 @@ Knows nothing about games.
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 import threading
@@ -14,6 +15,13 @@ __all__ = ["ONE_AT_A_TIME", "Chance"]
 
 ONE_AT_A_TIME = threading.RLock()
 """Held by the thread that is inside a `Chance`."""
+
+if hasattr(os, "register_at_fork"):  # else a child could wait for a thread that it does not have
+    os.register_at_fork(
+        before=ONE_AT_A_TIME.acquire,
+        after_in_parent=ONE_AT_A_TIME.release,
+        after_in_child=ONE_AT_A_TIME.release,
+    )
 
 
 class Chance:

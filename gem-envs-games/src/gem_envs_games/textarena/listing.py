@@ -227,7 +227,7 @@ def _spec(family: Family, variant: str, moves: int) -> EnvSpec:
         target="gem_envs_games.textarena.env:TextArenaGame",
         kwargs={"name": name, "max_turns": 2 * moves},
         summary=_summary(family),
-        requires=family.requires,
+        requires=() if family.missing else family.requires,  # installing them is no remedy
         blocking=family.is_slow,
         success_return=family.success_at,
         fixed_start=family.is_fixed,

@@ -10,7 +10,7 @@ from importlib.resources import files
 from random import Random
 
 from gem.errors import DataError
-from gem_envs_games.wiki_game.backend import Page
+from gem_envs_games.wiki_game.backend import Page, is_nameable
 
 __all__ = ["Graph", "bundled"]
 
@@ -18,7 +18,8 @@ __all__ = ["Graph", "bundled"]
 class Graph:
     """Pages in memory, as a backend that knows every way. Never changed once it is made.
 
-    Raises DataError where two pages share a title or a link leads to none of them.
+    Raises DataError where there are none, two share a title, one's title cannot be named in a
+    box, or a link leads to none of them.
 
     >>> graph = Graph([Page("A", "", ("B",)), Page("B", "", ("C",)), Page("C", "", ("A",))])
     >>> graph.distances_to("C")
@@ -32,11 +33,20 @@ class Graph:
         self._forwards = {page.title: page.links for page in listed}
         self._backwards: dict[str, list[str]] = {title: [] for title in self._titles}
         if len(self._titles) < len(listed):
-            raise _broken("two of them share a title", "a title of its own")
+            raise _broken("two share a title", "Give each a title of its own.")
+        if not listed:
+            raise _broken("there are none", "Pass one at least.")
         for page in listed:
+            if not is_nameable(page.title):
+                what = f"{page.title!r:.80} cannot be named in a box"
+                raise _broken(
+                    what, "Give each a printable title with a letter or digit, without }."
+                )
             for link in page.links:
                 if link not in self._pages:
-                    raise _broken(f"{page.title!r} links to {link!r}, no page", "a page")
+                    raise _broken(
+                        f"{page.title!r} links to {link!r}, no page", "Give each link a page."
+                    )
                 self._backwards[link].append(page.title)
 
     def page(self, title: str) -> Page | None:
@@ -76,11 +86,8 @@ def _distances(
     return distances
 
 
-def _broken(what: str, needed: str) -> DataError:
-    return DataError(
-        f"A graph was made of pages of which {what}. Give each page, and each link, {needed}.",
-        source="pages",
-    )
+def _broken(what: str, what_to_do: str) -> DataError:
+    return DataError(f"A graph was made of pages of which {what}. {what_to_do}", source="pages")
 
 
 @lru_cache(1)
