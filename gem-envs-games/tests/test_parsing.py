@@ -27,6 +27,8 @@ MEGABYTE = 2**20
         ("\\boxed{{25}}", 25),
         ("\\boxed{\\text{25}}", 25),
         ("\\boxed{ \\mathbf{25} }", 25),
+        ("\\boxed{\\textbf {25}}", 25),
+        ("\\boxed{" + "0" * 998 + "25}", 25),
     ],
 )
 def test_a_number_is_read_in_odd_spellings(text: str, number: int) -> None:
@@ -57,6 +59,11 @@ def test_a_number_is_read_in_odd_spellings(text: str, number: int) -> None:
         "\\boxed{\u2212" + "3}",
         "\\boxed{25\x00}",
         "\\boxed{" + "9" * 1001 + "}",
+        "\\boxed{10^{2}}",
+        "\\boxed{x_{2}}",
+        "\\boxed{\\sqrt{25}}",
+        "\\boxed{\\frac{2}{5}}",
+        "\\boxed{1 \\text{2}}",
         "\\Boxed{25}",
     ],
 )

@@ -16,6 +16,7 @@ T = TypeVar("T")
 _OPEN = "\\boxed{"
 _LONGEST = 1000  # also keeps int(), quadratic in the digits, from huge numbers
 _SHORT = 100  # an answer without its reasoning
+_TEXT = ("\\text", "\\math")
 _SEPARATORS = str.maketrans(",;()[]", "      ")
 
 
@@ -53,7 +54,10 @@ def read_boxed_text(text: str, read: Callable[[str], T | None]) -> T | None:
 
 
 def _words(inside: str) -> list[str]:
-    plain = inside.rpartition("{")[2]  # what \text{up} says: a box ends at its first }
+    command, _, marked_up = inside.rpartition("{")  # a box ends at its first }
+    command = command.strip()
+    is_text = command.startswith(_TEXT) and command[1:].isalpha()
+    plain = marked_up if is_text or not command else inside  # and not the 2 of 10^{2}
     return plain.translate(_SEPARATORS).split()
 
 
