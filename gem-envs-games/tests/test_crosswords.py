@@ -197,6 +197,21 @@ def test_solve_fills_every_crossword_for_a_total_of_one(env_id: str) -> None:
         assert sum(step.reward for step in steps) == pytest.approx(1.0, abs=1e-9)
 
 
+def test_turns_that_are_drawn_are_three_for_every_two_letters() -> None:
+    env = gem.make(IDS[2])
+    for seed in range(20):
+        shown = env.reset(seed=seed)[1]["suffix"]
+        assert env.max_turns == len(letters(shown)) * 3 // 2
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_word_is_not_written_over_the_start_of_a_longer_one(seed: int) -> None:
+    rows = lay_out(["PLAN", "PLANET"], 2, Random(seed))
+
+    assert rows is not None
+    assert sorted(entry.length for entry in find_entries(rows)) == [4, 6]
+
+
 def test_random_draws_easy_and_hard_and_three_to_six_words() -> None:
     env = gem.make(IDS[2])
     shown = [clues(env.reset(seed=seed)[1]["suffix"]) for seed in range(60)]

@@ -225,9 +225,10 @@ def test_a_field_without_guesses_is_won_in_the_turns_that_are_given(max_turns: i
         assert solved_episode(env)[-1].info["success"]
 
 
-def test_flags_everywhere_do_not_make_the_solver_guess() -> None:
-    env = started(V1[0], max_turns=200)
-    board = shown(gem.make(V1[0], max_turns=200).reset(seed=0)[1]["suffix"])
+@pytest.mark.parametrize("seed", [0, 4, 11])
+def test_flags_everywhere_do_not_make_the_solver_guess(seed: int) -> None:
+    env = started(V1[0], seed=seed, max_turns=200)
+    board = shown(gem.make(V1[0], max_turns=200).reset(seed=seed)[1]["suffix"])
     for cell, mark in board.items():
         if mark == ".":
             board = shown(act(env, "flag", cell).info["suffix"])
@@ -309,6 +310,26 @@ def test_a_flagged_mine_is_not_revealed() -> None:
 
     assert step.info["action_error"] == "invalid"
     assert "has a flag" in observation_text(step.observation)
+
+
+def test_a_sampled_action_leaves_flagged_cells_closed() -> None:
+    env = started(max_turns=100)
+    for row in range(5):
+        for col in range(5):
+            act(env, "flag", (row, col))
+
+    assert "action_error" not in env.step(env.sample_action()).info
+
+
+@pytest.mark.parametrize(("rows", "cols", "num_mines"), [(1, 4, 1), (2, 4, 2), (5, 1, 2)])
+def test_a_narrow_field_is_played_up_to_the_mines_it_has_room_for(
+    rows: int, cols: int, num_mines: int
+) -> None:
+    env = started(rows=rows, cols=cols, num_mines=num_mines)
+
+    assert not act(env, "reveal", (0, 0)).info.get("action_error")
+    with pytest.raises(BadArguments, match="no such game"):
+        started(rows=rows, cols=cols, num_mines=num_mines + 1)
 
 
 def test_a_flag_is_taken_away_by_flagging_again() -> None:

@@ -135,6 +135,10 @@ def test_a_grid_can_be_filled_in_the_turns_that_are_given(max_turns: int) -> Non
     assert solved_episode(started(IDS[1], max_turns=max_turns))[-1].info["success"]
 
 
+def test_turns_that_are_not_given_go_with_the_cells_to_empty() -> None:
+    assert started(IDS[1], clues=5, max_turns=None).max_turns == 5 + 9
+
+
 def test_the_number_of_empty_cells_is_about_the_published_one() -> None:
     counts = [empty_cells(opened(IDS[1], seed)) for seed in range(40)]
     fewer = [empty_cells(opened(IDS[0], seed)) for seed in range(40)]
