@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import gem
 from gem.content import observation_text
 from gem.errors import BadArguments
-from gem_envs_games.clues import clue_list
-from gem_envs_games.crosswords_layout import find_entries, lay_out
+from gem_envs_games.crosswords.clues import clue_list
+from gem_envs_games.crosswords.layout import find_entries, lay_out
 
 IDS = [f"game:Crosswords-v0-{variant}" for variant in ("easy", "hard", "random")]
 CLUE = re.compile(r"(\d+)\. (across|down) at \((\d+), (\d+)\), (\d+) letters: (.+)")

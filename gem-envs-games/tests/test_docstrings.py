@@ -8,11 +8,13 @@ import pytest
 
 import gem_envs_games
 
-MODULES = [found.name for found in pkgutil.iter_modules(gem_envs_games.__path__)]
+MODULES = [
+    found.name for found in pkgutil.walk_packages(gem_envs_games.__path__, "gem_envs_games.")
+]
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_docstrings_hold(name: str) -> None:
-    module = importlib.import_module(f"gem_envs_games.{name}")
+    module = importlib.import_module(name)
 
     assert doctest.testmod(module).failed == 0

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import gem
 from gem.content import observation_text
 from gem.errors import BadArguments
-from gem_envs_games.fifteen_puzzle_solver import ENOUGH, is_solvable, next_move, shortest
+from gem_envs_games.fifteen_puzzle.solver import ENOUGH, is_solvable, next_move, shortest
 
 Board = tuple[int, ...]
 

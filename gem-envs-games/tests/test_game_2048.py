@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import gem
 from gem.content import observation_text
 from gem.errors import BadArguments
-from gem_envs_games.game_2048_board import add_tile, can_slide, drawn, slid, tile
+from gem_envs_games.game_2048.board import add_tile, can_slide, drawn, slid, tile
 from gem_envs_games.plugin import plugin
 
 DIRECTIONS = ("up", "down", "left", "right")

@@ -13,8 +13,8 @@ import gem
 from gem.content import observation_text
 from gem.errors import BadArguments
 from gem.snapshot import Snapshot
-from gem_envs_games.hangman import turns_needed, turns_of
-from gem_envs_games.letter_index import LetterIndex
+from gem_envs_games.hangman.game import turns_needed, turns_of
+from gem_envs_games.hangman.letter_index import LetterIndex
 from gem_envs_games.words import LENGTHS, by_length, words
 
 

@@ -13,8 +13,8 @@ import gem
 from gem.content import observation_text
 from gem.errors import BadArguments
 from gem.snapshot import Snapshot, encode
-from gem_envs_games.minesweeper_field import every_cell
-from gem_envs_games.minesweeper_logic import safest
+from gem_envs_games.minesweeper.field import every_cell
+from gem_envs_games.minesweeper.logic import safest
 
 V0 = [f"game:Minesweeper-v0-{name}" for name in ("easy", "hard", "random")]
 V1 = [f"game:Minesweeper-v1-{name}" for name in ("easy", "hard", "random")]

@@ -12,7 +12,7 @@ import gem
 from gem.content import observation_text
 from gem.errors import BadArguments
 from gem.snapshot import Snapshot
-from gem_envs_games.sudoku_grid import next_digit, solved
+from gem_envs_games.sudoku.grid import next_digit, solved
 
 IDS = ["game:Sudoku-v0-easy", "game:Sudoku-v0-hard", "game:Sudoku-v0-random"]
 ROW = re.compile(r"^(\d)   ([.\d |]+)$", re.MULTILINE)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import gem
 from gem.content import observation_text
 from gem.errors import BadArguments
-from gem_envs_games.word_search_grid import hide, lines
+from gem_envs_games.word_search.grid import hide, lines
 from gem_envs_games.words import is_word, words
 
 IDS = [f"game:WordSearch-v0-{variant}" for variant in ("easy", "hard", "random")]

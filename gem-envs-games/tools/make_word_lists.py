@@ -26,8 +26,8 @@ import re
 import sys
 from pathlib import Path
 
-from gem_envs_games.hangman import turns_needed, turns_of
-from gem_envs_games.letter_index import LetterIndex
+from gem_envs_games.hangman.game import turns_needed, turns_of
+from gem_envs_games.hangman.letter_index import LetterIndex
 
 HERE = Path(__file__).parent
 PACKAGE = HERE.parent / "src" / "gem_envs_games" / "word_lists"

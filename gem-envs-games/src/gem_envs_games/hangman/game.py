@@ -8,7 +8,7 @@ from functools import cache
 from gem.errors import BadArguments
 from gem.step import Step
 from gem_envs_games.game import Game
-from gem_envs_games.letter_index import LetterIndex
+from gem_envs_games.hangman.letter_index import LetterIndex
 from gem_envs_games.parsing import reader
 from gem_envs_games.rewards import PUBLISHED, Rewards
 from gem_envs_games.words import LENGTHS, by_length, words

@@ -1,6 +1,6 @@
 """Words for crosswords, each with two clues. Knows no crossword.
 
-The words and clues in `crossword_clues.tsv` were written for this project: a line holds a word,
+The words and clues in `clues.tsv` were written for this project: a line holds a word,
 `easy` or `hard`, and its two clues, separated by tabs.
 """
 
@@ -32,7 +32,7 @@ def clue_list() -> ClueList:
     >>> clue_list().words["Night bird that hoots"]
     'OWL'
     """
-    text = (files("gem_envs_games") / "crossword_clues.tsv").read_text(encoding="ascii")
+    text = (files(__package__) / "clues.tsv").read_text(encoding="ascii")
     lines = [line.split("\t") for line in text.splitlines()]
     levels = {word.upper(): level for word, level, _, _ in lines}
     clues = {word.upper(): (one, other) for word, _, one, other in lines}

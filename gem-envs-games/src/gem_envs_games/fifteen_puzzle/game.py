@@ -9,7 +9,7 @@ from operator import eq
 
 from gem.errors import BadArguments
 from gem.step import Step
-from gem_envs_games.fifteen_puzzle_solver import (
+from gem_envs_games.fifteen_puzzle.solver import (
     ENOUGH,
     goal,
     is_solvable,

@@ -11,7 +11,7 @@ from gem_envs_games.game import Game
 from gem_envs_games.numbered_grid import draw_grid
 from gem_envs_games.parsing import integers, reader
 from gem_envs_games.rewards import PUBLISHED, Rewards
-from gem_envs_games.word_search_grid import find_runs, hide, lines
+from gem_envs_games.word_search.grid import find_runs, hide, lines
 from gem_envs_games.words import is_word, words
 
 __all__ = ["WordSearch"]

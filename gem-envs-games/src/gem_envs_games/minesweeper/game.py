@@ -8,7 +8,7 @@ from random import Random
 from gem.errors import BadArguments
 from gem.step import Step
 from gem_envs_games.game import Game
-from gem_envs_games.minesweeper_field import (
+from gem_envs_games.minesweeper.field import (
     blank,
     cells_of,
     drawn,
@@ -18,7 +18,7 @@ from gem_envs_games.minesweeper_field import (
     near,
     spread,
 )
-from gem_envs_games.minesweeper_logic import Field, laid, safest, sure_field
+from gem_envs_games.minesweeper.logic import Field, laid, safest, sure_field
 from gem_envs_games.parsing import integers, reader
 from gem_envs_games.rewards import PUBLISHED, Rewards
 

@@ -9,7 +9,7 @@ import itertools
 import math
 from functools import cache
 
-from gem_envs_games.game_2048_board import (
+from gem_envs_games.game_2048.board import (
     DIRECTIONS,
     EMPTY,
     FOUR,

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from gem.errors import BadArguments
 from gem.step import Step
-from gem_envs_games.clues import clue_list
-from gem_envs_games.crosswords_layout import BLACK, Entry, find_entries, lay_out
+from gem_envs_games.crosswords.clues import clue_list
+from gem_envs_games.crosswords.layout import BLACK, Entry, find_entries, lay_out
 from gem_envs_games.game import Game
 from gem_envs_games.numbered_grid import draw_grid, place_in_grid
 from gem_envs_games.parsing import integers, reader

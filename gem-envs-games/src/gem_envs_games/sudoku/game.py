@@ -10,7 +10,7 @@ from gem.step import Step
 from gem_envs_games.game import Game
 from gem_envs_games.parsing import integers, reader
 from gem_envs_games.rewards import PUBLISHED, Rewards
-from gem_envs_games.sudoku_grid import dig, full_grid, next_digit
+from gem_envs_games.sudoku.grid import dig, full_grid, next_digit
 
 __all__ = ["Sudoku"]
 

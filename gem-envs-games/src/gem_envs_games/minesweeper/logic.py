@@ -11,7 +11,7 @@ from math import comb
 from random import Random
 from typing import NamedTuple
 
-from gem_envs_games.minesweeper_field import cells_of, every_cell, flood, near, spread
+from gem_envs_games.minesweeper.field import cells_of, every_cell, flood, near, spread
 
 __all__ = ["Field", "chances", "deduce", "laid", "safest", "sure_field", "sure_order"]
 

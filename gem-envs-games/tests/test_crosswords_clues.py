@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from gem_envs_games.clues import clue_list
+from gem_envs_games.crosswords.clues import clue_list
 
 LISTED = clue_list()
 CLUES = [(word, clue) for word, pair in LISTED.clues.items() for clue in pair]
