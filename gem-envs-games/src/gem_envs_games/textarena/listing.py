@@ -213,7 +213,7 @@ def _name(family: Family, variant: str) -> str:
 def _summary(family: Family) -> str:
     if family.missing:
         return f"Not available: {family.missing}."
-    corpora = f" Needs the NLTK data {' '.join(family.corpora)}." if family.corpora else ""
+    corpora = f" Needs the NLTK data {' and '.join(family.corpora)}." if family.corpora else ""
     python = (
         f" Needs Python {'.'.join(map(str, family.python))}." if family.python > (3, 10) else ""
     )
