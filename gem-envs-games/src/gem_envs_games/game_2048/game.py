@@ -55,8 +55,9 @@ class Game2048(Game):
             "Each turn slides all tiles up, down, left or right, as far as they go. Two equal "
             "tiles that meet become one of twice their value; that one does not merge again in "
             "the same turn, and of three in a row the two nearest the side they slide to do. Then "
-            "a new tile, a 2 or now and then a 4, appears on a random empty cell. A move that changes nothing is refused and still costs a turn. Without a move "
-            "that changes the board the game is lost.\n"
+            "a new tile, a 2 or now and then a 4, appears on a random empty cell. A move that "
+            "changes nothing is refused and still costs a turn. Without a move that changes the "
+            "board the game is lost.\n"
             "Write what you like, but give your move as a direction in \\boxed{}, for example "
             "\\boxed{left}. Only the last one counts. An answer without it ends the game."
         )
