@@ -66,8 +66,8 @@ def _unavailable(name: str, family: Family, error: Exception) -> GemError:
         corpora = " ".join(family.corpora)
         return DataError(
             f"ta:{name} needs the NLTK data {' and '.join(family.corpora)}, not installed here; "
-            f"nothing is downloaded unasked. Run: python -m nltk.downloader {corpora}, or unzip it below a folder that "
-            "the variable NLTK_DATA names.",
+            f"nothing is downloaded unasked. Run: python -m nltk.downloader {corpora}, or unzip it "
+            "below a folder that the variable NLTK_DATA names.",
             source=f"NLTK data {corpora}",
         )
     if sys.version_info < family.python:
