@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gem.env import Env, Step
     from gem.episode import Episode, EpisodeLog, Turn
     from gem.errors import GemError, ResetNeeded
+    from gem.microbatch import MicroBatch
     from gem.registry import list_envs, make, register, spec
     from gem.replaying import replay
     from gem.rollouts import rollout
@@ -49,6 +50,7 @@ _HOMES = {
     "gem.env": "Env Step",
     "gem.episode": "Episode EpisodeLog Turn",
     "gem.errors": "GemError ResetNeeded",
+    "gem.microbatch": "MicroBatch",
     "gem.registry": "list_envs make register spec",
     "gem.replaying": "replay",
     "gem.rollouts": "rollout",
@@ -73,6 +75,7 @@ __all__ = [
     "GemError",
     "ImagePart",
     "Message",
+    "MicroBatch",
     "Observation",
     "Part",
     "PluginManifest",
