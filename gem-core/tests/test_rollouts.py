@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
 import random
 import threading
@@ -428,7 +429,13 @@ def test_a_call_that_somebody_else_cancelled_costs_its_own_episode() -> None:
 
 @pytest.mark.parametrize(
     "limit",
-    [{"max_turns": 0}, {"max_turns": "3"}, {"step_timeout_s": 0}, {"policy_timeout_s": -1.0}],
+    [
+        {"max_turns": 0},
+        {"max_turns": "3"},
+        {"step_timeout_s": 0},
+        {"policy_timeout_s": -1.0},
+        {"episode_timeout_s": 0.0},
+    ],
 )
 def test_a_limit_that_allows_nothing_is_refused(limit: dict[str, Any]) -> None:
     with pytest.raises(BadArguments, match=f"{next(iter(limit))}=.* was asked for"):
@@ -497,6 +504,93 @@ def test_a_solution_that_hangs_costs_one_episode(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(Stuck, "hangs_in", "solve")
     episode = run_one(Solve(), "demo:Stuck", step_timeout_s=0.2)
     assert episode.stop_reason == "step_timeout"
+
+
+async def never(request: Request) -> str:
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+def test_an_episode_too_long_for_its_policy_is_the_policys_error() -> None:
+    episode = run_one(never, episode_timeout_s=0.01)
+    assert episode.stop_reason == "policy_error"
+    assert episode.error == (
+        "TimeoutError: the episode did not end within 0.01 s; it waited for the policy"
+    )
+
+
+@pytest.mark.parametrize("env", ["demo:Slow", "demo:Hanging"])
+def test_an_episode_too_long_for_its_environment_is_a_step_timeout(env: str) -> None:
+    waits = {"demo:Slow": "30", "demo:Hanging": "hang"}
+    episode = run_one(lambda request: waits[env], env, episode_timeout_s=0.2)
+    assert episode.stop_reason == "step_timeout"
+    assert (episode.error or "").endswith("it waited for the environment")
+    assert (len(episode.turns), len(episode.played_turns)) == (1, 0)
+
+
+def test_an_episode_in_which_nothing_waits_is_held_to_its_time() -> None:
+    episode = run_one(lambda request: "neither", env_kwargs={"limit": 10**9}, episode_timeout_s=0.1)
+    assert episode.stop_reason in {"policy_error", "step_timeout"}
+    assert "the episode did not end within 0.1 s" in (episode.error or "")
+
+
+def test_an_episode_too_long_for_a_solution_waits_for_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Stuck, "hangs_in", "solve")
+    assert run_one(Solve(), "demo:Stuck", episode_timeout_s=0.2).stop_reason == "step_timeout"
+
+
+def test_deadlines_that_nothing_misses_do_not_change_the_content() -> None:
+    async def solve(request: Request) -> str:
+        await asyncio.sleep(0)
+        return request.solution or ""
+
+    solve.wants = ("solution",)  # type: ignore[attr-defined]
+    limits = {"step_timeout_s": 30, "policy_timeout_s": 30, "episode_timeout_s": 30}
+    for env in ("demo:Coin", "demo:BlockingCoin"):
+        free = run(solve, env, episodes=20)
+        assert fingerprints(run(solve, env, episodes=20, **limits)) == fingerprints(free)
+
+
+class Stubborn:
+    """A policy that no cancellation ends; the test ends it."""
+
+    def __init__(self) -> None:
+        self.end = asyncio.Event()
+
+    async def __call__(self, request: Request) -> str:
+        while not self.end.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await self.end.wait()
+        return "H"
+
+
+def test_a_call_that_no_cancellation_ends_is_abandoned_with_its_episode() -> None:
+    async def play() -> list[Episode]:
+        policy, before = Stubborn(), asyncio.all_tasks()
+        plays = rollout(policy, "demo:Coin", episodes=2, policy_timeout_s=0.01, concurrency=1)
+        episodes = [episode async for episode in plays]
+        policy.end.set()
+        await asyncio.wait(asyncio.all_tasks() - before)
+        return episodes
+
+    episodes = asyncio.run(play())
+    assert [episode.stop_reason for episode in episodes] == ["policy_error"] * 2
+    assert episodes[0].error == "TimeoutError: the policy did not end when it was late"
+
+
+def test_leaving_early_waits_no_longer_than_the_deadlines_for_a_call_that_goes_on() -> None:
+    async def leave() -> None:
+        policy, before = Stubborn(), asyncio.all_tasks()
+        plays = rollout(policy, "demo:Coin", episodes=4, policy_timeout_s=0.01, concurrency=2)
+        async for _ in plays:
+            break
+        await plays.aclose()
+        policy.end.set()
+        await asyncio.wait(asyncio.all_tasks() - before)
+
+    asyncio.run(leave())
 
 
 def test_a_list_that_the_environment_changes_later_is_recorded_as_it_was() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from gem.content import Action, Observation, observation_copy, observation_text
 from gem.conversation import Conversation, Reply, Request
@@ -30,6 +30,7 @@ class Scene:
         self.assignment, self.spec = assignment, spec
         self.env: Env | None = None
         self.stop_reason: StopReason | None = None
+        self.waits_for: Literal["environment", "policy"] = "environment"
         self._error: str | None = None
         self._talk = Conversation()
         self._turns: list[Turn] = []
@@ -49,6 +50,7 @@ class Scene:
             raise TypeError(f"info['suffix'] is {suffix!r:.60}, and must be a text")
         self._talk.observe(observation, info)
         self._observation, self._info = observation, info
+        self.waits_for = "policy"
 
     def request(self, env: Env, sample: str | None, solution: str | None) -> Request:
         """Put the next question to the policy."""
@@ -68,6 +70,7 @@ class Scene:
 
     def act(self, reply: Reply, action: Action, policy_s: float) -> None:
         """Note the action before it is taken, so that one that fails is on record."""
+        self.waits_for = "environment"
         self._talk.answer(reply.message)
         self._turns.append(
             Turn(

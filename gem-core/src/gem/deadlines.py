@@ -1,0 +1,120 @@
+"""End calls that take too long: one sweeper and one timer for all that are under way.
+
+Knows nothing about who is called, and makes no task: the one that awaits the call is cancelled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+__all__ = ["LateError", "Limit", "Sweeper", "Watch"]
+
+T = TypeVar("T")
+
+
+class LateError(Exception):
+    """The call was late, and what it would have returned or raised is lost."""
+
+    def __init__(self, limit: Limit) -> None:
+        super().__init__(f"not within {limit.timeout_s} s")
+        self.limit = limit
+
+
+class Watch:
+    """What a task awaits under one limit, one call after another.
+
+    `abandon` is called when a late call has not given way to its cancellation after the same time
+    again: its task may never end, and nobody should wait for it.
+    """
+
+    __slots__ = ("abandon", "due", "is_late", "task")
+
+    def __init__(self, task: asyncio.Task[object], abandon: Callable[[], None]) -> None:
+        self.task, self.abandon = task, abandon
+        self.due, self.is_late = math.inf, False
+
+
+class Limit:
+    """A time that many calls may take, each from its own beginning."""
+
+    def __init__(self, sweeper: Sweeper, timeout_s: float) -> None:
+        self.timeout_s = timeout_s
+        self._sweeper = sweeper
+        self._running: dict[Watch, None] = {}  # in the order in which they are due
+
+    async def within(self, watch: Watch, call: Awaitable[T]) -> T:
+        """Await a call. Raises LateError where it outlasts the limit, whatever it then does."""
+        watch.due, watch.is_late = self._sweeper.now() + self.timeout_s, False
+        self._running[watch] = None
+        if watch.due < self._sweeper.due:
+            self._sweeper.arm(watch.due)
+        try:
+            result = await call
+        except (Exception, SystemExit, asyncio.CancelledError):
+            if not watch.is_late:
+                raise
+        finally:
+            self._running.pop(watch, None)
+        if watch.is_late:
+            # The cancellation is dealt with. Python 3.10 does not count them.
+            getattr(watch.task, "uncancel", int)()
+            raise LateError(self)
+        return result
+
+    def check(self, watch: Watch) -> None:
+        """Raise LateError if the time is up: a task that never waits is never cancelled."""
+        if watch.is_late or self._sweeper.now() >= watch.due:
+            raise LateError(self)
+
+    def sweep(self, now: float) -> float:
+        """End what is late by now. Return when the next call is due."""
+        over = []
+        for watch in self._running:
+            if watch.due > now:
+                break
+            over.append(watch)
+        for watch in over:
+            del self._running[watch]
+            if watch.is_late:
+                watch.abandon()
+                continue
+            watch.due, watch.is_late = now + self.timeout_s, True
+            self._running[watch] = None  # the last of all
+            watch.task.cancel()
+        return next((watch.due for watch in self._running), math.inf)
+
+
+class Sweeper:
+    """The limits of one event loop, and the one timer that they share."""
+
+    def __init__(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.now, self._call_at = loop.time, loop.call_at
+        self.due = math.inf
+        self._limits: list[Limit] = []
+        self._timer: asyncio.TimerHandle | None = None
+
+    def limit(self, timeout_s: float) -> Limit:
+        """Return a new limit that this sweeper watches over."""
+        self._limits.append(Limit(self, timeout_s))
+        return self._limits[-1]
+
+    def arm(self, due: float) -> None:
+        """Sweep at that time, and at no other before it."""
+        self.close()
+        self.due = due
+        if due < math.inf:
+            self._timer = self._call_at(due, self._sweep)
+
+    def _sweep(self) -> None:
+        now = max(self.now(), self.due)  # a timer may be early by the clock's resolution
+        self.arm(min(limit.sweep(now) for limit in self._limits))
+
+    def close(self) -> None:
+        """Stop the timer."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -1,0 +1,193 @@
+"""Play one episode to its end, whatever ends it: an answer of the policy, a step, and so on.
+
+Knows nothing about how many are played beside it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import operator
+import time
+import traceback
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gem.bridge import in_thread, is_awaitable
+from gem.content import Action, Message, is_shallow, normalise_text
+from gem.conversation import Policy, Reply, Request, Usage, as_reply
+from gem.deadlines import LateError, Limit, Watch
+from gem.env import Env
+from gem.episode import Episode, StopReason
+from gem.planning import Assignment
+from gem.scene import Scene
+from gem.seeding import stream
+from gem.stage import Stage, blocks, call
+
+__all__ = ["Player", "Terms"]
+
+_UNHARMED = frozenset({"terminated", "truncated", "max_turns", "policy_error"})
+_REASONS: dict[str, StopReason] = {"environment": "step_timeout", "policy": "policy_error"}
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What the episodes of a run share."""
+
+    policy: Policy
+    stage: Stage
+    max_turns: int | None = None
+    step_limit: Limit | None = None
+    policy_limit: Limit | None = None
+    episode_limit: Limit | None = None
+
+
+class _StoppedError(Exception):
+    """An error that ends an episode, with the name that its record gives it."""
+
+    def __init__(self, reason: StopReason, error: BaseException) -> None:
+        super().__init__(reason)
+        self.reason: StopReason = reason
+        self.text = _text_of(error)
+
+
+def _text_of(error: BaseException) -> str:
+    return "".join(traceback.format_exception_only(type(error), error)).strip()
+
+
+class Player:
+    """Plays one episode. `play` runs as a task of its own, which deadlines cancel.
+
+    `abandon` is called where that task does not end by it: `abandoned` is then its episode.
+    """
+
+    def __init__(self, terms: Terms, assignment: Assignment, abandon: Callable[[], None]) -> None:
+        self._terms, self._policy = terms, terms.policy
+        self._wants = frozenset(getattr(terms.policy, "wants", ()))
+        self._scene = Scene(assignment, terms.stage.specs[assignment.env_index])
+        self._abandon, self._is_abandoned = abandon, False
+        self._began = time.perf_counter()
+
+    async def play(self) -> Episode:
+        """Play the episode to its end, whatever ends it."""
+        scene, stage = self._scene, self._terms.stage
+        task = asyncio.current_task()
+        assert task is not None
+        self._whole, self._calls = Watch(task, self._abandon), Watch(task, self._abandon)
+        try:
+            await self._within(self._terms.episode_limit, self._whole, self._perform())
+        except LateError as late:
+            scene.fail(_REASONS[scene.waits_for], f"TimeoutError: {self._lateness(late.limit)}")
+        except _StoppedError as stopped:
+            scene.fail(stopped.reason, stopped.text)
+        except asyncio.CancelledError as error:
+            # Cancelled by the run's end, nobody asks for the episode; by another, it is an error.
+            scene.fail("env_error", _text_of(error))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - anything
+            scene.fail("env_error", _text_of(error))
+            if scene.env is not None:  # no call of it runs on: what it holds can be freed
+                await stage.discard(scene.env)
+        if scene.env is not None and scene.stop_reason in _UNHARMED and not self._is_abandoned:
+            stage.give_back(scene.assignment.env_index, scene.env)
+        return self._record()
+
+    def abandoned(self) -> Episode:
+        """Return the episode of a task that did not end when it was cancelled."""
+        self._is_abandoned, who = True, self._scene.waits_for
+        self._scene.fail(_REASONS[who], f"TimeoutError: the {who} did not end when it was late")
+        return self._record()
+
+    def _record(self) -> Episode:
+        return self._scene.record(_name_of(self._policy), time.perf_counter() - self._began)
+
+    def _lateness(self, limit: Limit) -> str:
+        who = self._scene.waits_for
+        if limit is self._terms.episode_limit:
+            return f"the episode did not end within {limit.timeout_s} s; it waited for the {who}"
+        return f"the {who} did not answer within {limit.timeout_s} s"
+
+    async def _perform(self) -> None:
+        scene, place, terms = self._scene, self._scene.assignment, self._terms
+        env = scene.env = await terms.stage.take(place.env_index)
+        options = {} if place.task is None else {"task": place.task}
+        scene.observe(*await self._in_env(env, "reset", seed=place.seed, **options))
+        if place.repeat:  # a repeat is another try: what is sampled differs
+            env.unwrapped.sample_rng = stream("sample", place.seed, place.repeat)
+        while scene.stop_reason is None:
+            before = time.perf_counter()
+            reply = await self._ask(env)
+            self._refuse_if_late()
+            action = Action(normalise_text(reply.action), tool_calls=reply.action.tool_calls)
+            scene.act(reply, action, time.perf_counter() - before)
+            before = time.perf_counter()
+            step = await self._in_env(env, "step", action)
+            self._refuse_if_late()
+            scene.land(step, time.perf_counter() - before, terms.max_turns)
+
+    def _refuse_if_late(self) -> None:
+        """Hold the episode to its time where nothing in it ever waits."""
+        if self._terms.episode_limit is not None:
+            self._terms.episode_limit.check(self._whole)
+
+    def _in_env(self, env: Env, method: str, *args: Any, **kwargs: Any) -> Awaitable[Any]:
+        return self._within(self._terms.step_limit, self._calls, call(env, method, *args, **kwargs))
+
+    @staticmethod
+    def _within(limit: Limit | None, watch: Watch, awaited: Awaitable[Any]) -> Awaitable[Any]:
+        return awaited if limit is None else limit.within(watch, awaited)
+
+    async def _ask(self, env: Env) -> Reply:
+        try:
+            answer = self._policy(await self._request(env))
+            if is_awaitable(answer):
+                answer = await self._within(self._terms.policy_limit, self._calls, answer)  # type: ignore[arg-type]
+            return _recordable(as_reply(answer))  # type: ignore[arg-type]
+        except LateError:
+            raise
+        except (Exception, SystemExit, asyncio.CancelledError) as error:
+            raise _StoppedError("policy_error", error) from error  # a policy may raise anything
+
+    async def _request(self, env: Env) -> Request:
+        sample = await self._hint(env, "sample", "sample_action")
+        solution = await self._hint(env, "solution", "solve")
+        return self._scene.request(env, sample, solution)
+
+    async def _hint(self, env: Env, want: str, method: str) -> str | None:
+        if want not in self._wants:
+            return None
+        ask: Callable[[], str | None] = getattr(env, method)
+        if not blocks(env):
+            return ask()
+        self._scene.waits_for = "environment"
+        hint: str | None = await self._within(self._terms.step_limit, self._calls, in_thread(ask))
+        self._scene.waits_for = "policy"
+        return hint
+
+
+def _name_of(policy: Policy) -> str:
+    name = getattr(policy, "name", None) or getattr(policy, "__name__", None)
+    return str(name or type(policy).__name__)
+
+
+def _recordable(reply: Reply) -> Reply:
+    """Return the reply as plain data. Raises on what no record could hold, such as NaN."""
+    said = Message("assistant", reply.message.text, reply.message.tool_calls)
+    said = Message.from_json(said.to_json())
+    reply = replace(
+        reply,
+        token_ids=reply.token_ids and tuple(map(int, reply.token_ids)),
+        logprobs=reply.logprobs and tuple(map(float, reply.logprobs)),
+        usage=reply.usage and _plain_usage(reply.usage),
+    )
+    arguments = [dict(call.arguments) for call in said.tool_calls]
+    json.dumps([reply.logprobs, arguments, reply.finish_reason], allow_nan=False)
+    if not is_shallow(arguments):
+        raise ValueError("The arguments of a tool call are nested too deep")
+    return reply
+
+
+def _plain_usage(usage: Usage) -> Usage:
+    if not isinstance(usage, Usage):
+        raise TypeError(f"A reply's usage is {usage!r:.60}, and must be a gem.Usage")
+    return Usage(operator.index(usage.prompt_tokens), operator.index(usage.completion_tokens))
