@@ -68,19 +68,21 @@ class Game(Env):
 
     def _go_on(self, message: str, parts: dict[str, float] | None = None) -> Step:
         """Return a step that ends nothing, unless turns run out. Without parts it pays `step`."""
+        turn = self.turn + 1
+        if turn == self.max_turns:
+            return self._run_out(message, parts or {"step": self.rewards.step})
         if parts is None:
             reward = self.rewards.step
             parts = {"step": reward}
         else:
             reward = sum(parts.values())
-        turn = self.turn + 1
-        if turn == self.max_turns:
-            return self._run_out(message, parts)
         info = {"success": False, "reward_parts": parts, "suffix": self.suffix()}
         return _new(Step, (f"At turn {turn}, {message}", reward, False, False, info))
 
     def _run_out(self, message: str, parts: dict[str, float]) -> Step:
-        parts.update(self.consolation())
+        credit = self.consolation()
+        if credit:
+            parts.update(credit)
         parts["fail"] = self.rewards.fail
         observation = (
             f"At turn {self.turn + 1}, {message}\nYou have reached the maximum number of turns."

@@ -97,7 +97,7 @@ class GuessTheNumber(Game):
         hint = "higher" if guess < self._target else "lower"
         missed = f"you guessed {guess}, and the target number is {hint}."
         if self.turn + 1 == self.max_turns:
-            return self._go_on(missed, self._consoled(guess))
+            return self._run_out(missed, self._consoled(guess))
         return self._go_on(missed)
 
     def _consoled(self, guess: int) -> dict[str, float]:
