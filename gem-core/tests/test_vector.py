@@ -8,6 +8,7 @@ import math
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,20 @@ import pytest
 import gem
 from gem.env import Env
 from gem.episode import Episode
-from gem.errors import BadArguments, EnvClosed, OpaqueError, ResetNeeded, UnknownEnv
+from gem.errors import (
+    BadArguments,
+    EnvClosed,
+    MissingRequirement,
+    OpaqueError,
+    ResetNeeded,
+    UnknownEnv,
+)
 from gem.seeding import episode_seed
 from gem.specs import EnvSpec
 from gem.step import Step
 from gem.vector import SyncVectorEnv, VectorEnv, VectorStep, make_vec
+
+Install = Callable[..., Path]
 
 
 class Count(Env):
@@ -77,6 +87,23 @@ class Faulty(Count):
         super().close()
         if self.close_faults:
             raise RuntimeError(self.close_faults.pop())
+
+
+_CLASS = """
+from gem.vector import SyncVectorEnv
+
+
+class Backwards(SyncVectorEnv):
+    pass
+"""
+_BACKEND = """
+from gem.specs import ExecutorSpec, PluginManifest
+
+plugin = PluginManifest(
+    name="acme",
+    executors=(ExecutorSpec(id="backwards", target="{package}.runs:Backwards", requires=()),),
+)
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -157,8 +184,29 @@ def test_a_number_that_does_not_fit_the_ids_is_refused(ids: Any, number: int | N
 
 
 def test_an_absent_backend_is_refused_with_those_there_are() -> None:
-    with pytest.raises(BadArguments, match=r"backend='ray'\. Installed: 'sync'\. Choose one"):
-        make_vec("vec:Count", backend="ray")
+    with pytest.raises(BadArguments, match=r"backend='none' was .* Installed: .*'sync', 'thread'"):
+        make_vec("vec:Count", backend="none")
+
+
+def test_a_plugin_adds_a_backend_under_its_own_word(install: Install) -> None:
+    manifest = _BACKEND.replace("{package}", "acme_runs")
+    install("acme-runs", manifest=manifest, files={"runs.py": _CLASS})
+
+    with make_vec("vec:Count", backend="backwards", seed=5) as vector:
+        assert vector.reset()[0] == [first_of(0, 0)]
+        assert type(vector).__name__ == "Backwards"
+
+
+def test_a_backend_whose_packages_are_absent_says_what_to_install(install: Install) -> None:
+    install("acme-far", manifest=_BACKEND.replace("()", "('no-such-package',)"))
+
+    with pytest.raises(MissingRequirement, match="The backend 'backwards' needs no-such-package"):
+        make_vec("vec:Count", backend="backwards")
+
+
+def test_workers_that_nobody_has_are_refused() -> None:
+    with pytest.raises(BadArguments, match="num_workers=2 was given with the backend 'sync'"):
+        make_vec("vec:Count", num_workers=2)
 
 
 def test_a_deadline_that_nobody_can_keep_is_refused() -> None:

@@ -1,14 +1,14 @@
-"""What the core itself provides: its wrappers. A plugin like any other."""
+"""What the core itself provides: its wrappers and its backends. A plugin like any other."""
 
 from __future__ import annotations
 
-from gem.specs import PluginManifest, WrapperSpec
+from gem.specs import ExecutorSpec, PluginManifest, WrapperSpec
 
 __all__ = ["plugin"]
 
 plugin = PluginManifest(
     name="core",
-    summary="Wrappers that every environment can use.",
+    summary="Wrappers that every environment can use, and backends that run them.",
     wrappers=(
         WrapperSpec(
             id="concat",
@@ -85,6 +85,18 @@ plugin = PluginManifest(
             target="gem.wrappers.record:Record",
             summary="Append every finished episode to a log.",
             blocking=True,  # each episode waits for the disk
+        ),
+    ),
+    executors=(
+        ExecutorSpec(
+            id="sync",
+            target="gem.vector.sync:SyncVectorEnv",
+            summary="Step environments in turn, in the caller's thread.",
+        ),
+        ExecutorSpec(
+            id="thread",
+            target="gem.vector.thread:ThreadVectorEnv",
+            summary="Step environments on threads, for those that wait.",
         ),
     ),
 )

@@ -29,13 +29,15 @@ from gem.errors import (
 )
 from gem.guards import checked_seed
 from gem.plugins import RIVAL, PluginRecord
-from gem.specs import EnvSpec, PolicySpec, WrapperRef, WrapperSpec
+from gem.specs import EnvSpec, ExecutorSpec, PolicySpec, WrapperRef, WrapperSpec
 from gem.targets import check_requirements, forget_installed, load_target
 from gem.wrapper import Wrapper
 
 __all__ = [
     "EnvLike",
     "WrapperLike",
+    "executor_spec",
+    "executors",
     "list_envs",
     "make",
     "owner",
@@ -68,7 +70,7 @@ class _Catalogue:
         self.records = plugin_records.load_all()
         self.claims: dict[tuple[str, str], list[tuple[PluginRecord, Any]]] = {}
         for record in self.records:
-            for kind in ("envs", "wrappers", "policies"):
+            for kind in ("envs", "wrappers", "policies", "executors"):
                 for found in getattr(record.manifest, kind, ()):
                     self.claims.setdefault((kind, found.id), []).append((record, found))
 
@@ -129,6 +131,11 @@ def policies() -> list[PolicySpec]:
     return _installed().specs("policies")
 
 
+def executors() -> list[ExecutorSpec]:
+    """Return the spec of every backend, by id: the words that `backend=` takes."""
+    return _installed().specs("executors")
+
+
 def spec(env_id: str) -> EnvSpec:
     """Return an environment's spec. Raises UnknownEnv, with near ids, or IdConflict."""
     if env_id in _local:
@@ -163,6 +170,18 @@ def _provided(target: str) -> WrapperSpec | None:
 def policy_spec(policy_id: str) -> PolicySpec:
     """Return a policy's spec. Raises UnknownPolicy or IdConflict."""
     return cast(PolicySpec, _find("policies", policy_id, UnknownPolicy, "gem-env eval --help"))
+
+
+def executor_spec(backend: str) -> ExecutorSpec:
+    """Return a backend's spec. Raises BadArguments, with those installed, or IdConflict."""
+    installed = [found.id for found in executors()]
+    if backend not in installed:
+        raise BadArguments(
+            f"backend={backend!r} was asked for. Installed: {', '.join(map(repr, installed))}. "
+            f"Choose one of them, or install the pack that provides it. {_doubt()}".rstrip(),
+            subject="backend",
+        )
+    return cast(ExecutorSpec, _find("executors", backend, UnknownId, "gem-env plugins"))
 
 
 def _find(kind: str, id: str, unknown: type[UnknownId], listing: str) -> Any:

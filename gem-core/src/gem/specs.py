@@ -115,7 +115,12 @@ class AdapterSpec(_Provided):
 
 
 class ExecutorSpec(_Provided):
-    """One way to run environments, behind the word `backend=`."""
+    """One way to run environments, behind the word `backend=` of `gem.make_vec`.
+
+    `target` is called with a list of `gem.vector.EnvMaker`, one for each environment, and by
+    keyword with make_vec's `autoreset`, `seed`, `num_workers` and `step_timeout_s`. It returns a
+    `gem.VectorEnv`, or raises BadArguments for what it cannot do.
+    """
 
 
 class PluginManifest(_Spec):

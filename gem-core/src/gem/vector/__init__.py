@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from gem.vector.base import AutoReset, VectorEnv, VectorStep
-from gem.vector.making import make_vec
+from gem.vector.base import AutoReset, IndexedStep, VectorEnv, VectorStep
+from gem.vector.making import EnvMaker, make_vec
 from gem.vector.sync import SyncVectorEnv
+from gem.vector.thread import ThreadVectorEnv
 
-__all__ = ["AutoReset", "SyncVectorEnv", "VectorEnv", "VectorStep", "make_vec"]
+__all__ = [
+    "AutoReset",
+    "EnvMaker",
+    "IndexedStep",
+    "SyncVectorEnv",
+    "ThreadVectorEnv",
+    "VectorEnv",
+    "VectorStep",
+    "make_vec",
+]

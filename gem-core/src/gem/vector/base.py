@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gem.content import Observation
 from gem.specs import EnvSpec
 
-__all__ = ["AutoReset", "VectorEnv", "VectorStep"]
+__all__ = ["AutoReset", "IndexedStep", "VectorEnv", "VectorStep"]
 
 V = TypeVar("V", bound="VectorEnv")
 
@@ -29,6 +29,17 @@ class VectorStep(NamedTuple):
     terminated: NDArray[np.bool_]
     truncated: NDArray[np.bool_]
     infos: list[dict[str, Any]]
+
+
+class IndexedStep(NamedTuple):
+    """A VectorStep, and the environment that each of its entries belongs to."""
+
+    observations: list[Observation]
+    rewards: NDArray[np.float64]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+    infos: list[dict[str, Any]]
+    indices: list[int]
 
 
 class VectorEnv(ABC):
@@ -70,6 +81,29 @@ class VectorEnv(ABC):
         `info["final_info"]`; "next_step" starts it in the environment's next step, whose action
         is ignored and whose reward is 0; with "off" a further step raises ResetNeeded before any
         environment is stepped.
+        """
+
+    @abstractmethod
+    def send(self, actions: Sequence[str] | Mapping[int, str]) -> None:
+        """Hand over actions as `step` takes them, and wait for none: `recv` gives the results.
+
+        Several batches may be in flight, an environment in one of them: EnvBusy for one that is
+        sent to again before its result was received. While anything is in flight, `step` and
+        `reset` raise EnvBusy as well.
+        """
+
+    @abstractmethod
+    def recv(self, min_ready: int = 1, timeout_s: float | None = None) -> IndexedStep:
+        """Return what is ready, once that is `min_ready` results or all that are in flight.
+
+        At the timeout it returns what there is then: fewer, or none. The results are those of
+        `step`, in the order in which they became ready; no environment waits for a slower one,
+        and what happens in an episode depends on no order. Raises EnvUsageError where nothing is
+        in flight.
+
+            vector.send(dict(enumerate(policy(vector.reset()[0]))))
+            while is_wanted(results := vector.recv(min_ready=8)):
+                vector.send(dict(zip(results.indices, policy(results.observations))))
         """
 
     @abstractmethod

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Any
 
+from gem.env import Env
 from gem.errors import BadArguments
-from gem.registry import EnvLike, WrapperLike, make
+from gem.registry import EnvLike, WrapperLike, executor_spec, make
 from gem.specs import EnvSpec
+from gem.targets import check_requirements, load_target
 from gem.vector.base import AutoReset, VectorEnv
-from gem.vector.sync import SyncVectorEnv
 
-__all__ = ["make_vec"]
+__all__ = ["EnvMaker", "make_vec"]
 
-_BACKENDS = ("sync",)
+
+@dataclass(frozen=True, slots=True)
+class EnvMaker:
+    """What makes one environment, by a call here or, of its fields, anywhere: `gem.make`'s own."""
+
+    env: EnvLike
+    wrappers: tuple[WrapperLike, ...]
+    kwargs: Mapping[str, Any]
+
+    def __call__(self) -> Env:
+        return make(self.env, wrappers=self.wrappers, **self.kwargs)
 
 
 def make_vec(
@@ -26,32 +37,36 @@ def make_vec(
     autoreset: AutoReset = "same_step",
     wrappers: Iterable[WrapperLike] = (),
     seed: int | None = None,
+    num_workers: int | None = None,
     step_timeout_s: float | None = None,
     **kwargs: Any,
 ) -> VectorEnv:
     """Build a vector of environments: one for each of `ids`, or `num_envs`, going round `ids`.
 
     Every environment gets `wrappers` and `kwargs`. Without a `seed` the run seed is drawn at
-    random. `step_timeout_s` needs a backend that can leave a step behind, which "sync" cannot:
-    it steps in the caller's thread. Raises BadArguments, and what `gem.make` raises; then every
-    environment made so far is closed.
+    random. What happens in an episode does not depend on the backend:
+
+    - "sync" steps one environment after the other, in the caller's thread: the cheapest for
+      steps that only compute a little.
+    - "thread" steps on `num_workers` threads, for steps that wait. A step that outlasts
+      `step_timeout_s` costs its own episode.
+    - Plugins add others, each under its word: the manifest's `executors`.
+
+    Raises BadArguments for a word that is not installed, and for what a backend cannot do; and
+    what `gem.make` raises: then every environment made so far is closed.
     """
-    if backend not in _BACKENDS:
-        raise BadArguments(
-            f"make_vec was asked for backend={backend!r}. Installed: "
-            f"{', '.join(map(repr, _BACKENDS))}. Choose one of them.",
-            subject="make_vec",
-        )
-    if step_timeout_s is not None:
-        raise BadArguments(
-            f"make_vec was given step_timeout_s={step_timeout_s!r} with backend={backend!r}, which "
-            "steps in the caller's thread and cannot stop a step. Leave it out, or run the "
-            "episodes with gem.rollout(step_timeout_s=...), which can.",
-            subject="make_vec",
-        )
+    executor = executor_spec(backend)
+    check_requirements(executor.requires, subject=f"The backend {backend!r}")
     stack = tuple(wrappers)
-    makers = [partial(make, each, wrappers=stack, **kwargs) for each in _each(ids, num_envs)]
-    return SyncVectorEnv(makers, autoreset=autoreset, seed=seed)
+    makers = [EnvMaker(each, stack, kwargs) for each in _each(ids, num_envs)]
+    vector: VectorEnv = load_target(executor.target)(
+        makers,
+        autoreset=autoreset,
+        seed=seed,
+        num_workers=num_workers,
+        step_timeout_s=step_timeout_s,
+    )
+    return vector
 
 
 def _each(ids: EnvLike | Sequence[EnvLike], num_envs: int | None) -> list[EnvLike]:

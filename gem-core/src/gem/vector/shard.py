@@ -1,0 +1,240 @@
+"""Some environments of a vector, by index, and what is asked of them as plain data.
+
+A command is a tuple: a word, and columns with one entry for each environment. `carry_out` returns
+an Answer, columns again. Neither holds an environment, so both can cross to another thread,
+process or machine. Knows nothing about arrays, run seeds, deadlines or when a new episode is due.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from math import fsum, isfinite
+from typing import Any, NamedTuple
+
+from gem.content import Observation
+from gem.env import Env
+from gem.specs import EnvSpec
+
+__all__ = ["FAULTS", "Answer", "Command", "Maker", "Shard", "failure_info"]
+
+Maker = Callable[[], Env]
+
+Command = tuple[Any, ...]
+"""`("reset", indices, seeds)`, `("step", indices, actions, seeds)` or `("fail", indices, infos,
+seeds)`, which gives environments up as if a step of theirs had failed with that info.
+
+The `seeds` of step and fail are for the episodes that follow those which end; None: none follows.
+"""
+
+FAULTS: tuple[type[BaseException], ...] = (Exception, SystemExit)
+"""What costs an episode where a shard is worked by its caller's own thread."""
+
+_Row = tuple[Observation, float, bool, bool, dict[str, Any]]
+
+
+class Answer(NamedTuple):
+    """What became of a command: three columns, one entry for each of `indices`, and what is rare.
+
+    Where an episode ended and another follows, the observation and the info are the next one's,
+    the ended one's being in its `final_observation` and `final_info`; the reward is the step's.
+    `ended` has (index, terminated, truncated) for each episode that ended, `idle` the indices
+    that have no episode now because none followed, or failed to start. `warned` are texts that
+    the user should see.
+    """
+
+    indices: Sequence[int]
+    observations: list[Observation]
+    rewards: list[float]
+    infos: list[dict[str, Any]]
+    ended: Sequence[tuple[int, bool, bool]] = ()
+    idle: Sequence[int] = ()
+    warned: Sequence[str] = ()
+
+
+class Shard:
+    """Environments by index. Each of `makers` makes one, and makes it anew where that one failed.
+
+    What is among `faults` ends the episode of the environment that raised it: reward 0,
+    observation "", truncated, an info of `stop_reason` and `error`. All else is raised.
+    """
+
+    def __init__(
+        self,
+        makers: Mapping[int, Maker],
+        *,
+        faults: tuple[type[BaseException], ...] = FAULTS,
+    ) -> None:
+        self._makers, self._faults = dict(makers), faults
+        self._envs: dict[int, Env] = {}
+        self._steps: dict[int, Callable[[str], Any]] = {}
+        self._lost = set(self._makers)  # failed or not made yet, to be made before a reset
+        self._ends: dict[int, _Row] = {}  # while the reset that follows an end is running
+        self._warned: list[str] = []
+
+    @property
+    def envs(self) -> Mapping[int, Env]:
+        """The environments. One that failed stays here until it is made anew."""
+        return self._envs
+
+    def make(self) -> list[EnvSpec | None]:
+        """Make all and return their specs. Where one cannot be made, close the others and raise."""
+        with ExitStack() as stack:
+            for index in self._makers:
+                self._put(index)
+                stack.callback(self._envs[index].close)
+            stack.pop_all()
+        return [env.spec for env in self._envs.values()]
+
+    def carry_out(self, command: Command) -> Answer:
+        """Do what a command says, environment by environment, in its order."""
+        word, *columns = command
+        answer: Answer = getattr(self, f"_{word}")(*columns)
+        if self._warned:
+            answer, self._warned = answer._replace(warned=self._warned), []
+        return answer
+
+    def close(self) -> None:
+        """Close every environment, the last first, even where closing one raises."""
+        with ExitStack() as stack:
+            for env in self._envs.values():
+                stack.callback(env.close)
+
+    def left_behind(self) -> Shard:
+        """Return a successor whose environments are yet to be made. This one starts no episode.
+
+        It is for a shard that a call of an environment does not give back.
+        """
+        successor = Shard(self._makers, faults=self._faults)
+        self._lost.update(self._makers)
+        self._makers.clear()
+        return successor
+
+    def unfinished(self, command: Command, info: dict[str, Any]) -> Answer | None:
+        """Answer for one environment whose reset does not come back; None for a step or fail.
+
+        It is for a shard that was left behind; `info` stands for the episode that does not start.
+        An end that the reset was to follow is told as it was.
+        """
+        word, indices = command[:2]
+        if word == "reset":
+            return Answer(indices, [""], [0.0], [info], (), indices)
+        end = self._ends.get(indices[0])
+        if end is None:
+            return None
+        observation, first_info = _followed(end, ("", 0.0, False, True, info))
+        ended = [(indices[0], bool(end[2]), bool(end[3]))]
+        return Answer(indices, [observation], [end[1]], [first_info], ended, indices)
+
+    def _reset(self, indices: Sequence[int], seeds: Sequence[int]) -> Answer:
+        rows = [self._start(index, seed) for index, seed in zip(indices, seeds, strict=True)]
+        idle = [index for index, row in zip(indices, rows, strict=True) if row[3]]
+        return Answer(
+            indices, [row[0] for row in rows], [0.0] * len(rows), [row[4] for row in rows], (), idle
+        )
+
+    def _step(
+        self, indices: Sequence[int], actions: Iterable[str], seeds: Sequence[int] | None
+    ) -> Answer:
+        steps, rows = self._steps, list[_Row]()
+        for index, action in zip(indices, actions, strict=True):
+            try:
+                rows.append(steps[index](action))
+            except self._faults as error:
+                rows.append(self._lose(index, error))
+        rewards = [row[1] for row in rows]
+        if not _are_finite(rewards):
+            rows = [self._with_a_reward(*each) for each in zip(indices, rows, strict=True)]
+            rewards = [row[1] for row in rows]
+        return self._settled(indices, rows, rewards, seeds)
+
+    def _fail(
+        self, indices: Sequence[int], infos: Sequence[dict[str, Any]], seeds: Sequence[int] | None
+    ) -> Answer:
+        self._lost.update(indices)
+        rows: list[_Row] = [("", 0.0, False, True, info) for info in infos]
+        return self._settled(indices, rows, [0.0] * len(rows), seeds)
+
+    def _settled(
+        self,
+        indices: Sequence[int],
+        rows: Sequence[_Row],
+        rewards: list[float],
+        seeds: Sequence[int] | None,
+    ) -> Answer:
+        """Let the next episode follow each that ended."""
+        observations, infos = [row[0] for row in rows], [row[4] for row in rows]
+        positions = [position for position, row in enumerate(rows) if row[2] or row[3]]
+        if not positions:
+            return Answer(indices, observations, rewards, infos)
+        ended, idle = list[tuple[int, bool, bool]](), list[int]()
+        for position in positions:
+            index, row = indices[position], rows[position]
+            ended.append((index, bool(row[2]), bool(row[3])))
+            if seeds is None:
+                idle.append(index)
+                continue
+            self._ends[index] = row
+            start = self._start(index, seeds[position])
+            observations[position], infos[position] = _followed(row, start)
+            del self._ends[index]
+            if start[3]:
+                idle.append(index)
+        return Answer(indices, observations, rewards, infos, ended, idle)
+
+    def _start(self, index: int, seed: int) -> _Row:
+        """Start an episode. The row is truncated where that failed."""
+        try:
+            if index in self._lost:
+                self._replace(index)
+            observation, info = self._envs[index].reset(seed=seed)
+        except self._faults as error:
+            return self._lose(index, error)
+        return observation, 0.0, False, False, info
+
+    def _replace(self, index: int) -> None:
+        former = self._envs.get(index)
+        try:
+            if former is not None:
+                former.close()
+        except self._faults as error:  # it failed already: another one takes its place
+            self._warned.append(f"Closing environment {index} failed: {error!r}")
+        self._put(index)
+
+    def _put(self, index: int) -> None:
+        env = self._makers[index]()
+        self._envs[index], self._steps[index] = env, env.step
+        self._lost.discard(index)
+
+    def _with_a_reward(self, index: int, row: _Row) -> _Row:
+        """Return the row, or a failure's where its reward is not a finite number."""
+        try:
+            if not isfinite(row[1]):
+                raise ValueError(f"step returned the reward {row[1]!r}, not a finite one")
+        except self._faults as error:
+            return self._lose(index, error)
+        return row
+
+    def _lose(self, index: int, error: BaseException) -> _Row:
+        """Give an environment up and return what stands for its answer."""
+        self._lost.add(index)
+        return "", 0.0, False, True, failure_info("env_error", error)
+
+
+def failure_info(stop_reason: str, error: BaseException) -> dict[str, Any]:
+    """Return the info that stands for a call which failed."""
+    text = "".join(traceback.format_exception_only(type(error), error)).strip()
+    return {"stop_reason": stop_reason, "error": text}
+
+
+def _are_finite(rewards: Sequence[float]) -> bool:
+    try:
+        return isfinite(fsum(rewards))
+    except Exception:  # noqa: BLE001 - a reward may be any object; each is looked at by itself
+        return False
+
+
+def _followed(end: _Row, start: _Row) -> tuple[Observation, dict[str, Any]]:
+    """Return the first observation and info of an episode that follows another's end."""
+    return start[0], {**start[4], "final_observation": end[0], "final_info": end[4]}
