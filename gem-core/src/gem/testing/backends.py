@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gem.bridge import wait_for
 from gem.conversation import Request
 from gem.episode import Episode
+from gem.errors import MissingRequirement
+from gem.registry import executors
 from gem.rollouts import rollout
 from gem.seeding import episode_seed
+from gem.specs import ExecutorSpec
+from gem.targets import check_requirements, load_target
 from gem.testing.playing import Moment, Play, first_difference, moment_of, play
 from gem.testing.report import NotHeldError
 from gem.testing.subject import Subject, drive
-from gem.vector import SyncVectorEnv
+from gem.vector import EnvMaker, VectorEnv
 
 __all__ = ["rollouts_agree", "vectors_agree"]
 
@@ -54,10 +60,37 @@ def _rolled_out(subject: Subject, concurrency: int) -> dict[int, Episode]:
 
 
 def vectors_agree(subject: Subject) -> str:
-    """Step several environments in lock-step, and compare each with one alone."""
+    """Step several environments in lock-step on every backend, and compare each with one alone."""
     alone = [_alone(subject, index) for index in range(_EPISODES)]
-    makers = [subject.make] * _EPISODES
-    with SyncVectorEnv(makers, autoreset="off", seed=_RUN_SEED) as vector:
+    backends = [executor for executor in executors() if _is_present(executor)]
+    for executor in backends:
+        for index, stream in enumerate(_in_lock_step(subject, executor, alone)):
+            difference = first_difference(alone[index].moments, stream)
+            if difference is not None:
+                raise NotHeldError(
+                    f"environment {index}, alone and in a vector ({executor.id}): {difference}"
+                )
+    names = ", ".join(executor.id for executor in backends)
+    return f"{names}, {_EPISODES} environments in lock-step"
+
+
+def _is_present(executor: ExecutorSpec) -> bool:
+    try:
+        check_requirements(executor.requires, subject=executor.id)
+    except MissingRequirement:
+        return False
+    return True
+
+
+def _in_lock_step(
+    subject: Subject, executor: ExecutorSpec, alone: Sequence[Play]
+) -> list[list[Moment]]:
+    """Take the actions of episodes that were played alone."""
+    makers = [EnvMaker(subject.env, subject.wrappers, subject.kwargs)] * _EPISODES
+    vector: VectorEnv = load_target(executor.target)(
+        makers, autoreset="off", seed=_RUN_SEED, num_workers=None, step_timeout_s=None
+    )
+    with vector:
         observations, infos = vector.reset()
         streams = [[moment_of(*start)] for start in zip(observations, infos, strict=True)]
         for turn in range(max(len(each.actions) for each in alone)):
@@ -67,11 +100,7 @@ def vectors_agree(subject: Subject) -> str:
                 if turn < len(each.actions)
             }
             _step_together(vector, actions, streams)
-    for index, (each, stream) in enumerate(zip(alone, streams, strict=True)):
-        difference = first_difference(each.moments, stream)
-        if difference is not None:
-            raise NotHeldError(f"environment {index}, alone and in a vector: {difference}")
-    return f"sync, {_EPISODES} environments in lock-step"
+    return streams
 
 
 def _alone(subject: Subject, index: int) -> Play:
@@ -79,9 +108,7 @@ def _alone(subject: Subject, index: int) -> Play:
         return play(env, drive, episode_seed(_RUN_SEED, index, 0), most_turns=_MOST_TURNS)
 
 
-def _step_together(
-    vector: SyncVectorEnv, actions: dict[int, str], streams: list[list[Moment]]
-) -> None:
+def _step_together(vector: VectorEnv, actions: dict[int, str], streams: list[list[Moment]]) -> None:
     observations, *rest, infos = vector.step(actions)
     rows = zip(actions, observations, infos, zip(*rest, strict=True), strict=True)
     for index, observation, info, (reward, terminated, truncated) in rows:
