@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from gem.deadlines import LateError, Limit, Sweeper, Watch
+from gem.deadlines import Abandon, LateError, Limit, Sweeper, Watch
 
 SHORT_S, LONG_S = 0.01, 60.0
 
 
-def watch(abandon: Callable[[], None] = lambda: None) -> Watch:
+def watch(abandon: Abandon = lambda task: None) -> Watch:
     task = asyncio.current_task()
     assert task is not None
     return Watch(task, abandon)
@@ -113,7 +113,7 @@ def test_a_task_goes_on_after_a_late_call_as_if_never_cancelled() -> None:
 
 
 def test_a_call_that_goes_on_all_the_same_is_abandoned_once() -> None:
-    abandoned: list[int] = []
+    abandoned: list[asyncio.Task[Any]] = []
 
     async def test() -> None:
         end = asyncio.Event()
@@ -123,15 +123,15 @@ def test_a_call_that_goes_on_all_the_same_is_abandoned_once() -> None:
                 with contextlib.suppress(asyncio.CancelledError):
                     await end.wait()
 
-        def abandon() -> None:
-            abandoned.append(1)
+        def abandon(task: asyncio.Task[Any]) -> None:
+            abandoned.append(task)
             end.set()
 
         with pytest.raises(LateError):
             await Sweeper().limit(SHORT_S).within(watch(abandon), call())
 
     run(test)
-    assert abandoned == [1]
+    assert len(abandoned) == 1
 
 
 def test_the_outer_of_two_limits_may_be_the_shorter() -> None:

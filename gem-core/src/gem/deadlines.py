@@ -8,11 +8,12 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
-__all__ = ["LateError", "Limit", "Sweeper", "Watch"]
+__all__ = ["Abandon", "LateError", "Limit", "Sweeper", "Watch"]
 
 T = TypeVar("T")
+Abandon = Callable[["asyncio.Task[Any]"], None]
 
 
 class LateError(Exception):
@@ -26,13 +27,13 @@ class LateError(Exception):
 class Watch:
     """What a task awaits under one limit, one call after another.
 
-    `abandon` is called when a late call has not given way to its cancellation after the same time
-    again: its task may never end, and nobody should wait for it.
+    `abandon` is called with the task when a late call has not given way to its cancellation after
+    the same time again: the task may never end, and nobody should wait for it.
     """
 
     __slots__ = ("abandon", "due", "is_late", "task")
 
-    def __init__(self, task: asyncio.Task[object], abandon: Callable[[], None]) -> None:
+    def __init__(self, task: asyncio.Task[Any], abandon: Abandon) -> None:
         self.task, self.abandon = task, abandon
         self.due, self.is_late = math.inf, False
 
@@ -79,7 +80,7 @@ class Limit:
         for watch in over:
             del self._running[watch]
             if watch.is_late:
-                watch.abandon()
+                watch.abandon(watch.task)
                 continue
             watch.due, watch.is_late = now + self.timeout_s, True
             self._running[watch] = None  # the last of all

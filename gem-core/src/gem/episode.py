@@ -36,6 +36,7 @@ __all__ = [
     "EpisodeLog",
     "StopReason",
     "Turn",
+    "answer_of",
     "is_success",
     "plain_info",
     "read_episodes",
@@ -93,16 +94,7 @@ class Turn:
 
         Raises TypeError or ValueError on what no record could hold.
         """
-        parts = step.info.get("reward_parts", {})
-        return replace(
-            self,
-            reward=_finite(step.reward),
-            terminated=bool(step.terminated),
-            truncated=bool(step.truncated),
-            reward_parts={str(name): _finite(part) for name, part in parts.items()},
-            info=plain_info(step.info),
-            tool_results=tuple(map(_checked_result, step.info.get("tool_results", ()))),
-        )
+        return replace(self, **answer_of(step))
 
     def outcome(self) -> dict[str, Any]:
         """Return what must reproduce, as JSON data."""
@@ -239,6 +231,23 @@ class Episode:
         final = plain["final_observation"]
         known["final_observation"] = None if final is None else observation_from_json(final)
         return cls(**known)
+
+
+def answer_of(step: Step) -> dict[str, Any]:
+    """Return what a turn records of a step, by field.
+
+    Raises TypeError or ValueError on what no record could hold.
+    """
+    _, reward, terminated, truncated, info = step
+    parts = info.get("reward_parts", {})
+    return {
+        "reward": _finite(reward),
+        "terminated": bool(terminated),
+        "truncated": bool(truncated),
+        "reward_parts": {str(name): _finite(part) for name, part in parts.items()},
+        "info": plain_info(info),
+        "tool_results": tuple(map(_checked_result, info.get("tool_results", ()))),
+    }
 
 
 def plain_info(info: Mapping[str, Any]) -> dict[str, Any]:

@@ -68,12 +68,12 @@ class MicroBatch:
         self.name = str(name or type(fn).__name__)
         self.wants = frozenset(getattr(fn, "wants", ()))
 
-    async def __call__(self, request: Request) -> PolicyAnswer:
-        """Return the answer to one request, once its batch is answered."""
+    def __call__(self, request: Request) -> Awaitable[PolicyAnswer]:
+        """Return the awaitable answer to one request. Call it on a running event loop."""
         loop = asyncio.get_running_loop()
         if self._desk is None or self._desk.loop is not loop:
             self._desk = _Desk(loop, self._fn, self._max_batch, self._max_wait_s)
-        return await self._desk.ask(request)
+        return self._desk.ask(request)
 
     async def aclose(self) -> None:
         """Cancel what waits or is in flight on this loop, and close `fn` if it can be.
@@ -177,6 +177,7 @@ class _Desk:
         del self._flying[batch]
         for seat in batch.seats:
             seat.answer.cancel()  # nothing, unless the batch was cancelled, begun or not
+        batch.seats.clear()  # they name their batch: no circle is left to be collected
         self._begin()
 
     async def _answer(self, batch: _Batch) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import operator
 import time
 import traceback
@@ -16,8 +17,8 @@ from typing import Any
 
 from gem.bridge import in_thread, is_awaitable
 from gem.content import Action, Message, is_shallow, normalise_text
-from gem.conversation import Policy, Reply, Request, Usage, as_reply
-from gem.deadlines import LateError, Limit, Watch
+from gem.conversation import Policy, Reply, Usage, as_reply
+from gem.deadlines import Abandon, LateError, Limit, Watch
 from gem.env import Env
 from gem.episode import Episode, StopReason
 from gem.planning import Assignment
@@ -27,6 +28,7 @@ from gem.stage import Stage, blocks, call
 
 __all__ = ["Player", "Terms"]
 
+_NO_HINTS = (None, None)
 _UNHARMED = frozenset({"terminated", "truncated", "max_turns", "policy_error"})
 _REASONS: dict[str, StopReason] = {"environment": "step_timeout", "policy": "policy_error"}
 
@@ -59,10 +61,10 @@ def _text_of(error: BaseException) -> str:
 class Player:
     """Plays one episode. `play` runs as a task of its own, which deadlines cancel.
 
-    `abandon` is called where that task does not end by it: `abandoned` is then its episode.
+    `abandon` is called with that task where it does not end: `abandoned` is then its episode.
     """
 
-    def __init__(self, terms: Terms, assignment: Assignment, abandon: Callable[[], None]) -> None:
+    def __init__(self, terms: Terms, assignment: Assignment, abandon: Abandon) -> None:
         self._terms, self._policy = terms, terms.policy
         self._wants = frozenset(getattr(terms.policy, "wants", ()))
         self._scene = Scene(assignment, terms.stage.specs[assignment.env_index])
@@ -116,9 +118,8 @@ class Player:
             env.unwrapped.sample_rng = stream("sample", place.seed, place.repeat)
         while scene.stop_reason is None:
             before = time.perf_counter()
-            reply = await self._ask(env)
+            reply, action = await self._ask(env)
             self._refuse_if_late()
-            action = Action(normalise_text(reply.action), tool_calls=reply.action.tool_calls)
             scene.act(reply, action, time.perf_counter() - before)
             before = time.perf_counter()
             step = await self._in_env(env, "step", action)
@@ -137,21 +138,23 @@ class Player:
     def _within(limit: Limit | None, watch: Watch, awaited: Awaitable[Any]) -> Awaitable[Any]:
         return awaited if limit is None else limit.within(watch, awaited)
 
-    async def _ask(self, env: Env) -> Reply:
+    async def _ask(self, env: Env) -> tuple[Reply, Action]:
         try:
-            answer = self._policy(await self._request(env))
+            hints = await self._hints(env) if self._wants else _NO_HINTS
+            answer = self._policy(self._scene.request(env, *hints))
             if is_awaitable(answer):
                 answer = await self._within(self._terms.policy_limit, self._calls, answer)  # type: ignore[arg-type]
-            return _recordable(as_reply(answer))  # type: ignore[arg-type]
+            reply = _recordable(as_reply(answer))  # type: ignore[arg-type]
+            said = reply.message
+            return reply, Action(normalise_text(said.text), tool_calls=said.tool_calls)
         except LateError:
             raise
         except (Exception, SystemExit, asyncio.CancelledError) as error:
             raise _StoppedError("policy_error", error) from error  # a policy may raise anything
 
-    async def _request(self, env: Env) -> Request:
+    async def _hints(self, env: Env) -> tuple[str | None, str | None]:
         sample = await self._hint(env, "sample", "sample_action")
-        solution = await self._hint(env, "solution", "solve")
-        return self._scene.request(env, sample, solution)
+        return sample, await self._hint(env, "solution", "solve")
 
     async def _hint(self, env: Env, want: str, method: str) -> str | None:
         if want not in self._wants:
@@ -172,19 +175,29 @@ def _name_of(policy: Policy) -> str:
 
 def _recordable(reply: Reply) -> Reply:
     """Return the reply as plain data. Raises on what no record could hold, such as NaN."""
-    said = Message("assistant", reply.message.text, reply.message.tool_calls)
-    said = Message.from_json(said.to_json())
-    reply = replace(
+    if reply.message.tool_calls:
+        _refuse_unrecordable(reply.message)
+    if reply.finish_reason is not None:
+        json.dumps(reply.finish_reason, allow_nan=False)
+    if reply.token_ids is None and reply.logprobs is None and reply.usage is None:
+        return reply
+    logprobs = reply.logprobs and tuple(map(float, reply.logprobs))
+    if logprobs and not all(map(math.isfinite, logprobs)):
+        raise ValueError("A logprob of a reply is not finite")
+    return replace(
         reply,
         token_ids=reply.token_ids and tuple(map(int, reply.token_ids)),
-        logprobs=reply.logprobs and tuple(map(float, reply.logprobs)),
+        logprobs=logprobs,
         usage=reply.usage and _plain_usage(reply.usage),
     )
-    arguments = [dict(call.arguments) for call in said.tool_calls]
-    json.dumps([reply.logprobs, arguments, reply.finish_reason], allow_nan=False)
+
+
+def _refuse_unrecordable(message: Message) -> None:
+    said = Message.from_json(Message("assistant", "", message.tool_calls).to_json())
+    arguments = [dict(called.arguments) for called in said.tool_calls]
+    json.dumps(arguments, allow_nan=False)
     if not is_shallow(arguments):
         raise ValueError("The arguments of a tool call are nested too deep")
-    return reply
 
 
 def _plain_usage(usage: Usage) -> Usage:

@@ -138,24 +138,26 @@ class _Flight:
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
-        self._running: set[asyncio.Task[Episode]] = set()
+        self._running: dict[asyncio.Task[Episode], Player] = {}
         self._landed: asyncio.Queue[Callable[[], Episode]] = asyncio.Queue()
 
     def start(self, assignment: Assignment) -> None:
         """Begin to play."""
-        player = Player(self._terms, assignment, lambda: self._land(task, player.abandoned))
+        player = Player(self._terms, assignment, self._abandon)
         task = asyncio.ensure_future(player.play())
-        self._running.add(task)
-        task.add_done_callback(lambda task: self._land(task, task.result))
+        self._running[task] = player
+        task.add_done_callback(self._end)
 
     async def landed(self) -> Episode:
         """Return the next episode that ends."""
         return (await self._landed.get())()
 
-    def _land(self, task: asyncio.Task[Episode], outcome: Callable[[], Episode]) -> None:
-        if task in self._running:  # else it was abandoned before
-            self._running.discard(task)
-            self._landed.put_nowait(outcome)
+    def _end(self, task: asyncio.Task[Episode]) -> None:
+        if self._running.pop(task, None) is not None:  # else it was abandoned before
+            self._landed.put_nowait(task.result)
+
+    def _abandon(self, task: asyncio.Task[Episode]) -> None:
+        self._landed.put_nowait(self._running.pop(task).abandoned)
 
     async def close(self) -> None:
         """Cancel what is running, and wait until it has ended or is abandoned."""

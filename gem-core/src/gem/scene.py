@@ -7,20 +7,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from gem.content import Action, Observation, observation_copy, observation_text
 from gem.conversation import Conversation, Reply, Request
 from gem.env import Env
-from gem.episode import Episode, StopReason, Turn, is_success
+from gem.episode import Episode, StopReason, Turn, answer_of, is_success
 from gem.planning import Assignment
 from gem.registry import versions
-from gem.seeding import key_seed
+from gem.seeding import seeds_under
 from gem.specs import EnvSpec
 from gem.step import Step
 
 __all__ = ["Scene"]
+
+
+_UNANSWERED = {"reward": 0.0, "terminated": False, "truncated": False}
+
+
+class _Taken(NamedTuple):
+    """An action that the environment has not answered yet."""
+
+    reply: Reply
+    action: Action
+    policy_s: float
 
 
 class Scene:
@@ -33,7 +43,9 @@ class Scene:
         self.waits_for: Literal["environment", "policy"] = "environment"
         self._error: str | None = None
         self._talk = Conversation()
+        self._policy_seed = seeds_under("policy", assignment.seed, assignment.repeat)
         self._turns: list[Turn] = []
+        self._taken: _Taken | None = None
         self._sum = 0.0
         self._success: bool | None = None
         self._observation: Observation | None = None
@@ -55,15 +67,15 @@ class Scene:
     def request(self, env: Env, sample: str | None, solution: str | None) -> Request:
         """Put the next question to the policy."""
         is_finished = env.prompt_is_finished
-        turn, place = len(self._turns), self.assignment
+        turn = len(self._turns)
         return Request(
             messages=() if is_finished else self._talk.messages,
             prompt=observation_text(self._observation or "") if is_finished else None,
             tools=tuple(env.tools),
-            seed=key_seed("policy", place.seed, place.repeat, turn),
+            seed=self._policy_seed(turn),
             turn=turn,
             env_id=self.spec.id,
-            task=place.task,
+            task=self.assignment.task,
             sample=sample,
             solution=solution,
         )
@@ -72,30 +84,33 @@ class Scene:
         """Note the action before it is taken, so that one that fails is on record."""
         self.waits_for = "environment"
         self._talk.answer(reply.message)
-        self._turns.append(
-            Turn(
-                observation=self._observation if self._observation is not None else "",
-                action=str(action),
-                reward=0.0,
-                terminated=False,
-                truncated=False,
-                suffix=self._info.get("suffix"),
-                tool_calls=action.tool_calls,
-                policy_s=policy_s,
-                token_ids=reply.token_ids,
-                logprobs=reply.logprobs,
-                finish_reason=reply.finish_reason,
-                usage=reply.usage,
-            )
+        self._taken = _Taken(reply, action, policy_s)
+
+    def _turn_of(self, taken: _Taken, answer: Mapping[str, Any], step_s: float = 0.0) -> Turn:
+        reply, action, policy_s = taken
+        return Turn(
+            observation=self._observation if self._observation is not None else "",
+            action=str(action),
+            suffix=self._info.get("suffix"),
+            tool_calls=action.tool_calls,
+            step_s=step_s,
+            policy_s=policy_s,
+            token_ids=reply.token_ids,
+            logprobs=reply.logprobs,
+            finish_reason=reply.finish_reason,
+            usage=reply.usage,
+            **answer,
         )
 
     def land(self, step: Step, step_s: float, max_turns: int | None) -> None:
         """Note what the action led to, and whether that was the end."""
-        turn = self._turns[-1].answered(step)
+        assert self._taken is not None
+        turn = self._turn_of(self._taken, answer_of(step), step_s)
         self._sum += turn.reward
         if not math.isfinite(self._sum):
             raise ValueError(f"step returned the reward {turn.reward!r}, too large for a sum")
-        self._turns[-1] = replace(turn, step_s=step_s)
+        self._turns.append(turn)
+        self._taken = None
         self.observe(step.observation, step.info)
         if turn.terminated or turn.truncated:
             self.stop_reason = "terminated" if turn.terminated else "truncated"
@@ -107,6 +122,9 @@ class Scene:
     def fail(self, reason: StopReason, error: str) -> None:
         """End the episode by an error."""
         self.stop_reason, self._error = reason, error
+        if self._taken is not None:
+            self._turns.append(self._turn_of(self._taken, _UNANSWERED))
+            self._taken = None
         self._observation = None
 
     @property
