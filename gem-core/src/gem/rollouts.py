@@ -6,10 +6,11 @@ Knows nothing about where policies come from or where episodes are kept.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
-from itertools import islice
-from typing import Any, Literal, NamedTuple
+from itertools import groupby, islice
+from typing import Any, Literal, NamedTuple, overload
 
 from gem.conversation import Policy
 from gem.deadlines import Sweeper
@@ -22,6 +23,48 @@ from gem.registry import WrapperLike
 from gem.stage import Stage
 
 __all__ = ["rollout"]
+
+
+@overload
+def rollout(
+    policy: Policy,
+    env: Envs,
+    *,
+    episodes: int | Literal["all"] = 1,
+    repeats: int = 1,
+    seed: int = 0,
+    concurrency: int = 64,
+    backend: str = "inline",
+    wrappers: Sequence[WrapperLike] = (),
+    env_kwargs: Mapping[str, Any] | None = None,
+    max_turns: int | None = None,
+    step_timeout_s: float | None = None,
+    policy_timeout_s: float | None = None,
+    episode_timeout_s: float | None = None,
+    plan: Sequence[Assignment] | None = None,
+    groups: Literal[False] = False,
+) -> AsyncGenerator[Episode, None]: ...
+
+
+@overload
+def rollout(
+    policy: Policy,
+    env: Envs,
+    *,
+    episodes: int | Literal["all"] = 1,
+    repeats: int = 1,
+    seed: int = 0,
+    concurrency: int = 64,
+    backend: str = "inline",
+    wrappers: Sequence[WrapperLike] = (),
+    env_kwargs: Mapping[str, Any] | None = None,
+    max_turns: int | None = None,
+    step_timeout_s: float | None = None,
+    policy_timeout_s: float | None = None,
+    episode_timeout_s: float | None = None,
+    plan: Sequence[Assignment] | None = None,
+    groups: Literal[True],
+) -> AsyncGenerator[list[Episode], None]: ...
 
 
 def rollout(
@@ -40,7 +83,8 @@ def rollout(
     policy_timeout_s: float | None = None,
     episode_timeout_s: float | None = None,
     plan: Sequence[Assignment] | None = None,
-) -> AsyncGenerator[Episode, None]:
+    groups: bool = False,
+) -> AsyncGenerator[Episode, None] | AsyncGenerator[list[Episode], None]:
     """Yield finished episodes in completion order; their content is the same in any order.
 
     `env` is an id or a spec, or a list of them; `episodes` counts for each. `plan` runs exactly
@@ -52,6 +96,11 @@ def rollout(
     outlasts `policy_timeout_s` ends its episode as `policy_error`. An episode that outlasts
     `episode_timeout_s` ends by the reason of whom it then waited for, `step_timeout` (also while
     its environment is made or reset) or `policy_error`. Times are in seconds.
+
+    With `groups`, a list of the `repeats` of one seed comes once all of them have ended, and the
+    lists come in the order of the plan: whoever takes the first n gets the same n, however long
+    any episode took. Meanwhile the others are played on, up to `concurrency` episodes (or one
+    group, if that is more) beyond those in flight.
 
         async for episode in gem.rollout(policy, "game:GuessTheNumber-v0-hard", episodes=8):
             print(episode.total_reward)
@@ -84,7 +133,8 @@ def rollout(
         )
     deadlines = _Deadlines(step_timeout_s, policy_timeout_s, episode_timeout_s)
     terms = Terms(policy, Stage(as_list(env), kwargs, wrappers, step_timeout_s), max_turns)
-    return _run(terms, deadlines, plan, concurrency)
+    run = _Run(terms, deadlines, plan, concurrency)
+    return run.groups() if groups else run.episodes()
 
 
 def _refuse_bad_limits(*, max_turns: int | None, **timeouts: float | None) -> None:
@@ -101,25 +151,56 @@ def _refuse_bad_limits(*, max_turns: int | None, **timeouts: float | None) -> No
             )
 
 
-async def _run(
-    terms: Terms, deadlines: _Deadlines, plan: Sequence[Assignment], concurrency: int
-) -> AsyncGenerator[Episode, None]:
-    sweeper = Sweeper()
-    flight = _Flight(deadlines.swept_by(sweeper, terms))
-    waiting = iter(plan)
-    try:
-        for assignment in islice(waiting, concurrency):
-            flight.start(assignment)
-        for _ in plan:
-            episode = await flight.landed()
-            announce("gem_episode_finished", episode=episode)
-            yield episode
-            for assignment in islice(waiting, 1):
-                flight.start(assignment)
-    finally:
-        await flight.close()
-        sweeper.close()
-        await terms.stage.close()
+class _Run(NamedTuple):
+    terms: Terms
+    deadlines: _Deadlines
+    plan: Sequence[Assignment]
+    concurrency: int
+
+    async def episodes(self) -> AsyncGenerator[Episode, None]:
+        """Yield each episode when it has ended; start another when it is taken."""
+        waiting = iter(enumerate(self.plan))
+        async with self._flight() as flight:
+            flight.start(islice(waiting, self.concurrency))
+            for _ in self.plan:
+                _, episode = await flight.landed()
+                yield episode
+                flight.start(islice(waiting, 1))
+
+    async def groups(self) -> AsyncGenerator[list[Episode], None]:
+        """Yield each group when it and all before it have ended."""
+        waiting, ended = iter(enumerate(self.plan)), dict[int, Episode]()
+        sizes = [len(list(group)) for _, group in groupby(self.plan, _same_start)]
+        room = self.concurrency + max([self.concurrency, *sizes])
+        first = 0
+        async with self._flight() as flight:
+            for size in sizes:
+                group = range(first, first + size)
+                while True:
+                    begun = flight.flying + len(ended)
+                    free = min(self.concurrency - flight.flying, room - begun)
+                    flight.start(islice(waiting, free))
+                    if all(place in ended for place in group):
+                        break
+                    place, episode = await flight.landed()
+                    ended[place] = episode
+                yield [ended.pop(place) for place in group]
+                first += size
+
+    @asynccontextmanager
+    async def _flight(self) -> AsyncGenerator[_Flight, None]:
+        sweeper = Sweeper()
+        flight = _Flight(self.deadlines.swept_by(sweeper, self.terms))
+        try:
+            yield flight
+        finally:
+            await flight.close()
+            sweeper.close()
+            await self.terms.stage.close()
+
+
+def _same_start(assignment: Assignment) -> tuple[int, int]:
+    return assignment.env_index, assignment.episode_index
 
 
 class _Deadlines(NamedTuple):
@@ -138,26 +219,37 @@ class _Flight:
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
-        self._running: dict[asyncio.Task[Episode], Player] = {}
-        self._landed: asyncio.Queue[Callable[[], Episode]] = asyncio.Queue()
+        self._running: dict[asyncio.Task[Episode], tuple[int, Player]] = {}
+        self._landed: asyncio.Queue[tuple[int, Callable[[], Episode]]] = asyncio.Queue()
 
-    def start(self, assignment: Assignment) -> None:
-        """Begin to play."""
-        player = Player(self._terms, assignment, self._abandon)
-        task = asyncio.ensure_future(player.play())
-        self._running[task] = player
-        task.add_done_callback(self._end)
+    @property
+    def flying(self) -> int:
+        """How many have begun and not been taken by `landed`."""
+        return len(self._running) + self._landed.qsize()
 
-    async def landed(self) -> Episode:
-        """Return the next episode that ends."""
-        return (await self._landed.get())()
+    def start(self, assignments: Iterable[tuple[int, Assignment]]) -> None:
+        """Begin to play assignments, each with its place in the plan."""
+        for place, assignment in assignments:
+            player = Player(self._terms, assignment, self._abandon)
+            task = asyncio.ensure_future(player.play())
+            self._running[task] = place, player
+            task.add_done_callback(self._end)
+
+    async def landed(self) -> tuple[int, Episode]:
+        """Return the next episode that ends, and its place in the plan."""
+        place, outcome = await self._landed.get()
+        episode = outcome()
+        announce("gem_episode_finished", episode=episode)
+        return place, episode
 
     def _end(self, task: asyncio.Task[Episode]) -> None:
-        if self._running.pop(task, None) is not None:  # else it was abandoned before
-            self._landed.put_nowait(task.result)
+        if task in self._running:  # else it was abandoned before
+            place, _ = self._running.pop(task)
+            self._landed.put_nowait((place, task.result))
 
     def _abandon(self, task: asyncio.Task[Episode]) -> None:
-        self._landed.put_nowait(self._running.pop(task).abandoned)
+        place, player = self._running.pop(task)
+        self._landed.put_nowait((place, player.abandoned))
 
     async def close(self) -> None:
         """Cancel what is running, and wait until it has ended or is abandoned."""
