@@ -154,9 +154,7 @@ def test_every_batch_in_flight_is_received_once(vector: VectorEnv) -> None:
     vector.send({2: "a"})
     vector.send({5: "a", 3: "a"})
 
-    received = vector.recv(min_ready=3).indices + vector.recv(min_ready=9).indices
-
-    assert sorted(received) == [0, 1, 2, 3, 5]
+    assert sorted(vector.recv(min_ready=9).indices) == [0, 1, 2, 3, 5]
 
 
 def test_an_environment_can_be_sent_to_again_once_it_was_received(vector: VectorEnv) -> None:

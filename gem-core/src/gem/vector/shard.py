@@ -32,6 +32,7 @@ FAULTS: tuple[type[BaseException], ...] = (Exception, SystemExit)
 """What costs an episode where a shard is worked by its caller's own thread."""
 
 _Row = tuple[Observation, float, bool, bool, dict[str, Any]]
+_Flags = tuple[bool, bool]
 
 
 class Answer(NamedTuple):
@@ -123,8 +124,8 @@ class Shard:
         end = self._ends.get(indices[0])
         if end is None:
             return None
-        observation, first_info = _followed(end, ("", 0.0, False, True, info))
-        ended = [(indices[0], bool(end[2]), bool(end[3]))]
+        observation, first_info = _one_after(end, ("", 0.0, False, True, info))
+        ended = [(indices[0], end[2], end[3])]
         return Answer(indices, [observation], [end[1]], [first_info], ended, indices)
 
     def _reset(self, indices: Sequence[int], seeds: Sequence[int]) -> Answer:
@@ -137,51 +138,59 @@ class Shard:
     def _step(
         self, indices: Sequence[int], actions: Iterable[str], seeds: Sequence[int] | None
     ) -> Answer:
-        steps, rows = self._steps, list[_Row]()
+        steps, answer, over = self._steps, Answer(indices, [], [], []), dict[int, _Flags]()
+        _, observations, rewards, infos, *_ = answer
         for index, action in zip(indices, actions, strict=True):
             try:
-                rows.append(steps[index](action))
+                observation, reward, terminated, truncated, info = steps[index](action)
             except self._faults as error:
-                rows.append(self._lose(index, error))
-        rewards = [row[1] for row in rows]
+                observation, reward, terminated, truncated, info = self._lose(index, error)
+            if terminated or truncated:
+                over[len(rewards)] = bool(terminated), bool(truncated)
+            observations.append(observation)
+            rewards.append(reward)
+            infos.append(info)
         if not _are_finite(rewards):
-            rows = [self._with_a_reward(*each) for each in zip(indices, rows, strict=True)]
-            rewards = [row[1] for row in rows]
-        return self._settled(indices, rows, rewards, seeds)
+            self._refuse_rewards(answer, over)
+        return self._followed(answer, over, seeds) if over else answer
 
     def _fail(
         self, indices: Sequence[int], infos: Sequence[dict[str, Any]], seeds: Sequence[int] | None
     ) -> Answer:
         self._lost.update(indices)
-        rows: list[_Row] = [("", 0.0, False, True, info) for info in infos]
-        return self._settled(indices, rows, [0.0] * len(rows), seeds)
+        number = len(indices)
+        answer = Answer(indices, [""] * number, [0.0] * number, list(infos))
+        return self._followed(answer, dict.fromkeys(range(number), (False, True)), seeds)
 
-    def _settled(
-        self,
-        indices: Sequence[int],
-        rows: Sequence[_Row],
-        rewards: list[float],
-        seeds: Sequence[int] | None,
+    def _refuse_rewards(self, answer: Answer, over: dict[int, _Flags]) -> None:
+        """Let each whose reward is not a finite number have failed."""
+        for at, (index, reward) in enumerate(zip(answer.indices, answer.rewards, strict=True)):
+            try:
+                if not isfinite(reward):
+                    raise ValueError(f"step returned the reward {reward!r}, not a finite one")
+            except self._faults as error:
+                row = self._lose(index, error)
+                answer.observations[at], answer.rewards[at], *_, answer.infos[at] = row
+                over[at] = False, True
+
+    def _followed(
+        self, answer: Answer, over: Mapping[int, _Flags], seeds: Sequence[int] | None
     ) -> Answer:
-        """Let the next episode follow each that ended."""
-        observations, infos = [row[0] for row in rows], [row[4] for row in rows]
-        positions = [position for position, row in enumerate(rows) if row[2] or row[3]]
-        if not positions:
-            return Answer(indices, observations, rewards, infos)
-        ended, idle = list[tuple[int, bool, bool]](), list[int]()
-        for position in positions:
-            index, row = indices[position], rows[position]
-            ended.append((index, bool(row[2]), bool(row[3])))
-            if seeds is None:
-                idle.append(index)
-                continue
-            self._ends[index] = row
-            start = self._start(index, seeds[position])
-            observations[position], infos[position] = _followed(row, start)
+        """Let the next episode follow where one is over, by position, if there are seeds."""
+        indices, observations, rewards, infos, *_ = answer
+        ended = [(indices[at], *flags) for at, flags in over.items()]
+        if seeds is None:
+            return answer._replace(ended=ended, idle=[index for index, *_ in ended])
+        idle = []
+        for at, flags in over.items():
+            index = indices[at]
+            end = self._ends[index] = observations[at], rewards[at], *flags, infos[at]
+            start = self._start(index, seeds[at])
+            observations[at], infos[at] = _one_after(end, start)
             del self._ends[index]
             if start[3]:
                 idle.append(index)
-        return Answer(indices, observations, rewards, infos, ended, idle)
+        return answer._replace(ended=ended, idle=idle)
 
     def _start(self, index: int, seed: int) -> _Row:
         """Start an episode. The row is truncated where that failed."""
@@ -207,15 +216,6 @@ class Shard:
         self._envs[index], self._steps[index] = env, env.step
         self._lost.discard(index)
 
-    def _with_a_reward(self, index: int, row: _Row) -> _Row:
-        """Return the row, or a failure's where its reward is not a finite number."""
-        try:
-            if not isfinite(row[1]):
-                raise ValueError(f"step returned the reward {row[1]!r}, not a finite one")
-        except self._faults as error:
-            return self._lose(index, error)
-        return row
-
     def _lose(self, index: int, error: BaseException) -> _Row:
         """Give an environment up and return what stands for its answer."""
         self._lost.add(index)
@@ -235,6 +235,6 @@ def _are_finite(rewards: Sequence[float]) -> bool:
         return False
 
 
-def _followed(end: _Row, start: _Row) -> tuple[Observation, dict[str, Any]]:
+def _one_after(end: _Row, start: _Row) -> tuple[Observation, dict[str, Any]]:
     """Return the first observation and info of an episode that follows another's end."""
     return start[0], {**start[4], "final_observation": end[0], "final_info": end[4]}
