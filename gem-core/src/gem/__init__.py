@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         ToolResult,
     )
     from gem.conversation import Conversation, Policy, Reply, Request, Usage
+    from gem.counting import RolloutStats
     from gem.env import Env, Step
     from gem.episode import Episode, EpisodeLog, Turn
     from gem.errors import GemError, ResetNeeded
@@ -47,6 +48,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "gem.content": ("Action ImagePart Message Observation Part TextPart ToolCall ToolResult"),
     "gem.conversation": "Conversation Policy Reply Request Usage",
+    "gem.counting": "RolloutStats",
     "gem.env": "Env Step",
     "gem.episode": "Episode EpisodeLog Turn",
     "gem.errors": "GemError ResetNeeded",
@@ -84,6 +86,7 @@ __all__ = [
     "Reply",
     "Request",
     "ResetNeeded",
+    "RolloutStats",
     "Snapshot",
     "Step",
     "SyncVectorEnv",

@@ -17,7 +17,8 @@ from typing import Any
 
 from gem.bridge import in_thread, is_awaitable
 from gem.content import Action, Message, is_shallow, normalise_text
-from gem.conversation import Policy, Reply, Usage, as_reply
+from gem.conversation import Policy, Reply, Request, Usage, as_reply
+from gem.counting import RolloutStats
 from gem.deadlines import Abandon, LateError, Limit, Watch
 from gem.env import Env
 from gem.episode import Episode, StopReason
@@ -40,6 +41,9 @@ class Terms:
     policy: Policy
     stage: Stage
     max_turns: int | None = None
+    retries: int = 0
+    retry_wait_s: float = 0.0
+    stats: RolloutStats | None = None
     step_limit: Limit | None = None
     policy_limit: Limit | None = None
     episode_limit: Limit | None = None
@@ -80,6 +84,7 @@ class Player:
         try:
             await self._within(self._terms.episode_limit, self._whole, self._perform())
         except LateError as late:
+            self._count_late()
             scene.fail(_REASONS[scene.waits_for], f"TimeoutError: {self._lateness(late.limit)}")
         except _StoppedError as stopped:
             scene.fail(stopped.reason, stopped.text)
@@ -96,6 +101,7 @@ class Player:
 
     def abandoned(self) -> Episode:
         """Return the episode of a task that did not end when it was cancelled."""
+        self._count_late()
         self._is_abandoned, who = True, self._scene.waits_for
         self._scene.fail(_REASONS[who], f"TimeoutError: the {who} did not end when it was late")
         return self._record()
@@ -124,7 +130,10 @@ class Player:
             before = time.perf_counter()
             step = await self._in_env(env, "step", action)
             self._refuse_if_late()
-            scene.land(step, time.perf_counter() - before, terms.max_turns)
+            step_s = time.perf_counter() - before
+            if terms.stats is not None:
+                terms.stats.count_step(step_s)
+            scene.land(step, step_s, terms.max_turns)
 
     def _refuse_if_late(self) -> None:
         """Hold the episode to its time where nothing in it ever waits."""
@@ -141,16 +150,34 @@ class Player:
     async def _ask(self, env: Env) -> tuple[Reply, Action]:
         try:
             hints = await self._hints(env) if self._wants else _NO_HINTS
-            answer = self._policy(self._scene.request(env, *hints))
-            if is_awaitable(answer):
-                answer = await self._within(self._terms.policy_limit, self._calls, answer)  # type: ignore[arg-type]
-            reply = _recordable(as_reply(answer))  # type: ignore[arg-type]
-            said = reply.message
-            return reply, Action(normalise_text(said.text), tool_calls=said.tool_calls)
+            request = self._scene.request(env, *hints)
+            for tried in range(self._terms.retries):
+                try:
+                    return await self._try(request)
+                except LateError:
+                    self._count_late()
+                except (Exception, SystemExit):  # noqa: BLE001 - a policy may raise anything
+                    pass
+                if self._terms.stats is not None:
+                    self._terms.stats.retries += 1
+                await asyncio.sleep(self._terms.retry_wait_s * 2**tried)
+            return await self._try(request)
         except LateError:
             raise
         except (Exception, SystemExit, asyncio.CancelledError) as error:
             raise _StoppedError("policy_error", error) from error  # a policy may raise anything
+
+    def _count_late(self) -> None:
+        if self._terms.stats is not None and not self._is_abandoned:
+            self._terms.stats.deadline_hits += 1
+
+    async def _try(self, request: Request) -> tuple[Reply, Action]:
+        answer = self._policy(request)
+        if is_awaitable(answer):
+            answer = await self._within(self._terms.policy_limit, self._calls, answer)  # type: ignore[arg-type]
+        reply = _recordable(as_reply(answer))  # type: ignore[arg-type]
+        said = reply.message
+        return reply, Action(normalise_text(said.text), tool_calls=said.tool_calls)
 
     async def _hints(self, env: Env) -> tuple[str | None, str | None]:
         sample = await self._hint(env, "sample", "sample_action")

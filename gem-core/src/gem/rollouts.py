@@ -6,6 +6,7 @@ Knows nothing about where policies come from or where episodes are kept.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -13,6 +14,7 @@ from itertools import groupby, islice
 from typing import Any, Literal, NamedTuple, overload
 
 from gem.conversation import Policy
+from gem.counting import RolloutStats
 from gem.deadlines import Sweeper
 from gem.episode import Episode
 from gem.errors import BadArguments
@@ -41,6 +43,9 @@ def rollout(
     step_timeout_s: float | None = None,
     policy_timeout_s: float | None = None,
     episode_timeout_s: float | None = None,
+    policy_retries: int = 0,
+    retry_wait_s: float = 0.0,
+    stats: RolloutStats | None = None,
     plan: Sequence[Assignment] | None = None,
     groups: Literal[False] = False,
 ) -> AsyncGenerator[Episode, None]: ...
@@ -62,6 +67,9 @@ def rollout(
     step_timeout_s: float | None = None,
     policy_timeout_s: float | None = None,
     episode_timeout_s: float | None = None,
+    policy_retries: int = 0,
+    retry_wait_s: float = 0.0,
+    stats: RolloutStats | None = None,
     plan: Sequence[Assignment] | None = None,
     groups: Literal[True],
 ) -> AsyncGenerator[list[Episode], None]: ...
@@ -82,6 +90,9 @@ def rollout(
     step_timeout_s: float | None = None,
     policy_timeout_s: float | None = None,
     episode_timeout_s: float | None = None,
+    policy_retries: int = 0,
+    retry_wait_s: float = 0.0,
+    stats: RolloutStats | None = None,
     plan: Sequence[Assignment] | None = None,
     groups: bool = False,
 ) -> AsyncGenerator[Episode, None] | AsyncGenerator[list[Episode], None]:
@@ -96,6 +107,11 @@ def rollout(
     outlasts `policy_timeout_s` ends its episode as `policy_error`. An episode that outlasts
     `episode_timeout_s` ends by the reason of whom it then waited for, `step_timeout` (also while
     its environment is made or reset) or `policy_error`. Times are in seconds.
+
+    A policy call that fails or is late is made again with the same request, up to
+    `policy_retries` times, the first after `retry_wait_s` and each after twice the wait before
+    it. The record holds the answer that was taken and the whole time until it came. `stats` are
+    counted up while the run goes on.
 
     With `groups`, a list of the `repeats` of one seed comes once all of them have ended, and the
     lists come in the order of the plan: whoever takes the first n gets the same n, however long
@@ -126,13 +142,15 @@ def rollout(
         policy_timeout_s=policy_timeout_s,
         episode_timeout_s=episode_timeout_s,
     )
+    _refuse_bad_retries(policy_retries, retry_wait_s)
     kwargs = dict(env_kwargs or {})
     if plan is None:
         plan = plan_episodes(
             env, episodes=episodes, seed=seed, repeats=repeats, env_kwargs=kwargs, wrappers=wrappers
         )
     deadlines = _Deadlines(step_timeout_s, policy_timeout_s, episode_timeout_s)
-    terms = Terms(policy, Stage(as_list(env), kwargs, wrappers, step_timeout_s), max_turns)
+    stage = Stage(as_list(env), kwargs, wrappers, step_timeout_s)
+    terms = Terms(policy, stage, max_turns, policy_retries, retry_wait_s, stats)
     run = _Run(terms, deadlines, plan, concurrency)
     return run.groups() if groups else run.episodes()
 
@@ -149,6 +167,19 @@ def _refuse_bad_limits(*, max_turns: int | None, **timeouts: float | None) -> No
                 f"{name}={timeout_s!r} was asked for. It is a number of seconds above 0, or None.",
                 subject=name,
             )
+
+
+def _refuse_bad_retries(policy_retries: int, retry_wait_s: float) -> None:
+    if not (policy_retries == 0 or is_count(policy_retries)):
+        raise BadArguments(
+            f"policy_retries={policy_retries!r} was asked for. It is an int from 0 on.",
+            subject="policy_retries",
+        )
+    if not 0 <= retry_wait_s < math.inf:
+        raise BadArguments(
+            f"retry_wait_s={retry_wait_s!r} was asked for. It is a number of seconds from 0 on.",
+            subject="retry_wait_s",
+        )
 
 
 class _Run(NamedTuple):
@@ -189,7 +220,9 @@ class _Run(NamedTuple):
 
     @asynccontextmanager
     async def _flight(self) -> AsyncGenerator[_Flight, None]:
-        sweeper = Sweeper()
+        sweeper, stats = Sweeper(), self.terms.stats
+        if stats is not None:
+            stats.begin_run()
         flight = _Flight(self.deadlines.swept_by(sweeper, self.terms))
         try:
             yield flight
@@ -197,6 +230,8 @@ class _Run(NamedTuple):
             await flight.close()
             sweeper.close()
             await self.terms.stage.close()
+            if stats is not None:
+                stats.end_run()
 
 
 def _same_start(assignment: Assignment) -> tuple[int, int]:
@@ -239,6 +274,8 @@ class _Flight:
         """Return the next episode that ends, and its place in the plan."""
         place, outcome = await self._landed.get()
         episode = outcome()
+        if self._terms.stats is not None:
+            self._terms.stats.count_episode(is_error=episode.is_error)
         announce("gem_episode_finished", episode=episode)
         return place, episode
 
