@@ -1,0 +1,8 @@
+"""Worker processes that hold many environments each, and answer batches of plain tuples."""
+
+from __future__ import annotations
+
+from gem.workers.messages import ASK, DROP, MAKE, RESET, STEP, Failure
+from gem.workers.pool import WorkerPool
+
+__all__ = ["ASK", "DROP", "MAKE", "RESET", "STEP", "Failure", "WorkerPool"]

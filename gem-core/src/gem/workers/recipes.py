@@ -1,0 +1,85 @@
+"""Write down an environment and its wrappers as data from which another process makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from gem import registry
+from gem.arguments import recorded, refuse_opaque
+from gem.errors import OpaqueError, TargetError
+from gem.registry import EnvLike, WrapperLike
+from gem.specs import EnvSpec, WrapperRef
+from gem.targets import load_target
+
+__all__ = ["Recipe", "recipe_of"]
+
+
+class Recipe(NamedTuple):
+    """A spec, wrappers and keyword arguments as JSON data: what `gem.make` takes."""
+
+    spec: Mapping[str, Any]
+    wrappers: tuple[Mapping[str, Any], ...]
+    kwargs: Mapping[str, Any]
+
+
+def recipe_of(
+    env: EnvLike,
+    wrappers: Iterable[WrapperLike] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    is_inherited: bool = False,
+) -> Recipe:
+    """Return the recipe. Raises OpaqueError, by name, on what another process cannot rebuild.
+
+    That is a live object among the arguments, and a class or function that no import finds: one
+    of the running script, say, or a lambda. With `is_inherited` the other process is a fork, and
+    what `gem.register` was given in this one, live or not, is there too.
+    """
+    spec = registry.resolve(env)
+    plain = recorded(kwargs or {})
+    refuse_opaque(plain, subject=spec.id)
+    local = registry._local.get(spec.id)
+    if not (is_inherited and local is not None and local.spec.target == spec.target):
+        refuse_opaque(spec.kwargs, subject=spec.id)
+        _refuse_unless_found(spec, None if local is None else local.target)
+    layers = tuple(_layer(each, spec.id) for each in wrappers)
+    return Recipe(spec.model_dump(mode="json"), layers, plain)
+
+
+def _refuse_unless_found(spec: EnvSpec, target: Any) -> None:
+    is_script = spec.target.startswith("__main__:")
+    if is_script or (target is not None and not _names(spec.target, target)):
+        raise _opaque(spec.id, spec.target, "target")
+
+
+def _names(path: str, what: object) -> bool:
+    try:
+        return load_target(path) is what
+    except TargetError:
+        return False
+
+
+def _opaque(id: str, what: str, argument: str) -> OpaqueError:
+    return OpaqueError(
+        f"{id} was asked for in another process, where {what!r} is not found by an import. Put "
+        "it into a module, under a name of its own; or register it whole before the workers "
+        "start, and use start_method='fork'.",
+        argument=argument,
+    )
+
+
+def _layer(like: WrapperLike, env_id: str) -> Mapping[str, Any]:
+    if isinstance(like, str):
+        return {"id": like}
+    if isinstance(like, WrapperRef):
+        like = {"id": like.id, "kwargs": dict(like.kwargs)}
+    if isinstance(like, Mapping):
+        plain = recorded({name: value for name, value in like.items() if name != "kwargs"})
+        inner = recorded(like.get("kwargs", {}))
+        refuse_opaque({**plain, **inner}, subject=str(like.get("id")))
+        return {**plain, **({"kwargs": inner} if "kwargs" in like else {})}
+    path = f"{like.__module__}:{getattr(like, '__qualname__', type(like).__qualname__)}"
+    if path.startswith("__main__:") or not _names(path, like):
+        raise _opaque(env_id, path, "wrappers")
+    return {"id": path}

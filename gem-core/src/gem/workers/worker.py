@@ -1,0 +1,104 @@
+"""One worker process, as its pool sees it. A new process takes the place of one that ended."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections import deque
+
+from gem.workers.beat import NUMBER, REVIVING, SINCE, STOP, STOP_ALL, Beat, new_beat
+from gem.workers.frames import Channel
+from gem.workers.messages import Command
+from gem.workers.staff import Staff, ours
+
+__all__ = ["Worker"]
+
+
+class Worker:
+    """What was asked of a worker, in order, and what it is doing."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.slots: set[int] = set()
+        self.flight: deque[Command] = deque()  # not answered yet
+        self.outbox: list[Command] = []  # of those, not sent yet, as the worker is told them
+        self.process = 0
+        self.fruitless = 0  # processes that ended in a row, at nothing in particular
+        self.is_absent = True  # no process is there, and none is being started
+        self.is_leaving = False  # it ended or is ending: a report will say how
+        self.is_late = False  # it is killed for a command that it would not stop
+        self.stopped = 0  # the number of the command that it was told to stop
+        self.kill_at = 0.0
+        self._answered = 0
+        self._shared: tuple[Channel | Beat, ...] = ()
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it can be talked to."""
+        return not (self.is_absent or self.is_leaving)
+
+    def start(self, staff: Staff, hello: bytes) -> None:
+        """Have the process started. Raises OSError where there are no descriptors left."""
+        descriptor = new_beat()
+        try:
+            beat = Beat(descriptor)
+            mine, theirs = socket.socketpair()
+            ours.add(mine)
+            self.channel, self.beat = Channel(mine), beat
+            self._shared = self.channel, self.beat
+            with theirs:
+                staff.start(self.number, theirs, descriptor)
+        finally:
+            os.close(descriptor)
+        self.is_absent = self.is_leaving = self.is_late = False
+        self.stopped = self._answered = self.process = 0
+        self.channel.send(hello)
+
+    def dismiss(self) -> None:
+        """Tell the process to leave what it was asked for, close everything, and end."""
+        self.beat.cells[STOP] = STOP_ALL
+        self.channel.finish()
+
+    def close(self) -> None:
+        """Let go of what is shared with the process."""
+        self.is_absent = True
+        for each in self._shared:
+            each.close()
+
+    def next_command(self) -> Command:
+        """Return the command that the next answer is for."""
+        self._answered += 1
+        return self.flight.popleft()
+
+    def take_flight(self) -> tuple[list[Command], Command | None]:
+        """Forget and return what is not answered, and which of it was being done."""
+        flight, position = list(self.flight), self._doing - 1 - self._answered
+        self.flight.clear()
+        self.outbox.clear()
+        return flight, flight[position] if 0 <= position < len(flight) else None
+
+    @property
+    def _doing(self) -> int:
+        return int(self.beat.cells[NUMBER])
+
+    @property
+    def is_reviving(self) -> bool:
+        """Whether it is restoring an episode."""
+        return bool(self.beat.cells[REVIVING])
+
+    def overdue_at(self, timeout_s: float) -> float | None:
+        """Return when the command being done will be, or was, to be stopped or killed."""
+        number = self._doing if self.is_here else 0
+        if not number:
+            return None
+        due: float = self.beat.cells[SINCE] + timeout_s  # read last, as it is written first
+        return max(due, self.kill_at) if number == self.stopped else due
+
+    def stop(self) -> bool:
+        """Mark the command being done as to be stopped; False where that was done before."""
+        number = self._doing
+        if number == self.stopped:
+            return False
+        self.stopped = number
+        self.beat.cells[STOP] = number
+        return True

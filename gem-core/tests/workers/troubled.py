@@ -1,0 +1,145 @@
+"""Environments that do harm on demand. Imported in workers, by target."""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import os
+import signal
+import sys
+import threading
+import time
+from typing import Any
+
+from gem.env import Env
+from gem.step import Step
+from gem.wrapper import Wrapper
+
+
+class Walk(Env):
+    """Walk at random; an action or a reset that names a harm does it."""
+
+    def __init__(self, length: int = 50, harm: str = "") -> None:
+        self.max_turns: int | None = length
+        do_harm(harm)
+
+    def reset(self, seed: int | None = None, harm: str = "") -> tuple[str, dict[str, Any]]:
+        self.place = self.rng.randrange(1000)
+        do_harm(harm)
+        return f"at {self.place}", {}
+
+    def step(self, action: str) -> Step:
+        harmed = do_harm(action)
+        if harmed is not None:
+            return harmed
+        calls = getattr(action, "tool_calls", None)
+        self.place += self.rng.randrange(-5, 6)
+        ended = self.turn + 1 >= (self.max_turns or 0)
+        observation = f"{self.turn}: {action} {calls} at {self.place}"
+        return Step(observation, float(self.place), False, ended, {"pid": os.getpid()})
+
+    def sample_action(self) -> str:
+        return f"go {self.sample_rng.randrange(1000)}"
+
+    def close(self) -> None:
+        do_harm(getattr(self, "closing", ""))
+
+
+class Slow(Walk):
+    """Each step takes long enough for a snapshot to be worth its while."""
+
+    def step(self, action: str) -> Step:
+        time.sleep(0.02)
+        return super().step(action)
+
+
+class Unsaved(Slow):
+    """Holds what no snapshot can."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lock = threading.Lock()
+
+
+class Wandering(Walk):
+    """Does not follow its seed: its second process shows something else."""
+
+    def step(self, action: str) -> Step:
+        return super().step(action)._replace(observation=f"in {os.getpid()}")
+
+
+class BadCloser(Walk):
+    """Fails to close."""
+
+    closing = "raise"
+
+
+class StuckCloser(Walk):
+    """Never ends to close."""
+
+    closing = "deaf"
+
+
+class ReplayHarm(Walk):
+    """Steps well in the process that it began in, and does harm in any other."""
+
+    def step(self, action: str) -> Step:
+        if action.startswith("home"):
+            home, harm = action.split()[1:]
+            if str(os.getpid()) != home:
+                do_harm(harm)
+        return super().step(action)
+
+
+class NoMemory(Walk):
+    """Finds no memory when it is made."""
+
+    def __init__(self) -> None:
+        raise MemoryError("no more")
+
+
+class Loud(Wrapper):
+    """Shouts."""
+
+    def on_step(self, action: str, step: Step) -> Step:
+        return step._replace(observation=str(step.observation).upper())
+
+
+class Unreadable:
+    """Can be written down and not read back."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return int, ("no number",)
+
+
+def do_harm(harm: str) -> Step | None:
+    """Do what is named; None for what is no harm."""
+    if harm == "raise":
+        raise RuntimeError("out of order")
+    if harm == "leave":
+        sys.exit("gone")
+    if harm == "exit":
+        os._exit(3)
+    if harm == "crash":
+        faulthandler.disable()  # the tests' own would print where
+        ctypes.memset(8, 0, 1)
+    if harm == "hang":
+        _wait_for_ever()
+    if harm == "deaf":
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        _wait_for_ever()
+    if harm == "memory":
+        return Step(str(len(bytearray(64 << 30))), 0.0, False, False, {})
+    infos: dict[str, dict[str, Any]] = {
+        "lambda": {"f": lambda: 1},
+        "unreadable": {"f": Unreadable()},
+        "foreign": {"f": 1j, "kind": Walk},
+        "large": {"f": "x" * (1 << 20)},
+    }
+    info = infos.get(harm)
+    return None if info is None else Step("done", 0.0, False, False, info)
+
+
+def _wait_for_ever() -> None:
+    while True:
+        time.sleep(0.01)
