@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from gem.workers.awaiting import AsyncWorkers
 from gem.workers.messages import ASK, DROP, MAKE, RESET, STEP, Failure
 from gem.workers.pool import WorkerPool
 
-__all__ = ["ASK", "DROP", "MAKE", "RESET", "STEP", "Failure", "WorkerPool"]
+__all__ = ["ASK", "DROP", "MAKE", "RESET", "STEP", "AsyncWorkers", "Failure", "WorkerPool"]
