@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import logging
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import nox
 
@@ -23,6 +24,8 @@ IMPORT_NAMES = {
     "gem-envs-games": "gem_envs_games",
     "gem-envs-math": "gem_envs_math",
     "gem-eval": "gem_eval",
+    "gem-integrations": "gem_integrations",
+    "gem-tools": "gem_tools",
 }
 SOURCES = [f"{name}/src" for name in IMPORT_NAMES]
 TESTS = [*(f"{name}/tests" for name in IMPORT_NAMES), "tests"]
@@ -30,6 +33,8 @@ EXTRAS = {
     "gem-envs-games": "[textarena,wiki]",
     "gem-envs-math": "[data]",
     "gem-eval": "[pandas]",
+    "gem-integrations": "[ray]",
+    "gem-tools": "[bm25s,data,http,search,serve]",
 }
 QUICKSTART = """
     gem-env eval game:GuessTheNumber-v0-hard game:Mastermind-v0-hard math:Arithmetic-v0
@@ -47,11 +52,12 @@ def quickstart(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Hold gem-core's own tests to full coverage, then run every test and docstring example."""
+    """Hold gem-core's own tests to full coverage, then run all others and docstring examples."""
     install_checkout(session, "test")
-    session.run("coverage", "run", "-m", "pytest", "--quiet", "gem-core/tests")
+    core, *others = TESTS
+    session.run("coverage", "run", "-m", "pytest", "--quiet", core)
     session.run("coverage", "report")
-    session.run("pytest", *(session.posargs or ["--doctest-modules", *TESTS, *SOURCES]))
+    session.run("pytest", *(session.posargs or ["--doctest-modules", *others, *SOURCES]))
     end_on_the_count()
 
 
@@ -76,13 +82,17 @@ def types(session: nox.Session) -> None:
 @nox.session
 @nox.parametrize("name", list(IMPORT_NAMES), ids=list(IMPORT_NAMES))
 def isolation(session: nox.Session, name: str) -> None:
-    """Run each distribution's own tests with nothing but core installed, then with its extras."""
+    """Run each distribution's own tests with nothing but core, what skipped also with extras."""
     wheels = build_wheels(session, {"gem-core", name})
+    report = Path(session.create_tmp(), "tests.xml")
+    paths = [f"{name}/tests"]
     for extra in ["", EXTRAS[name]] if name in EXTRAS else [""]:
-        paths = (f"{wheel}{extra if built == name else ''}" for built, wheel in wheels.items())
-        session.install(CONSTRAINTS, *group("test"), *paths)
+        built = (f"{wheel}{extra if each == name else ''}" for each, wheel in wheels.items())
+        session.install(CONSTRAINTS, *group("test"), *built)
         session.run("python", "-c", f"import {IMPORT_NAMES[name]}")
-        session.run("pytest", "-rs", f"{name}/tests")
+        if paths:
+            session.run("pytest", "-rs", f"--junit-xml={report}", "-ojunit_family=xunit1", *paths)
+        paths = with_skips(report, f"{name}/tests")
 
 
 @nox.session
@@ -118,6 +128,13 @@ def build_wheels(session: nox.Session, names: set[str]) -> dict[str, Path]:
     sources = (f"./{name}" for name in sorted(names))
     session.run("python", "-m", "pip", "wheel", "--quiet", "--no-deps", f"-w{folder}", *sources)
     return {name: next(folder.glob(f"{name.replace('-', '_')}-*.whl")) for name in sorted(names)}
+
+
+def with_skips(report: Path, folder: str) -> list[str]:
+    """Return the files in which a test was skipped; the folder where one is of another place."""
+    cases = ET.parse(report).iter("testcase")
+    files = {case.get("file", "") for case in cases if case.find("skipped") is not None}
+    return sorted(files) if all(file.startswith(folder) for file in files) else [folder]
 
 
 def unused(folder: Path) -> Path:

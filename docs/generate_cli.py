@@ -31,7 +31,7 @@ def help_of(*words: str) -> str:
 def commands(top: str) -> list[str]:
     """Return the names of the commands that the top help lists."""
     listing = top.partition("COMMAND\n")[2].partition("\n\n")[0]
-    return re.findall(r"^ {4}(\w+) ", listing, re.MULTILINE)
+    return re.findall(r"^ {4}([\w-]+)(?: |$)", listing, re.MULTILINE)
 
 
 def page() -> str:

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from gem import registry
+from gem.specs import ExecutorSpec
 from gem.targets import load_target
-from gem.testing import fake_plugin
+from gem.testing import backends, fake_plugin
 
 Install = Callable[..., Path]
 
@@ -22,6 +23,16 @@ def _nothing_stays_registered() -> Iterator[None]:
     yield
     registry._local.clear()
     registry._local.update(before)
+
+
+@pytest.fixture(autouse=True)
+def _checks_start_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the backend of another distribution out of checks: it takes seconds in each."""
+
+    def near() -> list[ExecutorSpec]:
+        return [each for each in registry.executors() if each.id != "ray"]
+
+    monkeypatch.setattr(backends, "executors", near)
 
 
 @pytest.fixture

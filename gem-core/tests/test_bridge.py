@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from gem import bridge
-from gem.bridge import in_thread, is_awaitable, wait_for
+from gem.bridge import in_thread, is_awaitable, on_background, wait_for
 from gem.errors import EnvUsageError
 
 
@@ -253,3 +253,34 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
         env={**os.environ, "PYTHONWARNINGS": "default"},
     )
     assert done.stdout.strip() == "3"
+
+
+def test_a_coroutine_of_any_loop_can_run_on_the_background_loop() -> None:
+    async def thread() -> str:
+        return threading.current_thread().name
+
+    async def twice() -> str:
+        return await on_background(thread())
+
+    assert asyncio.run(on_background(thread())) == "gem-background"
+    assert asyncio.run(on_background(twice())) == "gem-background"
+
+
+def test_cancelling_the_await_cancels_what_runs_on_the_background_loop() -> None:
+    began, ended = threading.Event(), threading.Event()
+
+    async def hang() -> None:
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async def leave() -> None:
+        task = asyncio.ensure_future(on_background(hang()))
+        await in_thread(began.wait, 30)
+        task.cancel()
+
+    asyncio.run(leave())
+
+    assert ended.wait(30)

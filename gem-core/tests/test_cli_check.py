@@ -50,6 +50,12 @@ def test_an_id_is_checked_line_by_line(capsys: Output) -> None:
     assert "0 failed" in page.splitlines()[-1]
 
 
+def test_the_backends_to_compare_can_be_named(capsys: Output) -> None:
+    assert main(["check", "acme:Echo", "--backend", "thread"]) == 0
+    page = capsys.readouterr().out
+    assert "agrees with one alone: thread; 6 environments" in page
+
+
 def test_a_pattern_is_every_id_that_it_matches(capsys: Output) -> None:
     assert main(["check", "acme:*"]) == 0
     page = capsys.readouterr().out

@@ -47,6 +47,28 @@ def logged(tmp_path: Path, episodes: list[gem.Episode]) -> Path:
     return folder
 
 
+class Asking(gem.Env):
+    """Answers as it was told to, or with what has happened since."""
+
+    def step(self, action: str) -> gem.Step:
+        assert isinstance(action, gem.Action)
+        results = action.tool_results or (gem.ToolResult("c", Asking.news),)
+        return gem.Step("", 0.0, True, False, {"tool_results": results})
+
+    news = "old"
+
+
+@pytest.mark.parametrize(("flags", "status"), [((), 0), (("--live-tools",), 1)])
+def test_tools_answer_as_recorded_unless_live(
+    flags: tuple[str, ...], status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gem.register("replay:Asking", Asking)
+    folder = logged(tmp_path, played("replay:Asking", ScriptedPolicy(lamplighter)))
+    monkeypatch.setattr(Asking, "news", "new")
+
+    assert main(["replay", str(folder), *flags]) == status
+
+
 def forged(episode: gem.Episode) -> gem.Episode:
     """An episode whose second turn says more than was paid."""
     first, second, *rest = episode.turns

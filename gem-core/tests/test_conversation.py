@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gem.content import Action, ImagePart, Message, Part, TextPart, ToolCall
-from gem.conversation import Conversation, Reply, Request, Usage, as_reply
+from gem.conversation import Conversation, Messages, Reply, Request, Usage, as_reply
 
 ANSWER = Message("assistant", "7")
 
@@ -77,7 +80,7 @@ def test_a_suffix_joins_the_last_message_and_keeps_its_fields() -> None:
 @given(st.lists(st.tuples(st.text(), st.none() | st.text(), st.booleans()), max_size=6))
 def test_every_prompt_extends_the_one_before_it(turns: list[tuple[str, str | None, bool]]) -> None:
     talk = Conversation()
-    before: tuple[Message, ...] = ()
+    before: Sequence[Message] = ()
     for text, suffix, is_tool in turns:
         talk.observe(Message("tool" if is_tool else "user", text), {"suffix": suffix})
         assert talk.messages[: len(before)] == before
@@ -98,6 +101,78 @@ def test_messages_are_a_copy() -> None:
     before = talk.messages
     talk.observe("Guess.", {})
     assert before == ()
+
+
+def test_messages_stay_when_the_history_is_rewritten() -> None:
+    talk = Conversation(rewrites_history=True)
+    talk.observe("First.", {})
+    before = talk.messages
+    talk.observe("Second.", {})
+    assert before == (Message("user", "First."),)
+
+
+def four() -> Conversation:
+    talk = Conversation()
+    talk.observe("Guess.", {})
+    talk.answer(Message("assistant", "", (CALL,)))
+    talk.observe(Message("tool", "42", call_id="1"), {})
+    talk.answer(ANSWER)
+    return talk
+
+
+FOUR = (
+    Message("user", "Guess."),
+    Message("assistant", "", (ToolCall("1", "search", {"q": "x"}),)),
+    Message("tool", "42", call_id="1"),
+    ANSWER,
+)
+
+
+def test_messages_read_like_a_tuple() -> None:
+    messages = four().messages
+    assert (messages[0], messages[-1], messages[1:3]) == (FOUR[0], FOUR[3], FOUR[1:3])
+    assert (len(messages), tuple(messages), repr(messages)) == (4, FOUR, repr(FOUR))
+    assert FOUR[2] in messages
+
+
+@pytest.mark.parametrize("index", [4, -5])
+def test_no_message_is_read_outside_them(index: int) -> None:
+    messages = four().messages
+    four().observe("More.", {})
+    with pytest.raises(IndexError):
+        messages[index]
+
+
+def test_messages_equal_the_tuple_of_them() -> None:
+    messages = four().messages
+    assert messages == FOUR == messages == four().messages
+    assert messages != FOUR[1:]
+    assert messages != list(FOUR)
+
+
+def test_messages_are_a_key_as_the_tuple_of_them_is() -> None:
+    talk = Conversation()
+    talk.observe("Guess.", {})
+    assert hash(talk.messages) == hash((Message("user", "Guess."),))
+
+
+def pickled(messages: Messages) -> Any:
+    return pickle.loads(pickle.dumps(messages))  # noqa: S301 - its own
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickled])
+def test_a_copy_of_messages_is_the_tuple_of_them(copied: Any) -> None:
+    assert copied(four().messages) == FOUR
+    assert type(copied(four().messages)) is tuple
+
+
+def test_a_message_of_a_subclass_is_kept_as_it_is() -> None:
+    class Signed(Message):
+        """A message with more to it."""
+
+    talk = Conversation()
+    talk.answer(Signed("assistant", "7"))
+    assert type(talk.messages[0]) is Signed
 
 
 def test_an_action_as_observation_is_plain_text() -> None:

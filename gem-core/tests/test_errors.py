@@ -26,6 +26,7 @@ from gem.errors import (
     UnknownEnv,
     UnknownId,
     UnknownPolicy,
+    UnknownTool,
     UnknownWrapper,
     WrapperOrderError,
     in_one_line,
@@ -36,6 +37,7 @@ FIELDS: list[tuple[type[GemError], dict[str, Any]]] = [
     (UnknownEnv, {"id": "a", "suggestions": ()}),
     (UnknownWrapper, {"id": "a", "suggestions": ()}),
     (UnknownPolicy, {"id": "a", "suggestions": ()}),
+    (UnknownTool, {"id": "a", "suggestions": ()}),
     (IdConflict, {"id": "a", "distributions": ("x", "y")}),
     (MissingRequirement, {"requirements": ("x>=1",), "command": "pip install x"}),
     (TargetError, {"target": "a:b"}),
@@ -75,7 +77,7 @@ def test_what_is_not_known_is_none() -> None:
 def test_misuse_of_an_environment_is_one_family() -> None:
     for error in (ResetNeeded, EnvBusy, EnvClosed):
         assert issubclass(error, EnvUsageError)
-    for unknown in (UnknownEnv, UnknownWrapper, UnknownPolicy):
+    for unknown in (UnknownEnv, UnknownWrapper, UnknownPolicy, UnknownTool):
         assert issubclass(unknown, UnknownId)
 
 
@@ -85,7 +87,7 @@ def test_every_class_is_public_tested_and_drawn() -> None:
         for name, found in vars(errors).items()
         if inspect.isclass(found) and issubclass(found, GemError)
     }
-    assert classes == set(errors.__all__) - {"in_one_line"}
+    assert classes == set(errors.__all__) - {"in_one_line", "text_of"}
     assert classes == {error.__name__ for error, _ in FIELDS} | {"GemError"}
     drawn = re.findall(r"^[│├└─ ]*(\w+)(?:  |$)", errors.__doc__ or "", flags=re.MULTILINE)
     assert classes == set(drawn)

@@ -291,8 +291,7 @@ async def test_closing_cancels_what_waits_and_what_is_in_flight() -> None:
     policy = gem.MicroBatch(fn, max_batch=2, max_wait_s=LONG_S)
     asked = ask(policy, 1, 2)
     await noon()
-    asked += ask(policy, 3, 4, 5)
-    await asyncio.sleep(0)  # the second batch is made, and has not begun
+    asked += ask(policy, 3, 4, 5)  # the second batch is made, and has not begun
     await policy.aclose()
     assert [type(each) for each in await answers(asked)] == [asyncio.CancelledError] * 5
     assert (fn.seen, fn.cancelled) == ([[1, 2]], 1)

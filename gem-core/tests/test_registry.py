@@ -24,6 +24,7 @@ from gem.errors import (
     TargetError,
     UnknownEnv,
     UnknownPolicy,
+    UnknownTool,
     UnknownWrapper,
     WrapperOrderError,
 )
@@ -145,6 +146,22 @@ def test_unknown_wrappers_and_policies_are_refused_alike() -> None:
     assert "concat" in near.value.suggestions
     with pytest.raises(UnknownPolicy, match="provides the policy 'clairvoyant'"):
         registry.policy_spec("clairvoyant")
+    with pytest.raises(UnknownTool, match="provides the tool 'abacus'"):
+        registry.tool_spec("abacus")
+
+
+def test_a_tool_is_found(install: Install) -> None:
+    install(
+        "acme-tool",
+        manifest="""
+            from gem.specs import PluginManifest, ToolSpec
+
+            plugin = PluginManifest(
+                name="acme-tool", tools=(ToolSpec(id="abacus", target="a:b"),)
+            )
+            """,
+    )
+    assert registry.tool_spec("abacus").target == "a:b"
 
 
 def test_a_policy_is_found(install: Install) -> None:
@@ -263,6 +280,11 @@ def test_an_id_of_another_shape_is_refused(id: str) -> None:
 
 
 # making
+
+
+def test_environments_made_alike_share_a_spec(words: str) -> None:
+    assert gem.make(words).spec is gem.make(words).spec
+    assert gem.make(words, size=7).spec != gem.make(words).spec
 
 
 def test_arguments_override_those_of_the_spec(words: str) -> None:

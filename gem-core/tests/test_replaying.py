@@ -162,3 +162,31 @@ def test_an_error_before_the_first_turn_compares_nothing() -> None:
 def test_changed_versions_are_reported() -> None:
     report = replay(replace(played(), versions={"gem-core": "0.0.1", "gone": "1"}))
     assert report.versions == {"gem-core": ("0.0.1", gem.__version__), "gone": ("1", None)}
+
+
+class Asking(Env):
+    """A stand-in for a layer with a tool: it asks outside, unless it is told what was answered."""
+
+    asked = 0
+
+    def step(self, action: str) -> Step:
+        assert isinstance(action, gem.Action)
+        results = action.tool_results or (ToolResult("c", f"answer {Asking.asked}"),)
+        Asking.asked += not action.tool_results
+        return Step("", 0.0, True, False, {"tool_results": results})
+
+
+@pytest.mark.parametrize(("live_tools", "state"), [(False, "same"), (True, "different")])
+def test_tools_are_not_called_again_unless_live(
+    live_tools: bool, state: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Asking, "asked", 0)
+    gem.register(EnvSpec(id="demo:Asking", target=f"{__name__}:Asking", blocking=False), Asking)
+    [episode] = asyncio.run(_all(gem.rollout(lambda request: "", "demo:Asking", episodes=1)))
+
+    assert replay(episode, live_tools=live_tools).state == state
+    assert Asking.asked == 1 + live_tools
+
+
+async def _all(episodes: Any) -> list[Episode]:
+    return [episode async for episode in episodes]

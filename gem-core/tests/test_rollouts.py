@@ -20,7 +20,7 @@ from gem.content import Action, TextPart, ToolCall, ToolResult, observation_text
 from gem.conversation import Reply, Request, Usage
 from gem.env import Env
 from gem.episode import Episode
-from gem.errors import BadArguments, UnknownEnv
+from gem.errors import BadArguments, EnvUsageError, UnknownEnv
 from gem.planning import Assignment, plan_episodes
 from gem.replaying import replay
 from gem.rollouts import rollout
@@ -636,6 +636,31 @@ def test_no_more_episodes_are_started_than_are_taken() -> None:
     assert len(started) == 3
 
 
+def test_no_more_environments_are_held_than_episodes_are_to_come() -> None:
+    held: list[Env] = []
+    most = []
+
+    class Held(Dice):
+        def __init__(self) -> None:
+            held.append(self)
+            most.append(len(held))
+
+        def close(self) -> None:
+            held.remove(self)
+
+    names = [f"demo:Held{number}" for number in range(5)]
+    for name in names:
+        gem.register(name, Held)
+    plan = plan_episodes(names, episodes=6)
+    most.clear()
+
+    run(Guess(), names, plan=plan, concurrency=3)
+
+    assert len(most) <= 3 * len(names)  # they are used again
+    assert max(most) <= 4
+    assert held == []
+
+
 def test_lone_surrogates_never_reach_the_environment_or_the_record() -> None:
     episode = run_one(lambda request: "a\ud800b", max_turns=1)
     assert episode.turns[0].action == "a\ufffdb"
@@ -804,7 +829,7 @@ def test_an_unknown_environment_is_refused_before_anything_runs() -> None:
 
 def run_groups(policy: Any, env: Any = "demo:Coin", **options: Any) -> list[list[Episode]]:
     async def collect() -> list[list[Episode]]:
-        return [group async for group in rollout(policy, env, groups=True, **options)]
+        return [group async for group in rollout(policy, env, **options).groups()]
 
     return asyncio.run(collect())
 
@@ -841,7 +866,7 @@ def test_a_slow_group_holds_up_its_own_place_and_lets_so_many_begin() -> None:
                 await go.wait()
             return "x"
 
-        groups = rollout(policy, "demo:Dice", plan=plan, concurrency=4, groups=True)
+        groups = rollout(policy, "demo:Dice", plan=plan, concurrency=4).groups()
         first = asyncio.ensure_future(groups.__anext__())
         while len(asked) < 8:
             await asyncio.sleep(0)
@@ -859,6 +884,17 @@ def test_a_slow_group_holds_up_its_own_place_and_lets_so_many_begin() -> None:
 def test_a_group_may_be_larger_than_what_is_in_flight() -> None:
     [group] = run_groups(Guess(), repeats=9, concurrency=2)
     assert [episode.repeat for episode in group] == list(range(9))
+
+
+@pytest.mark.parametrize(("first", "then"), [("groups", "groups"), ("groups", ""), ("", "groups")])
+def test_a_run_is_taken_once(first: str, then: str) -> None:
+    async def take() -> None:
+        run = rollout(Guess(), "demo:Coin")
+        ways = [getattr(run, way)() if way else aiter(run) for way in (first, then)]
+        raise AssertionError(f"taken twice: {ways}")
+
+    with pytest.raises(EnvUsageError, match="were taken before"):
+        asyncio.run(take())
 
 
 def test_an_error_is_in_its_group() -> None:
@@ -879,7 +915,7 @@ def test_no_more_groups_are_begun_than_are_taken() -> None:
         return "x"
 
     async def take_one() -> None:
-        groups = rollout(policy, "demo:Dice", episodes=50, repeats=2, concurrency=4, groups=True)
+        groups = rollout(policy, "demo:Dice", episodes=50, repeats=2, concurrency=4).groups()
         await groups.__anext__()
         before = len(started)
         for _ in range(50):

@@ -7,10 +7,11 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gem.seeding import episode_seed, key_seed, stream
+from gem.seeding import episode_seed, key_seed, seeds_under, stream
 
 Keys = st.lists(st.integers() | st.text(st.characters(), max_size=20), max_size=4)
 
@@ -62,3 +63,8 @@ def test_streams_depend_on_their_keys_alone() -> None:
     random.seed(1)
     assert stream(7, "deal").random() == first
     assert stream(7, "draw").random() != first
+
+
+@pytest.mark.parametrize("key", [0, 7, -1, 2**63 - 1, -(2**63), 2**63, 10**400, np.int64(3), True])
+def test_seeds_under_keys_are_those_of_all_keys(key: int) -> None:
+    assert seeds_under("episode", "é", -5)(key) == key_seed("episode", "é", -5, key)

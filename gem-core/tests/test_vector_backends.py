@@ -325,10 +325,22 @@ def test_a_check_compares_every_backend_that_is_present(install: Callable[..., P
 
     line = vectors_line("vec:Lamps")
 
-    assert (line.state, line.evidence) == (
-        "passed",
-        "sync, thread, 6 environments in lock-step",
-    )
+    compared, _, how = line.evidence.partition("; ")
+    assert (line.state, how) == ("passed", "6 environments in lock-step")
+    assert {"sync", "process", "thread"} <= set(compared.split(", "))
+    assert "afar" not in compared
+
+
+def test_a_check_compares_the_backends_that_are_asked_for() -> None:
+    [line] = [each for each in CHECKS if each.name == "vectors"]
+    evidence = line.line(Subject("vec:Lamps", backends=["thread"])).evidence
+
+    assert evidence == "thread; 6 environments in lock-step"
+
+
+def test_a_check_on_a_backend_that_is_not_there_says_so() -> None:
+    with pytest.raises(BadArguments, match="'procss' was asked for"):
+        Subject("vec:Lamps", backends=["procss"])
 
 
 def test_a_check_names_the_backend_that_differs() -> None:

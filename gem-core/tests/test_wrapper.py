@@ -464,3 +464,10 @@ def test_making_from_a_spec_with_a_live_object_is_refused_by_name() -> None:
     assert env.spec is not None
     with pytest.raises(OpaqueError, match="'extra'"):
         gem.make(env.spec)
+
+
+def test_the_seed_of_the_episode_can_be_read_through_every_layer() -> None:
+    env = Wrapper(Echo())
+    assert env.episode_seed is None
+    env.reset(seed=7)
+    assert env.episode_seed == 7

@@ -49,7 +49,7 @@ def played(env: Env, actions: list[str], seed: int = 0) -> Step:
 
 @pytest.mark.parametrize("name", CHECKED)
 def test_every_line_of_the_contract_holds(name: str) -> None:
-    report = check_env(f"ta:{name}", seeds=range(5))
+    report = check_env(f"ta:{name}", seeds=range(5), backends=("sync", "thread", "process"))
 
     assert report.failures == ()
     assert {line.name for line in report.lines if line.state == "skipped"} <= NOT_APPLICABLE

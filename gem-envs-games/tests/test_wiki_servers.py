@@ -593,6 +593,8 @@ def test_draws_come_from_the_generator_alone(mediawiki: Wiki) -> None:
 def test_the_contract_holds_on_a_server(served: Served) -> None:
     _, env_id, kwargs = served
 
-    report = check_env(env_id, seeds=range(2), max_turns=3, **kwargs)
+    report = check_env(
+        env_id, seeds=range(2), backends=("sync", "thread", "process"), max_turns=3, **kwargs
+    )
 
     assert report.failures == ()

@@ -20,6 +20,8 @@ from gem.testing import fake_plugin
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 PLAYED = """
+    import os
+
     from gem.env import Env
     from gem.step import Step
 
@@ -66,6 +68,22 @@ PLAYED = """
             return str(self.number)
 
 
+    class Deadly(Env):
+        "Ends its whole process in the step of some episodes."
+
+        def reset(self, seed=None):
+            self.is_deadly = self.rng.random() < 0.2
+            return "Say anything.", {}
+
+        def step(self, action):
+            if self.is_deadly:
+                os._exit(1)
+            return Step("", 1.0, True, False, {})
+
+        def sample_action(self):
+            return "anything"
+
+
     class Picky(Env):
         "Refuses to be made with a bad size."
 
@@ -97,6 +115,7 @@ MANIFEST = """
             spec("Broken", "gem_eval_tiny.played:Broken"),
             spec("Silent", "gem_eval_tiny.played:Silent", success_return=0.5),
             spec("Numbered", "gem_eval_tiny.played:Numbered"),
+            spec("Deadly", "gem_eval_tiny.played:Deadly"),
             spec("Picky", "gem_eval_tiny.played:Picky"),
         ),
         policies=(

@@ -23,6 +23,9 @@ def test_a_file_has_the_names_of_the_command_line(file: Path) -> None:
         step-timeout = 2
         wrappers = ["concat", {id = "time_limit", max_turns = 3}]
         env-kwargs = {highest = 9}
+        backend = "process"
+        workers = 2
+        backend-options = {start_method = "spawn"}
         policy-kwargs.openai.temperature = 0.5
         """
     )
@@ -35,6 +38,9 @@ def test_a_file_has_the_names_of_the_command_line(file: Path) -> None:
         "step_timeout_s": 2,
         "wrappers": ["concat", {"id": "time_limit", "max_turns": 3}],
         "env_kwargs": {"highest": 9},
+        "backend": "process",
+        "num_workers": 2,
+        "backend_options": {"start_method": "spawn"},
         "policy_kwargs": {"openai": {"temperature": 0.5}},
     }
 

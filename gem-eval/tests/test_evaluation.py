@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,6 +109,31 @@ def test_any_concurrency_gives_the_same_episodes(
     expected = fingerprints(run("expected", **options).path)
 
     assert fingerprints(run(concurrency=concurrency, **options).path) == expected
+
+
+def recorded(folder: Path) -> list[str]:
+    """Return every record as it was written, but for how long things took, in one order."""
+    lines = (folder / "episodes.jsonl").read_text().splitlines()
+    return sorted(re.sub(r'"\w+_s":[^,}]*', "", line) for line in lines)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        {"backend": "thread"},
+        {"backend": "process", "num_workers": 2},
+        {"backend": "process", "backend_options": {"start_method": "fork"}, "concurrency": 3},
+    ],
+)
+def test_any_backend_gives_the_same_records(
+    run: Callable[..., Evaluation], where: dict[str, Any]
+) -> None:
+    options = {"envs": ["tiny:Guess", "tiny:Lamps"], "repeats": 2, "wrappers": ["concat"]}
+
+    expected = recorded(run("expected", **options).path)
+
+    assert len(expected) == 160
+    assert recorded(run(**options, **where).path) == expected
 
 
 def test_all_tasks_of_a_finite_set_are_run_once(run: Callable[..., Evaluation]) -> None:
@@ -315,6 +341,78 @@ def test_a_run_goes_on_in_another_concurrency(run: Callable[..., Evaluation]) ->
     found = run(episodes=3)
 
     assert gem_eval.resume(found.path, concurrency=1).summary == found.summary
+
+
+def test_a_run_goes_on_on_another_backend(run: Callable[..., Evaluation], stopped: Path) -> None:
+    expected = fingerprints(run(policies=["solver", Mine()]).path)
+
+    gem_eval.resume(stopped, policies=["solver", Mine()], backend="process", num_workers=2)
+
+    assert fingerprints(stopped) == expected
+
+
+def test_a_run_goes_on_without_the_backend_that_it_was_started_with(
+    run: Callable[..., Evaluation],
+) -> None:
+    found = run(backend="process", num_workers=1, backend_options={"start_method": "fork"})
+    expected = fingerprints(found.path)
+    (found.path / "episodes.jsonl").unlink()
+
+    gem_eval.resume(found.path, backend="inline")
+
+    assert fingerprints(found.path) == expected
+
+
+def test_a_live_argument_is_refused_where_environments_live_elsewhere(
+    run: Callable[..., Evaluation], tmp_path: Path
+) -> None:
+    with pytest.raises(GemError, match="highest"):
+        run(backend="process", env_kwargs={"highest": Mine()})
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_summary_has_the_counters_of_the_run(run: Callable[..., Evaluation]) -> None:
+    found = run(envs="tiny:Broken", policies="random", num_workers=1, backend="process")
+
+    counters = found.summary.counters
+    assert counters is not None
+    assert (counters.episodes, counters.errors) == (20, found.summary.errors)
+    assert counters.steps == 20 - counters.errors
+    assert counters.step_p50_s is not None
+    assert counters.step_p99_s is not None
+    assert 0 < counters.step_p50_s <= counters.step_p99_s
+    assert (counters.restarts, counters.deadline_hits, counters.retries) == (0, 0, 0)
+
+
+def test_a_process_that_ends_costs_its_own_episodes(run: Callable[..., Evaluation]) -> None:
+    found = run(envs="tiny:Deadly", policies="random", backend="process", num_workers=2)
+
+    [result] = found.summary.results
+    assert set(result.stop_reasons) == {"worker_lost", "terminated"}
+    assert result.success_rate == 1.0
+    assert found.summary.counters is not None
+    assert 0 < found.summary.counters.restarts <= result.errors
+
+
+def test_counters_are_of_what_ran_since_a_run_was_resumed(stopped: Path) -> None:
+    finished = len(fingerprints(stopped))
+
+    found = gem_eval.resume(stopped, policies=["solver", Mine()])
+
+    assert found.summary.counters is not None
+    assert found.summary.counters.episodes == 40 - finished
+
+
+def test_a_summary_that_cannot_be_read_has_lost_its_counters(
+    run: Callable[..., Evaluation],
+) -> None:
+    found = run()
+    (found.path / "summary.json").write_text("{")
+
+    assert gem_eval.resume(found.path).summary == found.summary.model_copy(
+        update={"counters": None}
+    )
 
 
 def test_going_on_with_other_settings_is_refused_by_name(

@@ -8,7 +8,7 @@ from gem import Request
 from gem.errors import GemError, UnknownEnv
 from gem.registry import spec
 from gem_eval import SettingsError
-from gem_eval.settings import Settings, differences, settings_from
+from gem_eval.settings import Settings, differences, resumed, settings_from
 
 
 class Mine:
@@ -55,7 +55,7 @@ def test_an_unknown_id_is_answered_by_the_nearest() -> None:
         {"step_timeout_s": 0.0},
         {"step_timeout_s": float("nan")},
         {"seed": 1.5},
-        {"backend": "ray"},
+        {"num_workers": 0},
         {"policy_kwargs": {"openai": {}}},
         {"envs": []},
         {"policies": []},
@@ -132,6 +132,27 @@ def test_equal_settings_differ_in_nothing() -> None:
 
 def test_concurrency_may_differ() -> None:
     assert differences(settings(), {"concurrency": 1}) == []
+
+
+def test_where_environments_run_may_differ() -> None:
+    given = {"backend": "process", "num_workers": 2, "backend_options": {"start_method": "fork"}}
+
+    assert differences(settings(), given) == []
+    assert resumed(settings(), given) == settings(**given)
+
+
+def test_the_options_of_one_backend_do_not_go_with_another() -> None:
+    there = settings(backend="process", num_workers=2, backend_options={"start_method": "fork"})
+
+    assert resumed(there, {"backend": "inline", "concurrency": 8}) == settings(concurrency=8)
+
+
+def test_the_options_of_a_backend_stay_with_it() -> None:
+    there = settings(backend="process", num_workers=2, backend_options={"start_method": "fork"})
+
+    assert resumed(there, {"backend": "process", "num_workers": 3}) == there.model_copy(
+        update={"num_workers": 3}
+    )
 
 
 def test_what_is_given_to_go_on_is_checked_too() -> None:

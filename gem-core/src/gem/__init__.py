@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         ToolSpec,
         WrapperSpec,
     )
+    from gem.tools import Tool, ToolContext, tool
     from gem.vector import SyncVectorEnv, VectorEnv, make_vec
     from gem.wrapper import Wrapper
 
@@ -60,6 +61,7 @@ _HOMES = {
     "gem.specs": (
         "AdapterSpec EnvSpec ExecutorSpec PluginManifest PolicySpec ToolSpec WrapperSpec"
     ),
+    "gem.tools": "Tool ToolContext tool",
     "gem.vector": "SyncVectorEnv VectorEnv make_vec",
     "gem.wrapper": "Wrapper",
 }
@@ -91,7 +93,9 @@ __all__ = [
     "Step",
     "SyncVectorEnv",
     "TextPart",
+    "Tool",
     "ToolCall",
+    "ToolContext",
     "ToolResult",
     "ToolSpec",
     "Turn",
@@ -106,6 +110,7 @@ __all__ = [
     "replay",
     "rollout",
     "spec",
+    "tool",
 ]
 
 

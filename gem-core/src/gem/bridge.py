@@ -1,6 +1,7 @@
 """Cross between synchronous and asynchronous code. Knows nothing about environments.
 
-`wait_for` runs an awaitable on this process's one background loop, from synchronous code.
+`wait_for` runs an awaitable on this process's one background loop, from synchronous code, and
+`on_background` from another loop.
 `in_thread` runs a blocking call on a daemon thread of its own, from a coroutine; a call that
 never returns costs its thread and nothing else.
 """
@@ -13,12 +14,12 @@ import functools
 import os
 import queue
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 from gem.errors import EnvUsageError
 
-__all__ = ["in_thread", "is_awaitable", "wait_for"]
+__all__ = ["in_thread", "is_awaitable", "on_background", "wait_for"]
 
 T = TypeVar("T")
 
@@ -49,6 +50,14 @@ def wait_for(awaitable: Awaitable[T]) -> T:
     except BaseException:
         future.cancel()
         raise
+
+
+async def on_background(call: Coroutine[Any, Any, T]) -> T:
+    """Await a coroutine on the background loop, from any loop. Cancelling the await cancels it."""
+    loop = _background.loop()
+    if _background.is_current():
+        return await call
+    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call, loop))
 
 
 async def _await(awaitable: Awaitable[T]) -> T:

@@ -63,11 +63,16 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What one call answered. An error is a result too: the policy reads it."""
+    """What one call answered. An error is a result too: the policy reads it.
+
+    `meta` has facts about the call as plain data (why it failed, what was cut off). The policy
+    does not see it, it does not take part in comparisons, and a record leaves it out.
+    """
 
     call_id: str
     content: str
     is_error: bool = False
+    meta: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +124,25 @@ Observation = Union[str, Sequence[Part], Message, Sequence[Message]]
 class Action(str):
     """What a policy answers: a string that may also carry native tool calls.
 
+    `tool_results` is for a replay: what the calls of this action, in order, answered when it was
+    recorded. A tool is then not called again.
+
     >>> Action("hello"), Action("hello").tool_calls
     ('hello', ())
     """
 
     tool_calls: tuple[ToolCall, ...]
+    tool_results: tuple[ToolResult, ...]
 
-    def __new__(cls, text: str = "", *, tool_calls: Sequence[ToolCall] = ()) -> Action:
+    def __new__(
+        cls,
+        text: str = "",
+        *,
+        tool_calls: Sequence[ToolCall] = (),
+        tool_results: Sequence[ToolResult] = (),
+    ) -> Action:
         action = super().__new__(cls, text)
-        action.tool_calls = tuple(tool_calls)
+        action.tool_calls, action.tool_results = tuple(tool_calls), tuple(tool_results)
         return action
 
 

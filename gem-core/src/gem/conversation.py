@@ -5,13 +5,24 @@ This is the one policy protocol. Knows nothing about environments, tokens or ser
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, Union
+from itertools import islice
+from typing import Any, Literal, Protocol, Union, overload
 
 from gem.content import Action, Message, Observation, Part, TextPart
+from gem.freezing import quick
 
-__all__ = ["Conversation", "Policy", "PolicyAnswer", "Reply", "Request", "Usage", "as_reply"]
+__all__ = [
+    "Conversation",
+    "Messages",
+    "Policy",
+    "PolicyAnswer",
+    "Reply",
+    "Request",
+    "Usage",
+    "as_reply",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +37,15 @@ class Usage:
 class Request:
     """One question to a policy: everything it may look at.
 
-    `messages` is the whole conversation. `prompt` is set instead where a wrapper has already
-    rendered a finished prompt: it is then used as it is and not templated again. `seed` is
-    fixed by the run, the episode, the repeat and the turn, so a policy that samples with it
-    is reproducible. `sample` and `solution` are filled only for a policy whose `wants` names
-    them: an action that the environment drew, and its own solution of the current state.
+    `messages` is the whole conversation: a sequence that never changes, and equals the tuple of
+    its messages. `prompt` is set instead where a wrapper has already rendered a finished prompt:
+    it is then used as it is and not templated again. `seed` is fixed by the run, the episode, the
+    repeat and the turn, so a policy that samples with it is reproducible. `sample` and `solution`
+    are filled only for a policy whose `wants` names them: an action that the environment drew,
+    and its own solution of the current state.
     """
 
-    messages: tuple[Message, ...] = ()
+    messages: Sequence[Message] = ()
     prompt: str | None = None
     tools: tuple[Mapping[str, Any], ...] = ()
     prompt_ids: tuple[int, ...] | None = None
@@ -64,6 +76,8 @@ class Reply:
         return Action(self.message.text, tool_calls=self.message.tool_calls)
 
 
+_quick_message, _quick_reply = quick(Message), quick(Reply)
+
 PolicyAnswer = Union[Reply, Message, str]
 
 
@@ -82,13 +96,61 @@ def as_reply(answer: PolicyAnswer) -> Reply:
     if isinstance(answer, Reply):
         return answer
     if isinstance(answer, Message):
-        return Reply(answer)
+        return _quick_reply(answer)
     if isinstance(answer, str):
         calls = answer.tool_calls if isinstance(answer, Action) else ()
-        return Reply(Message("assistant", str(answer), calls))
+        return _quick_reply(_quick_message("assistant", str(answer), calls))
     raise TypeError(
         f"A policy returned {type(answer).__name__}. It must return a str, a Message or a Reply."
     )
+
+
+class Messages(Sequence[Message]):
+    """A conversation as it was at one moment: equal to the tuple of its messages, and as fixed.
+
+    It costs the same however long the conversation is, because each message is made when it is
+    read. `tuple(messages)` keeps them.
+    """
+
+    __slots__ = ("_end", "_said")
+
+    def __init__(self, said: list[Any]) -> None:
+        self._said, self._end = said, len(said)
+
+    def __len__(self) -> int:
+        return self._end // 2
+
+    def __iter__(self) -> Iterator[Message]:
+        said = islice(self._said, self._end)
+        return map(_message, said, said)
+
+    @overload
+    def __getitem__(self, index: int) -> Message: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Message, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Message | tuple[Message, ...]:
+        if isinstance(index, slice):
+            return tuple(map(self.__getitem__, range(len(self))[index]))
+        place = 2 * range(len(self))[index]
+        return _message(self._said[place], self._said[place + 1])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, (Messages, tuple)) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    def __reduce__(self) -> Any:
+        return tuple, (tuple(self),)
+
+
+def _message(role: Any, content: Any) -> Message:
+    return content if role is Message else _quick_message(role, content)
 
 
 class Conversation:
@@ -105,49 +167,59 @@ class Conversation:
     ['Guess.\nTurn 1.', '7', 'Lower.']
     """
 
+    __slots__ = ("_said", "rewrites_history")
+
     def __init__(self, *, rewrites_history: bool = False) -> None:
         self.rewrites_history = rewrites_history
-        self._messages: list[Message] = []
+        # Role, content, role, content: flat, because thousands of conversations are held at once
+        # and the garbage collector visits every message, but no text. A message of more than
+        # these follows the class.
+        self._said: list[Any] = []
 
     @property
-    def messages(self) -> tuple[Message, ...]:
+    def messages(self) -> Messages:
         """Everything said so far, oldest first."""
-        return tuple(self._messages)
+        return Messages(self._said)
 
     def observe(self, observation: Observation, info: Mapping[str, Any]) -> None:
         """Add what the environment returned. `info["suffix"]` joins a user turn by a newline."""
         if self.rewrites_history:
-            self._messages.clear()
-            self._messages.extend(_as_messages(observation))
+            self._said, suffix = [], None  # whoever still reads what was said before keeps it
+        else:
+            suffix = info.get("suffix")
+        if isinstance(observation, str):
+            text = str(observation)
+            self._said += "user", _joined(text, suffix) if suffix else text
             return
         turn = _as_messages(observation)
-        suffix = info.get("suffix")
         if suffix and turn[-1].role != "tool":
             turn[-1] = _with_suffix(turn[-1], suffix)
-        self._messages.extend(turn)
+        for message in turn:
+            self.answer(message)
 
     def answer(self, message: Message) -> None:
-        """Add what the policy answered."""
-        self._messages.append(message)
+        """Add a message: what the policy answered."""
+        if type(message) is not Message or message.tool_calls or message.call_id is not None:
+            self._said += Message, message
+        else:
+            self._said += message.role, message.content
 
 
-def _as_messages(observation: Observation) -> list[Message]:
-    if isinstance(observation, str):
-        return [Message("user", str(observation))]
+def _as_messages(observation: Message | Sequence[Any]) -> list[Message]:
     if isinstance(observation, Message):
         return [observation]
     messages = [piece for piece in observation if isinstance(piece, Message)]
-    return messages or [Message("user", _parts(observation))]
-
-
-def _parts(observation: Sequence[Any]) -> tuple[Part, ...]:
-    return tuple(observation)
+    return messages or [Message("user", tuple(observation))]
 
 
 def _with_suffix(message: Message, suffix: str) -> Message:
     content: str | tuple[Part, ...]
     if isinstance(message.content, str):
-        content = f"{message.content}\n{suffix}" if message.content else suffix
+        content = _joined(message.content, suffix)
     else:
         content = (*message.content, TextPart(suffix))
     return Message(message.role, content, message.tool_calls, message.call_id)
+
+
+def _joined(text: str, suffix: str) -> str:
+    return f"{text}\n{suffix}" if text else suffix

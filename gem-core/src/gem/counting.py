@@ -23,9 +23,9 @@ class RolloutStats:
 
     `steps` were answered by environments; `episodes` have ended, `errors` of them by an error.
     `retries` are policy calls that were made again. `deadline_hits` counts what was late, whether
-    it ended an episode or was tried again. One object may count several runs, after one another or
-    together. A step's latency is what its episode waited for it, kept to 7 percent in constant
-    memory.
+    it ended an episode or was tried again, `restarts` the workers that were replaced. One object
+    may count several runs, after one another or together. A step's latency is what its episode
+    waited for it, kept to 7 percent in constant memory.
 
     >>> stats = RolloutStats()
     >>> stats.count_step(0.5)
@@ -38,6 +38,7 @@ class RolloutStats:
     errors: int = 0
     retries: int = 0
     deadline_hits: int = 0
+    restarts: int = 0
     _runs: int = field(default=0, repr=False)
     _since: float = field(default=0.0, repr=False)
     _before_s: float = field(default=0.0, repr=False)
@@ -69,6 +70,7 @@ class RolloutStats:
             "errors": self.errors,
             "retries": self.retries,
             "deadline_hits": self.deadline_hits,
+            "restarts": self.restarts,
             "elapsed_s": elapsed_s,
             "steps_per_s": self.steps / elapsed_s if elapsed_s else None,
             "episodes_per_s": self.episodes / elapsed_s if elapsed_s else None,

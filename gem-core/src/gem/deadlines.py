@@ -8,11 +8,14 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Awaitable, Callable
+from types import TracebackType
 from typing import Any, TypeVar
 
 __all__ = ["Abandon", "LateError", "Limit", "Sweeper", "Watch"]
 
 T = TypeVar("T")
+
+_LOST = (Exception, SystemExit, asyncio.CancelledError)
 Abandon = Callable[["asyncio.Task[Any]"], None]
 
 
@@ -25,17 +28,42 @@ class LateError(Exception):
 
 
 class Watch:
-    """What a task awaits under one limit, one call after another.
+    """What a task awaits under one limit, one call after another: `with watch.under(limit): ...`.
 
-    `abandon` is called with the task when a late call has not given way to its cancellation after
-    the same time again: the task may never end, and nobody should wait for it.
+    A call that outlasts the limit ends as LateError, whatever else it does. `abandon` is called
+    with the task when a late call has not given way to its cancellation after the same time again:
+    the task may never end, and nobody should wait for it.
     """
 
-    __slots__ = ("abandon", "due", "is_late", "task")
+    __slots__ = ("abandon", "due", "is_late", "limit", "task")
 
     def __init__(self, task: asyncio.Task[Any], abandon: Abandon) -> None:
         self.task, self.abandon = task, abandon
         self.due, self.is_late = math.inf, False
+        self.limit: Limit | None = None
+
+    def under(self, limit: Limit | None) -> Watch:
+        """Let the time run for a call; None is no limit."""
+        self.limit = limit
+        if limit is not None:
+            limit.begin(self)
+        return self
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.limit is not None:
+            self.limit.end(self)
+            if self.is_late and (kind is None or issubclass(kind, _LOST)):
+                # The cancellation is dealt with. Python 3.10 does not count them.
+                getattr(self.task, "uncancel", int)()
+                raise LateError(self.limit)
 
 
 class Limit:
@@ -48,22 +76,19 @@ class Limit:
 
     async def within(self, watch: Watch, call: Awaitable[T]) -> T:
         """Await a call. Raises LateError where it outlasts the limit, whatever it then does."""
+        with watch.under(self):
+            return await call
+
+    def begin(self, watch: Watch) -> None:
+        """Watch over a call from now on."""
         watch.due, watch.is_late = self._sweeper.now() + self.timeout_s, False
         self._running[watch] = None
         if watch.due < self._sweeper.due:
             self._sweeper.arm(watch.due)
-        try:
-            result = await call
-        except (Exception, SystemExit, asyncio.CancelledError):
-            if not watch.is_late:
-                raise
-        finally:
-            self._running.pop(watch, None)
-        if watch.is_late:
-            # The cancellation is dealt with. Python 3.10 does not count them.
-            getattr(watch.task, "uncancel", int)()
-            raise LateError(self)
-        return result
+
+    def end(self, watch: Watch) -> None:
+        """Watch over it no more."""
+        self._running.pop(watch, None)
 
     def check(self, watch: Watch) -> None:
         """Raise LateError if the time is up: a task that never waits is never cancelled."""

@@ -143,6 +143,11 @@ class Env:
         return self
 
     @property
+    def episode_seed(self) -> int | None:
+        """The seed that this episode began with; None where `reset` was given none."""
+        return self._episode_seed
+
+    @property
     def sample_rng(self) -> random.Random:
         """Chance for `sample_action`: keyed by the seed, apart from the episode's own."""
         if self._sampler is None:

@@ -94,7 +94,14 @@ class Turn:
 
         Raises TypeError or ValueError on what no record could hold.
         """
-        return replace(self, **answer_of(step))
+        usual: dict[str, Any] = {
+            "terminated": False,
+            "truncated": False,
+            "reward_parts": {},
+            "info": {},
+            "tool_results": (),
+        }
+        return replace(self, **(usual | answer_of(step)))
 
     def outcome(self) -> dict[str, Any]:
         """Return what must reproduce, as JSON data."""
@@ -234,20 +241,23 @@ class Episode:
 
 
 def answer_of(step: Step) -> dict[str, Any]:
-    """Return what a turn records of a step, by field.
+    """Return what a turn records of a step, by field; empty fields and False are left out.
 
     Raises TypeError or ValueError on what no record could hold.
     """
     _, reward, terminated, truncated, info = step
-    parts = info.get("reward_parts", {})
-    return {
-        "reward": _finite(reward),
-        "terminated": bool(terminated),
-        "truncated": bool(truncated),
-        "reward_parts": {str(name): _finite(part) for name, part in parts.items()},
-        "info": plain_info(info),
-        "tool_results": tuple(map(_checked_result, info.get("tool_results", ()))),
-    }
+    answer: dict[str, Any] = {"reward": _finite(reward)}
+    if terminated or truncated or info:
+        parts = info.get("reward_parts", {})
+        others = {
+            "terminated": bool(terminated),
+            "truncated": bool(truncated),
+            "reward_parts": {str(name): _finite(part) for name, part in parts.items()},
+            "info": plain_info(info),
+            "tool_results": tuple(map(_checked_result, info.get("tool_results", ()))),
+        }
+        answer |= {name: value for name, value in others.items() if value}
+    return answer
 
 
 def plain_info(info: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,8 @@ GemError
 ├── UnknownId              no installed plugin provides this id
 │   ├── UnknownEnv
 │   ├── UnknownWrapper
-│   └── UnknownPolicy
+│   ├── UnknownPolicy
+│   └── UnknownTool
 ├── IdConflict             two distributions claim one id
 ├── MissingRequirement     a spec needs a package that is not installed
 ├── TargetError            a target string names nothing that can be imported
@@ -24,6 +25,7 @@ Each message has three parts: what was asked, what is true, what to do next.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Sequence
 
 __all__ = [
@@ -43,10 +45,14 @@ __all__ = [
     "UnknownEnv",
     "UnknownId",
     "UnknownPolicy",
+    "UnknownTool",
     "UnknownWrapper",
     "WrapperOrderError",
     "in_one_line",
+    "text_of",
 ]
+
+_MOST_TEXT = 10_000
 
 
 class GemError(Exception):
@@ -80,6 +86,12 @@ class UnknownPolicy(UnknownId):
     """No installed plugin provides this policy."""
 
     kind = "policy"
+
+
+class UnknownTool(UnknownId):
+    """No installed plugin provides this tool."""
+
+    kind = "tool"
 
 
 class IdConflict(GemError):
@@ -193,3 +205,9 @@ def in_one_line(error: BaseException) -> str:
     except Exception:  # noqa: BLE001  the author of an error may have erred too
         text = "(its text cannot be shown)"
     return " ".join(f"{type(error).__name__}: {text}".split())
+
+
+def text_of(error: BaseException) -> str:
+    """Return any error's type and text as a record keeps it, cut at ten thousand characters."""
+    text = "".join(traceback.format_exception_only(type(error), error)).strip()
+    return text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}..."

@@ -30,6 +30,7 @@ __all__ = [
     "install",
     "refuse_unless_idle",
     "reseed",
+    "waits",
 ]
 
 NEW, RUNNING, BUSY, ENDED, CLOSED = range(5)
@@ -103,6 +104,13 @@ def _put(
 ) -> None:
     form._mark = _Mark(form, cls, author, raw)
     setattr(cls, name, form)
+
+
+def waits(env: AnyEnv, name: str) -> bool:
+    """Say whether awaiting a method can wait: not where its asynchronous form was derived."""
+    form = getattr(type(env), f"a{name}")
+    mark: _Mark | None = getattr(form, "_mark", None)
+    return mark is None or mark.form is not form or mark.raw is not None
 
 
 def _derived(derive: Callable[[Raw], Raw], cls: type, name: str, other: str) -> Raw:

@@ -97,16 +97,22 @@ class _Batch:
             seat.batch = self
 
 
-class _Seat:
-    """One request that waits, since when, and its batch once that has begun."""
+class _Seat(asyncio.Future[PolicyAnswer]):
+    """The answer to one request, which waits since then, and its batch once that has begun."""
 
-    __slots__ = ("answer", "batch", "request", "since")
+    __slots__ = ("batch", "desk", "request", "since")
 
-    def __init__(
-        self, request: Request, answer: asyncio.Future[PolicyAnswer], since: float
-    ) -> None:
-        self.request, self.answer, self.since = request, answer, since
+    def __init__(self, desk: _Desk, request: Request) -> None:
+        super().__init__(loop=desk.loop)
+        self.desk, self.request, self.since = desk, request, desk.loop.time()
         self.batch: _Batch | None = None
+
+    def cancel(self, msg: Any = None) -> bool:
+        """Cancel it, and tell its batch that nobody waits for it."""
+        is_cancelled = super().cancel(msg)
+        if is_cancelled and self.batch is not None:
+            self.desk.leave(self.batch)
+        return is_cancelled
 
 
 class _Desk:
@@ -126,26 +132,21 @@ class _Desk:
         self._timer: asyncio.TimerHandle | None = None
         self._flying: dict[_Batch, asyncio.Task[None]] = {}
 
-    async def ask(self, request: Request) -> PolicyAnswer:
-        """Wait for the answer in a batch with others."""
-        seat = _Seat(request, self.loop.create_future(), self.loop.time())
+    def ask(self, request: Request) -> _Seat:
+        """Let a request wait for a batch with others, and return its answer to be."""
+        seat = _Seat(self, request)
         self._waiting.append(seat)
         if len(self._waiting) >= self._max_batch:
             self._begin()
         elif self._timer is None:
             self._timer = self.loop.call_later(self._max_wait_s, self._on_time)
-        try:
-            return await seat.answer
-        except asyncio.CancelledError:
-            self._leave(seat)
-            raise
+        return seat
 
-    def _leave(self, seat: _Seat) -> None:
-        if seat.batch is None:
-            return
-        seat.batch.wanted -= 1
-        if self._waits and not seat.batch.wanted and seat.batch in self._flying:
-            self._flying[seat.batch].cancel()
+    def leave(self, batch: _Batch) -> None:
+        """Count one less who waits for a batch. One that is for nobody is cancelled if it can."""
+        batch.wanted -= 1
+        if self._waits and not batch.wanted and batch in self._flying:
+            self._flying[batch].cancel()
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
@@ -159,7 +160,7 @@ class _Desk:
     def _begin(self) -> None:
         """Send off what is full or due, as far as it may be in flight."""
         while self._waits or not self._flying:
-            self._waiting = [seat for seat in self._waiting if not seat.answer.done()]
+            self._waiting = [seat for seat in self._waiting if not seat.done()]
             if not self._waiting:
                 return
             due_s = self._waiting[0].since + self._max_wait_s - self.loop.time()
@@ -176,7 +177,7 @@ class _Desk:
     def _land(self, batch: _Batch, _: asyncio.Task[None]) -> None:
         del self._flying[batch]
         for seat in batch.seats:
-            seat.answer.cancel()  # nothing, unless the batch was cancelled, begun or not
+            seat.cancel()  # nothing, unless the batch was cancelled, begun or not
         batch.seats.clear()  # they name their batch: no circle is left to be collected
         self._begin()
 
@@ -185,12 +186,12 @@ class _Desk:
             answers = await self._call([seat.request for seat in batch.seats])
         except (Exception, SystemExit) as error:  # noqa: BLE001 - theirs, and nobody else's
             for seat in batch.seats:
-                if not seat.answer.done():
-                    seat.answer.set_exception(error)
+                if not seat.done():
+                    seat.set_exception(error)
         else:
             for seat, answer in zip(batch.seats, answers, strict=True):
-                if not seat.answer.done():
-                    seat.answer.set_result(answer)
+                if not seat.done():
+                    seat.set_result(answer)
 
     async def _call(self, requests: list[Request]) -> list[PolicyAnswer]:
         """Return as many answers as there are requests, or raise."""
@@ -211,7 +212,7 @@ class _Desk:
         """Cancel everything, and wait until it has stopped."""
         self._stop_timer()
         for seat in self._waiting:
-            seat.answer.cancel()
+            seat.cancel()
         flying = list(self._flying.values())
         for task in flying:
             task.cancel()

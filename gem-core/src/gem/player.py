@@ -10,36 +10,46 @@ import json
 import math
 import operator
 import time
-import traceback
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import TypeVar
 
-from gem.bridge import in_thread, is_awaitable
-from gem.content import Action, Message, is_shallow, normalise_text
-from gem.conversation import Policy, Reply, Request, Usage, as_reply
+from gem.bridge import is_awaitable
+from gem.content import Message, is_shallow, normalise_text
+from gem.conversation import Policy, PolicyAnswer, Reply, Request, Usage, as_reply
 from gem.counting import RolloutStats
 from gem.deadlines import Abandon, LateError, Limit, Watch
-from gem.env import Env
 from gem.episode import Episode, StopReason
+from gem.errors import text_of
 from gem.planning import Assignment
 from gem.scene import Scene
-from gem.seeding import stream
-from gem.stage import Stage, blocks, call
+from gem.stages import Stage, StagedEnv, StoppedError
+from gem.step import Step
 
-__all__ = ["Player", "Terms"]
+__all__ = ["Player", "Record", "Terms"]
+
+T = TypeVar("T")
 
 _NO_HINTS = (None, None)
-_UNHARMED = frozenset({"terminated", "truncated", "max_turns", "policy_error"})
 _REASONS: dict[str, StopReason] = {"environment": "step_timeout", "policy": "policy_error"}
+
+
+Record = Callable[[], Episode]
+"""Makes the record of an episode that has ended. Until it is called, less room is taken."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What the episodes of a run share."""
+    """What the episodes of a run share.
+
+    `waiting` counts the episodes of each environment that have not begun.
+    """
 
     policy: Policy
     stage: Stage
+    waiting: Counter[int]
     max_turns: int | None = None
     retries: int = 0
     retry_wait_s: float = 0.0
@@ -47,19 +57,6 @@ class Terms:
     step_limit: Limit | None = None
     policy_limit: Limit | None = None
     episode_limit: Limit | None = None
-
-
-class _StoppedError(Exception):
-    """An error that ends an episode, with the name that its record gives it."""
-
-    def __init__(self, reason: StopReason, error: BaseException) -> None:
-        super().__init__(reason)
-        self.reason: StopReason = reason
-        self.text = _text_of(error)
-
-
-def _text_of(error: BaseException) -> str:
-    return "".join(traceback.format_exception_only(type(error), error)).strip()
 
 
 class Player:
@@ -75,39 +72,52 @@ class Player:
         self._abandon, self._is_abandoned = abandon, False
         self._began = time.perf_counter()
 
-    async def play(self) -> Episode:
+    async def play(self) -> Record:
         """Play the episode to its end, whatever ends it."""
         scene, stage = self._scene, self._terms.stage
         task = asyncio.current_task()
         assert task is not None
         self._whole, self._calls = Watch(task, self._abandon), Watch(task, self._abandon)
+        is_failed = is_running = False  # what the environment is after this
         try:
-            await self._within(self._terms.episode_limit, self._whole, self._perform())
+            with self._whole.under(self._terms.episode_limit):
+                await self._perform()
         except LateError as late:
             self._count_late()
+            is_running = scene.waits_for == "environment"
             scene.fail(_REASONS[scene.waits_for], f"TimeoutError: {self._lateness(late.limit)}")
-        except _StoppedError as stopped:
+        except StoppedError as stopped:
+            if stopped.reason == "step_timeout":
+                self._count_late()
             scene.fail(stopped.reason, stopped.text)
         except asyncio.CancelledError as error:
             # Cancelled by the run's end, nobody asks for the episode; by another, it is an error.
-            scene.fail("env_error", _text_of(error))
+            is_running = True
+            scene.fail("env_error", text_of(error))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - anything
-            scene.fail("env_error", _text_of(error))
-            if scene.env is not None:  # no call of it runs on: what it holds can be freed
-                await stage.discard(scene.env)
-        if scene.env is not None and scene.stop_reason in _UNHARMED and not self._is_abandoned:
-            stage.give_back(scene.assignment.env_index, scene.env)
-        return self._record()
+            is_failed = True
+            scene.fail("env_error", text_of(error))
+        record, env_index = self._record(), scene.assignment.env_index
+        if scene.env is None:
+            pass
+        elif is_running or self._is_abandoned:
+            stage.abandon(scene.env)
+        elif is_failed or not self._terms.waiting[env_index]:
+            await stage.discard(scene.env)  # no call of it runs on: what it holds can be freed
+        else:
+            stage.give_back(env_index, scene.env)
+        return record
 
-    def abandoned(self) -> Episode:
-        """Return the episode of a task that did not end when it was cancelled."""
+    def abandoned(self) -> Record:
+        """End the episode of a task that did not end when it was cancelled."""
         self._count_late()
         self._is_abandoned, who = True, self._scene.waits_for
         self._scene.fail(_REASONS[who], f"TimeoutError: the {who} did not end when it was late")
         return self._record()
 
-    def _record(self) -> Episode:
-        return self._scene.record(_name_of(self._policy), time.perf_counter() - self._began)
+    def _record(self) -> Record:
+        duration_s = time.perf_counter() - self._began
+        return partial(self._scene.record, _name_of(self._policy), duration_s)
 
     def _lateness(self, limit: Limit) -> str:
         who = self._scene.waits_for
@@ -119,85 +129,91 @@ class Player:
         scene, place, terms = self._scene, self._scene.assignment, self._terms
         env = scene.env = await terms.stage.take(place.env_index)
         options = {} if place.task is None else {"task": place.task}
-        scene.observe(*await self._in_env(env, "reset", seed=place.seed, **options))
-        if place.repeat:  # a repeat is another try: what is sampled differs
-            env.unwrapped.sample_rng = stream("sample", place.seed, place.repeat)
+        scene.start(*await self._in_env(env.reset(place.seed, options, place.repeat)))
         while scene.stop_reason is None:
             before = time.perf_counter()
-            reply, action = await self._ask(env)
-            self._refuse_if_late()
-            scene.act(reply, action, time.perf_counter() - before)
-            before = time.perf_counter()
-            step = await self._in_env(env, "step", action)
-            self._refuse_if_late()
-            step_s = time.perf_counter() - before
-            if terms.stats is not None:
-                terms.stats.count_step(step_s)
-            scene.land(step, step_s, terms.max_turns)
-
-    def _refuse_if_late(self) -> None:
-        """Hold the episode to its time where nothing in it ever waits."""
-        if self._terms.episode_limit is not None:
-            self._terms.episode_limit.check(self._whole)
-
-    def _in_env(self, env: Env, method: str, *args: Any, **kwargs: Any) -> Awaitable[Any]:
-        return self._within(self._terms.step_limit, self._calls, call(env, method, *args, **kwargs))
-
-    @staticmethod
-    def _within(limit: Limit | None, watch: Watch, awaited: Awaitable[Any]) -> Awaitable[Any]:
-        return awaited if limit is None else limit.within(watch, awaited)
-
-    async def _ask(self, env: Env) -> tuple[Reply, Action]:
-        try:
             hints = await self._hints(env) if self._wants else _NO_HINTS
-            request = self._scene.request(env, *hints)
-            for tried in range(self._terms.retries):
-                try:
-                    return await self._try(request)
-                except LateError:
-                    self._count_late()
-                except (Exception, SystemExit):  # noqa: BLE001 - a policy may raise anything
-                    pass
-                if self._terms.stats is not None:
-                    self._terms.stats.retries += 1
-                await asyncio.sleep(self._terms.retry_wait_s * 2**tried)
-            return await self._try(request)
-        except LateError:
-            raise
-        except (Exception, SystemExit, asyncio.CancelledError) as error:
-            raise _StoppedError("policy_error", error) from error  # a policy may raise anything
+            reply, text = await self._ask(scene.request(*hints))
+            answered = time.perf_counter()
+            self._refuse_if_late(answered)
+            step = env.step(scene.act(reply, text, answered - before))
+            if not isinstance(step, Step):
+                step = await self._in_env(step)
+            landed = time.perf_counter()
+            self._refuse_if_late(landed)
+            if terms.stats is not None:
+                terms.stats.count_step(landed - answered)
+            scene.land(step, landed - answered, terms.max_turns)
+            del reply, text, step  # while the next answer is waited for, nothing holds the last
+
+    def _refuse_if_late(self, now: float) -> None:
+        """Hold the episode to its time where nothing in it ever waits."""
+        limit = self._terms.episode_limit
+        if limit is not None and now - self._began > limit.timeout_s:
+            limit.check(self._whole)
+
+    async def _in_env(self, call: Awaitable[T]) -> T:
+        with self._calls.under(self._terms.step_limit):
+            return await call
+
+    async def _ask(self, request: Request) -> tuple[Reply, str]:
+        tried, retries = 0, self._terms.retries
+        while True:
+            try:
+                if tried:
+                    await self._wait_to_retry(tried)
+                answer = self._policy(request)
+                if is_awaitable(answer):
+                    with self._calls.under(self._terms.policy_limit):
+                        answer = await answer  # type: ignore[misc]
+                return _taken(answer)  # type: ignore[arg-type]
+            except LateError:
+                if tried == retries:
+                    raise
+                self._count_late()
+            except (Exception, SystemExit, asyncio.CancelledError) as error:
+                if tried == retries or isinstance(error, asyncio.CancelledError):
+                    raise StoppedError("policy_error", text_of(error)) from error
+            tried += 1
+
+    async def _wait_to_retry(self, tried: int) -> None:
+        if self._terms.stats is not None:
+            self._terms.stats.retries += 1
+        await asyncio.sleep(self._terms.retry_wait_s * 2 ** (tried - 1))
 
     def _count_late(self) -> None:
         if self._terms.stats is not None and not self._is_abandoned:
             self._terms.stats.deadline_hits += 1
 
-    async def _try(self, request: Request) -> tuple[Reply, Action]:
-        answer = self._policy(request)
-        if is_awaitable(answer):
-            answer = await self._within(self._terms.policy_limit, self._calls, answer)  # type: ignore[arg-type]
-        reply = _recordable(as_reply(answer))  # type: ignore[arg-type]
-        said = reply.message
-        return reply, Action(normalise_text(said.text), tool_calls=said.tool_calls)
-
-    async def _hints(self, env: Env) -> tuple[str | None, str | None]:
-        sample = await self._hint(env, "sample", "sample_action")
-        return sample, await self._hint(env, "solution", "solve")
-
-    async def _hint(self, env: Env, want: str, method: str) -> str | None:
-        if want not in self._wants:
-            return None
-        ask: Callable[[], str | None] = getattr(env, method)
-        if not blocks(env):
-            return ask()
+    async def _hints(self, env: StagedEnv) -> tuple[str | None, str | None]:
+        """Ask the environment for what the policy wants of it, and blame the policy if it fails."""
         self._scene.waits_for = "environment"
-        hint: str | None = await self._within(self._terms.step_limit, self._calls, in_thread(ask))
+        try:
+            sample = await self._hint(env, "sample", "sample_action")
+            solution = await self._hint(env, "solution", "solve")
+        except StoppedError as stopped:
+            if stopped.reason != "env_error":
+                raise
+            raise StoppedError("policy_error", stopped.text) from stopped
+        except LateError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise StoppedError("policy_error", text_of(error)) from error
         self._scene.waits_for = "policy"
-        return hint
+        return sample, solution
+
+    async def _hint(self, env: StagedEnv, want: str, method: str) -> str | None:
+        return await self._in_env(env.ask(method)) if want in self._wants else None
 
 
 def _name_of(policy: Policy) -> str:
     name = getattr(policy, "name", None) or getattr(policy, "__name__", None)
     return str(name or type(policy).__name__)
+
+
+def _taken(answer: PolicyAnswer) -> tuple[Reply, str]:
+    reply = _recordable(as_reply(answer))
+    return reply, str(normalise_text(reply.message.text))
 
 
 def _recordable(reply: Reply) -> Reply:

@@ -89,14 +89,28 @@ plugin = PluginManifest(
     ),
     executors=(
         ExecutorSpec(
+            id="inline",
+            target="gem.vector.sync:SyncVectorEnv",
+            stage="gem.stages.inline:InlineStage",
+            summary="Call environments here; in rollouts, those that block on threads.",
+        ),
+        ExecutorSpec(
+            id="process",
+            target="gem.vector.pooled:ProcessVectorEnv",
+            stage="gem.stages.pooled:ProcessStage",
+            summary="Hold environments in processes, which may compute for long, hang or die.",
+        ),
+        ExecutorSpec(
             id="sync",
             target="gem.vector.sync:SyncVectorEnv",
-            summary="Step environments in turn, in the caller's thread.",
+            stage="gem.stages.inline:InlineStage",
+            summary="The same as inline.",
         ),
         ExecutorSpec(
             id="thread",
             target="gem.vector.thread:ThreadVectorEnv",
-            summary="Step environments on threads, for those that wait.",
+            stage="gem.stages.inline:ThreadStage",
+            summary="Call environments on threads, for those that wait.",
         ),
     ),
 )

@@ -24,12 +24,13 @@ from gem.errors import (
     UnknownEnv,
     UnknownId,
     UnknownPolicy,
+    UnknownTool,
     UnknownWrapper,
     WrapperOrderError,
 )
 from gem.guards import checked_seed
 from gem.plugins import RIVAL, PluginRecord
-from gem.specs import EnvSpec, ExecutorSpec, PolicySpec, WrapperRef, WrapperSpec
+from gem.specs import EnvSpec, ExecutorSpec, PolicySpec, ToolSpec, WrapperRef, WrapperSpec
 from gem.targets import check_requirements, forget_installed, load_target
 from gem.wrapper import Wrapper
 
@@ -48,6 +49,7 @@ __all__ = [
     "register",
     "resolve",
     "spec",
+    "tool_spec",
     "versions",
     "wrapper_spec",
     "wrappers",
@@ -70,7 +72,7 @@ class _Catalogue:
         self.records = plugin_records.load_all()
         self.claims: dict[tuple[str, str], list[tuple[PluginRecord, Any]]] = {}
         for record in self.records:
-            for kind in ("envs", "wrappers", "policies", "executors"):
+            for kind in ("envs", "wrappers", "tools", "policies", "executors"):
                 for found in getattr(record.manifest, kind, ()):
                     self.claims.setdefault((kind, found.id), []).append((record, found))
 
@@ -170,6 +172,11 @@ def _provided(target: str) -> WrapperSpec | None:
 def policy_spec(policy_id: str) -> PolicySpec:
     """Return a policy's spec. Raises UnknownPolicy or IdConflict."""
     return cast(PolicySpec, _find("policies", policy_id, UnknownPolicy, "gem-env eval --help"))
+
+
+def tool_spec(tool_id: str) -> ToolSpec:
+    """Return a tool's spec. Raises UnknownTool or IdConflict."""
+    return cast(ToolSpec, _find("tools", tool_id, UnknownTool, "gem-env plugins"))
 
 
 def executor_spec(backend: str) -> ExecutorSpec:
@@ -297,7 +304,7 @@ def make(
     check_requirements(found.requires, subject=found.id)
     layers = [_layer(each) for each in (*found.wrappers, *_listed(wrappers))]
     _check_order(layers)
-    made = _construct(found, {**found.kwargs, **kwargs})
+    made = _construct(found, {**found.kwargs, **kwargs} if kwargs else found.kwargs)
     made.unwrapped._first_seed = first_seed
     for layer in layers:
         made = _put_on(layer, made)
@@ -327,10 +334,11 @@ def _described(plain: Mapping[str, Any]) -> EnvSpec:
         ) from error
 
 
-def _construct(found: EnvSpec, kwargs: dict[str, Any]) -> Env:
+def _construct(found: EnvSpec, kwargs: Mapping[str, Any]) -> Env:
     local = _local.get(found.id)
     if local is None or local.spec.target != found.target:
         local = _Local(found, None, {})
+    is_as_found = kwargs is found.kwargs and not found.wrappers
     kwargs = {
         name: local.kwargs.get(name, value) if is_opaque(value) else value
         for name, value in kwargs.items()
@@ -339,7 +347,10 @@ def _construct(found: EnvSpec, kwargs: dict[str, Any]) -> Env:
     target = local.target or load_target(found.target)
     taken = checked(target, kwargs, subject=found.id, defaults=found.kwargs)
     made = _env(target(**taken), found.target)
-    made.spec = found.model_copy(update={"kwargs": recorded(kwargs), "wrappers": ()})
+    if is_as_found:
+        made.spec = found  # one for thousands of environments
+    else:
+        made.spec = found.model_copy(update={"kwargs": recorded(kwargs), "wrappers": ()})
     return made
 
 

@@ -46,13 +46,14 @@ class ReplayReport:
     versions: Mapping[str, tuple[str | None, str | None]]
 
 
-def replay(episode: Episode) -> ReplayReport:
+def replay(episode: Episode, *, live_tools: bool = False) -> ReplayReport:
     """Take the recorded actions again, from the recorded seed and task, and compare.
 
+    Calls of tools get the answers that were recorded; with `live_tools` they are made again.
     Raises GemError where the environment cannot be made again (not installed, or made with a
     live object); an environment that now raises is a difference, not an error.
     """
-    difference = next(_differences(episode), None)
+    difference = next(_differences(episode, live_tools=live_tools), None)
     if difference is not None:
         state: Literal["same", "different", "partial"] = "different"
     else:
@@ -61,7 +62,7 @@ def replay(episode: Episode) -> ReplayReport:
     return ReplayReport(episode, state, difference, compared, _changed_versions(episode))
 
 
-def _differences(episode: Episode) -> Iterator[Difference]:
+def _differences(episode: Episode, *, live_tools: bool) -> Iterator[Difference]:
     if episode.is_error and not episode.turns:
         return  # it may have failed in reset: nothing is on record to compare
     with _made(episode) as env:
@@ -71,7 +72,7 @@ def _differences(episode: Episode) -> Iterator[Difference]:
             observation, info = env.reset(seed=episode.seed, **options)
             yield from _compare_shown(episode, 0, observation, info)
             for turn, recorded in enumerate(episode.played_turns):
-                step = env.step(Action(recorded.action, tool_calls=recorded.tool_calls))
+                step = env.step(_action(recorded, live_tools=live_tools))
                 replayed = recorded.answered(step)
                 rewards.append(replayed.reward)
                 yield from _compare_turn(turn, recorded, replayed)
@@ -81,6 +82,11 @@ def _differences(episode: Episode) -> Iterator[Difference]:
                 yield from _compare_end(episode, turn, info, math.fsum(rewards), env)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, it was not there when recorded
             yield Difference(turn, "exception", None, f"{type(error).__name__}: {error}")
+
+
+def _action(turn: Turn, *, live_tools: bool) -> Action:
+    results = () if live_tools else turn.tool_results
+    return Action(turn.action, tool_calls=turn.tool_calls, tool_results=results)
 
 
 @contextmanager

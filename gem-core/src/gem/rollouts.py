@@ -7,72 +7,27 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
 from dataclasses import replace
 from itertools import groupby, islice
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, Literal, NamedTuple
 
+from gem.backends import build
 from gem.conversation import Policy
 from gem.counting import RolloutStats
 from gem.deadlines import Sweeper
 from gem.episode import Episode
-from gem.errors import BadArguments
+from gem.errors import BadArguments, EnvUsageError
 from gem.hooks import announce
 from gem.planning import Assignment, Envs, as_list, is_count, plan_episodes
-from gem.player import Player, Terms
+from gem.player import Player, Record, Terms
+from gem.progress import Progress
 from gem.registry import WrapperLike
-from gem.stage import Stage
+from gem.stages import Stage
 
-__all__ = ["rollout"]
-
-
-@overload
-def rollout(
-    policy: Policy,
-    env: Envs,
-    *,
-    episodes: int | Literal["all"] = 1,
-    repeats: int = 1,
-    seed: int = 0,
-    concurrency: int = 64,
-    backend: str = "inline",
-    wrappers: Sequence[WrapperLike] = (),
-    env_kwargs: Mapping[str, Any] | None = None,
-    max_turns: int | None = None,
-    step_timeout_s: float | None = None,
-    policy_timeout_s: float | None = None,
-    episode_timeout_s: float | None = None,
-    policy_retries: int = 0,
-    retry_wait_s: float = 0.0,
-    stats: RolloutStats | None = None,
-    plan: Sequence[Assignment] | None = None,
-    groups: Literal[False] = False,
-) -> AsyncGenerator[Episode, None]: ...
-
-
-@overload
-def rollout(
-    policy: Policy,
-    env: Envs,
-    *,
-    episodes: int | Literal["all"] = 1,
-    repeats: int = 1,
-    seed: int = 0,
-    concurrency: int = 64,
-    backend: str = "inline",
-    wrappers: Sequence[WrapperLike] = (),
-    env_kwargs: Mapping[str, Any] | None = None,
-    max_turns: int | None = None,
-    step_timeout_s: float | None = None,
-    policy_timeout_s: float | None = None,
-    episode_timeout_s: float | None = None,
-    policy_retries: int = 0,
-    retry_wait_s: float = 0.0,
-    stats: RolloutStats | None = None,
-    plan: Sequence[Assignment] | None = None,
-    groups: Literal[True],
-) -> AsyncGenerator[list[Episode], None]: ...
+__all__ = ["Rollout", "rollout"]
 
 
 def rollout(
@@ -94,16 +49,16 @@ def rollout(
     retry_wait_s: float = 0.0,
     stats: RolloutStats | None = None,
     plan: Sequence[Assignment] | None = None,
-    groups: bool = False,
-) -> AsyncGenerator[Episode, None] | AsyncGenerator[list[Episode], None]:
+    num_workers: int | None = None,
+    backend_options: Mapping[str, Any] | None = None,
+    progress: bool = False,
+) -> Rollout:
     """Yield finished episodes in completion order; their content is the same in any order.
 
     `env` is an id or a spec, or a list of them; `episodes` counts for each. `plan` runs exactly
     these assignments instead. At most `concurrency` episodes are in flight, and no more are
     started than are taken. An error of the environment or of the policy ends its own episode as
-    truncated, with a `stop_reason` and the error's text, and no other. Blocking steps run on
-    threads; one that outlasts `step_timeout_s` is abandoned with its environment. A step that
-    declares `blocking=False` runs inline, where no deadline can interrupt it. An answer that
+    truncated, with a `stop_reason` and the error's text, and no other. An answer that
     outlasts `policy_timeout_s` ends its episode as `policy_error`. An episode that outlasts
     `episode_timeout_s` ends by the reason of whom it then waited for, `step_timeout` (also while
     its environment is made or reset) or `policy_error`. Times are in seconds.
@@ -111,12 +66,21 @@ def rollout(
     A policy call that fails or is late is made again with the same request, up to
     `policy_retries` times, the first after `retry_wait_s` and each after twice the wait before
     it. The record holds the answer that was taken and the whole time until it came. `stats` are
-    counted up while the run goes on.
+    counted up while the run goes on. `progress` shows them on stderr: one line, on a terminal
+    redrawn in place and elsewhere written every ten seconds. It needs rich.
 
-    With `groups`, a list of the `repeats` of one seed comes once all of them have ended, and the
-    lists come in the order of the plan: whoever takes the first n gets the same n, however long
-    any episode took. Meanwhile the others are played on, up to `concurrency` episodes (or one
-    group, if that is more) beyond those in flight.
+    Where the environments run, by `backend`:
+
+    - "inline" (or "sync"): blocking steps run on threads; one that outlasts `step_timeout_s` is
+      abandoned with its environment. A step that declares `blocking=False` runs on the event
+      loop, where no deadline can interrupt it.
+    - "thread": every step runs on a thread.
+    - "process": in `num_workers` processes, as many as there are processors. A step that outlasts
+      `step_timeout_s` is stopped, if need be with its process, and one that ends its process is
+      `worker_lost`; the other episodes of that process go on in another. What makes an environment
+      must be data. `backend_options` are `start_method`, `most_memory_bytes` and
+      `most_answer_bytes`, as of `gem.workers.WorkerPool`.
+    - Plugins add others, each under its word: the manifest's `executors`.
 
         async for episode in gem.rollout(policy, "game:GuessTheNumber-v0-hard", episodes=8):
             print(episode.total_reward)
@@ -126,10 +90,6 @@ def rollout(
             f"{policy!r:.60} was given as the policy, and cannot be called. Give a function, or an "
             "object with `__call__`, from a Request to a Reply, a Message or a string.",
             subject="policy",
-        )
-    if backend != "inline":
-        raise BadArguments(
-            f"backend={backend!r} was asked for, and only 'inline' is installed.", subject="backend"
         )
     if not is_count(concurrency):
         raise BadArguments(
@@ -148,11 +108,71 @@ def rollout(
         plan = plan_episodes(
             env, episodes=episodes, seed=seed, repeats=repeats, env_kwargs=kwargs, wrappers=wrappers
         )
-    deadlines = _Deadlines(step_timeout_s, policy_timeout_s, episode_timeout_s)
-    stage = Stage(as_list(env), kwargs, wrappers, step_timeout_s)
-    terms = Terms(policy, stage, max_turns, policy_retries, retry_wait_s, stats)
-    run = _Run(terms, deadlines, plan, concurrency)
-    return run.groups() if groups else run.episodes()
+    stage: Stage = build(
+        backend,
+        "stage",
+        as_list(env),
+        options=backend_options,
+        wrappers=wrappers,
+        kwargs=kwargs,
+        num_workers=num_workers,
+        step_timeout_s=step_timeout_s,
+    )
+    shown: AbstractContextManager[object] = nullcontext()
+    if progress:
+        stats = stats or RolloutStats()
+        shown = Progress(stats, total=len(plan))
+    step_s = None if stage.keeps_time else step_timeout_s
+    deadlines = _Deadlines(step_s, policy_timeout_s, episode_timeout_s)
+    waiting = Counter(assignment.env_index for assignment in plan)
+    terms = Terms(policy, stage, waiting, max_turns, policy_retries, retry_wait_s, stats)
+    return Rollout(_Run(terms, deadlines, plan, concurrency, shown))
+
+
+class Rollout:
+    """A run that `rollout` describes, of episodes or of groups: nothing begins before one is taken.
+
+    Leaving it early cancels what is in flight; `aclose` waits until that has ended.
+    """
+
+    def __init__(self, run: _Run) -> None:
+        self._run = run
+        self._episodes = run.episodes()
+        self._taken_as: str | None = None
+
+    def __aiter__(self) -> AsyncGenerator[Episode, None]:
+        self._take("episodes")
+        return self._episodes
+
+    async def __anext__(self) -> Episode:
+        return await anext(aiter(self))
+
+    async def aclose(self) -> None:
+        """End the run. What it holds is closed when this returns."""
+        await self._episodes.aclose()
+
+    def groups(self) -> AsyncGenerator[list[Episode], None]:
+        """Yield the `repeats` of one seed as a list once all have ended, in the order of the plan.
+
+        Whoever takes the first n groups gets the same n, however long any episode took. Meanwhile
+        the others are played on, up to `concurrency` episodes (or one group, if that is more)
+        beyond those in flight.
+
+            async for group in gem.rollout(policy, env, episodes=32, repeats=8).groups():
+                advantages = grpo(group)
+
+        Raises EnvUsageError where the run was taken before: a run is one or the other, once.
+        """
+        self._take("groups")
+        return self._run.groups()
+
+    def _take(self, way: str) -> None:
+        if self._taken_as not in (None, "episodes") or (self._taken_as and way == "groups"):
+            raise EnvUsageError(
+                f"The {way} of a rollout were asked for, and its {self._taken_as} were taken "
+                "before. Call gem.rollout again for another run."
+            )
+        self._taken_as = way
 
 
 def _refuse_bad_limits(*, max_turns: int | None, **timeouts: float | None) -> None:
@@ -187,11 +207,12 @@ class _Run(NamedTuple):
     deadlines: _Deadlines
     plan: Sequence[Assignment]
     concurrency: int
+    shown: AbstractContextManager[object]
 
     async def episodes(self) -> AsyncGenerator[Episode, None]:
         """Yield each episode when it has ended; start another when it is taken."""
         waiting = iter(enumerate(self.plan))
-        async with self._flight() as flight:
+        async with _Flight(self) as flight:
             flight.start(islice(waiting, self.concurrency))
             for _ in self.plan:
                 _, episode = await flight.landed()
@@ -204,7 +225,7 @@ class _Run(NamedTuple):
         sizes = [len(list(group)) for _, group in groupby(self.plan, _same_start)]
         room = self.concurrency + max([self.concurrency, *sizes])
         first = 0
-        async with self._flight() as flight:
+        async with _Flight(self) as flight:
             for size in sizes:
                 group = range(first, first + size)
                 while True:
@@ -217,21 +238,6 @@ class _Run(NamedTuple):
                     ended[place] = episode
                 yield [ended.pop(place) for place in group]
                 first += size
-
-    @asynccontextmanager
-    async def _flight(self) -> AsyncGenerator[_Flight, None]:
-        sweeper, stats = Sweeper(), self.terms.stats
-        if stats is not None:
-            stats.begin_run()
-        flight = _Flight(self.deadlines.swept_by(sweeper, self.terms))
-        try:
-            yield flight
-        finally:
-            await flight.close()
-            sweeper.close()
-            await self.terms.stage.close()
-            if stats is not None:
-                stats.end_run()
 
 
 def _same_start(assignment: Assignment) -> tuple[int, int]:
@@ -250,12 +256,34 @@ class _Deadlines(NamedTuple):
 
 
 class _Flight:
-    """The episodes that are being played, each by a task of its own."""
+    """The episodes that are being played, each by a task of its own, and what they need.
 
-    def __init__(self, terms: Terms) -> None:
-        self._terms = terms
-        self._running: dict[asyncio.Task[Episode], tuple[int, Player]] = {}
-        self._landed: asyncio.Queue[tuple[int, Callable[[], Episode]]] = asyncio.Queue()
+    No generator, though it would be shorter: asyncio closes those that are left behind all at
+    once, also one that another still needs for its own end.
+    """
+
+    def __init__(self, run: _Run) -> None:
+        self._run, self._terms = run, run.terms
+        self._restarts = 0
+        self._running: dict[asyncio.Task[Record], tuple[int, Player]] = {}
+        self._landed: asyncio.Queue[tuple[int, Callable[[], Record]]] = asyncio.Queue()
+
+    async def __aenter__(self) -> _Flight:
+        stats, sweeper = self._terms.stats, Sweeper()
+        async with AsyncExitStack() as held:
+            if stats is not None:
+                stats.begin_run()
+                held.callback(stats.end_run)
+            held.push_async_callback(self._terms.stage.close)
+            held.callback(sweeper.close)
+            held.push_async_callback(self._land)
+            held.enter_context(self._run.shown)
+            self._held = held.pop_all()
+        self._terms = self._run.deadlines.swept_by(sweeper, self._terms)
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:
+        await self._held.__aexit__(*error)
 
     @property
     def flying(self) -> int:
@@ -265,6 +293,7 @@ class _Flight:
     def start(self, assignments: Iterable[tuple[int, Assignment]]) -> None:
         """Begin to play assignments, each with its place in the plan."""
         for place, assignment in assignments:
+            self._terms.waiting[assignment.env_index] -= 1
             player = Player(self._terms, assignment, self._abandon)
             task = asyncio.ensure_future(player.play())
             self._running[task] = place, player
@@ -273,22 +302,25 @@ class _Flight:
     async def landed(self) -> tuple[int, Episode]:
         """Return the next episode that ends, and its place in the plan."""
         place, outcome = await self._landed.get()
-        episode = outcome()
+        episode = outcome()()  # only now: many may have ended at once
         if self._terms.stats is not None:
+            restarts = self._terms.stage.restarts
+            self._terms.stats.restarts += restarts - self._restarts
+            self._restarts = restarts
             self._terms.stats.count_episode(is_error=episode.is_error)
         announce("gem_episode_finished", episode=episode)
         return place, episode
 
-    def _end(self, task: asyncio.Task[Episode]) -> None:
+    def _end(self, task: asyncio.Task[Record]) -> None:
         if task in self._running:  # else it was abandoned before
             place, _ = self._running.pop(task)
             self._landed.put_nowait((place, task.result))
 
-    def _abandon(self, task: asyncio.Task[Episode]) -> None:
+    def _abandon(self, task: asyncio.Task[Record]) -> None:
         place, player = self._running.pop(task)
         self._landed.put_nowait((place, player.abandoned))
 
-    async def close(self) -> None:
+    async def _land(self) -> None:
         """Cancel what is running, and wait until it has ended or is abandoned."""
         for task in self._running:
             task.cancel()

@@ -7,30 +7,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
-from gem.content import Action, Observation, observation_copy, observation_text
+from gem.content import (
+    Action,
+    Observation,
+    observation_copy,
+    observation_text,
+)
 from gem.conversation import Conversation, Reply, Request
-from gem.env import Env
-from gem.episode import Episode, StopReason, Turn, answer_of, is_success
+from gem.episode import Episode, StopReason, answer_of, is_success
+from gem.freezing import quick
 from gem.planning import Assignment
 from gem.registry import versions
 from gem.seeding import seeds_under
 from gem.specs import EnvSpec
+from gem.stages import StagedEnv
 from gem.step import Step
+from gem.tape import Tape
 
 __all__ = ["Scene"]
 
 
-_UNANSWERED = {"reward": 0.0, "terminated": False, "truncated": False}
-
-
-class _Taken(NamedTuple):
-    """An action that the environment has not answered yet."""
-
-    reply: Reply
-    action: Action
-    policy_s: float
+_TOLD = ("token_ids", "logprobs", "finish_reason", "usage")
+_NOTHING = (None, None, None, None)
+_quick_request = quick(Request)
 
 
 class Scene:
@@ -38,23 +39,30 @@ class Scene:
 
     def __init__(self, assignment: Assignment, spec: EnvSpec) -> None:
         self.assignment, self.spec = assignment, spec
-        self.env: Env | None = None
+        self.env: StagedEnv | None = None
         self.stop_reason: StopReason | None = None
         self.waits_for: Literal["environment", "policy"] = "environment"
         self._error: str | None = None
         self._talk = Conversation()
         self._policy_seed = seeds_under("policy", assignment.seed, assignment.repeat)
-        self._turns: list[Turn] = []
-        self._taken: _Taken | None = None
+        self._tape = Tape()
+        self._taken: tuple[Reply, str, float] | None = None  # what is not answered yet
+        self._is_finished = False
+        self._tools: tuple[Mapping[str, Any], ...] = ()
         self._sum = 0.0
         self._success: bool | None = None
         self._observation: Observation | None = None
         self._info: Mapping[str, Any] = {}
 
-    def observe(self, observation: Observation, info: Mapping[str, Any]) -> None:
-        """Take in what the environment returned."""
-        assert self.env is not None
-        self._talk.rewrites_history = self.env.rewrites_history
+    def start(self, observation: Observation, info: Mapping[str, Any]) -> None:
+        """Take in how the environment begins."""
+        env = self.env
+        assert env is not None
+        self._is_finished, self._tools = env.prompt_is_finished, tuple(env.tools)
+        self._talk.rewrites_history = env.rewrites_history
+        self._observe(observation, info)
+
+    def _observe(self, observation: Observation, info: Mapping[str, Any]) -> None:
         # What cannot be recorded fails here, in this episode; and an environment may go on to
         # change a list that it returned.
         observation, suffix = observation_copy(observation), info.get("suffix")
@@ -64,14 +72,14 @@ class Scene:
         self._observation, self._info = observation, info
         self.waits_for = "policy"
 
-    def request(self, env: Env, sample: str | None, solution: str | None) -> Request:
+    def request(self, sample: str | None, solution: str | None) -> Request:
         """Put the next question to the policy."""
-        is_finished = env.prompt_is_finished
-        turn = len(self._turns)
-        return Request(
+        is_finished = self._is_finished
+        turn = len(self._tape)
+        return _quick_request(
             messages=() if is_finished else self._talk.messages,
             prompt=observation_text(self._observation or "") if is_finished else None,
-            tools=tuple(env.tools),
+            tools=self._tools,
             seed=self._policy_seed(turn),
             turn=turn,
             env_id=self.spec.id,
@@ -80,61 +88,66 @@ class Scene:
             solution=solution,
         )
 
-    def act(self, reply: Reply, action: Action, policy_s: float) -> None:
+    def act(self, reply: Reply, text: str, policy_s: float) -> Action:
         """Note the action before it is taken, so that one that fails is on record."""
-        self.waits_for = "environment"
-        self._talk.answer(reply.message)
-        self._taken = _Taken(reply, action, policy_s)
-
-    def _turn_of(self, taken: _Taken, answer: Mapping[str, Any], step_s: float = 0.0) -> Turn:
-        reply, action, policy_s = taken
-        return Turn(
-            observation=self._observation if self._observation is not None else "",
-            action=str(action),
-            suffix=self._info.get("suffix"),
-            tool_calls=action.tool_calls,
-            step_s=step_s,
-            policy_s=policy_s,
-            token_ids=reply.token_ids,
-            logprobs=reply.logprobs,
-            finish_reason=reply.finish_reason,
-            usage=reply.usage,
-            **answer,
-        )
+        self.waits_for, said = "environment", reply.message
+        self._talk.answer(said)
+        self._taken = reply, text, policy_s
+        return Action(text, tool_calls=said.tool_calls)
 
     def land(self, step: Step, step_s: float, max_turns: int | None) -> None:
         """Note what the action led to, and whether that was the end."""
         assert self._taken is not None
-        turn = self._turn_of(self._taken, answer_of(step), step_s)
-        self._sum += turn.reward
+        observation, _, terminated, truncated, info = step
+        others = answer_of(step)
+        reward = others.pop("reward")
+        self._sum += reward
         if not math.isfinite(self._sum):
-            raise ValueError(f"step returned the reward {turn.reward!r}, too large for a sum")
-        self._turns.append(turn)
-        self._taken = None
-        self.observe(step.observation, step.info)
-        if turn.terminated or turn.truncated:
-            self.stop_reason = "terminated" if turn.terminated else "truncated"
-        elif max_turns is not None and len(self._turns) >= max_turns:
+            raise ValueError(f"step returned the reward {reward!r}, too large for a sum")
+        self._note(self._taken, reward, step_s, others)
+        self._observe(observation, info)
+        if terminated or truncated:
+            self.stop_reason = "terminated" if terminated else "truncated"
+        elif max_turns is not None and len(self._tape) >= max_turns:
             self.stop_reason = "max_turns"
         if self.stop_reason is not None:
-            self._success = is_success(step.info, self._return, self._made_spec.success_return)
+            total = self._tape.total
+            self._success = is_success(info, total, self._made_spec.success_return)
 
     def fail(self, reason: StopReason, error: str) -> None:
         """End the episode by an error."""
         self.stop_reason, self._error = reason, error
         if self._taken is not None:
-            self._turns.append(self._turn_of(self._taken, _UNANSWERED))
-            self._taken = None
+            self._note(self._taken, 0.0, 0.0, {})
         self._observation = None
+
+    def _note(
+        self,
+        taken: tuple[Reply, str, float],
+        reward: float,
+        step_s: float,
+        others: dict[str, Any],
+    ) -> None:
+        """Put the action and its answer on record."""
+        reply, text, policy_s = taken
+        self._taken = None
+        suffix = self._info.get("suffix")
+        if suffix is not None:
+            others["suffix"] = suffix
+        if reply.message.tool_calls:
+            others["tool_calls"] = tuple(reply.message.tool_calls)
+        told = reply.token_ids, reply.logprobs, reply.finish_reason, reply.usage
+        if told != _NOTHING:
+            others.update(
+                {name: it for name, it in zip(_TOLD, told, strict=True) if it is not None}
+            )
+        seen = self._observation if self._observation is not None else ""
+        self._tape.add(seen, text, (reward, step_s, policy_s), others)
 
     @property
     def _made_spec(self) -> EnvSpec:
         made = None if self.env is None else self.env.spec
         return made or self.spec
-
-    @property
-    def _return(self) -> float:
-        return math.fsum(turn.reward for turn in self._turns)
 
     def record(self, policy: str, duration_s: float) -> Episode:
         """Return the finished episode."""
@@ -150,9 +163,9 @@ class Scene:
             seed=place.seed,
             task=place.task,
             policy=policy,
-            turns=tuple(self._turns),
+            turns=tuple(self._tape.turns()),
             final_observation=self._observation,
-            total_reward=self._return,
+            total_reward=self._tape.total,
             terminated=self.stop_reason == "terminated",
             truncated=self.stop_reason != "terminated",
             stop_reason=self.stop_reason,

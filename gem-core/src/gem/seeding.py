@@ -14,6 +14,7 @@ from hashlib import blake2b
 __all__ = ["episode_seed", "key_seed", "seeds_under", "stream"]
 
 _LONG_BITS = 1024
+_USUAL = 2**63
 
 
 def key_seed(*keys: int | str) -> int:
@@ -26,30 +27,41 @@ def key_seed(*keys: int | str) -> int:
     >>> len({key_seed(1), key_seed(-1), key_seed("1")})
     3
     """
-    return _hashed(f"({', '.join(map(_spelt, keys))})")
+    return _hashed(_written(f"({', '.join(map(_spelt, keys))})"))
 
 
 def seeds_under(*keys: int | str) -> Callable[[int], int]:
-    """Return `key_seed` with all keys but the last given, for a third of its time.
+    """Return `key_seed` with all keys but the last given, for a quarter of its time.
 
     >>> seeds_under("policy", 7)(3) == key_seed("policy", 7, 3)
     True
     """
     begun = "".join(f"{_spelt(key)}, " for key in keys)
-    return lambda key: _hashed(f"({begun}{_spelt(key)})")
+    known = _written(f"({begun}")
+
+    def seed(key: int) -> int:
+        if type(key) is int and -_USUAL < key < _USUAL:
+            return _hashed(known + b"%d)" % key)
+        return _hashed(known + _written(f"{_spelt(key)})"))
+
+    return seed
 
 
-def _hashed(text: str) -> int:
-    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "big") >> 1
+def _written(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _hashed(text: bytes) -> int:
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "big") >> 1
 
 
 def _spelt(key: int | str) -> str:
-    if isinstance(key, str):
-        return repr(str(key))
-    number = int(operator.index(key))
+    if type(key) is not int:
+        if isinstance(key, str):
+            return repr(str(key))
+        key = int(operator.index(key))
     # Python refuses to spell very long numbers in decimal, and how long depends on a setting.
-    return str(number) if number.bit_length() < _LONG_BITS else hex(number)
+    return str(key) if key.bit_length() < _LONG_BITS else hex(key)
 
 
 def episode_seed(run_seed: int, env_index: int, episode_index: int) -> int:

@@ -115,12 +115,17 @@ class AdapterSpec(_Provided):
 
 
 class ExecutorSpec(_Provided):
-    """One way to run environments, behind the word `backend=` of `gem.make_vec`.
+    """One way to run environments, behind the word `backend=` of `gem.make_vec` and `gem.rollout`.
 
     `target` is called with a list of `gem.vector.EnvMaker`, one for each environment, and by
     keyword with make_vec's `autoreset`, `seed`, `num_workers` and `step_timeout_s`. It returns a
-    `gem.VectorEnv`, or raises BadArguments for what it cannot do.
+    `gem.VectorEnv`. `stage` is called with a list of specs, and by keyword with rollout's
+    `wrappers`, `kwargs`, `num_workers` and `step_timeout_s`. It returns a `gem.stages.Stage`; a
+    backend without one runs no rollouts. Both raise BadArguments for what they cannot do, and
+    what else they take by keyword are the user's `backend_options`.
     """
+
+    stage: Target | None = None
 
 
 class PluginManifest(_Spec):

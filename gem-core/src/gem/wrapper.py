@@ -65,6 +65,7 @@ class Wrapper(Env):
 
     if not TYPE_CHECKING:  # pragma: no branch - only a type checker passes by
         rng = _Forward()
+        episode_seed = _Forward()
         sample_rng = _Forward()
         turn = _Forward()
         max_turns = _Forward()

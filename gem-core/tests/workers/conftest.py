@@ -21,5 +21,12 @@ def _troubled_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
         "StuckCloser",
         "ReplayHarm",
         "NoMemory",
+        "Unnamed",
+        "Tasks",
+        "Refusing",
+        "Once",
+        "Huge",
+        "Odd",
+        "Helpless",
     ):
         gem.register(f"trouble:{name}", f"troubled:{name}")

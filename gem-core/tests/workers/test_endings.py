@@ -29,7 +29,14 @@ def used(**options: Any) -> WorkerPool:
     slots = [pool.open("trouble:Walk") for _ in range(2)]
     pool.submit([(RESET, slot, 1) for slot in slots])
     assert len(pool.collect(2)) == 2
+    wait_until_known(pool)
     return pool
+
+
+def wait_until_known(pool: WorkerPool) -> None:
+    """Return once the pool was told of every worker's process: to kill process 0 would kill us."""
+    while 0 in pool.processes:
+        pool.pump(1)
 
 
 def keeper_of(pool: WorkerPool) -> int:
@@ -101,6 +108,7 @@ def test_restarts_leave_nothing_behind() -> None:
             os.kill(pool.processes[0], signal.SIGKILL)
             pool.submit([(STEP, slot, "a") for slot in range(2)])
             pool.collect(2)
+            wait_until_known(pool)
 
         assert pool.restarts == 3
         assert len(holdings()[0]) == len(before[0])
@@ -140,10 +148,25 @@ def test_what_hangs_at_the_end_is_killed(name: str) -> None:
     pool.collect()
     if name == "Walk":
         pool.submit([(STEP, slot, "deaf")])
+    wait_until_known(pool)
     (process,) = pool.processes
     pool.close()
 
     assert gone(process)
+
+
+@pytest.mark.parametrize("harm", ["hang", "deaf"])
+def test_closing_waits_no_longer_for_a_step_than_its_deadline(harm: str) -> None:
+    pool = WorkerPool(2, start_method="fork", timeout_s=0.1, close_timeout_s=3600)
+    slots = [pool.open("trouble:Walk") for _ in range(4)]
+    pool.submit([(RESET, slot, 1) for slot in slots])
+    pool.collect(4)
+    pool.submit([(STEP, slot, harm) for slot in slots])
+    wait_until_known(pool)
+    processes = pool.processes
+    pool.close()
+
+    assert [gone(process) for process in processes] == [True] * 2
 
 
 def test_a_slow_batch_is_left_where_it_is() -> None:
@@ -258,6 +281,8 @@ def main():
     pool.submit([(RESET, slot, 1) for slot in slots])
     pool.collect(2)
     pool.submit([(STEP, 0, "deaf")])
+    while 0 in pool.processes:
+        pool.pump(1)
     process = pool._staff._process
     print(*pool.processes, process.pid if process else pool._staff._forked, flush=True)
     {rest}

@@ -73,7 +73,7 @@ def test_an_episode_is_the_same_in_whatever_process(method: StartMethod) -> None
 
         steps = [shown(stepped(pool, slots, action)) for action in ("a", "b")]
 
-        assert len(set(pool.processes) | {os.getpid()}) == 3
+        assert len({*_processes(pool), os.getpid()}) == 3
     assert [[step[slot] for step in steps] for slot in slots] == [
         alone(slot, "a", "b") for slot in slots
     ]
@@ -141,7 +141,7 @@ def test_slots_are_shared_out_evenly(pool: WorkerPool) -> None:
 
     homes = [step[4]["pid"] for step in stepped(pool, slots).values()]
 
-    assert sorted(homes.count(process) for process in pool.processes) == [2, 2]
+    assert sorted(homes.count(process) for process in _processes(pool)) == [2, 2]
 
 
 def test_what_is_ready_is_collected_without_the_rest(pool: WorkerPool) -> None:
@@ -305,10 +305,21 @@ def test_a_hung_step_is_interrupted_before_a_worker_is_killed(hasty: WorkerPool)
     assert (hasty.interrupts, hasty.restarts) == (2, 1)
 
 
+def test_a_worker_that_hangs_between_steps_costs_nothing(hasty: WorkerPool) -> None:
+    slots = started(hasty, 2)
+    lingering = stepped(hasty, slots[:1], "linger")
+
+    steps = shown(stepped(hasty, slots[1:], "a"))
+
+    assert lingering[slots[0]][4] == {"f": 3}
+    assert steps[slots[1]] == alone(slots[1], "a")[0]
+    assert hasty.restarts == 1
+
+
 def test_a_worker_that_is_killed_at_rest_costs_nothing(pool: WorkerPool) -> None:
     slots = started(pool, 4)
     stepped(pool, slots, "a")
-    os.kill(pool.processes[0], signal.SIGKILL)
+    os.kill(_process(pool), signal.SIGKILL)
 
     steps = shown(stepped(pool, slots, "b"))
 
@@ -317,7 +328,7 @@ def test_a_worker_that_is_killed_at_rest_costs_nothing(pool: WorkerPool) -> None
 
 def test_what_comes_while_a_worker_is_replaced_waits_for_the_next(pool: WorkerPool) -> None:
     slots = started(pool, 2)
-    os.kill(pool.processes[0], signal.SIGKILL)
+    os.kill(_process(pool), signal.SIGKILL)
     while not pool._workers[0].is_leaving:
         pool.pump(1)
 
@@ -345,7 +356,7 @@ def test_samples_go_on_after_a_loss(pool: WorkerPool) -> None:
         env.reset(seed=0)
         samples = [env.sample_action() for _ in range(2)]
     outcomes = [done(pool, (ASK, 0, "sample_action"))[0]]
-    os.kill(pool.processes[0], signal.SIGKILL)
+    os.kill(_process(pool), signal.SIGKILL)
 
     outcomes.append(done(pool, (ASK, 0, "sample_action"))[0])
 
@@ -359,7 +370,7 @@ def test_a_slow_episode_is_restored_from_a_snapshot_where_there_is_one(
     (slot,) = started(pool, 1, name)
     for action in "abc":
         stepped(pool, [slot], action)
-    os.kill(pool.processes[0], signal.SIGKILL)
+    os.kill(_process(pool), signal.SIGKILL)
 
     assert len(pool._slots[slot]._actions) == replayed
     assert shown(stepped(pool, [slot], "d"))[slot] == alone(slot, *"abcd")[3]
@@ -406,12 +417,24 @@ def test_an_episode_that_does_not_follow_its_seed_is_lost_rather_than_changed(
 ) -> None:
     (slot,) = started(pool, 1, "Wandering")
     stepped(pool, [slot])
-    os.kill(pool.processes[0], signal.SIGKILL)
+    os.kill(_process(pool), signal.SIGKILL)
 
     failure = stepped(pool, [slot])[slot]
 
     assert failure.reason == "worker_lost"
     assert "led to another observation" in failure.text
+
+
+def test_what_is_under_way_is_stopped_on_request(pool: WorkerPool) -> None:
+    hanging, other = started(pool, 2)
+    pool.stop(other)  # nothing is under way in it
+    pool.submit([(STEP, hanging, "hang")])
+    pool.stop(hanging)
+
+    [(slot, outcome)] = pool.collect()
+
+    assert (slot, outcome.reason) == (hanging, "step_timeout")
+    assert stepped(pool, [other])[other][2:4] == (False, False)
 
 
 def test_an_episode_that_the_caller_gave_up_begins_anew(pool: WorkerPool) -> None:
@@ -456,11 +479,15 @@ def test_a_start_that_is_refused_is_tried_again(monkeypatch: pytest.MonkeyPatch)
     assert outcome.text.startswith("its worker could not be started: Resource temporarily")
 
 
-def _process(pool: WorkerPool) -> int:
-    """Return the id of the only worker, once it has one."""
-    while not pool.processes[0]:
+def _processes(pool: WorkerPool) -> tuple[int, ...]:
+    """Return the ids of the workers once each has one: to kill process 0 would kill ourselves."""
+    while 0 in pool.processes:
         pool.pump(1)
-    return pool.processes[0]
+    return pool.processes
+
+
+def _process(pool: WorkerPool) -> int:
+    return _processes(pool)[0]
 
 
 # dropping

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gem.content import Action
+from gem.errors import text_of
 from gem.workers.beat import REVIVING, SINCE, Beat, new_beat
 from gem.workers.messages import (
     ASK,
@@ -24,7 +25,7 @@ from gem.workers.messages import (
     STEP,
 )
 from gem.workers.recipes import recipe_of
-from gem.workers.shard import Shard, text_of
+from gem.workers.shard import Shard
 
 
 @pytest.fixture

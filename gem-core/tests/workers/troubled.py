@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import faulthandler
+import math
 import os
 import signal
 import sys
@@ -98,6 +99,89 @@ class NoMemory(Walk):
         raise MemoryError("no more")
 
 
+class Unnamed(Walk):
+    """Tells no process ids, so that episodes can be compared."""
+
+    def step(self, action: str) -> Step:
+        return super().step(action)._replace(info={})
+
+
+class Tasks(Unnamed):
+    """Has three tasks, in which nothing differs."""
+
+    num_tasks = 3
+
+    def __init__(self) -> None:
+        super().__init__(length=5)
+
+    def reset(  # type: ignore[override]
+        self, seed: int | None = None, task: int = 0
+    ) -> tuple[str, dict[str, Any]]:
+        return super().reset(seed)
+
+
+class Refusing(Walk):
+    """Fails to start."""
+
+    def reset(self, seed: int | None = None, harm: str = "") -> tuple[str, dict[str, Any]]:
+        raise RuntimeError("no start")
+
+
+class Once(Walk):
+    """Plays one episode of one step in each process."""
+
+    has_played = False
+
+    def reset(self, seed: int | None = None, harm: str = "") -> tuple[str, dict[str, Any]]:
+        if Once.has_played:
+            raise RuntimeError("only once")
+        Once.has_played = True
+        return "go", {}
+
+    def step(self, action: str) -> Step:
+        return Step("done", 1.0, True, False, {})
+
+
+class Huge(Unnamed):
+    """Gives rewards whose sum is too large for a number."""
+
+    def step(self, action: str) -> Step:
+        return super().step(action)._replace(reward=1e308)
+
+
+class Odd(Walk):
+    """Gives a reward that is no finite number where the action asks for one."""
+
+    def step(self, action: str) -> Step:
+        rewards: dict[str, Any] = {"nan": math.nan, "inf": math.inf, "text": "much"}
+        return Step(action, rewards.get(action, 1.0), False, False, {})
+
+    def solve(self) -> str:
+        raise RuntimeError("no idea")
+
+
+class Helpless(Walk):
+    """Does harm where it is asked for help."""
+
+    def __init__(self, then: str) -> None:
+        super().__init__()
+        self.then = then
+
+    def solve(self) -> str:
+        do_harm(self.then)
+        return ""
+
+
+class Tells(Env):
+    """Tells on which thread it is."""
+
+    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        return threading.current_thread().name, {}
+
+    def step(self, action: str) -> Step:
+        return Step(threading.current_thread().name, 1.0, True, False, {})
+
+
 class Loud(Wrapper):
     """Shouts."""
 
@@ -110,6 +194,16 @@ class Unreadable:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return int, ("no number",)
+
+
+class Lingering:
+    """Becomes a number elsewhere, and cannot be freed where it was made."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return int, ("3",)
+
+    def __del__(self) -> None:
+        _wait_for_ever()
 
 
 def do_harm(harm: str) -> Step | None:
@@ -136,7 +230,7 @@ def do_harm(harm: str) -> Step | None:
         "foreign": {"f": 1j, "kind": Walk},
         "large": {"f": "x" * (1 << 20)},
     }
-    info = infos.get(harm)
+    info = {"f": Lingering()} if harm == "linger" else infos.get(harm)
     return None if info is None else Step("done", 0.0, False, False, info)
 
 

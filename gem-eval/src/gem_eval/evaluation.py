@@ -66,6 +66,8 @@ async def evaluate_async(
     seed: int = 0,
     concurrency: int = 64,
     backend: str = "inline",
+    num_workers: int | None = None,
+    backend_options: Mapping[str, Any] | None = None,
     wrappers: Iterable[WrapperLike] = (),
     env_kwargs: Mapping[str, Any] | None = None,
     policy_kwargs: Mapping[str, Mapping[str, Any]] | None = None,
@@ -83,6 +85,8 @@ async def evaluate_async(
         "seed": seed,
         "concurrency": concurrency,
         "backend": backend,
+        "num_workers": num_workers,
+        "backend_options": backend_options or {},
         "wrappers": tuple(wrappers),
         "env_kwargs": env_kwargs or {},
         "policy_kwargs": policy_kwargs or {},
@@ -101,6 +105,8 @@ def evaluate(
     seed: int = 0,
     concurrency: int = 64,
     backend: str = "inline",
+    num_workers: int | None = None,
+    backend_options: Mapping[str, Any] | None = None,
     wrappers: Iterable[WrapperLike] = (),
     env_kwargs: Mapping[str, Any] | None = None,
     policy_kwargs: Mapping[str, Mapping[str, Any]] | None = None,
@@ -114,10 +120,11 @@ def evaluate(
     `envs`: ids, shell patterns or specs. `policies`: names (`"random"`, `"openai:M@URL"`) or
     policies themselves, told apart by their `name`. `episodes` counts for each environment and
     policy; `"all"` is every task of a finite set. `policy_kwargs` maps a policy's name to its
-    arguments. `out` is a new folder; without it one is made below `runs/`. The same settings
-    give the same episodes at any concurrency. An episode that fails is an error in the
-    summary, never a wrong answer. Raises GemError before the first episode on settings that
-    cannot work, RunStopped if the folder can no longer be written.
+    arguments. `out` is a new folder; without it one is made below `runs/`. `backend`,
+    `num_workers` and `backend_options` say where environments run, as for `gem.rollout`. The
+    same settings give the same episodes on every backend and at any concurrency. An episode that
+    fails is an error in the summary, never a wrong answer. Raises GemError before the first
+    episode on settings that cannot work, RunStopped if the folder can no longer be written.
 
         run = gem_eval.evaluate("math:Arithmetic-v0", ["solver", "random"], episodes=200)
         print(run.summary.results[0].success_rate, run.path)
@@ -131,6 +138,8 @@ def evaluate(
             seed=seed,
             concurrency=concurrency,
             backend=backend,
+            num_workers=num_workers,
+            backend_options=backend_options,
             wrappers=wrappers,
             env_kwargs=env_kwargs,
             policy_kwargs=policy_kwargs,
@@ -149,6 +158,9 @@ async def resume_async(
     wrappers: Iterable[WrapperLike] | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
     concurrency: int | None = None,
+    backend: str | None = None,
+    num_workers: int | None = None,
+    backend_options: Mapping[str, Any] | None = None,
     on_episode: OnEpisode | None = None,
 ) -> Evaluation:
     """Await `resume`, for code that already runs on an event loop."""
@@ -157,6 +169,9 @@ async def resume_async(
         "wrappers": None if wrappers is None else tuple(wrappers),
         "env_kwargs": env_kwargs,
         "concurrency": concurrency,
+        "backend": backend,
+        "num_workers": num_workers,
+        "backend_options": backend_options,
     }
     given = {name: value for name, value in options.items() if value is not None}
     return await _finished(job.continued(folder, given), on_episode)
@@ -169,12 +184,17 @@ def resume(
     wrappers: Iterable[WrapperLike] | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
     concurrency: int | None = None,
+    backend: str | None = None,
+    num_workers: int | None = None,
+    backend_options: Mapping[str, Any] | None = None,
     on_episode: OnEpisode | None = None,
 ) -> Evaluation:
     """Run exactly the episodes that an evaluation lacks, with the settings it was started with.
 
     Live objects (a policy, a table in memory) are not in its record: pass them again. Episodes
-    that ended by an error are finished, and stay. Raises RunFolderError where what is given is
+    that ended by an error are finished, and stay. `concurrency` may differ, and so may where
+    environments run: another `backend` takes its own `num_workers` and `backend_options`, which
+    are not in the record. Raises RunFolderError where what is given is
     not what the run has.
     """
     return _run_to_end(
@@ -184,6 +204,9 @@ def resume(
             wrappers=wrappers,
             env_kwargs=env_kwargs,
             concurrency=concurrency,
+            backend=backend,
+            num_workers=num_workers,
+            backend_options=backend_options,
             on_episode=on_episode,
         )
     )

@@ -11,12 +11,15 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pydantic import ValidationError
+
+from gem.counting import RolloutStats
 from gem.episode import Episode, EpisodeLog, read_episodes
 from gem.errors import GemError, LogError
 from gem.hooks import announce
 from gem.planning import Assignment, plan_episodes
 from gem.registry import WrapperLike
-from gem.rollouts import rollout
+from gem.rollouts import Rollout, rollout
 from gem_eval.errors import RunFolderError, RunStopped, SettingsError
 from gem_eval.policies import NamedPolicy, make_policy, name_of
 from gem_eval.run_folder import RunFolder
@@ -26,9 +29,10 @@ from gem_eval.settings import (
     Settings,
     differences,
     policy_list,
+    resumed,
     settings_from,
 )
-from gem_eval.summary import Outcome, Summary, summarise
+from gem_eval.summary import Counters, Outcome, Summary, summarise
 
 __all__ = ["Job", "continued", "started"]
 
@@ -42,6 +46,7 @@ class _Live(NamedTuple):
     policies: Sequence[NamedPolicy]
     env_kwargs: Mapping[str, Any]
     wrappers: Sequence[WrapperLike]
+    backend_options: Mapping[str, Any]
 
 
 def started(given: Mapping[str, Any], *, out: str | Path | None, command: Sequence[str]) -> Job:
@@ -49,13 +54,14 @@ def started(given: Mapping[str, Any], *, out: str | Path | None, command: Sequen
     settings = settings_from(given)
     live = _live(settings, given)
     plan = _plan(settings, live)
-    return Job(RunFolder.create(out, settings, command), live, plan)
+    _check(settings, live)
+    return Job(RunFolder.create(out, settings, command), settings, live, plan)
 
 
 def continued(path: str | Path, given: Mapping[str, Any]) -> Job:
     """Open an evaluation that was started before. What is given must be what it has.
 
-    `concurrency` and `backend` may differ. Raises GemError, and then changes nothing.
+    `concurrency` may differ, and where environments run. Raises GemError, and then changes nothing.
     """
     folder = RunFolder.open(path)
     different = differences(folder.record.settings, given)
@@ -65,24 +71,24 @@ def continued(path: str | Path, given: Mapping[str, Any]) -> Job:
             "out to continue it, or start a new one with --out.",
             path=str(folder.path),
         )
-    live = _live(folder.record.settings, given)
-    return Job(folder, live, _plan(folder.record.settings, live), given)
+    settings = resumed(folder.record.settings, given)
+    live = _live(settings, given)
+    _check(settings, live)
+    return Job(folder, settings, live, _plan(settings, live))
 
 
 class Job:
-    """An evaluation between its start and its end. Holds the log, which nobody else may write."""
+    """An evaluation between its start and its end. Holds the log, which nobody else may write.
+
+    `stats` count what it runs.
+    """
 
     def __init__(
-        self,
-        folder: RunFolder,
-        live: _Live,
-        plan: Sequence[Assignment],
-        now: Mapping[str, Any] | None = None,
+        self, folder: RunFolder, settings: Settings, live: _Live, plan: Sequence[Assignment]
     ) -> None:
-        self.folder = folder
-        self.settings = folder.record.settings
+        self.folder, self.settings = folder, settings
+        self.stats = RolloutStats()
         self._live, self._plan = live, plan
-        self._concurrency = (now or {}).get("concurrency", self.settings.concurrency)
         self._log = EpisodeLog(folder.episodes_path)
         try:
             self._done = self._read()
@@ -123,17 +129,7 @@ class Job:
         self, policy: NamedPolicy, on_episode: Callable[[Episode], None] | None
     ) -> None:
         missing = [each for each in self._plan if (policy.name, each[:3]) not in self._done]
-        episodes = rollout(
-            policy,
-            self.settings.envs,
-            plan=missing,
-            concurrency=self._concurrency,
-            backend=self.settings.backend,
-            wrappers=self._live.wrappers,
-            env_kwargs=self._live.env_kwargs,
-            max_turns=self.settings.max_turns,
-            step_timeout_s=self.settings.step_timeout_s,
-        )
+        episodes = _rollout(self.settings, self._live, policy, missing, self.stats)
         async with aclosing(episodes):
             async for episode in episodes:
                 self._log.append(episode)
@@ -142,12 +138,26 @@ class Job:
                     on_episode(episode)
 
     def _summed_up(self) -> Summary:
-        summary = summarise(self.settings, self._done.values(), run=str(self.folder.path))
+        summary = summarise(
+            self.settings,
+            self._done.values(),
+            run=str(self.folder.path),
+            counters=self._counters(),
+        )
         try:
             self.folder.write_summary(summary.to_json())
         except OSError as error:
             raise self._stopped(f"The summary cannot be written ({error.strerror}).") from error
         return summary
+
+    def _counters(self) -> Counters | None:
+        """Return what was counted here, or what the last summary has where nothing was left."""
+        if self.stats.episodes:
+            return Counters.model_validate(self.stats.as_dict())
+        try:
+            return Summary.model_validate_json(self.folder.summary_path.read_bytes()).counters
+        except (OSError, ValidationError):
+            return None
 
     def _stopped(self, why: str) -> RunStopped:
         path = self.folder.path
@@ -182,6 +192,34 @@ class Job:
         )
 
 
+def _check(settings: Settings, live: _Live) -> None:
+    """Raise what `gem.rollout` has against these settings. Starts nothing."""
+    _rollout(settings, live, live.policies[0], [])
+
+
+def _rollout(
+    settings: Settings,
+    live: _Live,
+    policy: NamedPolicy,
+    plan: Sequence[Assignment],
+    stats: RolloutStats | None = None,
+) -> Rollout:
+    return rollout(
+        policy,
+        settings.envs,
+        plan=plan,
+        concurrency=settings.concurrency,
+        backend=settings.backend,
+        num_workers=settings.num_workers,
+        backend_options=live.backend_options,
+        wrappers=live.wrappers,
+        env_kwargs=live.env_kwargs,
+        max_turns=settings.max_turns,
+        step_timeout_s=settings.step_timeout_s,
+        stats=stats,
+    )
+
+
 async def _close(policy: NamedPolicy) -> None:
     try:
         await policy.aclose()
@@ -200,6 +238,7 @@ def _live(settings: Settings, given: Mapping[str, Any]) -> _Live:
         [_policy(ref, given_policies.get(ref.name), kwargs) for ref in settings.policies],
         dict(given.get("env_kwargs", settings.env_kwargs)),
         list(given.get("wrappers", settings.wrappers)),
+        dict(given.get("backend_options", settings.backend_options)),
     )
 
 

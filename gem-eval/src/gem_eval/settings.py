@@ -28,6 +28,7 @@ __all__ = [
     "env_specs",
     "policy_list",
     "policy_refs",
+    "resumed",
     "settings_from",
     "wrapper_refs",
 ]
@@ -39,8 +40,7 @@ Policies = PolicyLike | Iterable[PolicyLike]
 Envs = EnvLike | Iterable[EnvLike]
 
 Positive = Annotated[int, Field(ge=1)]
-_FREE = frozenset({"concurrency", "backend"})
-_BACKENDS = ("inline",)
+_FREE = frozenset({"concurrency", "backend", "num_workers", "backend_options"})
 _WILD = frozenset("*?[")
 
 
@@ -54,7 +54,7 @@ class PolicyRef(BaseModel):
 
 
 class Settings(BaseModel):
-    """The settings of an evaluation. `concurrency` and `backend` change no episode."""
+    """The settings of an evaluation. From `concurrency` on they change no episode."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -70,6 +70,8 @@ class Settings(BaseModel):
     step_timeout_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     concurrency: Positive = 64
     backend: str = "inline"
+    num_workers: Positive | None = None
+    backend_options: Mapping[str, Any] = {}
 
 
 def settings_from(given: Mapping[str, Any]) -> Settings:
@@ -78,7 +80,6 @@ def settings_from(given: Mapping[str, Any]) -> Settings:
         settings = Settings.model_validate(_recorded(given), strict=True)
     except ValidationError as error:
         raise _complaint(error, given) from error
-    _check_backend(settings.backend)
     _check_names(settings)
     return settings
 
@@ -97,6 +98,17 @@ def differences(settings: Settings, given: Mapping[str, Any]) -> list[str]:
         )
         if then != now
     ]
+
+
+def resumed(settings: Settings, given: Mapping[str, Any]) -> Settings:
+    """Return the settings of a run that goes on with what was given now, where that is free.
+
+    The number of workers and the options of its backend do not go with another backend.
+    """
+    free = _recorded({name: value for name, value in given.items() if name in _FREE})
+    if free.get("backend", settings.backend) != settings.backend:
+        free = {"num_workers": None, "backend_options": {}, **free}
+    return settings.model_copy(update=free)
 
 
 def env_specs(envs: Envs) -> tuple[EnvSpec, ...]:
@@ -162,6 +174,7 @@ _RECORDED: Mapping[str, Callable[[Any], Any]] = {
     "policies": policy_refs,
     "wrappers": wrapper_refs,
     "env_kwargs": recorded,
+    "backend_options": recorded,
     "policy_kwargs": lambda each: {name: recorded(kwargs) for name, kwargs in each.items()},
 }
 
@@ -184,15 +197,6 @@ def _essence(settings: Settings, name: str) -> Any:
 def _shown(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 120 else f"{text[:117]}..."
-
-
-def _check_backend(backend: str) -> None:
-    if backend not in _BACKENDS:
-        raise SettingsError(
-            f"The backend {backend!r} was asked for, and this version has only 'inline', where "
-            "blocking steps run on threads. Leave it out.",
-            option="backend",
-        )
 
 
 def _check_names(settings: Settings) -> None:

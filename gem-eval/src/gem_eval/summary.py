@@ -19,7 +19,7 @@ from gem_eval.settings import Settings
 if TYPE_CHECKING:
     from gem_eval.frames import DataFrame
 
-__all__ = ["Outcome", "Result", "Summary", "Tokens", "summarise"]
+__all__ = ["Counters", "Outcome", "Result", "Summary", "Tokens", "summarise"]
 
 Interval = tuple[float, float] | None
 
@@ -102,14 +102,35 @@ class Result(_Frozen):
     seconds: Seconds
 
 
+class Counters(_Frozen):
+    """What `gem.RolloutStats` counted, at the end. Times are in seconds."""
+
+    steps: int
+    episodes: int
+    errors: int
+    retries: int
+    deadline_hits: int
+    restarts: int
+    elapsed_s: float
+    steps_per_s: float | None
+    episodes_per_s: float | None
+    step_p50_s: float | None
+    step_p99_s: float | None
+
+
 class Summary(_Frozen):
-    """What `summary.json` holds. `run` is the run's folder."""
+    """What `summary.json` holds. `run` is the run's folder.
+
+    `counters` are of what ran after the run was started, or resumed for the last time; they are
+    None where no episode of it was run to the end.
+    """
 
     format: Literal[1] = 1
     run: str
     episodes: int
     errors: int
     results: tuple[Result, ...]
+    counters: Counters | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the summary as plain JSON data."""
@@ -122,7 +143,13 @@ class Summary(_Frozen):
         return data_frame(result.model_dump(mode="json") for result in self.results)
 
 
-def summarise(settings: Settings, outcomes: Iterable[Outcome], *, run: str) -> Summary:
+def summarise(
+    settings: Settings,
+    outcomes: Iterable[Outcome],
+    *,
+    run: str,
+    counters: Counters | None = None,
+) -> Summary:
     """Sum outcomes up, for each environment and policy in the order of the settings."""
     found: dict[tuple[int, str], list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
@@ -137,6 +164,7 @@ def summarise(settings: Settings, outcomes: Iterable[Outcome], *, run: str) -> S
         episodes=sum(result.episodes for result in results),
         errors=sum(result.errors for result in results),
         results=results,
+        counters=counters,
     )
 
 

@@ -43,6 +43,12 @@ def add_command(commands: Any) -> None:
         help="an id, a shell pattern over ids, or a distribution: all that it provides",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "--backend",
+        metavar="B",
+        action="append",
+        help="compare vectors on this backend; may be given again (default: all installed)",
+    )
     add_making(parser)
     parser.set_defaults(run=_run)
 
@@ -52,7 +58,7 @@ def _run(options: argparse.Namespace) -> int:
     kwargs, layers = env_kwargs(options.env_kwargs), wrapper_list(options.wrappers)
     reports = []
     for number, env_id in enumerate(ids, start=1):
-        report = _checked(env_id, kwargs, layers, is_alone=len(ids) == 1)
+        report = _checked(env_id, kwargs, layers, options.backend, is_alone=len(ids) == 1)
         reports.append(report)
         if not options.json:
             print("\n".join(_page(report, f"{number}/{len(ids)} ")), flush=True)
@@ -102,14 +108,19 @@ def _folded(distribution: str) -> str:
 
 
 def _checked(
-    env_id: str, kwargs: dict[str, Any], layers: list[Any], *, is_alone: bool
+    env_id: str,
+    kwargs: dict[str, Any],
+    layers: list[Any],
+    backends: list[str] | None,
+    *,
+    is_alone: bool,
 ) -> CheckReport:
     from gem.errors import DataError, MissingRequirement
     from gem.testing.checking import check_env
     from gem.testing.report import CheckLine, CheckReport
 
     try:
-        return check_env(env_id, wrappers=layers, **kwargs)
+        return check_env(env_id, wrappers=layers, backends=backends, **kwargs)
     except (DataError, MissingRequirement) as error:
         if is_alone:
             raise

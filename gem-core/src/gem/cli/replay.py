@@ -35,6 +35,11 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument("run_path", metavar="RUN", help="a run folder, or its episodes.jsonl")
     parser.add_argument("--verify", action="store_true", help="only the verdict, no episodes")
+    parser.add_argument(
+        "--live-tools",
+        action="store_true",
+        help="call tools again; otherwise they answer as recorded",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=_run)
 
@@ -44,7 +49,7 @@ def _run(options: argparse.Namespace) -> int:
     counts: Counter[str] = Counter()
     first: ReplayReport | None = None
     changed: dict[str, tuple[str | None, str | None]] = {}
-    for report in _reports(path):
+    for report in _reports(path, live_tools=options.live_tools):
         counts[report.state] += 1
         changed.update(report.versions)
         if report.difference is not None and first is None:
@@ -63,7 +68,7 @@ def _log_path(run: str) -> Path:
     return path / "episodes.jsonl" if path.is_dir() else path
 
 
-def _reports(path: Path) -> Iterator[ReplayReport]:
+def _reports(path: Path, *, live_tools: bool) -> Iterator[ReplayReport]:
     from gem.episode import read_episodes
     from gem.errors import LogError
     from gem.replaying import replay
@@ -71,7 +76,7 @@ def _reports(path: Path) -> Iterator[ReplayReport]:
     is_empty = True
     for episode in read_episodes(path):
         is_empty = False
-        yield replay(episode)
+        yield replay(episode, live_tools=live_tools)
     if is_empty:
         raise LogError(
             f"{path} holds no finished episode, so there is nothing to replay. Finish the run "

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gem.bridge import wait_for
 from gem.conversation import Request
 from gem.episode import Episode
-from gem.errors import MissingRequirement
+from gem.errors import MissingRequirement, OpaqueError
 from gem.registry import executors
 from gem.rollouts import rollout
 from gem.seeding import episode_seed
@@ -62,16 +62,29 @@ def _rolled_out(subject: Subject, concurrency: int) -> dict[int, Episode]:
 def vectors_agree(subject: Subject) -> str:
     """Step several environments in lock-step on every backend, and compare each with one alone."""
     alone = [_alone(subject, index) for index in range(_EPISODES)]
-    backends = [executor for executor in executors() if _is_present(executor)]
-    for executor in backends:
-        for index, stream in enumerate(_in_lock_step(subject, executor, alone)):
+    names = []
+    # Two words for one target are one backend.
+    for executor in {each.target: each for each in _backends(subject)}.values():
+        try:
+            streams = _in_lock_step(subject, executor, alone)
+        except OpaqueError:  # it cannot leave this process, which its author knows
+            names.append(f"not {executor.id} (it is made with what only this process has)")
+            continue
+        for index, stream in enumerate(streams):
             difference = first_difference(alone[index].moments, stream)
             if difference is not None:
                 raise NotHeldError(
                     f"environment {index}, alone and in a vector ({executor.id}): {difference}"
                 )
-    names = ", ".join(executor.id for executor in backends)
-    return f"{names}, {_EPISODES} environments in lock-step"
+        names.append(executor.id)
+    return f"{', '.join(names)}; {_EPISODES} environments in lock-step"
+
+
+def _backends(subject: Subject) -> list[ExecutorSpec]:
+    wanted = subject.backends
+    return [
+        each for each in executors() if (wanted is None or each.id in wanted) and _is_present(each)
+    ]
 
 
 def _is_present(executor: ExecutorSpec) -> bool:

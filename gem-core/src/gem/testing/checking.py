@@ -19,13 +19,15 @@ def check_env(
     *,
     seeds: Sequence[int] = range(10),
     wrappers: Iterable[WrapperLike] = (),
+    backends: Iterable[str] | None = None,
     **kwargs: Any,
 ) -> CheckReport:
     """Check how an environment behaves: each line passed, failed with evidence, or skipped.
 
     Whatever the environment raises fails a line and never leaves this function; where it cannot
-    be made, or its data is absent, what `gem.make` and `reset` raise does (GemError). Takes
-    about two seconds where an episode takes milliseconds, one of them for another process.
+    be made, or its data is absent, what `gem.make` and `reset` raise does (GemError). It is
+    compared on `backends`, or on every one that is installed. Takes about two seconds where an
+    episode takes milliseconds, one of them for another process.
 
     >>> import gem
     >>> _ = gem.register("demo:Guess", "gem.testing.envs:Guess")
@@ -33,7 +35,7 @@ def check_env(
     True
     """
     try:
-        subject = Subject(env, seeds=seeds, wrappers=wrappers, kwargs=kwargs)
+        subject = Subject(env, seeds=seeds, wrappers=wrappers, kwargs=kwargs, backends=backends)
     except (GemError, KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:  # noqa: BLE001 - it may raise anything, SystemExit too

@@ -32,11 +32,17 @@ class EnvContract:
     """Wrappers around it, the innermost first."""
     seeds: ClassVar[Sequence[int]] = range(10)
     """The seeds that the lines play."""
+    backends: ClassVar[Sequence[str] | None] = None
+    """The backends that it is compared on; None: every one that is installed."""
 
     def subject(self) -> Subject:
         """Return what is checked. Override to build it in another way."""
         return Subject(
-            self.env_id, seeds=self.seeds, wrappers=self.wrappers, kwargs=self.env_kwargs
+            self.env_id,
+            seeds=self.seeds,
+            wrappers=self.wrappers,
+            kwargs=self.env_kwargs,
+            backends=self.backends,
         )
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

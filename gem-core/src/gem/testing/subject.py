@@ -10,7 +10,7 @@ from typing import Any
 
 from gem.env import Env
 from gem.errors import DataError, MissingRequirement
-from gem.registry import EnvLike, WrapperLike, make
+from gem.registry import EnvLike, WrapperLike, executor_spec, make
 from gem.specs import EnvSpec
 from gem.testing.playing import Play, Sight, play
 
@@ -18,7 +18,10 @@ __all__ = ["Subject", "drive"]
 
 
 class Subject:
-    """One environment under check. Raises what `gem.make` raises where it cannot be made."""
+    """One environment under check. Raises what `gem.make` raises where it cannot be made.
+
+    `backends` are those to compare it on; None: every one that is installed.
+    """
 
     def __init__(
         self,
@@ -27,7 +30,9 @@ class Subject:
         seeds: Sequence[int] = range(10),
         wrappers: Iterable[WrapperLike] = (),
         kwargs: Mapping[str, Any] | None = None,
+        backends: Iterable[str] | None = None,
     ) -> None:
+        self.backends = None if backends is None else {executor_spec(each).id for each in backends}
         self.env, self.wrappers, self.kwargs = env, tuple(wrappers), dict(kwargs or {})
         self.seeds = tuple(seeds)
         self._driven: dict[int, Play] = {}

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Any
 
+from gem.backends import build
 from gem.env import Env
 from gem.errors import BadArguments
-from gem.registry import EnvLike, WrapperLike, executor_spec, make
+from gem.registry import EnvLike, WrapperLike, make
 from gem.specs import EnvSpec
-from gem.targets import check_requirements, load_target
 from gem.vector.base import AutoReset, VectorEnv
 
 __all__ = ["EnvMaker", "make_vec"]
@@ -39,6 +39,7 @@ def make_vec(
     seed: int | None = None,
     num_workers: int | None = None,
     step_timeout_s: float | None = None,
+    backend_options: Mapping[str, Any] | None = None,
     **kwargs: Any,
 ) -> VectorEnv:
     """Build a vector of environments: one for each of `ids`, or `num_envs`, going round `ids`.
@@ -46,21 +47,28 @@ def make_vec(
     Every environment gets `wrappers` and `kwargs`. Without a `seed` the run seed is drawn at
     random. What happens in an episode does not depend on the backend:
 
-    - "sync" steps one environment after the other, in the caller's thread: the cheapest for
-      steps that only compute a little.
+    - "sync" (or "inline") steps one environment after the other, in the caller's thread: the
+      cheapest for steps that only compute a little.
     - "thread" steps on `num_workers` threads, for steps that wait. A step that outlasts
       `step_timeout_s` costs its own episode.
+    - "process" steps in `num_workers` processes, for steps that compute for long, hang or crash:
+      such a step costs its own episode, and the others of its process go on in another. What
+      makes an environment must be data, so that another process can.
+      `backend_options` are `start_method`, `most_memory_bytes` and `most_answer_bytes`, as of
+      `gem.workers.WorkerPool`.
     - Plugins add others, each under its word: the manifest's `executors`.
 
     Raises BadArguments for a word that is not installed, and for what a backend cannot do; and
-    what `gem.make` raises: then every environment made so far is closed.
+    what `gem.make` raises (with "process" a GemError that says it): then every environment made
+    so far is closed.
     """
-    executor = executor_spec(backend)
-    check_requirements(executor.requires, subject=f"The backend {backend!r}")
     stack = tuple(wrappers)
     makers = [EnvMaker(each, stack, kwargs) for each in _each(ids, num_envs)]
-    vector: VectorEnv = load_target(executor.target)(
+    vector: VectorEnv = build(
+        backend,
+        "target",
         makers,
+        options=backend_options,
         autoreset=autoreset,
         seed=seed,
         num_workers=num_workers,

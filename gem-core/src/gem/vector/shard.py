@@ -7,7 +7,6 @@ process or machine. Knows nothing about arrays, run seeds, deadlines or when a n
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from math import fsum, isfinite
@@ -15,9 +14,20 @@ from typing import Any, NamedTuple
 
 from gem.content import Observation
 from gem.env import Env
+from gem.errors import text_of
 from gem.specs import EnvSpec
 
-__all__ = ["FAULTS", "Answer", "Command", "Maker", "Shard", "failure_info"]
+__all__ = [
+    "FAULTS",
+    "Answer",
+    "Command",
+    "Maker",
+    "Row",
+    "Shard",
+    "failure_info",
+    "one_after",
+    "refuse_reward",
+]
 
 Maker = Callable[[], Env]
 
@@ -31,7 +41,9 @@ The `seeds` of step and fail are for the episodes that follow those which end; N
 FAULTS: tuple[type[BaseException], ...] = (Exception, SystemExit)
 """What costs an episode where a shard is worked by its caller's own thread."""
 
-_Row = tuple[Observation, float, bool, bool, dict[str, Any]]
+Row = tuple[Observation, float, bool, bool, dict[str, Any]]
+"""A step's fields, or a start's."""
+
 _Flags = tuple[bool, bool]
 
 
@@ -71,7 +83,7 @@ class Shard:
         self._envs: dict[int, Env] = {}
         self._steps: dict[int, Callable[[str], Any]] = {}
         self._lost = set(self._makers)  # failed or not made yet, to be made before a reset
-        self._ends: dict[int, _Row] = {}  # while the reset that follows an end is running
+        self._ends: dict[int, Row] = {}  # while the reset that follows an end is running
         self._warned: list[str] = []
 
     @property
@@ -124,7 +136,7 @@ class Shard:
         end = self._ends.get(indices[0])
         if end is None:
             return None
-        observation, first_info = _one_after(end, ("", 0.0, False, True, info))
+        observation, first_info = one_after(end, ("", 0.0, False, True, info))
         ended = [(indices[0], end[2], end[3])]
         return Answer(indices, [observation], [end[1]], [first_info], ended, indices)
 
@@ -140,6 +152,7 @@ class Shard:
     ) -> Answer:
         steps, answer, over = self._steps, Answer(indices, [], [], []), dict[int, _Flags]()
         _, observations, rewards, infos, *_ = answer
+        # A row is taken apart at once: rows that were kept would let the garbage collector in.
         for index, action in zip(indices, actions, strict=True):
             try:
                 observation, reward, terminated, truncated, info = steps[index](action)
@@ -166,8 +179,7 @@ class Shard:
         """Let each whose reward is not a finite number have failed."""
         for at, (index, reward) in enumerate(zip(answer.indices, answer.rewards, strict=True)):
             try:
-                if not isfinite(reward):
-                    raise ValueError(f"step returned the reward {reward!r}, not a finite one")
+                refuse_reward(reward)
             except self._faults as error:
                 row = self._lose(index, error)
                 answer.observations[at], answer.rewards[at], *_, answer.infos[at] = row
@@ -186,13 +198,13 @@ class Shard:
             index = indices[at]
             end = self._ends[index] = observations[at], rewards[at], *flags, infos[at]
             start = self._start(index, seeds[at])
-            observations[at], infos[at] = _one_after(end, start)
+            observations[at], infos[at] = one_after(end, start)
             del self._ends[index]
             if start[3]:
                 idle.append(index)
         return answer._replace(ended=ended, idle=idle)
 
-    def _start(self, index: int, seed: int) -> _Row:
+    def _start(self, index: int, seed: int) -> Row:
         """Start an episode. The row is truncated where that failed."""
         try:
             if index in self._lost:
@@ -216,7 +228,7 @@ class Shard:
         self._envs[index], self._steps[index] = env, env.step
         self._lost.discard(index)
 
-    def _lose(self, index: int, error: BaseException) -> _Row:
+    def _lose(self, index: int, error: BaseException) -> Row:
         """Give an environment up and return what stands for its answer."""
         self._lost.add(index)
         return "", 0.0, False, True, failure_info("env_error", error)
@@ -224,8 +236,13 @@ class Shard:
 
 def failure_info(stop_reason: str, error: BaseException) -> dict[str, Any]:
     """Return the info that stands for a call which failed."""
-    text = "".join(traceback.format_exception_only(type(error), error)).strip()
-    return {"stop_reason": stop_reason, "error": text}
+    return {"stop_reason": stop_reason, "error": text_of(error)}
+
+
+def refuse_reward(reward: Any) -> None:
+    """Raise unless a reward is a finite number."""
+    if not isfinite(reward):
+        raise ValueError(f"step returned the reward {reward!r}, not a finite one")
 
 
 def _are_finite(rewards: Sequence[float]) -> bool:
@@ -235,6 +252,6 @@ def _are_finite(rewards: Sequence[float]) -> bool:
         return False
 
 
-def _one_after(end: _Row, start: _Row) -> tuple[Observation, dict[str, Any]]:
+def one_after(end: Row, start: Row) -> tuple[Observation, dict[str, Any]]:
     """Return the first observation and info of an episode that follows another's end."""
     return start[0], {**start[4], "final_observation": end[0], "final_info": end[4]}

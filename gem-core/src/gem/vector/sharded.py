@@ -18,7 +18,7 @@ import numpy as np
 from gem.content import Observation
 from gem.errors import BadArguments, EnvBusy, EnvClosed, EnvUsageError, ResetNeeded
 from gem.planning import is_count
-from gem.seeding import episode_seed
+from gem.seeding import seeds_under
 from gem.specs import EnvSpec
 from gem.vector.base import AutoReset, IndexedStep, VectorEnv, VectorStep
 from gem.vector.shard import Answer, Command, Maker
@@ -83,7 +83,9 @@ class ShardedVectorEnv(VectorEnv):
 
     def _count_from_0(self) -> None:
         self._episodes = [0] * self.num_envs  # the next one's number, and below its seed
-        self._seeds = [episode_seed(self._run_seed, index, 0) for index in self._all]
+        # `gem.seeding.episode_seed` of each, whose last key alone changes.
+        self._seed_of = [seeds_under("episode", self._run_seed, index) for index in self._all]
+        self._seeds = [seed_of(0) for seed_of in self._seed_of]
 
     @property
     def specs(self) -> tuple[EnvSpec | None, ...]:
@@ -168,7 +170,7 @@ class ShardedVectorEnv(VectorEnv):
     def _begin(self, index: int) -> None:
         """Count an episode that begins."""
         self._episodes[index] += 1
-        self._seeds[index] = episode_seed(self._run_seed, index, self._episodes[index])
+        self._seeds[index] = self._seed_of[index](self._episodes[index])
 
     def _arranged(self, answer: Answer) -> VectorStep:
         """Return an answer's columns as a step, and take note of what ended."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gem.bridge import in_thread
 from gem.workers.messages import DROP, Command
-from gem.workers.pool import Outcome, WorkerPool
+from gem.workers.pool import Outcome, Pool
 
 __all__ = ["AsyncWorkers"]
 
@@ -22,7 +22,7 @@ class AsyncWorkers:
     then.
     """
 
-    def __init__(self, pool: WorkerPool) -> None:
+    def __init__(self, pool: Pool) -> None:
         self.pool = pool
         self._loop = asyncio.get_running_loop()
         self._descriptor = pool.fileno()
@@ -33,13 +33,16 @@ class AsyncWorkers:
         self._unwanted: set[int] = set()
 
     async def do(self, command: Command) -> Outcome:
-        """Have a command done. Raises where it is out of turn, as `WorkerPool.submit` does."""
+        """Have a command done. Raises where it is out of turn, as `Pool.submit` does."""
         return await self._queued(command)
 
     def drop(self, slot: int) -> None:
-        """Close a slot's environment, once it has done what it is doing. Nobody waits for it."""
+        """Close a slot's environment, and stop what it is doing. Nobody waits for it."""
         if slot in self._awaited:
             self._unwanted.add(slot)
+            self.pool.stop(slot)
+            self._cancel_timer()  # it is for a time when nothing was to be stopped
+            self._pump()
         else:
             self._queued((DROP, slot))
 
@@ -94,8 +97,7 @@ class AsyncWorkers:
 
     def _let_go(self, error: Exception | None) -> None:
         self._loop.remove_reader(self._descriptor)
-        if self._timer is not None:
-            self._timer.cancel()
+        self._cancel_timer()
         for future in (*self._awaited.values(), *(future for _, future in self._queue)):
             if error is None:
                 future.cancel()
@@ -103,3 +105,8 @@ class AsyncWorkers:
                 future.set_exception(error)
         self._awaited.clear()
         self._queue.clear()
+
+    def _cancel_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

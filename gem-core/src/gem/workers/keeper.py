@@ -134,7 +134,7 @@ def _become_worker(
     except SystemExit:
         pass
     except BaseException:  # noqa: BLE001 - nothing may return into the keeper
-        sys.excepthook(*sys.exc_info())
+        sys.__excepthook__(*sys.exc_info())  # a hook of the forked program could hang here
     finally:
         os._exit(status)
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from gem.content import Action, ImagePart, Message, TextPart, ToolCall, ToolResult
+from gem.episode import StopReason
 
 __all__ = [
     "ASK",
@@ -53,7 +54,7 @@ class Failure(NamedTuple):
     `reason` is "env_error", "step_timeout" or "worker_lost", as in `Episode.stop_reason`.
     """
 
-    reason: str
+    reason: StopReason
     text: str
 
 

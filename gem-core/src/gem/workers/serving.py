@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import Any
 
+from gem.errors import text_of
 from gem.workers.beat import NUMBER, REVIVING, SINCE, STOP, STOP_ALL, Beat
 from gem.workers.frames import read_frame, write_frame
 from gem.workers.messages import Answer, Command, loads, pack_foreign, pack_plain
-from gem.workers.shard import Shard, text_of
+from gem.workers.shard import Shard
 
 __all__ = ["INTERRUPT", "Interrupted", "Server", "limit_memory", "serve"]
 
@@ -127,8 +128,13 @@ def serve(end: socket.socket, beat: Beat) -> None:  # pragma: no cover - only a 
     """Be a worker until the pool's end is closed."""
     server = Server(end, beat)
     signal.signal(INTERRUPT, server.interrupt)
-    # A process that an environment forks must not keep the worker's end open.
-    os.register_at_fork(after_in_child=end.close)
+
+    def let_go() -> None:
+        """Neither keep the worker's end open nor answer for it, in a fork by an environment."""
+        if end.fileno() >= 0:
+            os.close(end.detach())  # `end.close()` does nothing while the server has a file of it
+
+    os.register_at_fork(after_in_child=let_go)
     try:
         server.run()
     except OSError:  # nobody reads any more

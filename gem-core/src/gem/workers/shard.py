@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from time import monotonic
 from typing import Any
 
 from gem.env import Env
+from gem.errors import text_of
 from gem.registry import make
 from gem.seeding import stream
 from gem.snapshot import Snapshot, decode, encode
@@ -30,15 +30,7 @@ from gem.workers.messages import (
     unpack_action,
 )
 
-__all__ = ["Shard", "text_of"]
-
-_MOST_TEXT = 10_000
-
-
-def text_of(error: BaseException) -> str:
-    """Return an error's type and text."""
-    text = "".join(traceback.format_exception_only(type(error), error)).strip()
-    return text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}..."
+__all__ = ["Shard"]
 
 
 class Shard:

@@ -106,6 +106,14 @@ class Slot:
         self.is_made = False
         self._begin(None, None)
 
+    def adopt(
+        self, start: tuple[Any, ...], saved: Any, actions: list[Any], last: str | None
+    ) -> None:
+        """Take over an episode from another pool's slot, as that one's `wire` told of it."""
+        self.is_made = False
+        self._begin(start, last)
+        self._saved, self._actions = saved, list(actions)
+
     def _begin(self, start: tuple[Any, ...] | None, last: str | None) -> None:
         self.start, self._last = start, last
         self._actions, self._saved, self._cost_s = [], None, 0.0

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import socket
 from collections import deque
+from collections.abc import Collection
+from time import monotonic
 
 from gem.workers.beat import NUMBER, REVIVING, SINCE, STOP, STOP_ALL, Beat, new_beat
 from gem.workers.frames import Channel
@@ -13,13 +15,14 @@ from gem.workers.staff import Staff, ours
 
 __all__ = ["Worker"]
 
+_PACKING_S = 1.0  # more than packing the largest answer takes, which is no command
+
 
 class Worker:
     """What was asked of a worker, in order, and what it is doing."""
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.slots: set[int] = set()
         self.flight: deque[Command] = deque()  # not answered yet
         self.outbox: list[Command] = []  # of those, not sent yet, as the worker is told them
         self.process = 0
@@ -30,6 +33,7 @@ class Worker:
         self.stopped = 0  # the number of the command that it was told to stop
         self.kill_at = 0.0
         self._answered = 0
+        self._silent_since = 0.0  # it has work and does none; 0: it does
         self._shared: tuple[Channel | Beat, ...] = ()
 
     @property
@@ -52,11 +56,13 @@ class Worker:
             os.close(descriptor)
         self.is_absent = self.is_leaving = self.is_late = False
         self.stopped = self._answered = self.process = 0
+        self._silent_since = 0.0
         self.channel.send(hello)
 
     def dismiss(self) -> None:
         """Tell the process to leave what it was asked for, close everything, and end."""
         self.beat.cells[STOP] = STOP_ALL
+        self.flight.clear()
         self.channel.finish()
 
     def close(self) -> None:
@@ -68,14 +74,15 @@ class Worker:
     def next_command(self) -> Command:
         """Return the command that the next answer is for."""
         self._answered += 1
+        self._silent_since = 0.0
         return self.flight.popleft()
 
     def take_flight(self) -> tuple[list[Command], Command | None]:
         """Forget and return what is not answered, and which of it was being done."""
-        flight, position = list(self.flight), self._doing - 1 - self._answered
+        flight, command = list(self.flight), self._command(self._doing)
         self.flight.clear()
         self.outbox.clear()
-        return flight, flight[position] if 0 <= position < len(flight) else None
+        return flight, command
 
     @property
     def _doing(self) -> int:
@@ -86,13 +93,30 @@ class Worker:
         """Whether it is restoring an episode."""
         return bool(self.beat.cells[REVIVING])
 
-    def overdue_at(self, timeout_s: float) -> float | None:
+    def overdue_at(self, timeout_s: float, unwanted: Collection[int] = ()) -> float | None:
         """Return when the command being done will be, or was, to be stopped or killed."""
         number = self._doing if self.is_here else 0
         if not number:
-            return None
+            return self._stuck_at(timeout_s)
+        self._silent_since = 0.0
         due: float = self.beat.cells[SINCE] + timeout_s  # read last, as it is written first
+        command = self._command(number) if unwanted else None
+        if command is not None and command[1] in unwanted:
+            due = 0.0
         return max(due, self.kill_at) if number == self.stopped else due
+
+    def _stuck_at(self, timeout_s: float) -> float | None:
+        """Return when it is given up, if it hangs between commands: in a finaliser, say."""
+        began: float = self.beat.cells[SINCE] if self.is_here and self.flight else 0.0
+        if not began:  # nothing to do, or it is only starting
+            self._silent_since = 0.0
+            return None
+        self._silent_since = self._silent_since or monotonic()
+        return max(began, self._silent_since) + timeout_s + _PACKING_S
+
+    def _command(self, number: int) -> Command | None:
+        position = number - 1 - self._answered
+        return self.flight[position] if 0 <= position < len(self.flight) else None
 
     def stop(self) -> bool:
         """Mark the command being done as to be stopped; False where that was done before."""

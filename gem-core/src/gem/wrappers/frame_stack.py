@@ -61,4 +61,4 @@ def _together(frames: list[Frame]) -> Observation:
     talk = Conversation()
     for frame in frames:
         talk.observe(frame, {})
-    return talk.messages
+    return tuple(talk.messages)

@@ -24,7 +24,7 @@ def new_messages(observation: Observation, info: Mapping[str, Any]) -> tuple[Mes
                 "A prompt wrapper was given an observation with an image, and a prompt is text. "
                 "Leave the wrapper out: the conversation then carries the image."
             )
-    return talk.messages
+    return tuple(talk.messages)
 
 
 def _has_image(message: Message) -> bool:

@@ -81,8 +81,10 @@ class Record(Wrapper):
         return observation, info
 
     def on_action(self, action: str) -> str:
-        calls = action.tool_calls if isinstance(action, Action) else ()
-        return Action(normalise_text(action), tool_calls=calls)
+        text = normalise_text(action)
+        if not isinstance(action, Action):
+            return Action(text)
+        return Action(text, tool_calls=action.tool_calls, tool_results=action.tool_results)
 
     def on_step(self, action: str, step: Step) -> Step:
         self._turns.append(json.dumps(self._turn(action, step).to_json()))

@@ -29,5 +29,5 @@ class TransformAction(Wrapper):
     def on_action(self, action: str) -> str:
         changed = self._function(action)
         if isinstance(action, Action) and not isinstance(changed, Action):
-            return Action(changed, tool_calls=action.tool_calls)
+            return Action(changed, tool_calls=action.tool_calls, tool_results=action.tool_results)
         return changed

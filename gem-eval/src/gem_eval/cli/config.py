@@ -18,8 +18,8 @@ else:
 
 __all__ = ["arguments", "read_config"]
 
-_RENAMED = {"policy": "policies", "step_timeout": "step_timeout_s"}
-_JSON = ("env_kwargs", "policy_kwargs")
+_RENAMED = {"policy": "policies", "step_timeout": "step_timeout_s", "workers": "num_workers"}
+_JSON = ("env_kwargs", "policy_kwargs", "backend_options")
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "envs": (str, list),
     "policy": (str, list),
@@ -32,6 +32,8 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "max-turns": (int,),
     "concurrency": (int,),
     "backend": (str,),
+    "workers": (int,),
+    "backend-options": (dict,),
     "step-timeout": (int, float),
     "out": (str,),
     "json": (bool,),

@@ -74,8 +74,7 @@ def _job(options: Mapping[str, Any]) -> Job:
 
 def _run(job: Job, *, as_json: bool) -> int:
     try:
-        with progress(job, hidden=as_json) as on_episode:
-            summary = asyncio.run(job.run(on_episode))
+        summary = asyncio.run(_shown(job, hidden=as_json))
     except RunStopped as error:
         print(f"gem-env eval: {one_line(str(error))}", file=sys.stderr)
         return 1
@@ -87,6 +86,11 @@ def _run(job: Job, *, as_json: bool) -> int:
     else:
         _show(summary)
     return 1 if summary.errors else 0
+
+
+async def _shown(job: Job, *, hidden: bool) -> Summary:
+    with progress(job, hidden=hidden) as on_episode:
+        return await job.run(on_episode)
 
 
 def _interrupted(job: Job) -> str:

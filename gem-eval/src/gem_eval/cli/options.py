@@ -80,7 +80,13 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
 def _add_how(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--concurrency", type=int, metavar="C", help="episodes in flight at once (64)")
-    add("--backend", metavar="B", help="where environments run: inline")
+    add(
+        "--backend",
+        metavar="B",
+        help="where environments run: inline, thread, process, or what a pack adds (inline)",
+    )
+    add("--workers", type=int, metavar="N", help="processes of the backend (one a processor)")
+    add("--backend-options", metavar="JSON", help="options of the backend, a JSON object")
     add(
         "--step-timeout",
         type=float,

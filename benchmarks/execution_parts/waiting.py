@@ -1,0 +1,84 @@
+"""How close many waiting environments come to the time of the slowest, next to other packages."""
+
+from __future__ import annotations
+
+import random
+import sys
+from typing import Any
+
+from benchmarks.execution_parts.part import Bar, Part, spread
+from benchmarks.execution_parts.reference import reference_python
+from benchmarks.execution_parts.side import Side
+
+SHORTEST_S, LONGEST_S = 0.005, 0.5
+NUM_ENVS = 1024
+FEWER = 128  # Gymnasium starts a process for each
+STEPS = 10
+CELLS = (
+    ("ours", "thread", NUM_ENVS),
+    ("ours", "thread", FEWER),
+    ("ours", "rollout", NUM_ENVS),
+    ("gem-llm", "async", NUM_ENVS),
+    ("gem-llm", "async", FEWER),
+    ("Gymnasium", "gymnasium", FEWER),
+)
+NAMES = {"gymnasium": "AsyncVectorEnv"}
+
+
+def measure(*, is_quick: bool) -> Part:
+    """Measure each in turn: the same waits for all vectors, other ones in every round."""
+    rounds, steps = (1, 2) if is_quick else (3, STEPS)
+    cells = [cell for cell in CELLS if not is_quick or cell[1] != "gymnasium"]
+    found: dict[tuple[str, str, int], list[dict[str, float]]] = {cell: [] for cell in cells}
+    order = random.Random(0)
+    with (
+        Side(sys.executable, "waiting_tasks") as ours,
+        Side(reference_python(), "waiting_tasks") as theirs,
+    ):
+        for number in range(rounds):
+            for cell in order.sample(cells, len(cells)):
+                side = ours if cell[0] == "ours" else theirs
+                found[cell].append(timed(side, *cell[1:], steps, number))
+    rows = [summary(cell, each, steps) for cell, each in found.items()]
+    return Part(
+        "Environments that wait",
+        rows,
+        {
+            "": "{package} {name}",
+            "environments": "{num_envs:,}",
+            "share of the limit (least to most)": "{share[median]:.3f} "
+            "({share[least]:.3f} to {share[most]:.3f})",
+            "CPU us a step": "{cpu_us[median]:.0f}",
+        },
+        [
+            Bar(f"share of the limit, {row['name']}, 1,024 environments", share, least=0.95)
+            for row in rows
+            if row["package"] == "ours"
+            and row["num_envs"] == NUM_ENVS
+            and (share := row["share"]["median"])
+        ],
+    )
+
+
+def timed(side: Side, backend: str, num_envs: int, steps: int, seed: int) -> dict[str, float]:
+    """Return the seconds that one run took, and the least that it could have taken."""
+    if backend == "rollout":
+        found: dict[str, float] = side.tell("rollout", episodes=num_envs, turns=steps)
+        return found
+    rng = random.Random(seed)
+    waits = [[rng.uniform(SHORTEST_S, LONGEST_S) for _ in range(num_envs)] for _ in range(steps)]
+    return {**side.tell("lockstep", backend=backend, waits=waits), "limit_s": sum(map(max, waits))}
+
+
+def summary(
+    cell: tuple[str, str, int], found: list[dict[str, float]], steps: int
+) -> dict[str, Any]:
+    """Return one row."""
+    package, backend, num_envs = cell
+    return {
+        "package": package,
+        "name": NAMES.get(backend, backend),
+        "num_envs": num_envs,
+        "share": spread(each["limit_s"] / each["wall_s"] for each in found),
+        "cpu_us": spread(each["cpu_s"] / steps / num_envs * 1e6 for each in found),
+    }

@@ -1,0 +1,27 @@
+"""Read tool calls out of what a policy answered: one format a file.
+
+Whatever the text, reading it raises nothing and takes time in proportion to its length. What
+looks like a call and is none is an error that the policy can read. Knows nothing about which
+tools there are, or how they are called.
+"""
+
+from __future__ import annotations
+
+from gem.parsing.calls import Malformed, Parsed, ParsedCall, Parser
+from gem.parsing.fences import Fences
+from gem.parsing.hermes import Hermes
+from gem.parsing.openai import OpenAI
+from gem.parsing.pythonic import Pythonic
+from gem.parsing.tags import Tags
+
+__all__ = [
+    "Fences",
+    "Hermes",
+    "Malformed",
+    "OpenAI",
+    "Parsed",
+    "ParsedCall",
+    "Parser",
+    "Pythonic",
+    "Tags",
+]

@@ -1,0 +1,32 @@
+"""Calls that came beside the text, as OpenAI's API sends them: `gem.Action.tool_calls`."""
+
+from __future__ import annotations
+
+from gem.content import Action, ToolCall
+from gem.parsing.calls import Found, Malformed, Parsed, ParsedCall
+from gem.parsing.plain import plain
+
+__all__ = ["MALFORMED", "OpenAI"]
+
+MALFORMED = "$malformed"
+"""The one argument of a call whose arguments were no JSON object: their text."""
+
+
+class OpenAI:
+    """Calls that an Action carries. Its text is never searched for any."""
+
+    def parse(self, action: str) -> Parsed:
+        calls = action.tool_calls if isinstance(action, Action) else ()
+        return Parsed(tuple(map(_found, calls)), str(action))
+
+
+def _found(call: ToolCall) -> Found:
+    try:
+        arguments = plain(dict(call.arguments))
+    except (TypeError, ValueError) as error:
+        reason = f"The arguments of {call.name} cannot be read: {error}."
+        return Malformed(call.id, "shape", reason, call.name)
+    if MALFORMED in arguments:
+        reason = f"The arguments of {call.name} are not a JSON object."
+        return Malformed(call.id, "json", reason, call.name)
+    return ParsedCall(call.id, call.name, arguments)

@@ -1,0 +1,97 @@
+"""`[search(query="gem"), add(a=1, b=2)]`: a Python list of calls, as Llama models write.
+
+The text is read as Python and never run: only literals are taken as arguments.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from itertools import accumulate
+from typing import Any
+
+from gem.parsing.calls import Found, Malformed, Parsed, ParsedCall, Span, parsed
+from gem.parsing.cursor import outside_thought
+from gem.parsing.plain import NotPlainError, plain
+
+__all__ = ["Pythonic"]
+
+_BEGINS = re.compile(r"\[\s*[A-Za-z_][\w.]*\s*\(")
+_FRAME = ("<|python_start|>", "<|python_end|>")
+_LONGEST = 64 * 1024
+_DEEPEST = 64
+_DEPTHS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
+_UNREADABLE = (SyntaxError, ValueError, MemoryError, RecursionError, TypeError)
+
+
+class Pythonic:
+    """Calls written as a Python list of calls, which is all of an answer but for its thinking.
+
+    An answer that does not begin with `[name(` is text. Arguments have names, and are literals
+    that JSON has, tuples being lists. More than 65536 characters, or more than 64 open brackets
+    at once (those in strings count), are not read.
+    """
+
+    def parse(self, action: str) -> Parsed:
+        pieces = [span for span in outside_thought(action) if action[slice(*span)].strip()]
+        if len(pieces) != 1:
+            return Parsed((), action)
+        span = _stripped(action, pieces[0])
+        written = _unframed(action[slice(*span)])
+        if not _BEGINS.match(written):
+            return Parsed((), action)
+        return parsed(action, _found(written, span))
+
+
+def _stripped(text: str, span: Span) -> Span:
+    piece = text[slice(*span)]
+    begin = span[0] + len(piece) - len(piece.lstrip())
+    return begin, begin + len(piece.strip())
+
+
+def _unframed(text: str) -> str:
+    return text.removeprefix(_FRAME[0]).removesuffix(_FRAME[1]).strip()
+
+
+def _found(written: str, span: Span) -> list[Found]:
+    if len(written) > _LONGEST:
+        reason = f"The calls have {len(written)} characters, and {_LONGEST} are read."
+        return [Malformed("call_0", "size", reason, span=span)]
+    if max(accumulate(_DEPTHS.get(character, 0) for character in written)) > _DEEPEST:
+        return [Malformed("call_0", "size", "The calls are nested too deep.", span=span)]
+    try:
+        tree = ast.parse(written, mode="eval").body
+    except _UNREADABLE as error:
+        reason = f"The calls cannot be read as Python: {getattr(error, 'msg', error)}."
+        return [Malformed("call_0", "syntax", reason, span=span)]
+    if not isinstance(tree, ast.List):
+        return [Malformed("call_0", "shape", "The calls are not a list of calls alone.", span=span)]
+    return [_call(f"call_{number}", node, span) for number, node in enumerate(tree.elts)]
+
+
+def _call(id: str, node: ast.expr, span: Span) -> Found:
+    name = _name(node.func) if isinstance(node, ast.Call) else None
+    if not isinstance(node, ast.Call) or name is None:
+        return Malformed(id, "shape", "An item of the list is not a call by name.", span=span)
+    arguments: dict[str, Any] = {}
+    if node.args or any(keyword.arg is None for keyword in node.keywords):
+        reason = f"The arguments of {name} must have names: {name}(argument=...)."
+        return Malformed(id, "shape", reason, name, span)
+    for keyword in node.keywords:
+        try:
+            arguments[str(keyword.arg)] = plain(ast.literal_eval(keyword.value))
+        except NotPlainError as error:
+            reason = f"The argument {keyword.arg} of {name} cannot be read: {error}."
+            return Malformed(id, "shape", reason, name, span)
+        except _UNREADABLE:
+            reason = f"The argument {keyword.arg} of {name} is not a literal."
+            return Malformed(id, "syntax", reason, name, span)
+    return ParsedCall(id, name, arguments, span)
+
+
+def _name(node: ast.expr) -> str | None:
+    names = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else None

@@ -1,0 +1,12 @@
+"""What a tool is: something with a name and a schema that a policy may call during an episode.
+
+Knows nothing about how a call is read out of an action, or about any tool there is.
+"""
+
+from __future__ import annotations
+
+from gem.tools.answering import answer
+from gem.tools.base import Tool, ToolContext
+from gem.tools.function import FunctionTool, tool
+
+__all__ = ["FunctionTool", "Tool", "ToolContext", "answer", "tool"]

@@ -1,0 +1,1 @@
+"""Bridges from GEM to other projects. Imports nothing until it is asked to."""

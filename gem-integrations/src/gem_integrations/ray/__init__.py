@@ -1,0 +1,1 @@
+"""The backend "ray": environments in actors, which hold many each."""

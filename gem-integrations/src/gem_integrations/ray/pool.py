@@ -1,0 +1,247 @@
+"""A pool whose workers are Ray actors, on any node of a cluster."""
+
+from __future__ import annotations
+
+import math
+import os
+import select
+import socket
+import sys
+import warnings
+import weakref
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import ray  # heavy: 0.2 s
+
+from gem.workers import DROP, Pool
+from gem.workers.messages import DONE, Command, loads, pack_plain
+from gem.workers.pool import SELDOM_S
+from gem.workers.slots import Slot
+from gem_integrations.ray.actor import Actor
+
+__all__ = ["RayPool"]
+
+_MOST_FRUITLESS = 3
+
+_Letter = tuple["_Worker", Any, "Future[bytes]"]
+"""An answered call: by whom, by which of its actors, and the answer."""
+
+
+class _Worker:
+    """What was asked of a worker, and the actor that it is now. A new one takes a lost one's place.
+
+    Answers name their slots, so their order does not matter.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.flight: dict[int, Command] = {}  # by slot, not answered yet
+        self.outbox: list[Command] = []  # of those, not sent yet, as the actor is told them
+        self.stops: set[int] = set()  # slots whose command is to be stopped, not said yet
+        self.actor: Any = None
+        self.calls = 0  # of the actor that are not answered yet
+        self.fruitless = 0  # actors lost in a row without an answer
+        self.restarts = self.interrupts = 0  # of processes in the actor, as it last said
+
+
+class RayPool(Pool):
+    """Ray actors that each hold many environments, in a `WorkerPool` of `processes` processes.
+
+    Ray must be initialised. The `options` are a `WorkerPool`'s; Ray sets `cpus_per_worker`
+    processors aside for each actor, none unless given, and spreads them over the nodes. An
+    environment that hangs or dies costs its own episode, as on one machine. Where Ray loses an
+    actor, with a node or otherwise, another one is made, and what it held goes on in there as in
+    any `Pool`. Commands end as "worker_lost" once three actors in a row are lost that answered
+    none.
+    """
+
+    def __init__(
+        self,
+        num_workers: int,
+        *,
+        cpus_per_worker: float | None = None,
+        processes: int = 1,
+        timeout_s: float | None = None,
+        close_timeout_s: float = 5.0,
+        **options: Any,
+    ) -> None:
+        super().__init__(num_workers, timeout_s=timeout_s)
+        self._close_timeout_s = close_timeout_s
+        options = {"timeout_s": timeout_s, "close_timeout_s": close_timeout_s, **options}
+        kind = ray.remote(Actor).options(  # two calls: one waits for answers until the next comes
+            num_cpus=cpus_per_worker,
+            max_concurrency=2,
+            scheduling_strategy="SPREAD",
+            enable_task_events=False,  # the cluster would keep a record of every call
+        )
+        self._hire = partial(kind.remote, sys.path, processes, options)
+        self._workers = [_Worker(number) for number in range(num_workers)]
+        self._letters: deque[_Letter] = deque()
+        self._bell, self._ringer = socket.socketpair()
+        for end in (self._bell, self._ringer):
+            end.setblocking(False)
+        self._poll = select.poll()
+        self._poll.register(self._bell, select.POLLIN)
+        ends = self._bell, self._ringer
+        self._leave = weakref.finalize(self, _let_go, os.getpid(), self._workers, ends)
+        for worker in self._workers:
+            worker.actor = self._hire()
+
+    def fileno(self) -> int:
+        return self._bell.fileno()
+
+    @property
+    def is_closed(self) -> bool:
+        return not self._leave.alive
+
+    @property
+    def actors(self) -> tuple[Any, ...]:
+        """The handle of each worker's actor; None where a lost one was not needed again."""
+        return tuple(worker.actor for worker in self._workers)
+
+    def next_check_s(self) -> float:
+        """Return a long time: the actors keep the deadlines."""
+        return SELDOM_S
+
+    def pump(self, timeout_s: float) -> None:
+        if not self._letters:
+            self._poll.poll(math.ceil(1000 * min(timeout_s, SELDOM_S)))
+        with suppress(BlockingIOError):
+            self._bell.recv(4096)
+        while self._letters:
+            worker, actor, letter = self._letters.popleft()
+            if actor is worker.actor:
+                worker.calls -= 1
+                self._read(worker, letter)
+        self._dispatch()
+
+    def stop(self, slot: int) -> None:
+        super().stop(slot)
+        self._workers[self._slots[slot].worker].stops.update(self._unwanted & {slot})
+
+    def close(self) -> None:
+        """Close every environment and end every actor. A second call does nothing."""
+        if not self._leave.alive:
+            return
+        try:
+            texts = self._farewells()
+        finally:
+            self._leave()
+        for text in texts:
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+    def _enqueue(self, slot: Slot, command: Command) -> None:
+        worker = self._workers[slot.worker]
+        worker.flight[slot.number] = command
+        worker.outbox.append(slot.wire(command))
+
+    def _dispatch(self) -> None:
+        """Send what was taken on. Each actor that owes an answer has a call to give it to."""
+        for worker in self._workers:
+            if worker.outbox or worker.stops or (worker.flight and not worker.calls):
+                self._send(worker, self._packed(worker))
+
+    def _packed(self, worker: _Worker) -> bytes:
+        wires, worker.outbox = worker.outbox, []
+        stops, worker.stops = tuple(worker.stops), set()
+        frame = pack_plain((wires, stops))
+        if frame is None:
+            plain = [wire for wire in wires if self._is_plain(worker, wire)]
+            frame = pack_plain((plain, stops)) or b""
+        return frame
+
+    def _is_plain(self, worker: _Worker, wire: Command) -> bool:
+        """Let a command fail that holds something else than plain data."""
+        if pack_plain(wire) is not None:
+            return True
+        text = "TypeError: a command for another process holds more than plain data"
+        self._fail(worker.flight.pop(wire[1]), "env_error", text)
+        return False
+
+    def _send(self, worker: _Worker, frame: bytes) -> None:
+        if worker.actor is None:
+            worker.actor = self._hire()
+        worker.calls += 1
+        letter = worker.actor.exchange.remote(frame).future()
+        arrived = partial(_arrived, self._letters, self._ringer, worker, worker.actor)
+        letter.add_done_callback(arrived)
+
+    def _read(self, worker: _Worker, letter: Future[bytes]) -> None:
+        try:
+            restarts, interrupts, answers = loads(letter.result())
+        except Exception as error:  # noqa: BLE001 - whatever Ray says of an actor that is lost
+            self._replace(worker, error)
+            return
+        self.restarts += restarts - worker.restarts
+        self.interrupts += interrupts - worker.interrupts
+        worker.restarts, worker.interrupts = restarts, interrupts
+        for number, answer, cost_s in answers:
+            worker.fruitless = 0
+            self._settle(worker.flight.pop(number), answer, cost_s)
+
+    def _replace(self, worker: _Worker, error: Exception) -> None:
+        """Have another actor made in the place of one that is lost, and give it what is left."""
+        flight, worker.flight = worker.flight, {}
+        worker.outbox.clear()
+        worker.stops = self._unwanted & flight.keys()
+        worker.fruitless += 1
+        _dismiss(worker)
+        self._miss(worker.number)
+        for command in flight.values():
+            if worker.fruitless < _MOST_FRUITLESS:
+                self._enqueue(self._slots[command[1]], command)
+            elif command[0] == DROP:
+                self._settle(command, (DONE, None), 0.0)
+            else:
+                text = f"its actor was lost: {type(error).__name__}: {error}"
+                self._fail(command, "worker_lost", text)
+
+    def _farewells(self) -> list[str]:
+        """Ask every actor to close its environments, and return what went wrong with that."""
+        calls = [worker.actor.close.remote() for worker in self._workers if worker.actor]
+        texts: list[str] = []
+        done, _ = (
+            ray.wait(calls, num_returns=len(calls), timeout=2 * self._close_timeout_s)
+            if calls
+            else ([], [])
+        )
+        for call in done:
+            with suppress(Exception):  # it is lost: nothing is left there to be closed
+                texts += ray.get(call)
+        return texts
+
+
+def _arrived(
+    letters: deque[_Letter],
+    ringer: socket.socket,
+    worker: _Worker,
+    actor: Any,
+    letter: Future[bytes],
+) -> None:
+    """Take a letter in, on a thread of Ray's, and wake the pool."""
+    letters.append((worker, actor, letter))
+    with suppress(OSError):  # it is rung already, or the pool is closed
+        ringer.send(b"!")
+
+
+def _dismiss(worker: _Worker) -> None:
+    """End an actor, if it has not ended."""
+    actor, worker.actor = worker.actor, None
+    worker.calls = worker.restarts = worker.interrupts = 0
+    if actor is not None:
+        ray.kill(actor)
+
+
+def _let_go(owner: int, workers: Sequence[_Worker], ends: Sequence[socket.socket]) -> None:
+    """End every actor and free every descriptor, but not in a fork of the pool's process."""
+    if os.getpid() == owner:
+        if ray.is_initialized():
+            for worker in workers:
+                _dismiss(worker)
+        for end in ends:
+            end.close()

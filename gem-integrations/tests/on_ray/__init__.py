@@ -1,0 +1,1 @@
+"""The backend "ray", in a real Ray of this machine."""

@@ -1,0 +1,204 @@
+"""Which Ray is used, how private the own one is, and that nothing of it is left."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import gem
+from gem.errors import BadArguments
+from gem.specs import EnvSpec
+
+HERE = Path(__file__).parent
+LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
+
+OWN = """
+import os, signal, sys
+import gem
+from gem.specs import EnvSpec
+
+def below(parent):
+    for children in __import__("pathlib").Path(f"/proc/{parent}/task").glob("*/children"):
+        for child in map(int, children.read_text().split()):
+            yield child
+            yield from below(child)
+
+vector = gem.make_vec(EnvSpec(id="perilous:Walk", target="perilous:Walk"), backend="ray")
+vector.reset()
+assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+print(*below(os.getpid()), flush=True)
+if sys.argv[1] == "killed":
+    os.kill(os.getpid(), signal.SIGKILL)
+if sys.argv[1] == "asked":
+    sys.stdin.read()
+    vector.close()
+"""
+
+CLUSTER = """
+import sys
+import ray
+ray.init("local", num_cpus=1, include_dashboard=False, log_to_driver=False)
+print(ray.get_runtime_context().gcs_address, flush=True)
+sys.stdin.read()
+"""
+
+GUEST = """
+import sys
+import gem
+from gem.specs import EnvSpec
+if sys.argv[2] == "already":
+    import ray
+    ray.init(sys.argv[1], log_to_driver=False, configure_logging=False)
+options = {} if sys.argv[2] == "already" else {"address": sys.argv[1]}
+walk = EnvSpec(id="perilous:Walk", target="perilous:Walk")
+with gem.make_vec(walk, backend="ray", backend_options=options) as vector:
+    vector.reset()
+import ray
+print(ray.get_runtime_context().gcs_address)
+"""
+
+
+class Program:
+    """A way to run Python apart: with a home and a temporary folder of its own."""
+
+    def __init__(self, home: Path, temp: Path) -> None:
+        self.home, self.temp = home, temp
+        own = {"HOME": str(home), "RAY_TMPDIR": str(temp), "PYTHONPATH": str(HERE)}
+        self.env = {**os.environ, **own}
+
+    def command(self, code: str, *arguments: str) -> list[str]:
+        return [sys.executable, "-X", "dev", "-W", "error", "-c", code, *arguments]
+
+    def run(self, code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(code, *arguments),
+            env=self.env,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[Program]:
+    temp = Path(tempfile.mkdtemp(dir="/tmp"))  # Ray's sockets lie below: no room for a long path
+    yield Program(tmp_path, temp)
+    shutil.rmtree(temp)
+
+
+@pytest.mark.parametrize("ending", ["killed", "left"])
+def test_nothing_is_left_of_a_ray_when_its_program_is(program: Program, ending: str) -> None:
+    done = program.run(OWN, ending)
+
+    assert done.stderr == ""
+    assert len(done.stdout.split()) > 4
+    assert remaining(done.stdout, program.temp) == []
+    assert list(program.home.iterdir()) == []
+
+
+def remaining(processes: str, folder: Path) -> list[str]:
+    """Wait until processes and what is in a folder are gone, or for a while; return the rest."""
+    until = time.monotonic() + 20
+    while True:
+        running = [each for each in processes.split() if is_running(each)]
+        left = [*running, *(path.name for path in folder.iterdir())]
+        if not left or time.monotonic() > until:
+            return left
+        time.sleep(0.05)
+
+
+def is_running(process: str) -> bool:
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text()
+    except FileNotFoundError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[tuple[Program, str]]:
+    """Return how to run a program beside a Ray that another program started, and its address."""
+    temp = Path(tempfile.mkdtemp(dir="/tmp"))
+    program = Program(temp, temp)
+    # Without a token, and not to be reached from elsewhere.
+    program.env.update(RAY_AUTH_MODE="disabled", RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER="0")
+    with subprocess.Popen(
+        program.command(CLUSTER),
+        env=program.env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as host:
+        assert host.stdout is not None
+        yield program, host.stdout.readline().strip()
+        assert host.stdin is not None
+        host.stdin.close()
+    shutil.rmtree(temp)
+
+
+@pytest.mark.parametrize("how", ["already", "by address"])
+def test_a_cluster_that_runs_is_used(cluster: tuple[Program, str], how: str) -> None:
+    program, address = cluster
+
+    done = program.run(GUEST, address, how)
+
+    assert (done.stdout, done.stderr) == (f"{address}\n", "")
+
+
+def test_where_no_ray_runs_the_address_is_one_error(program: Program) -> None:
+    done = program.run(GUEST, "127.0.0.1:9", "by address")
+
+    assert done.stderr.splitlines()[-1].startswith("gem.errors.BadArguments: The backend 'ray'")
+
+
+def test_a_second_address_is_refused(walk: EnvSpec) -> None:
+    with gem.make_vec(walk, backend="ray"):
+        pass
+
+    with pytest.raises(BadArguments, match="is connected to the Ray at"):
+        gem.make_vec(walk, backend="ray", backend_options={"address": "10.0.0.1:6379"})
+
+
+def test_what_is_started_listens_on_the_loopback_interface_alone(program: Program) -> None:
+    with subprocess.Popen(
+        program.command(OWN, "asked"),
+        env=program.env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as running:
+        assert running.stdout is not None
+        processes = map(int, running.stdout.readline().split())
+        sockets = {each for process in processes for each in sockets_of(process)}
+        heard = [address for address, inode in listening() if inode in sockets]
+        running.communicate()
+
+    assert len(heard) > 3
+    assert set(heard) <= LOOPBACK
+
+
+def sockets_of(process: int) -> Iterator[str]:
+    for each in Path(f"/proc/{process}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            name = str(each.readlink())
+            if name.startswith("socket:["):
+                yield name[8:-1]
+
+
+def listening() -> Iterator[tuple[str, str]]:
+    """Return the address of every socket that is listened on, in hexadecimal, and its inode."""
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A":
+                yield fields[1].partition(":")[0], fields[9]

@@ -1,0 +1,32 @@
+"""What this distribution provides: tools, and the wrapper through which a policy calls them."""
+
+from __future__ import annotations
+
+from gem.specs import PluginManifest, ToolSpec, WrapperSpec
+
+plugin = PluginManifest(
+    name="tools",
+    summary="Tools that a policy may call, and the wrapper that lets it.",
+    wrappers=(
+        WrapperSpec(
+            id="tools",
+            target="gem_tools.wrapper:Tools",
+            summary="Let a policy call tools; only actions that call none reach the environment.",
+            blocking=False,
+            layer="tool",
+        ),
+    ),
+    tools=(
+        ToolSpec(
+            id="python",
+            target="gem_tools.python_tool:PythonTool",
+            summary="Run a program in a sandbox and return what it prints.",
+        ),
+        ToolSpec(
+            id="search",
+            target="gem_tools.search:SearchTool",
+            summary="Search an index of documents, or ask a search server.",
+        ),
+    ),
+    hooks=("gem_tools.sandbox.hooks", "gem_tools.search.hooks"),
+)

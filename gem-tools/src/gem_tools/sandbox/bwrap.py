@@ -1,0 +1,159 @@
+"""The sandbox of this machine: bubblewrap around warm processes, and a fresh jail for each call."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from gem_tools.sandbox import walls
+from gem_tools.sandbox.engine import on_engine, on_engine_now
+from gem_tools.sandbox.errors import SandboxError, SandboxUnavailable
+from gem_tools.sandbox.inside import kernel
+from gem_tools.sandbox.inside.jail import Limits
+from gem_tools.sandbox.jail import Jail
+from gem_tools.sandbox.packages import DEFAULT_PACKAGES, installed_files
+from gem_tools.sandbox.request import ExecRequest, ExecResult
+from gem_tools.sandbox.zygote import Zygote
+
+__all__ = ["BwrapSandbox"]
+
+_PREPARATIONS = (
+    "import numpy, numpy.random",
+    "import sympy; sympy.solve(sympy.Symbol('x') ** 2 - 2)",  # loads more, at its first equation
+)
+_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:numpy|sympy|scipy|pandas)\b", re.MULTILINE)
+_INSTALL = "Install it (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap)"
+_ALLOW = "Allow ordinary users to make namespaces (a container or AppArmor may forbid it)"
+_OTHERWISE = (
+    "or choose a backend yourself: `sandboxfusion` for a server, or `process`, which is no "
+    "boundary against a hostile program"
+)
+
+
+class BwrapSandbox:
+    """Run each program in a jail of its own, made before it is needed.
+
+    `packages` are the distributions that programs may import, with what those need; `standby` is
+    how many jails stand ready for each of the two kinds of program (with numpy and sympy, and
+    without), `max_parallel` how many programs run at once, None for one a core and at least four.
+    `max_processes`, `max_open_files`, `disk_mb` and `max_disk_files` bound each program, its
+    threads counted as processes.
+
+    Raises SandboxUnavailable where the machine has no bubblewrap.
+    """
+
+    name = "bwrap"
+
+    def __init__(
+        self,
+        *,
+        packages: Sequence[str] = DEFAULT_PACKAGES,
+        standby: int = 2,
+        max_parallel: int | None = None,
+        max_processes: int = 32,
+        max_open_files: int = 64,
+        disk_mb: int = 64,
+        max_disk_files: int = 4096,
+    ) -> None:
+        bwrap = walls.find_bwrap()
+        if bwrap is None:
+            raise _unavailable("bubblewrap (the command `bwrap`) is not installed", _INSTALL)
+        if not kernel.is_known():
+            raise _unavailable("it knows x86_64 and aarch64, and this machine is another", "Move")
+        limits = Limits(max_processes, max_open_files, disk_mb << 20, max_disk_files)
+        start = partial(
+            Zygote,
+            bwrap,
+            packages=installed_files(packages),
+            limits=limits,
+            standby=standby,
+        )
+        self._bare = _Kept(partial(start, preparations=()))
+        self._preloaded = _Kept(partial(start, preparations=_PREPARATIONS))
+        self._most = max_parallel or max(4, os.cpu_count() or 1)
+        self._places: asyncio.Semaphore | None = None
+        user = f"root, who becomes user {walls.UNUSED_USER}" if os.geteuid() == 0 else "this user"
+        self.description = f"bubblewrap at {bwrap}, started by {user}; memory watched by sampling"
+
+    async def run(self, request: ExecRequest) -> ExecResult:
+        """Run a program. Raises SandboxError where the sandbox fails, never for the program."""
+        if request.network:
+            raise SandboxError("A program asked for the network, and no backend `bwrap` has one.")
+        return await on_engine(self._run(request))
+
+    async def _run(self, request: ExecRequest) -> ExecResult:
+        if self._places is None:
+            self._places = asyncio.Semaphore(self._most)
+        kept = self._preloaded if _IMPORT.search(request.code) else self._bare
+        async with self._places:
+            zygote, jail = await kept.jail()
+            try:
+                return await jail.run(request)
+            finally:
+                asyncio.get_running_loop().call_soon(zygote.refill)
+
+    async def aclose(self) -> None:
+        """End every process of this sandbox."""
+        await on_engine(self._close())
+
+    def close(self) -> None:
+        """End every process of this sandbox, from synchronous code."""
+        on_engine_now(self._close())
+
+    async def _close(self) -> None:
+        for kept in (self._bare, self._preloaded):
+            await kept.close()
+
+
+class _Kept:
+    """A zygote that is started when it is first wanted, and again when it was lost."""
+
+    def __init__(self, make: Callable[[], Zygote]) -> None:
+        self._make = make
+        self._zygote: Zygote | None = None
+        self._starting: asyncio.Lock | None = None
+
+    async def jail(self) -> tuple[Zygote, Jail]:
+        """Return a jail with its zygote. Raises SandboxError where none can be made."""
+        zygote = await self._running()
+        try:
+            return zygote, await zygote.take()
+        except SandboxError:
+            if not zygote.is_over:
+                raise
+        zygote = await self._running()  # it was lost since the last call: another one will do
+        return zygote, await zygote.take()
+
+    async def _running(self) -> Zygote:
+        if self._starting is None:
+            self._starting = asyncio.Lock()
+        async with self._starting:
+            if self._zygote is not None and self._zygote.is_over:
+                self._zygote.close()
+                self._zygote = None
+            if self._zygote is None:
+                zygote = self._make()
+                try:
+                    await zygote.start()
+                except SandboxError as error:
+                    raise _unavailable(str(error).rstrip("."), _ALLOW) from error
+                zygote.refill()
+                self._zygote = zygote
+            return self._zygote
+
+    async def close(self) -> None:
+        """End it, if there is one."""
+        if self._zygote is not None:
+            self._zygote.close()
+            self._zygote = None
+
+
+def _unavailable(reason: str, remedy: str) -> SandboxUnavailable:
+    return SandboxUnavailable(
+        f"The sandbox `bwrap` cannot run programs here: {reason}. {remedy}, {_OTHERWISE}.",
+        backend="bwrap",
+        reason=reason,
+    )

@@ -1,0 +1,120 @@
+"""A program's supervisor where there are no namespaces: it finds and ends what the program starts.
+
+A hostile program can end this process first. That is why this is no boundary.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from contextlib import suppress
+from typing import Any, NoReturn
+
+from gem_tools.sandbox.inside import jail, kernel, landlock, memory, program, seccomp
+
+__all__ = ["main"]
+
+_SAMPLE_S = 0.02
+_HEARD = (signal.SIGCHLD, signal.SIGTERM)
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def main() -> None:
+    """Supervise one program; the settings are the first argument."""
+    settings = json.loads(sys.argv[1])
+    try:
+        _supervise(settings)
+    except Exception as error:
+        broken = {"broken": f"{type(error).__name__}: {error}"}
+        os.write(settings["ends"]["report"], json.dumps(broken).encode("ascii"))
+        raise
+
+
+def _supervise(settings: dict[str, Any]) -> None:
+    os.environ.clear()
+    sys.path[:1] = []
+    sys.path += settings["packages"]
+    program.offer_exit()
+    kernel.libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    report = settings["ends"]["report"]
+    process = os.fork()
+    if process == 0:
+        _be_program(settings)
+    os.closerange(0, report)
+    os.closerange(report + 1, jail.MOST_DESCRIPTORS)
+    os.write(report, b'{"ready": true}')
+    ending = _ending(process, settings["memory_bytes"])
+    if ending is not None:
+        os.write(report, json.dumps(ending).encode("ascii"))
+    _end_family()
+
+
+def _be_program(settings: dict[str, Any]) -> NoReturn:
+    try:
+        kernel.die_with_parent(signal.SIGKILL)
+        os.setsid()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _HEARD)
+        settings["limits"]["processes"] += _tasks_of_user()
+        limits, mapped = jail.Limits(**settings["limits"]), jail.address_space()
+        kernel.gain_no_privileges()
+        if landlock.version():
+            landlock.restrict(settings["readable"], settings["writable"])
+        if kernel.is_known():
+            seccomp.install()
+        jail.be_program(limits, settings["ends"], mapped)
+    except BaseException as error:  # noqa: BLE001 - nothing may return into the supervisor
+        jail.give_up(settings["ends"], error)
+
+
+def _tasks_of_user() -> int:
+    """Count the processes and threads that this user has already: they count for the limit."""
+    count = 0
+    for name in os.listdir("/proc"):  # noqa: PTH208 - pathlib is not imported here
+        with suppress(OSError):
+            if name.isdigit() and os.stat(f"/proc/{name}").st_uid == os.getuid():  # noqa: PTH116
+                count += len(os.listdir(f"/proc/{name}/task"))  # noqa: PTH208
+    return count
+
+
+def _ending(process: int, most_bytes: int) -> dict[str, Any] | None:
+    """Wait for the program's end, None if this process is to end it."""
+    most_bytes += memory.held_bytes([os.getpid()], sys.maxsize)
+    while True:
+        heard = signal.sigtimedwait(_HEARD, _SAMPLE_S)
+        if heard is not None and heard.si_signo == signal.SIGTERM:
+            return None
+        ended = _collected(process)
+        if ended is not None:
+            return {"status": ended}
+        family = memory.families([process])[process]
+        if memory.held_bytes(family, most_bytes) > most_bytes:
+            return {"is_over": True}
+
+
+def _collected(process: int) -> int | None:
+    """Bury whatever has ended; return the program's wait status if it is among them."""
+    with suppress(ChildProcessError):
+        while True:
+            ended, status = os.waitpid(-1, os.WNOHANG)
+            if ended == process:
+                return status
+            if ended == 0:
+                return None
+    return None
+
+
+def _end_family() -> None:
+    """Kill everything below this process, over and over: it may still be starting more."""
+    while True:
+        for process in memory.families([os.getpid()])[os.getpid()][1:]:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(process, signal.SIGKILL)
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return

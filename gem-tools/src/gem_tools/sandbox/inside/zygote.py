@@ -1,0 +1,158 @@
+"""The process that starts jails: it has the usual modules loaded, and forks.
+
+It talks to its pool over one socket of packets. The pool asks for jails one by one, gets the
+ends of each, and from then on deals with the jail itself. It runs nobody's code, and ends when
+the pool's end is closed; everything that it started ends with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import time
+from typing import Any
+
+from gem_tools.sandbox.inside import jail, kernel, memory, program
+
+__all__ = ["main"]
+
+_SAMPLE_S = 0.02
+
+
+class _Zygote:
+    def __init__(self, control: socket.socket, limits: jail.Limits) -> None:
+        self._control = control
+        self._limits = limits
+        self._running: dict[int, int] = {}  # the descriptor of a jail's first process: its number
+        self._watched: dict[int, int] = {}  # a number: how many bytes its jail may hold
+        self._own_bytes = memory.held_bytes([os.getpid()], sys.maxsize)
+
+    def serve(self) -> None:
+        poll = select.poll()
+        poll.register(self._control.fileno(), select.POLLIN)
+        next_sample = time.monotonic()
+        while True:
+            wait = max(next_sample - time.monotonic(), 0) * 1000 if self._watched else None
+            for descriptor, _ in poll.poll(wait):
+                if descriptor in self._running:
+                    poll.unregister(descriptor)
+                    self._collect(descriptor)
+                    continue
+                packet = self._control.recv(65536)
+                if not packet:
+                    return
+                started = self._obey(json.loads(packet))
+                if started is not None:
+                    poll.register(started, select.POLLIN)
+            if self._watched and time.monotonic() >= next_sample:
+                self._sample()
+                next_sample = time.monotonic() + _SAMPLE_S
+
+    def _obey(self, order: dict[str, Any]) -> int | None:
+        if order["what"] == "make":
+            return self._make()
+        if order["process"] in self._running.values():
+            self._watched[order["process"]] = order["bytes"] + self._own_bytes
+        return None
+
+    def _make(self) -> int | None:
+        with contextlib.ExitStack() as opened:
+            theirs, ours = _new_ends(opened)
+            try:
+                process = jail.build(self._limits, ours)
+            except OSError as error:
+                self._tell({"what": "failed", "why": str(error)})
+                return None
+            descriptor = os.pidfd_open(process)
+            self._running[descriptor] = process
+            made = {"what": "made", "process": process, "names": [*theirs, "process"]}
+            self._tell(made, [*theirs.values(), descriptor])
+            return descriptor
+
+    def _collect(self, descriptor: int) -> None:
+        process = self._running.pop(descriptor)
+        self._watched.pop(process, None)
+        os.close(descriptor)
+        os.waitpid(process, 0)
+
+    def _sample(self) -> None:
+        for process, family in memory.families(self._watched).items():
+            most = self._watched[process]
+            if memory.held_bytes(family, most) > most:
+                del self._watched[process]
+                self._tell({"what": "over", "process": process})  # first, so that it is known why
+                os.kill(process, signal.SIGKILL)
+
+    def _tell(self, report: dict[str, Any], descriptors: list[int] | None = None) -> None:
+        socket.send_fds(self._control, [json.dumps(report).encode("ascii")], descriptors or [])
+
+
+def _new_ends(opened: contextlib.ExitStack) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the pool's ends and the jail's, all of which this process closes again."""
+    theirs, ours = {}, {}
+    for name in ("job", "report"):
+        pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        theirs[name], ours[name] = (opened.enter_context(end).fileno() for end in pair)
+    for name in ("stdin", "stdout", "stderr"):
+        reading, writing = os.pipe()
+        opened.callback(os.close, reading)
+        opened.callback(os.close, writing)
+        theirs[name], ours[name] = (writing, reading) if name == "stdin" else (reading, writing)
+    return theirs, ours
+
+
+def main() -> None:
+    """Serve the pool at the other end of the descriptor that is the first argument."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    try:
+        settings = json.loads(sys.argv[2])
+        _take_user(settings["user"])
+        sys.path += settings["packages"]
+        program.offer_exit()
+        _load(settings["preparations"])
+        _forget_this_program(settings["own_path"])
+        zygote = _Zygote(control, jail.Limits(**settings["limits"]))
+        control.send(json.dumps({"what": "ready"}).encode("ascii"))
+    except Exception as error:  # noqa: BLE001 - whatever it is, the pool must hear of it
+        text = f"{type(error).__name__}: {error}"
+        control.send(json.dumps({"what": "failed", "why": text}).encode("ascii"))
+        return
+    with contextlib.suppress(ConnectionError):  # the pool is gone
+        zygote.serve()
+
+
+def _take_user(user: int | None) -> None:
+    """Stop being root, whom no limit on processes holds."""
+    if user is not None:
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+    kernel.allow_dumps()
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = jail.MOST_DESCRIPTORS if hard < 0 else min(jail.MOST_DESCRIPTORS, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    os.umask(0o022)
+
+
+def _load(preparations: list[str]) -> None:
+    """Run the pool's own statements, which load modules. Those not installed are left out."""
+    for statement in preparations:
+        with contextlib.suppress(ImportError):
+            exec(statement, {})  # noqa: S102 - it comes from the pool
+
+
+def _forget_this_program(own_path: str) -> None:
+    """Leave nothing of this program in what a program imports or reads of its environment."""
+    os.environ.clear()
+    sys.path.remove(own_path)
+    for name in [name for name in sys.modules if name.split(".")[0] == "gem_tools"]:
+        del sys.modules[name]
+    gc.collect()
+    gc.freeze()  # the collector of a fork leaves these pages alone, so they stay shared

@@ -1,0 +1,270 @@
+"""The host's side of one jail: its program's streams, its deadline, and how it ended.
+
+Lives on the engine's loop. Whoever took a jail calls `run` once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import json
+import math
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from gem_tools.sandbox.errors import SandboxError
+from gem_tools.sandbox.inside.frames import packed
+from gem_tools.sandbox.request import ExecRequest, ExecResult, Status
+
+__all__ = ["Jail", "Keeper"]
+
+_CHUNK = 1 << 16
+_MERCY_S = 0.2
+
+
+class _Stream:
+    """What one of the program's streams brought so far. `is_full` once there was more."""
+
+    def __init__(self, descriptor: int, most: int, on_full: Callable[[], None]) -> None:
+        self._descriptor = descriptor
+        self._most = most
+        self._on_full = on_full
+        self.content = bytearray()
+        self.is_full = False
+
+    def read(self) -> bytes | None:
+        """Take and return what is there: None if that is nothing now, b"" if nothing will come."""
+        try:
+            chunk = os.read(self._descriptor, _CHUNK)
+        except BlockingIOError:
+            return None
+        if chunk and not self.is_full:
+            self.content += chunk
+            if len(self.content) > self._most:
+                self.is_full = True
+                del self.content[self._most :]
+                self._on_full()
+        return chunk
+
+    def drain(self) -> None:
+        """Take the rest of a pipe that nobody writes to any more."""
+        while self.read():
+            pass
+
+
+class Keeper(Protocol):
+    """What a jail asks of the zygote that built it."""
+
+    def killed_for_memory(self, process: int) -> bool:
+        """Whether the zygote ended this jail because it held too much."""
+        ...
+
+    def watch(self, process: int, most_bytes: int) -> None:
+        """Have the jail ended once its processes hold more than this together."""
+        ...
+
+    def check(self) -> None:
+        """Raise SandboxError if the zygote itself is gone, and its jails with it."""
+        ...
+
+
+class Jail:
+    """One jail with no program yet. `process` is its first process, as its zygote numbers it."""
+
+    def __init__(
+        self,
+        process: int,
+        ends: Mapping[str, int],
+        keeper: Keeper,
+        *,
+        ends_by: signal.Signals = signal.SIGKILL,
+    ) -> None:
+        self.process = process
+        self._keeper = keeper
+        self._ends_by = ends_by
+        self._ends = dict(ends)
+        self._job = socket.socket(fileno=self._ends.pop("job"))
+        self._report = socket.socket(fileno=self._ends.pop("report"))
+        for end in (self._job, self._report):
+            end.setblocking(False)
+        for name in ("stdin", "stdout", "stderr"):
+            os.set_blocking(self._ends[name], False)
+        self._loop = asyncio.get_running_loop()
+        self._reason: Status | None = None
+
+    async def is_ready(self) -> None:
+        """Wait until its walls stand. Raises SandboxError where they cannot be built."""
+        text = await self._loop.sock_recv(self._report, 4096)
+        report = json.loads(text) if text else {"broken": "it ended while its walls were built"}
+        if not report.get("ready"):
+            raise SandboxError(f"A jail could not be built: {report['broken']}.")
+
+    async def run(self, request: ExecRequest) -> ExecResult:
+        """Run the program; whatever it started has ended when this returns or raises."""
+        try:
+            return await self._run(request)
+        finally:
+            self.close()
+
+    async def _run(self, request: ExecRequest) -> ExecResult:
+        started = time.monotonic()
+        full = lambda: self._kill("output_limit")  # noqa: E731
+        streams = {
+            name: _Stream(self._ends[name], request.max_output_bytes, full)
+            for name in ("stdout", "stderr")
+        }
+        for name, stream in streams.items():
+            self._read_on(self._ends[name], stream)
+        self._write_on(self._job.fileno(), packed(_job(request)), lambda: None)
+        self._write_on(self._ends["stdin"], request.stdin, lambda: self._close_end("stdin"))
+        self._keeper.watch(self.process, request.memory_mb << 20)
+        deadline = self._loop.call_later(request.timeout_s, self._kill, "timeout")
+        try:
+            await self._ended()
+        finally:
+            deadline.cancel()
+        elapsed_s = time.monotonic() - started
+        for stream in streams.values():
+            stream.drain()
+        ended = self._last_report()
+        if not ended and self._reason is None:
+            await self._explained()
+        return self._result(ended, streams, elapsed_s)
+
+    async def _explained(self) -> None:
+        """Wait until it is known why the first process ended without a word, or for a second.
+
+        Raises SandboxError where the zygote is gone: the kernel ends its jails before that shows.
+        """
+        until = time.monotonic() + 1.0
+        while time.monotonic() < until:
+            self._keeper.check()
+            if self._keeper.killed_for_memory(self.process):
+                return
+            await asyncio.sleep(0.005)
+
+    async def _ended(self) -> None:
+        """Wait for the first process. The kernel has ended all others before it says so."""
+        ended: asyncio.Future[None] = self._loop.create_future()
+        self._loop.add_reader(self._ends["process"], _settle, ended)
+        try:
+            await ended
+        finally:
+            self._loop.remove_reader(self._ends["process"])
+
+    def _kill(self, reason: Status) -> None:
+        self._reason = self._reason or reason
+        self._signal(self._ends_by)
+        if self._ends_by != signal.SIGKILL:  # who handles a signal may fail to
+            self._loop.call_later(_MERCY_S, self._signal, signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, KeyError):  # it is over
+            signal.pidfd_send_signal(self._ends["process"], number)
+
+    def _read_on(self, descriptor: int, stream: _Stream) -> None:
+        def on_ready() -> None:
+            if stream.read() == b"":
+                self._loop.remove_reader(descriptor)
+
+        self._loop.add_reader(descriptor, on_ready)
+
+    def _write_on(self, descriptor: int, content: bytes, on_end: Callable[[], None]) -> None:
+        rest = memoryview(content)
+
+        def on_ready() -> bool:
+            nonlocal rest
+            try:
+                while rest:
+                    rest = rest[os.write(descriptor, rest[:_CHUNK]) :]
+            except BlockingIOError:
+                return False
+            except OSError:  # the program reads no more
+                pass
+            self._loop.remove_writer(descriptor)
+            on_end()
+            return True
+
+        if not on_ready():
+            self._loop.add_writer(descriptor, on_ready)
+
+    def _result(
+        self, ended: Mapping[str, Any], streams: Mapping[str, _Stream], elapsed_s: float
+    ) -> ExecResult:
+        exit_code, number = _ending(ended)
+        status: Status
+        if self._reason is not None:
+            status = self._reason
+        elif ended.get("is_over") or self._keeper.killed_for_memory(self.process):
+            status = "memory"
+        elif number is not None:
+            status = "killed"
+        else:
+            status = "error" if exit_code else "ok"
+        return ExecResult(
+            status=status,
+            exit_code=exit_code,
+            signal=number,
+            stdout=bytes(streams["stdout"].content),
+            stderr=bytes(streams["stderr"].content),
+            stdout_truncated=streams["stdout"].is_full,
+            stderr_truncated=streams["stderr"].is_full,
+            elapsed_s=elapsed_s,
+        )
+
+    def _last_report(self) -> dict[str, Any]:
+        try:
+            text = self._report.recv(4096)
+        except BlockingIOError:
+            text = b""
+        return dict(json.loads(text)) if text else {}
+
+    def _close_end(self, name: str) -> None:
+        descriptor = self._ends.pop(name, None)
+        if descriptor is not None:
+            os.close(descriptor)
+
+    def close(self) -> None:
+        """End the jail and let go of it."""
+        if "process" not in self._ends:
+            return
+        self._kill("killed")
+        for end in (self._job, self._report):
+            self._forget(end.fileno())
+            end.close()
+        for name in list(self._ends):
+            self._forget(self._ends[name])
+            self._close_end(name)
+
+    def _forget(self, descriptor: int) -> None:
+        self._loop.remove_reader(descriptor)
+        self._loop.remove_writer(descriptor)
+
+
+def _job(request: ExecRequest) -> dict[str, Any]:
+    return {
+        "code": request.code,
+        "arguments": list(request.arguments),
+        "files": {name: base64.b64encode(file).decode() for name, file in request.files.items()},
+        "memory_bytes": request.memory_mb << 20,
+        "cpu_s": math.ceil(request.timeout_s * (os.cpu_count() or 1)) + 1,
+    }
+
+
+def _ending(report: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """Return the exit status or the signal."""
+    status = report.get("status")
+    if status is None:  # its first process was killed
+        return None, int(signal.SIGKILL)
+    code = os.waitstatus_to_exitcode(status)
+    return (code, None) if code >= 0 else (None, -code)
+
+
+def _settle(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)

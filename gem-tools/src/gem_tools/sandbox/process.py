@@ -1,0 +1,171 @@
+"""Programs as processes of this user, with limits: for programs that are merely clumsy.
+
+The kernel's Landlock and its filter of system calls are used where they are there. They keep a
+program from files and from the network. They do not keep it from other processes of this user.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import warnings
+import weakref
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+
+from gem_tools.sandbox import inside, walls
+from gem_tools.sandbox.engine import on_engine
+from gem_tools.sandbox.errors import SandboxError, SandboxWarning
+from gem_tools.sandbox.inside import kernel, landlock
+from gem_tools.sandbox.inside.jail import Limits
+from gem_tools.sandbox.jail import Jail
+from gem_tools.sandbox.packages import DEFAULT_PACKAGES, installed_files
+from gem_tools.sandbox.request import ExecRequest, ExecResult
+
+__all__ = ["ProcessSandbox"]
+
+_CODE = f"""\
+import sys, types
+for name in ("gem_tools", "gem_tools.sandbox"):  # without what their own files import
+    sys.modules[name] = types.ModuleType(name)
+sys.modules[name].__path__ = [{str(Path(inside.__file__).parents[1])!r}]
+from gem_tools.sandbox.inside.alone import main
+main()
+"""
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/shm")
+_ENVIRONMENT = {"LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "2", "PYTHONHASHSEED": "0"}
+
+
+class ProcessSandbox:
+    """Run each program as a process of this user. Warns that this is no boundary.
+
+    Takes the limits of `BwrapSandbox`; `max_processes` is on top of those that the user has, and
+    does not hold for root.
+    """
+
+    name = "process"
+
+    def __init__(
+        self,
+        *,
+        packages: Sequence[str] = DEFAULT_PACKAGES,
+        max_parallel: int | None = None,
+        max_processes: int = 32,
+        max_open_files: int = 64,
+        disk_mb: int = 64,
+    ) -> None:
+        warnings.warn(
+            "The sandbox `process` is no boundary: a hostile program can read and end other "
+            "processes of this user. Use it for programs that you would run yourself; install "
+            "bubblewrap for all others.",
+            SandboxWarning,
+            stacklevel=2,
+        )
+        files = installed_files(packages)
+        # A folder of links: next to the packages that were named lie others that were not.
+        self._links = tempfile.mkdtemp(prefix="gem-sandbox-packages-")
+        self._unlink = weakref.finalize(self, shutil.rmtree, self._links, ignore_errors=True)
+        for name, path in files.items():
+            Path(self._links, name).symlink_to(path)
+        self._readable = [self._links, *map(str, files.values())]
+        self._limits = Limits(max_processes, max_open_files, disk_mb << 20, 0)
+        self._most = max_parallel or max(4, os.cpu_count() or 1)
+        self._places: asyncio.Semaphore | None = None
+        landlocked = f"Landlock {landlock.version()}" if landlock.version() else "no Landlock"
+        calls = "a filter of system calls" if kernel.is_known() else "no filter of system calls"
+        self.description = f"processes of this user with limits, {landlocked}, {calls}; no boundary"
+
+    async def run(self, request: ExecRequest) -> ExecResult:
+        """Run a program. Raises SandboxError where the sandbox fails, never for the program."""
+        if request.network:
+            raise SandboxError("A program asked for the network, which `process` does not give.")
+        return await on_engine(self._run(request))
+
+    async def _run(self, request: ExecRequest) -> ExecResult:
+        if self._places is None:
+            self._places = asyncio.Semaphore(self._most)
+        async with self._places:
+            folder = tempfile.mkdtemp(prefix="gem-sandbox-")
+            try:
+                return await self._run_in(folder, request)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    async def _run_in(self, folder: str, request: ExecRequest) -> ExecResult:
+        process, ends = self._started(folder, request)
+        jail = Jail(process.pid, ends, _Nobody(), ends_by=signal.SIGTERM)
+        try:
+            await jail.is_ready()
+            return await jail.run(request)
+        finally:
+            jail.close()
+            process.wait()
+
+    def _started(
+        self, folder: str, request: ExecRequest
+    ) -> tuple[subprocess.Popen[bytes], dict[str, int]]:
+        with ExitStack() as theirs:
+            ends, handed = _new_ends(theirs)
+            settings = {
+                "ends": handed,
+                "packages": [self._links],
+                "readable": [*_SYSTEM, str(walls.interpreter().parents[1]), *self._readable],
+                "writable": [folder, *_DEVICES],
+                "limits": asdict(self._limits),
+                "memory_bytes": request.memory_mb << 20,
+            }
+            process = subprocess.Popen(
+                [
+                    *(str(walls.interpreter()), "-s", "-S", "-B", "-X", "utf8"),
+                    *("-c", _CODE, json.dumps(settings)),
+                ],
+                pass_fds=list(handed.values()),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd=folder,
+                env={**_ENVIRONMENT, "TMPDIR": folder},
+            )
+        ends["process"] = os.pidfd_open(process.pid)
+        return process, ends
+
+    async def aclose(self) -> None:
+        """Remove the links to packages; each program ended with its call."""
+        self._unlink()
+
+
+class _Nobody:
+    """What a jail without a zygote asks; its supervisor watches for itself."""
+
+    def killed_for_memory(self, process: int) -> bool:
+        return False
+
+    def watch(self, process: int, most_bytes: int) -> None:
+        pass
+
+    def check(self) -> None:
+        pass
+
+
+def _new_ends(theirs: ExitStack) -> tuple[dict[str, int], dict[str, int]]:
+    """Return our ends, which the jail closes, and those of the supervisor, closed with `theirs`."""
+    ours: dict[str, int] = {}
+    handed: dict[str, int] = {}
+    for name in ("job", "report"):
+        pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        ours[name], handed[name] = (end.detach() for end in pair)
+    for name in ("stdin", "stdout", "stderr"):
+        reading, writing = os.pipe()
+        ours[name], handed[name] = (writing, reading) if name == "stdin" else (reading, writing)
+    for descriptor in handed.values():
+        theirs.callback(os.close, descriptor)
+    return ours, handed

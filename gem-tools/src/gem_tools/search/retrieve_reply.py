@@ -1,0 +1,68 @@
+"""Read what a `/retrieve` server answers. Knows nothing about how it was asked."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from gem.content import normalise_text
+from gem_tools.search.documents import title_and_text
+from gem_tools.search.hits import Hit
+
+__all__ = ["MalformedReplyError", "read_reply"]
+
+
+class MalformedReplyError(Exception):
+    """A reply of another form; the text says what is wrong with it."""
+
+
+def read_reply(body: bytes, queries: int) -> list[list[Hit]]:
+    """Return the hits of each query, as many lists as there were queries.
+
+    Documents may have a `title` and a `text`, or `contents` whose first line is the title.
+    """
+    try:
+        plain = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise MalformedReplyError("it is no JSON") from error
+    result = plain.get("result") if isinstance(plain, dict) else None
+    if not isinstance(result, list):
+        raise MalformedReplyError("it has no list named 'result'")
+    if len(result) != queries:
+        raise MalformedReplyError(f"it answers {len(result)} queries, and {queries} were asked")
+    return [_hits(found) for found in result]
+
+
+def _hits(found: Any) -> list[Hit]:
+    if not isinstance(found, list):
+        raise MalformedReplyError("what it found for a query is no list")
+    return [_hit(each) for each in found]
+
+
+def _hit(found: Any) -> Hit:
+    document = found.get("document", found) if isinstance(found, Mapping) else None
+    if not isinstance(document, Mapping):
+        raise MalformedReplyError("one of its documents is no object")
+    title, text = document.get("title", ""), document.get("text")
+    if text is None and isinstance(document.get("contents"), str):
+        title, text = title_and_text(document["contents"])
+    if not isinstance(title, str) or not isinstance(text, str):
+        raise MalformedReplyError("one of its documents has no text")
+    id = document.get("id", "")
+    if isinstance(id, bool) or not isinstance(id, (str, int)):
+        raise MalformedReplyError("one of its documents has an id that is no string")
+    return Hit(
+        normalise_text(str(id)),
+        _score(found),
+        normalise_text(" ".join(title.split())),
+        normalise_text(text),
+    )
+
+
+def _score(found: Mapping[str, Any]) -> float:
+    score = found.get("score", 0.0)
+    if isinstance(score, bool) or not isinstance(score, (int, float)) or not math.isfinite(score):
+        raise MalformedReplyError("one of its scores is no number")
+    return float(score)

@@ -1,0 +1,295 @@
+"""`tools`: a policy calls tools, and the environment sees only the actions that call none.
+
+Knows nothing about any tool there is, or about formats.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gem.bridge import on_background
+from gem.content import Action, Message, Observation, ToolResult
+from gem.env import Env
+from gem.errors import BadArguments, SnapshotError
+from gem.parsing import Malformed, OpenAI, Parsed, ParsedCall
+from gem.seeding import key_seed
+from gem.snapshot import Snapshot
+from gem.step import Step
+from gem.tools import Tool, ToolContext, answer
+from gem.tools.answering import failure
+from gem.wrapper import Wrapper
+from gem_tools.choosing import ToolLike, as_tool
+from gem_tools.formats import Format, parser_for
+from gem_tools.slots import slot
+
+__all__ = ["Tools"]
+
+MOST_AT_ONCE = 16
+"""Calls of one action that are made; those beyond are refused."""
+
+_numbers = itertools.count()
+
+
+class Tools(Wrapper):
+    """Let a policy call tools. An action with a call is answered here, and goes no further.
+
+    `format` says how calls are written: "openai" (beside the text), "hermes", "tags", "fences" or
+    "pythonic". Calls that come beside the text count in every format. The calls of one action
+    run at once, and their results come back in its order: as messages of the role "tool", or, for
+    calls within the text, as one text, each in `<result_tag>`. A call that cannot be read, names no
+    tool or fails has a result as well, which says why.
+
+    Each call earns `tool_reward`, and `tool_success_reward` or `tool_error_reward`. An episode
+    has `max_tool_uses` calls, None for no limit; further ones are refused, and an action that
+    makes some after an earlier one was refused truncates the episode. `timeout_s` bounds each
+    call, if the tool has no shorter time of its own.
+    """
+
+    shared = ("_tools", "_parser", "_session", "_holding")
+    _writes_both = True  # both forms of close end the session
+
+    def __init__(
+        self,
+        env: Env,
+        tools: Sequence[ToolLike],
+        *,
+        format: Format = "openai",  # noqa: A002 - the word for it
+        max_tool_uses: int | None = 10,
+        tool_reward: float = 0.0,
+        tool_success_reward: float = 0.0,
+        tool_error_reward: float = 0.0,
+        timeout_s: float | None = None,
+        result_tag: str = "tool_response",
+    ) -> None:
+        super().__init__(env)
+        self._tools = _by_name(tools, env.tools)
+        self._parser = parser_for(format, self._tools.values())
+        self._most = max_tool_uses
+        self._rewards = (tool_reward, tool_success_reward, tool_error_reward)
+        self._timeout_s, self._result_tag = timeout_s, result_tag
+        self._session: str | None = None
+        self._holding: frozenset[str] = frozenset()  # tools that keep something for the session
+        self._uses = self._errors = self._actions = 0
+        self._was_refused = False
+
+    @property
+    def tools(self) -> tuple[Mapping[str, Any], ...]:  # type: ignore[override]
+        """The schemas of the environment's own tools and of these."""
+        return (*self.env.tools, *(tool.schema() for tool in self._tools.values()))
+
+    @property
+    def max_turns(self) -> int | None:  # type: ignore[override]
+        """The environment's own limit, with room for every action that can call a tool."""
+        inner = self.env.max_turns
+        return None if inner is None or self._most is None else inner + self._most + 2
+
+    @property
+    def single_turn(self) -> bool:  # type: ignore[override]
+        """False: calls take turns."""
+        return False
+
+    @property
+    def reward_range(self) -> tuple[float, float]:  # type: ignore[override]
+        """The environment's own range, widened by what the calls of one action can earn."""
+        low, high = self.env.reward_range
+        use, success, error = self._rewards
+        ends = [MOST_AT_ONCE * (use + each) for each in (success, error)]
+        return min(low, use + min(success, error), *ends), max(
+            high, use + max(success, error), *ends
+        )
+
+    def on_reset(
+        self, observation: Observation, info: dict[str, Any]
+    ) -> tuple[Observation, dict[str, Any]]:
+        self._end_session()
+        self._uses = self._errors = self._actions = 0
+        self._was_refused = False
+        return observation, info
+
+    def on_action(self, action: str) -> Any:
+        parser = OpenAI() if isinstance(action, Action) and action.tool_calls else self._parser
+        parsed = parser.parse(action)
+        if not parsed.found or self._is_for_the_environment(parsed):
+            return action
+        return self._answered(action, parsed)
+
+    def on_step(self, action: str, step: Step) -> Step:
+        counts = {"uses": self._uses, "errors": self._errors, **step.info.get("tools", {})}
+        return step._replace(info={**step.info, "tools": counts})
+
+    def _is_for_the_environment(self, parsed: Parsed) -> bool:
+        """Say whether every call is of a tool that the environment itself has."""
+        theirs = _names(self.env.tools)
+        return bool(theirs) and all(each.name in theirs for each in parsed.found)
+
+    async def _answered(self, action: str, parsed: Parsed) -> Step:
+        """Make the calls of an action, and return the step that is their answer."""
+        self._actions += 1
+        was_refused, found = self._was_refused, parsed.found
+        refused = [self._refusal(number, each) for number, each in enumerate(found)]
+        recorded = action.tool_results if isinstance(action, Action) else ()
+        if len(recorded) == len(found):  # a replay
+            results = list(recorded)
+        else:
+            results = list(await on_background(self._results(found, refused)))
+        self._errors += sum(result.is_error for result in results)
+        ends = was_refused and any(_is_over_limit(each) for each in refused)
+        return self._step(found, results, ends=ends)
+
+    def _refusal(self, number: int, each: ParsedCall | Malformed) -> ToolResult | None:
+        """Return why a call is not made; None for one that is."""
+        if number >= MOST_AT_ONCE:
+            return failure(each.id, "limit", f"Not made: {MOST_AT_ONCE} calls are made at once.")
+        if self._most is not None and self._uses >= self._most:
+            self._was_refused = True
+            text = f"Not made: all {self._most} calls of this episode are used. Answer without one."
+            return failure(each.id, _OVER, text)
+        self._uses += 1
+        if isinstance(each, Malformed):
+            return failure(each.id, each.kind, each.reason)
+        if each.name in self._tools:
+            return None
+        if each.name in _names(self.env.tools):
+            return failure(each.id, "mixed", f"Not made: call {each.name} in an answer of its own.")
+        known = ", ".join(map(repr, self._tools))
+        return failure(each.id, "unknown", f"There is no tool {each.name!r:.60}. There is {known}.")
+
+    async def _results(
+        self, found: Sequence[ParsedCall | Malformed], refused: Sequence[ToolResult | None]
+    ) -> list[ToolResult]:
+        """Make the calls that are not refused, all at once."""
+        made = [
+            self._made(number, each)
+            for number, (each, refusal) in enumerate(zip(found, refused, strict=True))
+            if refusal is None and isinstance(each, ParsedCall)
+        ]
+        answers = iter(await asyncio.gather(*made))
+        return [next(answers) if refusal is None else refusal for refusal in refused]
+
+    async def _made(self, number: int, call: ParsedCall) -> ToolResult:
+        tool, seed = self._tools[call.name], self.episode_seed
+        if self._session is None:
+            self._session = _new_session()
+        if tool.keeps_sessions:
+            self._holding |= {tool.name}
+        limits = [each for each in (tool.timeout_s, self._timeout_s) if each is not None]
+        context = ToolContext(
+            call_id=call.id,
+            session=self._session,
+            seed=None if seed is None else key_seed("tool", seed, self._actions, number),
+            timeout_s=min(limits, default=None),
+        )
+        async with slot(tool):
+            return await answer(tool, call.arguments, context)
+
+    def _step(
+        self, found: Sequence[ParsedCall | Malformed], results: Sequence[ToolResult], *, ends: bool
+    ) -> Step:
+        parts = self._reward_parts(results)
+        info: dict[str, Any] = {
+            "tool_results": tuple(results),
+            "reward_parts": parts,
+            "tools": {
+                "uses": self._uses,
+                "errors": self._errors,
+                "calls": [
+                    {**result.meta, "id": each.id, "name": each.name}
+                    for each, result in zip(found, results, strict=True)
+                ],
+            },
+        }
+        return Step(self._shown(found, results), sum(parts.values()), False, ends, info)
+
+    def _reward_parts(self, results: Sequence[ToolResult]) -> dict[str, float]:
+        counted = results[:MOST_AT_ONCE]
+        errors = sum(result.is_error for result in counted)
+        counts = (len(counted), len(counted) - errors, errors)
+        names = ("tool", "tool_success", "tool_error")
+        return {
+            name: count * reward
+            for name, count, reward in zip(names, counts, self._rewards, strict=True)
+            if reward
+        }
+
+    def _shown(
+        self, found: Sequence[ParsedCall | Malformed], results: Sequence[ToolResult]
+    ) -> Observation:
+        if all(each.span is None for each in found):
+            return tuple(Message("tool", each.content, call_id=each.call_id) for each in results)
+        texts = [each.content for each in results[:MOST_AT_ONCE]]
+        if len(results) > MOST_AT_ONCE:
+            texts.append(f"{len(results) - MOST_AT_ONCE} more: {results[-1].content}")
+        tag = self._result_tag
+        return "\n".join(f"<{tag}>\n{text}\n</{tag}>" for text in texts)
+
+    def snapshot(self) -> Snapshot:
+        """As every wrapper's. Raises SnapshotError where a tool keeps something for the episode."""
+        for name in sorted(self._holding):
+            raise SnapshotError(
+                f"A snapshot was asked for, and the tool {name!r} keeps a state of its own for "
+                "this episode, which no snapshot holds. Take it before the tool's first call."
+            )
+        return super().snapshot()
+
+    def restore(self, snapshot: Snapshot) -> None:
+        super().restore(snapshot)
+        self._end_session()
+
+    def fork(self) -> Tools:
+        """As every wrapper's. Raises SnapshotError where a tool cannot copy what it keeps."""
+        session = _new_session()
+        for name in sorted(self._holding):
+            self._tools[name].fork_session(str(self._session), session)
+        twin = super().fork()
+        twin._session = session
+        return twin
+
+    def close(self) -> None:
+        self._end_session()
+        super().close()
+
+    async def aclose(self) -> None:
+        self._end_session()
+        await super().aclose()
+
+    def _end_session(self) -> None:
+        for name in sorted(self._holding):
+            self._tools[name].end_session(str(self._session))
+        self._session, self._holding = None, frozenset()
+
+
+_OVER = "over_limit"
+
+
+def _is_over_limit(refusal: ToolResult | None) -> bool:
+    return refusal is not None and refusal.meta["error"] == _OVER
+
+
+def _new_session() -> str:
+    return f"{os.getpid()}-{next(_numbers)}"
+
+
+def _names(schemas: Sequence[Mapping[str, Any]]) -> set[str | None]:
+    return {schema.get("function", {}).get("name") for schema in schemas}
+
+
+def _by_name(likes: Sequence[ToolLike], schemas: Sequence[Mapping[str, Any]]) -> dict[str, Tool]:
+    if isinstance(likes, (str, Mapping)):
+        raise BadArguments(
+            f"tools was given {likes!r:.80}, which is one tool. Give a list of tools.",
+            subject="tools",
+        )
+    tools: dict[str, Tool] = {}
+    for tool in map(as_tool, likes):
+        if tool.name in tools or tool.name in _names(schemas):
+            raise BadArguments(
+                f"tools was given two tools with the name {tool.name!r}, and a call names one. "
+                "Give each a name of its own.",
+                subject="tools",
+            )
+        tools[tool.name] = tool
+    return tools

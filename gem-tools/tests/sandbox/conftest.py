@@ -1,0 +1,42 @@
+"""The sandboxes that the tests of this folder share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from gem_tools.sandbox import ExecRequest, ExecResult, Sandbox, SandboxUnavailable, SandboxWarning
+from gem_tools.sandbox.bwrap import BwrapSandbox
+from gem_tools.sandbox.process import ProcessSandbox
+
+Runs = Callable[..., ExecResult]
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[BwrapSandbox]:
+    """Return bubblewrap's, or skip where it is not installed."""
+    try:
+        sandbox = BwrapSandbox()
+    except SandboxUnavailable as error:
+        pytest.skip(error.reason)
+    yield sandbox
+    sandbox.close()
+
+
+@pytest.fixture(scope="module", params=["bwrap", "process"])
+def run(request: pytest.FixtureRequest) -> Runs:
+    """Return a function that runs code in a sandbox, once for each of this machine's sandboxes."""
+    backend: Sandbox
+    if request.param == "bwrap":
+        backend = request.getfixturevalue("sandbox")
+    else:
+        with pytest.warns(SandboxWarning, match="no boundary"):
+            backend = ProcessSandbox()
+
+    def run(code: str, **fields: Any) -> ExecResult:
+        return asyncio.run(backend.run(ExecRequest(code, **fields)))
+
+    return run

@@ -1,0 +1,229 @@
+"""What every sandbox of this machine promises. What they keep out is for test_attacks.py."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from gem.errors import BadArguments
+from gem_tools.sandbox import ExecRequest, ExecResult, SandboxError, make_sandbox
+from gem_tools.sandbox.bwrap import BwrapSandbox
+
+Runs = Callable[..., ExecResult]
+
+
+def test_a_program_that_ends_well_is_ok(run: Runs) -> None:
+    result = run("print(1 + 1)")
+
+    assert (result.status, result.exit_code, result.signal) == ("ok", 0, None)
+    assert (result.stdout, result.stderr) == (b"2\n", b"")
+
+
+def test_standard_input_arrives_to_its_last_byte(run: Runs) -> None:
+    content = bytes(range(256)) * 4096
+
+    result = run("import sys; print(len(sys.stdin.buffer.read()))", stdin=content)
+
+    assert result.stdout == f"{len(content)}\n".encode()
+
+
+def test_empty_standard_input_is_empty(run: Runs) -> None:
+    assert run("import sys; print(repr(sys.stdin.read()))").stdout == b"''\n"
+
+
+def test_standard_input_that_nobody_reads_delays_nothing(run: Runs) -> None:
+    result = run("print('\u00e9' + input())", stdin="\u4e2d".encode())
+
+    assert result.stdout == "\u00e9\u4e2d\n".encode()
+
+
+def test_output_up_to_the_limit_is_whole(run: Runs) -> None:
+    result = run("print('x' * 99999)", max_output_bytes=100_000)
+
+    assert (result.status, len(result.stdout)) == ("ok", 100_000)
+    assert not result.stdout_truncated
+
+
+def test_more_output_is_cut_and_flagged(run: Runs) -> None:
+    result = run("print('x' * 100000)", max_output_bytes=100_000)
+
+    assert (result.status, len(result.stdout)) == ("output_limit", 100_000)
+    assert (result.stdout_truncated, result.stderr_truncated) == (True, False)
+
+
+def test_output_before_the_deadline_is_kept(run: Runs) -> None:
+    result = run("print('early', flush=True)\nwhile True: pass", timeout_s=0.5)
+
+    assert (result.status, result.stdout) == ("timeout", b"early\n")
+
+
+def test_memory_is_limited(run: Runs) -> None:
+    assert b"MemoryError" in run("bytearray(10**9)", memory_mb=100).stderr
+
+
+def test_memory_within_the_limit_is_there(run: Runs) -> None:
+    assert run("print(len(bytearray(b'x') * (90 << 20)))", memory_mb=100).status == "ok"
+
+
+def test_programs_may_start_programs(run: Runs) -> None:
+    code = """
+import multiprocessing, subprocess, sys
+print(subprocess.run([sys.executable, "-c", "print(6 * 7)"], capture_output=True).stdout)
+with multiprocessing.Pool(2) as pool:
+    print(pool.map(abs, [-1, 2]))
+"""
+    assert run(code).stdout == b"b'42\\n'\n[1, 2]\n"
+
+
+def test_numpy_is_there(run: Runs) -> None:
+    assert run("import numpy as np; print(np.arange(3).sum())").stdout == b"3\n"
+
+
+def test_installed_packages_that_were_not_named_are_absent(run: Runs) -> None:
+    assert b"No module named 'gem'" in run("import gem").stderr
+
+
+def test_sets_are_printed_in_one_order(run: Runs) -> None:
+    code = "print({'a', 'b', 'c', 'd', 'e', 'f'})"
+
+    assert run(code).stdout == run(code + "\nimport numpy").stdout
+
+
+def test_chance_differs_from_call_to_call(run: Runs) -> None:
+    code = "import random, numpy; print(random.random(), numpy.random.random())"
+
+    first, second = (set(run(code).stdout.split()) for _ in range(2))
+
+    assert first.isdisjoint(second)
+
+
+def test_a_network_that_is_not_there_is_refused(run: Runs) -> None:
+    with pytest.raises(SandboxError, match="network"):
+        run("", network=True)
+
+
+def test_many_calls_at_once_answer_each_to_its_own(sandbox: BwrapSandbox) -> None:
+    async def run_all() -> list[bytes]:
+        calls = [sandbox.run(ExecRequest(f"print({number})")) for number in range(40)]
+        return [result.stdout for result in await asyncio.gather(*calls)]
+
+    assert asyncio.run(run_all()) == [f"{number}\n".encode() for number in range(40)]
+
+
+def test_calls_from_several_threads_and_loops_share_a_sandbox(sandbox: BwrapSandbox) -> None:
+    results: list[bytes] = []
+
+    def call() -> None:
+        results.append(asyncio.run(sandbox.run(ExecRequest("print('here')"))).stdout)
+
+    threads = [threading.Thread(target=call) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert results == [b"here\n"] * 4
+
+
+def test_a_cancelled_call_ends_its_program(sandbox: BwrapSandbox) -> None:
+    async def cancel() -> None:
+        code = "import ctypes; ctypes.CDLL(None).prctl(15, b'gem-idle')\nwhile True: pass"
+        call = asyncio.create_task(sandbox.run(ExecRequest(code, timeout_s=60)))
+        while not _is_running("gem-idle"):
+            await asyncio.sleep(0.01)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+
+    asyncio.run(cancel())
+    limit = time.monotonic() + 20
+    while _is_running("gem-idle") and time.monotonic() < limit:
+        time.sleep(0.01)
+    assert not _is_running("gem-idle")
+
+
+def _is_running(name: str) -> bool:
+    for path in Path("/proc").iterdir():
+        with suppress(OSError):
+            if path.name.isdigit() and (path / "comm").read_text().strip() == name:
+                return True
+    return False
+
+
+def test_a_lost_zygote_is_an_error_of_its_calls_and_then_replaced(sandbox: BwrapSandbox) -> None:
+    async def lose() -> ExecResult:
+        code = "import ctypes; ctypes.CDLL(None).prctl(15, b'gem-busy')\nwhile True: pass"
+        call = asyncio.create_task(sandbox.run(ExecRequest(code, timeout_s=60)))
+        while not _is_running("gem-busy"):
+            await asyncio.sleep(0.01)
+        for zygote in _children_named("bwrap"):
+            os.kill(zygote, 9)
+        return await call
+
+    asyncio.run(sandbox.run(ExecRequest("pass")))
+    with pytest.raises(SandboxError, match="process that starts jails"):
+        asyncio.run(lose())
+
+    assert asyncio.run(sandbox.run(ExecRequest("print('again')"))).stdout == b"again\n"
+
+
+def _children_named(name: str) -> list[int]:
+    lists = [(task / "children").read_text() for task in Path("/proc/self/task").iterdir()]
+    children = [int(child) for text in lists for child in text.split()]
+    return [each for each in children if Path(f"/proc/{each}/comm").read_text().strip() == name]
+
+
+def test_a_closed_sandbox_leaves_no_process() -> None:
+    try:
+        sandbox = make_sandbox()
+    except SandboxError:
+        pytest.skip("bubblewrap is not installed")
+    before = set(_children_named("bwrap"))
+
+    async def run_and_close() -> set[int]:
+        await sandbox.run(ExecRequest("print(1)"))
+        running = set(_children_named("bwrap"))
+        await sandbox.aclose()
+        return running
+
+    running = asyncio.run(run_and_close())
+
+    assert len(running - before) == 1
+    assert set(_children_named("bwrap")) == before
+
+
+def test_a_missing_bubblewrap_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+
+    with pytest.raises(SandboxError, match=r"apt-get install bubblewrap.*`process`"):
+        make_sandbox()
+
+
+def test_an_unknown_backend_is_refused_by_name() -> None:
+    with pytest.raises(BadArguments, match="There is no sandbox 'docker'"):
+        make_sandbox("docker")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"timeout_s": 0},
+        {"timeout_s": float("nan")},
+        {"memory_mb": 0},
+        {"max_output_bytes": 0},
+        {"files": {"../up": b""}},
+        {"files": {"/etc/passwd": b""}},
+        {"files": {"": b""}},
+    ],
+    ids=str,
+)
+def test_a_request_that_cannot_be_run_is_refused(fields: dict[str, object]) -> None:
+    with pytest.raises(BadArguments, match="must"):
+        ExecRequest("", **fields)  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""What must hold of every way to run environments: tests across distributions and backends."""
