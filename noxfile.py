@@ -82,7 +82,7 @@ def types(session: nox.Session) -> None:
 @nox.session
 @nox.parametrize("name", list(IMPORT_NAMES), ids=list(IMPORT_NAMES))
 def isolation(session: nox.Session, name: str) -> None:
-    """Run each distribution's own tests with nothing but core, what skipped also with extras."""
+    """Run each distribution's own tests but slow ones with nothing but core, skipped with extras."""
     wheels = build_wheels(session, {"gem-core", name})
     report = Path(session.create_tmp(), "tests.xml")
     paths = [f"{name}/tests"]
@@ -91,7 +91,8 @@ def isolation(session: nox.Session, name: str) -> None:
         session.install(CONSTRAINTS, *group("test"), *built)
         session.run("python", "-c", f"import {IMPORT_NAMES[name]}")
         if paths:
-            session.run("pytest", "-rs", f"--junit-xml={report}", "-ojunit_family=xunit1", *paths)
+            xml = (f"--junit-xml={report}", "-ojunit_family=xunit1")
+            session.run("pytest", "-rs", "-m", "not slow", *xml, *paths)
         paths = with_skips(report, f"{name}/tests")
 
 
