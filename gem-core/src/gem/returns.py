@@ -186,18 +186,18 @@ def _by_group(given: Floats, groups: ArrayLike, mask: ArrayLike | None, of: Adva
 def _centred(returns: NDArray[np.float64]) -> NDArray[np.float64]:
     if returns.min() == returns.max():  # whose mean may differ from them by rounding
         return np.zeros(len(returns))
-    return np.subtract(returns, returns.mean())
+    return returns - float(returns.mean())
 
 
 def _standardised(returns: NDArray[np.float64]) -> NDArray[np.float64]:
     centred = _centred(returns)
     std = float(np.sqrt(np.mean(centred**2)))
-    return np.zeros(len(returns)) if std < LEAST_STD else np.divide(centred, std)
+    return np.zeros(len(returns)) if std < LEAST_STD else centred / std
 
 
 def _against_others(returns: NDArray[np.float64]) -> NDArray[np.float64]:
     number = len(returns)
-    return np.multiply(_centred(returns), number / max(number - 1, 1))
+    return _centred(returns) * (number / max(number - 1, 1))
 
 
 def _numbers(name: str, values: ArrayLike) -> Floats:
