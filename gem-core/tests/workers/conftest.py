@@ -15,6 +15,7 @@ def _troubled_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (
         "Walk",
         "Slow",
+        "Kin",
         "Unsaved",
         "Wandering",
         "BadCloser",

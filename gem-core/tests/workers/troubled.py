@@ -13,6 +13,7 @@ import time
 from typing import Any
 
 from gem.env import Env
+from gem.process_tree import root
 from gem.step import Step
 from gem.wrapper import Wrapper
 
@@ -52,6 +53,13 @@ class Slow(Walk):
     def step(self, action: str) -> Step:
         time.sleep(0.02)
         return super().step(action)
+
+
+class Kin(Walk):
+    """Says which tree of processes its worker belongs to."""
+
+    def reset(self, seed: int | None = None, harm: str = "") -> tuple[str, dict[str, Any]]:
+        return str(root()), {}
 
 
 class Unsaved(Slow):

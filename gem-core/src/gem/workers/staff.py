@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Literal, NamedTuple
 from weakref import WeakSet
 
+from gem import process_tree
 from gem.workers import keeper
 from gem.workers.keeper import COLLECT, MESSAGE, SIGNAL, START
 
@@ -44,6 +45,7 @@ class Staff:
     """A keeper process and the orders that it takes. `close` ends it and every worker."""
 
     def __init__(self, start_method: StartMethod) -> None:
+        process_tree.root()  # what the keeper inherits: its workers belong to this tree
         self._control, theirs = socket.socketpair()
         ours.add(self._control)
         self._unread = b""

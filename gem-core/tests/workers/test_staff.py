@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from gem.process_tree import VARIABLE, root
+from gem.workers import RESET, WorkerPool
+from gem.workers.staff import StartMethod
+
+
+@pytest.mark.parametrize("method", get_args(StartMethod))
+def test_workers_belong_to_the_tree_of_their_pool(
+    method: StartMethod, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "")
+    with WorkerPool(1, start_method=method) as pool:
+        pool.submit([(RESET, pool.open("trouble:Kin"), 1)])
+        [(_, (observation, *_))] = pool.collect(1)
+    assert observation == str(root())
