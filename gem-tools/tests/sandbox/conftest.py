@@ -27,14 +27,18 @@ def sandbox() -> Iterator[BwrapSandbox]:
 
 
 @pytest.fixture(scope="module", params=["bwrap", "process"])
-def run(request: pytest.FixtureRequest) -> Runs:
-    """Return a function that runs code in a sandbox, once for each of this machine's sandboxes."""
-    backend: Sandbox
+def backend(request: pytest.FixtureRequest) -> Sandbox:
+    """Return each of this machine's sandboxes in turn."""
     if request.param == "bwrap":
-        backend = request.getfixturevalue("sandbox")
-    else:
-        with pytest.warns(SandboxWarning, match="no boundary"):
-            backend = ProcessSandbox()
+        bwrap: BwrapSandbox = request.getfixturevalue("sandbox")
+        return bwrap
+    with pytest.warns(SandboxWarning, match="no boundary"):
+        return ProcessSandbox()
+
+
+@pytest.fixture(scope="module")
+def run(backend: Sandbox) -> Runs:
+    """Return a function that runs code in a sandbox, once for each of this machine's sandboxes."""
 
     def run(code: str, **fields: Any) -> ExecResult:
         return asyncio.run(backend.run(ExecRequest(code, **fields)))

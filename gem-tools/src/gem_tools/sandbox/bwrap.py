@@ -15,7 +15,8 @@ from gem_tools.sandbox.inside import kernel
 from gem_tools.sandbox.inside.jail import Limits
 from gem_tools.sandbox.jail import Jail
 from gem_tools.sandbox.packages import DEFAULT_PACKAGES, installed_files
-from gem_tools.sandbox.request import ExecRequest, ExecResult
+from gem_tools.sandbox.request import ExecRequest, ExecResult, Session
+from gem_tools.sandbox.session import OpenSessions
 from gem_tools.sandbox.zygote import Zygote
 
 __all__ = ["BwrapSandbox"]
@@ -40,7 +41,8 @@ class BwrapSandbox:
     how many jails stand ready for each of the two kinds of program (with numpy and sympy, and
     without), `max_parallel` how many programs run at once, None for one a core and at least four.
     `max_processes`, `max_open_files`, `disk_mb` and `max_disk_files` bound each program, its
-    threads counted as processes.
+    threads counted as processes. At most `max_sessions` are open at once; they take no place of
+    `max_parallel`.
 
     Raises SandboxUnavailable where the machine has no bubblewrap.
     """
@@ -53,6 +55,7 @@ class BwrapSandbox:
         packages: Sequence[str] = DEFAULT_PACKAGES,
         standby: int = 2,
         max_parallel: int | None = None,
+        max_sessions: int = 128,
         max_processes: int = 32,
         max_open_files: int = 64,
         disk_mb: int = 64,
@@ -75,25 +78,37 @@ class BwrapSandbox:
         self._preloaded = _Kept(partial(start, preparations=_PREPARATIONS))
         self._most = max_parallel or max(4, os.cpu_count() or 1)
         self._places: asyncio.Semaphore | None = None
+        self._sessions = OpenSessions(max_sessions)
         user = f"root, who becomes user {walls.UNUSED_USER}" if os.geteuid() == 0 else "this user"
         self.description = f"bubblewrap at {bwrap}, started by {user}; memory watched by sampling"
 
     async def run(self, request: ExecRequest) -> ExecResult:
         """Run a program. Raises SandboxError where the sandbox fails, never for the program."""
-        if request.network:
-            raise SandboxError("A program asked for the network, and no backend `bwrap` has one.")
+        _refuse_network(request)
         return await on_engine(self._run(request))
 
     async def _run(self, request: ExecRequest) -> ExecResult:
         if self._places is None:
             self._places = asyncio.Semaphore(self._most)
-        kept = self._preloaded if _IMPORT.search(request.code) else self._bare
         async with self._places:
-            zygote, jail = await kept.jail()
+            zygote, jail = await self._kept_for(request).jail()
             try:
                 return await jail.run(request)
             finally:
                 asyncio.get_running_loop().call_soon(zygote.refill)
+
+    def _kept_for(self, request: ExecRequest) -> _Kept:
+        return self._preloaded if _IMPORT.search(request.code) else self._bare
+
+    async def open(self, request: ExecRequest) -> Session:
+        """Start a program that stays. Raises SandboxError where it cannot be, or too many are."""
+        _refuse_network(request)
+        return await on_engine(self._sessions.open(partial(self._jail_for, request), request))
+
+    async def _jail_for(self, request: ExecRequest) -> Jail:
+        zygote, jail = await self._kept_for(request).jail()
+        asyncio.get_running_loop().call_soon(zygote.refill)
+        return jail
 
     async def aclose(self) -> None:
         """End every process of this sandbox."""
@@ -104,8 +119,14 @@ class BwrapSandbox:
         on_engine_now(self._close())
 
     async def _close(self) -> None:
+        await self._sessions.close()
         for kept in (self._bare, self._preloaded):
             await kept.close()
+
+
+def _refuse_network(request: ExecRequest) -> None:
+    if request.network:
+        raise SandboxError("A program asked for the network, and no backend `bwrap` has one.")
 
 
 class _Kept:

@@ -33,7 +33,13 @@ class _Engine:
 
 
 async def on_engine(work: Coroutine[Any, Any, T]) -> T:
-    """Await work that the engine does. Cancelling this cancels the work."""
+    """Await work that the engine does. Cancelling this cancels the work.
+
+    Work that is many calls of a sandbox is quicker on the engine as a whole: each call that is
+    made elsewhere wakes two threads.
+    """
+    if asyncio.get_running_loop() is _engine.loop():
+        return await work
     return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, _engine.loop()))
 
 

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gem.errors import GemError
 
-__all__ = ["SandboxError", "SandboxUnavailable", "SandboxWarning"]
+if TYPE_CHECKING:
+    from gem_tools.sandbox.request import ExecResult
+
+__all__ = [
+    "SandboxError",
+    "SandboxUnavailable",
+    "SandboxWarning",
+    "SessionEnded",
+    "SessionTimeout",
+]
 
 
 class SandboxError(GemError):
@@ -18,6 +29,18 @@ class SandboxUnavailable(SandboxError):
         super().__init__(message)
         self.backend = backend
         self.reason = reason
+
+
+class SessionEnded(SandboxError):
+    """A session's program ended before it answered; `result` says how."""
+
+    def __init__(self, message: str, *, result: ExecResult) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class SessionTimeout(SessionEnded):
+    """A session's program had not answered at the deadline, and was ended."""
 
 
 class SandboxWarning(UserWarning):

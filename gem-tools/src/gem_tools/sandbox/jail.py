@@ -1,6 +1,6 @@
 """The host's side of one jail: its program's streams, its deadline, and how it ended.
 
-Lives on the engine's loop. Whoever took a jail calls `run` once.
+Lives on the engine's loop. Whoever took a jail calls `run` once, or `start` and `ended`.
 """
 
 from __future__ import annotations
@@ -83,14 +83,16 @@ class Jail:
         keeper: Keeper,
         *,
         ends_by: signal.Signals = signal.SIGKILL,
+        on_close: Callable[[], object] = lambda: None,
     ) -> None:
         self.process = process
         self._keeper = keeper
         self._ends_by = ends_by
+        self._on_close = on_close
         self._ends = dict(ends)
-        self._job = socket.socket(fileno=self._ends.pop("job"))
+        self.channel = socket.socket(fileno=self._ends.pop("job"))
         self._report = socket.socket(fileno=self._ends.pop("report"))
-        for end in (self._job, self._report):
+        for end in (self.channel, self._report):
             end.setblocking(False)
         for name in ("stdin", "stdout", "stderr"):
             os.set_blocking(self._ends[name], False)
@@ -107,34 +109,45 @@ class Jail:
     async def run(self, request: ExecRequest) -> ExecResult:
         """Run the program; whatever it started has ended when this returns or raises."""
         try:
-            return await self._run(request)
+            self.start(request)
+            deadline = self._loop.call_later(request.timeout_s, self.kill, "timeout")
+            try:
+                return await self.ended()
+            finally:
+                deadline.cancel()
         finally:
             self.close()
 
-    async def _run(self, request: ExecRequest) -> ExecResult:
-        started = time.monotonic()
-        full = lambda: self._kill("output_limit")  # noqa: E731
-        streams = {
+    def start(self, request: ExecRequest, *, is_session: bool = False) -> asyncio.Future[None]:
+        """Hand the program over; what is returned is done once it was taken or cannot be.
+
+        In a session the program's end of `channel` stays open.
+        """
+        self._started = time.monotonic()
+        full = lambda: self.kill("output_limit")  # noqa: E731
+        self._streams = {
             name: _Stream(self._ends[name], request.max_output_bytes, full)
             for name in ("stdout", "stderr")
         }
-        for name, stream in streams.items():
+        for name, stream in self._streams.items():
             self._read_on(self._ends[name], stream)
-        self._write_on(self._job.fileno(), packed(_job(request)), lambda: None)
+        handed_over: asyncio.Future[None] = self._loop.create_future()
+        job = packed(_job(request, is_session=is_session))
+        self._write_on(self.channel.fileno(), job, lambda: _settle(handed_over))
         self._write_on(self._ends["stdin"], request.stdin, lambda: self._close_end("stdin"))
         self._keeper.watch(self.process, request.memory_mb << 20)
-        deadline = self._loop.call_later(request.timeout_s, self._kill, "timeout")
-        try:
-            await self._ended()
-        finally:
-            deadline.cancel()
-        elapsed_s = time.monotonic() - started
-        for stream in streams.values():
+        return handed_over
+
+    async def ended(self) -> ExecResult:
+        """Wait for the program's end. Raises SandboxError where the jail was lost instead."""
+        await self._first_process_ended()
+        elapsed_s = time.monotonic() - self._started
+        for stream in self._streams.values():
             stream.drain()
-        ended = self._last_report()
-        if not ended and self._reason is None:
+        report = self._last_report()
+        if not report and self._reason is None:
             await self._explained()
-        return self._result(ended, streams, elapsed_s)
+        return self._result(report, elapsed_s)
 
     async def _explained(self) -> None:
         """Wait until it is known why the first process ended without a word, or for a second.
@@ -148,7 +161,7 @@ class Jail:
                 return
             await asyncio.sleep(0.005)
 
-    async def _ended(self) -> None:
+    async def _first_process_ended(self) -> None:
         """Wait for the first process. The kernel has ended all others before it says so."""
         ended: asyncio.Future[None] = self._loop.create_future()
         self._loop.add_reader(self._ends["process"], _settle, ended)
@@ -157,7 +170,8 @@ class Jail:
         finally:
             self._loop.remove_reader(self._ends["process"])
 
-    def _kill(self, reason: Status) -> None:
+    def kill(self, reason: Status) -> None:
+        """End the program and all that it started; `reason` is how its result will say it ended."""
         self._reason = self._reason or reason
         self._signal(self._ends_by)
         if self._ends_by != signal.SIGKILL:  # who handles a signal may fail to
@@ -193,14 +207,13 @@ class Jail:
         if not on_ready():
             self._loop.add_writer(descriptor, on_ready)
 
-    def _result(
-        self, ended: Mapping[str, Any], streams: Mapping[str, _Stream], elapsed_s: float
-    ) -> ExecResult:
-        exit_code, number = _ending(ended)
+    def _result(self, report: Mapping[str, Any], elapsed_s: float) -> ExecResult:
+        stdout, stderr = self._streams["stdout"], self._streams["stderr"]
+        exit_code, number = _ending(report)
         status: Status
         if self._reason is not None:
             status = self._reason
-        elif ended.get("is_over") or self._keeper.killed_for_memory(self.process):
+        elif report.get("is_over") or self._keeper.killed_for_memory(self.process):
             status = "memory"
         elif number is not None:
             status = "killed"
@@ -210,10 +223,10 @@ class Jail:
             status=status,
             exit_code=exit_code,
             signal=number,
-            stdout=bytes(streams["stdout"].content),
-            stderr=bytes(streams["stderr"].content),
-            stdout_truncated=streams["stdout"].is_full,
-            stderr_truncated=streams["stderr"].is_full,
+            stdout=bytes(stdout.content),
+            stderr=bytes(stderr.content),
+            stdout_truncated=stdout.is_full,
+            stderr_truncated=stderr.is_full,
             elapsed_s=elapsed_s,
         )
 
@@ -233,26 +246,29 @@ class Jail:
         """End the jail and let go of it."""
         if "process" not in self._ends:
             return
-        self._kill("killed")
-        for end in (self._job, self._report):
+        self.kill("killed")
+        for end in (self.channel, self._report):
             self._forget(end.fileno())
             end.close()
         for name in list(self._ends):
             self._forget(self._ends[name])
             self._close_end(name)
+        self._on_close()
 
     def _forget(self, descriptor: int) -> None:
         self._loop.remove_reader(descriptor)
         self._loop.remove_writer(descriptor)
 
 
-def _job(request: ExecRequest) -> dict[str, Any]:
+def _job(request: ExecRequest, *, is_session: bool) -> dict[str, Any]:
+    cpu_s = math.ceil(request.timeout_s * (os.cpu_count() or 1)) + 1
     return {
         "code": request.code,
         "arguments": list(request.arguments),
         "files": {name: base64.b64encode(file).decode() for name, file in request.files.items()},
         "memory_bytes": request.memory_mb << 20,
-        "cpu_s": math.ceil(request.timeout_s * (os.cpu_count() or 1)) + 1,
+        "cpu_s": None if is_session else cpu_s,
+        "is_session": is_session,
     }
 
 

@@ -19,6 +19,7 @@ import weakref
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 from gem_tools.sandbox import inside, walls
@@ -28,7 +29,8 @@ from gem_tools.sandbox.inside import kernel, landlock
 from gem_tools.sandbox.inside.jail import Limits
 from gem_tools.sandbox.jail import Jail
 from gem_tools.sandbox.packages import DEFAULT_PACKAGES, installed_files
-from gem_tools.sandbox.request import ExecRequest, ExecResult
+from gem_tools.sandbox.request import ExecRequest, ExecResult, Session
+from gem_tools.sandbox.session import OpenSessions
 
 __all__ = ["ProcessSandbox"]
 
@@ -40,6 +42,7 @@ sys.modules[name].__path__ = [{str(Path(inside.__file__).parents[1])!r}]
 from gem_tools.sandbox.inside.alone import main
 main()
 """
+_MERCY_S = 0.2
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/shm")
 _ENVIRONMENT = {"LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "2", "PYTHONHASHSEED": "0"}
@@ -59,6 +62,7 @@ class ProcessSandbox:
         *,
         packages: Sequence[str] = DEFAULT_PACKAGES,
         max_parallel: int | None = None,
+        max_sessions: int = 128,
         max_processes: int = 32,
         max_open_files: int = 64,
         disk_mb: int = 64,
@@ -80,35 +84,44 @@ class ProcessSandbox:
         self._limits = Limits(max_processes, max_open_files, disk_mb << 20, 0)
         self._most = max_parallel or max(4, os.cpu_count() or 1)
         self._places: asyncio.Semaphore | None = None
+        self._sessions = OpenSessions(max_sessions)
         landlocked = f"Landlock {landlock.version()}" if landlock.version() else "no Landlock"
         calls = "a filter of system calls" if kernel.is_known() else "no filter of system calls"
         self.description = f"processes of this user with limits, {landlocked}, {calls}; no boundary"
 
     async def run(self, request: ExecRequest) -> ExecResult:
         """Run a program. Raises SandboxError where the sandbox fails, never for the program."""
-        if request.network:
-            raise SandboxError("A program asked for the network, which `process` does not give.")
+        _refuse_network(request)
         return await on_engine(self._run(request))
 
     async def _run(self, request: ExecRequest) -> ExecResult:
         if self._places is None:
             self._places = asyncio.Semaphore(self._most)
         async with self._places:
-            folder = tempfile.mkdtemp(prefix="gem-sandbox-")
-            try:
-                return await self._run_in(folder, request)
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
+            jail = await self._jail_for(request)
+            return await jail.run(request)
 
-    async def _run_in(self, folder: str, request: ExecRequest) -> ExecResult:
+    async def open(self, request: ExecRequest) -> Session:
+        """Start a program that stays. Raises SandboxError where it cannot be, or too many are."""
+        _refuse_network(request)
+        return await on_engine(self._sessions.open(partial(self._jail_for, request), request))
+
+    async def _jail_for(self, request: ExecRequest) -> Jail:
+        folder = tempfile.mkdtemp(prefix="gem-sandbox-")
         process, ends = self._started(folder, request)
-        jail = Jail(process.pid, ends, _Nobody(), ends_by=signal.SIGTERM)
+        jail = Jail(
+            process.pid,
+            ends,
+            _Nobody(),
+            ends_by=signal.SIGTERM,
+            on_close=partial(_clear_up, process, folder),
+        )
         try:
             await jail.is_ready()
-            return await jail.run(request)
-        finally:
+        except BaseException:
             jail.close()
-            process.wait()
+            raise
+        return jail
 
     def _started(
         self, folder: str, request: ExecRequest
@@ -139,8 +152,23 @@ class ProcessSandbox:
         return process, ends
 
     async def aclose(self) -> None:
-        """Remove the links to packages; each program ended with its call."""
+        """End the sessions, and remove the links to packages."""
+        await on_engine(self._sessions.close())
         self._unlink()
+
+
+def _refuse_network(request: ExecRequest) -> None:
+    if request.network:
+        raise SandboxError("A program asked for the network, which `process` does not give.")
+
+
+def _clear_up(process: subprocess.Popen[bytes], folder: str) -> None:
+    try:
+        process.wait(_MERCY_S)
+    except subprocess.TimeoutExpired:  # a program can stop its supervisor
+        process.kill()
+        process.wait()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 class _Nobody:

@@ -7,11 +7,12 @@ import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from types import TracebackType
 from typing import Literal, Protocol
 
 from gem.errors import BadArguments
 
-__all__ = ["ExecRequest", "ExecResult", "Sandbox", "Status"]
+__all__ = ["ExecRequest", "ExecResult", "Sandbox", "Session", "Status"]
 
 Status = Literal["ok", "error", "timeout", "memory", "output_limit", "killed"]
 """How a program ended: by itself with exit status 0, or with another one; past its deadline; with
@@ -107,6 +108,43 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
+class Session(Protocol):
+    """A program that stays in its jail and answers messages, until `aclose`.
+
+    The program finds a connected stream socket as descriptor 3. Each message, both ways, is its
+    length in four bytes, the highest first, and its content; `receive` and `send` of
+    `gem_tools.sandbox.inside.channel` do that, which a session's program can import as
+    `from gem_tools.sandbox.inside.channel import receive, send`. Usable from any event loop.
+    """
+
+    async def ask(
+        self, message: bytes, *, timeout_s: float, max_reply_bytes: int = 1 << 20
+    ) -> bytes:
+        """Send a message and return the program's answer. Questions wait for their turn.
+
+        A program that has not answered `timeout_s` after its question was sent is ended with all
+        that it started. So is one whose answer is longer than `max_reply_bytes`, or whose
+        question is cancelled. An answer is untrusted: a program can send what it was not asked.
+
+        Raises SessionTimeout, or SessionEnded (of which it is a kind) where the program ended
+        instead, with its ExecResult; SandboxError where the sandbox itself failed.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """End the program and all that it started."""
+        ...
+
+    async def __aenter__(self) -> Session: ...
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+
 class Sandbox(Protocol):
     """Something that runs programs. One instance serves any number of calls, from any event loop.
 
@@ -124,6 +162,16 @@ class Sandbox(Protocol):
 
     async def run(self, request: ExecRequest) -> ExecResult:
         """Run a program to its end or its deadline."""
+        ...
+
+    async def open(self, request: ExecRequest) -> Session:
+        """Start a program that stays and answers, with the limits of the request.
+
+        Its `timeout_s` is not used, as each question has its own. stdout and stderr are kept for
+        the result, and end the program as soon as they are longer than `max_output_bytes`.
+
+        Raises SandboxError where too many sessions are open, or the sandbox has none.
+        """
         ...
 
     async def aclose(self) -> None:

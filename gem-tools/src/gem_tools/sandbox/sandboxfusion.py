@@ -15,7 +15,7 @@ from gem.errors import in_one_line
 from gem.targets import check_requirements
 from gem_tools.sandbox.engine import on_engine
 from gem_tools.sandbox.errors import SandboxError
-from gem_tools.sandbox.request import ExecRequest, ExecResult, Status
+from gem_tools.sandbox.request import ExecRequest, ExecResult, Session, Status
 
 __all__ = ["SandboxFusion"]
 
@@ -51,6 +51,13 @@ class SandboxFusion:
         """Run a program. Raises SandboxError where the server fails or cannot be reached."""
         body = _body(request)
         return await on_engine(self._run(body, request))
+
+    async def open(self, request: ExecRequest) -> Session:
+        """Raise SandboxError: this API has no sessions."""
+        raise SandboxError(
+            "A session was asked for, and SandboxFusion's /run_code has none. Take the backend "
+            "`bwrap`, or run each program by itself."
+        )
 
     async def _run(self, body: dict[str, Any], request: ExecRequest) -> ExecResult:
         if self._client is None:

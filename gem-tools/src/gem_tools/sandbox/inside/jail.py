@@ -13,10 +13,11 @@ import os
 import resource
 import signal
 import socket
+import sys
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from gem_tools.sandbox.inside import kernel, program, seccomp
+from gem_tools.sandbox.inside import channel, kernel, program, seccomp
 from gem_tools.sandbox.inside.frames import read_message
 
 __all__ = ["MOST_DESCRIPTORS", "Limits", "address_space", "be_program", "build", "give_up"]
@@ -133,15 +134,19 @@ def be_program(limits: Limits, ends: dict[str, int], mapped: int) -> NoReturn:
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         os.dup2(ends[name], number)
-    os.dup2(ends["job"], 3)
-    os.closerange(4, MOST_DESCRIPTORS)
-    with socket.socket(fileno=3) as orders:
-        job = read_message(orders)
-        if job is None:  # it was never needed
-            os._exit(0)
-        _set_limits(limits, job, mapped)
-        _write_files(job["files"])
-        main = program.be_fresh(job["arguments"])
+    os.dup2(ends["job"], channel.DESCRIPTOR, inheritable=False)
+    os.closerange(channel.DESCRIPTOR + 1, MOST_DESCRIPTORS)
+    orders = socket.socket(fileno=channel.DESCRIPTOR)
+    job = read_message(orders)
+    if job is None:  # it was never needed
+        os._exit(0)
+    _set_limits(limits, job, mapped)
+    _write_files(job["files"])
+    main = program.be_fresh(job["arguments"])
+    if job["is_session"]:
+        orders.detach()
+        sys.modules[channel.__name__] = channel
+    orders.close()
     program.run_and_exit(job["code"], main)
 
 
@@ -165,14 +170,15 @@ def _is_open(descriptor: int) -> bool:
 def _set_limits(limits: Limits, job: dict[str, Any], mapped: int) -> None:
     for what, most in (
         (resource.RLIMIT_AS, job["memory_bytes"] + mapped),
-        (resource.RLIMIT_CPU, job["cpu_s"]),
         (resource.RLIMIT_NPROC, limits.processes),
         (resource.RLIMIT_NOFILE, limits.files),
         (resource.RLIMIT_FSIZE, limits.disk_bytes),
         (resource.RLIMIT_MEMLOCK, 0),
         (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CPU, job["cpu_s"]),
     ):
-        resource.setrlimit(what, (most, most))
+        if most is not None:
+            resource.setrlimit(what, (most, most))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a file that grows too long is an OSError
 
 
