@@ -36,8 +36,8 @@ def test_a_child_that_began_before_has_a_tree_of_its_own() -> None:
 
 
 def test_a_forked_child_has_its_parents_root() -> None:
-    fork = "import os; from gem.process_tree import root; print(root(), flush=True); os.fork()"
-    mine, *both = told(f"{fork}; {TELL}").split()
+    first = "import os; from gem.process_tree import root; print(root(), flush=True)"
+    mine, *both = told(f"{first}; os.fork() and os.wait(); {TELL}").split()
     assert both == [mine, mine]
 
 
