@@ -30,7 +30,15 @@ from gem.errors import (
 )
 from gem.guards import checked_seed
 from gem.plugins import RIVAL, PluginRecord
-from gem.specs import EnvSpec, ExecutorSpec, PolicySpec, ToolSpec, WrapperRef, WrapperSpec
+from gem.specs import (
+    DataSource,
+    EnvSpec,
+    ExecutorSpec,
+    PolicySpec,
+    ToolSpec,
+    WrapperRef,
+    WrapperSpec,
+)
 from gem.targets import check_requirements, forget_installed, load_target
 from gem.wrapper import Wrapper
 
@@ -304,11 +312,21 @@ def make(
     check_requirements(found.requires, subject=found.id)
     layers = [_layer(each) for each in (*found.wrappers, *_listed(wrappers))]
     _check_order(layers)
-    made = _construct(found, {**found.kwargs, **kwargs} if kwargs else found.kwargs)
+    made = _construct(found, _overridden(found.kwargs, kwargs) if kwargs else found.kwargs)
     made.unwrapped._first_seed = first_seed
     for layer in layers:
         made = _put_on(layer, made)
     return made
+
+
+def _overridden(declared: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments, the given ones first; of a `source` only the fields that are given."""
+    source, change = declared.get("source"), given.get("source")
+    if isinstance(change, DataSource):
+        change = change.model_dump(exclude_unset=True)
+    if isinstance(source, Mapping) and isinstance(change, Mapping):
+        given = {**given, "source": {**source, **change}}
+    return {**declared, **given}
 
 
 def resolve(env: EnvLike) -> EnvSpec:

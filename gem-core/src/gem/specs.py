@@ -9,12 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
 
 __all__ = [
     "API_GROUP",
     "API_VERSION",
     "AdapterSpec",
+    "DataSource",
     "EnvSpec",
     "ExecutorSpec",
     "PluginManifest",
@@ -58,6 +66,31 @@ class WrapperRef(_Spec):
     kwargs: Mapping[str, Any] = {}
 
 
+class DataSource(BaseModel):
+    """A data set of the Hugging Face Hub: what an environment's rows are read from.
+
+    `hub` is its id, `config` its subset. `revision` is the commit, tag or branch that is asked
+    for; without it the newest is taken, and the commit that was got is reported. `fields` maps
+    the environment's fields to those of the data set, `role` says whether its rows are to train
+    or to evaluate on, `licence` and `homepage` are shown to whoever fetches it. A field that is
+    not known is refused, for a revision misspelt would be a revision ignored.
+
+    In a spec it stands in `kwargs`, as JSON data or as this. `gem.make(..., source={...})` then
+    changes only the fields that it names.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    hub: str | None = None
+    config: str | None = None
+    split: str | None = None
+    revision: str | None = None
+    fields: Mapping[str, str] = {}
+    role: Literal["train", "eval"] | None = None
+    licence: str = ""
+    homepage: str = ""
+
+
 class EnvSpec(_Provided):
     """One environment: where it lives, what it takes, and what it promises.
 
@@ -80,6 +113,14 @@ class EnvSpec(_Provided):
     source: str = ""
     licence: str = ""
     wrappers: tuple[WrapperRef, ...] = ()
+
+    @field_validator("kwargs")
+    @classmethod
+    def _sources_are_plain(cls, kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {
+            name: value.model_dump(exclude_unset=True) if isinstance(value, DataSource) else value
+            for name, value in kwargs.items()
+        }
 
     @property
     def namespace(self) -> str:

@@ -1,0 +1,66 @@
+"""Read tables of `datasets`, memory-mapped, as plain values. Knows nothing about where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import datasets
+
+__all__ = ["Plain", "TextColumn"]
+
+_BATCH = 100
+
+
+class Plain:
+    """The rows of a `datasets.Dataset` as plain values, but for media, which stay undecoded.
+
+    An image is `{"bytes": ..., "path": ...}`, as the library stores it: reading one takes no
+    Pillow, and a corrupt one harms nobody who does not look at it.
+    """
+
+    def __init__(self, rows: datasets.Dataset, columns: Sequence[str]) -> None:
+        media = [column for column in columns if _is_media(rows.features[column])]
+        plain = [column for column in columns if column not in media]
+        self._rows = rows  # kept alive too: a table of rows in memory is known by their id
+        self._plain = rows.select_columns(plain).with_format(None) if plain else None
+        self._media = rows.select_columns(media).with_format("arrow") if media else None
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, index: int) -> Mapping[str, Any]:
+        plain = {} if self._plain is None else self._plain[index]
+        if self._media is None:
+            return plain
+        return {**plain, **self._media[index : index + 1].to_pylist()[0]}
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        if self._plain is None or self._media is not None:
+            return (self[index] for index in range(len(self)))
+        return iter(self._plain)
+
+
+def _is_media(feature: Any) -> bool:
+    """Say whether the library would decode what is in a column, other than from JSON."""
+    if isinstance(feature, dict):
+        return any(map(_is_media, feature.values()))
+    if isinstance(feature, (list, tuple)):
+        return any(map(_is_media, feature))
+    if hasattr(feature, "feature"):
+        return _is_media(feature.feature)
+    return hasattr(feature, "decode") and type(feature).__name__ != "Json"
+
+
+class TextColumn(Sequence[str]):
+    """One column of texts, read one at a time."""
+
+    def __init__(self, rows: datasets.Dataset, column: str) -> None:
+        self._rows, self._column = rows.with_format(None), column
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._rows[index][self._column]

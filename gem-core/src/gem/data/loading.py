@@ -1,0 +1,207 @@
+"""Load a table once per process, for every environment that asks for it.
+
+A small text file is held in memory. A larger one, Parquet and a data set of the hub are
+memory-mapped by `datasets`: the rows stay on disk, processes share them, and no environment
+holds a copy. Knows nothing about environments.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Hashable, Mapping, MutableMapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakValueDictionary
+
+from gem.data.arrow import Plain
+from gem.data.files import read_rows
+from gem.data.hub import find_hub_rows
+from gem.data.marks import Mark
+from gem.data.records import Renamed, Streamed
+from gem.data.rows import Reader, RowKind, Rows, names_of
+from gem.data.stored import (
+    SMALL_BYTES,
+    is_parquet,
+    mapped_parquet,
+    mapped_texts,
+    small_texts,
+    stamp_of,
+)
+from gem.data.table import Origin, Table
+from gem.errors import BadArguments
+from gem.specs import DataSource
+from gem.targets import check_requirements
+
+if TYPE_CHECKING:
+    import datasets
+
+__all__ = ["REQUIRES", "load_table"]
+
+REQUIRES = ("datasets>=3.0",)
+
+Row = TypeVar("Row")
+_lock = threading.RLock()  # threads that ask for one table wait for one load
+_lasting: dict[Hashable, Table[Any]] = {}
+_in_memory: WeakValueDictionary[Hashable, Table[Any]] = WeakValueDictionary()
+
+
+def load_table(
+    kind: RowKind[Row],
+    *,
+    source: DataSource | None = None,
+    data: str | Path | Rows | None = None,
+    fields: Mapping[str, str] | None = None,
+    split: str | None = None,
+    limit: int | None = None,
+    streaming: bool = False,
+) -> Table[Row]:
+    """Return the table of a kind of rows: one for the process, checked, cheap to hold.
+
+    `data` is the path of a .jsonl, .json, .csv or .parquet file, a `datasets.Dataset`, or a list
+    of dictionaries. Without it the data set `source` of the Hugging Face Hub is loaded, from its
+    cache where it is there. `fields` maps our fields to the data's names, over those that the
+    source states; `split` chooses, over the source's, where there are several. `limit` keeps the
+    first rows.
+
+    Every row is read once, now, and DataError names the row and the field that does not fit.
+    With `streaming` rows are fetched in order as they are needed, at most `limit`, which must be
+    given and must not be more than there are; they are kept in memory, and checked as they come.
+
+    Raises DataError where the data is absent or malformed, BadArguments for arguments that do
+    not go together, MissingRequirement where `datasets` is needed and not installed.
+    """
+    names = names_of(kind, source.fields if source else {}, fields or {})
+    _check_limit(limit, streaming)
+    if isinstance(data, (str, Path)):
+        path = str(data)
+        if split is not None:
+            raise _no_splits(path, split)
+        key = ("file", stamp_of(path), kind, *names.values(), limit, streaming)
+        reader = Reader(kind, names, path)
+        return _once(_lasting, key, lambda: _file_table(path, reader, limit, streaming))
+    if data is not None:
+        rows = _chosen(data, split)
+        reader = Reader(kind, names, f"The {type(rows).__name__} given as data=")
+        key = ("memory", id(rows), kind, *names.values(), limit)
+        return _once(_in_memory, key, lambda: _memory_table(rows, reader, limit))
+    if source is None or source.hub is None:
+        raise BadArguments(
+            f"A table of {kind.name}s was asked for, and no data. Give data=, a path or a "
+            "table, or source=, a data set of the hub.",
+            subject="data",
+        )
+    wanted = source.model_copy(update={"split": split or source.split})
+    reader = Reader(kind, names, f"The data set {wanted.hub!r}")
+    key = ("hub", wanted.model_dump_json(), kind, *names.values(), limit, streaming)
+    return _once(_lasting, key, lambda: _hub_table(wanted, reader, limit, streaming))
+
+
+def _check_limit(limit: int | None, streaming: bool) -> None:
+    if limit is None and streaming:
+        raise BadArguments(
+            "streaming=True was asked for without limit=. Give the number of rows, so that it "
+            "is known how many tasks there are before they are fetched.",
+            subject="limit",
+        )
+    if limit is not None and limit < 1:
+        raise BadArguments(
+            f"limit={limit} was asked for. Give 1 or more, or none for every row.",
+            subject="limit",
+        )
+
+
+def _once(
+    tables: MutableMapping[Hashable, Table[Any]], key: Hashable, load: Callable[[], Table[Any]]
+) -> Table[Any]:
+    with _lock:
+        table = tables.get(key)
+        if table is None:
+            table = tables[key] = load()
+        return table
+
+
+def _no_splits(path: str, split: str) -> BadArguments:
+    return BadArguments(
+        f"split={split!r} was asked for of the file {path}, and a file has no splits. Leave "
+        "split= out, or give the file of that split.",
+        subject="split",
+    )
+
+
+def _file_table(path: str, reader: Reader[Row], limit: int | None, streaming: bool) -> Table[Row]:
+    origin = Origin(path)
+    if is_parquet(path):
+        check_requirements(REQUIRES, subject=f"The Parquet file {path}")
+        return _mapped_table(mapped_parquet(path), reader, limit, origin)
+    if streaming and limit is not None:
+        rows = (row for _, row in read_rows(path))
+        return Table(Streamed(rows, reader, limit), reader, origin)
+    if Path(path).stat().st_size <= SMALL_BYTES:
+        return Table(small_texts(path, reader, limit), reader, origin)
+    check_requirements(REQUIRES, subject=f"The data file {path}, which is large,")
+    return Table(mapped_texts(path, reader, limit), reader, origin)
+
+
+def _chosen(rows: Rows, split: str | None) -> Rows:
+    """Return the split of a DatasetDict, or the rows themselves. Raises BadArguments."""
+    loaded = sys.modules.get("datasets")  # absent, and no row can be a Dataset
+    if loaded is not None and isinstance(rows, loaded.DatasetDict):
+        if split in rows:
+            chosen: Rows = rows[split]
+            return chosen
+        raise BadArguments(
+            f"data= was given a DatasetDict with the splits {', '.join(map(repr, rows))}. "
+            "Choose one with split=.",
+            subject="data",
+        )
+    if isinstance(rows, Sequence) or _is_dataset(rows):
+        return rows
+    raise BadArguments(
+        f"data= was given a {type(rows).__name__}. Give the path of a file, a datasets.Dataset "
+        "or a list of dictionaries.",
+        subject="data",
+    )
+
+
+def _is_dataset(rows: Rows) -> bool:
+    loaded = sys.modules.get("datasets")
+    return loaded is not None and isinstance(rows, loaded.Dataset)
+
+
+def _memory_table(rows: Rows, reader: Reader[Row], limit: int | None) -> Table[Row]:
+    read = _columns(rows, reader) if _is_dataset(rows) else rows
+    table = Table(Renamed(read, reader, limit), reader, Origin(reader.source))
+    table.check()
+    return table
+
+
+def _hub_table(
+    source: DataSource, reader: Reader[Row], limit: int | None, streaming: bool
+) -> Table[Row]:
+    check_requirements(REQUIRES, subject=f"The data set {source.hub!r}")
+    needs = ", ".join(repr(reader.names[each]) for each in reader.kind.needs)
+    rows, commit = find_hub_rows(source, needs=needs, is_streamed=streaming)
+    origin = Origin(reader.source, source, commit)
+    if streaming and limit is not None:
+        return Table(Streamed(rows, reader, limit), reader, origin)
+    return _mapped_table(rows, reader, limit, origin)
+
+
+def _mapped_table(
+    rows: datasets.Dataset, reader: Reader[Row], limit: int | None, origin: Origin
+) -> Table[Row]:
+    """Return the table over rows on disk, checked once for every process that comes."""
+    table = Table(Renamed(_columns(rows, reader), reader, limit), reader, origin)
+    mark = Mark(rows, reader, len(table))
+    if not mark.is_set():
+        table.check()
+        mark.set()
+    return table
+
+
+def _columns(rows: datasets.Dataset, reader: Reader[Any]) -> Rows:
+    """Return the rows with nothing but the fields that are read. Raises DataError for none."""
+    if len(rows) and not {reader.names[each] for each in reader.kind.needs} <= set(rows.features):
+        reader.pick(dict.fromkeys(rows.features), 1)  # raises, naming the field
+    return Plain(rows, [each for each in rows.features if each in set(reader.names.values())])

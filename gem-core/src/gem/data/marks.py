@@ -1,0 +1,48 @@
+"""Remember, for every process, which memory-mapped tables have been checked.
+
+A mark is an empty file in the cache folder of `datasets`. Losing one costs a check.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gem import __version__
+from gem.data.rows import Reader, RowKind
+
+if TYPE_CHECKING:
+    import datasets
+
+__all__ = ["Mark", "identity"]
+
+
+def identity(kind: RowKind[Any]) -> tuple[str, ...]:
+    """Return what tells one kind from another in every process: what was checked as it."""
+    return (kind.name, kind.read.__module__, kind.read.__qualname__, __version__)
+
+
+class Mark:
+    """The mark of one table: the files on disk that it lies in, and how they are read."""
+
+    def __init__(self, rows: datasets.Dataset, reader: Reader[Any], count: int) -> None:
+        import datasets
+
+        files = [Path(each["filename"]) for each in rows.cache_files]
+        stamps = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
+        text = json.dumps([stamps, count, dict(reader.names), *identity(reader.kind)])
+        digest = blake2b(text.encode(), digest_size=16).hexdigest()
+        self._path = Path(datasets.config.HF_DATASETS_CACHE, "gem-checked", digest)
+
+    def is_set(self) -> bool:
+        """Say whether the table has been checked."""
+        return self._path.exists()
+
+    def set(self) -> None:
+        """Note that the table has been checked, if the folder can be written."""
+        with suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.touch()

@@ -1,0 +1,78 @@
+"""Find rows of one table that are in another as well. Knows nothing about what a row means."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from gem.data.table import Table
+from gem.errors import BadArguments
+
+__all__ = ["Overlap", "contamination"]
+
+# What may differ in copies of one text: white space, quotes, dollar signs, and marks of a
+# sentence that are part of no number. Everything else says something: 1 + 1 is not 1 - 1.
+_LOOSE = re.compile(r"[\s\"'`\u2018-\u201f$?]|(?<![0-9])[.,;:]|[.,;:](?![0-9])")
+
+
+class Overlap(NamedTuple):
+    """What two tables share: pairs of indices, the first of `a`, the second of `b`.
+
+    Each row of `b` is in one pair at most, with the first row of `a` that equals it. `exact` are
+    equal as they stand, `normalised` only without regard to case, white space, quotes and marks
+    of a sentence. `rows` is how many each table has.
+    """
+
+    rows: tuple[int, int]
+    exact: tuple[tuple[int, int], ...]
+    normalised: tuple[tuple[int, int], ...]
+
+    @property
+    def share(self) -> float:
+        """The share of the rows of `b` that are in `a`, from 0 to 1."""
+        return (len(self.exact) + len(self.normalised)) / self.rows[1]
+
+
+def contamination(a: Table[Any], b: Table[Any], *, of: str = "question") -> Overlap:
+    """Compare two tables by one field of ours; see Overlap. Raises BadArguments if one has none.
+
+    Linear in the rows of both; of each text a hash of 16 bytes is held.
+    """
+    exact_of_a, normal_of_a = _first_indices(a, of, str), _first_indices(a, of, _normal)
+    exact, normalised = [], []
+    for index, record in enumerate(b.records()):
+        text = _text(record[of])
+        if (at := exact_of_a.get(_hash(text))) is not None:
+            exact.append((at, index))
+        elif (at := normal_of_a.get(_hash(_normal(text)))) is not None:
+            normalised.append((at, index))
+    return Overlap((len(a), len(b)), tuple(exact), tuple(normalised))
+
+
+def _first_indices(table: Table[Any], of: str, form: Callable[[str], str]) -> dict[bytes, int]:
+    if of not in table.fields:
+        raise BadArguments(
+            f"Tables were to be compared by the field {of!r}, and a {table.kind.name} has "
+            f"{', '.join(map(repr, table.fields))}. Choose one of them with of=.",
+            subject="of",
+        )
+    found: dict[bytes, int] = {}
+    for index, record in enumerate(table.records()):
+        found.setdefault(_hash(form(_text(record[of]))), index)
+    return found
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=repr)
+
+
+def _normal(text: str) -> str:
+    return _LOOSE.sub("", unicodedata.normalize("NFKC", text).casefold())
+
+
+def _hash(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

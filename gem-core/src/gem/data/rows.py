@@ -1,0 +1,159 @@
+"""What a pack needs of a row, and what is wrong with one that does not fit.
+
+Rows count from 1 in errors: the lines of a JSONL file, the records after a CSV file's header.
+Knows nothing about where rows come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+
+from gem.errors import BadArguments, DataError
+
+__all__ = [
+    "Misfit",
+    "Names",
+    "Reader",
+    "RowKind",
+    "Rows",
+    "malformed",
+    "names_of",
+    "shown",
+    "type_name",
+]
+
+Row = TypeVar("Row")
+Names = Mapping[str, str]
+"""The name that each field of ours has in a table."""
+
+
+@runtime_checkable
+class Rows(Protocol):
+    """A table in memory: a `datasets.Dataset`, or a list of dictionaries."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: Any, /) -> Any: ...
+
+
+class Misfit(ValueError):
+    """A row does not fit: `RowKind.read` raises it, and the loader says where the row is.
+
+    `field` is our name of the field, `wanted` what it must be: "a number", "text".
+    """
+
+    def __init__(self, field: str, value: object, wanted: str) -> None:
+        super().__init__(f"{field!r} is {shown(value)}, and must be {wanted}")
+        self.field = field
+        self.value = value
+        self.wanted = wanted
+
+
+@dataclass(frozen=True, eq=False)
+class RowKind(Generic[Row]):
+    """What a pack needs of a row. Make one for a pack, at the top of a module.
+
+    `name` is the word for a row in errors: "math problem". `needs` are the fields that every
+    row has, `optional` are fields with the value of a row that has none, or null. `read` gets a
+    mapping of exactly these fields to JSON values, or bytes where a table holds them. It returns
+    the row as the pack uses it or raises Misfit; it must be quick, for it is called at every
+    access, and depend on nothing else.
+
+    >>> kind = RowKind("sum", read=lambda row: row["question"], needs=("question",))
+    >>> kind.read({"question": "1 + 1?"})
+    '1 + 1?'
+    """
+
+    name: str
+    read: Callable[[Mapping[str, Any]], Row]
+    needs: tuple[str, ...]
+    optional: Mapping[str, Any] = field(default_factory=dict)
+
+
+def names_of(kind: RowKind[Any], *mappings: Names) -> Names:
+    """Return the name of each of the kind's fields; later mappings go first, else it is its own.
+
+    Raises BadArguments for a field that the kind does not have.
+    """
+    names = {each: each for each in (*kind.needs, *kind.optional)}
+    for mapping in mappings:
+        for ours, theirs in mapping.items():
+            if ours not in names:
+                raise BadArguments(
+                    f"fields= names {ours!r}, and a {kind.name} has the fields "
+                    f"{_listed(names)}. Write fields={{our field: field of the data}}.",
+                    subject="fields",
+                )
+            names[ours] = theirs
+    return names
+
+
+@dataclass(frozen=True)
+class Reader(Generic[Row]):
+    """How the rows of one table are read: as a kind, under these names, from this source."""
+
+    kind: RowKind[Row]
+    names: Names
+    source: str
+
+    def pick(self, row: object, number: int) -> dict[str, Any]:
+        """Return a row's fields under our names. Raises DataError, with the row and the field."""
+        needs, names = self.kind.needs, self.names
+        if not isinstance(row, Mapping):
+            advice = f"Give rows with the fields {_listed(names[each] for each in needs)}."
+            raise malformed(self.source, number, f"is {type_name(row)}, not an object", advice)
+        for each in needs:
+            if names[each] not in row:
+                raise _missing(self.source, number, each, names[each], row)
+        record = {each: row[names[each]] for each in needs}
+        for each, default in self.kind.optional.items():
+            value = row.get(names[each])
+            record[each] = default if value is None else value
+        return record
+
+    def read(self, record: Mapping[str, Any], number: int) -> Row:
+        """Return the row that a record is. Raises DataError, with the row and the field."""
+        try:
+            return self.kind.read(record)
+        except Misfit as misfit:
+            theirs = self.names.get(misfit.field, misfit.field)
+            raise DataError(
+                f"{self.source}, row {number}: the field {theirs!r} is {shown(misfit.value)}, "
+                f"and must be {misfit.wanted}. Correct the row or leave it out.",
+                source=self.source,
+                row=number,
+                field=theirs,
+            ) from misfit
+
+
+def _missing(source: str, number: int, ours: str, theirs: str, row: Mapping[str, Any]) -> DataError:
+    return DataError(
+        f"{source}, row {number}: there is no field {theirs!r}; its fields are "
+        f"{_listed(list(row)[:10]) or 'none'}. Rename it, or name yours with "
+        f'fields={{"{ours}": "..."}}.',
+        source=source,
+        row=number,
+        field=theirs,
+    )
+
+
+def malformed(source: str, number: int, what: str, advice: str) -> DataError:
+    """Return the error of a row that cannot be read."""
+    return DataError(f"{source}, row {number}: it {what}. {advice}", source=source, row=number)
+
+
+def type_name(value: object) -> str:
+    """Return what a value is, as an error says it."""
+    return "null" if value is None else f"a {type(value).__name__}"
+
+
+def shown(value: object) -> str:
+    """Return any value as a short piece of ASCII."""
+    text = ascii(value[:60] if isinstance(value, (str, bytes, list, tuple)) else value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _listed(fields: Iterable[object]) -> str:
+    return ", ".join(map(repr, fields))

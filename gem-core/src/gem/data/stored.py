@@ -1,0 +1,162 @@
+"""Turn a local file into records: in memory if it is small, memory-mapped if it is not.
+
+Knows nothing about what is in a row.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gem.data.arrow import TextColumn
+from gem.data.files import SUFFIXES, read_rows
+from gem.data.marks import identity
+from gem.data.quiet import Quiet, one_line, root_of
+from gem.data.records import Texts
+from gem.data.rows import Reader
+from gem.errors import DataError
+
+if TYPE_CHECKING:
+    import datasets
+
+__all__ = [
+    "SMALL_BYTES",
+    "Stamp",
+    "is_parquet",
+    "mapped_parquet",
+    "mapped_texts",
+    "small_texts",
+    "stamp_of",
+]
+
+SMALL_BYTES = 8 << 20
+"""A text file of at most this size is held in memory, and needs nothing installed."""
+
+PARQUET = ".parquet"
+_COLUMN = "record"
+
+
+class Stamp(NamedTuple):
+    """What tells a file, and one version of it, from others."""
+
+    path: str
+    size: int
+    modified_ns: int
+
+
+def stamp_of(path: str) -> Stamp:
+    """Return a file's stamp. Raises DataError for one that cannot be opened or is of no kind."""
+    try:
+        status = Path(path).stat()
+        resolved = Path(path).resolve()
+    except (OSError, ValueError) as error:
+        raise _cannot_open(path, error) from error
+    if resolved.suffix.lower() not in (*SUFFIXES, PARQUET):
+        raise DataError(
+            f"{path} is not a kind of file that is read here. Give one that ends in "
+            f"{', '.join((*SUFFIXES, PARQUET))}.",
+            source=path,
+        )
+    return Stamp(str(resolved), status.st_size, status.st_mtime_ns)
+
+
+def is_parquet(path: str) -> bool:
+    """Say whether a file's name ends as a Parquet file's does."""
+    return path.lower().endswith(PARQUET)
+
+
+def small_texts(path: str, reader: Reader[Any], limit: int | None) -> Texts:
+    """Return the records of a file, held in memory as one JSON text a row."""
+    return Texts(list(_texts(path, reader, limit)))
+
+
+def _texts(path: str, reader: Reader[Any], limit: int | None) -> Iterator[str]:
+    for number, row in islice(read_rows(path), limit):
+        record = reader.pick(row, number)
+        reader.read(record, number)
+        yield json.dumps(record)
+
+
+def mapped_texts(path: str, reader: Reader[Any], limit: int | None) -> Texts:
+    """Return the records of a file, which `datasets` writes to its cache once as Arrow."""
+    import datasets  # heavy: 0.5 s
+
+    # every value as JSON: Arrow's own types would give each row the fields of all the others
+    features = datasets.Features({_COLUMN: datasets.Value("large_string")})
+    reading = _Reading(path, reader, limit, _digest(path))
+    with Quiet():
+        try:
+            rows = datasets.Dataset.from_generator(
+                _arrow_rows, features=features, gen_kwargs={"reading": reading}
+            )
+        except Exception as error:
+            raise _file_error(error, path) from error
+    return Texts(TextColumn(rows, _COLUMN))
+
+
+class _Reading(NamedTuple):
+    """What reads a file. `datasets` names its cache by a hash of it, which is of its key alone."""
+
+    path: str
+    reader: Reader[Any]
+    limit: int | None
+    digest: str
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kind, names = self.reader.kind, dict(self.reader.names)
+        return str, (json.dumps([self.path, self.digest, self.limit, names, *identity(kind)]),)
+
+
+def _arrow_rows(reading: _Reading) -> Iterator[dict[str, str]]:
+    for text in _texts(reading.path, reading.reader, reading.limit):
+        yield {_COLUMN: text}
+
+
+def mapped_parquet(path: str) -> datasets.Dataset:
+    """Return a Parquet file's rows, which `datasets` writes to its cache once as Arrow."""
+    import datasets  # heavy: 0.5 s
+
+    with Quiet():
+        try:
+            return datasets.Dataset.from_parquet(path)
+        except Exception as error:
+            raise DataError(
+                f"{path} is not a whole Parquet file, or the cache folder of `datasets` has no "
+                f"room for it ({one_line(root_of(error))}). Write it again.",
+                source=path,
+            ) from error
+
+
+def _digest(path: str) -> str:
+    digest = blake2b(digest_size=16)
+    try:
+        with Path(path).open("rb") as file:
+            while chunk := file.read(1 << 20):
+                digest.update(chunk)
+    except OSError as error:
+        raise _cannot_open(path, error) from error
+    return digest.hexdigest()
+
+
+def _cannot_open(path: str, error: OSError | ValueError) -> DataError:
+    return DataError(
+        f"The data file {path} was asked for, and cannot be opened "
+        f"({getattr(error, 'strerror', None) or error}). Check the path, which starts at the "
+        "working directory, and that you may read it.",
+        source=path,
+    )
+
+
+def _file_error(error: BaseException, path: str) -> DataError:
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, DataError):
+        cause = cause.__cause__
+    return cause or DataError(
+        f"{path} cannot be turned into a table ({one_line(root_of(error))}). Check "
+        "that the cache folder of `datasets` is writable and has room; HF_HOME moves it.",
+        source=path,
+    )
