@@ -65,7 +65,7 @@ def _be_program(settings: dict[str, Any]) -> NoReturn:
         if landlock.version():
             landlock.restrict(settings["readable"], settings["writable"])
         if kernel.is_known():
-            seccomp.install()
+            seccomp.install(may_signal_all=False)  # they are all those of this user
         jail.be_program(limits, settings["ends"], mapped)
     except BaseException as error:  # noqa: BLE001 - nothing may return into the supervisor
         jail.give_up(settings["ends"], error)

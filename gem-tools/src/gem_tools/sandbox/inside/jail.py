@@ -17,7 +17,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from gem_tools.sandbox.inside import channel, kernel, program, seccomp
+from gem_tools.sandbox.inside import channel, forks, kernel, program, seccomp
 from gem_tools.sandbox.inside.frames import read_message
 
 __all__ = ["MOST_DESCRIPTORS", "Limits", "address_space", "be_program", "build", "give_up"]
@@ -75,6 +75,7 @@ def _be_first(limits: Limits, ends: dict[str, int], user: int, group: int, mappe
     seccomp.install()
     process = os.fork()
     if process == 0:
+        forks.own_all_processes()
         try:
             be_program(limits, ends, mapped)
         except BaseException as error:  # noqa: BLE001 - nothing may return into the zygote
@@ -145,9 +146,9 @@ def be_program(limits: Limits, ends: dict[str, int], mapped: int) -> NoReturn:
     main = program.be_fresh(job["arguments"])
     if job["is_session"]:
         orders.detach()
-        sys.modules[channel.__name__] = channel
+        sys.modules |= {module.__name__: module for module in (channel, forks)}
     orders.close()
-    program.run_and_exit(job["code"], main)
+    program.run_and_exit(lambda: program.run_program(job["code"], main))
 
 
 def give_up(ends: dict[str, int], error: BaseException) -> NoReturn:

@@ -13,9 +13,10 @@ import sys
 import threading
 import traceback
 import types
+from collections.abc import Callable
 from typing import Any, NoReturn
 
-__all__ = ["be_fresh", "compiled", "offer_exit", "run_and_exit"]
+__all__ = ["be_fresh", "flush", "offer_exit", "open_streams", "run_and_exit", "run_program"]
 
 _NAME = "main.py"
 
@@ -28,7 +29,7 @@ def offer_exit() -> None:
 
 def be_fresh(arguments: list[str]) -> types.ModuleType:
     """Make this process look like a new interpreter with new streams, and return `__main__`."""
-    _open_streams()
+    open_streams()
     sys.argv = [_NAME, *arguments]
     sys.orig_argv = ["python", *sys.argv]
     sys.path.insert(0, os.getcwd())  # noqa: PTH109 - pathlib is not imported here
@@ -42,7 +43,8 @@ def be_fresh(arguments: list[str]) -> types.ModuleType:
     return main
 
 
-def _open_streams() -> None:
+def open_streams() -> None:
+    """Make new standard streams over the descriptors 0, 1 and 2."""
     for number, name, mode, errors in (
         (0, "stdin", "r", "surrogateescape"),
         (1, "stdout", "w", "surrogateescape"),
@@ -57,29 +59,34 @@ def _open_streams() -> None:
         setattr(sys, f"__{name}__", stream)
 
 
-def compiled(code: str, name: str) -> types.CodeType:
+def run_program(code: str, main: types.ModuleType) -> None:
+    """Run a program in a module. Raises whatever it raises."""
+    exec(_compiled(code, _NAME), main.__dict__)  # noqa: S102 - the job of this process
+
+
+def _compiled(code: str, name: str) -> types.CodeType:
     """Compile a program whose lines a traceback can show."""
     with contextlib.suppress(UnicodeError):  # what cannot be encoded is not compiled either
         linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
     return compile(code, name, "exec", dont_inherit=True)
 
 
-def run_and_exit(code: str, main: types.ModuleType) -> NoReturn:
-    """Run the program to its end and exit with its status, as an interpreter does."""
+def run_and_exit(work: Callable[[], object]) -> NoReturn:
+    """Do the work to its end and exit with its status, as an interpreter does a program."""
     status = 1
     try:
-        status = _status_of(code, main)
+        status = _status_of(work)
         threading._shutdown()  # type: ignore[attr-defined]  # waits for threads, as the end does
         atexit._run_exitfuncs()
     finally:
-        if not _flush():
+        if not flush():
             status = status or 120
         os._exit(status)
 
 
-def _status_of(code: str, main: types.ModuleType) -> int:
+def _status_of(work: Callable[[], object]) -> int:
     try:
-        exec(compiled(code, _NAME), main.__dict__)  # noqa: S102 - the job of this process
+        work()
         return 0
     except SystemExit as error:
         return _exit_status(error.code)
@@ -89,15 +96,19 @@ def _status_of(code: str, main: types.ModuleType) -> int:
 
 
 def show(error: BaseException) -> None:
-    """Print a traceback without the frames of this module."""
+    """Print a traceback without the frames of this package."""
     trace = error.__traceback__
-    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+    while trace is not None and _is_own(trace.tb_frame.f_code):
         trace = trace.tb_next
     error = error.with_traceback(trace)
     if sys.excepthook is sys.__excepthook__:  # it would look for the lines in a file
         traceback.print_exception(error)
     else:
         sys.excepthook(type(error), error, trace)
+
+
+def _is_own(code: types.CodeType) -> bool:
+    return os.path.dirname(code.co_filename) == os.path.dirname(__file__)  # noqa: PTH120
 
 
 def _exit_status(code: Any) -> int:
@@ -110,7 +121,8 @@ def _exit_status(code: Any) -> int:
     return 1
 
 
-def _flush() -> bool:
+def flush() -> bool:
+    """Write out what the streams still hold, and say whether that was possible."""
     flushed = True
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -114,15 +114,20 @@ _CALLS = {
     "socketpair": (53, 199),
     "ioctl": (16, 29),
     "prlimit64": (302, 261),
+    "kill": (62, 129),
 }
 
 _NEWEST = 462  # mseal; what came after it is unknown here
 _AF_UNIX = 1
+_ALL_PROCESSES = 0xFFFFFFFF  # -1
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 
 
-def filter_program(machine: str) -> bytes:
-    """Return the filter for a machine, as the kernel takes it. KeyError on an unknown machine."""
+def filter_program(machine: str, *, may_signal_all: bool = True) -> bytes:
+    """Return the filter for a machine, as the kernel takes it. KeyError on an unknown machine.
+
+    Unless a program `may_signal_all` processes at once, it can do so to those it can name alone.
+    """
     column = list(ARCHITECTURES).index(machine)
     number = {name: numbers[column] for name, numbers in _CALLS.items()}
     refused = [each[column] for each in _REFUSED.values() if each[column] is not None]
@@ -140,6 +145,8 @@ def filter_program(machine: str) -> bytes:
         *_if_number(number["prlimit64"], _refuse_other_than(0, [0], errno.EPERM)),
         *_if_number(number["ioctl"], _refuse_these(1, [_TIOCSTI, _TIOCLINUX])),
     ]
+    if not may_signal_all:
+        steps += _if_number(number["kill"], _refuse_these(0, [_ALL_PROCESSES]))
     for each in refused:
         steps += _if_number(each, [_step(_RETURN, _ERRNO | errno.EPERM)])
     steps.append(_step(_RETURN, _ALLOW))
@@ -182,12 +189,12 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_char_p))
 
 
-def install() -> None:
+def install(*, may_signal_all: bool = True) -> None:
     """Filter the calls of this process and of all that it starts, for good.
 
     Raises OSError. It needs `gain_no_privileges` first.
     """
-    steps = filter_program(platform.machine())
+    steps = filter_program(platform.machine(), may_signal_all=may_signal_all)
     program = _Program(len(steps) // 8, steps)
     set_seccomp, filter_mode = 22, 2
     if libc.prctl(set_seccomp, ctypes.c_ulong(filter_mode), ctypes.byref(program), 0, 0) < 0:
