@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from types import ModuleType
 from typing import Any, ClassVar
 
 import pytest
@@ -25,7 +24,7 @@ class TestHardArithmetic(EnvContract):
 
 @pytest.fixture(scope="class")
 def made_with_a_table(
-    request: pytest.FixtureRequest, datasets: ModuleType, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     rows = [{"problem": f"What is {n} times 37?", "answer": n * 37} for n in range(100, 200)]
     path = tmp_path_factory.mktemp("data") / "rows.jsonl"

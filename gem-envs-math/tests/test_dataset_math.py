@@ -15,12 +15,13 @@ from gem_envs_math.answers import boxed
 from gem_envs_math.dataset_math import DatasetMath
 
 ROWS = [{"problem": f"What is {n} + 1000?", "answer": str(n + 1000)} for n in range(40)]
+FIELDS = {"question": "problem"}
 WriteRows = Callable[..., str]
 
 
 @pytest.fixture
 def env() -> DatasetMath:
-    return DatasetMath(data=ROWS)
+    return DatasetMath(data=ROWS, fields=FIELDS)
 
 
 def test_a_task_is_the_row_of_its_number(env: DatasetMath) -> None:
@@ -47,7 +48,9 @@ def test_a_task_outside_the_set_is_refused(env: DatasetMath, task: int) -> None:
 
 def test_the_seed_picks_the_task(env: DatasetMath) -> None:
     picked = [env.reset(seed=seed)[1]["task"] for seed in range(100)]
-    again = [DatasetMath(data=ROWS).reset(seed=seed)[1]["task"] for seed in range(100)]
+    again = [
+        DatasetMath(data=ROWS, fields=FIELDS).reset(seed=seed)[1]["task"] for seed in range(100)
+    ]
     assert picked == again
     assert len(set(picked)) > 20
 
@@ -84,14 +87,12 @@ def test_the_solution_is_the_gold_answer(env: DatasetMath) -> None:
 
 
 def test_the_price_of_an_unreadable_answer_is_a_parameter() -> None:
-    env = DatasetMath(data=ROWS, format_error_reward=-0.1)
+    env = DatasetMath(data=ROWS, fields=FIELDS, format_error_reward=-0.1)
     env.reset(seed=0)
     assert (env.step("").reward, env.reward_range) == (-0.1, (-0.1, 1.0))
 
 
-def test_instances_over_one_file_share_one_table(
-    datasets: ModuleType, write_rows: WriteRows
-) -> None:
+def test_instances_over_one_file_share_one_table(write_rows: WriteRows) -> None:
     path = write_rows(ROWS)
     first, second = (gem.make("math:GSM8K", data=path).unwrapped for _ in range(2))
     assert isinstance(first, DatasetMath)
@@ -99,7 +100,7 @@ def test_instances_over_one_file_share_one_table(
     assert first.table is second.table
 
 
-def test_instances_over_one_list_share_it(datasets: ModuleType) -> None:
+def test_instances_over_one_list_share_it() -> None:
     first, second = (gem.make("math:GSM8K", data=ROWS).unwrapped for _ in range(2))
     assert isinstance(first, DatasetMath)
     assert isinstance(second, DatasetMath)
@@ -121,9 +122,7 @@ def test_a_snapshot_holds_no_row(env: DatasetMath) -> None:
     assert "1007" not in text
 
 
-def test_a_snapshot_continues_in_another_instance(
-    datasets: ModuleType, write_rows: WriteRows
-) -> None:
+def test_a_snapshot_continues_in_another_instance(write_rows: WriteRows) -> None:
     with gem.make("math:GSM8K", data=write_rows(ROWS)) as env:
         env.reset(task=7)
         saved = Snapshot.from_json(env.snapshot().to_json())
@@ -149,25 +148,28 @@ def test_other_kinds_of_files_pose_the_same_tasks(
     monkeypatch.setenv("TQDM_DISABLE", "1")
     path, rows = tmp_path / name, datasets.Dataset.from_list(ROWS)
     getattr(rows, f"to_{path.suffix[1:]}")(str(path))
-    with gem.make("math:GSM8K", data=str(path), seed=3) as env, DatasetMath(data=ROWS) as same:
+    with (
+        gem.make("math:GSM8K", data=str(path), seed=3) as env,
+        DatasetMath(data=ROWS, fields=FIELDS) as same,
+    ):
         assert env.reset() == same.reset(seed=3)
 
 
-def test_the_fields_of_a_file_can_be_named(datasets: ModuleType, write_rows: WriteRows) -> None:
+def test_the_fields_of_a_file_can_be_named(write_rows: WriteRows) -> None:
     path = write_rows([{"question": "What is 9 + 9?", "answer": "9 + 9 = 18\n#### 18"}])
-    with gem.make("math:GSM8K", data=path, question_key="question") as env:
+    with gem.make("math:GSM8K", data=path, fields={"question": "question"}) as env:
         env.reset()
         assert env.step(boxed("18")).reward == 1.0
 
 
-def test_a_bad_file_is_refused_when_made(datasets: ModuleType, write_rows: WriteRows) -> None:
+def test_a_bad_file_is_refused_when_made(write_rows: WriteRows) -> None:
     path = write_rows([*ROWS, {"problem": "?", "answer": None}])
     with pytest.raises(DataError, match="row 41: the field 'answer' is None"):
         gem.make("math:GSM8K", data=path)
 
 
 @pytest.mark.parametrize("data", [5, True, {"problem": "?"}])
-def test_data_of_another_type_is_refused(datasets: ModuleType, data: Any) -> None:
+def test_data_of_another_type_is_refused(data: Any) -> None:
     with pytest.raises(BadArguments, match="data"):
         gem.make("math:GSM8K", data=data)
 
@@ -185,6 +187,6 @@ def test_an_unknown_option_of_reset_is_refused(env: DatasetMath) -> None:
 @pytest.mark.skipif(find_spec("datasets") is not None, reason="the extra `data` is installed")
 def test_without_the_extra_the_answer_is_the_pip_command(write_rows: WriteRows) -> None:
     with pytest.raises(MissingRequirement, match='pip install "datasets>='):
-        gem.make("math:GSM8K", data=write_rows(ROWS))
+        gem.make("math:GSM8K")
     with pytest.raises(MissingRequirement, match='pip install "datasets>='):
-        DatasetMath(data=write_rows(ROWS))
+        gem.make("math:GSM8K", data=write_rows([], "rows.parquet"))

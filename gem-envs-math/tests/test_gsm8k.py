@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -14,7 +13,7 @@ TASKS = {"test": 1319, "train": 7473}
 
 
 @pytest.fixture(params=list(TASKS))
-def env(request: pytest.FixtureRequest, datasets: ModuleType, gsm8k: Path) -> Iterator[gem.Env]:
+def env(request: pytest.FixtureRequest, gsm8k: Path) -> Iterator[gem.Env]:
     with gem.make("math:GSM8K", data=str(gsm8k / f"{request.param}.jsonl")) as env:
         assert env.num_tasks == TASKS[request.param]
         yield env

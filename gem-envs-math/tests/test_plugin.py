@@ -11,7 +11,6 @@ import pytest
 import gem
 from gem.targets import load_target
 from gem_envs_math.plugin import plugin
-from gem_envs_math.tables import REQUIRES
 
 LISTING = """
 import json, sys
@@ -50,18 +49,9 @@ def test_arithmetic_imports_no_third_party_package() -> None:
     assert not HEAVY & set(run(GENERATING))
 
 
-def test_gsm8k_keeps_the_arguments_that_its_id_has_elsewhere() -> None:
-    assert gem.spec("math:GSM8K").kwargs == {
-        "dataset_name": "axon-rl/GSM-8k",
-        "question_key": "problem",
-        "answer_key": "answer",
-    }
-
-
-def test_the_extra_requires_what_the_table_does() -> None:
-    assert gem.spec("math:GSM8K").requires == REQUIRES
-    declared = importlib.metadata.requires("gem-envs-math") or []
-    assert [each.partition(";")[0].strip() for each in declared if "extra" in each] == [*REQUIRES]
+def test_gsm8k_is_the_data_set_that_its_id_has_elsewhere() -> None:
+    source = gem.spec("math:GSM8K").kwargs["source"]
+    assert (source["hub"], source["fields"]) == ("axon-rl/GSM-8k", {"question": "problem"})
 
 
 @pytest.mark.parametrize("spec", plugin.envs, ids=lambda spec: spec.id)

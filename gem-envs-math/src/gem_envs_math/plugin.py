@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gem.specs import EnvSpec, PluginManifest
+from gem.specs import DataSource, EnvSpec, PluginManifest
 
 __all__ = ["plugin"]
 
@@ -21,12 +21,15 @@ plugin = PluginManifest(
             id="math:GSM8K",
             target="gem_envs_math.dataset_math:DatasetMath",
             kwargs={
-                "dataset_name": "axon-rl/GSM-8k",
-                "question_key": "problem",
-                "answer_key": "answer",
+                "source": DataSource(
+                    hub="axon-rl/GSM-8k",
+                    fields={"question": "problem"},
+                    role="train",
+                    licence="MIT",
+                    homepage="https://github.com/openai/grade-school-math",
+                )
             },
             summary="Word problems of grade school mathematics, each with one number as answer.",
-            requires=("datasets>=3.0",),
             blocking=False,  # what may wait, loading the table, is done by the constructor
             source="axon-rl/GSM-8k on the Hugging Face Hub, from openai/grade-school-math",
             licence="MIT",
