@@ -1,0 +1,94 @@
+"""Questions from a data set with a few options, of which one is right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from gem.data import DataSource, Rows
+from gem.errors import BadArguments
+from gem_envs_qa.asked import Asked, Verdict
+from gem_envs_qa.extraction import AnswerForm
+from gem_envs_qa.layout import laid_out
+from gem_envs_qa.options import LETTERS, are_distinct, meant
+from gem_envs_qa.rows import Chosen, chosen_kind
+from gem_envs_qa.tables import table_of
+
+__all__ = ["Choice"]
+
+
+class Choice(Asked[Chosen]):
+    """One question with options, answered by the letter or the text of one.
+
+    Rows have a `question`, `options` (a list of texts, with or without letters) and an `answer` (the
+    letter or the text of the right one), and may have a `context`. With `options` here, all rows
+    have these, and none of their own. How an answer is read is in `gem_envs_qa.options`. Data,
+    `answer_form` and errors are as for `Question`.
+
+    >>> rows = [{"question": "Is ice cold?", "answer": True}]
+    >>> env = Choice(data=rows, options=("True", "False"))
+    >>> observation, info = env.reset(task=0)
+    >>> env.step("<answer>A) True</answer>").reward
+    1.0
+    """
+
+    def __init__(
+        self,
+        *,
+        source: DataSource | None = None,
+        data: str | Path | Rows | None = None,
+        fields: Mapping[str, str] | None = None,
+        split: str | None = None,
+        limit: int | None = None,
+        streaming: bool = False,
+        options: tuple[str, ...] | None = None,
+        answer_form: AnswerForm = "answer",
+        format_error_reward: float = 0.0,
+    ) -> None:
+        table = table_of(
+            chosen_kind(_checked(options)),
+            source=source,
+            data=data,
+            fields=fields,
+            split=split,
+            limit=limit,
+            streaming=streaming,
+        )
+        super().__init__(table, answer_form=answer_form, format_error_reward=format_error_reward)
+
+    def prompt(self) -> str:
+        row = self.row()
+        instruction = (
+            f"Put your final answer in {self.shape()}: the letter or the text of one option, and "
+            "nothing else. Only the last one is graded."
+        )
+        return laid_out(row.question, instruction, context=row.context, options=row.options)
+
+    def expected(self) -> str:
+        return f"Expected the letter or the text of one option inside {self.shape()}."
+
+    def verdict(self, answer: str) -> Verdict:
+        row = self.row()
+        place = meant(answer, row.options)
+        if place is None:
+            return Verdict(None, False, {"chosen": None})
+        is_right = place == row.right
+        return Verdict(float(is_right), is_right, {"chosen": LETTERS[place]})
+
+    def gold(self) -> str:
+        return LETTERS[self.row().right]
+
+    def guess(self) -> str:
+        return LETTERS[self.sample_rng.randrange(len(self.row().options))]
+
+
+def _checked(options: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    if options is None:
+        return None
+    if not 2 <= len(options) <= len(LETTERS) or not are_distinct(options):
+        raise BadArguments(
+            f"Choice was given options={options!r:.100}. Give 2 to 26 texts that differ, and none "
+            "that is a letter of another.",
+            subject="Choice",
+        )
+    return tuple(options)

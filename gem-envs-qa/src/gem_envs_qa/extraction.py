@@ -1,0 +1,92 @@
+r"""Find the final answer in what a policy wrote. Knows nothing about what is right.
+
+Two forms, of which an environment asks for one: `<answer>...</answer>`, and `\boxed{...}`.
+
+- The last one that is closed counts. Of two that are nested the inner one is the last.
+- One that is not closed is none; what stands before it still counts.
+- Nothing inside `<think>...</think>` counts. A `<think>` that is not closed goes on to the end; a
+  `</think>` that comes first closes a thought that the chat template has opened.
+- White space at both ends is dropped, and in a box one `\text{...}` around everything.
+
+Time is linear in the length of the text, and no text raises.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Literal
+
+from gem.parsing.cursor import outside_thought
+
+__all__ = ["AnswerForm", "example", "find_answer", "written"]
+
+AnswerForm = Literal["answer", "boxed"]
+
+_OPEN, _CLOSE = "<answer>", "</answer>"
+_BRACES = re.compile(r"\\boxed\s*\{|\\[{}]|[{}]")
+_TEXT = re.compile(r"\\(?:text|textbf|textrm|mathrm|mathbf)\s*\{([^{}]*)\}")
+
+
+def written(answer: str, form: AnswerForm) -> str:
+    r"""Write an answer as a policy is asked to.
+
+    >>> written("Bonn", "answer"), written("Bonn", "boxed")
+    ('<answer>Bonn</answer>', '\\boxed{Bonn}')
+    """
+    return f"{_OPEN}{answer}{_CLOSE}" if form == "answer" else f"\\boxed{{{answer}}}"
+
+
+def example(form: AnswerForm) -> str:
+    """Return the form itself, for instructions; it holds no answer."""
+    return written("...", form)
+
+
+def find_answer(text: str, form: AnswerForm) -> str | None:
+    r"""Return the final answer, None where there is none in this form.
+
+    >>> find_answer("<answer>Rome</answer> No: <answer> Bonn </answer>", "answer")
+    'Bonn'
+    >>> find_answer(r"<think>\boxed{Rome}?</think> \boxed{\text{Bonn}}", "boxed")
+    'Bonn'
+    """
+    said = "\n".join(text[start:end] for start, end in outside_thought(text))
+    return _FINDERS[form](said)
+
+
+def _last_tagged(text: str) -> str | None:
+    end = text.rfind(_CLOSE)
+    start = text.rfind(_OPEN, 0, end) if end >= 0 else -1
+    if start < 0:
+        return None
+    return text[start + len(_OPEN) : end].partition(_CLOSE)[0].strip()
+
+
+def _last_boxed(text: str) -> str | None:
+    start = text.find("\\boxed")
+    if start < 0:
+        return None
+    opened: list[int] = []  # where the inside of each open brace starts; -1 if it is no box
+    first, last = -1, -1
+    for found in _BRACES.finditer(text, start):
+        token = found.group()
+        if token == "}":
+            inside = opened.pop() if opened else -1
+            if inside > first:
+                first, last = inside, found.start()
+        elif token == "{":
+            opened.append(-1)
+        elif len(token) > 2:
+            opened.append(found.end())
+    return None if first < 0 else _without_text_mode(text[first:last].strip())
+
+
+def _without_text_mode(inside: str) -> str:
+    found = _TEXT.fullmatch(inside)
+    return inside if found is None else found[1].strip()
+
+
+_FINDERS: dict[AnswerForm, Callable[[str], str | None]] = {
+    "answer": _last_tagged,
+    "boxed": _last_boxed,
+}

@@ -1,0 +1,99 @@
+"""Read which of several options an answer means. Knows nothing about questions.
+
+An answer means an option in one of four ways, tried in this order:
+
+1. its letter, in either case: `B`, `b`, `(B)`, `B.`, `B)`, `B:`, `option B`;
+2. its text, in the form of `normalising`: case, punctuation and articles make no difference;
+3. another word for its text: yes is true, no is false, uncertain is unknown, and, as some data
+   sets label them, entailment is true and "not entailment" is false;
+4. its letter and its text: `B) False`. The two must agree.
+
+Whatever else stands in an answer makes it mean none of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gem_envs_qa.normalising import LONGEST, normal_form
+
+__all__ = ["LETTERS", "are_distinct", "lettered", "meant", "unlettered"]
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+_LETTER = re.compile(r"(?:option\s+)?\(?([A-Za-z])\s*[).:]{0,2}", re.IGNORECASE)
+_LETTER_AND_TEXT = re.compile(
+    r"(?:option\s+)?\(?([A-Za-z])[).:]{1,2}\s*(\S.*)", re.IGNORECASE | re.DOTALL
+)
+_SAME = {
+    "yes": "true",
+    "no": "false",
+    "uncertain": "unknown",
+    "entailment": "true",
+    "not entailment": "false",
+    "notentailment": "false",
+}
+
+
+def lettered(options: Sequence[str]) -> str:
+    r"""Lay options out, a letter before each.
+
+    >>> lettered(["True", "False"])
+    'A) True\nB) False'
+    """
+    return "\n".join(f"{letter}) {text}" for letter, text in zip(LETTERS, options, strict=False))
+
+
+def unlettered(options: Sequence[str]) -> tuple[str, ...]:
+    """Return the options without their letters, where each one begins with its own.
+
+    >>> unlettered(["A) True", "B) False"]), unlettered(["A) True", "False"])
+    (('True', 'False'), ('A) True', 'False'))
+    """
+    parts = [_LETTER_AND_TEXT.fullmatch(option.strip()) for option in options]
+    texts = tuple(
+        part[2].strip()
+        for part, letter in zip(parts, LETTERS, strict=False)
+        if part is not None and part[1] == letter
+    )
+    return texts if len(texts) == len(options) else tuple(option.strip() for option in options)
+
+
+def are_distinct(options: Sequence[str]) -> bool:
+    """Say whether no answer can mean two of these options, by its text or a letter."""
+    forms = {normal_form(option) for option in options}
+    letters = {letter.lower() for letter, _ in zip(LETTERS, options, strict=False)}
+    return len(forms) == len(options) and not forms & letters and "" not in forms
+
+
+def meant(answer: str, options: Sequence[str]) -> int | None:
+    """Return the place, from 0, of the option that an answer means; None for none of them.
+
+    >>> options = ["True", "False"]
+    >>> [meant(each, options) for each in ("b", "no", "(B) False.", "A) False", "C")]
+    [1, 1, 1, None, None]
+    """
+    said = answer.strip()
+    if not said or len(said) > LONGEST:
+        return None
+    if letter := _LETTER.fullmatch(said):
+        return _placed(letter[1], options)
+    named = _named(said, options)
+    if named is None and (both := _LETTER_AND_TEXT.fullmatch(said)):
+        place = _placed(both[1], options)
+        return place if place is not None and place == _named(both[2], options) else None
+    return named
+
+
+def _placed(letter: str, options: Sequence[str]) -> int | None:
+    place = LETTERS.index(letter.upper())
+    return place if place < len(options) else None
+
+
+def _named(text: str, options: Sequence[str]) -> int | None:
+    said = normal_form(text)
+    forms = [normal_form(option) for option in options]
+    if said not in forms:  # a word of the options' own goes before another word for it
+        said, forms = _SAME.get(said, said), [_SAME.get(form, form) for form in forms]
+    return forms.index(said) if forms.count(said) == 1 else None

@@ -1,0 +1,100 @@
+"""What these environments need of a row: a question, and the answers or options that go with it."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gem.data import Misfit, RowKind
+from gem_envs_qa.normalising import LONGEST
+from gem_envs_qa.options import LETTERS, are_distinct, meant, unlettered
+
+__all__ = ["OPEN", "Chosen", "Open", "chosen_kind"]
+
+
+class Open(NamedTuple):
+    """A question and every answer that is accepted. `context` may be empty."""
+
+    question: str
+    answers: tuple[str, ...]
+    context: str
+
+
+class Chosen(NamedTuple):
+    """A question, its options without letters, and the place of the right one, from 0."""
+
+    question: str
+    options: tuple[str, ...]
+    right: int
+    context: str
+
+
+def _open(row: Mapping[str, Any]) -> Open:
+    answers = row["answer"]
+    accepted = answers if _is_list(answers) else [answers]
+    texts = tuple(_answer(each) for each in accepted)
+    if not texts or not all(0 < len(text) <= LONGEST for text in texts):
+        wanted = f"an answer of 1 to {LONGEST} characters, or a list of such answers"
+        raise Misfit("answer", answers, wanted)
+    return Open(_text(row, "question"), texts, _text(row, "context", may_be_empty=True))
+
+
+OPEN = RowKind("question", read=_open, needs=("question", "answer"), optional={"context": ""})
+
+
+@functools.lru_cache(maxsize=64)
+def chosen_kind(options: tuple[str, ...] | None) -> RowKind[Chosen]:
+    """Return the kind of rows with options of their own, or all with the same ones.
+
+    Equal arguments give the same kind, so that environments share a table.
+    """
+
+    def read(row: Mapping[str, Any]) -> Chosen:
+        texts = _options(row["options"]) if options is None else options
+        answer = row["answer"]
+        right = meant(_answer(answer), texts)
+        if right is None:
+            raise Misfit("answer", answer, f"the letter or the text of one of {list(texts)!r:.200}")
+        context = _text(row, "context", may_be_empty=True)
+        return Chosen(_text(row, "question"), texts, right, context)
+
+    needs = ("question", "answer") if options is not None else ("question", "options", "answer")
+    return RowKind("question with options", read=read, needs=needs, optional={"context": ""})
+
+
+def _options(options: Any) -> tuple[str, ...]:
+    if _is_list(options) and 2 <= len(options) <= len(LETTERS):
+        texts = unlettered([_answer(each) for each in options])
+        if all(texts) and are_distinct(texts):
+            return texts
+    raise Misfit("options", options, "a list of 2 to 26 different texts")
+
+
+def _answer(value: Any) -> str:
+    """Return an answer as text; empty where it is none. Numbers and booleans are as Python's."""
+    if isinstance(value, str):
+        return value.strip() if _is_utf8(value) else ""
+    if isinstance(value, (bool, int)):
+        return str(value)
+    return str(value) if isinstance(value, float) and math.isfinite(value) else ""
+
+
+def _text(row: Mapping[str, Any], field: str, *, may_be_empty: bool = False) -> str:
+    value = row[field]
+    if isinstance(value, str) and _is_utf8(value) and (may_be_empty or value.strip()):
+        return value.strip()
+    raise Misfit(field, value, "text")
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, which JSON can spell
+        return False
+    return True

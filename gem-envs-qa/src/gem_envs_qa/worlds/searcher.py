@@ -1,0 +1,33 @@
+"""The policy `searcher`: it reads the question and the results of its searches, nothing else."""
+
+from __future__ import annotations
+
+import re
+
+from gem.conversation import Request
+from gem_envs_qa.extraction import written
+from gem_envs_qa.worlds.documents import Document
+from gem_envs_qa.worlds.searching import next_move
+
+__all__ = ["Searcher"]
+
+_QUESTION = re.compile(r"^Question: (.+)$", re.MULTILINE)
+_DOCUMENT = re.compile(r"^\[[0-9]+\] document (\S+): (.*)\n(.*)$", re.MULTILINE)
+_SEARCH = re.compile(r"<search>(.*)</search>")
+
+
+class Searcher:
+    """Answer the questions of `qa:Worlds-v0` by searching, as its documents are worded."""
+
+    name = "searcher"
+
+    def __call__(self, request: Request) -> str:
+        said = [each.text for each in request.messages if each.role == "assistant"]
+        told = "\n".join(each.text for each in request.messages if each.role != "assistant")
+        question = _QUESTION.search(told)
+        if question is None:
+            return ""
+        read = [Document(*found) for found in _DOCUMENT.findall(told)]
+        searched = [found[1] for text in said if (found := _SEARCH.search(text))]
+        is_answer, text = next_move(question[1], read, searched)
+        return written(text, "answer") if is_answer else f"<search>{text}</search>"
