@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from gem import __version__
-from gem.cli import check, list_envs, play, plugins, replay, show
+from gem.cli import check, data, list_envs, play, plugins, replay, show
 from gem.cli.text import one_line
 from gem.errors import GemError
 
@@ -24,6 +24,7 @@ __all__ = ["main"]
 _BUILT_IN = {
     "list": list_envs.add_command,
     "show": show.add_command,
+    "data": data.add_command,
     "plugins": plugins.add_command,
     "play": play.add_command,
     "replay": replay.add_command,

@@ -6,9 +6,11 @@ Knows nothing about rows.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gem.data.arrow import undecoded
 from gem.data.quiet import Quiet, one_line, root_of
 from gem.errors import DataError
 from gem.specs import DataSource
@@ -16,17 +18,22 @@ from gem.specs import DataSource
 if TYPE_CHECKING:
     import datasets
 
-__all__ = ["commit_of", "find_hub_rows"]
+__all__ = ["HubRows", "find_hub_rows"]
 
 _REACH_TIMEOUT_S = 5.0
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,40}")
 
 
-def find_hub_rows(
-    source: DataSource, *, needs: str, is_streamed: bool
-) -> tuple[datasets.Dataset | datasets.IterableDataset, str | None]:
-    """Return the split's rows and the commit that they are of, where it is known.
+class HubRows(NamedTuple):
+    """The rows of one split, and the commit that they are of, where it is known."""
+
+    rows: Any
+    commit: str | None
+
+
+def find_hub_rows(source: DataSource, *, needs: str, is_streamed: bool) -> HubRows:
+    """Return a `datasets.Dataset`, or an iterator of rows that are fetched as they are taken.
 
     `needs` tells an error which fields a local file must have. Raises DataError, within seconds
     where the hub cannot be reached and the data set is not in the cache.
@@ -48,10 +55,23 @@ def find_hub_rows(
         except Exception as error:
             raise _not_had(source, error, needs=needs, is_reached=is_reached) from error
     rows = _one_split(source, loaded)
-    got = commit or commit_of(rows)
+    if is_streamed:
+        return HubRows(_arriving(source, rows), commit)
+    commit = commit or _commit_of(rows)
     if not is_reached:
-        _check_commit(source, got)
-    return rows, got
+        _check_commit(source, commit)
+    return HubRows(rows, commit)
+
+
+def _arriving(source: DataSource, rows: datasets.IterableDataset) -> Iterator[Any]:
+    try:
+        yield from undecoded(rows)
+    except Exception as error:
+        raise DataError(
+            f"The stream of {source.hub!r} broke off ({one_line(root_of(error))}). Try again, "
+            "or without streaming=True, which downloads the whole first.",
+            source=str(source.hub),
+        ) from error
 
 
 def _ask_hub(source: DataSource) -> tuple[bool, str | None]:
@@ -74,18 +94,18 @@ def _ask_hub(source: DataSource) -> tuple[bool, str | None]:
         found = huggingface_hub.HfApi().dataset_info(
             str(source.hub), revision=source.revision, timeout=_REACH_TIMEOUT_S
         )
-    except (HfHubHTTPError, HFValidationError):
-        return True, None  # an answer, if a bad one: load_dataset says which
+    except (HfHubHTTPError, HFValidationError) as error:
+        status = getattr(getattr(error, "response", None), "status_code", 0)
+        return status < 500, None  # an answer, if a bad one: load_dataset says which
     except Exception:  # noqa: BLE001 - each version has another HTTP library's errors
         return False, None
     return True, found.sha
 
 
-def commit_of(rows: Any) -> str | None:
-    """Return the commit that rows were read from, as the library's cache tells it."""
-    paths = [*(rows.download_checksums or {}), *(file["filename"] for file in rows.cache_files)]
-    found = [commit for path in paths for commit in _COMMIT.findall(str(path))]
-    return found[0] if found else None
+def _commit_of(rows: datasets.Dataset) -> str | None:
+    """Return the commit that rows in the library's cache are of: the name of their folder."""
+    names = [Path(file["filename"]).parent.name for file in rows.cache_files]
+    return next(filter(_COMMIT.fullmatch, names), None)
 
 
 def _check_commit(source: DataSource, got: str | None) -> None:

@@ -35,14 +35,16 @@ class Mark:
         stamps = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
         text = json.dumps([stamps, count, dict(reader.names), *identity(reader.kind)])
         digest = blake2b(text.encode(), digest_size=16).hexdigest()
+        self._has_files = bool(files)  # rows in memory have none, and are checked by each process
         self._path = Path(datasets.config.HF_DATASETS_CACHE, "gem-checked", digest)
 
     def is_set(self) -> bool:
         """Say whether the table has been checked."""
-        return self._path.exists()
+        return self._has_files and self._path.exists()
 
     def set(self) -> None:
         """Note that the table has been checked, if the folder can be written."""
-        with suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._path.touch()
+        if self._has_files:
+            with suppress(OSError):
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                self._path.touch()

@@ -1,0 +1,184 @@
+"""`gem-env data`: where an environment's rows are from, what they are, and what two share."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gem.cli.options import env_kwargs
+from gem.cli.text import columns, one_line
+
+if TYPE_CHECKING:
+    from gem.data import Overlap, Table
+    from gem.specs import EnvSpec
+
+__all__ = ["add_command"]
+
+_EPILOGUE = """\
+examples:
+  gem-env data math:GSM8K --prefetch
+  gem-env data math:GSM8K --env-kwargs '{"data": "mine.jsonl"}'
+  gem-env data math:GSM8K --against eval:MATH500
+"""
+_MOST_SHOWN = 300
+_MOST_PAIRS = 10
+
+
+def add_command(commands: Any) -> None:
+    """Add `data` to the commands."""
+    parser = commands.add_parser(
+        "data",
+        help="what rows an environment poses, and from where",
+        description="Show the data of an environment: source, revision, licence, fields and "
+        "first rows. It is downloaded if it is not in the cache. With --against, compare it "
+        "with another's; the exit status is 1 if they share a row.",
+        epilog=_EPILOGUE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("id", metavar="ID", help="an environment's id, as `gem-env list` shows it")
+    parser.add_argument(
+        "--env-kwargs", metavar="JSON", default="{}", help="arguments of the environment"
+    )
+    parser.add_argument(
+        "--rows", metavar="N", type=int, default=3, help="how many rows to show (3)"
+    )
+    parser.add_argument("--prefetch", action="store_true", help="only fetch and check it")
+    parser.add_argument("--against", metavar="ID", help="find rows that are in both")
+    parser.add_argument(
+        "--against-kwargs", metavar="JSON", default="{}", help="arguments of that environment"
+    )
+    parser.add_argument(
+        "--of", metavar="FIELD", default="question", help="the field to compare (question)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=_run)
+
+
+class _Data(NamedTuple):
+    """One environment's table, as it was asked for."""
+
+    spec: EnvSpec
+    table: Table[Any]
+
+
+def _run(options: argparse.Namespace) -> int:
+    data = _found(options.id, options.env_kwargs)
+    if options.against is not None:
+        return _compare(data, _found(options.against, options.against_kwargs), options)
+    facts = _facts(data, 0 if options.prefetch else options.rows)
+    print(json.dumps(facts, indent=2) if options.json else _page(facts))
+    return 0
+
+
+def _found(env_id: str, kwargs: str) -> _Data:
+    """Return an environment's table. Raises BadArguments for one that reads none."""
+    from gem import registry
+    from gem.data import Table
+    from gem.errors import BadArguments
+
+    spec = registry.spec(env_id)
+    print(f"Reading the data of {one_line(env_id)} ...", file=sys.stderr, flush=True)
+    with registry.make(env_id, **env_kwargs(kwargs)) as env:
+        table = getattr(env, "table", None)
+    if isinstance(table, Table):
+        return _Data(spec, table)
+    raise BadArguments(
+        f"{env_id} reads no table of rows ({spec.source or 'its source is not stated'}). Name "
+        "an environment over a data set.",
+        subject=env_id,
+    )
+
+
+def _facts(data: _Data, rows: int) -> dict[str, Any]:
+    spec, table = data
+    source = table.origin.source
+    facts = {
+        "id": spec.id,
+        "kind": table.kind.name,
+        "source": table.origin.name if source is None else source.hub,
+        "config": source and source.config,
+        "split": source and source.split,
+        "role": source and source.role,
+        "revision_asked": source and source.revision,
+        "revision": table.origin.revision,
+        "licence": source and source.licence,
+        "homepage": source and source.homepage,
+        "rows": len(table),
+        "fields": dict(table.fields),
+    }
+    shown = [_shown(record) for record in islice(table.records(), max(rows, 0))]
+    return {**facts, "first": shown}
+
+
+def _shown(record: Mapping[str, Any]) -> dict[str, str]:
+    return {field: _cut(value) for field, value in record.items()}
+
+
+def _cut(value: object) -> str:
+    """Return any value of a row as one short line."""
+    if isinstance(value, bytes):
+        return f"({len(value):,} bytes)"
+    text = value[:_MOST_SHOWN] if isinstance(value, str) else json.dumps(value, default=_cut)
+    is_cut = len(value if isinstance(value, str) else text) > _MOST_SHOWN
+    return one_line(text[:_MOST_SHOWN]) + (" ..." if is_cut else "")
+
+
+def _page(facts: Mapping[str, Any]) -> str:
+    blocks = [one_line(facts["id"]), columns(_rows(facts), margin="  ")]
+    for number, row in enumerate(facts["first"]):
+        blocks.append(f"Task {number}\n{columns(list(row.items()), margin='  ')}")
+    return "\n\n".join(blocks)
+
+
+def _rows(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    asked, got = facts["revision_asked"], facts["revision"]
+    renamed = (f"{ours} (theirs: {theirs})" for ours, theirs in facts["fields"].items())
+    pin = "" if asked or not got else f'--env-kwargs \'{{"source": {{"revision": "{got}"}}}}\''
+    rows = [
+        ("rows", f"{facts['rows']:,}, each a {facts['kind']}"),
+        ("source", facts["source"]),
+        ("config", facts["config"]),
+        ("split", facts["split"]),
+        ("role", facts["role"]),
+        ("asked for", asked and f"revision {asked}"),
+        ("revision", got),
+        ("to pin it", pin),
+        ("licence", facts["licence"]),
+        ("homepage", facts["homepage"]),
+        ("fields", ", ".join(renamed)),
+    ]
+    return [(name, value) for name, value in rows if value]
+
+
+def _compare(a: _Data, b: _Data, options: argparse.Namespace) -> int:
+    from gem.data import contamination
+
+    overlap = contamination(a.table, b.table, of=options.of)
+    if options.json:
+        ids = {"a": a.spec.id, "b": b.spec.id, "of": options.of}
+        print(json.dumps({**ids, **overlap._asdict(), "share": overlap.share}, indent=2))
+    else:
+        print(_overlap_page(a, b, overlap, options.of))
+    return int(overlap.share > 0)
+
+
+def _overlap_page(a: _Data, b: _Data, overlap: Overlap, of: str) -> str:
+    found = len(overlap.exact) + len(overlap.normalised)
+    rows = [
+        ("compared", f"{of} of {a.spec.id} ({overlap.rows[0]:,} rows)"),
+        ("with", f"{of} of {b.spec.id} ({overlap.rows[1]:,} rows)"),
+        ("exact", f"{len(overlap.exact):,}"),
+        ("normalised", f"{len(overlap.normalised):,}, the same but for case, spaces and marks"),
+        ("share", f"{overlap.share:.2%} of the rows of {b.spec.id}"),
+    ]
+    pairs = [
+        (f"task {first} = task {second}", _cut(b.table.record(second)[of])[:100])
+        for first, second in (*overlap.exact, *overlap.normalised)[:_MOST_PAIRS]
+    ]
+    if found > len(pairs):
+        pairs.append((f"and {found - len(pairs):,} more", "(--json lists all)"))
+    return "\n\n".join(filter(None, [columns(rows), columns(pairs)]))
