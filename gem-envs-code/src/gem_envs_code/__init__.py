@@ -1,0 +1,1 @@
+"""Programming problems graded by their tests: the environments `code:` of GEM."""

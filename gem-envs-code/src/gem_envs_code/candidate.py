@@ -1,0 +1,191 @@
+"""The host's side of a candidate's jail: what is asked of the program, and how that ended.
+
+Knows nothing about what was expected.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal
+
+from gem_envs_code.jails import Options, open_jail
+
+if TYPE_CHECKING:
+    from gem_tools.sandbox import ExecResult, Session
+
+__all__ = ["Candidate", "Ending", "Limits"]
+
+_MARGIN_S = 10.0
+_MOST_HEAD = 1 << 15
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What each test may use: seconds of CPU time, memory of 2**20 bytes, bytes of output.
+
+    A test also ends when twice its CPU time and a second more have gone by.
+    """
+
+    time_s: float = 4.0
+    memory_mb: int = 512
+    output_bytes: int = 4 << 20
+
+    @property
+    def wall_s(self) -> float:
+        """Seconds of the clock after which a test ends."""
+        return 2 * self.time_s + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a process of the candidate ended, what it wrote, and in a few words why it failed."""
+
+    verdict: Literal["ended", "error", "timeout", "memory"]
+    output: bytes = b""
+    why: str = ""
+    cpu_s: float = 0.0
+
+
+class Candidate:
+    """A program in a jail of its own, opened when it is first asked something.
+
+    `given` are texts that run before it, in the same namespace. Each question gets a new process.
+    A program that brings its jail down gets a new one with the next question.
+    """
+
+    def __init__(
+        self, program: str, limits: Limits, options: Options, *, given: Sequence[str] = ()
+    ) -> None:
+        self._program, self._given = program, list(given)
+        self._limits, self._options = limits, options
+        self._session: Session | None = None
+        self._broken: Ending | None = None
+
+    async def __aenter__(self) -> Candidate:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._close()
+
+    async def run(self, inputs: Sequence[str]) -> list[Ending]:
+        """Run the program on each input, up to the first on which it does not end well."""
+        endings = await self._ask({"streams": list(inputs)}, len(inputs))
+        if endings is None and len(inputs) > 1:  # its jail is gone: find out at which
+            return await self._run_singly(inputs)
+        return endings or [self._last]
+
+    async def _run_singly(self, inputs: Sequence[str]) -> list[Ending]:
+        endings: list[Ending] = []
+        for each in inputs:
+            endings += await self.run([each])
+            if endings[-1].verdict != "ended":
+                break
+        return endings
+
+    async def call(self, name: str, arguments: str) -> Ending:
+        """Call a function with encoded arguments; the output is JSON that the candidate wrote."""
+        return await self._one({"call": {"name": name, "arguments": arguments}})
+
+    async def exam(self, test: str, word: str) -> Ending:
+        """Run a test in the candidate's own process; the output is the word where it passed."""
+        return await self._one({"exam": {"test": test, "word": word}})
+
+    async def _one(self, order: dict[str, Any]) -> Ending:
+        return (await self._ask(order, 1) or [self._last])[0]
+
+    async def _ask(self, order: dict[str, Any], count: int) -> list[Ending] | None:
+        """Return the endings, None where the jail ended instead: `_last` then says how."""
+        from gem_tools.sandbox import SessionEnded
+
+        try:
+            if self._session is None:
+                await self._open()
+            if self._broken is not None:
+                return [self._broken]
+            return _endings(*await self._exchange(order, count), limits=self._limits)
+        except SessionEnded as ended:
+            await self._close()
+            self._last = _lost(ended.result)
+            return None
+
+    async def _open(self) -> None:
+        limits = self._limits
+        texts = [*self._given, self._program]
+        self._session = await open_jail(
+            self._options, "driver", memory_mb=limits.memory_mb, program="\n".join(texts)
+        )
+        told = {
+            "cpu_s": limits.time_s,
+            "wall_s": limits.wall_s,
+            "output_bytes": limits.output_bytes,
+        }
+        [report], _ = await self._exchange({"load": {"texts": texts, "limits": told}}, 1)
+        why = report.get("broken")
+        self._broken = None if why is None else Ending("error", why=str(why))
+
+    async def _exchange(
+        self, order: dict[str, Any], count: int
+    ) -> tuple[list[dict[str, Any]], bytes]:
+        assert self._session is not None
+        reply = await self._session.ask(
+            json.dumps(order).encode("ascii"),
+            timeout_s=self._limits.wall_s * count + _MARGIN_S,
+            max_reply_bytes=(self._limits.output_bytes + _MOST_HEAD) * count,
+        )
+        head, _, contents = reply.partition(b"\n")
+        return json.loads(head), contents
+
+    async def _close(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            await session.aclose()
+
+
+def _endings(
+    reports: Sequence[dict[str, Any]], contents: bytes, *, limits: Limits
+) -> list[Ending]:
+    endings, start = [], 0
+    for report in reports:
+        end = start + report["size"]
+        endings.append(_ending(report, contents[start:end], limits))
+        start = end
+    return endings
+
+
+def _ending(report: dict[str, Any], output: bytes, limits: Limits) -> Ending:
+    status, cpu_s = report["status"], report["cpu_s"]
+    if status == "ok":
+        return Ending("ended", output, cpu_s=cpu_s)
+    if status == "timeout":
+        return Ending("timeout", why=f"ran longer than {limits.time_s:g} s", cpu_s=cpu_s)
+    if status == "memory":
+        return Ending("memory", why="took too much memory", cpu_s=cpu_s)
+    if status == "output_limit":
+        return Ending("error", why=f"wrote more than {limits.output_bytes} bytes", cpu_s=cpu_s)
+    return Ending("error", why=_words(report), cpu_s=cpu_s)
+
+
+def _words(report: dict[str, Any]) -> str:
+    """Return the last line of a traceback, or how the process ended without one."""
+    if report["signal"] is not None:
+        return f"killed by signal {report['signal']}"
+    said = [line for line in report["said"].splitlines() if line.strip()]
+    return said[-1].strip() if said else f"exit status {report['exit_code']}"
+
+
+def _lost(result: ExecResult) -> Ending:
+    """Return how a program ended that brought its whole jail down."""
+    if result.status == "memory":
+        return Ending("memory", why="took too much memory")
+    if result.status == "timeout":
+        return Ending("timeout", why="stopped what was to end it")
+    return Ending("error", why=f"ended its own jail ({result.summary})")

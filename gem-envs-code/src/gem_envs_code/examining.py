@@ -1,0 +1,117 @@
+"""Run assertions about a candidate that is in another jail.
+
+The host carries each call from the test to the candidate, and what it returned back. Both are
+texts here, and the host reads no value of either.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from gem_envs_code.candidate import Candidate, Limits
+from gem_envs_code.jails import Options, open_jail
+from gem_envs_code.outcome import Outcome, Verdict
+
+if TYPE_CHECKING:
+    from gem_tools.sandbox import Session
+
+__all__ = ["Examiner", "Uncrossed"]
+
+_MOST_REPLY = 1 << 24
+
+
+class Uncrossed(Exception):
+    """A test hands the candidate a value that is more than data."""
+
+
+class Examiner:
+    """A jail for the tests of one problem. `functions` are the candidate's."""
+
+    def __init__(
+        self, session: Session, given: Sequence[str], functions: Sequence[str], limits: Limits
+    ) -> None:
+        self._session, self._limits = session, limits
+        self._preparation = {"texts": list(given), "functions": list(functions)}
+        self._is_prepared = False
+
+    @classmethod
+    async def open(
+        cls, given: Sequence[str], functions: Sequence[str], limits: Limits, options: Options
+    ) -> Examiner:
+        """Open its jail. Raises SandboxError where there is none."""
+        program = "\n".join(given)
+        session = await open_jail(
+            options, "examiner", memory_mb=limits.memory_mb, program=program
+        )
+        return cls(session, given, functions, limits)
+
+    async def examine(self, test: str, candidate: Candidate) -> Outcome:
+        """Run a test. Raises Uncrossed where its arguments cannot leave its jail."""
+        from gem_tools.sandbox import SessionEnded
+
+        try:
+            if not self._is_prepared:
+                await self._ask({"prepare": self._preparation})
+                self._is_prepared = True
+            return await self._examined(test, candidate)
+        except SessionEnded as ended:  # by the size of what the candidate returned, say
+            return Outcome(_LOST.get(ended.result.status, "error"), "the test itself was ended")
+
+    async def _examined(self, test: str, candidate: Candidate) -> Outcome:
+        spent_s = 0.0
+        said = await self._ask({"test": test})
+        while "call" in said:
+            ending = await candidate.call(**said["call"])
+            spent_s += ending.cpu_s
+            if spent_s > self._limits.time_s:
+                return Outcome("timeout", f"ran longer than {self._limits.time_s:g} s")
+            if ending.verdict != "ended":
+                return Outcome(ending.verdict, ending.why)
+            answer = _answer(ending.output)
+            if answer is None:
+                return Outcome("error", "a call ended without returning a value")
+            if "uncrossed" in answer:
+                return Outcome("wrong", f"returned no plain value: {answer['uncrossed']}")
+            said = await self._ask(answer)
+        if said["verdict"] == "uncrossed":
+            raise Uncrossed(said["why"])
+        return Outcome(said["verdict"], said.get("why", ""))
+
+    async def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        reply: dict[str, Any] = json.loads(
+            await self._session.ask(
+                json.dumps(message).encode("ascii"),
+                timeout_s=self._limits.wall_s,
+                max_reply_bytes=_MOST_REPLY,
+            )
+        )
+        return reply
+
+    async def __aenter__(self) -> Examiner:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._session.aclose()
+
+
+def _answer(output: bytes) -> dict[str, str] | None:
+    """Return what a candidate wrote, if it has one of the forms in which calls are answered."""
+    try:
+        answer = json.loads(output)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(answer, dict) or not all(isinstance(each, str) for each in answer.values()):
+        return None
+    return answer if answer.keys() in _FORMS else None
+
+
+_LOST: dict[str, Verdict] = {"timeout": "timeout", "memory": "memory"}
+_FORMS = ({"returned"}, {"raised", "why"}, {"uncrossed"})

@@ -1,0 +1,193 @@
+"""Grade a program by the tests of its problem.
+
+Verdicts are made here or in jails that the program is not in: its own jail never learns what was
+expected. Each test gets a new process; where one is not passed, the rest are not run.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+
+from gem.bridge import in_thread
+from gem_envs_code.candidate import Candidate, Ending, Limits
+from gem_envs_code.checking import Checker
+from gem_envs_code.comparing import Uncomparable, as_json, same_text, same_value
+from gem_envs_code.examining import Examiner, Uncrossed
+from gem_envs_code.inside.values import encoded
+from gem_envs_code.jails import Options, place
+from gem_envs_code.naming import defined, free_names, is_builtin
+from gem_envs_code.outcome import Outcome, Report
+from gem_envs_code.rows import Problem
+from gem_envs_code.suites import Assertion, Call, Stream
+
+__all__ = ["grade"]
+
+_MOST_AT_ONCE = 8
+_LONG = 1 << 18
+
+
+async def grade(
+    problem: Problem,
+    program: str,
+    *,
+    limits: Limits,
+    options: Options,
+    run_all: bool = False,
+) -> Report:
+    """Run a program through the tests, up to the first that it does not pass.
+
+    With `run_all` wrong answers and errors do not end it; running out of time or memory does.
+    Waits until there is a place for one more problem. Raises SandboxError where the sandbox
+    fails, and then there is no verdict.
+    """
+    async with place():
+        grading = _Grading(problem, program, limits, options)
+        outcomes: list[Outcome] = []
+        async with aclosing(grading.outcomes()) as coming:
+            async for outcome in coming:
+                outcomes.append(outcome)
+                if outcome.verdict != "passed" and not (run_all and outcome.verdict in _GOES_ON):
+                    break
+    missing = len(problem.tests) - len(outcomes)
+    return Report((*outcomes, *[Outcome("not_run")] * missing), grading.shared_process)
+
+
+_GOES_ON = ("wrong", "error")
+
+
+class _Grading:
+    """One program on its way through the tests of one problem."""
+
+    def __init__(self, problem: Problem, program: str, limits: Limits, options: Options) -> None:
+        self._problem, self._program = problem, program
+        self._limits, self._options = limits, options
+        self.shared_process = False
+
+    async def outcomes(self) -> AsyncIterator[Outcome]:
+        """Yield what becomes of each test, in order."""
+        problem = self._problem
+        given = [problem.given] if problem.given else []
+        async with Candidate(self._program, self._limits, self._options, given=given) as candidate:
+            if isinstance(problem.tests[0], Assertion):
+                coming = self._of_assertions(candidate)
+            else:
+                coming = self._of_answers(candidate)
+            async with aclosing(coming):
+                async for outcome in coming:
+                    yield outcome
+
+    async def _of_answers(self, candidate: Candidate) -> AsyncIterator[Outcome]:
+        """Compare answers: of a few tests at once, as long as all goes well."""
+        tests, at, size = self._problem.tests, 0, 1
+        async with Checker(self._problem.checker, self._limits, self._options) as checker:
+            while at < len(tests):
+                streams = _streams(tests[at : at + size])
+                if streams:
+                    endings = await candidate.run([test.input for test in streams])
+                    for test, ending in zip(streams, endings, strict=False):
+                        yield await self._judged(test, ending, checker)
+                    at, size = at + len(endings), min(2 * size, _MOST_AT_ONCE)
+                else:
+                    yield await self._called(tests[at], candidate)
+                    at += 1
+
+    async def _judged(self, test: Stream, ending: Ending, checker: Checker) -> Outcome:
+        if ending.verdict != "ended":
+            return Outcome(ending.verdict, ending.why)
+        output = ending.output.decode("utf-8", "replace")
+        if self._problem.checker:
+            return await checker.judge(test.input, output, test.expected)
+        comparison = (output, test.expected, self._problem.comparison, self._problem.tolerance)
+        is_long = len(output) + len(test.expected) > _LONG
+        is_same = await in_thread(same_text, *comparison) if is_long else same_text(*comparison)
+        return Outcome("passed") if is_same else Outcome("wrong", "wrote another output")
+
+    async def _called(self, test: object, candidate: Candidate) -> Outcome:
+        assert isinstance(test, Call)
+        arguments = encoded([list(test.arguments), {}])
+        ending = await candidate.call(test.function, arguments)
+        if ending.verdict != "ended":
+            return Outcome(ending.verdict, ending.why)
+        is_long = len(ending.output) > _LONG
+        compare = (ending.output, test.expected, self._problem.tolerance)
+        return await in_thread(_returned, *compare) if is_long else _returned(*compare)
+
+    async def _of_assertions(self, candidate: Candidate) -> AsyncIterator[Outcome]:
+        tests = [test for test in self._problem.tests if isinstance(test, Assertion)]
+        given, functions = self._surroundings([test.text for test in tests])
+        if functions is None:
+            self.shared_process = True
+            for test in tests:
+                yield await self._shared(test, candidate)
+            return
+        async with await Examiner.open(given, functions, self._limits, self._options) as examiner:
+            for test in tests:
+                try:
+                    yield await examiner.examine(test.text, candidate)
+                except Uncrossed:  # by what the test hands over, never by what comes back
+                    self.shared_process = True
+                    yield await self._shared(test, candidate)
+
+    def _surroundings(self, tests: Sequence[str]) -> tuple[list[str], list[str] | None]:
+        """Return what runs before the tests, and the candidate's functions that they call.
+
+        None where they use more of the candidate than functions, so far as the solution tells.
+        """
+        problem = self._problem
+        ours, solution = defined(problem.given), defined(problem.solution)
+        known = {*ours.functions, *ours.imports, *ours.others} - {problem.function}
+        names = free_names([problem.given, *tests]) | ({problem.function} - {""})
+        wanted = {
+            name
+            for name in names - known
+            if name in solution.functions | solution.others or not is_builtin(name)
+        }
+        if problem.shared_process or wanted & solution.others:
+            return [], None
+        imported = wanted & solution.imports.keys()
+        given = [problem.given, *sorted(solution.imports[name] for name in imported)]
+        return given, sorted(wanted - imported)
+
+    async def _shared(self, test: Assertion, candidate: Candidate) -> Outcome:
+        """Run a test in one process with the candidate, which can deceive it if it means to."""
+        word = secrets.token_hex(16)
+        ending = await candidate.exam(test.text, word)
+        if ending.verdict == "ended" and ending.output == word.encode("ascii"):
+            return Outcome("passed")
+        if ending.verdict == "ended":
+            return Outcome("error", "ended before the test did")
+        if ending.verdict == "error" and ending.why.startswith("AssertionError"):
+            return Outcome("wrong", ending.why)
+        return Outcome(ending.verdict, ending.why)
+
+
+def _streams(tests: Sequence[object]) -> list[Stream]:
+    """Return the tests from the first on that can be run together."""
+    streams: list[Stream] = []
+    for test in tests:
+        if not isinstance(test, Stream):
+            break
+        streams.append(test)
+    return streams
+
+
+def _returned(output: bytes, expected: object, tolerance: float | None) -> Outcome:
+    """Compare what a candidate says that it returned. Data sets may put a value into a list."""
+    try:
+        answer = json.loads(output)
+        if "raised" in answer:
+            return Outcome("error", str(answer["why"]))
+        if "uncrossed" in answer:
+            return Outcome("wrong", f"returned no plain value: {answer['uncrossed']}")
+        value = as_json(json.loads(answer["returned"]))
+        is_right = same_value(value, expected, tolerance) or (
+            isinstance(expected, list)
+            and len(expected) == 1
+            and same_value(value, expected[0], tolerance)
+        )
+    except (ValueError, TypeError, KeyError, RecursionError, Uncomparable):
+        return Outcome("wrong", "returned no value that JSON has")
+    return Outcome("passed") if is_right else Outcome("wrong", "returned another value")

@@ -1,0 +1,5 @@
+"""What runs in jails. These modules travel there as text; they import the standard library alone.
+
+The candidate's jail runs `driver`; what holds expected values is in other jails, `examiner` and
+`checker`. None of them may import anything but the standard library and its neighbours here.
+"""

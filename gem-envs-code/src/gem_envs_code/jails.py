@@ -1,0 +1,112 @@
+"""Jails for one of the programs in `inside`, from the sandbox that a process shares.
+
+Whoever grades takes a place first, so that the environments of a process keep its cores busy and
+no more. Needs gem-tools, which is imported when the first sandbox is made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import functools
+import json
+import marshal
+import os
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from weakref import WeakKeyDictionary
+
+from gem_envs_code import inside
+
+if TYPE_CHECKING:
+    from gem_tools.sandbox import Sandbox, Session
+
+__all__ = ["Options", "keep_sandbox", "open_jail", "place"]
+
+Options = tuple[str, str]
+"""A sandbox's name and its options as JSON text."""
+
+Role = Literal["driver", "examiner", "checker"]
+
+_HEAVY = re.compile(r"^[ \t]*(?:import|from)[ \t]+(numpy|sympy|scipy|pandas)\b", re.MULTILINE)
+_START = """\
+import marshal, sys, types
+for name, code in {codes!r}:
+    module = sys.modules[name] = types.ModuleType(name)
+    exec(marshal.loads(code), module.__dict__)
+for name in [name for name in sys.modules if name.startswith(("gem_envs_code.", "gem_tools."))]:
+    del sys.modules[name]
+{imports}module.main()
+"""
+_IMPORT = """\
+try:
+    import {name}
+except ImportError:
+    pass
+"""
+
+
+@functools.cache
+def keep_sandbox(options: Options) -> Sandbox:
+    """Return the sandbox of this process, made at the first call and kept until the process ends.
+
+    Raises SandboxUnavailable where this machine has none, with what to install.
+    """
+    from gem_tools.sandbox import make_sandbox  # heavy: 0.1 s
+
+    name, given = options
+    sandbox = make_sandbox(name, **json.loads(given))
+    close = getattr(sandbox, "close", None)
+    if close is not None:
+        atexit.register(close)
+    return sandbox
+
+
+async def open_jail(options: Options, role: Role, *, memory_mb: int, program: str = "") -> Session:
+    """Open a jail with one of our programs in it; `program` is what it will be given to run.
+
+    What of the heavy packages the program imports is imported once, before it comes.
+    """
+    from gem_tools.sandbox import ExecRequest
+
+    code = _START.format(codes=_codes(role), imports=_imports(program))
+    return await keep_sandbox(options).open(ExecRequest(code, memory_mb=memory_mb))
+
+
+def _imports(program: str) -> str:
+    names = sorted({found[1] for found in _HEAVY.finditer(program)})
+    return "".join(_IMPORT.format(name=name) for name in names)
+
+
+@functools.cache
+def _codes(role: Role) -> list[tuple[str, bytes]]:
+    """Return the modules of a jail, compiled: jails have the interpreter that runs this."""
+    folder = Path(inside.__file__).parent
+    names = ["values", role] if role != "checker" else [role]
+    return [
+        (f"{inside.__name__}.{name}", marshal.dumps(compile(text, f"{name}.py", "exec")))
+        for name in names
+        for text in [(folder / f"{name}.py").read_text(encoding="utf-8")]
+    ]
+
+
+_places: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+
+
+@asynccontextmanager
+async def place() -> AsyncIterator[None]:
+    """Wait until one more problem may be graded on this loop: two at least, or one a core."""
+    most = max(2, os.cpu_count() or 1)
+    async with _places.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(most)):
+        yield
+
+
+def _start_afresh() -> None:
+    """Forget the sandbox after a fork: its processes answer the parent alone."""
+    keep_sandbox.cache_clear()
+
+
+os.register_at_fork(after_in_child=_start_afresh)

@@ -1,0 +1,72 @@
+"""Which names Python code uses, and which it defines. Runs nothing of it."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import warnings
+from collections.abc import Iterable
+from typing import NamedTuple
+
+__all__ = ["Defined", "defined", "free_names", "is_builtin", "parsed"]
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class Defined(NamedTuple):
+    """The names that a module's own level defines; `imports` has the statement of each."""
+
+    functions: set[str]
+    imports: dict[str, str]
+    others: set[str]
+
+
+def parsed(text: str) -> ast.Module:
+    """Return the syntax tree. Raises SyntaxError, ValueError or RecursionError."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a data set's odd escapes
+        return ast.parse(text)
+
+
+def free_names(texts: Iterable[str]) -> set[str]:
+    """Return the names that these texts, run one after the other, use and do not define."""
+    nodes = [node for text in texts for node in ast.walk(parsed(text))]
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    bound = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+    bound |= {node.name for node in nodes if isinstance(node, (*_FUNCTIONS, ast.ClassDef))}
+    bound |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    bound |= {
+        name
+        for node in nodes
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for name in _imported(node)
+    }
+    return {name.id for name in names} - bound
+
+
+def defined(text: str) -> Defined:
+    """Return what a module defines; nothing where it is no Python."""
+    found = Defined(set(), {}, set())
+    try:
+        body = parsed(text).body
+    except (SyntaxError, ValueError, RecursionError):
+        return found
+    for node in body:
+        if isinstance(node, _FUNCTIONS):
+            found.functions.add(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            found.imports.update(dict.fromkeys(_imported(node), ast.unparse(node)))
+        elif isinstance(node, ast.ClassDef):
+            found.others.add(node.name)
+        elif isinstance(node, ast.Assign):
+            found.others.update(each.id for each in node.targets if isinstance(each, ast.Name))
+    return found
+
+
+def _imported(node: ast.Import | ast.ImportFrom) -> list[str]:
+    return [(each.asname or each.name).partition(".")[0] for each in node.names]
+
+
+def is_builtin(name: str) -> bool:
+    """Say whether Python itself defines a name."""
+    return hasattr(builtins, name)

@@ -1,0 +1,91 @@
+"""What a programming problem is made of, and how it is read from a row of a data set."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gem.data import Misfit, RowKind
+from gem_envs_code.comparing import COMPARISONS, Comparison
+from gem_envs_code.suites import Test, read_tests
+
+__all__ = ["PROBLEM", "Problem"]
+
+_INDENTED = re.compile(r"\s*?^[ \t]+\S", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One problem. `given` is code that runs before a program; `solution` may be empty.
+
+    `function` is the name that a program must define, where it is not to read stdin. `checker`
+    is the text of a function that decides in place of `comparison`; empty for none.
+    `shared_process` says that its assertions work only in one process with the program.
+    """
+
+    question: str
+    tests: Sequence[Test]
+    function: str = ""
+    given: str = ""
+    solution: str = ""
+    checker: str = ""
+    shared_process: bool = False
+    comparison: Comparison = "tokens"
+    tolerance: float | None = None
+
+    def first(self, count: int) -> Problem:
+        """Return the problem with its first tests alone."""
+        return replace(self, tests=self.tests[:count])
+
+
+def _read(row: Mapping[str, Any]) -> Problem:
+    if not isinstance(row["question"], str) or not row["question"].strip():
+        raise Misfit("question", row["question"], "text")
+    for name in ("function", "given", "solution", "checker"):
+        if not isinstance(row[name], str):
+            raise Misfit(name, row[name], "text")
+    if not isinstance(row["shared_process"], bool):
+        raise Misfit("shared_process", row["shared_process"], "true or false")
+    if row["comparison"] not in COMPARISONS:
+        raise Misfit("comparison", row["comparison"], f"one of {', '.join(COMPARISONS)}")
+    return Problem(
+        question=row["question"],
+        tests=read_tests(row["tests"], row["function"]),
+        function=row["function"],
+        given=row["given"],
+        solution=_whole(row["given"], row["solution"]),
+        checker=row["checker"],
+        shared_process=row["shared_process"],
+        comparison=row["comparison"],
+        tolerance=_tolerance(row["tolerance"]),
+    )
+
+
+def _tolerance(value: Any) -> float | None:
+    if value is None or (isinstance(value, (int, float)) and math.isfinite(value) and value >= 0):
+        return value
+    raise Misfit("tolerance", value, "a number, 0 or more")
+
+
+def _whole(given: str, solution: str) -> str:
+    """Return a solution by itself: one that begins indented goes on where `given` ends."""
+    return given + solution if _INDENTED.match(solution) else solution
+
+
+PROBLEM = RowKind(
+    "programming problem",
+    read=_read,
+    needs=("question", "tests"),
+    optional={
+        "function": "",
+        "given": "",
+        "solution": "",
+        "checker": "",
+        "shared_process": False,
+        "comparison": "tokens",
+        "tolerance": None,
+    },
+)

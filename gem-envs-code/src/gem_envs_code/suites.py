@@ -1,0 +1,120 @@
+"""The tests of a problem, read from the forms in which data sets publish them.
+
+Knows nothing about how a test is run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Union
+
+from gem.data import Misfit
+from gem_envs_code.naming import parsed
+
+__all__ = ["Assertion", "Call", "Stream", "Test", "read_tests"]
+
+_WANTED = (
+    'tests: {"inputs": [...], "outputs": [...]}, with "fn_name" for a function; a list of '
+    '{"input": ..., "output": ...}; a list of assertions; or the text of a function check(candidate)'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """What a program reads from stdin, and what it is to write to stdout."""
+
+    input: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The arguments of a function, as JSON values, and what it is to return."""
+
+    function: str
+    arguments: Sequence[Any]
+    expected: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """Statements that raise unless the candidate's functions do what they should."""
+
+    text: str
+
+
+Test = Union[Stream, Call, Assertion]
+
+
+def read_tests(given: Any, function: str = "") -> list[Test]:
+    """Return a row's tests; `function` is the one that they call where they do not say so.
+
+    Text is JSON, or Python where it is no JSON. Raises Misfit on what is no tests, or none.
+    """
+    try:
+        tests = list(_tests(given, function))
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise Misfit("tests", given, _WANTED) from error
+    if not tests:
+        raise Misfit("tests", given, _WANTED)
+    return tests
+
+
+def _tests(given: Any, function: str) -> Iterator[Test]:
+    if isinstance(given, str):
+        yield from _read_text(given, function)
+    elif isinstance(given, Mapping) and "inputs" in given:
+        name = given.get("fn_name") or function
+        yield from (
+            _test(input, output, name)
+            for input, output in zip(given["inputs"], given["outputs"], strict=True)
+        )
+    elif isinstance(given, Mapping):
+        yield _one(given, function)
+    else:
+        for each in given:
+            yield Assertion(_python(each)) if isinstance(each, str) else _one(each, function)
+
+
+def _read_text(text: str, function: str) -> Iterator[Test]:
+    try:
+        inner = json.loads(text)
+    except ValueError:
+        call = f"\ncheck({function})\n" if function else ""
+        yield Assertion(_python(text + call))
+        return
+    if isinstance(inner, str):
+        raise TypeError("a text in a text")
+    yield from _tests(inner, function)
+
+
+def _python(text: str) -> str:
+    if not parsed(text).body:
+        raise ValueError("no statement")
+    return text
+
+
+def _one(test: Mapping[str, Any], function: str) -> Test:
+    kind = test.get("type") or test.get("testtype") or ""
+    is_stream = kind in ("stdin", "stdin_stdout")
+    name = "" if is_stream else test.get("fn_name") or function
+    return _test(test["input"], test["output"], name)
+
+
+def _test(given: Any, expected: Any, function: str) -> Test:
+    if not function:
+        return Stream(_lines(given), _lines(expected))
+    if isinstance(given, str):  # one argument a line, and the value, all of them JSON
+        lines = [line for line in given.splitlines() if line.strip()]
+        return Call(function, [json.loads(line) for line in lines], json.loads(expected))
+    if not isinstance(given, Sequence):
+        raise TypeError("arguments come in a list")
+    return Call(function, given, expected)
+
+
+def _lines(given: Any) -> str:
+    if isinstance(given, str):
+        return given
+    return "\n".join(_lines(line) for line in given)
