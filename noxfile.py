@@ -23,6 +23,7 @@ IMPORT_NAMES = {
     "gem-core": "gem",
     "gem-envs-games": "gem_envs_games",
     "gem-envs-math": "gem_envs_math",
+    "gem-envs-reasoning": "gem_envs_reasoning",
     "gem-eval": "gem_eval",
     "gem-integrations": "gem_integrations",
     "gem-tools": "gem_tools",
@@ -32,6 +33,7 @@ TESTS = [*(f"{name}/tests" for name in IMPORT_NAMES), "tests"]
 EXTRAS = {
     "gem-envs-games": "[textarena,wiki]",
     "gem-envs-math": "[data]",
+    "gem-envs-reasoning": "[tasks]",
     "gem-eval": "[pandas]",
     "gem-integrations": "[ray]",
     "gem-tools": "[bm25s,data,http,search,serve]",

@@ -24,6 +24,7 @@ PARTS = {  # what comes with a dependency and is of no use without it
     "huggingface_hub": "datasets",
     "pyarrow": "datasets",
     "pydantic_core": "pydantic",
+    "reasoning_gym": "reasoning-gym",  # its wheel states its name with another hyphen
     "Stemmer": "pystemmer",  # a wheel states names in small letters
 }
 OTHERS = {folder: package for folder, package in PACKAGES.items() if package != "gem"}

@@ -1,0 +1,1 @@
+"""Reasoning Gym's tasks, for GEM. Imports nothing until it is asked to."""

@@ -1,0 +1,65 @@
+"""Read arithmetic that a model wrote, exactly and without evaluating it as Python.
+
+Knows nothing about which task it is an answer of.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
+__all__ = ["MOST_CHARACTERS", "UnreadableError", "parsed", "value_and_numbers"]
+
+MOST_CHARACTERS = 20_000
+"""The longest expression that is read; Python's own parser bounds how deep it nests."""
+
+_OPERATIONS: Mapping[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+
+
+class UnreadableError(ValueError):
+    """Text that is no expression of the kind that is asked for."""
+
+
+def parsed(text: str) -> ast.expr:
+    """Parse an expression in Python's notation. Raises UnreadableError; evaluates nothing."""
+    if len(text) > MOST_CHARACTERS or "\0" in text:
+        raise UnreadableError("too long, or no text")
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        raise UnreadableError(str(error)) from error
+
+
+def value_and_numbers(text: str) -> tuple[Fraction, list[int]]:
+    """Return the value of whole numbers joined by + - * /, and these numbers in order.
+
+    Raises UnreadableError on anything else, also where it divides by zero.
+
+    >>> value_and_numbers("(1 + 2) / 2")
+    (Fraction(3, 2), [1, 2, 2])
+    """
+    numbers: list[int] = []
+    try:
+        return _value(parsed(text), numbers), numbers
+    except (ZeroDivisionError, RecursionError) as error:
+        raise UnreadableError(str(error)) from error
+
+
+def _value(node: ast.expr, numbers: list[int]) -> Fraction:
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
+        left = _value(node.left, numbers)
+        return _OPERATIONS[type(node.op)](left, _value(node.right, numbers))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
+        inner = _value(node.operand, numbers)
+        return -inner if isinstance(node.op, ast.USub) else inner
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        numbers.append(node.value)
+        return Fraction(node.value)
+    raise UnreadableError(f"{type(node).__name__} is not arithmetic")

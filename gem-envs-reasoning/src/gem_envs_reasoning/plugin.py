@@ -1,0 +1,40 @@
+"""What this pack provides, as data. Imports `gem.specs` and the list of tasks, nothing else."""
+
+from __future__ import annotations
+
+from gem.specs import EnvSpec, PluginManifest
+from gem_envs_reasoning.listing import CATEGORIES
+
+__all__ = ["plugin"]
+
+_REQUIRES = ("reasoning-gym==0.1.25",)
+_SOURCE = "generated from the seed by reasoning-gym 0.1.25"
+_LICENCE = "Apache-2.0; its NOTICE lists parts under MIT, acre is culled from code under GPL-3.0"
+
+plugin = PluginManifest(
+    name="reasoning",
+    summary="Reasoning Gym's procedurally generated tasks.",
+    envs=(
+        EnvSpec(
+            id="rg:composite",
+            target="gem_envs_reasoning.composite:Composite",
+            summary="A weighted mix of Reasoning Gym's tasks.",
+            requires=_REQUIRES,
+            source=_SOURCE,
+            licence=_LICENCE,
+        ),
+        *(
+            EnvSpec(
+                id=f"rg:{name}",
+                target="gem_envs_reasoning.task:Task",
+                kwargs={"name": name},
+                summary=f"Reasoning Gym's {name.replace('_', ' ')}, of its category {category}.",
+                requires=_REQUIRES,
+                source=_SOURCE,
+                licence=_LICENCE,
+            )
+            for category, names in CATEGORIES.items()
+            for name in names
+        ),
+    ),
+)

@@ -1,0 +1,129 @@
+"""Judge answers: the library's scorer where it can be trusted, our own where it cannot.
+
+A model's answer is hostile. Nothing here evaluates it as Python, and what the library would
+spend unbounded time or memory on never reaches it. Knows nothing about environments.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from gem_envs_reasoning.arithmetic import UnreadableError, value_and_numbers
+from gem_envs_reasoning.calculus import is_antiderivative
+from gem_envs_reasoning.polynomials import expanded
+
+__all__ = ["OWN_SCORERS", "Verdict", "judge"]
+
+Entry = Mapping[str, Any]
+Scorer = Callable[[str, Entry], float]
+
+_SHORTEST_CAP, _CAP_WITHOUT_SOLUTION = 2_000, 20_000
+_NOT_A_NUMBER = re.compile(r"(?<![a-z])(?:nan|inf(?:inity)?)j?(?![a-z])", re.IGNORECASE)
+
+
+class Verdict(NamedTuple):
+    """A score between 0 and 1, and why it is not the scorer's own; only 1.0 is a success."""
+
+    score: float
+    note: str | None = None
+
+
+def judge(
+    name: str, answer: str, entry: Entry, solution: str | None, scorer: Callable[..., Any]
+) -> Verdict:
+    """Score an answer by the task's rule. Never raises, and takes time in proportion to it.
+
+    `scorer` is the library's own. `solution` is a right answer, where one is known.
+    """
+    refused = _refused(name, answer, solution)
+    if refused is not None:
+        return Verdict(0.0, refused)
+    own = OWN_SCORERS.get(name)
+    try:
+        score = float(own(answer, entry) if own else scorer(answer, entry))
+    except Exception as error:  # noqa: BLE001 - a scorer raises what it likes on odd answers
+        return Verdict(0.0, f"the scorer raised {type(error).__name__}: {str(error)[:200]}")
+    if not math.isfinite(score):
+        return Verdict(0.0, f"the scorer returned {score}")
+    return Verdict(min(max(score, 0.0), 1.0))
+
+
+def _refused(name: str, answer: str, solution: str | None) -> str | None:
+    """Say why an answer never reaches a scorer; None where it does."""
+    known = solution or ""
+    cap = max(_SHORTEST_CAP, 4 * len(known)) if solution is not None else _CAP_WITHOUT_SOLUTION
+    if len(answer) > cap:
+        return f"the answer has {len(answer)} characters, and {cap} are read"
+    if not answer and known.strip():
+        return "the answer is empty"
+    is_number = re.search(r"\d", known) is not None
+    if is_number and _NOT_A_NUMBER.search(answer) and not _NOT_A_NUMBER.search(known):
+        return "the answer is not a number"  # several scorers let it pass every comparison
+    if name in _NO_MOVES and _NO_MOVES[name].search(answer):
+        return "the answer is not a list of moves"
+    return None
+
+
+_NO_MOVES: Mapping[str, re.Pattern[str]] = {
+    "rubiks_cube": re.compile(r"\d{3}"),  # R999999999 would be turned one by one
+    "rush_hour": re.compile(r"\d{3}"),
+    "sokoban": re.compile(r"[^UDLRudlr\s,]"),  # the letters of prose would be walked along
+}
+"""What no list of moves holds."""
+
+
+def _puzzle24(answer: str, entry: Entry) -> float:
+    return _calculated(answer, entry["metadata"]["numbers"], 24, wrong=0.01)
+
+
+def _countdown(answer: str, entry: Entry) -> float:
+    metadata = entry["metadata"]
+    return _calculated(answer, metadata["numbers"], metadata["target"], wrong=0.05)
+
+
+def _calculated(answer: str, numbers: list[int], target: int, *, wrong: float) -> float:
+    try:
+        value, used = value_and_numbers(answer)
+    except UnreadableError:
+        return 0.01
+    return 1.0 if value == target and sorted(used) == sorted(numbers) else wrong
+
+
+def _integral(answer: str, entry: Entry) -> float:
+    metadata = entry["metadata"]
+    try:
+        return float(is_antiderivative(answer, metadata["integrand"], metadata["variable"]))
+    except UnreadableError:
+        return 0.0
+
+
+def _polynomial(answer: str, entry: Entry) -> float:
+    try:
+        return float(expanded(answer) == expanded(entry["answer"]))
+    except UnreadableError:
+        return 0.0
+
+
+def _same_json(answer: str, entry: Entry) -> float:
+    """Compare as JSON. The library's similarity takes time that grows with the fourth power."""
+    return float(json.loads(answer) == json.loads(entry["answer"]))
+
+
+def _same_word(answer: str, entry: Entry) -> float:
+    return float(answer.lower() == entry["answer"].lower())
+
+
+OWN_SCORERS: Mapping[str, Scorer] = {
+    "codeio": _same_json,
+    "countdown": _countdown,
+    "game_of_life_halting": _same_word,  # the library's takes any text for the truth
+    "intermediate_integration": _integral,
+    "polynomial_multiplication": _polynomial,
+    "puzzle24": _puzzle24,  # the library's takes any four numbers
+    "simple_integration": _integral,
+}
+"""Tasks that are judged here and not by the library."""
