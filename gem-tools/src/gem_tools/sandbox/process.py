@@ -18,7 +18,6 @@ import warnings
 import weakref
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -133,7 +132,7 @@ class ProcessSandbox:
                 "packages": [self._links],
                 "readable": [*_SYSTEM, str(walls.interpreter().parents[1]), *self._readable],
                 "writable": [folder, *_DEVICES],
-                "limits": asdict(self._limits),
+                "limits": self._limits._asdict(),
                 "memory_bytes": request.memory_mb << 20,
             }
             process = subprocess.Popen(

@@ -14,7 +14,6 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +70,7 @@ class Zygote:
             "preparations": self._preparations,
             "own_path": walls.OWN_PATH,
             "packages": [walls.PACKAGES_PATH],
-            "limits": asdict(self._limits),
+            "limits": self._limits._asdict(),
         }
         python = [str(walls.interpreter()), *_PYTHON_OPTIONS]
         command = [*python, str(theirs.fileno()), json.dumps(settings)]

@@ -14,8 +14,7 @@ import resource
 import signal
 import socket
 import sys
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from gem_tools.sandbox.inside import channel, forks, kernel, program, seccomp
 from gem_tools.sandbox.inside.frames import read_message
@@ -38,8 +37,7 @@ _USER = 1000
 _EXIT_BROKEN = 125
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """What every jail of a zygote may use, beside the memory and the time of each call."""
 
     processes: int

@@ -12,6 +12,7 @@ import errno
 import platform
 import struct
 from collections.abc import Iterable
+from functools import cache
 
 from gem_tools.sandbox.inside.kernel import libc
 
@@ -123,6 +124,7 @@ _ALL_PROCESSES = 0xFFFFFFFF  # -1
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 
 
+@cache
 def filter_program(machine: str, *, may_signal_all: bool = True) -> bytes:
     """Return the filter for a machine, as the kernel takes it. KeyError on an unknown machine.
 
@@ -130,7 +132,6 @@ def filter_program(machine: str, *, may_signal_all: bool = True) -> bytes:
     """
     column = list(ARCHITECTURES).index(machine)
     number = {name: numbers[column] for name, numbers in _CALLS.items()}
-    refused = [each[column] for each in _REFUSED.values() if each[column] is not None]
     steps = [
         _step(_LOAD, _ARCHITECTURE),
         _step(_JUMP_EQUAL, ARCHITECTURES[machine], 1, 0),
@@ -147,10 +148,20 @@ def filter_program(machine: str, *, may_signal_all: bool = True) -> bytes:
     ]
     if not may_signal_all:
         steps += _if_number(number["kill"], _refuse_these(0, [_ALL_PROCESSES]))
-    for each in refused:
-        steps += _if_number(each, [_step(_RETURN, _ERRNO | errno.EPERM)])
-    steps.append(_step(_RETURN, _ALLOW))
+    refused = [each[column] for each in _REFUSED.values() if each[column] is not None]
+    steps += _refuse_numbers(refused)
     return b"".join(steps)
+
+
+def _refuse_numbers(refused: Iterable[int | None]) -> list[bytes]:
+    """Refuse these, allow all others. One jump for each: the kernel tries every number there is."""
+    numbers = list(refused)
+    jumps = [
+        _step(_JUMP_EQUAL, number, len(numbers) - place, 0)
+        for place, number in enumerate(numbers)
+        if number is not None
+    ]
+    return [*jumps, _step(_RETURN, _ALLOW), _step(_RETURN, _ERRNO | errno.EPERM)]
 
 
 def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
