@@ -12,7 +12,7 @@ import gem
 from gem import registry
 from gem.errors import BadArguments, MissingRequirement, TargetError, UnknownTool
 from gem.testing import fake_plugin
-from gem_tools.choosing import as_tool
+from gem_tools.choosing import as_tools
 
 
 def shout(text: str) -> str:
@@ -33,6 +33,23 @@ class Counter(gem.Tool):
 
 
 COUNTER = f"{__name__}:Counter"
+makings: list[int] = []
+
+
+class Counters:
+    """Two tools, of which a start is told."""
+
+    def __init__(self, start: int = 0) -> None:
+        makings.append(start)
+        self.tools = [Counter(start), Counter(start + 1)]
+
+    def __iter__(self) -> Iterator[gem.Tool]:
+        return iter(self.tools)
+
+
+def as_tool(like: Any) -> gem.Tool:
+    [tool] = as_tools(like)
+    return tool
 
 
 def test_a_tool_is_taken_as_it_is() -> None:
@@ -90,6 +107,22 @@ def test_one_made_with_a_live_object_is_not_shared() -> None:
     assert as_tool(live) is not as_tool(live)
 
 
+def test_one_name_may_lead_to_several_tools_made_once() -> None:
+    makings.clear()
+    like = {"id": f"{__name__}:Counters", "start": 3}
+
+    first, again = as_tools(like), as_tools(like)
+
+    assert ([tool.start for tool in first if isinstance(tool, Counter)], makings) == ([3, 4], [3])
+    assert all(one is same for one, same in zip(first, again, strict=True))
+
+
+def test_several_tools_may_be_given_as_they_are() -> None:
+    several = Counters()
+
+    assert as_tools(several) == tuple(several.tools) == as_tools([*several])
+
+
 @pytest.mark.parametrize(
     ("like", "error", "why"),
     [
@@ -98,6 +131,7 @@ def test_one_made_with_a_live_object_is_not_shared() -> None:
         ({"id": COUNTER, "start": "1"}, BadArguments, "start='1' does not fit"),
         (f"{__name__}:COUNTER", BadArguments, "is no tool: it made a str"),
         (3, BadArguments, "A tool was given as 3"),
+        ([shouting, 3], BadArguments, "is no tool: it made a int"),
         ({"start": 1}, BadArguments, "A tool was given as"),
     ],
 )

@@ -1,11 +1,11 @@
-"""Turn what a user names into a tool. Knows nothing about calls."""
+"""Turn what a user names into tools. Knows nothing about calls."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from threading import Lock
-from typing import Any, Union
+from typing import Any, Protocol, Union, runtime_checkable
 
 from gem.arguments import checked
 from gem.errors import BadArguments
@@ -13,25 +13,46 @@ from gem.registry import tool_spec
 from gem.targets import check_requirements, load_target
 from gem.tools import FunctionTool, Tool
 
-__all__ = ["ToolLike", "as_tool"]
+__all__ = ["ToolLike", "Toolset", "as_tools"]
 
-ToolLike = Union[str, Mapping[str, Any], Tool, Callable[..., Any]]
-"""A tool's id, `{"id": ..., **kwargs}`, a `module:attribute`, a Tool, or a typed function."""
 
-_made: dict[str, Tool] = {}
+@runtime_checkable
+class Toolset(Protocol):
+    """What yields tools, the same ones each time."""
+
+    def __iter__(self) -> Iterator[Tool]:
+        """Yield the tools. It may block."""
+
+
+ToolLike = Union[str, Mapping[str, Any], Tool, Callable[..., Any], Toolset]
+"""A tool's id, `{"id": ..., **kwargs}`, a `module:attribute`, a Tool, a typed function, several.
+
+What an id or a `module:attribute` leads to is a tool or several, or makes them.
+"""
+
+_made: dict[str, Any] = {}
 _making = Lock()
 
 
-def as_tool(like: ToolLike) -> Tool:
-    """Return the tool. One that is named is made once a process, and serves all who name it.
+def as_tools(like: ToolLike | Any) -> tuple[Tool, ...]:
+    """Return the tools. What is named is made once a process, and serves all who name it.
 
-    Raises UnknownTool, IdConflict, MissingRequirement, TargetError or BadArguments.
+    Raises UnknownTool, IdConflict, MissingRequirement, TargetError or BadArguments, and what
+    making the tools raises.
     """
     if isinstance(like, Tool):
-        return like
+        return (like,)
     if callable(like):
-        return FunctionTool(like)
+        return (FunctionTool(like),)
+    if isinstance(like, Iterable) and not isinstance(like, (str, Mapping)):
+        return _several(like, f"{like!r:.80}")
     id, kwargs = _named(like)
+    found = _found(id, kwargs)
+    # Where there are several they may wait for a server, so not while the lock is held.
+    return (found,) if isinstance(found, Tool) else _several(found, repr(id))
+
+
+def _found(id: str, kwargs: dict[str, Any]) -> Any:
     try:
         key = json.dumps([id, kwargs], sort_keys=True)
     except (TypeError, ValueError):  # made with a live object, so for this user alone
@@ -40,6 +61,18 @@ def as_tool(like: ToolLike) -> Tool:
         if key not in _made:
             _made[key] = _make(id, kwargs)
         return _made[key]
+
+
+def _several(found: Any, name: str) -> tuple[Tool, ...]:
+    tools = tuple(found) if isinstance(found, Iterable) and not isinstance(found, str) else (found,)
+    for tool in tools:
+        if not isinstance(tool, Tool):
+            raise BadArguments(
+                f"{name} is no tool: it made a {type(tool).__name__}. Name a gem.Tool, or what "
+                "makes one or yields several.",
+                subject="tools",
+            )
+    return tools
 
 
 def _named(like: Any) -> tuple[str, dict[str, Any]]:
@@ -54,17 +87,11 @@ def _named(like: Any) -> tuple[str, dict[str, Any]]:
     )
 
 
-def _make(id: str, kwargs: dict[str, Any]) -> Tool:
+def _make(id: str, kwargs: dict[str, Any]) -> Any:
     found = load_target(id) if ":" in id else _provided(id)
     if isinstance(found, Tool) and not kwargs:
         return found
-    made = found(**checked(found, kwargs, subject=f"The tool {id!r}")) if callable(found) else found
-    if isinstance(made, Tool):
-        return made
-    raise BadArguments(
-        f"{id!r} is no tool: it made a {type(made).__name__}. Name a gem.Tool, or what makes one.",
-        subject="tools",
-    )
+    return found(**checked(found, kwargs, subject=f"The tool {id!r}")) if callable(found) else found
 
 
 def _provided(id: str) -> Any:

@@ -18,6 +18,12 @@ plugin = PluginManifest(
     ),
     tools=(
         ToolSpec(
+            id="mcp",
+            target="gem_tools.mcp:McpTools",
+            summary="The tools of an MCP server: a command that is run, or an address.",
+            requires=("mcp>=2.3,<3",),
+        ),
+        ToolSpec(
             id="python",
             target="gem_tools.python_tool:PythonTool",
             summary="Run a program in a sandbox and return what it prints.",

@@ -22,7 +22,7 @@ from gem.step import Step
 from gem.tools import Tool, ToolContext, answer
 from gem.tools.answering import failure
 from gem.wrapper import Wrapper
-from gem_tools.choosing import ToolLike, as_tool
+from gem_tools.choosing import ToolLike, as_tools
 from gem_tools.formats import Format, parser_for
 from gem_tools.slots import slot
 
@@ -284,7 +284,7 @@ def _by_name(likes: Sequence[ToolLike], schemas: Sequence[Mapping[str, Any]]) ->
             subject="tools",
         )
     tools: dict[str, Tool] = {}
-    for tool in map(as_tool, likes):
+    for tool in itertools.chain.from_iterable(map(as_tools, likes)):
         if tool.name in tools or tool.name in _names(schemas):
             raise BadArguments(
                 f"tools was given two tools with the name {tool.name!r}, and a call names one. "

@@ -1,0 +1,149 @@
+"""A server that is a process of this machine: a message a line, through its stdin and stdout.
+
+The SDK has such a transport as well. This one bounds a message's size, hands on nothing of this
+process's environment, and has a record of what runs, so that all of it ends with this process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from mcp.shared.message import SessionMessage
+from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
+
+from gem.parsing.plain import read_json
+from gem_tools.mcp.streams import AnswersAlone, Stream
+
+__all__ = ["ProcessTransport", "kill_all"]
+
+MOST_BYTES = 4 * 1024 * 1024
+"""Of one message. A server that writes a longer one is ended."""
+
+_GRACE_S = 1.0
+_running: set[int] = set()  # process groups
+
+
+class ProcessTransport:
+    """Start a server on entering, and end it with all that it started on leaving.
+
+    Its stdin is closed first; what is left of it 1 s later is killed. Its stderr is dropped.
+    """
+
+    def __init__(
+        self, command: Sequence[str], *, env: Mapping[str, str], cwd: str | None = None
+    ) -> None:
+        self._command, self._env, self._cwd = command, env, cwd
+        self.on_end: Callable[[str], None] = lambda why: None
+        self._process: Process | None = None
+
+    async def __aenter__(self) -> tuple[AnswersAlone, _Writer]:
+        self._process = process = await asyncio.create_subprocess_exec(
+            *self._command,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=DEVNULL,
+            env=self._env,
+            cwd=self._cwd,
+            limit=MOST_BYTES,
+            start_new_session=True,
+        )
+        _running.add(process.pid)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        writer = _Writer(process.stdin)
+        return AnswersAlone(self._messages(process.stdout), writer, self.on_end), writer
+
+    async def __aexit__(self, *_: object) -> None:
+        process = self._process
+        if process is None:
+            return
+        assert process.stdin is not None
+        try:
+            process.stdin.close()
+            await _ended(process, _GRACE_S)
+        finally:
+            kill_group(process.pid)
+            _running.discard(process.pid)
+        await _ended(process, _GRACE_S)
+        transport: Any = getattr(process, "_transport", None)
+        if transport is not None:  # a process that fled may hold its end of a pipe
+            transport.close()
+
+    async def _messages(
+        self, lines: asyncio.StreamReader
+    ) -> AsyncIterator[SessionMessage | Exception]:
+        """Yield every message; an error for a line that is none. A line too long is the end."""
+        while True:
+            try:
+                line = await lines.readuntil(b"\n")
+            except (asyncio.IncompleteReadError, OSError):
+                return
+            except asyncio.LimitOverrunError:
+                self.on_end(f"sent a message of more than {MOST_BYTES} bytes")
+                return
+            yield _message(line)
+
+
+class _Writer(Stream):
+    """Lines to a server's stdin. What it can no longer read is dropped: its stdout says so."""
+
+    def __init__(self, pipe: asyncio.StreamWriter) -> None:
+        self._pipe = pipe
+
+    async def send(self, item: SessionMessage, /) -> None:
+        text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+        with suppress(OSError):
+            self._pipe.write(text.encode() + b"\n")
+            await self._pipe.drain()
+
+
+def _message(line: bytes) -> SessionMessage | Exception:
+    """Read a line; an error where it is no message. A bad answer becomes an answer that says so."""
+    try:
+        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except ValueError as error:
+        return _repaired(line) or error
+
+
+def _repaired(line: bytes) -> SessionMessage | None:
+    try:
+        found = read_json(line.decode("utf-8", "replace"))  # as above, but for lone surrogates
+    except ValueError:
+        return None
+    try:
+        return SessionMessage(jsonrpc_message_adapter.validate_python(found, by_name=False))
+    except ValueError:
+        id = found.get("id") if isinstance(found, dict) and "method" not in found else None
+        if not isinstance(id, (int, str)):
+            return None
+        told = ErrorData(code=PARSE_ERROR, message="Its answer is no message of the protocol.")
+        return SessionMessage(JSONRPCError(jsonrpc="2.0", id=id, error=told))
+
+
+async def _ended(process: Process, timeout_s: float) -> bool:
+    """Say whether the process ends in time. `process.wait` would wait for its pipes as well."""
+    clock = asyncio.get_running_loop().time
+    deadline = clock() + timeout_s
+    while process.returncode is None:
+        if clock() >= deadline:
+            return False
+        await asyncio.sleep(0.01)
+    return True
+
+
+def kill_group(group: int) -> None:
+    """Kill every process of a group, if there is one left."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
+
+
+def kill_all() -> None:
+    """Kill every server that this process has started and not yet ended."""
+    while _running:
+        kill_group(_running.pop())
