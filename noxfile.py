@@ -36,7 +36,7 @@ EXTRAS = {
     "gem-envs-reasoning": "[tasks]",
     "gem-eval": "[pandas]",
     "gem-integrations": "[ray]",
-    "gem-tools": "[bm25s,data,http,search,serve]",
+    "gem-tools": "[bm25s,data,http,mcp,search,serve]",
 }
 QUICKSTART = """
     gem-env eval game:GuessTheNumber-v0-hard game:Mastermind-v0-hard math:Arithmetic-v0
@@ -56,6 +56,7 @@ def quickstart(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Hold gem-core's own tests to full coverage, then run all others and docstring examples."""
     install_checkout(session, "test")
+    session.install(CONSTRAINTS, *group("servers"))
     core, *others = TESTS
     session.run("coverage", "run", "-m", "pytest", "--quiet", core)
     session.run("coverage", "report")
