@@ -21,6 +21,7 @@ nox.options.default_venv_backend = "virtualenv"  # brings the pip that builds th
 CONSTRAINTS = "--constraint=constraints.txt"
 IMPORT_NAMES = {
     "gem-core": "gem",
+    "gem-envs-code": "gem_envs_code",
     "gem-envs-games": "gem_envs_games",
     "gem-envs-math": "gem_envs_math",
     "gem-envs-reasoning": "gem_envs_reasoning",
@@ -31,6 +32,7 @@ IMPORT_NAMES = {
 SOURCES = [f"{name}/src" for name in IMPORT_NAMES]
 TESTS = [*(f"{name}/tests" for name in IMPORT_NAMES), "tests"]
 EXTRAS = {
+    "gem-envs-code": "[data,sandbox]",
     "gem-envs-games": "[textarena,wiki]",
     "gem-envs-math": "[data]",
     "gem-envs-reasoning": "[tasks]",
@@ -38,6 +40,8 @@ EXTRAS = {
     "gem-integrations": "[ray]",
     "gem-tools": "[bm25s,data,http,mcp,search,serve]",
 }
+NEIGHBOURS = {"gem-envs-code": {"gem-tools"}}
+"""The distributions of ours that a distribution's extras name."""
 QUICKSTART = """
     gem-env eval game:GuessTheNumber-v0-hard game:Mastermind-v0-hard math:Arithmetic-v0
     --policy solver --policy random --episodes 200 --seed 0
@@ -86,11 +90,16 @@ def types(session: nox.Session) -> None:
 @nox.parametrize("name", list(IMPORT_NAMES), ids=list(IMPORT_NAMES))
 def isolation(session: nox.Session, name: str) -> None:
     """Run each distribution's own tests but slow ones with nothing but core, skipped with extras."""
-    wheels = build_wheels(session, {"gem-core", name})
+    neighbours = NEIGHBOURS.get(name, set())
+    wheels = build_wheels(session, {"gem-core", name, *neighbours})
     report = Path(session.create_tmp(), "tests.xml")
     paths = [f"{name}/tests"]
     for extra in ["", EXTRAS[name]] if name in EXTRAS else [""]:
-        built = (f"{wheel}{extra if each == name else ''}" for each, wheel in wheels.items())
+        built = (
+            f"{wheel}{extra if each == name else ''}"
+            for each, wheel in wheels.items()
+            if extra or each not in neighbours
+        )
         session.install(CONSTRAINTS, *group("test"), *built)
         session.run("python", "-c", f"import {IMPORT_NAMES[name]}")
         if paths:
