@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
@@ -150,9 +149,7 @@ class Candidate:
             await session.aclose()
 
 
-def _endings(
-    reports: Sequence[dict[str, Any]], contents: bytes, *, limits: Limits
-) -> list[Ending]:
+def _endings(reports: Sequence[dict[str, Any]], contents: bytes, *, limits: Limits) -> list[Ending]:
     endings, start = [], 0
     for report in reports:
         end = start + report["size"]

@@ -43,9 +43,7 @@ class Examiner:
     ) -> Examiner:
         """Open its jail. Raises SandboxError where there is none."""
         program = "\n".join(given)
-        session = await open_jail(
-            options, "examiner", memory_mb=limits.memory_mb, program=program
-        )
+        session = await open_jail(options, "examiner", memory_mb=limits.memory_mb, program=program)
         return cls(session, given, functions, limits)
 
     async def examine(self, test: str, candidate: Candidate) -> Outcome:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from gem.bridge import in_thread
@@ -25,7 +25,7 @@ from gem_envs_code.suites import Assertion, Call, Stream
 
 __all__ = ["grade"]
 
-_MOST_AT_ONCE = 8
+_MOST_AT_ONCE = 16
 _LONG = 1 << 18
 
 
@@ -66,7 +66,7 @@ class _Grading:
         self._limits, self._options = limits, options
         self.shared_process = False
 
-    async def outcomes(self) -> AsyncIterator[Outcome]:
+    async def outcomes(self) -> AsyncGenerator[Outcome, None]:
         """Yield what becomes of each test, in order."""
         problem = self._problem
         given = [problem.given] if problem.given else []
@@ -79,7 +79,7 @@ class _Grading:
                 async for outcome in coming:
                     yield outcome
 
-    async def _of_answers(self, candidate: Candidate) -> AsyncIterator[Outcome]:
+    async def _of_answers(self, candidate: Candidate) -> AsyncGenerator[Outcome, None]:
         """Compare answers: of a few tests at once, as long as all goes well."""
         tests, at, size = self._problem.tests, 0, 1
         async with Checker(self._problem.checker, self._limits, self._options) as checker:
@@ -89,7 +89,7 @@ class _Grading:
                     endings = await candidate.run([test.input for test in streams])
                     for test, ending in zip(streams, endings, strict=False):
                         yield await self._judged(test, ending, checker)
-                    at, size = at + len(endings), min(2 * size, _MOST_AT_ONCE)
+                    at, size = at + len(endings), min(4 * size, _MOST_AT_ONCE)
                 else:
                     yield await self._called(tests[at], candidate)
                     at += 1
@@ -115,7 +115,7 @@ class _Grading:
         compare = (ending.output, test.expected, self._problem.tolerance)
         return await in_thread(_returned, *compare) if is_long else _returned(*compare)
 
-    async def _of_assertions(self, candidate: Candidate) -> AsyncIterator[Outcome]:
+    async def _of_assertions(self, candidate: Candidate) -> AsyncGenerator[Outcome, None]:
         tests = [test for test in self._problem.tests if isinstance(test, Assertion)]
         given, functions = self._surroundings([test.text for test in tests])
         if functions is None:

@@ -2,45 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from gem.specs import DataSource, EnvSpec, PluginManifest
 
 __all__ = ["plugin"]
 
-_PUBLISHED = {"question": "problem"}
+_REQUIRES = ("gem-tools>=0.1,<0.2",)
+_AS_THERE = "as published there"
 
 
-def _spec(id: str, summary: str, source: DataSource, homepage: str = "") -> EnvSpec:
-    where = f"{source.hub} on the Hugging Face Hub, split {source.split}"
+def _spec(id: str, summary: str, source: DataSource, **kwargs: float) -> EnvSpec:
+    given = source.model_dump(mode="json", exclude_defaults=True)
     return EnvSpec(
         id=id,
         target="gem_envs_code.problem:CodeProblem",
-        kwargs={"source": source.model_dump(exclude_defaults=True)},
+        kwargs={"source": given, **kwargs},
         summary=summary,
-        requires=("gem-tools>=0.1,<0.2",),
-        blocking=False,  # grading is awaited; loading the table is done by the constructor
-        source=where,
+        requires=_REQUIRES,
+        blocking=False,  # grading is awaited; what may wait, loading, is done by the constructor
+        source=f"{source.hub} on the Hugging Face Hub, split {source.split}",
         licence=source.licence,
     )
 
 
-def _hub(
-    hub: str, role: str, *, split: str, fields: Mapping[str, str], licence: str
-) -> DataSource:
-    return DataSource.model_validate(
-        {
-            "hub": hub,
-            "split": split,
-            "role": role,
-            "fields": fields,
-            "licence": licence,
-            "homepage": f"https://huggingface.co/datasets/{hub}",
-        }
+def _contest(name: str, split: str) -> DataSource:
+    return DataSource(
+        hub=f"axon-rl/{name}",
+        split=split,
+        role="train" if split == "train" else "eval",
+        fields={"question": "problem"},
+        licence=_AS_THERE,
+        homepage=f"https://huggingface.co/datasets/axon-rl/{name}",
     )
 
 
-_AS_THERE = "as published there"
+_HUMAN_EVAL = DataSource(
+    hub="openai/openai_humaneval",
+    split="test",
+    role="eval",
+    fields={
+        "question": "prompt",
+        "tests": "test",
+        "function": "entry_point",
+        "given": "prompt",
+        "solution": "canonical_solution",
+    },
+    licence="MIT",
+    homepage="https://github.com/openai/human-eval",
+)
+
+_MBPP = DataSource(
+    hub="google-research-datasets/mbpp",
+    config="full",
+    split="test",
+    role="eval",
+    fields={
+        "question": "text",
+        "tests": "test_list",
+        "given": "test_setup_code",
+        "solution": "code",
+    },
+    licence="CC BY 4.0",
+    homepage="https://github.com/google-research/google-research/tree/master/mbpp",
+)
 
 plugin = PluginManifest(
     name="code",
@@ -48,62 +71,30 @@ plugin = PluginManifest(
     envs=(
         _spec(
             "code:CodeContest",
-            "Problems of programming contests, from stdin to stdout.",
-            _hub("axon-rl/CodeContest", "train", split="train", fields=_PUBLISHED, licence=_AS_THERE),
+            "Problems of programming contests.",
+            _contest("CodeContest", "train"),
         ),
         _spec(
             "code:Taco8k",
-            "Problems of TACO: programs from stdin to stdout, and functions.",
-            _hub("axon-rl/TACO-8k", "train", split="train", fields=_PUBLISHED, licence=_AS_THERE),
+            "Problems of TACO: programs and functions.",
+            _contest("TACO-8k", "train"),
         ),
         _spec(
             "code:PrimeIntellect15k",
-            "Verifiable problems of PrimeIntellect: programs and functions.",
-            _hub(
-                "axon-rl/PrimeIntellect-15k",
-                "train",
-                split="train",
-                fields=_PUBLISHED,
-                licence=_AS_THERE,
-            ),
+            "Problems that PrimeIntellect collected: programs and functions.",
+            _contest("PrimeIntellect-15k", "train"),
         ),
         _spec(
             "eval:CodeContest",
-            "Problems of programming contests that are kept apart for evaluation.",
-            _hub("axon-rl/CodeContest", "eval", split="test", fields=_PUBLISHED, licence=_AS_THERE),
+            "Problems of programming contests, kept apart for evaluation.",
+            _contest("CodeContest", "test"),
         ),
-        _spec(
-            "code:HumanEval",
-            "Functions to be completed from their docstrings.",
-            _hub(
-                "openai/openai_humaneval",
-                "eval",
-                split="test",
-                fields={
-                    "question": "prompt",
-                    "tests": "test",
-                    "function": "entry_point",
-                    "given": "prompt",
-                    "solution": "canonical_solution",
-                },
-                licence="MIT",
-            ),
-        ),
+        _spec("code:HumanEval", "Functions to complete from their docstrings.", _HUMAN_EVAL),
         _spec(
             "code:MBPP",
-            "Short functions from a sentence and three assertions.",
-            _hub(
-                "google-research-datasets/mbpp",
-                "eval",
-                split="test",
-                fields={
-                    "question": "text",
-                    "tests": "test_list",
-                    "given": "test_setup_code",
-                    "solution": "code",
-                },
-                licence="CC BY 4.0",
-            ),
+            "Short functions, each from a sentence and assertions.",
+            _MBPP,
+            time_limit_s=10.0,  # some of the published solutions take seconds
         ),
     ),
 )

@@ -17,7 +17,7 @@ __all__ = ["Assertion", "Call", "Stream", "Test", "read_tests"]
 
 _WANTED = (
     'tests: {"inputs": [...], "outputs": [...]}, with "fn_name" for a function; a list of '
-    '{"input": ..., "output": ...}; a list of assertions; or the text of a function check(candidate)'
+    '{"input": ..., "output": ...}; a list of assertions; or a text with check(candidate)'
 )
 
 
@@ -68,8 +68,8 @@ def _tests(given: Any, function: str) -> Iterator[Test]:
     elif isinstance(given, Mapping) and "inputs" in given:
         name = given.get("fn_name") or function
         yield from (
-            _test(input, output, name)
-            for input, output in zip(given["inputs"], given["outputs"], strict=True)
+            _test(each, output, name)
+            for each, output in zip(given["inputs"], given["outputs"], strict=True)
         )
     elif isinstance(given, Mapping):
         yield _one(given, function)

@@ -76,9 +76,10 @@ class _Abroad:
 
 def _own_error(name: str) -> type[Exception]:
     kind = getattr(builtins, name, None)
-    is_fit = isinstance(kind, type) and issubclass(kind, Exception)
+    if not isinstance(kind, type) or not issubclass(kind, Exception):
+        return RuntimeError
     # an AssertionError of the candidate's is not one of the test's
-    return kind if is_fit and kind is not AssertionError else RuntimeError
+    return RuntimeError if kind is AssertionError else kind
 
 
 def _tell(message: dict[str, Any]) -> None:

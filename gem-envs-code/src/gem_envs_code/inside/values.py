@@ -19,7 +19,11 @@ __all__ = ["CannotCrossError", "decoded", "encoded"]
 
 _DEEPEST = 100
 _LONG_INT_BITS = 8192  # longer ones would meet the limit on conversions to decimal
-_KEYS = type({}.keys())
+_KEYS: type = type({}.keys())
+_TYPES = {
+    each.__name__: each
+    for each in (bool, bytes, complex, dict, float, frozenset, int, list, set, str, tuple)
+}
 
 
 class CannotCrossError(TypeError):
@@ -39,7 +43,7 @@ def decoded(text: str) -> Any:
     """Return the value that `encoded` wrote. Raises ValueError on anything else."""
     try:
         return _value(json.loads(text))
-    except (TypeError, RecursionError, ArithmeticError) as error:
+    except (TypeError, LookupError, RecursionError, ArithmeticError) as error:
         raise ValueError(f"these are no plain values: {type(error).__name__}") from error
 
 
@@ -64,6 +68,12 @@ def _int(value: int, depth: int) -> Any:
     return {"int": hex(value)} if value.bit_length() > _LONG_INT_BITS else value
 
 
+def _type(value: type) -> Any:
+    if value not in _TYPES.values():
+        raise CannotCrossError(f"the type {value.__name__} is none of Python's plain ones")
+    return {"type": value.__name__}
+
+
 def _items(kind: str) -> Callable[[Any, int], Any]:
     return lambda value, depth: {kind: [_plain(item, depth) for item in value]}
 
@@ -86,6 +96,7 @@ _WRITERS: tuple[tuple[Any, Callable[[Any, int], Any]], ...] = (
     (complex, lambda value, depth: {"complex": [value.real, value.imag]}),
     (range, lambda value, depth: {"range": [value.start, value.stop, value.step]}),
     (collections.deque, _items("deque")),
+    (type, lambda value, depth: _type(value)),
 )
 
 _RARE = (("decimal", "Decimal"), ("fractions", "Fraction"))
@@ -106,6 +117,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "bytearray": bytearray.fromhex,
     "complex": lambda held: complex(*map(float, held)),
     "range": lambda held: range(*map(int, held)),
+    "type": lambda held: _TYPES[held],
     "deque": lambda held: collections.deque(map(_value, held)),
     **{module: partial(_rare, module, name) for module, name in _RARE},
 }
