@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -208,3 +211,34 @@ def test_a_closed_sandbox_ends_its_sessions() -> None:
 
     with pytest.raises(SessionEnded, match="killed"):
         asyncio.run(close_and_ask())
+
+
+def test_a_program_that_nobody_asks_rests_and_answers_again(backend: Sandbox) -> None:
+    spin = f"import os\nif os.fork() == 0:\n    while True: pass\n{ECHO}"
+
+    async def exchange(session: Session) -> bytes:
+        await session.ask(b"", timeout_s=10)
+        while busy_children():
+            await asyncio.sleep(0.01)
+        return await session.ask(b"ab", timeout_s=10)
+
+    assert use(backend, spin, exchange) == b"ba"
+
+
+def busy_children() -> set[int]:
+    """Return the processes below this one that are running now."""
+    below = children_of_all()
+    family = list(below.get(os.getpid(), []))
+    for process, _ in family:
+        family += below.get(process, [])
+    return {process for process, state in family if state == "R"}
+
+
+def children_of_all() -> dict[int, list[tuple[int, str]]]:
+    found: dict[int, list[tuple[int, str]]] = {}
+    for path in Path("/proc").iterdir():
+        if path.name.isdigit():
+            with suppress(OSError):
+                state, parent = (path / "stat").read_text().rpartition(")")[2].split()[:2]
+                found.setdefault(int(parent), []).append((int(path.name), state))
+    return found

@@ -68,6 +68,14 @@ class Keeper(Protocol):
         """Have the jail ended once its processes hold more than this together."""
         ...
 
+    def rest(self, process: int) -> None:
+        """Have the jail's processes stopped until it is woken."""
+        ...
+
+    def wake(self, process: int) -> None:
+        """Let the jail's processes go on."""
+        ...
+
     def check(self) -> None:
         """Raise SandboxError if the zygote itself is gone, and its jails with it."""
         ...
@@ -169,6 +177,14 @@ class Jail:
             await ended
         finally:
             self._loop.remove_reader(self._ends["process"])
+
+    def rest(self) -> None:
+        """Stop the program until it is woken: nobody waits for it."""
+        self._keeper.rest(self.process)
+
+    def wake(self) -> None:
+        """Let the program go on."""
+        self._keeper.wake(self.process)
 
     def kill(self, reason: Status) -> None:
         """End the program and all that it started; `reason` is how its result will say it ended."""

@@ -24,7 +24,7 @@ from pathlib import Path
 from gem_tools.sandbox import inside, walls
 from gem_tools.sandbox.engine import on_engine
 from gem_tools.sandbox.errors import SandboxError, SandboxWarning
-from gem_tools.sandbox.inside import kernel, landlock
+from gem_tools.sandbox.inside import alone, kernel, landlock
 from gem_tools.sandbox.inside.jail import Limits
 from gem_tools.sandbox.jail import Jail
 from gem_tools.sandbox.packages import DEFAULT_PACKAGES, installed_files
@@ -111,7 +111,7 @@ class ProcessSandbox:
         jail = Jail(
             process.pid,
             ends,
-            _Nobody(),
+            _Supervisor(),
             ends_by=signal.SIGTERM,
             on_close=partial(_clear_up, process, folder),
         )
@@ -170,7 +170,7 @@ def _clear_up(process: subprocess.Popen[bytes], folder: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-class _Nobody:
+class _Supervisor:
     """What a jail without a zygote asks; its supervisor watches for itself."""
 
     def killed_for_memory(self, process: int) -> bool:
@@ -178,6 +178,12 @@ class _Nobody:
 
     def watch(self, process: int, most_bytes: int) -> None:
         pass
+
+    def rest(self, process: int) -> None:
+        os.kill(process, alone.REST)
+
+    def wake(self, process: int) -> None:
+        os.kill(process, alone.WAKE)
 
     def check(self) -> None:
         pass

@@ -18,6 +18,11 @@ __all__ = ["JailSession", "OpenSessions"]
 
 _HEADER = struct.Struct(">I")
 _CHUNK = 1 << 18
+_STARTS_WITHIN_S = 10.0
+"""How long a program may prepare itself before its first question. It must not rest sooner than
+that: whoever opens a session early wants it ready."""
+_RESTS_AFTER_S = 0.25
+"""A question that comes sooner finds its program awake, and so costs no message to the zygote."""
 
 
 class JailSession:
@@ -31,12 +36,14 @@ class JailSession:
         self._on_end = on_end
         self._loop = asyncio.get_running_loop()
         self._turn = asyncio.Lock()
+        self._is_resting = False
 
     async def start(self, request: ExecRequest) -> None:
         """Hand the program over."""
         handed_over = self._jail.start(request, is_session=True)
         self._ending = self._loop.create_task(self._ended())
         self._closing = self._loop.create_task(self._close())
+        self._rest_after(_STARTS_WITHIN_S)
         await handed_over
 
     async def _ended(self) -> ExecResult:
@@ -50,6 +57,7 @@ class JailSession:
         await asyncio.wait([self._ending])
         self._ending.exception()  # whoever asks is told; nobody need ask
         async with self._turn:  # a question that waits for its answer ends first
+            self._timer.cancel()
             self._jail.close()
         self._on_end(self)
 
@@ -60,6 +68,7 @@ class JailSession:
 
     async def _ask(self, message: bytes, timeout_s: float, most: int) -> bytes:
         async with self._turn:
+            self._wake()
             deadline = self._loop.call_later(timeout_s, self._jail.kill, "timeout")
             try:
                 if not self._ending.done():
@@ -71,6 +80,21 @@ class JailSession:
                 raise
             finally:
                 deadline.cancel()
+                self._rest_after(_RESTS_AFTER_S)
+
+    def _rest_after(self, seconds: float) -> None:
+        self._timer = self._loop.call_later(seconds, self._rest)
+
+    def _rest(self) -> None:
+        if not self._ending.done():
+            self._is_resting = True
+            self._jail.rest()
+
+    def _wake(self) -> None:
+        self._timer.cancel()
+        if self._is_resting and not self._ending.done():
+            self._is_resting = False
+            self._jail.wake()
 
     async def _exchange(self, message: bytes, most: int) -> bytes:
         channel = self._jail.channel

@@ -128,6 +128,12 @@ class Zygote:
     def watch(self, process: int, most_bytes: int) -> None:
         self._send({"what": "watch", "process": process, "bytes": most_bytes})
 
+    def rest(self, process: int) -> None:
+        self._send({"what": "rest", "process": process})
+
+    def wake(self, process: int) -> None:
+        self._send({"what": "wake", "process": process})
+
     def killed_for_memory(self, process: int) -> bool:
         self._receive()
         return process in self._over

@@ -13,11 +13,14 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from gem_tools.sandbox.inside import jail, kernel, landlock, memory, program, seccomp
+from gem_tools.sandbox.inside.rest import Rest
 
-__all__ = ["main"]
+__all__ = ["REST", "WAKE", "main"]
 
+REST, WAKE = signal.SIGUSR1, signal.SIGUSR2
+"""Sent to a supervisor: stop the program and what it started, and let them go on."""
 _SAMPLE_S = 0.02
-_HEARD = (signal.SIGCHLD, signal.SIGTERM)
+_HEARD = (signal.SIGCHLD, signal.SIGTERM, REST, WAKE)
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -84,16 +87,25 @@ def _tasks_of_user() -> int:
 def _ending(process: int, most_bytes: int) -> dict[str, Any] | None:
     """Wait for the program's end, None if this process is to end it."""
     most_bytes += memory.held_bytes([os.getpid()], sys.maxsize)
+    rest: Rest | None = None
+    is_asleep = False
     while True:
-        heard = signal.sigtimedwait(_HEARD, _SAMPLE_S)
-        if heard is not None and heard.si_signo == signal.SIGTERM:
+        heard = signal.sigwaitinfo(_HEARD) if is_asleep else signal.sigtimedwait(_HEARD, _SAMPLE_S)
+        number = None if heard is None else heard.si_signo
+        if number == signal.SIGTERM:
             return None
         ended = _collected(process)
         if ended is not None:
             return {"status": ended}
+        if number == REST:
+            rest = Rest()
+        elif number == WAKE and rest is not None:
+            rest.end()
+            rest = None
         family = memory.families([process])[process]
         if memory.held_bytes(family, most_bytes) > most_bytes:
             return {"is_over": True}
+        is_asleep = rest is not None and rest.is_complete(family)
 
 
 def _collected(process: int) -> int | None:

@@ -20,6 +20,7 @@ import time
 from typing import Any
 
 from gem_tools.sandbox.inside import jail, kernel, memory, program
+from gem_tools.sandbox.inside.rest import Rest
 
 __all__ = ["main"]
 
@@ -32,6 +33,8 @@ class _Zygote:
         self._limits = limits
         self._running: dict[int, int] = {}  # the descriptor of a jail's first process: its number
         self._watched: dict[int, int] = {}  # a number: how many bytes its jail may hold
+        self._resting: dict[int, Rest] = {}
+        self._asleep: dict[int, int] = {}  # as watched, but for what cannot grow
         self._own_bytes = memory.held_bytes([os.getpid()], sys.maxsize)
 
     def serve(self) -> None:
@@ -58,9 +61,21 @@ class _Zygote:
     def _obey(self, order: dict[str, Any]) -> int | None:
         if order["what"] == "make":
             return self._make()
-        if order["process"] in self._running.values():
-            self._watched[order["process"]] = order["bytes"] + self._own_bytes
+        process = order["process"]
+        if process not in self._running.values():  # it has ended
+            return None
+        if order["what"] == "watch":
+            self._watched[process] = order["bytes"] + self._own_bytes
+        elif order["what"] == "rest":
+            self._resting[process] = Rest()
+        elif process in self._resting:
+            self._wake(process)
         return None
+
+    def _wake(self, process: int) -> None:
+        self._resting.pop(process).end()
+        if process in self._asleep:
+            self._watched[process] = self._asleep.pop(process)
 
     def _make(self) -> int | None:
         with contextlib.ExitStack() as opened:
@@ -78,7 +93,8 @@ class _Zygote:
 
     def _collect(self, descriptor: int) -> None:
         process = self._running.pop(descriptor)
-        self._watched.pop(process, None)
+        for kept in (self._watched, self._resting, self._asleep):
+            kept.pop(process, None)
         os.close(descriptor)
         os.waitpid(process, 0)
 
@@ -89,6 +105,8 @@ class _Zygote:
                 del self._watched[process]
                 self._tell({"what": "over", "process": process})  # first, so that it is known why
                 os.kill(process, signal.SIGKILL)
+            elif process in self._resting and self._resting[process].is_complete(family[1:]):
+                self._asleep[process] = self._watched.pop(process)
 
     def _tell(self, report: dict[str, Any], descriptors: list[int] | None = None) -> None:
         socket.send_fds(self._control, [json.dumps(report).encode("ascii")], descriptors or [])
