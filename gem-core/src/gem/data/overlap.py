@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -42,7 +41,14 @@ def contamination(a: Table[Any], b: Table[Any], *, of: str = "question") -> Over
 
     Linear in the rows of both; of each text a hash of 16 bytes is held.
     """
-    exact_of_a, normal_of_a = _first_indices(a, of, str), _first_indices(a, of, _normal)
+    _require_field(a, of)
+    _require_field(b, of)
+    exact_of_a: dict[bytes, int] = {}
+    normal_of_a: dict[bytes, int] = {}
+    for index, record in enumerate(a.records()):
+        text = _text(record[of])
+        exact_of_a.setdefault(_hash(text), index)
+        normal_of_a.setdefault(_hash(_normal(text)), index)
     exact, normalised = [], []
     for index, record in enumerate(b.records()):
         text = _text(record[of])
@@ -53,17 +59,13 @@ def contamination(a: Table[Any], b: Table[Any], *, of: str = "question") -> Over
     return Overlap((len(a), len(b)), tuple(exact), tuple(normalised))
 
 
-def _first_indices(table: Table[Any], of: str, form: Callable[[str], str]) -> dict[bytes, int]:
+def _require_field(table: Table[Any], of: str) -> None:
     if of not in table.fields:
         raise BadArguments(
             f"Tables were to be compared by the field {of!r}, and a {table.kind.name} has "
             f"{', '.join(map(repr, table.fields))}. Choose one of them with of=.",
             subject="of",
         )
-    found: dict[bytes, int] = {}
-    for index, record in enumerate(table.records()):
-        found.setdefault(_hash(form(_text(record[of]))), index)
-    return found
 
 
 def _text(value: object) -> str:

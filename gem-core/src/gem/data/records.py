@@ -43,11 +43,7 @@ class Renamed:
         return self._reader.pick(self._rows[index], index + 1)
 
     def __iter__(self) -> Iterator[Record]:
-        return map(self._reader.pick, islice(_each(self._rows), self._count), count(1))
-
-
-def _each(rows: Rows) -> Iterable[object]:
-    return rows if isinstance(rows, Iterable) else (rows[at] for at in range(len(rows)))
+        return map(self._reader.pick, islice(self._rows, self._count), count(1))
 
 
 class Texts:

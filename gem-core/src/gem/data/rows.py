@@ -6,7 +6,7 @@ Knows nothing about where rows come from.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
@@ -20,6 +20,7 @@ __all__ = [
     "Rows",
     "malformed",
     "names_of",
+    "no_rows",
     "shown",
     "type_name",
 ]
@@ -36,6 +37,8 @@ class Rows(Protocol):
     def __len__(self) -> int: ...
 
     def __getitem__(self, index: Any, /) -> Any: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
 
 
 class Misfit(ValueError):
@@ -142,6 +145,11 @@ def _missing(source: str, number: int, ours: str, theirs: str, row: Mapping[str,
 def malformed(source: str, number: int, what: str, advice: str) -> DataError:
     """Return the error of a row that cannot be read."""
     return DataError(f"{source}, row {number}: it {what}. {advice}", source=source, row=number)
+
+
+def no_rows(source: str) -> DataError:
+    """Return the error of a table without rows."""
+    return DataError(f"{source} holds no rows. Give a table with one row or more.", source=source)
 
 
 def type_name(value: object) -> str:

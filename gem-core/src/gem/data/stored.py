@@ -17,7 +17,7 @@ from gem.data.files import SUFFIXES, read_rows
 from gem.data.marks import identity
 from gem.data.quiet import Quiet, one_line, root_of
 from gem.data.records import Texts
-from gem.data.rows import Reader
+from gem.data.rows import Reader, no_rows
 from gem.errors import DataError
 
 if TYPE_CHECKING:
@@ -119,16 +119,22 @@ def _arrow_rows(reading: _Reading) -> Iterator[dict[str, str]]:
 def mapped_parquet(path: str) -> datasets.Dataset:
     """Return a Parquet file's rows, which `datasets` writes to its cache once as Arrow."""
     import datasets  # heavy: 0.5 s
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
+    try:
+        count = pq.read_metadata(path).num_rows
+    except (OSError, pa.ArrowException) as error:
+        raise DataError(
+            f"{path} is not a whole Parquet file ({one_line(error)}). Write it again.", source=path
+        ) from error
+    if not count:
+        raise no_rows(path)
     with Quiet():
         try:
             return datasets.Dataset.from_parquet(path)
         except Exception as error:
-            raise DataError(
-                f"{path} is not a whole Parquet file, or the cache folder of `datasets` has no "
-                f"room for it ({one_line(root_of(error))}). Write it again.",
-                source=path,
-            ) from error
+            raise _file_error(error, path) from error
 
 
 def _digest(path: str) -> str:

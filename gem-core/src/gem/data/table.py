@@ -10,8 +10,7 @@ from itertools import count
 from typing import Generic, NamedTuple, TypeVar
 
 from gem.data.records import Record, Records
-from gem.data.rows import Reader
-from gem.errors import DataError
+from gem.data.rows import Reader, no_rows
 from gem.specs import DataSource
 
 __all__ = ["Origin", "Table"]
@@ -43,10 +42,7 @@ class Table(Generic[Row]):
         self.kind, self.fields, self.origin = reader.kind, reader.names, origin
         self._records, self._reader = records, reader
         if not len(records):
-            raise DataError(
-                f"{origin.name} holds no rows. Give a table with one row or more.",
-                source=origin.name,
-            )
+            raise no_rows(origin.name)
 
     def __len__(self) -> int:
         return len(self._records)

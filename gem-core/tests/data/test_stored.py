@@ -1,0 +1,216 @@
+"""Files that are memory-mapped: large ones, and Parquet."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from gem.data import Misfit, RowKind, Table, load_table
+from gem.errors import DataError
+
+WriteRows = Callable[..., str]
+PADDING = "x" * 1_000_000
+VALUES = [
+    [{"in": "1\n", "out": ["1"]}, {"in": "2", "more": None}],
+    {"fn": "add"},
+    12345678901234567890,
+    "\ud800",
+    *range(6),
+]
+ROWS = [{"question": f"{n}?", "answer": answer, "pad": PADDING} for n, answer in enumerate(VALUES)]
+
+
+def read(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    if row["answer"] is None:
+        raise Misfit("answer", None, "anything else")
+    return row
+
+
+def load(path: str, **options: Any) -> Table[Mapping[str, Any]]:
+    kind = RowKind("sum", read=read, needs=("question", "answer"))  # one of its own: a new load
+    return load_table(kind, data=path, **options)
+
+
+@pytest.fixture
+def large(write_rows: WriteRows) -> str:
+    return write_rows(ROWS)
+
+
+def test_a_large_file_keeps_its_values(datasets: ModuleType, large: str) -> None:
+    table = load(large)
+    assert [row["answer"] for row in table] == VALUES
+    assert table[3] == {"question": "3?", "answer": "\ud800"}
+
+
+def test_a_large_file_is_kept_to_its_limit(datasets: ModuleType, large: str) -> None:
+    assert [row["question"] for row in load(large, limit=2)] == ["0?", "1?"]
+
+
+def test_a_large_file_is_written_to_the_cache_once(datasets: ModuleType, large: str) -> None:
+    def written() -> list[tuple[str, int]]:
+        cache = Path(datasets.config.HF_DATASETS_CACHE)
+        return [(str(path), path.stat().st_mtime_ns) for path in cache.rglob("*.arrow")]
+
+    load(large)
+    first = written()
+    load(large)
+    assert len(first) == 1
+    assert written() == first
+
+
+def test_a_large_file_that_changed_is_read_again(
+    datasets: ModuleType, large: str, write_rows: WriteRows
+) -> None:
+    load(large)
+    assert len(load(write_rows(ROWS[:9]))) == 9
+
+
+def test_an_error_in_a_row_of_a_large_file_comes_through_whole(
+    datasets: ModuleType, write_rows: WriteRows
+) -> None:
+    path = write_rows([*ROWS, {"question": "?", "answer": None}])
+    with pytest.raises(DataError) as caught:
+        load(path)
+    assert (caught.value.source, caught.value.row, caught.value.field) == (path, 11, "answer")
+
+
+def test_a_cache_folder_that_cannot_be_written_is_said(
+    datasets: ModuleType, large: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "file"))
+    with pytest.raises(DataError, match="cache folder"):
+        load(large)
+
+
+LOAD = """
+import json, sys
+from pathlib import Path
+from gem.data import RowKind, load_table
+table = load_table(RowKind("sum", read=dict, needs=("question",)), data={path!r})
+maps = Path("/proc/self/maps").read_text() if sys.platform == "linux" else ".arrow"
+print(json.dumps([len(table), ".arrow" in maps]))
+"""
+
+
+@pytest.mark.slow
+def test_processes_map_one_file_and_print_nothing(
+    datasets: ModuleType, large: str, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", LOAD.format(path=large)],
+            env={**os.environ, "HF_HOME": str(home)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.stderr, json.loads(done.stdout)) == ("", [10, True])
+    assert len(list(home.rglob("*.arrow"))) == 1
+
+
+def test_loading_leaves_the_settings_of_the_library_alone(
+    datasets: ModuleType, large: str, write_rows: WriteRows
+) -> None:
+    def settings() -> tuple[object, ...]:
+        hub = importlib.import_module("huggingface_hub.utils")
+        return (
+            datasets.logging.get_verbosity(),
+            hub.logging.get_verbosity(),
+            datasets.are_progress_bars_disabled(),
+            hub.are_progress_bars_disabled(),
+            datasets.config.HF_HUB_OFFLINE,
+        )
+
+    before = settings()
+    load(large)
+    with pytest.raises(DataError):
+        load(write_rows([*ROWS, {"question": "?"}]))
+    assert settings() == before
+
+
+def test_bars_that_are_off_stay_off(datasets: ModuleType, large: str) -> None:
+    datasets.disable_progress_bars()
+    try:
+        load(large)
+        assert datasets.are_progress_bars_disabled()
+    finally:
+        datasets.enable_progress_bars()
+
+
+@pytest.fixture
+def parquet(
+    datasets: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Mapping[str, Sequence[object]]], Path]:
+    """Return a function that writes columns as a Parquet file, as the data library does."""
+    monkeypatch.setenv("TQDM_DISABLE", "1")
+
+    def write(columns: Mapping[str, Sequence[object]]) -> Path:
+        path = tmp_path / "rows.parquet"
+        datasets.Dataset.from_dict(dict(columns)).to_parquet(str(path))
+        return path
+
+    return write
+
+
+Parquet = Callable[[Mapping[str, Sequence[object]]], Path]
+
+
+def test_a_parquet_file_is_read_by_the_columns_that_matter(parquet: Parquet) -> None:
+    path = parquet({"id": [1, 2], "question": ["a", "b"], "answer": [["x", "y"], []]})
+    assert list(load(str(path))) == [
+        {"question": "a", "answer": ["x", "y"]},
+        {"question": "b", "answer": []},
+    ]
+
+
+def test_bytes_of_a_parquet_file_stay_bytes(parquet: Parquet) -> None:
+    path = parquet({"question": ["a"], "answer": [b"\xff\x00"]})
+    assert load(str(path))[0]["answer"] == b"\xff\x00"
+
+
+def test_a_parquet_file_without_a_column_is_refused_by_its_name(parquet: Parquet) -> None:
+    with pytest.raises(DataError, match="no field 'answer'; its fields are 'question', 'gold'"):
+        load(str(parquet({"question": ["a"], "gold": [2]})))
+
+
+def test_a_null_in_a_parquet_file_is_refused_by_its_row(parquet: Parquet) -> None:
+    with pytest.raises(DataError) as caught:
+        load(str(parquet({"question": ["a", "b"], "answer": ["2", None]})))
+    assert (caught.value.row, caught.value.field) == (2, "answer")
+
+
+@pytest.mark.parametrize("kept", [0, 1, 100, -1])
+def test_a_half_written_parquet_file_is_refused(parquet: Parquet, kept: int) -> None:
+    path = parquet({"question": ["a"] * 100, "answer": ["2"] * 100})
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(DataError, match="not a whole Parquet file"):
+        load(str(path))
+
+
+def test_a_parquet_file_without_rows_is_refused(parquet: Parquet) -> None:
+    with pytest.raises(DataError, match="holds no rows"):
+        load(str(parquet({"question": [], "answer": []})))
+
+
+def test_images_of_a_parquet_file_are_not_decoded(
+    datasets: ModuleType, images: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "pictures.parquet"
+    path.write_bytes(images)
+    kind = RowKind("picture", read=dict, needs=("image", "images"))
+    table = load_table(kind, data=path)
+    assert list(table) == [
+        {"image": {"bytes": b"2", "path": "x.png"}, "images": [{"bytes": b"1", "path": None}]},
+        {"image": None, "images": []},
+    ]
