@@ -20,10 +20,10 @@ __all__ = ["Choice"]
 class Choice(Asked[Chosen]):
     """One question with options, answered by the letter or the text of one.
 
-    Rows have a `question`, `options` (a list of texts, with or without letters) and an `answer` (the
-    letter or the text of the right one), and may have a `context`. With `options` here, all rows
-    have these, and none of their own. How an answer is read is in `gem_envs_qa.options`. Data,
-    `answer_form` and errors are as for `Question`.
+    Rows have a `question`, `options` (a list of texts, with or without letters) and an `answer`
+    (the letter or the text of the right one), and may have a `context`. With `options` here, all
+    rows have these, and none of their own. How an answer is read is in `gem_envs_qa.options`.
+    Data, `answer_form` and errors are as for `Question`.
 
     >>> rows = [{"question": "Is ice cold?", "answer": True}]
     >>> env = Choice(data=rows, options=("True", "False"))

@@ -3,16 +3,15 @@ r"""Bring an answer into the form in which answers are compared. Knows nothing a
 The form is SQuAD's (arXiv 1606.05250): lower case, no punctuation, no articles, single spaces.
 What SQuAD leaves open or gets wrong is settled like this, in this order:
 
-1. Unicode: NFKC, then case folding. `Ｂonn`, `BONN` and `Bonn` are one answer, and so are the two
-   ways to write `é`. Accents count: `Beyonce` is not `Beyoncé`.
+1. Unicode: NFKC, then case folding. `BONN`, `Bonn` and the same in full width are one answer, and
+   so are the two ways to write `é`. Accents count: `Beyonce` is not `Beyoncé`.
 2. Numbers: a comma before three digits, as in `1,000`, is dropped. A point between two digits stays
    or at the beginning of a number (`3.5` is not `35`, which SQuAD makes it), and so does a minus
    that begins one. Any other mark between two digits separates them: `2-1` is not `21`.
 3. Punctuation of any script is dropped, and currency signs and the signs of ASCII (`$+<=>^|~`):
    `U.S.` is `us`, `rock'n'roll` is `rocknroll`, `€5` is `5`.
 4. The words `a`, `an` and `the` are dropped; `vitamin A` is then `vitamin`, as in SQuAD.
-5. Where nothing is left (`The The`, `!!!`), the answer is compared as it is after step 1, with
-   single spaces.
+5. A step that would leave nothing is left out: `The The` keeps its articles, `!!!` its marks.
 """
 
 from __future__ import annotations
@@ -20,14 +19,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["LONGEST", "normal_form"]
+__all__ = ["bare_form", "normal_form"]
 
-LONGEST = 2_000
-"""Characters of the longest answer that is compared; what is longer is wrong.
-
-Unicode's normal forms take time in the square of a run of combining marks.
-"""
-
+# Unicode's normal forms take time in the square of a run of combining marks, so a long text is
+# brought into them piece by piece; no real answer is as long as a piece.
+_PIECE = 1000
 _ARTICLES = frozenset({"a", "an", "the"})
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)[^\w\s.](?=\d)")
@@ -38,16 +34,30 @@ _OTHER = re.compile(r"(?P<kept>(?:(?<=\d)|(?<!\w))\.(?=\d)|(?<![\w.])-(?=\.?\d))
 
 
 def normal_form(answer: str) -> str:
-    """Return the form in which an answer is compared. For at most `LONGEST` characters.
+    """Return the form in which an answer is compared. Its time is linear in the length.
 
     >>> normal_form("The  U.S. Senate!"), normal_form("$1,000.50"), normal_form("The The")
     ('us senate', '1000.50', 'the the')
     """
-    folded = unicodedata.normalize("NFKC", answer).casefold()
-    plain = unicodedata.normalize("NFKC", folded).translate(_DASHES)
+    with_articles = bare_form(answer)
+    words = [word for word in with_articles.split() if word not in _ARTICLES]
+    return " ".join(words) or with_articles
+
+
+def bare_form(answer: str) -> str:
+    """Return the form with its articles.
+
+    >>> bare_form("A)  The  U.S. Senate!")
+    'a the us senate'
+    """
+    plain = _composed(_composed(answer).casefold()).translate(_DASHES)
     separated = _BETWEEN_DIGITS.sub(" ", _THOUSANDS.sub("", plain))
-    words = [word for word in _OTHER.sub(_mark, separated).split() if word not in _ARTICLES]
-    return " ".join(words or plain.split())
+    return " ".join((_OTHER.sub(_mark, separated).strip() or plain).split())
+
+
+def _composed(text: str) -> str:
+    pieces = (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
+    return "".join(unicodedata.normalize("NFKC", piece) for piece in pieces)
 
 
 def _mark(found: re.Match[str]) -> str:

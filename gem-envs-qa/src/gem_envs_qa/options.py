@@ -3,12 +3,12 @@
 An answer means an option in one of four ways, tried in this order:
 
 1. its letter, in either case: `B`, `b`, `(B)`, `B.`, `B)`, `B:`, `option B`;
-2. its text, in the form of `normalising`: case, punctuation and articles make no difference;
+2. its text, in the form of `normalising` with its articles: case and punctuation do not count;
 3. another word for its text: yes is true, no is false, uncertain is unknown, and, as some data
    sets label them, entailment is true and "not entailment" is false;
 4. its letter and its text: `B) False`. The two must agree.
 
-Whatever else stands in an answer makes it mean none of them.
+Whatever else stands in an answer makes it mean none of them, and so do over 2,000 characters.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gem_envs_qa.normalising import LONGEST, normal_form
+from gem_envs_qa.normalising import bare_form
 
 __all__ = ["LETTERS", "are_distinct", "lettered", "meant", "unlettered"]
 
+_LONGEST = 2_000
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 _LETTER = re.compile(r"(?:option\s+)?\(?([A-Za-z])\s*[).:]{0,2}", re.IGNORECASE)
@@ -62,9 +63,12 @@ def unlettered(options: Sequence[str]) -> tuple[str, ...]:
 
 def are_distinct(options: Sequence[str]) -> bool:
     """Say whether no answer can mean two of these options, by its text or a letter."""
-    forms = {normal_form(option) for option in options}
-    letters = {letter.lower() for letter, _ in zip(LETTERS, options, strict=False)}
-    return len(forms) == len(options) and not forms & letters and "" not in forms
+    forms = [bare_form(option) for option in options]
+    others = [
+        len(form) == 1 and form.upper() in LETTERS and form.upper() != letter
+        for form, letter in zip(forms, LETTERS, strict=False)
+    ]
+    return len(set(forms)) == len(options) and not any(others)
 
 
 def meant(answer: str, options: Sequence[str]) -> int | None:
@@ -75,7 +79,7 @@ def meant(answer: str, options: Sequence[str]) -> int | None:
     [1, 1, 1, None, None]
     """
     said = answer.strip()
-    if not said or len(said) > LONGEST:
+    if not said or len(said) > _LONGEST:
         return None
     if letter := _LETTER.fullmatch(said):
         return _placed(letter[1], options)
@@ -92,8 +96,8 @@ def _placed(letter: str, options: Sequence[str]) -> int | None:
 
 
 def _named(text: str, options: Sequence[str]) -> int | None:
-    said = normal_form(text)
-    forms = [normal_form(option) for option in options]
+    said = bare_form(text)
+    forms = [bare_form(option) for option in options]
     if said not in forms:  # a word of the options' own goes before another word for it
         said, forms = _SAME.get(said, said), [_SAME.get(form, form) for form in forms]
     return forms.index(said) if forms.count(said) == 1 else None

@@ -77,7 +77,7 @@ class Question(Asked[Open]):
         return Verdict(em if self.metric == "em" else f1, em == 1.0, {"em": em, "f1": f1})
 
     def gold(self) -> str:
-        return self.row().answers[0]
+        return min(self.row().answers, key=len)
 
     def guess(self) -> str:
         return self.sample_rng.choice(_GUESSES)

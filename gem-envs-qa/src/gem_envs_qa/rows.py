@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gem.data import Misfit, RowKind
-from gem_envs_qa.normalising import LONGEST
 from gem_envs_qa.options import LETTERS, are_distinct, meant, unlettered
 
 __all__ = ["OPEN", "Chosen", "Open", "chosen_kind"]
@@ -35,9 +34,8 @@ def _open(row: Mapping[str, Any]) -> Open:
     answers = row["answer"]
     accepted = answers if _is_list(answers) else [answers]
     texts = tuple(_answer(each) for each in accepted)
-    if not texts or not all(0 < len(text) <= LONGEST for text in texts):
-        wanted = f"an answer of 1 to {LONGEST} characters, or a list of such answers"
-        raise Misfit("answer", answers, wanted)
+    if not texts or not all(texts):
+        raise Misfit("answer", answers, "an answer that is not empty, or a list of such answers")
     return Open(_text(row, "question"), texts, _text(row, "context", may_be_empty=True))
 
 

@@ -10,9 +10,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from gem_envs_qa.normalising import LONGEST, normal_form
+from gem_envs_qa.normalising import normal_form
 
-__all__ = ["Metric", "Score", "score"]
+__all__ = ["LONGEST", "Metric", "Score", "score"]
+
+LONGEST = 50_000
+"""Characters of the longest answer that is compared; what is longer is wrong."""
 
 Metric = Literal["em", "f1"]
 
@@ -27,7 +30,7 @@ class Score(NamedTuple):
 
 
 def score(answer: str, accepted: Sequence[str]) -> Score:
-    """Compare an answer with each accepted one. An empty answer, or one over `LONGEST`, is wrong.
+    """Compare an answer with each accepted one. An empty answer, or one over LONGEST, is wrong.
 
     >>> score("the Eiffel tower", ["Eiffel Tower", "La Tour Eiffel"])
     Score(em=1.0, f1=1.0)

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gem_envs_qa.normalising import normal_form
+
+SAME = [
+    ("Bonn", "bonn", "case"),
+    ("STRASSE", "Straße", "case of all letters"),
+    ("the Eiffel Tower", "Eiffel Tower", "articles"),
+    ("A man and an ape", "man and ape", "articles within"),
+    ("Bonn.", "Bonn", "punctuation at the end"),
+    ("U.S.", "US", "points of an abbreviation"),
+    ("rock 'n' roll", "rock n roll", "quotes"),
+    ("“Emma”", "Emma", "quotes of Unicode"),
+    ("1914–1918", "1914-1918", "a dash for a hyphen"),  # noqa: RUF001
+    ("  New \t York\n", "New York", "white space"),
+    ("New\u00a0York", "New York", "a space that does not break"),
+    ("Ｂｏｎｎ", "Bonn", "full width"),  # noqa: RUF001
+    ("Beyonce\u0301", "Beyoncé", "two ways to write an accent"),
+    ("1,000", "1000", "thousands"),
+    ("1,234,567", "1234567", "thousands twice"),
+    ("$5", "5", "a currency sign"),
+    ("€5", "5", "another currency sign"),
+    ("50%", "50", "a percent sign, as in SQuAD"),
+    ("−5", "-5", "a minus sign"),  # noqa: RUF001
+    ("５", "5", "digits in full width"),  # noqa: RUF001
+    ("vitamin A", "vitamin", "articles that are none, as in SQuAD"),
+    ("C++", "C", "signs that mean something, as in SQuAD"),
+    ("3.5.", "3.5", "a full stop after a number"),
+    ("½", "1/2", "a fraction in one character"),
+]
+DIFFERENT = [
+    ("Bonn", "Born", "a letter"),
+    ("Beyonce", "Beyoncé", "an accent"),
+    ("3.5", "35", "a decimal point"),
+    (".5", "5", "a decimal point at the beginning"),
+    ("2-1", "21", "two numbers"),
+    ("10:30", "1030", "a time"),
+    ("-5", "5", "a minus"),
+    ("1,5", "15", "a decimal comma"),
+    ("1,0000", "10000", "a comma that is none of thousands"),
+    ("then", "n", "an article within a word"),
+    ("New York", "NewYork", "a space"),
+    ("The The", "", "nothing but articles"),
+    ("The The", "A", "other articles"),
+    ("!!!", "???", "nothing but punctuation"),
+    ("five", "5", "a number in words"),
+    ("Анна", "Anna", "another script"),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "why"), SAME)
+def test_these_are_one_answer(one: str, other: str, why: str) -> None:
+    assert normal_form(one) == normal_form(other), why
+
+
+@pytest.mark.parametrize(("one", "other", "why"), DIFFERENT)
+def test_these_are_two_answers(one: str, other: str, why: str) -> None:
+    assert normal_form(one) != normal_form(other), why
+
+
+@given(st.lists(st.sampled_from(["Bonn", "3.5", "Élan", "U.S.", "-7", "then"]), min_size=1))
+def test_case_articles_and_white_space_never_count(words: list[str]) -> None:
+    other = "  the ".join(["", *words]).upper()
+
+    assert normal_form(f"{other}\n") == normal_form(" ".join(words))
+
+
+@given(st.text(max_size=60))
+def test_no_answer_raises_and_none_becomes_empty_unless_it_was(answer: str) -> None:
+    assert bool(normal_form(answer)) == bool("".join(answer.split()))

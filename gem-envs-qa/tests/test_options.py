@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import pytest
+
+from gem_envs_qa.options import meant, unlettered
+
+TRUTHS = ("True", "False", "Unknown")
+BOOKS = ("The green book is the first.", "The blue book is the first.", "A. Smith wrote it.")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *("B", "b", "(B)", "(b)", "B.", "B)", "B:", "option B", "Option b."),
+        *("False", "false", "FALSE.", "'False'", "No", "no."),
+        *("B) False", "(B) false", "B. False.", "B: no", "not entailment", "not_entailment"),
+    ],
+)
+def test_these_mean_the_second_option(answer: str) -> None:
+    assert meant(answer, TRUTHS) == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *("", " ", "D", "Z", "(D)", "1", "2", "maybe"),
+        *("A) False", "B) True", "A False", "D) False", "B or C", "True or False"),
+        *("It is False", "not True", "A B", "AB", "B" * 100_000, "False " * 100_000),
+    ],
+)
+def test_these_mean_no_option(answer: str) -> None:
+    assert meant(answer, TRUTHS) is None
+
+
+@pytest.mark.parametrize("answer", ["Uncertain", "unknown", "C", "C) uncertain"])
+def test_uncertain_is_unknown(answer: str) -> None:
+    assert meant(answer, TRUTHS) == 2
+    assert meant(answer, ("True", "False", "Uncertain")) == 2
+
+
+def test_an_options_own_word_goes_before_another_for_it() -> None:
+    assert meant("Uncertain", ("Unknown", "Uncertain")) == 1
+    assert meant("yes", ("True", "Yes")) == 1
+
+
+def test_a_long_option_is_meant_by_its_letter_or_its_text() -> None:
+    assert meant("b", BOOKS) == 1
+    assert meant("the blue book is the first", BOOKS) == 1
+    assert meant("B) The blue book is the first.", BOOKS) == 1
+    assert meant("A) The blue book is the first.", BOOKS) is None
+    assert meant("the blue book", BOOKS) is None
+
+
+def test_a_text_that_looks_like_a_letter_and_a_text_is_read_as_it_stands() -> None:
+    assert meant("A. Smith wrote it.", BOOKS) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        (["A) True", "B) False"], ("True", "False")),
+        (["(A) True", "(B) False"], ("True", "False")),
+        (["A. True", "B. False"], ("True", "False")),
+        ([" True ", "False"], ("True", "False")),
+        (["B) True", "A) False"], ("B) True", "A) False")),
+        (["A) True", "False"], ("A) True", "False")),
+    ],
+)
+def test_letters_are_taken_off_where_all_are_right(given: list[str], read: tuple[str, ...]) -> None:
+    assert unlettered(given) == read
