@@ -24,6 +24,7 @@ IMPORT_NAMES = {
     "gem-envs-code": "gem_envs_code",
     "gem-envs-games": "gem_envs_games",
     "gem-envs-math": "gem_envs_math",
+    "gem-envs-qa": "gem_envs_qa",
     "gem-envs-reasoning": "gem_envs_reasoning",
     "gem-eval": "gem_eval",
     "gem-integrations": "gem_integrations",
@@ -35,6 +36,7 @@ EXTRAS = {
     "gem-envs-code": "[data,sandbox]",
     "gem-envs-games": "[textarena,wiki]",
     "gem-envs-math": "[data]",
+    "gem-envs-qa": "[data]",
     "gem-envs-reasoning": "[tasks]",
     "gem-eval": "[pandas]",
     "gem-integrations": "[ray]",
@@ -60,6 +62,8 @@ def quickstart(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Hold gem-core's own tests to full coverage, then run all others and docstring examples."""
     install_checkout(session, "test")
+    session.install(CONSTRAINTS, *group("templates"))
+    session.install(CONSTRAINTS, "--no-deps", "trl")  # it needs torch, and is not imported
     session.install(CONSTRAINTS, *group("servers"))
     core, *others = TESTS
     session.run("coverage", "run", "-m", "pytest", "--quiet", core)
