@@ -14,13 +14,13 @@ Install = Callable[..., Path]
 Output = pytest.CaptureFixture[str]
 
 MANIFEST = """
-from gem.specs import EnvSpec, PluginManifest
+from gem.specs import EnvSpec, PluginManifest, ToolSpec
 
 plugin = PluginManifest(name="acme", envs=(
     EnvSpec(id="acme:Echo", target="gem.testing.envs:Echo", summary="Say it backwards."),
     EnvSpec(id="acme:Coin", target="gem.testing.envs:Coin", summary="Call a coin."),
     EnvSpec(id="acme2:Lamps", target="gem.testing.envs:Lamps", summary="Light them."),
-))
+), tools=(ToolSpec(id="abacus", target="acme:abacus", summary="Count."),))
 """
 
 
@@ -75,6 +75,16 @@ def test_wrappers_as_json(capsys: Output) -> None:
 def test_a_pattern_that_matches_no_wrapper_is_wrong_use(capsys: Output) -> None:
     assert main(["list", "concatt", "--wrappers"]) == 2
     assert "'concat'" in capsys.readouterr().err
+
+
+def test_tools_are_listed(capsys: Output) -> None:
+    assert main(["list", "aba*", "--tools"]) == 0
+    assert capsys.readouterr().out == "abacus  Count.\n"
+
+
+def test_a_pattern_that_matches_no_tool_is_wrong_use(capsys: Output) -> None:
+    assert main(["list", "abakus", "--tools"]) == 2
+    assert "'abacus'" in capsys.readouterr().err
 
 
 def test_broken_plugins_are_mentioned_on_standard_error(install: Install, capsys: Output) -> None:

@@ -58,6 +58,7 @@ __all__ = [
     "resolve",
     "spec",
     "tool_spec",
+    "tools",
     "versions",
     "wrapper_spec",
     "wrappers",
@@ -136,6 +137,11 @@ def wrappers() -> list[WrapperSpec]:
     return _installed().specs("wrappers")
 
 
+def tools() -> list[ToolSpec]:
+    """Return every tool's spec, by id."""
+    return _installed().specs("tools")
+
+
 def policies() -> list[PolicySpec]:
     """Return every policy's spec, by id."""
     return _installed().specs("policies")
@@ -184,7 +190,7 @@ def policy_spec(policy_id: str) -> PolicySpec:
 
 def tool_spec(tool_id: str) -> ToolSpec:
     """Return a tool's spec. Raises UnknownTool or IdConflict."""
-    return cast(ToolSpec, _find("tools", tool_id, UnknownTool, "gem-env plugins"))
+    return cast(ToolSpec, _find("tools", tool_id, UnknownTool, "gem-env list --tools"))
 
 
 def executor_spec(backend: str) -> ExecutorSpec:

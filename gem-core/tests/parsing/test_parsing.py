@@ -20,6 +20,7 @@ PARSERS: dict[str, parsing.Parser] = {
     "hermes": HERMES,
     "pythonic": parsing.Pythonic(),
     "openai": parsing.OpenAI(),
+    "any of": parsing.AnyOf(TAGS, FENCES),
 }
 READERS: dict[str, parsing.Tags | parsing.Fences | parsing.Hermes] = {
     "tags": TAGS,

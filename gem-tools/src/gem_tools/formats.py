@@ -1,21 +1,29 @@
-"""The parser that a word stands for, made for the tools at hand."""
+"""The parser that a user names, made for the tools at hand."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Literal, get_args
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, Union, get_args
 
 from gem.errors import BadArguments
-from gem.parsing import Fences, Hermes, OpenAI, Parser, Pythonic, Tags
+from gem.parsing import AnyOf, Fences, Hermes, OpenAI, Parser, Pythonic, Tags
+from gem.targets import load_target
 from gem.tools import Tool
 
-__all__ = ["Format", "parser_for"]
+__all__ = ["Format", "parser_for", "tags_or_fences"]
 
-Format = Literal["openai", "hermes", "tags", "fences", "pythonic"]
+Word = Literal["openai", "hermes", "tags", "fences", "pythonic"]
+Format = Union[Word, str, Parser]
+"""One of the words, a parser, or the `module:attribute` of one or of what makes one.
+
+What makes one is called with the tools, a tuple, and returns a parser.
+"""
 
 
-def parser_for(format: str, tools: Iterable[Tool]) -> Parser:  # noqa: A002 - the user's word
+def parser_for(format: Format, tools: Iterable[Tool]) -> Parser:  # noqa: A002 - the user's word
     """Return the parser. Raises BadArguments where a tool cannot be called in that format."""
+    if not isinstance(format, str):
+        return _checked(format, format)
     if format == "tags":
         return Tags({tool.name: _only_argument(tool, format) for tool in tools})
     if format == "fences":
@@ -26,8 +34,36 @@ def parser_for(format: str, tools: Iterable[Tool]) -> Parser:  # noqa: A002 - th
         return Pythonic()
     if format == "openai":
         return OpenAI()
+    if ":" in format:
+        return _named(format, tuple(tools))
     raise BadArguments(
-        f"tools was given format={format!r}. There are: {', '.join(get_args(Format))}.",
+        f"tools was given format={format!r}. There are: {', '.join(get_args(Word))}, and any "
+        "'module:attribute' that is a parser or makes one.",
+        subject="tools",
+    )
+
+
+def tags_or_fences(tools: Iterable[Tool]) -> Parser:
+    """Return a parser of calls as tags and as fences: `<python>...</python>`, ```` ```python ````.
+
+    Raises BadArguments where a tool takes more than one text.
+    """
+    arguments = {tool.name: _only_argument(tool, "tags") for tool in tools}
+    return AnyOf(Tags(arguments), Fences(arguments))
+
+
+def _named(target: str, tools: tuple[Tool, ...]) -> Parser:
+    found = load_target(target)
+    is_parser = isinstance(found, Parser) and not isinstance(found, type)
+    return _checked(found if is_parser or not callable(found) else found(tools), target)
+
+
+def _checked(found: Any, given: Any) -> Parser:
+    if isinstance(found, Parser) and not isinstance(found, type):
+        return found
+    raise BadArguments(
+        f"tools was given format={given!r:.80}, and {type(found).__name__} is no parser. Give what "
+        "has `parse(action)` and returns a gem.parsing.Parsed.",
         subject="tools",
     )
 
@@ -37,7 +73,7 @@ def _only_argument(tool: Tool, word: str) -> str:
     taken = tool.parameters.get("properties", {})
     needed = tool.parameters.get("required", [])
     for names in (needed, list(taken)):
-        if len(names) == 1 and taken.get(names[0], {}).get("type") == "string":
+        if len(names) == 1 and _is_text(taken.get(names[0])):
             return str(names[0])
     raise BadArguments(
         f"The tool {tool.name!r} cannot be called in the format {word!r}, which holds one text: "
@@ -45,3 +81,7 @@ def _only_argument(tool: Tool, word: str) -> str:
         "'openai'.",
         subject="tools",
     )
+
+
+def _is_text(schema: Any) -> bool:
+    return isinstance(schema, Mapping) and schema.get("type") == "string"

@@ -22,6 +22,7 @@ from gem.step import Step
 from gem.tools import Tool, ToolContext, answer
 from gem.tools.answering import failure
 from gem.wrapper import Wrapper
+from gem_tools.caching import answers
 from gem_tools.choosing import ToolLike, as_tools
 from gem_tools.formats import Format, parser_for
 from gem_tools.slots import slot
@@ -38,10 +39,11 @@ class Tools(Wrapper):
     """Let a policy call tools. An action with a call is answered here, and goes no further.
 
     `format` says how calls are written: "openai" (beside the text), "hermes", "tags", "fences" or
-    "pythonic". Calls that come beside the text count in every format. The calls of one action
-    run at once, and their results come back in its order: as messages of the role "tool", or, for
-    calls within the text, as one text, each in `<result_tag>`. A call that cannot be read, names no
-    tool or fails has a result as well, which says why.
+    "pythonic", or it is a `gem.parsing.Parser`, or the `module:attribute` of one. Calls that come
+    beside the text count in every format. The calls of one action run at once, and their results
+    come back in its order: as messages of the role "tool", or, for calls within the text, as one
+    text, each in `<result_tag>`. A call that cannot be read, names no tool or fails has a result
+    as well, which says why. A tool that is pure is not asked the same twice.
 
     Each call earns `tool_reward`, and `tool_success_reward` or `tool_error_reward`. An episode
     has `max_tool_uses` calls, None for no limit; further ones are refused, and an action that
@@ -183,8 +185,13 @@ class Tools(Wrapper):
             seed=None if seed is None else key_seed("tool", seed, self._actions, number),
             timeout_s=min(limits, default=None),
         )
+        known = answers.get(tool, call.arguments, call.id)
+        if known is not None:
+            return known
         async with slot(tool):
-            return await answer(tool, call.arguments, context)
+            result = await answer(tool, call.arguments, context)
+        answers.put(tool, call.arguments, result)
+        return result
 
     def _step(
         self, found: Sequence[ParsedCall | Malformed], results: Sequence[ToolResult], *, ends: bool

@@ -1,4 +1,4 @@
-"""`gem-env list`: which environments there are. Imports manifests only."""
+"""`gem-env list`: which environments, wrappers or tools there are. Imports manifests only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ examples:
   gem-env list
   gem-env list 'game:*-easy'
   gem-env list --wrappers
+  gem-env list --tools
 """
+
+_OTHERS = {"wrappers": "wrapper_spec", "tools": "tool_spec"}
 
 
 def add_command(commands: Any) -> None:
@@ -33,17 +36,21 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "pattern", nargs="?", default="*", metavar="PATTERN", help="a shell pattern over ids"
     )
-    parser.add_argument("--wrappers", action="store_true", help="list wrappers instead")
+    kinds = parser.add_mutually_exclusive_group()
+    for kind in _OTHERS:
+        kinds.add_argument(
+            f"--{kind}", dest="kind", action="store_const", const=kind, help=f"list {kind} instead"
+        )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
-    specs = _wrappers(options.pattern) if options.wrappers else _envs(options.pattern)
+    specs = _others(options.kind, options.pattern) if options.kind else _envs(options.pattern)
     _mention_broken_plugins()
     if options.json:
         print(json.dumps([spec.model_dump(mode="json") for spec in specs], indent=2))
-    elif options.wrappers:
+    elif options.kind:
         print(columns((spec.id, spec.summary) for spec in specs))
     else:
         print(_grouped(specs))
@@ -59,14 +66,14 @@ def _envs(pattern: str) -> Sequence[Any]:
     return found
 
 
-def _wrappers(pattern: str) -> Sequence[Any]:
+def _others(kind: str, pattern: str) -> Sequence[Any]:
     from fnmatch import fnmatchcase
 
     from gem import registry
 
-    found = [spec for spec in registry.wrappers() if fnmatchcase(spec.id, pattern)]
+    found = [spec for spec in getattr(registry, kind)() if fnmatchcase(spec.id, pattern)]
     if not found and pattern != "*":
-        registry.wrapper_spec(pattern)  # raises, with the ids that are near
+        getattr(registry, _OTHERS[kind])(pattern)  # raises, with the ids that are near
     return found
 
 

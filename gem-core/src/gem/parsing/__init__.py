@@ -7,6 +7,7 @@ tools there are, or how they are called.
 
 from __future__ import annotations
 
+from gem.parsing.any_of import AnyOf
 from gem.parsing.calls import Malformed, Parsed, ParsedCall, Parser
 from gem.parsing.fences import Fences
 from gem.parsing.hermes import Hermes
@@ -15,6 +16,7 @@ from gem.parsing.pythonic import Pythonic
 from gem.parsing.tags import Tags
 
 __all__ = [
+    "AnyOf",
     "Fences",
     "Hermes",
     "Malformed",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, Union
+from typing import Any, Literal, Protocol, Union, runtime_checkable
 
 __all__ = ["Found", "Malformed", "Parsed", "ParsedCall", "Parser", "Span", "parsed"]
 
@@ -65,6 +65,7 @@ class Parsed:
         return tuple(each for each in self.found if isinstance(each, Malformed))
 
 
+@runtime_checkable
 class Parser(Protocol):
     """One way to write calls."""
 

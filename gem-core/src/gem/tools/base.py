@@ -34,7 +34,8 @@ class Tool(ABC):
     `parameters` is the JSON schema of the arguments, an object. One tool serves many episodes at
     once, on any event loop: `max_concurrent` bounds the calls that run at a time (on one loop),
     None for no bound. `timeout_s` is how long a call may take, `max_characters` how much of its
-    answer is kept. `is_pure` says that equal arguments always give equal answers.
+    answer is kept. `is_pure` says that equal arguments always give equal answers, as long as
+    `version` is the same: they may then be answered from memory.
 
     For a plain function there is `gem.tool`.
     """
@@ -43,6 +44,7 @@ class Tool(ABC):
     description: str = ""
     parameters: Mapping[str, Any] = {"type": "object", "properties": {}}
     is_pure: bool = False
+    version: str = ""
     max_concurrent: int | None = None
     timeout_s: float | None = 60.0
     max_characters: int = 20_000
