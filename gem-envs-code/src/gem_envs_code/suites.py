@@ -55,7 +55,7 @@ def read_tests(given: Any, function: str = "") -> list[Test]:
     """
     try:
         tests = list(_tests(given, function))
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+    except (LookupError, TypeError, ValueError, SyntaxError, MemoryError, RecursionError) as error:
         raise Misfit("tests", given, _WANTED) from error
     if not tests:
         raise Misfit("tests", given, _WANTED)
@@ -96,7 +96,9 @@ def _python(text: str) -> str:
     return text
 
 
-def _one(test: Mapping[str, Any], function: str) -> Test:
+def _one(test: Any, function: str) -> Test:
+    if not isinstance(test, Mapping):
+        raise TypeError("a test is an object")
     kind = test.get("type") or test.get("testtype") or ""
     is_stream = kind in ("stdin", "stdin_stdout")
     name = "" if is_stream else test.get("fn_name") or function

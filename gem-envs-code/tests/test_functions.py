@@ -1,0 +1,213 @@
+"""Functions that are called with JSON values, and assertions that call them from another jail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gem import Step
+
+Solve = Callable[..., Step]
+
+
+def calls(*pairs: tuple[list[Any], Any]) -> dict[str, Any]:
+    inputs, outputs = zip(*pairs, strict=True)
+    return {"fn_name": "f", "inputs": list(inputs), "outputs": list(outputs)}
+
+
+def verdicts(step: Step) -> list[str]:
+    found: list[str] = step.info["tests"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("program", "tests"),
+    [
+        ("def f(a, b): return a + b", calls(([1, 2], 3), ([0.5, 1], 1.5))),
+        ("class Solution:\n    def f(self, a): return a * 2", calls(([2], 4), (["a"], "aa"))),
+        ("def f(a): return tuple(a)", calls(([[1, 2]], [1, 2]))),
+        ("def f(a): return {int(a): None}", calls((["1"], {"1": None}))),
+        ("def f(a): return a + 1", calls(([1], [2]))),  # data sets may put a value into a list
+        ("import sys\ndef f(a):\n    print('x' * 100)\n    return a", calls(([1], 1))),
+        ("f = lambda a: a", calls(([[[]]], [[]]))),
+        ("def f(a):\n    return 10 ** a", calls(([4000], 10**4000))),
+    ],
+)
+def test_a_right_function_passes(solve: Solve, program: str, tests: Any) -> None:
+    step = solve(program, tests)
+
+    assert set(verdicts(step)) == {"passed"}, step.info
+
+
+@pytest.mark.parametrize(
+    ("program", "verdict", "why"),
+    [
+        ("def f(a): return a + 2", "wrong", "another value"),
+        ("def f(a): pass", "wrong", "another value"),
+        ("def f(a): return str(a + 1)", "wrong", "another value"),
+        ("def f(a): return {a + 1}", "wrong", "no value that JSON has"),
+        ("def f(a): return iter([a + 1])", "wrong", "no plain value"),
+        ("def f(a): raise KeyError('k')", "error", "KeyError: 'k'"),
+        ("def f(): return 2", "error", "TypeError"),
+        ("def g(a): return 2", "error", "NameError: name 'f' is not defined"),
+        ("f = 2", "error", "TypeError"),
+        ("1 / 0", "error", "ZeroDivisionError"),
+        ("def f(a):\n    while True: pass", "timeout", "0.5 s"),
+        ("def f(a): return ' ' * 10 ** 9", "memory", "memory"),
+        ("def f(a): return ' ' * 10 ** 6", "error", "wrote more than"),
+        ("import sys\ndef f(a): sys.exit(0)", "wrong", "no value"),
+        ("import os\ndef f(a): os._exit(0)", "wrong", "no value"),
+    ],
+)
+def test_each_way_to_fail_has_its_verdict(
+    solve: Solve, program: str, verdict: str, why: str
+) -> None:
+    limits = {"time_limit_s": 0.5, "memory_mb": 128, "max_output_bytes": 1 << 16}
+
+    step = solve(program, calls(([1], 2)), **limits)
+
+    assert verdicts(step) == [verdict]
+    assert why in step.info["why"]
+
+
+def test_arguments_are_new_for_each_test(solve: Solve) -> None:
+    program = "seen = []\ndef f(a):\n    seen.append(a)\n    a.append(len(seen))\n    return a"
+
+    assert solve(program, calls(([[]], [1]), ([[]], [1]))).info["success"]
+
+
+def test_a_tolerance_holds_for_values(solve: Solve) -> None:
+    tests = calls(([0.1, 0.2], 0.3))
+
+    assert not solve("def f(a, b): return a + b", tests).info["success"]
+    assert solve("def f(a, b): return a + b", tests, tolerance=1e-9).info["success"]
+
+
+CHECK = """
+def check(candidate):
+    assert candidate(1) == 2
+    for n in range(5):
+        assert candidate(n) == n + helper(), "an error"
+"""
+GIVEN = 'def helper():\n    return 1\n\ndef f(n):\n    """Add one."""\n'
+
+
+def test_a_check_may_use_what_was_given_and_so_may_the_program(solve: Solve) -> None:
+    given = {"function": "f", "given": GIVEN}
+
+    assert solve("def f(n):\n    return n + helper()", CHECK, **given).info["success"]
+    assert verdicts(solve("def f(n): return 2", CHECK, **given)) == ["wrong"]
+    assert verdicts(solve("pass", CHECK, **given)) == ["wrong"]
+
+
+def test_a_program_cannot_change_what_its_tests_use(solve: Solve) -> None:
+    program = "def helper(): return 0\ndef f(n): return 2 if n == 1 else n"
+
+    assert verdicts(solve(program, CHECK, function="f", given=GIVEN)) == ["wrong"]
+
+
+ASSERTIONS = ["assert f((1, 2)) == {1, 2}", "assert f(()) == set()", "assert f([3, 3]) == {3}"]
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ("f = set", ["passed", "passed", "passed"]),
+        ("def f(a): return set(a) or None", ["passed", "wrong", "not_run"]),
+        ("def f(a): return {*a, 1}.union() if a else {}[0]", ["passed", "error", "not_run"]),
+        ("def f(a): return list(a)", ["wrong", "not_run", "not_run"]),
+        ("def g(a): pass", ["error", "not_run", "not_run"]),
+        ("def f(a):\n    while True: pass", ["timeout", "not_run", "not_run"]),
+        ("def f(a): return ' ' * 10 ** 10", ["memory", "not_run", "not_run"]),
+        ("def f(a): return f", ["wrong", "not_run", "not_run"]),
+    ],
+)
+def test_assertions_are_each_a_test(solve: Solve, program: str, expected: list[str]) -> None:
+    step = solve(program, ASSERTIONS, time_limit_s=0.5)
+
+    assert verdicts(step) == expected
+    assert not step.info["shared_process"]
+
+
+def test_a_test_may_expect_an_error(solve: Solve) -> None:
+    test = "try:\n    f(-1)\n    assert False\nexcept ValueError as error:\n    pass"
+
+    assert solve("def f(n): raise ValueError('negative')", [test]).info["success"]
+    assert solve("class Mine(ValueError): pass\ndef f(n): raise Mine", [test]).info["success"]
+    assert not solve("def f(n): raise KeyError", [test]).info["success"]
+    assert not solve("def f(n): return 1", [test]).info["success"]
+
+
+def test_calls_of_one_test_share_its_time(solve: Solve) -> None:
+    program = "import time\ndef f(n):\n    end = time.process_time() + 0.2\n    while time.process_time() < end: pass"
+
+    step = solve(program, ["for n in range(50): f(n)"], time_limit_s=0.5)
+
+    assert verdicts(step) == ["timeout"]
+
+
+def test_a_name_that_the_tests_take_from_the_solutions_imports_is_there(solve: Solve) -> None:
+    step = solve("def f(): return 4", ["assert f() == math.sqrt(16)"], solution="import math")
+
+    assert step.info["success"]
+
+
+def test_a_function_may_have_the_name_of_a_builtin(solve: Solve) -> None:
+    tests = ["assert sum(2, 3) == 6"]
+
+    assert solve("def sum(a, b): return a * b", tests, solution="def sum(a, b): ...").info["success"]
+
+
+LAMBDAS = ["assert f(lambda n: n + 1, 1) == 2"]
+CLASSES = ["assert f(Node(1)) == 1"]
+NODE = "class Node:\n    def __init__(self, n): self.n = n\n\ndef f(node): return node.n"
+
+
+@pytest.mark.parametrize(
+    ("program", "tests", "solution"),
+    [
+        ("def f(g, n): return g(n)", LAMBDAS, ""),
+        (NODE, CLASSES, NODE),
+    ],
+)
+def test_what_cannot_cross_shares_a_process_and_says_so(
+    solve: Solve, program: str, tests: list[str], solution: str
+) -> None:
+    step = solve(program, tests, solution=solution)
+
+    assert step.info["success"]
+    assert step.info["shared_process"]
+
+
+@pytest.mark.parametrize(
+    ("program", "verdict"),
+    [
+        ("def f(g, n): return 3", "wrong"),
+        ("def f(g, n): return h", "error"),
+        ("import os\ndef f(g, n): os._exit(0)", "error"),
+        ("import sys\ndef f(g, n): sys.exit(0)", "error"),
+        ("def f(g, n):\n    while True: pass", "timeout"),
+    ],
+)
+def test_tests_in_a_shared_process_can_fail_too(solve: Solve, program: str, verdict: str) -> None:
+    assert verdicts(solve(program, LAMBDAS, time_limit_s=0.5)) == [verdict]
+
+
+def test_a_program_cannot_bring_about_a_shared_process(solve: Solve) -> None:
+    program = "class Liar:\n    def __eq__(self, other): return True\ndef f(a): return Liar()"
+
+    step = solve(program, ASSERTIONS)
+
+    assert verdicts(step)[0] == "wrong"
+    assert not step.info["shared_process"]
+
+
+def test_a_row_may_ask_for_a_shared_process(solve: Solve) -> None:
+    program = "def f(a):\n    yield a"
+
+    assert not solve(program, ["assert next(f(1)) == 1"]).info["success"]
+    step = solve(program, ["assert next(f(1)) == 1"], shared_process=True)
+    assert step.info["success"]
+    assert step.info["shared_process"]

@@ -1,0 +1,227 @@
+"""Programs that read stdin and write to stdout, graded in real jails."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gem import Step
+
+Solve = Callable[..., Step]
+
+DOUBLE = {"inputs": ["1", "2", "3"], "outputs": ["2", "4", "6"]}
+ONE = {"inputs": ["7\n"], "outputs": ["14\n"]}
+
+
+def verdicts(step: Step) -> list[str]:
+    found: list[str] = step.info["tests"]
+    return found
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "print(int(input()) * 2)",
+        "import sys\nprint(int(sys.stdin.read()) * 2)\nsys.exit(0)",
+        "import os\nos.write(1, b'%d' % (2 * int(os.read(0, os.fstat(0).st_size))))\nos._exit(0)",
+        "if __name__ == '__main__':\n    print(int(open(0).read()) * 2)",
+        "import threading\nn = int(input())\nthreading.Thread(target=lambda: print(n * 2)).start()",
+        "import atexit\nn = int(input())\natexit.register(lambda: print(n * 2))",
+        "import sys\nprint(int(input()) * 2)\nprint('a note', file=sys.stderr)",
+        "from __future__ import annotations\nprint(2 * int(input()))\nraise SystemExit",
+        "def main():\n    print(2 * int(input()))\nmain()\nexit()",
+    ],
+)
+def test_a_right_program_passes_in_whatever_way_it_reads_writes_and_ends(
+    solve: Solve, program: str
+) -> None:
+    step = solve(program, DOUBLE)
+
+    assert (step.reward, step.info["success"], step.info["why"]) == (1.0, True, "")
+    assert verdicts(step) == ["passed"] * 3
+    assert step.terminated
+    assert not step.info["shared_process"]
+
+
+def test_the_first_failure_is_the_last_test_that_is_run(solve: Solve) -> None:
+    step = solve("n = int(input())\nprint(n * 2 if n < 2 else 0)", DOUBLE)
+
+    assert verdicts(step) == ["passed", "wrong", "not_run"]
+    assert (step.reward, step.info["success"]) == (0.0, False)
+    assert "Test 2 of 3: wrong" in str(step.observation)
+
+
+@pytest.mark.parametrize(
+    ("program", "verdict", "why"),
+    [
+        ("print(15)", "wrong", "another output"),
+        ("pass", "wrong", "another output"),
+        ("1 / 0", "error", "ZeroDivisionError"),
+        ("print(14", "error", "SyntaxError"),
+        ("print(14)\nexit(3)", "error", "exit status 3"),
+        ("import sys\nsys.exit('bad')", "error", "bad"),
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)", "error", "signal 11"),
+        ("while True:\n    pass", "timeout", "0.5 s"),
+        ("import time\nprint(14, flush=True)\ntime.sleep(60)", "timeout", "0.5 s"),
+        ("data = []\nwhile True:\n    data.append(' ' * 1_000_000)", "memory", "memory"),
+        ("while True:\n    print('14' * 1000)", "error", "wrote more than 65536 bytes"),
+        ("print(14)\nprint(input())\nprint(input())", "error", "EOFError"),
+        ("def f(n):\n    return f(n + 1)\nf(0)", "error", "RecursionError"),
+    ],
+)
+def test_each_way_to_fail_has_its_verdict(
+    solve: Solve, program: str, verdict: str, why: str
+) -> None:
+    step = solve(program, ONE, time_limit_s=0.5, memory_mb=128, max_output_bytes=1 << 16)
+
+    assert verdicts(step) == [verdict]
+    assert why in step.info["why"]
+    assert step.reward == 0.0
+
+
+def test_the_share_of_tests_passed_can_be_the_reward(solve: Solve) -> None:
+    step = solve("n = int(input())\nprint(n * 2 if n != 2 else 1 / 0)", DOUBLE, partial=True)
+
+    assert verdicts(step) == ["passed", "error", "passed"]
+    assert step.reward == pytest.approx(2 / 3)
+    assert step.info["reward_parts"] == {"tests": step.reward}
+    assert not step.info["success"]
+
+
+def test_a_timeout_ends_even_what_pays_by_share(solve: Solve) -> None:
+    program = "n = int(input())\nwhile n == 2:\n    pass\nprint(n * 2)"
+
+    step = solve(program, DOUBLE, partial=True, time_limit_s=0.3)
+
+    assert verdicts(step) == ["passed", "timeout", "not_run"]
+
+
+def test_only_the_first_tests_count_where_they_are_limited(solve: Solve) -> None:
+    step = solve("print({'1': 2, '2': 4}[input()])", DOUBLE, max_tests=2)
+
+    assert verdicts(step) == ["passed", "passed"]
+    assert step.info["success"]
+
+
+def test_long_inputs_and_outputs_arrive_whole(solve: Solve) -> None:
+    text = " ".join(map(str, range(200_000)))
+
+    step = solve("print(input())", {"inputs": [text], "outputs": [text]})
+
+    assert step.info["success"]
+
+
+def test_text_is_utf8_both_ways(solve: Solve) -> None:
+    step = solve("print(input()[::-1])", {"inputs": ["añ\U0001f600"], "outputs": ["\U0001f600ña"]})
+
+    assert step.info["success"]
+
+
+def test_an_exact_comparison_is_the_rows_to_ask_for(solve: Solve) -> None:
+    tests = {"inputs": [""], "outputs": ["1  2\n"]}
+
+    assert solve("print('1 2')", tests).info["success"]
+    assert not solve("print('1 2')", tests, comparison="exact").info["success"]
+    assert solve("print('1  2')", tests, comparison="exact").info["success"]
+
+
+def test_a_tolerance_is_the_rows_to_state(solve: Solve) -> None:
+    tests = {"inputs": [""], "outputs": ["0.333333"]}
+
+    assert not solve("print(0.33333)", tests).info["success"]
+    assert solve("print(0.33333)", tests, tolerance=1e-4).info["success"]
+
+
+CHECKER = """
+def check(input, output, expected):
+    a, b = map(int, output.split())
+    return a + b == int(input) and a > 0 and b > 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "verdict"),
+    [
+        ("n = int(input())\nprint(1, n - 1)", "passed"),
+        ("n = int(input())\nprint(n - 2, 2)", "passed"),
+        ("n = int(input())\nprint(n, 0)", "wrong"),
+        ("print('no')", "error"),
+        ("1 / 0", "error"),
+    ],
+)
+def test_a_checker_decides_where_many_answers_are_right(
+    solve: Solve, program: str, verdict: str
+) -> None:
+    step = solve(program, {"inputs": ["9"], "outputs": ["1 8"]}, checker=CHECKER)
+
+    assert verdicts(step) == [verdict]
+
+
+@pytest.mark.parametrize(
+    "checker",
+    ["def check(input, output, expected):\n    while True: pass", "1 / 0", "check = 3", "("],
+)
+def test_a_checker_that_fails_passes_nothing(solve: Solve, checker: str) -> None:
+    step = solve("print(14)", ONE, checker=checker, time_limit_s=0.2)
+
+    assert verdicts(step) == ["error"]
+    assert step.info["why"]
+
+
+def test_a_process_of_one_test_is_not_there_for_the_next(solve: Solve) -> None:
+    program = """
+import os, sys
+import builtins
+seen = sorted(os.listdir("."))
+open("left", "w").close()
+os.makedirs("folder/inner")
+print(seen, hasattr(builtins, "left"))
+builtins.left = 1
+sys.modules["left"] = 1
+"""
+    outputs = ["[] False"] * 3
+
+    step = solve(program, {"inputs": [""] * 3, "outputs": outputs})
+
+    assert verdicts(step) == ["passed"] * 3
+
+
+def test_numpy_is_there_where_it_is_installed(solve: Solve) -> None:
+    pytest.importorskip("numpy", reason="numpy is not installed")
+
+    step = solve("import numpy as np\nprint(np.array([int(input())]).sum() * 2)", DOUBLE)
+
+    assert step.info["success"]
+
+
+def test_many_environments_are_graded_at_once_on_one_loop(sandbox: None) -> None:
+    from gem_envs_code.problem import CodeProblem
+
+    rows = [{"question": f"{n}", "tests": {"inputs": [""], "outputs": [str(n)]}} for n in range(16)]
+
+    async def graded(task: int) -> Step:
+        env = CodeProblem(data=rows)
+        env.reset(task=task)
+        return await env.astep(f"```python\nprint({task // 2 * 2})\n```")
+
+    async def all_at_once() -> list[Step]:
+        return await asyncio.gather(*map(graded, range(16)))
+
+    steps = asyncio.run(all_at_once())
+
+    assert [step.info["success"] for step in steps] == [True, False] * 8
+
+
+def test_a_sandbox_may_be_of_another_kind(solve: Solve) -> None:
+    with pytest.warns(match="no boundary"):
+        step = _solved_in_process(solve, "print(int(input()) * 2)")
+
+    assert verdicts(step) == ["passed"] * 3
+
+
+def _solved_in_process(solve: Solve, program: str) -> Any:
+    options: dict[str, Any] = {"max_open_files": 65}  # its own, so that it is made here
+    return solve(program, DOUBLE, sandbox="process", sandbox_options=options)
