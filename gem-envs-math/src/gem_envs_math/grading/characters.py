@@ -1,0 +1,98 @@
+r"""Write the signs of Unicode as LaTeX, and refuse what a reader would not see.
+
+Knows nothing about what the text means.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+__all__ = ["latex", "unseen"]
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_HIDDEN = frozenset(("Cc", "Cf", "Cs", "Co", "Cn"))
+
+_SIGNS = {
+    **dict.fromkeys("\N{MINUS SIGN}\N{EN DASH}\N{HYPHEN}\N{NON-BREAKING HYPHEN}", "-"),
+    **dict.fromkeys("\N{MULTIPLICATION SIGN}\N{MULTIPLICATION X}", r"\times "),
+    **dict.fromkeys("\N{MIDDLE DOT}\N{DOT OPERATOR}\N{ASTERISK OPERATOR}", r"\cdot "),
+    **dict.fromkeys("\N{DIVISION SIGN}\N{DIVISION SLASH}\N{FRACTION SLASH}", "/"),
+    **dict.fromkeys("\N{NO-BREAK SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}", " "),
+    **dict.fromkeys("\N{PRIME}\N{RIGHT SINGLE QUOTATION MARK}", "'"),
+    "\N{PLUS-MINUS SIGN}": r"\pm ",
+    "\N{MINUS-OR-PLUS SIGN}": r"\mp ",
+    "\N{SQUARE ROOT}": r"\sqrt ",
+    "\N{DEGREE SIGN}": r"^\circ ",
+    "\N{INFINITY}": r"\infty ",
+    "\N{LESS-THAN OR EQUAL TO}": r"\le ",
+    "\N{GREATER-THAN OR EQUAL TO}": r"\ge ",
+    "\N{NOT EQUAL TO}": r"\ne ",
+    "\N{ALMOST EQUAL TO}": r"\approx ",
+    "\N{UNION}": r"\cup ",
+    "\N{ELEMENT OF}": r"\in ",
+    "\N{EMPTY SET}": r"\emptyset ",
+    "\N{LATIN SMALL LETTER O WITH STROKE}": r"\emptyset ",
+    "\N{DOUBLE-STRUCK CAPITAL R}": r"\mathbb{R}",
+    "\N{MATHEMATICAL LEFT ANGLE BRACKET}": r"\langle ",
+    "\N{MATHEMATICAL RIGHT ANGLE BRACKET}": r"\rangle ",
+    "\N{EURO SIGN}": r"\text{ euro }",
+    "\N{POUND SIGN}": r"\text{ GBP }",
+    "\N{YEN SIGN}": r"\text{ yen }",
+}
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_LOWERED = "₀₁₂₃₄₅₆₇₈₉"
+_DIGITS = str.maketrans(_RAISED + _LOWERED, "0123456789" * 2)
+_ROOT = re.compile("\N{SQUARE ROOT}([0-9]+)")
+_RUNS = re.compile(f"([{_RAISED}]+)|[{_LOWERED}]+")
+_VULGAR = ("½12", "⅓13", "⅔23", "¼14", "¾34", "⅕15", "⅛18", "⅙16")
+_GREEK = {
+    "\N{GREEK SMALL LETTER ALPHA}": "alpha",
+    "β": "beta",
+    "\N{GREEK SMALL LETTER GAMMA}": "gamma",
+    "θ": "theta",
+    "λ": "lambda",
+    "μ": "mu",
+    "π": "pi",
+    "φ": "phi",
+    "ω": "omega",
+}
+_LATEX = str.maketrans(
+    _SIGNS
+    | {part[0]: rf"\frac{{{part[1]}}}{{{part[2]}}}" for part in _VULGAR}
+    | {sign: rf"\{name} " for sign, name in _GREEK.items()}
+)
+
+
+def latex(text: str) -> str:
+    r"""Return the text with the signs of Unicode that stand for LaTeX written as LaTeX.
+
+    >>> latex("2√3 ≤ x²")
+    '2\\sqrt 3 \\le  x^{2}'
+    """
+    if text.isascii():
+        return text
+    return _ROOT.sub(r"\\sqrt{\1}", _RUNS.sub(_script, text)).translate(_LATEX)
+
+
+def _script(found: re.Match[str]) -> str:
+    mark = "^" if found[1] else "_"
+    return f"{mark}{{{found[0].translate(_DIGITS)}}}"
+
+
+def unseen(text: str) -> bool:
+    r"""Whether a text holds characters that are not seen, or digits that are not ASCII's.
+
+    Control characters, surrogates, marks of direction, spaces without width, code points that
+    are not assigned: two texts that look alike could differ by them.
+
+    >>> unseen("12"), unseen("1\u200b2"), unseen("\uff11")
+    (False, True, True)
+    """
+    if _CONTROL.search(text):
+        return True
+    if text.isascii():
+        return False
+    return any(
+        char > "\x7f" and (unicodedata.category(char) in _HIDDEN or char.isdigit()) for char in text
+    )

@@ -1,0 +1,104 @@
+"""Decide at once, where that is possible: exactly, in bounded time, with nothing evaluated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gem_envs_math.grading.characters import latex, unseen
+from gem_envs_math.grading.comparing import same
+from gem_envs_math.grading.limits import LONGEST, TooDeep, TooLarge, Undefined, Unread
+from gem_envs_math.grading.plain import plain
+from gem_envs_math.grading.reading import read
+from gem_envs_math.grading.shapes import Shape, Words
+from gem_envs_math.grading.tokens import Token, tokenize
+from gem_envs_math.grading.verdict import Verdict
+from gem_envs_math.grading.wording import trimmed
+
+__all__ = ["decide"]
+
+_NUMBERS = {True: Verdict("right", "number"), False: Verdict("wrong", "number")}
+_UNEVALUATED = frozenset(("\\sum", "\\prod", "\\int", "\\lim", "\\zeta", "\\Gamma"))
+_COMMAS = re.compile(r"[0-9],[0-9]{3}(?![0-9])")
+
+
+def decide(answer: str, gold: str) -> Verdict | None:
+    r"""Return the verdict on an answer, None where math-verify must be asked (see `verify`).
+
+    Takes at most milliseconds, whatever the texts; raises nothing. "right" and "wrong" stay the
+    same with answer and gold exchanged, but for the limits, which are those of an answer.
+
+    >>> decide(r"\frac{\sqrt{8}}{2}", r"\sqrt{2}")
+    Verdict(outcome='right', how='value')
+    >>> decide("0.333", r"\frac13")
+    Verdict(outcome='wrong', how='number')
+    """
+    first, second = plain(answer), plain(gold)
+    if first is not None and second is not None:
+        return _NUMBERS[first[0] * second[1] == second[0] * first[1]]
+    answer, gold = answer.strip(), gold.strip()
+    if not answer:
+        return Verdict("unreadable", "empty")
+    if answer == gold:
+        return Verdict("right", "exact")
+    if len(answer) > LONGEST:
+        return Verdict("wrong", "too long")
+    if len(gold) > LONGEST:
+        return Verdict("undecided", "gold too long")
+    answer, gold = latex(answer), latex(gold)
+    if unseen(answer):
+        return Verdict("unreadable", "characters")
+    verdict = _compare(_read(answer), _read(gold))
+    has_other_reading = _COMMAS.search(answer) is not None or _COMMAS.search(gold) is not None
+    if has_other_reading and (verdict is None or verdict.outcome == "wrong"):
+        # 101,102 may be a list as well: then the other side shows it by a space.
+        spaced = _compare(_read(answer.replace(",", ", ")), _read(gold.replace(",", ", ")))
+        return spaced if spaced is not None and spaced.outcome == "right" else verdict
+    return verdict
+
+
+class _Reading(NamedTuple):
+    """A text's tokens and shape, or the word for why there is none."""
+
+    tokens: Sequence[Token]
+    shape: Shape | None
+    trouble: str = ""
+
+
+def _read(text: str) -> _Reading:
+    tokens: Sequence[Token] = ()
+    try:
+        tokens = trimmed(tokenize(text))
+        return _Reading(tokens, read(tokens))
+    except TooDeep:
+        return _Reading(tokens, None, "too deep")
+    except TooLarge:
+        return _Reading(tokens, None, "too large")
+    except Undefined:
+        return _Reading(tokens, None, "undefined")
+    except Unread:
+        return _Reading(tokens, None)
+
+
+def _compare(answer: _Reading, gold: _Reading) -> Verdict | None:
+    if answer.tokens and _texts(answer) == _texts(gold):
+        return Verdict("right", "normal form")
+    if answer.trouble:
+        return Verdict("wrong", answer.trouble)
+    if not _UNEVALUATED.isdisjoint(_texts(answer)) and _UNEVALUATED.isdisjoint(_texts(gold)):
+        return Verdict("wrong", "unevaluated")
+    if answer.shape is None or gold.shape is None:
+        return None
+    try:
+        truth = same(answer.shape, gold.shape)
+    except Unread:
+        return None
+    if truth is None:
+        return None
+    is_words = isinstance(answer.shape, Words) or isinstance(gold.shape, Words)
+    return Verdict("right" if truth else "wrong", "words" if is_words else "value")
+
+
+def _texts(reading: _Reading) -> list[str]:
+    return [token.text for token in reading.tokens]

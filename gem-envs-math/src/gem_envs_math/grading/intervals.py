@@ -1,0 +1,52 @@
+r"""Write an inequality in one symbol as the interval that it is: `-2 < x \le 7` is (-2, 7]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gem_envs_math.grading.reading import read_scalar
+from gem_envs_math.grading.shapes import Group, Relation, Scalar, Unions
+from gem_envs_math.grading.tokens import Token
+
+__all__ = ["as_set"]
+
+_INFINITY = Token("command", "\\infty")
+_FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+
+
+def as_set(relation: Relation) -> Group | Unions | None:
+    """Return the interval or the two of an inequality solved for a symbol, None for another."""
+    sides, signs = relation.sides, relation.signs
+    if len(sides) == 2 and _is_symbol(sides[1]) and not _is_symbol(sides[0]):
+        sides, signs = sides[::-1], tuple(_FLIPPED.get(sign, sign) for sign in signs)
+    if len(sides) == 2 and _is_symbol(sides[0]) and not _is_symbol(sides[1]):
+        return _half_line(signs[0], read_scalar(sides[1]))
+    if len(sides) == 3 and _is_symbol(sides[1]):
+        return _between(read_scalar(sides[0]), signs, read_scalar(sides[2]))
+    return None
+
+
+def _is_symbol(tokens: Sequence[Token]) -> bool:
+    token = tokens[0]
+    is_letter = token.kind == "letters" and len(token.text) == 1
+    return len(tokens) == 1 and (is_letter or (token.kind == "command" and token != _INFINITY))
+
+
+def _half_line(sign: str, end: Scalar) -> Group | Unions | None:
+    low, high = read_scalar([Token("sign", "-"), _INFINITY]), read_scalar([_INFINITY])
+    if sign in ("<", "<="):
+        return Group("(", "]" if "=" in sign else ")", (low, end))
+    if sign in (">", ">="):
+        return Group("[" if "=" in sign else "(", ")", (end, high))
+    if sign == "!=":
+        return Unions((Group("(", ")", (low, end)), Group("(", ")", (end, high))))
+    return None
+
+
+def _between(low: Scalar, signs: tuple[str, ...], high: Scalar) -> Group | None:
+    if set(signs) <= {">", ">="}:
+        low, high = high, low
+        signs = tuple(_FLIPPED[sign] for sign in signs[::-1])
+    if not set(signs) <= {"<", "<="}:
+        return None
+    return Group("[" if signs[0] == "<=" else "(", "]" if signs[1] == "<=" else ")", (low, high))

@@ -1,0 +1,63 @@
+"""Compare numbers that are written in a notation of their own: bases, times of day, ratios."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from gem_envs_math.grading.limits import Unread
+from gem_envs_math.grading.shapes import Based, Clock, Ratio, Scalar
+from gem_envs_math.grading.units import LABEL
+
+__all__ = ["based_scalar", "clock_scalar", "ratio_scalar", "same_based", "same_clock", "same_ratio"]
+
+
+def same_based(a: Based, b: Based) -> bool:
+    """Whether two numbers with their bases have the same value."""
+    return _value(a) == _value(b)
+
+
+def _value(a: Based) -> Fraction:
+    whole, _, tail = a.digits.partition(".")
+    size = Fraction(int(whole + tail, a.base), a.base ** len(tail))
+    return -size if a.is_negative else size
+
+
+def based_scalar(a: Based, b: Scalar) -> bool:
+    """Compare the digits: who leaves the base out writes in the base that was asked for."""
+    digits = "".join(token.text for token in b.tokens).upper()
+    return not _is_measured(b) and digits == ("-" if a.is_negative else "") + a.digits
+
+
+def same_clock(a: Clock, b: Clock) -> bool:
+    """Whether two times of day are the same, if each is in the half of the day that it says."""
+    return a[:2] == b[:2] and (a.half == b.half or not a.half or not b.half)
+
+
+def clock_scalar(a: Clock, b: Scalar) -> bool:
+    """Whether a bare number is the hour of a time of day: 9 is 9 a.m., where that was asked."""
+    return bool(a.half) and not a.minute and not _is_measured(b) and b.value == a.hour
+
+
+def _is_measured(a: Scalar) -> bool:
+    return a.unit not in (None, LABEL)
+
+
+def same_ratio(a: Ratio, b: Ratio) -> bool:
+    """Whether two ratios of rational numbers are proportional: 2:4 is 1:2."""
+    first, second = _parts(a), _parts(b)
+    if len(first) != len(second):
+        return False
+    return all(x * second[0] == y * first[0] for x, y in zip(first, second, strict=True))
+
+
+def ratio_scalar(a: Ratio, b: Scalar) -> bool:
+    """Whether a ratio of two is a number: 1:2 is 1/2."""
+    parts = _parts(a)
+    is_number = len(parts) == 2 and parts[1] != 0 and not _is_measured(b)
+    return is_number and parts[0] / parts[1] == b.value
+
+
+def _parts(a: Ratio) -> list[Fraction]:
+    if any(isinstance(part.value, tuple) for part in a.parts):
+        raise Unread("a ratio of what is not rational")
+    return [Fraction(part.value) for part in a.parts if not isinstance(part.value, tuple)]

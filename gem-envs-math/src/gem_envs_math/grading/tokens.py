@@ -1,0 +1,190 @@
+r"""Cut an answer's LaTeX into tokens, without what only changes its looks.
+
+`\left`, `\,`, `\displaystyle`, `$` and `\text{...}` leave no token of their own: two answers
+with the same tokens are the same answer, spelled differently. Knows nothing about what
+the tokens mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gem_envs_math.grading.limits import DEPTH, TooDeep, Unread
+
+__all__ = ["CLOSERS", "OPENERS", "Token", "tokenize"]
+
+OPENERS = frozenset(("(", "[", "{", "\\{", "<<"))
+CLOSERS = frozenset((")", "]", "}", "\\}", ">>"))
+
+
+class Token(NamedTuple):
+    r"""One token: its kind, and its canonical text.
+
+    Kinds are "number" (digits with at most one point), "repeating" (`0.1(6)`), "letters" (a run
+    of letters in mathematics), "word" (one in `\text{}`), "command" (`\frac`) and "sign"
+    (everything else). `spaced` says whether a space stood before it.
+    """
+
+    kind: str
+    text: str
+    spaced: bool = False
+
+
+_NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2}(?![0-9a-zA-Z]))?"
+_COMMA = r"(?:,\s*\\!\s*|\{,\}\s*|\\,|\\[ ])"
+_LEXICON = re.compile(
+    rf"""
+    (?P<space>\s+|\\[ ,;:!>\n()\[\]]|~|\\q?quad(?![a-zA-Z])
+      |\\(?:displaystyle|textstyle|left|right|limits|[bB]igg?[lrm]?)(?![a-zA-Z])\.?)
+    | (?P<repeating>[0-9]*\.[0-9]*\\overline\s*\{{[0-9]+\}})
+    | (?P<grouped>[0-9]{{1,3}}(?:(?:{_COMMA}[0-9]{{3}})+|(?:,[0-9]{{3}})+|(?:\ [0-9]{{3}})+)
+        (?![0-9])(?:\.[0-9]+)?)
+    | (?P<number>{_NUMBER})
+    | (?P<dollar>\\?\$)
+    | \\(?P<style>text(?:bf|it|rm|sf|tt|normal|up)?|mbox|hbox|math(?:rm|bf|it|sf|normal)
+        |operatorname\*?|boldsymbol|bm|vec|overrightarrow|boxed|fbox
+        |(?:overline|bar)(?=\s*\{{[A-Z]{{2,}}\}}))
+        (?![a-zA-Z])\s*(?P<brace>\{{)?
+    | (?P<command>\\(?:[a-zA-Z]+|.))
+    | (?P<letters>[^\W\d_]+)
+    | (?P<sign><=|>=|!=|=>|\*\*|!!|.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_PLAIN_NUMBER = re.compile(_NUMBER)
+_NOT_DIGITS = re.compile(r"[^0-9.]")
+_WORDS = frozenset(("text", "mbox", "hbox", "textbf", "textit", "textrm", "textsf", "texttt"))
+_MERGED = {
+    **dict.fromkeys(("\\dfrac", "\\tfrac", "\\cfrac"), "\\frac"),
+    **dict.fromkeys(("\\cdot", "\\times", "\\ast"), "*"),
+    "**": "^",
+    **dict.fromkeys(("\\div", "\\over"), "/"),
+    **dict.fromkeys(("\\lbrack", "\\lparen"), "["),
+    "\\rbrack": "]",
+    **dict.fromkeys(("\\le", "\\leq", "\\leqslant"), "<="),
+    **dict.fromkeys(("\\ge", "\\geq", "\\geqslant"), ">="),
+    **dict.fromkeys(("\\ne", "\\neq"), "!="),
+    **dict.fromkeys(("\\lt",), "<"),
+    **dict.fromkeys(("\\gt",), ">"),
+    **dict.fromkeys(("\\approx", "\\simeq", "\\doteq"), "\\approx"),
+    **dict.fromkeys(("\\varnothing", "\\emptyset"), "\\emptyset"),
+    **dict.fromkeys(("\\langle",), "<<"),
+    **dict.fromkeys(("\\rangle",), ">>"),
+    **dict.fromkeys(("\\lbrace", "\\{"), "\\{"),
+    **dict.fromkeys(("\\rbrace", "\\}"), "\\}"),
+    **dict.fromkeys(("\\vert", "\\mid", "\\lvert", "\\rvert"), "|"),
+    **dict.fromkeys(("\\%",), "%"),
+    **dict.fromkeys(("\\degree", "\\degrees"), "\\circ"),
+    **dict.fromkeys(("\\prime",), "'"),
+    **dict.fromkeys(("\\binom", "\\dbinom", "\\tbinom"), "\\binom"),
+    **dict.fromkeys(("\\lor", "\\vee"), "\\lor"),
+    "\\varphi": "\\phi",
+    "\\vartheta": "\\theta",
+    "\\varepsilon": "\\epsilon",
+}
+
+
+def tokenize(text: str) -> list[Token]:
+    r"""Return the tokens of a text, in time linear in its length.
+
+    Raises Unread where braces or `$` do not balance, TooDeep beyond DEPTH brackets.
+
+    >>> [token.text for token in tokenize(r"\left( 1,\!000 \dfrac{x}{2} \right)")]
+    ['(', '1000', '\\frac', '{', 'x', '}', '{', '2', '}', ')']
+    """
+    return list(_Tokenizer(text).tokens())
+
+
+class _Tokenizer:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.dollars = text.count("$") - text.count("\\$")
+        self.braces: list[str] = []  # what each open brace is: "word", "style" or "{"
+        self.depth = 0
+        self.groups = 0  # brackets that hold a list, in which a comma parts
+        self.words = 0
+
+    def tokens(self) -> Iterator[Token]:
+        at, spaced, end = 0, False, len(self.text)
+        while at < end:
+            found = _LEXICON.match(self.text, at)
+            assert found is not None  # the last alternative takes any character
+            at = found.end()
+            kind = found.lastgroup or ""
+            if kind == "space":
+                spaced = True
+                continue
+            if kind == "grouped" and self.groups and "," in found[0] and not _is_marked(found[0]):
+                found = _PLAIN_NUMBER.match(self.text, found.start())
+                assert found is not None
+                at, kind = found.end(), "number"
+            token = self._token(kind, found, spaced)
+            if token is not None:
+                yield token
+            spaced = token is None and (spaced or self.words > 0)
+        if self.braces:
+            raise Unread("a brace is not closed")
+
+    def _token(self, kind: str, found: re.Match[str], spaced: bool) -> Token | None:
+        text = found[0]
+        if kind == "number":
+            return Token("number", text, spaced)
+        if kind == "grouped":
+            return Token("number", _NOT_DIGITS.sub("", text), spaced)
+        if kind == "letters":
+            return Token("word" if self.words else "letters", text, spaced)
+        if kind == "dollar":
+            return self._dollar(text, spaced)
+        if kind in ("style", "brace"):
+            if kind == "brace":
+                self._open_style(found["style"])
+            return None
+        if kind == "repeating":
+            return Token("repeating", "".join(text.split()), spaced)
+        return self._sign(text, spaced)
+
+    def _dollar(self, text: str, spaced: bool) -> Token | None:
+        if text == "\\$" or (self.dollars == 1 and not self.words):
+            return Token("sign", "$", spaced)
+        if self.dollars % 2:
+            raise Unread("the $ are not in pairs")
+        return None
+
+    def _open_style(self, style: str) -> None:
+        is_word = style in _WORDS or style.startswith(("operatorname", "mathrm"))
+        self.braces.append("word" if is_word else "style")
+        self.words += is_word
+        self._deepen()
+
+    def _sign(self, text: str, spaced: bool) -> Token | None:
+        text = _MERGED.get(text, text)
+        if text == "{":
+            self.braces.append(text)
+        elif text in OPENERS:
+            self.groups += 1
+        if text in OPENERS:
+            self._deepen()
+        elif text == "}":
+            self.depth -= 1
+            opened = self.braces.pop() if self.braces else ""
+            if not opened:
+                raise Unread("a brace is closed that was not opened")
+            self.words -= opened == "word"
+            if opened != "{":
+                return None
+        elif text in CLOSERS:
+            self.depth -= 1
+            self.groups -= 1
+        kind = "command" if text[0] == "\\" and text[-1].isalpha() else "sign"
+        return Token(kind, text, spaced)
+
+    def _deepen(self) -> None:
+        self.depth += 1
+        if self.depth > DEPTH:
+            raise TooDeep(f"more than {DEPTH} brackets inside one another")
+
+
+def _is_marked(text: str) -> bool:
+    return "\\" in text or "{" in text

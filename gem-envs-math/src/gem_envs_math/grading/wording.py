@@ -1,0 +1,95 @@
+r"""Read answers in words: `\text{Evelyn}`, `(C)`, `east`, `4:30 p.m.`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gem_envs_math.grading.names import is_known
+from gem_envs_math.grading.shapes import Clock, Words
+from gem_envs_math.grading.tokens import Token
+
+__all__ = ["read_clock", "read_words", "spelled", "trimmed"]
+
+_CLOCK = re.compile(
+    r"([0-9]{1,2})(?::([0-9]{2}))? ?(?:([ap])(?:\. ?m\.?|m)|o ?' ?clock)?", re.IGNORECASE
+)
+_SAME = {
+    "dne": "does not exist",
+    "no solutions": "no solution",
+    "no real solution": "no solution",
+    "no real solutions": "no solution",
+}
+_ARTICLES = ("the", "a", "an")
+
+
+def trimmed(tokens: Sequence[Token]) -> Sequence[Token]:
+    """Return tokens without the full stop, comma or colon that ends a sentence."""
+    while tokens and tokens[-1].text in (".", ",", ";", ":") and not _ends_half(tokens):
+        tokens = tokens[:-1]
+    return tokens
+
+
+def _ends_half(tokens: Sequence[Token]) -> bool:
+    return len(tokens) > 2 and tokens[-2].text.casefold() == "m" and tokens[-3].text == "."
+
+
+def spelled(tokens: Sequence[Token]) -> str:
+    """Return the tokens' text, with a space wherever there were spaces."""
+    return "".join(f" {token.text}" if token.spaced else token.text for token in tokens).strip()
+
+
+def read_clock(tokens: Sequence[Token]) -> Clock | None:
+    """Return the time of day that tokens are: `4:30`, `9 a.m.`; None where they are none."""
+    if len(tokens) > 8 or not tokens[0].text.isdigit() or len(tokens) < 2:
+        return None
+    found = _CLOCK.fullmatch(spelled(tokens))
+    if found is None or (found[2] is None and found[3] is None):
+        return None
+    hour, minute = int(found[1]), int(found[2] or 0)
+    return Clock(hour, minute, (found[3] or "").lower()) if hour < 25 and minute < 60 else None
+
+
+def read_words(tokens: Sequence[Token], *, is_last: bool = False) -> Words | None:
+    r"""Return the words that tokens are, None where they are not words alone.
+
+    Before anything else was tried, words are letters only, and not one letter of mathematics;
+    `is_last` is for what is no formula either: then numbers and stops may stand among them.
+    """
+    kinds = {token.kind for token in tokens}
+    has_word = "word" in kinds
+    letters = [token.text for token in tokens if token.kind in ("letters", "word")]
+    if is_last:
+        is_prose = has_word or any(len(text) > 3 for text in letters)
+        return Words(_folded(tokens), not has_word) if is_prose and "command" not in kinds else None
+    inner = _without_brackets(tokens)
+    is_choice = len(inner) == 1 and (has_word or len(inner) < len(tokens))
+    if is_choice and inner[0].kind in ("letters", "word") and len(inner[0].text) == 1:
+        return Words(inner[0].text.casefold(), is_plain=False)
+    if not kinds <= {"letters", "word"} and not _is_sentence(tokens):
+        return None
+    if {"and", "or"} & set(letters) or any(map(is_known, letters)):
+        return None
+    if has_word or max(map(len, letters)) > 2:
+        return Words(_folded(tokens), is_plain=not has_word)
+    return None
+
+
+def _is_sentence(tokens: Sequence[Token]) -> bool:
+    is_text = all(token.kind in ("letters", "word") or token.text in "-'.!?" for token in tokens)
+    has_start = tokens[0].kind in ("letters", "word") and len(tokens[0].text) > 2
+    return is_text and has_start
+
+
+def _without_brackets(tokens: Sequence[Token]) -> Sequence[Token]:
+    if len(tokens) > 2 and tokens[0].text == "(" and tokens[-1].text == ")":
+        return tokens[1:-1]
+    return tokens
+
+
+def _folded(tokens: Sequence[Token]) -> str:
+    words = re.findall(r"[^\W_]+|[^\s.,!?'\w-]", spelled(tokens).casefold())
+    if len(words) > 1 and words[0] in _ARTICLES:
+        words = words[1:]
+    text = " ".join(words)
+    return _SAME.get(text, text)
