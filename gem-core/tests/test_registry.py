@@ -30,7 +30,7 @@ from gem.errors import (
 )
 from gem.registry import list_envs, make, owner, register, resolve, spec, wrapper_spec
 from gem.snapshot import Snapshot
-from gem.specs import EnvSpec, WrapperRef
+from gem.specs import DataSource, EnvSpec, WrapperRef
 from gem.step import Step
 from gem.targets import load_target
 from gem.wrapper import Wrapper
@@ -99,11 +99,11 @@ def words() -> str:
 def test_an_unknown_id_is_refused_with_what_is_near(words: str) -> None:
     with pytest.raises(UnknownEnv) as caught:
         make("demo:Wrods-v0")
-    assert (caught.value.id, caught.value.suggestions) == ("demo:Wrods-v0", (words,))
-    assert str(caught.value) == (
-        "No installed pack provides the environment 'demo:Wrods-v0'. Did you mean "
-        "'demo:Words-v0'? Run `gem-env list` to see every one."
-    )
+    assert (caught.value.id, caught.value.suggestions[0]) == ("demo:Wrods-v0", words)
+    said = str(caught.value)  # a pack that is installed may have one that is near as well
+    start = "No installed pack provides the environment 'demo:Wrods-v0'. Did you mean "
+    assert said.startswith(f"{start}'demo:Words-v0'")
+    assert said.endswith("? Run `gem-env list` to see every one.")
 
 
 @pytest.mark.parametrize(
@@ -294,6 +294,52 @@ def test_arguments_override_those_of_the_spec(words: str) -> None:
     assert env.spec is not None
     assert env.spec.kwargs == {"size": 7, "letters": ["x"]}
     assert spec(words).kwargs == {"size": 5}
+
+
+class Sourced(Env):
+    """Remembers where its rows are from."""
+
+    def __init__(self, *, source: DataSource | None = None) -> None:
+        self.source = source
+
+    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        return "", {}
+
+
+@pytest.mark.parametrize("change", [{"revision": "abc"}, DataSource(revision="abc")])
+def test_of_a_source_only_the_given_fields_change(change: Any) -> None:
+    declared = EnvSpec(
+        id="demo:Sourced",
+        target="test:Sourced",
+        kwargs={"source": DataSource(hub="acme/sums", role="train")},
+    )
+    register(declared, Sourced)
+    env = make("demo:Sourced", source=change)
+    assert isinstance(env, Sourced)
+    assert env.source == DataSource(hub="acme/sums", role="train", revision="abc")
+    assert env.spec is not None
+    merged = {"hub": "acme/sums", "role": "train", "revision": "abc"}
+    assert env.spec.kwargs == {"source": merged}
+
+
+def test_a_source_that_is_not_declared_is_taken_as_it_is() -> None:
+    register("demo:Unsourced", Sourced)
+    env = make("demo:Unsourced", source={"hub": "acme/sums"})
+    assert isinstance(env, Sourced)
+    assert env.source == DataSource(hub="acme/sums")
+
+
+def test_a_source_is_left_out_by_null() -> None:
+    register("demo:Sourced", Sourced, source=DataSource(hub="acme/sums"))
+    env = make("demo:Sourced", source=None)
+    assert isinstance(env, Sourced)
+    assert env.source is None
+
+
+def test_a_field_of_a_source_that_is_misspelt_is_refused() -> None:
+    register("demo:Sourced", Sourced, source=DataSource(hub="acme/sums"))
+    with pytest.raises(BadArguments, match="source="):
+        make("demo:Sourced", source={"revison": "abc"})
 
 
 def test_wrong_arguments_are_one_error_before_anything_is_made() -> None:

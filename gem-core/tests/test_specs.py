@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from gem.specs import (
     API_GROUP,
     AdapterSpec,
+    DataSource,
     EnvSpec,
     ExecutorSpec,
     PluginManifest,
@@ -110,6 +111,19 @@ def test_the_group_carries_the_version() -> None:
 def test_a_wrapper_s_layer_is_one_of_four() -> None:
     with pytest.raises(ValidationError, match="'tool', 'observation', 'prompt' or 'any'"):
         WrapperSpec(id="w", target="a:b", layer="roof")  # type: ignore[arg-type]
+
+
+def test_a_data_source_is_json_data_in_a_spec() -> None:
+    source = DataSource(hub="acme/sums", fields={"question": "problem"})
+    spec = EnvSpec(id="acme:Sums", target="a:b", kwargs={"source": source, "size": 3})
+    plain = {"hub": "acme/sums", "fields": {"question": "problem"}}
+    assert spec.kwargs == {"source": plain, "size": 3}
+    assert EnvSpec.model_validate_json(spec.model_dump_json()) == spec
+
+
+def test_a_field_that_a_data_source_does_not_have_is_refused() -> None:
+    with pytest.raises(ValidationError, match="revison"):
+        DataSource(hub="acme/sums", revison="v1")  # type: ignore[call-arg]
 
 
 def test_a_manifest_module_costs_only_pydantic() -> None:

@@ -162,6 +162,16 @@ def test_a_pinned_commit_is_read_when_the_hub_is_down(hub: Hub, load: Load) -> N
     assert load(revision=FIRST)[0]["answer"] == "2"
 
 
+def test_what_was_fetched_is_read_where_the_library_is_told_to_stay_offline(
+    hub: Hub, load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.publish(FIRST, OLD)
+    load()
+    hub.publish(SECOND, NEW)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    assert load().origin.revision == FIRST
+
+
 @pytest.mark.parametrize("asked", [SECOND, "v1"])
 def test_no_other_commit_stands_in_for_the_one_asked_for(hub: Hub, load: Load, asked: str) -> None:
     hub.publish(FIRST, OLD)
@@ -204,6 +214,22 @@ def test_one_that_was_checked_is_not_checked_again(hub: Hub) -> None:
         table = load_table(kind, source=DataSource(hub="acme/sums"))
     assert len(read) == 1
     assert table[0] == "2"
+
+
+def test_one_that_is_kept_in_memory_is_checked_by_each_process(
+    hub: Hub, datasets: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.publish(FIRST, OLD)
+    monkeypatch.setattr(datasets.config, "IN_MEMORY_MAX_SIZE", 1 << 30)
+    read: list[object] = []
+
+    def reads(row: Mapping[str, Any]) -> None:
+        read.append(row)
+
+    for _ in range(2):
+        kind = RowKind("counted", read=reads, needs=("answer",))
+        load_table(kind, source=DataSource(hub="acme/sums"))
+    assert len(read) == 2
 
 
 def test_rows_are_streamed_as_they_are_needed(hub: Hub, load: Load) -> None:

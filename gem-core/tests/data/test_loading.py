@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -80,6 +80,9 @@ def test_a_table_of_another_making_is_read() -> None:
 
         def __getitem__(self, index: int) -> dict[str, object]:
             return {"question": f"{index} * {index}?", "answer": index**2}
+
+        def __iter__(self) -> Iterator[dict[str, object]]:
+            return map(self.__getitem__, range(3))
 
     Sequence.register(Squares)
     assert load_table(SUMS, data=Squares())[2] == ("2 * 2?", 4)
@@ -245,6 +248,7 @@ def test_small_tables_import_nothing_heavy(write_rows: WriteRows) -> None:
 @pytest.mark.skipif(find_spec("datasets") is not None, reason="the extra `data` is installed")
 def test_without_the_extra_the_answer_is_the_pip_command(tmp_path: Path) -> None:
     (tmp_path / "rows.parquet").touch()
-    for options in ({"source": DataSource(hub="a/b")}, {"data": tmp_path / "rows.parquet"}):
-        with pytest.raises(MissingRequirement, match='pip install "datasets>='):
-            load_table(SUMS, **options)
+    with pytest.raises(MissingRequirement, match='pip install "datasets>='):
+        load_table(SUMS, source=DataSource(hub="acme/sums"))
+    with pytest.raises(MissingRequirement, match='pip install "datasets>='):
+        load_table(SUMS, data=tmp_path / "rows.parquet")

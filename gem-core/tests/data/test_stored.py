@@ -198,6 +198,14 @@ def test_a_half_written_parquet_file_is_refused(parquet: Parquet, kept: int) -> 
         load(str(path))
 
 
+def test_a_parquet_file_with_broken_pages_is_refused(parquet: Parquet) -> None:
+    path = parquet({"question": ["a"] * 100, "answer": ["2"] * 100})
+    content = path.read_bytes()
+    path.write_bytes(content[:4] + b"\xff" * 40 + content[44:])
+    with pytest.raises(DataError, match="cannot be turned into a table"):
+        load(str(path))
+
+
 def test_a_parquet_file_without_rows_is_refused(parquet: Parquet) -> None:
     with pytest.raises(DataError, match="holds no rows"):
         load(str(parquet({"question": [], "answer": []})))

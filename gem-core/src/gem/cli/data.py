@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -81,7 +80,6 @@ def _found(env_id: str, kwargs: str) -> _Data:
     from gem.errors import BadArguments
 
     spec = registry.spec(env_id)
-    print(f"Reading the data of {one_line(env_id)} ...", file=sys.stderr, flush=True)
     with registry.make(env_id, **env_kwargs(kwargs)) as env:
         table = getattr(env, "table", None)
     if isinstance(table, Table):

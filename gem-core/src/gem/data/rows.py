@@ -25,7 +25,7 @@ __all__ = [
     "type_name",
 ]
 
-Row = TypeVar("Row")
+Row = TypeVar("Row", covariant=True)
 Names = Mapping[str, str]
 """The name that each field of ours has in a table."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -87,7 +86,7 @@ def mapped_texts(path: str, reader: Reader[Any], limit: int | None) -> Texts:
 
     # every value as JSON: Arrow's own types would give each row the fields of all the others
     features = datasets.Features({_COLUMN: datasets.Value("large_string")})
-    reading = _Reading(path, reader, limit, _digest(path))
+    reading = _Reading(path, reader, limit, stamp_of(path))
     with Quiet():
         try:
             rows = datasets.Dataset.from_generator(
@@ -104,11 +103,11 @@ class _Reading(NamedTuple):
     path: str
     reader: Reader[Any]
     limit: int | None
-    digest: str
+    stamp: Stamp
 
     def __reduce__(self) -> tuple[Any, ...]:
         kind, names = self.reader.kind, dict(self.reader.names)
-        return str, (json.dumps([self.path, self.digest, self.limit, names, *identity(kind)]),)
+        return str, (json.dumps([self.path, self.stamp, self.limit, names, *identity(kind)]),)
 
 
 def _arrow_rows(reading: _Reading) -> Iterator[dict[str, str]]:
@@ -135,17 +134,6 @@ def mapped_parquet(path: str) -> datasets.Dataset:
             return datasets.Dataset.from_parquet(path)
         except Exception as error:
             raise _file_error(error, path) from error
-
-
-def _digest(path: str) -> str:
-    digest = blake2b(digest_size=16)
-    try:
-        with Path(path).open("rb") as file:
-            while chunk := file.read(1 << 20):
-                digest.update(chunk)
-    except OSError as error:
-        raise _cannot_open(path, error) from error
-    return digest.hexdigest()
 
 
 def _cannot_open(path: str, error: OSError | ValueError) -> DataError:

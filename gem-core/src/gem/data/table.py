@@ -15,7 +15,7 @@ from gem.specs import DataSource
 
 __all__ = ["Origin", "Table"]
 
-Row = TypeVar("Row")
+Row = TypeVar("Row", covariant=True)
 
 
 class Origin(NamedTuple):
