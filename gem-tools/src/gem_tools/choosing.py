@@ -13,7 +13,7 @@ from gem.registry import tool_spec
 from gem.targets import check_requirements, load_target
 from gem.tools import FunctionTool, Tool
 
-__all__ = ["ToolLike", "Toolset", "as_tools"]
+__all__ = ["ToolLike", "Toolset", "as_tools", "given"]
 
 
 @runtime_checkable
@@ -50,6 +50,11 @@ def as_tools(like: ToolLike | Any) -> tuple[Tool, ...]:
     found = _found(id, kwargs)
     # Where there are several they may wait for a server, so not while the lock is held.
     return (found,) if isinstance(found, Tool) else _several(found, repr(id))
+
+
+def given(kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that are not None: equal choices then lead to one tool."""
+    return {name: value for name, value in kwargs.items() if value is not None}
 
 
 def _found(id: str, kwargs: dict[str, Any]) -> Any:

@@ -15,6 +15,34 @@ plugin = PluginManifest(
             blocking=False,
             layer="tool",
         ),
+        WrapperSpec(
+            id="python_tool",
+            target="gem_tools.python_wrapper:python_tool",
+            summary="Let a policy run Python in a sandbox; calls earn a little.",
+            blocking=False,
+            layer="tool",
+        ),
+        WrapperSpec(
+            id="python_tool_no_int_reward",
+            target="gem_tools.python_wrapper:python_tool_no_int_reward",
+            summary="Let a policy run Python in a sandbox.",
+            blocking=False,
+            layer="tool",
+        ),
+        WrapperSpec(
+            id="search_tool",
+            target="gem_tools.search_wrapper:search_tool",
+            summary="Let a policy search an index or a server; calls earn a little.",
+            blocking=False,
+            layer="tool",
+        ),
+        WrapperSpec(
+            id="search_tool_no_int_reward",
+            target="gem_tools.search_wrapper:search_tool_no_int_reward",
+            summary="Let a policy search an index or a server.",
+            blocking=False,
+            layer="tool",
+        ),
     ),
     tools=(
         ToolSpec(
