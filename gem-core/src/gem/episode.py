@@ -48,12 +48,13 @@ StopReason = Literal[
     "terminated",
     "truncated",
     "max_turns",
+    "max_tokens",
     "env_error",
     "step_timeout",
     "worker_lost",
     "policy_error",
 ]
-"""Why an episode ended: by its task, by its own limit, by the run's limit, or by an error."""
+"""Why an episode ended: by its task, by its own limit, by a limit of the run, or by an error."""
 
 _CHUNK = 64 * 1024
 _ERRORS = frozenset({"env_error", "step_timeout", "worker_lost", "policy_error"})
@@ -67,7 +68,9 @@ class Turn:
     """One action and what it led to. `observation` is what the policy saw before it.
 
     Durations are in seconds: `step_s` of the environment, `policy_s` of the policy. Token ids,
-    logprobs and mask, where present, have equal lengths.
+    logprobs and mask, where present, have equal lengths: where there is a mask, they begin with
+    what the policy was given for the first time (0 in it), and with all of it where
+    `new_sequence` says that what it saw before was rewritten.
     """
 
     observation: Observation
@@ -86,6 +89,7 @@ class Turn:
     token_ids: tuple[int, ...] | None = None
     logprobs: tuple[float, ...] | None = None
     mask: tuple[int, ...] | None = None
+    new_sequence: bool = False
     finish_reason: str | None = None
     usage: Usage | None = None
 
@@ -125,6 +129,7 @@ class Turn:
             "token_ids": self.token_ids,
             "logprobs": self.logprobs,
             "mask": self.mask,
+            "new_sequence": self.new_sequence or None,
             "finish_reason": self.finish_reason,
             "usage": usage,
         }

@@ -27,6 +27,7 @@ from gem.planning import Assignment
 from gem.scene import Scene
 from gem.stages import Stage, StagedEnv, StoppedError
 from gem.step import Step
+from gem.tokens.context import TokenTerms
 
 __all__ = ["Player", "Record", "Terms"]
 
@@ -68,7 +69,12 @@ class Player:
     def __init__(self, terms: Terms, assignment: Assignment, abandon: Abandon) -> None:
         self._terms, self._policy = terms, terms.policy
         self._wants = frozenset(getattr(terms.policy, "wants", ()))
-        self._scene = Scene(assignment, terms.stage.specs[assignment.env_index])
+        tokens = getattr(terms.policy, "tokens", None)
+        self._scene = Scene(
+            assignment,
+            terms.stage.specs[assignment.env_index],
+            tokens if isinstance(tokens, TokenTerms) else None,
+        )
         self._abandon, self._is_abandoned = abandon, False
         self._began = time.perf_counter()
 
@@ -102,7 +108,7 @@ class Player:
             pass
         elif is_running or self._is_abandoned:
             stage.abandon(scene.env)
-        elif is_failed or not self._terms.waiting[env_index]:
+        elif is_failed or self._terms.waiting[env_index] <= stage.idle(env_index):
             await stage.discard(scene.env)  # no call of it runs on: what it holds can be freed
         else:
             stage.give_back(env_index, scene.env)
@@ -133,7 +139,10 @@ class Player:
         while scene.stop_reason is None:
             before = time.perf_counter()
             hints = await self._hints(env) if self._wants else _NO_HINTS
-            reply, text = await self._ask(scene.request(*hints))
+            request = scene.request(*hints)
+            if request is None:
+                break
+            reply, text = await self._ask(request)
             answered = time.perf_counter()
             self._refuse_if_late(answered)
             step = env.step(scene.act(reply, text, answered - before))

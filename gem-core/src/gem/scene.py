@@ -15,16 +15,18 @@ from gem.content import (
     observation_copy,
     observation_text,
 )
-from gem.conversation import Conversation, Reply, Request
+from gem.conversation import Conversation, Messages, Reply, Request
 from gem.episode import Episode, StopReason, answer_of, is_success
+from gem.errors import text_of
 from gem.freezing import quick
 from gem.planning import Assignment
 from gem.registry import versions
 from gem.seeding import seeds_under
 from gem.specs import EnvSpec
-from gem.stages import StagedEnv
+from gem.stages import StagedEnv, StoppedError
 from gem.step import Step
 from gem.tape import Tape
+from gem.tokens.context import Given, TokenContext, TokenTerms
 
 __all__ = ["Scene"]
 
@@ -37,8 +39,12 @@ _quick_request = quick(Request)
 class Scene:
     """One episode while it is played: the conversation, and what its record will say."""
 
-    def __init__(self, assignment: Assignment, spec: EnvSpec) -> None:
+    def __init__(
+        self, assignment: Assignment, spec: EnvSpec, tokens: TokenTerms | None = None
+    ) -> None:
         self.assignment, self.spec = assignment, spec
+        self._tokens = None if tokens is None else TokenContext(tokens)
+        self._spoken: Mapping[str, Any] = {}  # what a turn records of the tokens of its action
         self.env: StagedEnv | None = None
         self.stop_reason: StopReason | None = None
         self.waits_for: Literal["environment", "policy"] = "environment"
@@ -72,14 +78,22 @@ class Scene:
         self._observation, self._info = observation, info
         self.waits_for = "policy"
 
-    def request(self, sample: str | None, solution: str | None) -> Request:
-        """Put the next question to the policy."""
+    def request(self, sample: str | None, solution: str | None) -> Request | None:
+        """Put the next question to the policy; None where no token is left for an answer."""
         is_finished = self._is_finished
         turn = len(self._tape)
+        messages = () if is_finished else self._talk.messages
+        prompt = observation_text(self._observation or "") if is_finished else None
+        given = self._given(messages, prompt) if self._tokens is not None else (None, None)
+        if given is None:
+            self._end("max_tokens")
+            return None
         return _quick_request(
-            messages=() if is_finished else self._talk.messages,
-            prompt=observation_text(self._observation or "") if is_finished else None,
+            messages=messages,
+            prompt=prompt,
             tools=self._tools,
+            prompt_ids=given[0],
+            token_budget=given[1],
             seed=self._policy_seed(turn),
             turn=turn,
             env_id=self.spec.id,
@@ -88,8 +102,18 @@ class Scene:
             solution=solution,
         )
 
+    def _given(self, messages: Messages | tuple[()], prompt: str | None) -> Given | None:
+        assert self._tokens is not None
+        is_rewritten = self._talk.rewrites_history
+        try:
+            return self._tokens.ask(messages, prompt, self._tools, is_rewritten=is_rewritten)
+        except Exception as error:
+            raise StoppedError("policy_error", text_of(error)) from error
+
     def act(self, reply: Reply, text: str, policy_s: float) -> Action:
         """Note the action before it is taken, so that one that fails is on record."""
+        if self._tokens is not None:
+            self._spoken = self._tokens.answered(reply)
         self.waits_for, said = "environment", reply.message
         self._talk.answer(said)
         self._taken = reply, text, policy_s
@@ -107,12 +131,14 @@ class Scene:
         self._note(self._taken, reward, step_s, others)
         self._observe(observation, info)
         if terminated or truncated:
-            self.stop_reason = "terminated" if terminated else "truncated"
+            self._end("terminated" if terminated else "truncated")
         elif max_turns is not None and len(self._tape) >= max_turns:
-            self.stop_reason = "max_turns"
-        if self.stop_reason is not None:
-            total = self._tape.total
-            self._success = is_success(info, total, self._made_spec.success_return)
+            self._end("max_turns")
+
+    def _end(self, reason: StopReason) -> None:
+        self.stop_reason = reason
+        total = self._tape.total
+        self._success = is_success(self._info, total, self._made_spec.success_return)
 
     def fail(self, reason: StopReason, error: str) -> None:
         """End the episode by an error."""
@@ -141,6 +167,7 @@ class Scene:
             others.update(
                 {name: it for name, it in zip(_TOLD, told, strict=True) if it is not None}
             )
+        others.update(self._spoken)
         seen = self._observation if self._observation is not None else ""
         self._tape.add(seen, text, (reward, step_s, policy_s), others)
 

@@ -1,0 +1,257 @@
+"""Find the tokens that the environment's turn adds to a conversation, for any chat template.
+
+A template renders whole conversations. Here a small one is rendered each turn, with what was
+just said and what came back, and only the text after what was said is tokenised. Knows nothing
+about episodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Protocol, get_args
+
+from gem.content import Message, TextPart
+from gem.errors import BadArguments
+
+__all__ = ["ChatCodec", "Tokenizer"]
+
+OnRewrite = Literal["split", "refuse", "keep"]
+
+_MARK = "zqxj7"  # in no template
+_FEW = 8  # tokens: a turn that is over is closed within so many
+Chat = list[dict[str, Any]]
+Tools = Sequence[Mapping[str, Any]]
+
+
+class Tokenizer(Protocol):
+    """What is asked of a tokenizer: those of `transformers` have it, where there is a template."""
+
+    eos_token_id: int | None
+    all_special_ids: list[int]
+
+    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]: ...
+
+    def decode(self, token_ids: Sequence[int], *, skip_special_tokens: bool) -> str: ...
+
+    def apply_chat_template(self, conversation: Chat, **options: Any) -> str: ...
+
+
+class ChatCodec:
+    """Turn messages into tokens by a tokenizer's chat template, and tokens into text.
+
+    `on_rewrite` says what happens where the template would now show the conversation otherwise
+    than the model saw it, as those do that drop earlier reasoning: "split" starts another
+    sequence with the prompt that the template writes, "refuse" raises, and "keep" goes on with
+    what the model saw. `stop_ids` are tokens that end a turn, beside the tokenizer's own and the
+    one the template writes. `template_options` are passed on to the template
+    (`enable_thinking=False`).
+
+    Raises BadArguments where the tokenizer has no template, or one that cannot be understood.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        *,
+        on_rewrite: OnRewrite = "split",
+        stop_ids: Sequence[int] = (),
+        template_options: Mapping[str, Any] | None = None,
+    ) -> None:
+        if on_rewrite not in get_args(OnRewrite):
+            raise _bad("on_rewrite", f"is {on_rewrite!r}, and must be one of {get_args(OnRewrite)}")
+        self.on_rewrite: OnRewrite = on_rewrite
+        self._tokenizer = tokenizer
+        self._options = dict(template_options or {})
+        self._special = _special_ids(tokenizer)
+        self._bases: dict[tuple[Any, ...], _Base] = {}
+        closing = self.encode(self._after_mark([_user("x"), _MARKED, _user("y")], ()))
+        closer = self._closer(closing)
+        ends = [*stop_ids, *([] if closer is None else [closing[closer]])]
+        if tokenizer.eos_token_id is not None:
+            ends.append(tokenizer.eos_token_id)
+        self.stop_ids = frozenset(ends)
+
+    def encode(self, text: str) -> list[int]:
+        """Tokenise a text, adding nothing."""
+        return list(self._tokenizer.encode(text, add_special_tokens=False))
+
+    def text(self, ids: Sequence[int]) -> str:
+        """Return what tokens of the model say, without the one that ends its turn."""
+        said = ids[:-1] if len(ids) > 0 and ids[-1] in self.stop_ids else ids
+        return self._tokenizer.decode(list(said), skip_special_tokens=False)
+
+    def opening(self, messages: Sequence[Message], tools: Tools = ()) -> list[int]:
+        """Tokenise a whole conversation, up to where the model speaks."""
+        return self.encode(self._render([_plain(each) for each in messages], tools, opens=True))
+
+    def following(
+        self,
+        messages: Sequence[Message],
+        since: int,
+        said_at: int,
+        said_ids: Sequence[int],
+        tools: Tools = (),
+    ) -> list[int] | None:
+        """Return the tokens between what the model said last and where it speaks again.
+
+        That is `messages[said_at]`, whose tokens are `said_ids`; `since` is the first message
+        after the last of a user before it. None where the template now shows the conversation
+        otherwise than the model saw it, and `on_rewrite` is not "keep". Raises BadArguments
+        where it is "refuse".
+        """
+        base = self._base(messages, tools)
+        new = messages[said_at + 1 :]
+        first = since if any(each.role == "user" for each in new) else said_at
+        chain = [_plain(each) for each in messages[first : said_at + 1]]
+        added = [_plain(each) for each in new]
+        tail = self._tail(base, chain, added, tools)
+        if tail is None and self.on_rewrite == "split":
+            return None
+        if tail is None and self.on_rewrite == "refuse":
+            raise _bad(
+                "on_rewrite",
+                "is 'refuse', and the chat template rewrites what was said before (most often it "
+                "drops reasoning). Choose 'split' or 'keep', or another template",
+            )
+        if tail is None:
+            tail = self._after_mark([*base.chat, _MARKED, *added], base.tools, opens=True)
+        return self._unclosed(self.encode(tail), said_ids)
+
+    def _unclosed(self, tail: list[int], said_ids: Sequence[int]) -> list[int]:
+        """Leave out the end of the model's turn where the model wrote it itself."""
+        closer = self._closer(tail)
+        if closer is not None and len(said_ids) > 0 and said_ids[-1] == tail[closer]:
+            return tail[closer + 1 :]
+        return tail
+
+    def _closer(self, tail: Sequence[int]) -> int | None:
+        return next((at for at, each in enumerate(tail[:_FEW]) if each in self._special), None)
+
+    def _tail(self, base: _Base, chain: Chat, added: Chat, tools: Tools) -> str | None:
+        """Return what the template writes after what was said last, None where it rewrites."""
+        if base.head is None:
+            return None
+        contents = [each["content"] for each in chain if each["role"] == "assistant"]
+        if not contents[-1].strip():  # of nothing, nothing can be rewritten
+            contents[-1] = _MARK
+            chain = [*chain[:-1], {**chain[-1], "content": _MARK}]
+        shown = self._render([*base.chat, *chain, *added], base.tools, opens=True)
+        if not shown.startswith(base.head):
+            return None
+        at = len(base.head)
+        for number, content in enumerate(contents):
+            found = _find(shown, base.opener + content, at, is_next=number == 0)
+            if found is None:
+                return None
+            at = found
+        return shown[at:]
+
+    def _base(self, messages: Sequence[Message], tools: Tools) -> _Base:
+        """Return the smallest conversation to render turns after, found once for each kind."""
+        roles = []
+        for each in messages:
+            if each.role == "assistant":
+                break
+            roles.append(each.role)
+        key = (tuple(roles), bool(tools))
+        if key not in self._bases:
+            self._bases[key] = self._probed(roles, tools)
+        return self._bases[key]
+
+    def _probed(self, roles: Sequence[str], tools: Tools) -> _Base:
+        whole = self._measured([{"role": role, "content": f"x{role}"} for role in roles], tools)
+        small = self._measured([_user("x")], ())
+        is_appended = whole.head is not None and small.head is not None
+        is_small = is_appended and (whole.opener, whole.tail) == (small.opener, small.tail)
+        return small if is_small else whole
+
+    def _measured(self, chat: Chat, tools: Tools) -> _Base:
+        opened = self._render(chat, tools, opens=True)
+        followed = self._render([*chat, _MARKED, _user("y")], tools, opens=True)
+        head, _, tail = followed.partition(_MARK)
+        opener = opened[len(head) :]
+        is_kept = opened.startswith(head) and _MARK in followed
+        return _Base(chat, tools, head if is_kept else None, opener if is_kept else "", tail)
+
+    def _after_mark(self, chat: Chat, tools: Tools, *, opens: bool = False) -> str:
+        shown = self._render(chat, tools, opens=opens)
+        if _MARK not in shown:
+            raise _bad("tokenizer", "has a chat template that does not show what was said")
+        return shown.rpartition(_MARK)[2]
+
+    def _render(self, chat: Chat, tools: Tools, *, opens: bool) -> str:
+        try:
+            return self._tokenizer.apply_chat_template(
+                chat,
+                tools=[dict(each) for each in tools] or None,
+                tokenize=False,
+                add_generation_prompt=opens,
+                **self._options,
+            )
+        except Exception as error:
+            raise _bad(
+                "tokenizer",
+                f"has a chat template that cannot show the roles "
+                f"{', '.join(each['role'] for each in chat)} "
+                f"({type(error).__name__}: {' '.join(str(error).split())[:200]}). Use another "
+                "template, or a wrapper that gives other roles",
+            ) from error
+
+
+class _Base(NamedTuple):
+    """A conversation to render turns after.
+
+    `head` is what the template writes before what is said next, None where it writes that anew
+    with every turn; `opener` is what it puts into the model's mouth, `tail` what follows.
+    """
+
+    chat: Chat
+    tools: Tools
+    head: str | None
+    opener: str
+    tail: str
+
+
+def _user(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
+_MARKED: dict[str, Any] = {"role": "assistant", "content": _MARK}
+
+
+def _plain(message: Message) -> dict[str, Any]:
+    """Return a message as templates take it: with the calls of the model in its text alone."""
+    plain: dict[str, Any] = {"role": message.role, "content": _text(message)}
+    if message.call_id is not None:
+        plain["tool_call_id"] = message.call_id
+    return plain
+
+
+def _text(message: Message) -> str:
+    if isinstance(message.content, str):
+        return message.content
+    if all(isinstance(part, TextPart) for part in message.content):
+        return message.text
+    raise _bad("messages", "hold an image, and tokens are made of text alone")
+
+
+def _find(shown: str, said: str, at: int, *, is_next: bool) -> int | None:
+    """Return where something said ends, from `at` on; templates may trim it."""
+    for wanted in (said, said.strip()):
+        if is_next and shown.startswith(wanted, at):
+            return at + len(wanted)
+        found = -1 if is_next else shown.find(wanted, at)
+        if found >= 0:
+            return found + len(wanted)
+    return None
+
+
+def _special_ids(tokenizer: Tokenizer) -> frozenset[int]:
+    added: Mapping[int, Any] = getattr(tokenizer, "added_tokens_decoder", {})
+    special = [id for id, token in added.items() if getattr(token, "special", False)]
+    return frozenset([*tokenizer.all_special_ids, *special])
+
+
+def _bad(subject: str, problem: str) -> BadArguments:
+    message = f"A ChatCodec's {subject} {problem}."
+    return BadArguments(message, subject=subject, problems=[problem])

@@ -1,0 +1,284 @@
+"""The tokens of a conversation, for the chat templates of models in wide use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gem import ImagePart, Message
+from gem.content import TextPart
+from gem.errors import BadArguments
+from gem.tokens import ChatCodec
+
+from .templates import APPENDING, END, REWRITING
+
+SYSTEM, HELLO = Message("system", "Be brief."), Message("user", "Hello.")
+THOUGHT = "<think>\nWhat now?\n</think>\n\nThis."
+MOVING = (
+    "{% for m in messages %}{% if m.role == 'user' %}[INST]"
+    "{% if loop.last and messages[0].role == 'system' %}{{ messages[0].content }} {% endif %}"
+    "{{ m.content }}[/INST]{% elif m.role == 'assistant' %}{{ m.content }}</s>{% endif %}"
+    "{% endfor %}"
+)
+"""Shows what the system says with the last user's message, as Mistral's first ones do."""
+
+
+def play(
+    codec: ChatCodec,
+    opening: Sequence[Message],
+    turns: Sequence[tuple[str, Sequence[Message]]],
+    *,
+    ending: Sequence[int] = (),
+) -> tuple[list[int] | None, list[Message]]:
+    """Return all tokens after these turns, None where a rewrite was met, and all messages."""
+    messages, since = list(opening), len(opening)
+    ids = codec.opening(messages)
+    for said, new in turns:
+        said_ids = [*codec.encode(said), *ending]
+        at = len(messages)
+        messages += [Message("assistant", said), *new]
+        added = codec.following(messages, since, at, said_ids)
+        if added is None:
+            return None, messages
+        ids += [*said_ids, *added]
+        if new[-1].role == "user":
+            since = len(messages)
+    return ids, messages
+
+
+def user(*texts: str) -> list[Message]:
+    return [Message("user", text) for text in texts]
+
+
+def shown(tokenizer: Any, messages: Sequence[Message]) -> str:
+    chat = [{"role": each.role, "content": each.text} for each in messages]
+    return str(tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True))
+
+
+def end_of(tokenizer: Any, name: str) -> int:
+    return int(tokenizer.convert_tokens_to_ids(END[name]))
+
+
+TURNS = [("One.", user("Two?")), ("", user("And?")), ("Three\nfour", user("Five?"))]
+
+
+@pytest.mark.parametrize(
+    ("name", "opening"),
+    [(name, [HELLO]) for name in APPENDING]
+    + [(name, [SYSTEM, HELLO]) for name in APPENDING if name != "gemma"],  # it takes no system
+)
+def test_tokens_are_those_of_the_whole_conversation(
+    name: str, opening: list[Message], tokenizer_of: Callable[..., Any]
+) -> None:
+    tokenizer = tokenizer_of(name)
+    codec = ChatCodec(tokenizer)
+
+    ids, messages = play(codec, opening, TURNS, ending=[end_of(tokenizer, name)])
+
+    assert ids is not None
+    assert tokenizer.decode(ids) == shown(tokenizer, messages)
+
+
+@pytest.mark.parametrize("name", APPENDING)
+def test_a_turn_that_was_cut_is_closed(name: str, tokenizer_of: Callable[..., Any]) -> None:
+    tokenizer = tokenizer_of(name)
+    codec = ChatCodec(tokenizer)
+
+    cut, _ = play(codec, [HELLO], TURNS)
+    whole, _ = play(codec, [HELLO], TURNS, ending=[end_of(tokenizer, name)])
+
+    assert cut == whole
+
+
+@pytest.mark.parametrize("name", REWRITING)
+def test_a_template_that_opens_with_reasoning_rewrites(
+    name: str, tokenizer_of: Callable[..., Any]
+) -> None:
+    ids, _ = play(ChatCodec(tokenizer_of(name)), [HELLO], [("Yes.", user("And?"))])
+
+    assert ids is None
+
+
+@pytest.mark.parametrize("name", REWRITING)
+def test_what_the_model_saw_can_be_kept(name: str, tokenizer_of: Callable[..., Any]) -> None:
+    tokenizer = tokenizer_of(name)
+    codec = ChatCodec(tokenizer, on_rewrite="keep")
+
+    ids, _ = play(codec, [HELLO], [("Yes.", user("And?"))], ending=[end_of(tokenizer, name)])
+
+    opened = shown(tokenizer, [HELLO])
+    assert ids is not None
+    assert tokenizer.decode(ids).startswith(f"{opened}Yes.{END[name]}")
+    assert "And?" in tokenizer.decode(ids)
+    assert tokenizer.decode(ids).count("Hello.") == 1
+
+
+def test_reasoning_that_is_dropped_later_is_a_rewrite(tokenizer_of: Callable[..., Any]) -> None:
+    ids, _ = play(ChatCodec(tokenizer_of("qwen3")), [HELLO], [(THOUGHT, user("And?"))])
+
+    assert ids is None
+
+
+def test_reasoning_stays_until_a_user_speaks(tokenizer_of: Callable[..., Any]) -> None:
+    codec = ChatCodec(tokenizer_of("qwen3"))
+    result = [Message("tool", "42", call_id="c1")]
+
+    kept, messages = play(codec, [HELLO], [(THOUGHT, result)])
+    lost, _ = play(codec, [HELLO], [(THOUGHT, result), ("42.", user("And?"))])
+
+    assert kept is not None
+    assert tokenizer_of("qwen3").decode(kept) == shown(tokenizer_of("qwen3"), messages)
+    assert lost is None
+
+
+def test_a_template_that_keeps_reasoning_extends(tokenizer_of: Callable[..., Any]) -> None:
+    tokenizer = tokenizer_of("qwen3_instruct_2507")
+
+    ids, messages = play(ChatCodec(tokenizer), [HELLO], [(THOUGHT, user("And?"))])
+
+    assert ids is not None
+    assert tokenizer.decode(ids) == shown(tokenizer, messages)
+
+
+def test_results_of_tools_are_shown_as_the_template_shows_them(
+    tokenizer_of: Callable[..., Any],
+) -> None:
+    tokenizer = tokenizer_of("qwen2_5")
+    results = [Message("tool", "1", call_id="a"), Message("tool", "2", call_id="b")]
+
+    ids, messages = play(ChatCodec(tokenizer), [SYSTEM, HELLO], [("<tool_call>", results)])
+
+    assert ids is not None
+    assert tokenizer.decode(ids) == shown(tokenizer, messages)
+    assert "<tool_response>\n2\n</tool_response>" in tokenizer.decode(ids)
+
+
+def test_tools_are_part_of_the_opening_alone(tokenizer_of: Callable[..., Any]) -> None:
+    tokenizer = tokenizer_of("qwen3")
+    codec = ChatCodec(tokenizer)
+    tools = [{"type": "function", "function": {"name": "add", "parameters": {}}}]
+    messages = [HELLO, Message("assistant", "Yes."), *user("And?")]
+
+    opening = codec.opening([HELLO], tools)
+    added = codec.following(messages, 1, 1, codec.encode("Yes."), tools)
+
+    assert added is not None
+    assert '"name": "add"' in tokenizer.decode(opening)
+    assert "add" not in tokenizer.decode(added)
+
+
+def test_a_prompt_that_moves_with_each_turn_is_a_rewrite(tokenizer_of: Callable[..., Any]) -> None:
+    codec = ChatCodec(tokenizer_of("mistral", MOVING))
+
+    still, _ = play(codec, [HELLO], [("Yes.", user("And?"))])
+    moved, _ = play(codec, [SYSTEM, HELLO], [("Yes.", user("And?"))])
+
+    assert still is not None
+    assert moved is None
+
+
+def test_options_reach_the_template(tokenizer_of: Callable[..., Any]) -> None:
+    tokenizer = tokenizer_of("qwen3")
+    codec = ChatCodec(tokenizer, template_options={"enable_thinking": False})
+
+    opening = tokenizer.decode(codec.opening([HELLO]))
+
+    assert opening.endswith("<think>\n\n</think>\n\n")
+    assert play(codec, [HELLO], [("Yes.", user("And?"))])[0] is None
+
+
+def test_a_trimmed_answer_is_no_rewrite(tokenizer_of: Callable[..., Any]) -> None:
+    ids, _ = play(ChatCodec(tokenizer_of("gemma")), [HELLO], [("  Yes. \n", user("And?"))])
+
+    assert ids is not None
+
+
+def test_the_end_of_a_turn_is_not_part_of_its_text(tokenizer_of: Callable[..., Any]) -> None:
+    tokenizer = tokenizer_of("qwen3")
+    codec = ChatCodec(tokenizer)
+    said, end = codec.encode("Yes."), end_of(tokenizer, "qwen3")
+
+    assert codec.text([*said, end]) == codec.text(said) == "Yes."
+    assert codec.text([end, *said]) == "<|im_end|>Yes."
+    assert codec.text([]) == ""
+
+
+def test_other_tokens_may_end_a_turn(tokenizer_of: Callable[..., Any]) -> None:
+    codec = ChatCodec(tokenizer_of("qwen3"), stop_ids=[7])
+
+    assert codec.text([*codec.encode("Yes."), 7]) == "Yes."
+
+
+@pytest.mark.parametrize("name", ["qwen2_5", "llama3", "phi3", "gemma"])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    said=st.lists(st.text(st.characters(codec="utf-8"), max_size=30), min_size=1, max_size=4),
+    is_closed=st.booleans(),
+)
+def test_whatever_is_said_the_environment_is_told_apart_from_it(
+    name: str, said: list[str], is_closed: bool, tokenizer_of: Callable[..., Any]
+) -> None:
+    tokenizer = tokenizer_of(name)
+    codec = ChatCodec(tokenizer, on_rewrite="keep")
+    end = end_of(tokenizer, name)
+    messages, since = [HELLO], 1
+
+    for text in said:
+        at = len(messages)
+        messages += [Message("assistant", text), *user("Go on.")]
+        said_ids = [*codec.encode(text), *([end] if is_closed else [])]
+        added = codec.following(messages, since, at, said_ids)
+        since = len(messages)
+
+        assert added is not None
+        assert (added[0] == end) != (said_ids[-1:] == [end])
+        assert tokenizer.decode(added).count("Go on.") == 1
+        assert text not in tokenizer.decode(added) or text in shown(tokenizer, user("Go on."))
+
+
+# refusals
+
+
+def test_a_rewrite_can_be_refused(tokenizer_of: Callable[..., Any]) -> None:
+    codec = ChatCodec(tokenizer_of("qwen3"), on_rewrite="refuse")
+
+    with pytest.raises(BadArguments, match="rewrites what was said before"):
+        play(codec, [HELLO], [(THOUGHT, user("And?"))])
+
+
+def test_a_template_that_refuses_a_role_is_one_error(tokenizer_of: Callable[..., Any]) -> None:
+    codec = ChatCodec(tokenizer_of("gemma"))
+
+    with pytest.raises(BadArguments, match="cannot show the roles system, user"):
+        codec.opening([SYSTEM, HELLO])
+
+
+def test_a_template_without_answers_is_refused(tokenizer_of: Callable[..., Any]) -> None:
+    with pytest.raises(BadArguments, match="does not show what was said"):
+        ChatCodec(tokenizer_of("deaf", "{{ messages[0].content }}"))
+
+
+def test_a_tokenizer_without_a_template_is_refused(tokenizer_of: Callable[..., Any]) -> None:
+    tokenizer = type(tokenizer_of("qwen3"))(tokenizer_object=tokenizer_of("qwen3")._tokenizer)
+
+    with pytest.raises(BadArguments, match="has a chat template that cannot show"):
+        ChatCodec(tokenizer)
+
+
+def test_an_unknown_way_with_rewrites_is_refused(tokenizer_of: Callable[..., Any]) -> None:
+    with pytest.raises(BadArguments, match="on_rewrite is 'drop', and must be one of"):
+        ChatCodec(tokenizer_of("qwen3"), on_rewrite="drop")  # type: ignore[arg-type]
+
+
+def test_parts_of_text_are_text_and_images_are_refused(tokenizer_of: Callable[..., Any]) -> None:
+    codec = ChatCodec(tokenizer_of("qwen3"))
+    parts = Message("user", (TextPart("Hel"), TextPart("lo.")))
+    image = Message("user", (ImagePart(b"x"),))
+
+    assert codec.opening([parts]) == codec.opening([Message("user", parts.text)])
+    with pytest.raises(BadArguments, match="hold an image"):
+        codec.opening([image])
