@@ -71,14 +71,19 @@ class Stage(ABC):
 
     def __init__(self, envs: Sequence[EnvLike]) -> None:
         self.specs = [resolve(env) for env in envs]
+        self._idle: list[list[Any]] = [[] for _ in self.specs]
 
     @abstractmethod
     async def take(self, env_index: int) -> StagedEnv:
         """Return an environment that nobody else uses."""
 
-    @abstractmethod
+    def idle(self, env_index: int) -> int:
+        """Return how many environments wait for the next episodes."""
+        return len(self._idle[env_index])
+
     def give_back(self, env_index: int, env: Any) -> None:
         """Offer an environment to the next episode: its next call is a reset."""
+        self._idle[env_index].append(env)
 
     @abstractmethod
     async def discard(self, env: Any) -> None:

@@ -95,11 +95,11 @@ class InlineStage(Stage):
             )
         self._kwargs, self._wrappers = kwargs or {}, wrappers
         self._close_timeout_s = step_timeout_s
-        self._idle: list[list[_LocalEnv]] = [[] for _ in envs]
 
     async def take(self, env_index: int) -> _LocalEnv:
         if self._idle[env_index]:
-            return self._idle[env_index].pop()
+            idle: _LocalEnv = self._idle[env_index].pop()
+            return idle
         if self.specs[env_index].blocking or self.threads_all:
             return await in_thread(self._make, env_index)
         return self._make(env_index)
@@ -107,9 +107,6 @@ class InlineStage(Stage):
     def _make(self, env_index: int) -> _LocalEnv:
         env = make(self.specs[env_index], wrappers=self._wrappers, **self._kwargs)
         return _LocalEnv(env, is_threaded=self.threads_all)
-
-    def give_back(self, env_index: int, env: _LocalEnv) -> None:
-        self._idle[env_index].append(env)
 
     async def discard(self, env: _LocalEnv) -> None:
         closing = asyncio.ensure_future(env.close())

@@ -74,7 +74,6 @@ class PooledStage(Stage):
         ]
         self._hire = hire
         self._workers: AsyncWorkers | None = None
-        self._idle: list[list[_RemoteEnv]] = [[] for _ in envs]
         self._made: dict[int, tuple[Mapping[str, Any], EnvSpec]] = {}
 
     @property
@@ -83,7 +82,8 @@ class PooledStage(Stage):
 
     async def take(self, env_index: int) -> _RemoteEnv:
         if self._idle[env_index]:
-            return self._idle[env_index].pop()
+            idle: _RemoteEnv = self._idle[env_index].pop()
+            return idle
         if self._workers is None:
             self._workers = AsyncWorkers(self._hire())
         env = _RemoteEnv(self._workers, self._workers.pool.open(self._recipes[env_index]))
@@ -100,9 +100,6 @@ class PooledStage(Stage):
         if env_index not in self._made or self._made[env_index][0] != told:
             self._made[env_index] = told, EnvSpec.model_validate(told)
         return self._made[env_index][1]
-
-    def give_back(self, env_index: int, env: _RemoteEnv) -> None:
-        self._idle[env_index].append(env)
 
     async def discard(self, env: _RemoteEnv) -> None:
         self.abandon(env)
