@@ -19,7 +19,10 @@ from gem.errors import BadArguments, DataError, MissingRequirement
 SUMS: RowKind[tuple[str, object]] = RowKind(
     "sum", read=lambda row: (row["question"], row["answer"]), needs=("question", "answer")
 )
-ROWS = [{"question": "1 + 1?", "answer": "2"}, {"question": "1 + 2?", "answer": 3}]
+ROWS: list[dict[str, object]] = [
+    {"question": "1 + 1?", "answer": "2"},
+    {"question": "1 + 2?", "answer": 3},
+]
 SAME = [("1 + 1?", "2"), ("1 + 2?", 3)]
 WriteRows = Callable[..., str]
 

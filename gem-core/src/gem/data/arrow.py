@@ -63,8 +63,8 @@ def undecoded(rows: datasets.IterableDataset) -> datasets.IterableDataset:
 def _undecoded(feature: Any) -> Any:
     if isinstance(feature, (dict, list)):
         named = feature.items() if isinstance(feature, dict) else enumerate(feature)
-        changed = {name: _undecoded(each) for name, each in named}
-        return changed if isinstance(feature, dict) else list(changed.values())
+        parts = {name: _undecoded(each) for name, each in named}
+        return parts if isinstance(feature, dict) else list(parts.values())
     if not _is_media(feature):
         return feature
     changed = copy(feature)

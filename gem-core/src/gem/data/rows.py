@@ -25,7 +25,7 @@ __all__ = [
     "type_name",
 ]
 
-Row = TypeVar("Row", covariant=True)
+Row_co = TypeVar("Row_co", covariant=True)
 Names = Mapping[str, str]
 """The name that each field of ours has in a table."""
 
@@ -55,7 +55,7 @@ class Misfit(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class RowKind(Generic[Row]):
+class RowKind(Generic[Row_co]):
     """What a pack needs of a row. Make one for a pack, at the top of a module.
 
     `name` is the word for a row in errors: "math problem". `needs` are the fields that every
@@ -70,7 +70,7 @@ class RowKind(Generic[Row]):
     """
 
     name: str
-    read: Callable[[Mapping[str, Any]], Row]
+    read: Callable[[Mapping[str, Any]], Row_co]
     needs: tuple[str, ...]
     optional: Mapping[str, Any] = field(default_factory=dict)
 
@@ -94,10 +94,10 @@ def names_of(kind: RowKind[Any], *mappings: Names) -> Names:
 
 
 @dataclass(frozen=True)
-class Reader(Generic[Row]):
+class Reader(Generic[Row_co]):
     """How the rows of one table are read: as a kind, under these names, from this source."""
 
-    kind: RowKind[Row]
+    kind: RowKind[Row_co]
     names: Names
     source: str
 
@@ -116,7 +116,7 @@ class Reader(Generic[Row]):
             record[each] = default if value is None else value
         return record
 
-    def read(self, record: Mapping[str, Any], number: int) -> Row:
+    def read(self, record: Mapping[str, Any], number: int) -> Row_co:
         """Return the row that a record is. Raises DataError, with the row and the field."""
         try:
             return self.kind.read(record)

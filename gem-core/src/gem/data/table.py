@@ -15,7 +15,7 @@ from gem.specs import DataSource
 
 __all__ = ["Origin", "Table"]
 
-Row = TypeVar("Row", covariant=True)
+Row_co = TypeVar("Row_co", covariant=True)
 
 
 class Origin(NamedTuple):
@@ -31,14 +31,14 @@ class Origin(NamedTuple):
     split: str | None = None
 
 
-class Table(Generic[Row]):
+class Table(Generic[Row_co]):
     """Checked rows, one table for every instance in the process. Treat it as read-only.
 
     `[index]` reads one row, where it is; indices count from 0, as tasks do. `fields` maps each
     field of ours to its name in the data.
     """
 
-    def __init__(self, records: Records, reader: Reader[Row], origin: Origin) -> None:
+    def __init__(self, records: Records, reader: Reader[Row_co], origin: Origin) -> None:
         self.kind, self.fields, self.origin = reader.kind, reader.names, origin
         self._records, self._reader = records, reader
         if not len(records):
@@ -47,12 +47,12 @@ class Table(Generic[Row]):
     def __len__(self) -> int:
         return len(self._records)
 
-    def __getitem__(self, index: int) -> Row:
+    def __getitem__(self, index: int) -> Row_co:
         """Read one row. Raises IndexError past the end, DataError if it does not fit."""
         at = range(len(self))[index]
         return self._reader.read(self._records[at], at + 1)
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[Row_co]:
         return map(self._reader.read, self._records, count(1))
 
     def record(self, index: int) -> Record:
