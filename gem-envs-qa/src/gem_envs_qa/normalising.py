@@ -16,6 +16,7 @@ What SQuAD leaves open or gets wrong is settled like this, in this order:
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 
@@ -24,6 +25,7 @@ __all__ = ["bare_form", "normal_form"]
 # Unicode's normal forms take time in the square of a run of combining marks, so a long text is
 # brought into them piece by piece; no real answer is as long as a piece.
 _PIECE = 1000
+_SHORT = 200  # characters; the forms of such are kept, for the options of a row are read often
 _ARTICLES = frozenset({"a", "an", "the"})
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)[^\w\s.](?=\d)")
@@ -50,9 +52,16 @@ def bare_form(answer: str) -> str:
     >>> bare_form("A)  The  U.S. Senate!")
     'a the us senate'
     """
+    return (_kept_form if len(answer) <= _SHORT else _form)(answer)
+
+
+def _form(answer: str) -> str:
     plain = _composed(_composed(answer).casefold()).translate(_DASHES)
     separated = _BETWEEN_DIGITS.sub(" ", _THOUSANDS.sub("", plain))
     return " ".join((_OTHER.sub(_mark, separated).strip() or plain).split())
+
+
+_kept_form = functools.lru_cache(maxsize=8192)(_form)
 
 
 def _composed(text: str) -> str:
