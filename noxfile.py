@@ -33,9 +33,10 @@ IMPORT_NAMES = {
 SOURCES = [f"{name}/src" for name in IMPORT_NAMES]
 TESTS = [*(f"{name}/tests" for name in IMPORT_NAMES), "tests"]
 EXTRAS = {
+    "gem-core": "[data]",
     "gem-envs-code": "[data,sandbox]",
     "gem-envs-games": "[textarena,wiki]",
-    "gem-envs-math": "[data]",
+    "gem-envs-math": "[data,verify,visual]",
     "gem-envs-qa": "[data]",
     "gem-envs-reasoning": "[tasks]",
     "gem-eval": "[pandas]",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
 import os
@@ -81,6 +82,25 @@ def test_an_error_in_a_row_of_a_large_file_comes_through_whole(
     with pytest.raises(DataError) as caught:
         load(path)
     assert (caught.value.source, caught.value.row, caught.value.field) == (path, 11, "answer")
+
+
+def test_kinds_that_read_by_other_rules_are_checked_apart(datasets: ModuleType, large: str) -> None:
+    def read(row: Mapping[str, Any], *, refused: object) -> object:
+        if row["answer"] == refused:
+            raise Misfit("answer", refused, "anything else")
+        return row["answer"]
+
+    lax = RowKind("sum", read=functools.partial(read, refused=None), needs=("answer",))
+    strict = RowKind("sum", read=functools.partial(read, refused=3), needs=("answer",))
+    assert list(load_table(lax, data=large)) == VALUES
+    with pytest.raises(DataError, match="row 8"):
+        load_table(strict, data=large)
+
+
+def test_another_default_is_not_taken_from_the_cache(datasets: ModuleType, large: str) -> None:
+    for default in ("a", "b"):
+        kind = RowKind("sum", read=dict, needs=("question",), optional={"hint": default})
+        assert load_table(kind, data=large)[0]["hint"] == default
 
 
 def test_a_cache_folder_that_cannot_be_written_is_said(

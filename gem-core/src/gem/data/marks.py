@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,8 +22,16 @@ __all__ = ["Mark", "identity"]
 
 
 def identity(kind: RowKind[Any]) -> tuple[str, ...]:
-    """Return what tells one kind from another in every process: what was checked as it."""
-    return (kind.name, kind.read.__module__, kind.read.__qualname__, __version__)
+    """Return what tells one kind from another in every process: what was checked as it.
+
+    Two that it cannot tell apart share a check; their rows are still read by each one's own.
+    """
+    read, bound = kind.read, "()"
+    if isinstance(read, partial):
+        read, bound = read.func, repr((read.args, read.keywords))
+    name = getattr(read, "__qualname__", type(read).__qualname__)
+    defaults = repr(dict(kind.optional))
+    return (kind.name, str(read.__module__), name, bound, defaults, __version__)
 
 
 class Mark:
