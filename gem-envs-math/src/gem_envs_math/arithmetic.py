@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from gem.errors import BadArguments
-from gem_envs_math.number_problem import NumberProblem
+from gem_envs_math.problem import MathProblem
 
 __all__ = ["Arithmetic", "value"]
 
@@ -18,7 +18,7 @@ Operator = Literal["+", "-", "*"]
 _OPERATORS: tuple[Operator, ...] = ("+", "-", "*")
 
 
-class Arithmetic(NumberProblem):
+class Arithmetic(MathProblem):
     """The value of an expression of `num_terms` numbers between 1 and `max_value`.
 
     `operators` are drawn evenly; one that is listed twice comes twice as often. The answer is
@@ -38,7 +38,7 @@ class Arithmetic(NumberProblem):
         operators: tuple[Operator, ...] = _OPERATORS,
         format_error_reward: float = 0.0,
     ) -> None:
-        super().__init__(format_error_reward)
+        super().__init__("number", format_error_reward)
         _check(num_terms, max_value, operators)
         self.num_terms = num_terms
         self.max_value = max_value

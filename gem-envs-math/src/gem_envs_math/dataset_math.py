@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from gem.data import DataSource, Rows, load_table
-from gem_envs_math.number_problem import NumberProblem
+from gem.data import DataSource, RowKind, Rows, load_table
+from gem_envs_math.judging import Grader
+from gem_envs_math.problem import MathProblem
 from gem_envs_math.rows import PROBLEMS, Problem
 
 __all__ = ["DatasetMath"]
 
 
-class DatasetMath(NumberProblem):
-    r"""One problem of a data set, whose answers are numbers.
+class DatasetMath(MathProblem):
+    r"""One problem of a data set.
+
+    Its answers are any mathematics, or with `grader="number"` one number each: that needs no
+    math-verify, and refuses every answer with words or units in it.
 
     The table is `data`, the path of a file, a `datasets.Dataset` or a list of dictionaries;
     without it, the data set `source` of the Hugging Face Hub. `fields` says where its `question`
@@ -28,10 +32,12 @@ class DatasetMath(NumberProblem):
     """
 
     shared = ("table",)
+    kinds: ClassVar[Mapping[Grader, RowKind[Problem]]] = PROBLEMS
 
     def __init__(
         self,
         *,
+        grader: Grader = "math",
         source: DataSource | None = None,
         data: str | Path | Rows | None = None,
         fields: Mapping[str, str] | None = None,
@@ -40,9 +46,9 @@ class DatasetMath(NumberProblem):
         streaming: bool = False,
         format_error_reward: float = 0.0,
     ) -> None:
-        super().__init__(format_error_reward)
+        super().__init__(grader, format_error_reward)
         self.table = load_table(
-            PROBLEMS,
+            self.kinds[grader],
             source=source,
             data=data,
             fields=fields,

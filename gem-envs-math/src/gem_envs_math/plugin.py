@@ -2,37 +2,160 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from gem.specs import DataSource, EnvSpec, PluginManifest
 
 __all__ = ["plugin"]
 
+_UNKNOWN = "as published there"
+_GRADED = ("math-verify>=0.9",)
+_DRAWN = ("pillow>=11.0",)
+
+
+def _dataset(id: str, source: DataSource, summary: str, **others: Any) -> EnvSpec:
+    """Return the spec of an environment over a data set whose answers are any mathematics."""
+    return EnvSpec(
+        id=id,
+        summary=summary,
+        kwargs={"source": source},
+        source=f"{source.hub} on the Hugging Face Hub",
+        licence=source.licence,
+        **{"target": "gem_envs_math.dataset_math:DatasetMath", "requires": _GRADED, **others},
+    )
+
+
+def _numbers(id: str, source: DataSource, summary: str) -> EnvSpec:
+    """Return the spec of an environment over a data set whose answers are numbers.
+
+    Its steps wait for nothing: what may wait, loading the table, is done by the constructor.
+    """
+    spec = _dataset(id, source, summary, requires=(), blocking=False)
+    return spec.model_copy(update={"kwargs": {"source": source, "grader": "number"}})
+
+
+def _train(hub: str, *, licence: str = _UNKNOWN, homepage: str = "") -> DataSource:
+    return DataSource(
+        hub=hub, fields={"question": "problem"}, role="train", licence=licence, homepage=homepage
+    )
+
+
+def _eval(split: str, *, licence: str = _UNKNOWN, homepage: str = "") -> DataSource:
+    return DataSource(
+        hub="axon-rl/math-eval",
+        split=split,
+        fields={"question": "problem"},
+        role="eval",
+        licence=licence,
+        homepage=homepage,
+    )
+
+
+_GENERATED = (
+    EnvSpec(
+        id="math:Arithmetic-v0",
+        target="gem_envs_math.arithmetic:Arithmetic",
+        summary="The value of an arithmetic expression, generated from the seed.",
+        blocking=False,
+        source="generated from the seed",
+    ),
+    EnvSpec(
+        id="math:Diagram-v0",
+        target="gem_envs_math.diagram.environment:Diagram",
+        summary="A question about a figure (angles, areas, charts, clocks), drawn from the seed.",
+        requires=_DRAWN,
+        blocking=False,
+        source="generated from the seed",
+    ),
+)
+_TRAINING = (
+    _numbers(
+        "math:GSM8K",
+        _train(
+            "axon-rl/GSM-8k", licence="MIT", homepage="https://github.com/openai/grade-school-math"
+        ),
+        "Word problems of grade school mathematics, each with one number as answer.",
+    ),
+    _dataset(
+        "math:ASDiv2K",
+        _train("axon-rl/ASDIV-2k", homepage="https://github.com/chaochun/nlu-asdiv-dataset"),
+        "Word problems of elementary school, of many kinds.",
+    ),
+    _dataset(
+        "math:Math12K",
+        _train("axon-rl/MATH-12k", homepage="https://github.com/hendrycks/math"),
+        "Competition problems of the MATH data set: all but the 500 of eval:MATH500.",
+    ),
+    _dataset(
+        "math:Math8K-3to5",
+        _train("axon-rl/MATH-lvl3to5-8k", homepage="https://github.com/hendrycks/math"),
+        "The harder competition problems of the MATH data set, levels 3 to 5.",
+    ),
+    _dataset(
+        "math:Orz57K",
+        _train(
+            "axon-rl/ORZ-57k",
+            homepage="https://github.com/Open-Reasoner-Zero/Open-Reasoner-Zero",
+        ),
+        "Problems collected by Open-Reasoner-Zero, of mixed origin.",
+    ),
+    _dataset(
+        "math:DeepScaleR40K",
+        _train("axon-rl/DeepScaleR-40K", homepage="https://github.com/agentica-project/rllm"),
+        "Competition problems collected by DeepScaleR.",
+    ),
+    _numbers(
+        "math:SVAMP",
+        DataSource(
+            hub="ChilleD/SVAMP",
+            split="train",
+            fields={"question": "question_concat", "answer": "Answer"},
+            role="train",
+            licence="MIT",
+            homepage="https://github.com/arkilpatel/SVAMP",
+        ),
+        "Elementary word problems, varied so that a pattern of words gives no answer away.",
+    ),
+    _dataset(
+        "math:Geometry3K",
+        DataSource(
+            hub="axon-rl/geometry3k",
+            split="train",
+            fields={"question": "problem"},
+            role="train",
+            licence=_UNKNOWN,
+            homepage="https://lupantech.github.io/inter-gps/",
+        ),
+        "Questions about a geometrical figure, which is shown.",
+        target="gem_envs_math.geometry:VisualMath",
+    ),
+)
+_EVALUATION = (
+    _dataset(
+        "eval:MATH500",
+        _eval("math", licence="MIT", homepage="https://github.com/openai/prm800k"),
+        "500 competition problems of the MATH data set.",
+    ),
+    _dataset("eval:AMC", _eval("amc"), "Problems of the American Mathematics Competitions."),
+    _dataset(
+        "eval:OlympiadBench",
+        _eval("olympiad_bench", homepage="https://github.com/OpenBMB/OlympiadBench"),
+        "Olympiad problems with a final answer.",
+    ),
+    _dataset(
+        "eval:Minerva",
+        _eval("minerva"),
+        "Undergraduate problems of science and mathematics.",
+    ),
+    _dataset(
+        "eval:AIME24",
+        _eval("aime24"),
+        "The American Invitational Mathematics Examination of 2024.",
+    ),
+)
+
 plugin = PluginManifest(
     name="math",
     summary="Mathematical problems with verifiable answers.",
-    envs=(
-        EnvSpec(
-            id="math:Arithmetic-v0",
-            target="gem_envs_math.arithmetic:Arithmetic",
-            summary="The value of an arithmetic expression, generated from the seed.",
-            blocking=False,
-            source="generated from the seed",
-        ),
-        EnvSpec(
-            id="math:GSM8K",
-            target="gem_envs_math.dataset_math:DatasetMath",
-            kwargs={
-                "source": DataSource(
-                    hub="axon-rl/GSM-8k",
-                    fields={"question": "problem"},
-                    role="train",
-                    licence="MIT",
-                    homepage="https://github.com/openai/grade-school-math",
-                )
-            },
-            summary="Word problems of grade school mathematics, each with one number as answer.",
-            blocking=False,  # what may wait, loading the table, is done by the constructor
-            source="axon-rl/GSM-8k on the Hugging Face Hub, from openai/grade-school-math",
-            licence="MIT",
-        ),
-    ),
+    envs=(*_GENERATED, *_TRAINING, *_EVALUATION),
 )

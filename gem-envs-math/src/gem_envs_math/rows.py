@@ -1,39 +1,52 @@
-"""What a row of mathematics must have: a question, and a number as its answer."""
+"""What a row of mathematics must have: a question and its answer, and maybe images."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
+from functools import partial
 from typing import Any, NamedTuple
 
 from gem.data import Misfit, RowKind
-from gem_envs_math.answers import read_number
+from gem_envs_math.answers import boxed, last_boxed, read_number
+from gem_envs_math.judging import REQUIRES, Grader
 
-__all__ = ["PROBLEMS", "Problem"]
+__all__ = ["FIGURES", "PROBLEMS", "Problem"]
 
 
 class Problem(NamedTuple):
-    """One question and its answer, a text that `read_number` reads."""
+    """One question and its answer, and what each image of it is read from."""
 
     question: str
     answer: str
+    images: tuple[object, ...] = ()
 
 
-def _read(row: Mapping[str, Any]) -> Problem:
-    """Return the problem that a row is.
+def _read(row: Mapping[str, Any], grader: Grader) -> Problem:
+    r"""Return the problem that a row is.
 
-    An answer may be a number or a text; where the text has a `####`, as in the first
-    publication of GSM8K, the answer is what follows the last one.
+    An answer may be a number, a text, or a list of one of them. Where the text has a `####`, as
+    in the first publication of GSM8K, the answer is what follows the last one; where it has a
+    `\boxed{}`, what that holds.
     """
     question, answer = row["question"], row["answer"]
     if not isinstance(question, str) or not _is_text(question):
         raise Misfit("question", question, "text")
+    if isinstance(answer, list) and len(answer) == 1:
+        [answer] = answer
     if isinstance(answer, (int, float, Decimal)) and not isinstance(answer, bool):
         answer = str(answer)
-    number = answer.rpartition("####")[2].strip() if isinstance(answer, str) else ""
-    if read_number(number) is None:
-        raise Misfit("answer", row["answer"], "a number")
-    return Problem(question, number)
+    gold = answer.rpartition("####")[2].strip() if isinstance(answer, str) else ""
+    gold = last_boxed(gold) or gold
+    _check_gold(gold, row["answer"], grader)
+    return Problem(question, gold)
+
+
+def _check_gold(gold: str, value: object, grader: Grader) -> None:
+    if grader == "number" and read_number(gold) is None:
+        raise Misfit("answer", value, "a number")
+    if not _is_text(gold) or last_boxed(boxed(gold)) != gold:
+        raise Misfit("answer", value, "a text whose braces are balanced")
 
 
 def _is_text(value: str) -> bool:
@@ -44,5 +57,25 @@ def _is_text(value: str) -> bool:
     return bool(value.strip())
 
 
-PROBLEMS = RowKind("math problem", read=_read, needs=("question", "answer"))
-"""The rows of `DatasetMath`."""
+def _read_figures(row: Mapping[str, Any], grader: Grader) -> Problem:
+    images = row["images"]
+    images = tuple(images) if isinstance(images, (list, tuple)) else (images,)
+    if not images or None in images:
+        raise Misfit("images", row["images"], "an image or a list of images")
+    return _read(row, grader)._replace(images=images)
+
+
+def _kinds(
+    name: str, read: Callable[..., Problem], *more: str
+) -> Mapping[Grader, RowKind[Problem]]:
+    needs = ("question", "answer", *more)
+    return {
+        grader: RowKind(name, read=partial(read, grader=grader), needs=needs) for grader in REQUIRES
+    }
+
+
+PROBLEMS = _kinds("math problem", _read)
+"""The rows of `DatasetMath`, by its grader."""
+
+FIGURES = _kinds("visual problem", _read_figures, "images")
+"""The rows of `VisualMath`, likewise."""

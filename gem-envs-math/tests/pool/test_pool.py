@@ -73,8 +73,8 @@ def test_harm_costs_no_other_verdict_from_many_threads(pool: Pool) -> None:
 
 
 def test_a_verdict_is_not_charged_with_what_an_earlier_one_left(make_pool: MakePool) -> None:
-    pool = make_pool(limits=Limits(deadline_s=30, most_address_bytes=300 << 20))
-    one, *others = ((f"keep {n}", f"keep {n}") for n in range(120, 120 + 3 * most_workers()))
+    pool = make_pool(limits=Limits(deadline_s=30, most_address_bytes=160 << 20))
+    one, *others = ((f"keep {n}", f"keep {n}") for n in range(60, 60 + 3 * most_workers()))
     assert pool.ask(*one) == ("right", "compared")
     assert {pool.ask(*other) for other in others} == {("right", "compared")}
 

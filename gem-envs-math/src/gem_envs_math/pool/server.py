@@ -204,9 +204,9 @@ class Server:
                 self._give_up(worker, ("undecided", "too much memory"))
 
     def _give_up(self, worker: Worker, reply: Reply) -> None:
-        """End a worker. Its reply counts if it was fresh: else an earlier answer may have spoilt it.
+        """End a worker, whose reply counts if it was fresh.
 
-        Then another worker is asked again, in what is left of the time.
+        Else an earlier answer may have spoilt it: a fresh one is asked, in the time that is left.
         """
         self._end(worker)
         if worker.is_fresh:
