@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+import gem
+from gem import registry
 from gem.content import ToolResult
-from gem.errors import BadArguments
+from gem.errors import BadArguments, SnapshotError
 from gem.tools import ToolContext, answer
 from gem_tools.python_tool import PythonTool
 from gem_tools.sandbox import SandboxUnavailable
@@ -22,6 +25,25 @@ def tool(sandbox: BwrapSandbox) -> PythonTool:
 
 def call(tool: PythonTool, **arguments: Any) -> ToolResult:
     return asyncio.run(answer(tool, arguments, ToolContext(call_id="one")))
+
+
+@pytest.fixture
+def keeping(sandbox: BwrapSandbox) -> Iterator[PythonTool]:
+    """Return a tool that keeps variables."""
+    tool = PythonTool(backend=sandbox, program_timeout_s=2, memory_mb=256, stateful=True)
+    yield tool
+    asyncio.run(tool.aclose())
+
+
+def cells(tool: PythonTool, *codes: str, session: str = "one") -> list[ToolResult]:
+    """Run these in an episode, one after the other."""
+    return [
+        asyncio.run(answer(tool, {"code": code}, ToolContext(session=session))) for code in codes
+    ]
+
+
+def contents(tool: PythonTool, *codes: str) -> list[str]:
+    return [result.content for result in cells(tool, *codes)]
 
 
 def test_the_answer_is_what_the_program_prints(tool: PythonTool) -> None:
@@ -86,3 +108,176 @@ def test_a_machine_without_a_sandbox_refuses_programs(monkeypatch: pytest.Monkey
 
     with pytest.raises(SandboxUnavailable, match="apt-get install bubblewrap"):
         PythonTool()
+
+
+def test_variables_are_kept_and_last_values_shown(keeping: PythonTool) -> None:
+    codes = ("import math\nx = 3", "math.factorial(x)", "_ + 1; print('no value'); None")
+
+    assert contents(keeping, *codes) == ["", "6", "no value"]
+    assert contents(keeping, "def f(n):\n    return n + x\n\nf(1)", "_ * 2") == ["4", "8"]
+
+
+def test_each_episode_has_variables_of_its_own(keeping: PythonTool) -> None:
+    cells(keeping, "x = 1", session="one")
+
+    [result] = cells(keeping, "x", session="other")
+
+    assert "NameError: name 'x' is not defined" in result.content
+
+
+def test_a_cell_that_raises_keeps_the_variables(keeping: PythonTool) -> None:
+    first, second, third = cells(
+        keeping, "x = 1\nprint('a')\nx / 0", "import sys; sys.exit(3)", "x"
+    )
+
+    assert (first.is_error, first.meta["status"]) == (True, "error")
+    assert first.content.startswith(
+        'a\nTraceback (most recent call last):\n  File "cell 1", line 3'
+    )
+    assert "x / 0" in first.content
+    assert "cells.py" not in first.content
+    assert second.is_error
+    assert (third.is_error, third.content) == (False, "1")
+
+
+def test_a_cell_that_is_no_python_is_an_error_of_its_own(keeping: PythonTool) -> None:
+    codes = ("x = (", "x = '\0'", "'\ud800' + '('\n(", "(" * 5000, "1")
+
+    *bad, good = cells(keeping, *codes)
+
+    assert all(result.is_error for result in bad)
+    assert "SyntaxError" in bad[0].content
+    assert good.content == "1"
+
+
+def test_what_programs_of_a_cell_write_is_shown_in_order(keeping: PythonTool) -> None:
+    code = (
+        "import subprocess\nprint('a', flush=True)\nsubprocess.run(['/bin/echo', 'b'])\nprint('c')"
+    )
+
+    assert contents(keeping, code)[0].startswith("a\nb\nc")
+
+
+def test_a_long_output_is_cut_and_the_session_goes_on(keeping: PythonTool) -> None:
+    long, after = contents(keeping, "x = 1\nprint('y' * 10**6)", "x")
+
+    assert "cut here" in long
+    assert len(long) < 9_000
+    assert after == "1"
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("while True: pass", "ran past its deadline"),
+        (
+            "import os\nfor _ in range(3): os.fork()\nx = b'x' * (60 << 20)\nwhile True: pass",
+            "memory",
+        ),
+        ("import os; os._exit(0)", "exit status 0"),
+        ("import os; os.kill(os.getpid(), 11)", "SIGSEGV"),
+    ],
+    ids=["deadline", "memory", "exit", "signal"],
+)
+def test_a_session_that_ends_says_so_and_begins_afresh(
+    keeping: PythonTool, code: str, why: str
+) -> None:
+    _, ended, after = cells(keeping, "x = 1", code, "print(6 * 7); x")
+
+    assert ended.is_error
+    assert why in ended.content
+    assert "all variables are lost" in ended.content
+    assert after.content.startswith("42\nTraceback")
+    assert "NameError" in after.content
+
+
+def test_a_fork_that_is_left_in_a_cell_answers_nothing(keeping: PythonTool) -> None:
+    code = "import os\nif os.fork() == 0: print('child')\nelse: os.wait(); print('parent')"
+
+    assert contents(keeping, code, "1") == ["child\nparent", "1"]
+
+
+def test_an_answer_that_a_cell_forges_harms_nobody_else(keeping: PythonTool) -> None:
+    forged = "import os; os.write(3, b'\\0\\0\\0\\1x')"
+
+    assert contents(keeping, forged, "1")[0] == ""
+    assert cells(keeping, "2", session="other")[0].content == "2"
+
+
+def test_calls_of_one_action_run_one_after_the_other(keeping: PythonTool) -> None:
+    async def call_all() -> list[str]:
+        codes = ["x = []", *[f"x.append({number}); len(x)" for number in range(5)]]
+        calls = [answer(keeping, {"code": code}, ToolContext(session="one")) for code in codes]
+        return [result.content for result in await asyncio.gather(*calls)]
+
+    assert asyncio.run(call_all()) == ["", "1", "2", "3", "4", "5"]
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_an_episode_that_is_over_frees_its_session() -> None:
+    small = BwrapSandbox(max_sessions=1, standby=0, packages=())
+    tool = PythonTool(backend=small, stateful=True)
+    try:
+        cells(tool, "x = 1", session="one")
+        assert "1 are open" in cells(tool, "1", session="two")[0].content
+        tool.end_session("one")
+        assert cells(tool, "2", session="two")[0].content == "2"
+    finally:
+        small.close()
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_a_session_that_is_idle_too_long_is_ended_and_the_next_call_told() -> None:
+    small = BwrapSandbox(max_sessions=1, standby=0, packages=())
+    tool = PythonTool(backend=small, stateful=True, idle_s=0.05)
+    try:
+        cells(tool, "x = 1", session="one")
+        while cells(tool, "1", session="two")[0].is_error:
+            pass  # one holds the only place
+        while "1 are open" in (after := cells(tool, "x", session="one")[0].content):
+            pass
+    finally:
+        small.close()
+
+    assert "variables of earlier calls are lost: nothing was called for 0.05 s" in after
+    assert "NameError" in after
+
+
+def test_a_call_that_is_cancelled_ends_its_session(keeping: PythonTool) -> None:
+    async def cancel() -> None:
+        code = "x = 2\nimport time; time.sleep(1.9)"
+        call = answer(keeping, {"code": code}, ToolContext(session="one"))
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(call, 0.3)
+
+    cells(keeping, "x = 1")
+    asyncio.run(cancel())
+    [after] = cells(keeping, "x")
+
+    assert "are lost: the call before this one ended without an answer" in after.content
+
+
+@pytest.fixture
+def _guess() -> Iterator[None]:
+    before = dict(registry._local)
+    gem.register("demo:Guess", "gem.testing.envs:Guess", highest=31)
+    yield
+    registry._local.clear()
+    registry._local.update(before)
+
+
+@pytest.mark.usefixtures("_guess")
+def test_an_episode_with_variables_is_not_saved_or_forked(keeping: PythonTool) -> None:
+    env = gem.make(
+        "demo:Guess", wrappers=[{"id": "tools", "tools": [keeping], "format": "tags"}], seed=0
+    )
+    env.reset(seed=0)
+    env.snapshot()
+
+    step = env.step("<python>x = 1; x</python>")
+
+    assert "1" in str(step.observation)
+    for copy in (env.snapshot, env.fork):
+        with pytest.raises(SnapshotError, match="'python'"):
+            copy()
+    env.close()

@@ -173,7 +173,7 @@ def test_programs_that_a_session_starts_do_not_hold_its_channel(backend: Sandbox
 @pytest.mark.usefixtures("sandbox")  # skips where there is none
 def test_a_sandbox_may_have_many_sessions_and_says_when_there_are_too_many() -> None:
     async def open_three() -> None:
-        sandbox = BwrapSandbox(max_sessions=2, standby=0)
+        sandbox = BwrapSandbox(max_sessions=2, standby=0, packages=())
         try:
             first, second = [await sandbox.open(ExecRequest(ECHO)) for _ in range(2)]
             with pytest.raises(SandboxError, match="2 are open, which is the most"):
@@ -191,7 +191,7 @@ def test_a_sandbox_may_have_many_sessions_and_says_when_there_are_too_many() -> 
 @pytest.mark.usefixtures("sandbox")  # skips where there is none
 def test_an_idle_session_takes_no_place_of_a_call() -> None:
     async def run_beside() -> bytes:
-        sandbox = BwrapSandbox(max_parallel=1, standby=0)
+        sandbox = BwrapSandbox(max_parallel=1, standby=0, packages=())
         try:
             async with await sandbox.open(ExecRequest(ECHO)):
                 return (await sandbox.run(ExecRequest("print(1)"))).stdout
@@ -204,7 +204,7 @@ def test_an_idle_session_takes_no_place_of_a_call() -> None:
 @pytest.mark.usefixtures("sandbox")  # skips where there is none
 def test_a_closed_sandbox_ends_its_sessions() -> None:
     async def close_and_ask() -> None:
-        sandbox = BwrapSandbox(standby=0)
+        sandbox = BwrapSandbox(standby=0, packages=())
         session = await sandbox.open(ExecRequest(ECHO))
         await sandbox.aclose()
         await session.ask(b"", timeout_s=10)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from gem.content import ToolResult
 from gem.errors import SnapshotError
@@ -48,7 +48,7 @@ class Tool(ABC):
     max_concurrent: int | None = None
     timeout_s: float | None = 60.0
     max_characters: int = 20_000
-    keeps_sessions: ClassVar[bool] = False
+    keeps_sessions: bool = False
     """Whether a call may depend on earlier calls of its `context.session`."""
 
     @abstractmethod

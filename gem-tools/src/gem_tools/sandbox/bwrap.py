@@ -25,7 +25,8 @@ _PREPARATIONS = (
     "import numpy, numpy.random",
     "import sympy; sympy.solve(sympy.Symbol('x') ** 2 - 2)",  # loads more, at its first equation
 )
-_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:numpy|sympy|scipy|pandas)\b", re.MULTILINE)
+_HEAVY = ("numpy", "sympy", "scipy", "pandas")
+_IMPORT = re.compile(rf"^[ \t]*(?:import|from)[ \t]+(?:{'|'.join(_HEAVY)})\b", re.MULTILINE)
 _INSTALL = "Install it (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap)"
 _ALLOW = "Allow ordinary users to make namespaces (a container or AppArmor may forbid it)"
 _OTHERWISE = (
@@ -98,7 +99,8 @@ class BwrapSandbox:
                 asyncio.get_running_loop().call_soon(zygote.refill)
 
     def _kept_for(self, request: ExecRequest) -> _Kept:
-        return self._preloaded if _IMPORT.search(request.code) else self._bare
+        is_heavy = not set(_HEAVY).isdisjoint(request.imports) or _IMPORT.search(request.code)
+        return self._preloaded if is_heavy else self._bare
 
     async def open(self, request: ExecRequest) -> Session:
         """Start a program that stays. Raises SandboxError where it cannot be, or too many are."""

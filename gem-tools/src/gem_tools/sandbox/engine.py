@@ -12,7 +12,7 @@ import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-__all__ = ["on_engine", "on_engine_now"]
+__all__ = ["on_engine", "on_engine_now", "on_engine_soon"]
 
 T = TypeVar("T")
 
@@ -46,6 +46,11 @@ async def on_engine(work: Coroutine[Any, Any, T]) -> T:
 def on_engine_now(work: Coroutine[Any, Any, T]) -> T:
     """Wait for work that the engine does, from synchronous code."""
     return asyncio.run_coroutine_threadsafe(work, _engine.loop()).result()
+
+
+def on_engine_soon(work: Coroutine[Any, Any, object]) -> None:
+    """Have the engine do work that nobody waits for. From any thread."""
+    asyncio.run_coroutine_threadsafe(work, _engine.loop())
 
 
 def _start_afresh() -> None:

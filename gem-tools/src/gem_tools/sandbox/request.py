@@ -23,15 +23,18 @@ too much memory; with too much output; or by a signal, its own or the kernel's."
 class ExecRequest:
     """One Python program to run. Raises BadArguments on what no sandbox could run.
 
-    `files` are put into the program's working folder. `timeout_s` counts from the moment that the
-    program may start, not the wait for a free place. `memory_mb` (of 2**20 bytes) is for all of
-    its processes together, `max_output_bytes` for each of stdout and stderr.
+    `files` are put into the program's working folder. `imports` names modules that the program
+    will import though its code does not say so, as the code of a session cannot; they are loaded
+    sooner. `timeout_s` counts from the moment that the program may start, not the wait for a free
+    place. `memory_mb` (of 2**20 bytes) is for all of its processes together, `max_output_bytes`
+    for each of stdout and stderr.
     """
 
     code: str
     stdin: bytes = b""
     files: Mapping[str, bytes] = field(default_factory=dict)
     arguments: tuple[str, ...] = ()
+    imports: tuple[str, ...] = ()
     timeout_s: float = 10.0
     memory_mb: int = 512
     max_output_bytes: int = 1 << 20

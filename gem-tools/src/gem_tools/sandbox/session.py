@@ -37,6 +37,7 @@ class JailSession:
         self._loop = asyncio.get_running_loop()
         self._turn = asyncio.Lock()
         self._is_resting = False
+        self.is_closing = False
 
     async def start(self, request: ExecRequest) -> None:
         """Hand the program over."""
@@ -120,6 +121,7 @@ class JailSession:
 
     async def close(self) -> None:
         """End the jail, on the engine's loop."""
+        self.is_closing = True
         self._jail.kill("killed")
         await asyncio.shield(self._closing)
 
@@ -159,7 +161,8 @@ class OpenSessions:
 
     async def open(self, jail: Callable[[], Awaitable[Jail]], request: ExecRequest) -> JailSession:
         """Open one in a jail that is made if there is room. Raises SandboxError."""
-        if len(self._open) + self._opening >= self._most:
+        held = sum(not each.is_closing for each in self._open)
+        if held + self._opening >= self._most:
             raise SandboxError(
                 f"A session was asked for, and {self._most} are open, which is the most. Close "
                 "some, or make the sandbox with a higher `max_sessions`."

@@ -10,10 +10,10 @@ import select
 import signal
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from typing import NamedTuple, NoReturn
 
-from gem_tools.sandbox.inside import channel, program
+from gem_tools.sandbox.inside import channel, files, program
 
 __all__ = ["Forked", "own_all_processes", "run_fork"]
 
@@ -55,46 +55,47 @@ def run_fork(
     Status "memory" says that a MemoryError ended the fork: each process may have what the session
     as a whole may have. A session whose processes hold too much together is ended as a whole.
     """
-    with ExitStack() as opened:
-        files = {name: _new_file(opened) for name in _STREAMS}
-        _fill(files["stdin"], stdin)
+    streams = {name: files.new_file() for name in _STREAMS}
+    try:
+        _fill(streams["stdin"], stdin)
         program.flush()  # or the fork would do it, into its own
         started = time.monotonic()
         process = os.fork()
         if process == 0:
-            _be_fork(work, files)
+            _be_fork(work, streams)
         is_late = not _has_ended(process, timeout_s)
         status, cpu_s = _collected(process)
         elapsed_s = time.monotonic() - started
-        stdout, stderr, note = (
-            os.pread(files[name], max_output_bytes + 1, 0) for name in _STREAMS[1:]
-        )
+        written = [os.pread(streams[name], max_output_bytes + 1, 0) for name in _STREAMS[1:]]
+    finally:
+        for descriptor in streams.values():
+            os.close(descriptor)
+    stdout, stderr, note = written
     code = os.waitstatus_to_exitcode(status)
-    word = "killed" if code < 0 else "error" if code else "ok"
-    if is_late:
-        word = "timeout"
-    elif max(len(stdout), len(stderr)) > max_output_bytes:
-        word = "output_limit"
-    elif note:
-        word = "memory"
     return Forked(
-        word,
-        code if code >= 0 else None,
-        -code if code < 0 else None,
-        stdout[:max_output_bytes],
-        stderr[:max_output_bytes],
-        elapsed_s,
-        cpu_s,
+        status=_word(
+            code,
+            is_late=is_late,
+            is_long=max(map(len, written)) > max_output_bytes,
+            had_no_memory=bool(note),
+        ),
+        exit_code=code if code >= 0 else None,
+        signal=-code if code < 0 else None,
+        stdout=stdout[:max_output_bytes],
+        stderr=stderr[:max_output_bytes],
+        elapsed_s=elapsed_s,
+        cpu_s=cpu_s,
     )
 
 
-def _new_file(opened: ExitStack) -> int:
-    """Open a file without a name."""
-    name = f".{os.getpid()}-{time.monotonic_ns()}"
-    descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    opened.callback(os.close, descriptor)
-    os.unlink(name)  # noqa: PTH108 - pathlib is not imported here
-    return descriptor
+def _word(code: int, *, is_late: bool, is_long: bool, had_no_memory: bool) -> str:
+    if is_late:
+        return "timeout"
+    if is_long:
+        return "output_limit"
+    if had_no_memory:
+        return "memory"
+    return "killed" if code < 0 else "error" if code else "ok"
 
 
 def _fill(descriptor: int, content: bytes) -> None:
@@ -104,14 +105,14 @@ def _fill(descriptor: int, content: bytes) -> None:
     os.lseek(descriptor, 0, os.SEEK_SET)
 
 
-def _be_fork(work: Callable[[], object], files: dict[str, int]) -> NoReturn:
+def _be_fork(work: Callable[[], object], streams: dict[str, int]) -> NoReturn:
     try:
         os.setsid()
         channel.close()
         for number, name in enumerate(_STREAMS[:3]):
-            os.dup2(files[name], number)
+            os.dup2(streams[name], number)
         program.open_streams()
-        program.run_and_exit(lambda: _noting(work, files["note"]))
+        program.run_and_exit(lambda: _noting(work, streams["note"]))
     finally:
         os._exit(1)
 

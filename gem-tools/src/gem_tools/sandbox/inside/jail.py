@@ -16,7 +16,7 @@ import socket
 import sys
 from typing import Any, NamedTuple, NoReturn
 
-from gem_tools.sandbox.inside import channel, forks, kernel, program, seccomp
+from gem_tools.sandbox.inside import cells, channel, forks, kernel, program, seccomp
 from gem_tools.sandbox.inside.frames import read_message
 
 __all__ = ["MOST_DESCRIPTORS", "Limits", "address_space", "be_program", "build", "give_up"]
@@ -144,7 +144,7 @@ def be_program(limits: Limits, ends: dict[str, int], mapped: int) -> NoReturn:
     main = program.be_fresh(job["arguments"])
     if job["is_session"]:
         orders.detach()
-        sys.modules |= {module.__name__: module for module in (channel, forks)}
+        sys.modules |= {module.__name__: module for module in (channel, forks, cells)}
     orders.close()
     program.run_and_exit(lambda: program.run_program(job["code"], main))
 

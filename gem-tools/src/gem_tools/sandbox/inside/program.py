@@ -16,7 +16,16 @@ import types
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-__all__ = ["be_fresh", "flush", "offer_exit", "open_streams", "run_and_exit", "run_program"]
+__all__ = [
+    "be_fresh",
+    "end_status",
+    "flush",
+    "offer_exit",
+    "open_streams",
+    "run_and_exit",
+    "run_program",
+    "show_lines_of",
+]
 
 _NAME = "main.py"
 
@@ -66,9 +75,13 @@ def run_program(code: str, main: types.ModuleType) -> None:
 
 def _compiled(code: str, name: str) -> types.CodeType:
     """Compile a program whose lines a traceback can show."""
-    with contextlib.suppress(UnicodeError):  # what cannot be encoded is not compiled either
-        linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
+    show_lines_of(code, name)
     return compile(code, name, "exec", dont_inherit=True)
+
+
+def show_lines_of(code: str, name: str) -> None:
+    """Let tracebacks show the lines of this code, which is in no file."""
+    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
 
 
 def run_and_exit(work: Callable[[], object]) -> NoReturn:
@@ -88,11 +101,16 @@ def _status_of(work: Callable[[], object]) -> int:
     try:
         work()
         return 0
-    except SystemExit as error:
-        return _exit_status(error.code)
     except BaseException as error:  # noqa: BLE001 - a program may raise anything
-        show(error)
-        return 130 if isinstance(error, KeyboardInterrupt) else 1
+        return end_status(error)
+
+
+def end_status(error: BaseException) -> int:
+    """Show what ended a program, as an interpreter does, and return its exit status."""
+    if isinstance(error, SystemExit):
+        return _exit_status(error.code)
+    show(error)
+    return 130 if isinstance(error, KeyboardInterrupt) else 1
 
 
 def show(error: BaseException) -> None:
