@@ -106,6 +106,17 @@ class LeaksLater(Guess):
         return super().reset(seed)[0].replace("1 to", "0 to"), {}
 
 
+class ShowsTosses(Echo):
+    """Asks for a toss and shows others: one of many copies is right about half of the time."""
+
+    def reset(self, seed: int | None = None) -> Started:
+        self.word, *shown = self.rng.choices("01", k=31)
+        return f"Earlier tosses: {' '.join(shown)}. Name the next.", {}
+
+    def sample_action(self) -> str:
+        return self.sample_rng.choice("01")
+
+
 class SaysTheConstant(Echo):
     """Its only answer is in the text, and a guess finds it as often as a copy."""
 

@@ -95,6 +95,7 @@ def test_a_fault_fails_its_line_with_the_evidence(name: str, check: str, evidenc
     [
         ("RefusesEarly", "step_before_reset"),
         ("SaysTheConstant", "leaks"),
+        ("ShowsTosses", "leaks"),
         ("OneEpisode", "same_seed"),
         ("KeepsState", "same_seed"),
         ("NoSample", "same_seed"),

@@ -16,6 +16,7 @@ from gem.testing.subject import Subject
 __all__ = ["observation_holds_no_answer"]
 
 _SEEDS = range(50)
+_LUCK = 11  # three standard deviations of heads in fifty tosses
 _MOST_PLACES = 60
 _MOST_TURNS = 50
 
@@ -53,7 +54,8 @@ def observation_holds_no_answer(subject: Subject) -> str:
     """Let every copier play; one that wins half of the seeds, where random does not, has a leak.
 
     A copier that says the same with every seed copies no answer: it counts as a guess unless it
-    wins four times as often as random.
+    wins four times as often as random. Where random wins often too, one of many copiers wins half
+    by luck: a leak wins more often than luck explains.
     """
     with _Worlds(subject) as worlds:
         copiers = list(_copiers(subject, worlds))
@@ -64,7 +66,8 @@ def observation_holds_no_answer(subject: Subject) -> str:
                 continue
             by_chance = worlds.random_wins()
             is_guess = len(set(winning)) == 1 and won < 4 * by_chance
-            if by_chance * 2 < len(_SEEDS) and not is_guess:
+            is_luck = won - by_chance < _LUCK
+            if by_chance * 2 < len(_SEEDS) and not is_guess and not is_luck:
                 raise NotHeldError(
                     f"copying {copier} wins {won} of {len(_SEEDS)} seeds, sampled actions "
                     f"{by_chance}"
