@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -57,8 +58,8 @@ class Composite(Question):
             for part in datasets:
                 self.source_of(part.name)  # raises on what cannot be made
 
-    def draw_source(self) -> Source:
-        [name] = self.rng.choices(list(self._parts), self._weights)
+    def draw_source(self, rng: random.Random) -> Source:
+        [name] = rng.choices(list(self._parts), self._weights)
         return self.source_of(name)
 
     def source_of(self, name: str) -> Source:

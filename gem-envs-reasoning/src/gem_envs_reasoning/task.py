@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any, ClassVar
 
 from gem_envs_reasoning.library import Source, source
@@ -34,7 +35,7 @@ class Task(Question):
         super().__init__(split, binary, format_error_reward)
         self._source = source(name, level, config)
 
-    def draw_source(self) -> Source:
+    def draw_source(self, rng: random.Random) -> Source:
         return self._source
 
     def source_of(self, name: str) -> Source:

@@ -10,6 +10,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from gem_envs_reasoning.arithmetic import UnreadableError, value_and_numbers
@@ -39,7 +40,7 @@ def judge(
 
     `scorer` is the library's own. `solution` is a right answer, where one is known.
     """
-    refused = _refused(name, answer, solution)
+    refused = _refused(name, answer, entry, solution)
     if refused is not None:
         return Verdict(0.0, refused)
     own = OWN_SCORERS.get(name)
@@ -52,7 +53,7 @@ def judge(
     return Verdict(min(max(score, 0.0), 1.0))
 
 
-def _refused(name: str, answer: str, solution: str | None) -> str | None:
+def _refused(name: str, answer: str, entry: Entry, solution: str | None) -> str | None:
     """Say why an answer never reaches a scorer; None where it does."""
     known = solution or ""
     cap = max(_SHORTEST_CAP, 4 * len(known)) if solution is not None else _CAP_WITHOUT_SOLUTION
@@ -64,16 +65,23 @@ def _refused(name: str, answer: str, solution: str | None) -> str | None:
     if is_number and _NOT_A_NUMBER.search(answer) and not _NOT_A_NUMBER.search(known):
         return "the answer is not a number"  # several scorers let it pass every comparison
     if name in _NO_MOVES and _NO_MOVES[name].search(answer):
-        return "the answer is not a list of moves"
+        return "the answer is no list of moves"
+    if name == "propositional_logic" and _bare(answer) in map(_bare, entry["metadata"]["premises"]):
+        return "the answer repeats a premise"
     return None
 
 
+_SHORT_FRACTION = re.compile(r"[+-]?\d{1,40}(?:/0*[1-9]\d{0,40}|\.\d{0,40})?", re.ASCII)
 _NO_MOVES: Mapping[str, re.Pattern[str]] = {
     "rubiks_cube": re.compile(r"\d{3}"),  # R999999999 would be turned one by one
     "rush_hour": re.compile(r"\d{3}"),
     "sokoban": re.compile(r"[^UDLRudlr\s,]"),  # the letters of prose would be walked along
 }
 """What no list of moves holds."""
+
+
+def _bare(formula: str) -> str:
+    return re.sub(r"[\s()]", "", formula)
 
 
 def _puzzle24(answer: str, entry: Entry) -> float:
@@ -117,8 +125,17 @@ def _same_word(answer: str, entry: Entry) -> float:
     return float(answer.lower() == entry["answer"].lower())
 
 
+def _probability(answer: str, entry: Entry) -> float:
+    """Compare to three digits. The library takes 0 for what is rare, and 1e999999999 never ends."""
+    if not _SHORT_FRACTION.fullmatch(answer):
+        return 0.0
+    known = Fraction(entry["answer"])
+    return float(abs(Fraction(answer) - known) <= known / 1_000)
+
+
 OWN_SCORERS: Mapping[str, Scorer] = {
     "codeio": _same_json,
+    "coin_flip": _probability,
     "countdown": _countdown,
     "game_of_life_halting": _same_word,  # the library's takes any text for the truth
     "intermediate_integration": _integral,

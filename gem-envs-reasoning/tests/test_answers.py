@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import pytest
+
+from gem_envs_reasoning.answers import answer_in, tagged
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("<answer>4</answer>", "4"),
+        ("<answer>1 2\n3 4</answer>", "1 2\n3 4"),
+        ("<answer> 4 </answer> or <answer>5</answer>", "5"),
+        (r"\boxed{4}", "4"),
+        (r"\boxed{x^{2}} then \boxed{y}", "y"),
+        (r"\boxed{\frac{1}{2}}", r"\frac{1}{2}"),
+        (r'\boxed{{"a": 1}}', '{"a": 1}'),
+        (r"<answer>4</answer>, that is \boxed{5}", "5"),
+        (r"\boxed{5}, that is <answer>4</answer>", "4"),
+        (r"<answer>\boxed{4}</answer>", "4"),
+        (r"<answer>\boxed{4} or \boxed{5}</answer>", r"\boxed{4} or \boxed{5}"),
+        ("<answer><answer>4</answer>", "4"),
+        (r"\boxed{4} and \boxed{", "4"),
+        ("<answer></answer>", ""),
+        ("4", None),
+        ("<answer>4", None),
+        ("</answer>4<answer>", None),
+        (r"\boxed{4", None),
+        ("}}}", None),
+        ("", None),
+    ],
+)
+def test_the_last_closed_answer_is_read(reply: str, answer: str | None) -> None:
+    assert answer_in(reply) == answer
+
+
+@pytest.mark.parametrize("answer", ["4", "a b\nc", '{"a": [1]}', r"x^{2}", "\u0663"])
+def test_what_is_written_as_asked_for_is_read_back(answer: str) -> None:
+    assert answer_in(tagged(answer)) == answer

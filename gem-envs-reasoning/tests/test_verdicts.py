@@ -1,0 +1,153 @@
+"""What the library's scorers would let pass, hang on or run, and what they raise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import gem
+from gem_envs_reasoning.answers import answer_in, tagged
+from gem_envs_reasoning.listing import NAMES
+
+pytest.importorskip("reasoning_gym", reason="the extra `tasks` is not installed")
+
+RUN_AS_PYTHON = [
+    *("binary_matrix", "countdown", "intermediate_integration", "n_queens", "number_sorting"),
+    *("polynomial_multiplication", "puzzle24", "simple_integration", "spiral_matrix"),
+    "string_insertion",
+]
+"""Tasks whose scorer in the library evaluates an answer, or hands it to sympy, which does."""
+
+HOSTILE = [
+    *("9**9**9**9", "9" * 1_900, "(" * 1_000, "[" * 1_900, "-" * 1_900 + "1", "1e999999999"),
+    *("R999999999", "A+999999999999", "x*" * 900 + "1", "(x+1)*" * 300 + "1", "[1" + ",1" * 900),
+    *('{"a":' * 300 + "1" + "}" * 300, "sin(" * 90 + "x" + ")" * 90, "9" * 500 + "/3"),
+    *("\0", "\ud800", "\u0663", "\u00b2", "nan", "inf", "-inf", "[NaN]", "nan+nanj", "1e308*10"),
+    *("null", "{}", "[]", "()", "True", "None", "0/0", "1/0", "~" * 1_900, "U" * 1_900),
+    *("\u00d7".join(["9" * 100] * 15), "A=1," * 450, "1 " * 900, "\n" * 1_900, ", " * 900),
+]
+
+
+def judged(name: str, answer: str, seed: int = 0) -> tuple[float, bool, str | None]:
+    """Return reward, success and note of an answer to the question of a seed."""
+    with gem.make(f"rg:{name}") as env:
+        env.reset(seed=seed)
+        step = env.step(tagged(answer))
+        return step.reward, step.info["success"], step.info.get("note")
+
+
+def solution(name: str, seed: int = 0) -> str:
+    with gem.make(f"rg:{name}") as env:
+        env.reset(seed=seed)
+        return str(answer_in(str(env.solve())))
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("name", NAMES)
+def test_no_hostile_answer_hangs_raises_or_wins(name: str) -> None:
+    with gem.make(f"rg:{name}") as env:
+        env.reset(seed=0)
+        known = env.solve()
+        right = answer_in(known) if known else None
+        for answer in HOSTILE:
+            with env.fork() as twin:
+                step = twin.step(tagged(answer))
+                assert 0.0 <= step.reward <= 1.0
+                assert not step.info["success"] or answer == right, answer
+
+
+@pytest.mark.parametrize("name", RUN_AS_PYTHON)
+def test_no_answer_runs_as_python(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    for answer in ("open('made', 'w')", "[open('made', 'w')]", "__import__('os').mkdir('made')"):
+        judged(name, answer)
+
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("answer", ["zzz", "1", "Truth", "No", "NaN", "[]"])
+def test_a_game_of_life_halts_or_not(answer: str) -> None:
+    assert judged("game_of_life_halting", answer)[:2] == (0.0, False)
+
+
+@pytest.mark.parametrize("name", ["complex_arithmetic", "number_sorting", "coin_flip"])
+def test_what_is_not_a_number_is_never_right(name: str) -> None:
+    count = solution(name).count(",") + 1
+
+    for answer in ("nan", "nan+nanj", f"[{', '.join(['NaN'] * count)}]", "Infinity"):
+        assert judged(name, answer)[:2] == (0.0, False)
+
+
+def test_four_other_numbers_do_not_make_24() -> None:
+    assert solution("puzzle24") != "6*4*1*1"
+    assert judged("puzzle24", "6*4*1*1")[1] is False
+
+
+def test_a_number_near_24_is_not_24() -> None:
+    spelled = solution("puzzle24")
+
+    assert judged("puzzle24", f"({spelled})")[:2] == (1.0, True)
+    assert judged("puzzle24", f"{spelled} + 0.5")[1] is False
+
+
+@pytest.mark.parametrize("name", ["puzzle24", "countdown"])
+def test_the_numbers_given_may_stand_in_any_order(name: str) -> None:
+    assert judged(name, f"-(-({solution(name)}))")[:2] == (1.0, True)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_small_probability_is_not_nought(seed: int) -> None:
+    assert judged("coin_flip", "0", seed)[1] is False
+
+
+def test_a_premise_is_no_conclusion() -> None:
+    with gem.make("rg:propositional_logic") as env:
+        question, _ = env.reset(seed=3)
+        premises = [line[3:] for line in str(question).splitlines() if line[1:3] == ". "]
+        assert premises
+        for premise in premises:
+            with env.fork() as twin:
+                assert twin.step(tagged(premise)).info["note"] == "the answer repeats a premise"
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "note"),
+    [
+        ("prime_factorization", "zzz", "the scorer raised ValueError"),
+        ("boxnet", "7", "the scorer raised TypeError"),
+        ("game_of_life", '{"a": 1}', "the scorer raised KeyError"),
+        ("leg_counting", "4" * 10_000, "2000 are read"),
+        ("leg_counting", "", "empty"),
+        ("rubiks_cube", "R999999999", "no list of moves"),
+        ("rush_hour", "A+100", "no list of moves"),
+        ("sokoban", "look up: UDLR", "no list of moves"),
+    ],
+)
+def test_an_answer_that_reaches_no_verdict_scores_nothing_and_says_why(
+    name: str, answer: str, note: str
+) -> None:
+    reward, is_right, said = judged(name, answer)
+
+    assert (reward, is_right) == (0.0, False)
+    assert said is not None
+    assert note in said
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_an_integral_may_have_any_constant(seed: int) -> None:
+    spelled = solution("simple_integration", seed).removesuffix("+ C").strip()
+
+    assert judged("simple_integration", f"{spelled} - 3", seed)[1]
+    assert judged("simple_integration", spelled, seed)[1]
+    assert not judged("simple_integration", f"2*({spelled})", seed)[1]
+
+
+def test_json_is_compared_as_json() -> None:
+    known = solution("codeio")
+
+    assert judged("codeio", f" {known} ")[1]
+    assert not judged("codeio", f'{{"answer": {known}}}')[1]
