@@ -141,7 +141,7 @@ def test_a_test_may_expect_an_error(solve: Solve) -> None:
 
 
 def test_calls_of_one_test_share_its_time(solve: Solve) -> None:
-    program = "import time\ndef f(n):\n    end = time.process_time() + 0.2\n    while time.process_time() < end: pass"
+    program = "def f(n): return sum(range(5_000_000))"
 
     step = solve(program, ["for n in range(50): f(n)"], time_limit_s=0.5)
 
@@ -157,7 +157,9 @@ def test_a_name_that_the_tests_take_from_the_solutions_imports_is_there(solve: S
 def test_a_function_may_have_the_name_of_a_builtin(solve: Solve) -> None:
     tests = ["assert sum(2, 3) == 6"]
 
-    assert solve("def sum(a, b): return a * b", tests, solution="def sum(a, b): ...").info["success"]
+    step = solve("def sum(a, b): return a * b", tests, solution="def sum(a, b): ...")
+
+    assert step.info["success"]
 
 
 LAMBDAS = ["assert f(lambda n: n + 1, 1) == 2"]

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Candidate", "Ending", "Limits"]
 
-_MARGIN_S = 10.0
+_MARGIN_S = 5.0
 _MOST_HEAD = 1 << 15
+_MOST_WHY = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,8 @@ class Candidate:
             return None
 
     async def _open(self) -> None:
+        from gem_tools.sandbox import SandboxError, SessionEnded
+
         limits = self._limits
         texts = [*self._given, self._program]
         self._session = await open_jail(
@@ -127,7 +130,15 @@ class Candidate:
             "wall_s": limits.wall_s,
             "output_bytes": limits.output_bytes,
         }
-        [report], _ = await self._exchange({"load": {"texts": texts, "limits": told}}, 1)
+        try:
+            [report], _ = await self._exchange({"load": {"texts": texts, "limits": told}}, 1)
+        except SessionEnded as ended:
+            if ended.result.status != "error":  # hostile text can crash a compiler
+                raise
+            raise SandboxError(
+                "The program that was to run a candidate failed before it had one: "
+                f"{ended.result.stderr[-_MOST_WHY:].decode(errors='replace')!r}."
+            ) from ended
         why = report.get("broken")
         self._broken = None if why is None else Ending("error", why=str(why))
 

@@ -59,7 +59,7 @@ class _Driver:
         self._limits, self._codes = limits, []
         try:
             self._codes += (_compiled(text, "main.py") for text in texts)
-        except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        except Exception as error:  # noqa: BLE001 - a compiler may raise more than SyntaxError
             return [{"broken": _last_line(error)}]
         return [{}]
 

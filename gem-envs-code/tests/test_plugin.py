@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+import gem
+from gem.specs import DataSource
+from gem.targets import load_target
+from gem_envs_code.plugin import plugin
+
+LISTING = """
+import json, sys
+import gem
+ids = [spec.id for spec in gem.list_envs() if spec.target.startswith("gem_envs_code")]
+print(json.dumps([ids, sorted({name.partition(".")[0] for name in sys.modules})]))
+"""
+HEAVY = {"datasets", "pyarrow", "huggingface_hub", "pandas", "numpy", "gem_tools"}
+
+
+def run(code: str) -> Any:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def test_the_installed_entry_point_is_this_manifest() -> None:
+    found = importlib.metadata.entry_points(group="gem.plugins.v1", name="code")
+    assert [point.load() for point in found] == [plugin]
+
+
+def test_listing_imports_nothing_but_the_manifest() -> None:
+    ids, modules = run(LISTING)
+    assert sorted(ids) == sorted(spec.id for spec in plugin.envs)
+    assert not HEAVY & set(modules)
+
+
+def test_the_ids_are_those_that_they_have_elsewhere() -> None:
+    assert {spec.id for spec in plugin.envs} >= {
+        "code:CodeContest",
+        "code:Taco8k",
+        "code:PrimeIntellect15k",
+        "eval:CodeContest",
+        "code:HumanEval",
+        "code:MBPP",
+    }
+
+
+@pytest.mark.parametrize(
+    ("id", "hub", "split", "role"),
+    [
+        ("code:CodeContest", "axon-rl/CodeContest", "train", "train"),
+        ("code:Taco8k", "axon-rl/TACO-8k", "train", "train"),
+        ("code:PrimeIntellect15k", "axon-rl/PrimeIntellect-15k", "train", "train"),
+        ("eval:CodeContest", "axon-rl/CodeContest", "test", "eval"),
+    ],
+)
+def test_they_keep_the_data_sets_and_fields_that_they_have_elsewhere(
+    id: str, hub: str, split: str, role: str
+) -> None:
+    source = DataSource.model_validate(gem.spec(id).kwargs["source"])
+
+    assert (source.hub, source.split, source.role) == (hub, split, role)
+    assert source.fields == {"question": "problem"}
+
+
+def test_the_extra_requires_what_the_specs_do() -> None:
+    declared = importlib.metadata.requires("gem-envs-code") or []
+    extra = {each.partition(";")[0].strip() for each in declared if "sandbox" in each}
+    for spec in plugin.envs:
+        assert {"".join(sorted(each.split(","))) for each in spec.requires} == {
+            "".join(sorted(each.split(","))) for each in extra
+        }
+
+
+@pytest.mark.parametrize("spec", plugin.envs, ids=lambda spec: spec.id)
+def test_every_spec_is_whole(spec: gem.EnvSpec) -> None:
+    assert issubclass(load_target(spec.target), gem.Env)
+    assert spec.summary
+    assert spec.source
+    assert spec.licence
