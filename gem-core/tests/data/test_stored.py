@@ -231,6 +231,11 @@ def test_a_parquet_file_without_rows_is_refused(parquet: Parquet) -> None:
         load(str(parquet({"question": [], "answer": []})))
 
 
+def test_a_parquet_file_that_changed_is_read_again(parquet: Parquet) -> None:
+    assert load(str(parquet({"question": ["a"], "answer": ["2"]})))[0]["answer"] == "2"
+    assert load(str(parquet({"question": ["a"], "answer": ["3"]})))[0]["answer"] == "3"
+
+
 def test_images_of_a_parquet_file_are_not_decoded(
     datasets: ModuleType, images: bytes, tmp_path: Path
 ) -> None:

@@ -114,11 +114,13 @@ def _check_limit(limit: int | None, streaming: bool) -> None:
 def _once(
     tables: MutableMapping[Hashable, Table[Any]], key: Hashable, load: Callable[[], Table[Any]]
 ) -> Table[Any]:
-    with _lock:
-        table = tables.get(key)
-        if table is None:
-            table = tables[key] = load()
-        return table
+    table = tables.get(key)
+    if table is None:  # one that is there waits for no other's load
+        with _lock:
+            table = tables.get(key)
+            if table is None:
+                table = tables[key] = load()
+    return table
 
 
 def _no_splits(path: str, split: str) -> BadArguments:
