@@ -113,7 +113,7 @@ sys.stdin.readline()
 
 ENDS = {
     "by an error": ("1 / 0", "stubborn"),
-    "by a signal": ("os.kill(os.getpid(), 9)", ""),
+    "by a signal": ("os.kill(os.getpid(), 9)", "stubborn"),
 }
 
 

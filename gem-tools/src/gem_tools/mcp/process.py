@@ -1,14 +1,16 @@
 """A server that is a process of this machine: a message a line, through its stdin and stdout.
 
 The SDK has such a transport as well. This one bounds a message's size, hands on nothing of this
-process's environment, and has a record of what runs, so that all of it ends with this process.
+process's environment, and lets no server outlive this process.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
+import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -18,6 +20,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
 
 from gem.parsing.plain import read_json
+from gem_tools.mcp import starting
 from gem_tools.mcp.streams import AnswersAlone, Stream
 
 __all__ = ["ProcessTransport", "kill_all"]
@@ -44,7 +47,7 @@ class ProcessTransport:
 
     async def __aenter__(self) -> tuple[AnswersAlone, _Writer]:
         self._process = process = await asyncio.create_subprocess_exec(
-            *self._command,
+            *_tied(self._command, self._env),
             stdin=PIPE,
             stdout=PIPE,
             stderr=DEVNULL,
@@ -88,6 +91,18 @@ class ProcessTransport:
                 self.on_end(f"sent a message of more than {MOST_BYTES} bytes")
                 return
             yield _message(line)
+
+
+def _tied(command: Sequence[str], env: Mapping[str, str]) -> list[str]:
+    """Return a command that also ends when this process is killed, where there is a way.
+
+    Raises FileNotFoundError: what only starts the command could not say that it is not there.
+    """
+    if os.sep not in command[0] and shutil.which(command[0], path=env["PATH"]) is None:
+        raise FileNotFoundError(f"there is no command {command[0]!r} on PATH")
+    if sys.platform != "linux" or not sys.executable:
+        return list(command)
+    return [sys.executable, "-I", "-S", starting.__file__, str(os.getpid()), *command]
 
 
 class _Writer(Stream):
