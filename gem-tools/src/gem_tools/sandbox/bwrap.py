@@ -11,6 +11,7 @@ from functools import partial
 from gem_tools.sandbox import walls
 from gem_tools.sandbox.engine import on_engine, on_engine_now
 from gem_tools.sandbox.errors import SandboxError, SandboxUnavailable
+from gem_tools.sandbox.groups import MemoryGroups, memory_groups
 from gem_tools.sandbox.inside import kernel
 from gem_tools.sandbox.inside.jail import Limits
 from gem_tools.sandbox.jail import Jail
@@ -68,12 +69,15 @@ class BwrapSandbox:
         if not kernel.is_known():
             raise _unavailable("it knows x86_64 and aarch64, and this machine is another", "Move")
         limits = Limits(max_processes, max_open_files, disk_mb << 20, max_disk_files)
+        found = memory_groups()
+        groups = found if isinstance(found, MemoryGroups) else None
         start = partial(
             Zygote,
             bwrap,
             packages=installed_files(packages),
             limits=limits,
             standby=standby,
+            groups=groups,
         )
         self._bare = _Kept(partial(start, preparations=()))
         self._preloaded = _Kept(partial(start, preparations=_PREPARATIONS))
@@ -81,7 +85,10 @@ class BwrapSandbox:
         self._places: asyncio.Semaphore | None = None
         self._sessions = OpenSessions(max_sessions)
         user = f"root, who becomes user {walls.UNUSED_USER}" if os.geteuid() == 0 else "this user"
-        self.description = f"bubblewrap at {bwrap}, started by {user}; memory watched by sampling"
+        memory = (
+            f"sampled ({found})" if groups is None else f"held by control groups ({groups.path})"
+        )
+        self.description = f"bubblewrap at {bwrap}, started by {user}; memory is {memory}"
 
     async def run(self, request: ExecRequest) -> ExecResult:
         """Run a program. Raises SandboxError where the sandbox fails, never for the program."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
 import json
 import math
 import os
@@ -15,9 +14,11 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Protocol
 
 from gem_tools.sandbox.errors import SandboxError
+from gem_tools.sandbox.groups import MemoryGroup, MemoryGroups
 from gem_tools.sandbox.inside.frames import packed
 from gem_tools.sandbox.request import ExecRequest, ExecResult, Status
 
@@ -106,13 +107,20 @@ class Jail:
             os.set_blocking(self._ends[name], False)
         self._loop = asyncio.get_running_loop()
         self._reason: Status | None = None
+        self._group: MemoryGroup | None = None
 
-    async def is_ready(self) -> None:
-        """Wait until its walls stand. Raises SandboxError where they cannot be built."""
+    async def is_ready(self, groups: MemoryGroups | None = None) -> None:
+        """Wait until its walls stand. Raises SandboxError where they cannot be built.
+
+        With `groups` it gets one of them.
+        """
         text = await self._loop.sock_recv(self._report, 4096)
         report = json.loads(text) if text else {"broken": "it ended while its walls were built"}
         if not report.get("ready"):
             raise SandboxError(f"A jail could not be built: {report['broken']}.")
+        if groups is not None:  # the kernel takes its time to move a process
+            watched = os.dup(self._ends["process"])  # this jail may be closed meanwhile
+            self._group = await self._loop.run_in_executor(None, groups.hold, watched)
 
     async def run(self, request: ExecRequest) -> ExecResult:
         """Run the program; whatever it started has ended when this returns or raises."""
@@ -143,8 +151,18 @@ class Jail:
         job = packed(_job(request, is_session=is_session))
         self._write_on(self.channel.fileno(), job, lambda: _settle(handed_over))
         self._write_on(self._ends["stdin"], request.stdin, lambda: self._close_end("stdin"))
-        self._keeper.watch(self.process, request.memory_mb << 20)
+        self._limit_memory(request.memory_mb << 20)
         return handed_over
+
+    def _limit_memory(self, most_bytes: int) -> None:
+        self._keeper.watch(self.process, most_bytes)
+        if self._group is not None:
+            with suppress(OSError):  # it is sampled anyway
+                self._group.limit(most_bytes)
+
+    def _was_over(self) -> bool:
+        is_known = self._keeper.killed_for_memory(self.process)
+        return is_known or (self._group is not None and self._group.was_over())
 
     async def ended(self) -> ExecResult:
         """Wait for the program's end. Raises SandboxError where the jail was lost instead."""
@@ -165,7 +183,7 @@ class Jail:
         until = time.monotonic() + 1.0
         while time.monotonic() < until:
             self._keeper.check()
-            if self._keeper.killed_for_memory(self.process):
+            if self._was_over():
                 return
             await asyncio.sleep(0.005)
 
@@ -194,7 +212,7 @@ class Jail:
             self._loop.call_later(_MERCY_S, self._signal, signal.SIGKILL)
 
     def _signal(self, number: signal.Signals) -> None:
-        with contextlib.suppress(ProcessLookupError, KeyError):  # it is over
+        with suppress(ProcessLookupError, KeyError):  # it is over
             signal.pidfd_send_signal(self._ends["process"], number)
 
     def _read_on(self, descriptor: int, stream: _Stream) -> None:
@@ -229,7 +247,7 @@ class Jail:
         status: Status
         if self._reason is not None:
             status = self._reason
-        elif report.get("is_over") or self._keeper.killed_for_memory(self.process):
+        elif report.get("is_over") or self._was_over():
             status = "memory"
         elif number is not None:
             status = "killed"
@@ -270,6 +288,8 @@ class Jail:
             self._forget(self._ends[name])
             self._close_end(name)
         self._on_close()
+        if self._group is not None:
+            self._group.remove()
 
     def _forget(self, descriptor: int) -> None:
         self._loop.remove_reader(descriptor)

@@ -24,6 +24,7 @@ from pathlib import Path
 from gem_tools.sandbox import inside, walls
 from gem_tools.sandbox.engine import on_engine
 from gem_tools.sandbox.errors import SandboxError, SandboxWarning
+from gem_tools.sandbox.groups import MemoryGroups, memory_groups
 from gem_tools.sandbox.inside import alone, kernel, landlock
 from gem_tools.sandbox.inside.jail import Limits
 from gem_tools.sandbox.jail import Jail
@@ -81,6 +82,8 @@ class ProcessSandbox:
             Path(self._links, name).symlink_to(path)
         self._readable = [self._links, *map(str, files.values())]
         self._limits = Limits(max_processes, max_open_files, disk_mb << 20, 0)
+        found = memory_groups()
+        self._groups = found if isinstance(found, MemoryGroups) else None
         self._most = max_parallel or max(4, os.cpu_count() or 1)
         self._places: asyncio.Semaphore | None = None
         self._sessions = OpenSessions(max_sessions)
@@ -116,7 +119,7 @@ class ProcessSandbox:
             on_close=partial(_clear_up, process, folder),
         )
         try:
-            await jail.is_ready()
+            await jail.is_ready(self._groups)
         except BaseException:
             jail.close()
             raise

@@ -19,6 +19,7 @@ from typing import Any
 
 from gem_tools.sandbox import walls
 from gem_tools.sandbox.errors import SandboxError
+from gem_tools.sandbox.groups import MemoryGroups
 from gem_tools.sandbox.inside.jail import Limits
 from gem_tools.sandbox.jail import Jail
 
@@ -46,12 +47,14 @@ class Zygote:
         packages: Mapping[str, Path],
         limits: Limits,
         standby: int,
+        groups: MemoryGroups | None,
     ) -> None:
         self._bwrap = bwrap
         self._preparations = tuple(preparations)
         self._packages = packages
         self._limits = limits
         self._standby = standby
+        self._groups = groups
         self._ready: collections.deque[Jail] = collections.deque()
         self._waiting: collections.deque[asyncio.Future[Jail]] = collections.deque()
         self._building: dict[asyncio.Task[None], Jail] = {}
@@ -183,7 +186,7 @@ class Zygote:
 
     async def _admit(self, jail: Jail) -> None:
         try:
-            await jail.is_ready()
+            await jail.is_ready(self._groups)
         except (SandboxError, OSError) as error:
             jail.close()
             self._refuse(error)
