@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import threading
 import time
 from collections.abc import Callable
@@ -133,10 +134,11 @@ def test_calls_from_several_threads_and_loops_share_a_sandbox(sandbox: BwrapSand
 
 
 def test_a_cancelled_call_ends_its_program(sandbox: BwrapSandbox) -> None:
+    mark = new_mark()
+
     async def cancel() -> None:
-        code = "import ctypes; ctypes.CDLL(None).prctl(15, b'gem-idle')\nwhile True: pass"
-        call = asyncio.create_task(sandbox.run(ExecRequest(code, timeout_s=60)))
-        while not _is_running("gem-idle"):
+        call = asyncio.create_task(sandbox.run(ExecRequest(busy(mark), timeout_s=60)))
+        while not is_running(mark):
             await asyncio.sleep(0.01)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -144,12 +146,23 @@ def test_a_cancelled_call_ends_its_program(sandbox: BwrapSandbox) -> None:
 
     asyncio.run(cancel())
     limit = time.monotonic() + 20
-    while _is_running("gem-idle") and time.monotonic() < limit:
+    while is_running(mark) and time.monotonic() < limit:
         time.sleep(0.01)
-    assert not _is_running("gem-idle")
+    assert not is_running(mark)
 
 
-def _is_running(name: str) -> bool:
+def new_mark() -> str:
+    """Return a name for a process that no other run of these tests has."""
+    return f"gem-{secrets.token_hex(5)}"
+
+
+def busy(mark: str) -> str:
+    """Return a program that runs under this name until it is ended."""
+    return f"import ctypes; ctypes.CDLL(None).prctl(15, {mark.encode()!r})\nwhile True: pass"
+
+
+def is_running(name: str) -> bool:
+    """Say whether any process of this machine has this name."""
     for path in Path("/proc").iterdir():
         with suppress(OSError):
             if path.name.isdigit() and (path / "comm").read_text().strip() == name:
@@ -158,10 +171,11 @@ def _is_running(name: str) -> bool:
 
 
 def test_a_lost_zygote_is_an_error_of_its_calls_and_then_replaced(sandbox: BwrapSandbox) -> None:
+    mark = new_mark()
+
     async def lose() -> ExecResult:
-        code = "import ctypes; ctypes.CDLL(None).prctl(15, b'gem-busy')\nwhile True: pass"
-        call = asyncio.create_task(sandbox.run(ExecRequest(code, timeout_s=60)))
-        while not _is_running("gem-busy"):
+        call = asyncio.create_task(sandbox.run(ExecRequest(busy(mark), timeout_s=60)))
+        while not is_running(mark):
             await asyncio.sleep(0.01)
         for zygote in _children_named("bwrap"):
             os.kill(zygote, 9)
