@@ -8,6 +8,8 @@ import pytest
 
 from gem.cli.main import main
 
+pytestmark = pytest.mark.slow
+
 Install = Callable[..., Path]
 Output = pytest.CaptureFixture[str]
 

@@ -17,6 +17,8 @@ from gem.testing.report import CheckLine
 from gem.testing.subject import Subject
 from gem.testing.table import CHECKS
 
+pytestmark = pytest.mark.slow
+
 FAULTS = [
     ("GlobalChance", "global_chance", "changed the global state of random"),
     ("NumpyChance", "global_chance", "changed the global state of numpy.random"),

@@ -13,6 +13,8 @@ from gem.testing import CheckReport, check_env
 from gem.testing.envs import Coin, Echo, Guess
 from gem.testing.report import CheckLine
 
+pytestmark = pytest.mark.slow
+
 GOOD = ["Coin", "Echo", "Guess", "Lamps"]
 
 

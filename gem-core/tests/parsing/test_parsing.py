@@ -11,6 +11,8 @@ from gem import parsing
 from gem.content import is_shallow
 from gem.parsing.cursor import Cursor
 
+pytestmark = pytest.mark.slow
+
 TAGS = parsing.Tags({"python": "code", "search": "query"})
 FENCES = parsing.Fences({"python": "code"})
 HERMES = parsing.Hermes()

@@ -20,6 +20,8 @@ from gem.errors import EnvClosed
 from gem.workers import RESET, STEP, WorkerPool, staff
 from gem.workers.staff import StartMethod
 
+pytestmark = pytest.mark.slow
+
 METHODS = get_args(StartMethod)
 
 

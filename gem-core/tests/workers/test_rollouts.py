@@ -18,6 +18,8 @@ from gem.errors import BadArguments, OpaqueError
 from gem.planning import Assignment
 from gem.stages.pooled import PooledStage
 
+pytestmark = pytest.mark.slow
+
 LENGTH = 5
 
 

@@ -12,6 +12,8 @@ from gem.errors import BadArguments, EnvUsageError, GemError, OpaqueError
 from gem.vector import VectorEnv, VectorStep, make_vec
 from gem.vector.base import AutoReset
 
+pytestmark = pytest.mark.slow
+
 LENGTH = 4
 
 
