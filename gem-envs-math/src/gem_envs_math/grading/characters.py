@@ -11,7 +11,7 @@ import unicodedata
 __all__ = ["latex", "unseen"]
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_HIDDEN = frozenset(("Cc", "Cf", "Cs", "Co", "Cn"))
+_HIDDEN = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Mn", "Me"))
 
 _SIGNS = {
     **dict.fromkeys("\N{MINUS SIGN}\N{EN DASH}\N{HYPHEN}\N{NON-BREAKING HYPHEN}", "-"),
@@ -72,6 +72,7 @@ def latex(text: str) -> str:
     """
     if text.isascii():
         return text
+    text = unicodedata.normalize("NFC", text)
     return _ROOT.sub(r"\\sqrt{\1}", _RUNS.sub(_script, text)).translate(_LATEX)
 
 
@@ -83,8 +84,8 @@ def _script(found: re.Match[str]) -> str:
 def unseen(text: str) -> bool:
     r"""Whether a text holds characters that are not seen, or digits that are not ASCII's.
 
-    Control characters, surrogates, marks of direction, spaces without width, code points that
-    are not assigned: two texts that look alike could differ by them.
+    Control characters, surrogates, marks of direction, spaces without width, combining marks,
+    code points that are not assigned: two texts that look alike could differ by them.
 
     >>> unseen("12"), unseen("1\u200b2"), unseen("\uff11")
     (False, True, True)

@@ -19,6 +19,7 @@ from gem_envs_math.grading.notations import (
     same_clock,
     same_ratio,
 )
+from gem_envs_math.grading.numeric import FLOATS, Kit
 from gem_envs_math.grading.reading import read_scalar
 from gem_envs_math.grading.shapes import (
     Based,
@@ -36,44 +37,121 @@ from gem_envs_math.grading.shapes import (
 )
 from gem_envs_math.grading.values import same_scalar
 
-__all__ = ["same"]
+__all__ = ["Comparer"]
 
 Truth = bool | None
 
 
-def same(a: Shape, b: Shape) -> Truth:
-    """Whether two answers are the same; None where that is not known."""
-    for first, second in ((a, b), (b, a)):
-        rule = _RULES.get((type(first), type(second)))
-        if rule is not None:
-            return rule(first, second)
-    for kind, rule in _OTHERS:
+class Comparer:
+    """The rules; `kit` are the numbers that compare what no rule does exactly."""
+
+    def __init__(self, kit: Kit = FLOATS) -> None:
+        self.kit = kit
+
+    def same(self, a: Shape, b: Shape) -> Truth:
+        """Whether two answers are the same; None where that is not known. May raise Unread."""
         for first, second in ((a, b), (b, a)):
-            if isinstance(first, kind):
-                return rule(first, second)
-    return False
+            rule = _RULES.get((type(first), type(second)))
+            if rule is not None:
+                return rule(self, first, second)
+        for kind, rule in _OTHERS:
+            for first, second in ((a, b), (b, a)):
+                if isinstance(first, kind):
+                    return rule(self, first, second)
+        return False
+
+    def _in_order(self, a: Sequence[Shape], b: Sequence[Shape]) -> Truth:
+        if len(a) != len(b):
+            return False
+        return _all([self.same(x, y) for x, y in zip(a, b, strict=True)])
+
+    def _groups(self, a: Group, b: Group) -> Truth:
+        first, second = _brackets(a), _brackets(b)
+        if {first, second} <= {"", "\\{\\}"}:
+            return match(a.items, b.items, self.same, as_sets=first != "" or second != "")
+        tuples = {"", "()", "<<>>"}
+        if first == second or {first, second} <= tuples:
+            return self._in_order(a.items, b.items)
+        return False
+
+    def _group_scalar(self, a: Group, b: Scalar) -> Truth:
+        is_single = len(a.items) == 1 and a.opener in ("", "\\{")
+        return self.same(a.items[0], b) if is_single else False
+
+    def _matrices(self, a: Matrix, b: Matrix) -> Truth:
+        if len(a.rows) != len(b.rows):
+            return False
+        return _all([self._in_order(x, y) for x, y in zip(a.rows, b.rows, strict=True)])
+
+    def _matrix_group(self, a: Matrix, b: Group) -> Truth:
+        if _brackets(b) not in ("()", "<<>>", "[]"):
+            return False
+        if len(a.rows) == 1:
+            return self._in_order(a.rows[0], b.items)
+        column = [cell for row in a.rows for cell in row]
+        return self._in_order(column, b.items) if len(column) == len(a.rows) else False
+
+    def _named(self, a: Named, b: Named) -> Truth:
+        if a.name == b.name:
+            return _all([self.same(x, y) for x in a.values for y in b.values])
+        is_implicit = _mentions(a, b.name) and _mentions(b, a.name)
+        return self._equations(_relation(a), _relation(b)) if is_implicit else False
+
+    @staticmethod
+    def _equations(a: Relation | None, b: Relation | None) -> Truth:
+        if a is None or b is None:
+            return False
+        if a.signs == b.signs == ("=",):
+            return same_equation((a.sides[0], a.sides[1]), (b.sides[0], b.sides[1]))
+        return None
+
+    def _relations(self, a: Relation, b: Relation) -> Truth:
+        first, second = as_set(a), as_set(b)
+        if first is not None and second is not None:
+            return self.same(first, second)
+        for other in (b, _mirrored(b)):
+            if a.signs == other.signs:
+                sides = zip(a.sides, other.sides, strict=True)
+                if all(same_scalar(read_scalar(x), read_scalar(y), self.kit) for x, y in sides):
+                    return True
+        return self._equations(a, b)
+
+    def _named_relation(self, a: Named, b: Relation) -> Truth:
+        values = as_set(b)
+        if values is not None:
+            return _all([self.same(value, values) for value in a.values])
+        return self._equations(_relation(a), b)
+
+    def _named_other(self, a: Named, b: Shape) -> Truth:
+        return _all([self.same(value, b) for value in a.values])
+
+    def _relation_other(self, a: Relation, b: Shape) -> Truth:
+        values = as_set(a)
+        if values is not None:
+            return self.same(values, b)
+        if set(a.signs) == {"="} and isinstance(b, Scalar):
+            return _all([same_scalar(read_scalar(side), b, self.kit) for side in a.sides])
+        return False
+
+    def _unions(self, a: Unions, b: Unions) -> Truth:
+        return match(_parts(a), _parts(b), self.same)
+
+    def _union_other(self, a: Unions, b: Shape) -> Truth:
+        return match(_parts(a), (b,), self.same)
+
+    def _choice_words(self, a: Choice, b: Words) -> Truth:
+        return a.letter == b.text or self.same(a.meaning, b)
+
+    def _choice_other(self, a: Choice, b: Shape) -> Truth:
+        if isinstance(b, Scalar) and [token.text.casefold() for token in b.tokens] == [a.letter]:
+            return True
+        return self.same(a.meaning, b)
 
 
 def _all(truths: Sequence[Truth]) -> Truth:
     if False in truths:
         return False
     return None if None in truths else True
-
-
-def _in_order(a: Sequence[Shape], b: Sequence[Shape]) -> Truth:
-    if len(a) != len(b):
-        return False
-    return _all([same(x, y) for x, y in zip(a, b, strict=True)])
-
-
-def _groups(a: Group, b: Group) -> Truth:
-    first, second = _brackets(a), _brackets(b)
-    if {first, second} <= {"", "\\{\\}"}:
-        return match(a.items, b.items, same, as_sets=first != "" or second != "")
-    tuples = {"", "()", "<<>>"}
-    if first == second or {first, second} <= tuples:
-        return _in_order(a.items, b.items)
-    return False
 
 
 def _brackets(group: Group) -> str:
@@ -89,31 +167,8 @@ def _is_infinite(shape: Shape) -> bool:
     return isinstance(shape, Scalar) and any(token.text == "\\infty" for token in shape.tokens)
 
 
-def _group_scalar(a: Group, b: Scalar) -> Truth:
-    is_single = len(a.items) == 1 and a.opener in ("", "\\{")
-    return same(a.items[0], b) if is_single else False
-
-
-def _matrices(a: Matrix, b: Matrix) -> Truth:
-    if len(a.rows) != len(b.rows):
-        return False
-    return _all([_in_order(x, y) for x, y in zip(a.rows, b.rows, strict=True)])
-
-
-def _matrix_group(a: Matrix, b: Group) -> Truth:
-    if _brackets(b) not in ("()", "<<>>", "[]"):
-        return False
-    if len(a.rows) == 1:
-        return _in_order(a.rows[0], b.items)
-    column = [cell for row in a.rows for cell in row]
-    return _in_order(column, b.items) if len(column) == len(a.rows) else False
-
-
-def _named(a: Named, b: Named) -> Truth:
-    if a.name == b.name:
-        return _all([same(x, y) for x in a.values for y in b.values])
-    is_solved = not any(token.text == b.name for token in a.tokens)
-    return False if is_solved else _equations(_relation(a), _relation(b))
+def _mentions(a: Named, name: str) -> bool:
+    return any(name in token.text for token in a.tokens)
 
 
 def _relation(a: Named) -> Relation | None:
@@ -123,59 +178,11 @@ def _relation(a: Named) -> Relation | None:
     return Relation((a.tokens[: at[0]], a.tokens[at[0] + 1 :]), ("=",))
 
 
-def _equations(a: Relation | None, b: Relation | None) -> Truth:
-    if a is None or b is None:
-        return False
-    if a.signs == b.signs == ("=",):
-        return same_equation((a.sides[0], a.sides[1]), (b.sides[0], b.sides[1]))
-    return None
-
-
-def _relations(a: Relation, b: Relation) -> Truth:
-    first, second = as_set(a), as_set(b)
-    if first is not None and second is not None:
-        return same(first, second)
-    for other in (b, _mirrored(b)):
-        if a.signs == other.signs:
-            sides = zip(a.sides, other.sides, strict=True)
-            if all(same_scalar(read_scalar(x), read_scalar(y)) for x, y in sides):
-                return True
-    return _equations(a, b)
-
-
 _MIRROR = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
 def _mirrored(a: Relation) -> Relation:
     return Relation(a.sides[::-1], tuple(_MIRROR.get(sign, sign) for sign in a.signs[::-1]))
-
-
-def _named_relation(a: Named, b: Relation) -> Truth:
-    values = as_set(b)
-    if values is not None:
-        return _all([same(value, values) for value in a.values])
-    return _equations(_relation(a), b)
-
-
-def _named_other(a: Named, b: Shape) -> Truth:
-    return _all([same(value, b) for value in a.values])
-
-
-def _relation_other(a: Relation, b: Shape) -> Truth:
-    values = as_set(a)
-    if values is not None:
-        return same(values, b)
-    if set(a.signs) == {"="} and isinstance(b, Scalar):
-        return _all([same_scalar(read_scalar(side), b) for side in a.sides])
-    return False
-
-
-def _unions(a: Unions, b: Unions) -> Truth:
-    return match(_parts(a), _parts(b), same)
-
-
-def _union_other(a: Unions, b: Shape) -> Truth:
-    return match(_parts(a), (b,), same)
 
 
 def _parts(a: Unions) -> Sequence[Shape]:
@@ -203,43 +210,35 @@ def _words_scalar(a: Words, b: Scalar) -> Truth:
     return None if is_product else False
 
 
-def _choice_words(a: Choice, b: Words) -> Truth:
-    return a.letter == b.text or same(a.meaning, b)
+_Rule = Callable[[Comparer, Any, Any], Truth]
 
-
-def _choice_other(a: Choice, b: Shape) -> Truth:
-    if isinstance(b, Scalar) and [token.text.casefold() for token in b.tokens] == [a.letter]:
-        return True
-    return same(a.meaning, b)
-
-
-# The keys are the types of the arguments: each rule knows its own.
-_RULES: dict[tuple[type, type], Callable[[Any, Any], Truth]] = {
-    (Scalar, Scalar): same_scalar,
-    (Group, Group): _groups,
-    (Group, Scalar): _group_scalar,
-    (Matrix, Matrix): _matrices,
-    (Matrix, Group): _matrix_group,
-    (Named, Named): _named,
-    (Named, Relation): _named_relation,
-    (Relation, Relation): _relations,
-    (Unions, Unions): _unions,
-    (Based, Based): same_based,
-    (Based, Scalar): based_scalar,
-    (Clock, Clock): same_clock,
-    (Clock, Scalar): clock_scalar,
-    (Ratio, Ratio): same_ratio,
-    (Ratio, Scalar): ratio_scalar,
-    (Words, Words): _words,
-    (Words, Scalar): _words_scalar,
-    (Choice, Choice): lambda a, b: a.letter == b.letter and same(a.meaning, b.meaning),
-    (Choice, Words): _choice_words,
+# The keys are the types of the arguments, so each rule knows its own.
+_RULES: dict[tuple[type, type], _Rule] = {
+    (Scalar, Scalar): lambda self, a, b: same_scalar(a, b, self.kit),
+    (Group, Group): Comparer._groups,
+    (Group, Scalar): Comparer._group_scalar,
+    (Matrix, Matrix): Comparer._matrices,
+    (Matrix, Group): Comparer._matrix_group,
+    (Named, Named): Comparer._named,
+    (Named, Relation): Comparer._named_relation,
+    (Relation, Relation): Comparer._relations,
+    (Unions, Unions): Comparer._unions,
+    (Based, Based): lambda _, a, b: same_based(a, b),
+    (Based, Scalar): lambda _, a, b: based_scalar(a, b),
+    (Clock, Clock): lambda _, a, b: same_clock(a, b),
+    (Clock, Scalar): lambda _, a, b: clock_scalar(a, b),
+    (Ratio, Ratio): lambda _, a, b: same_ratio(a, b),
+    (Ratio, Scalar): lambda _, a, b: ratio_scalar(a, b),
+    (Words, Words): lambda _, a, b: _words(a, b),
+    (Words, Scalar): lambda _, a, b: _words_scalar(a, b),
+    (Choice, Choice): lambda self, a, b: a.letter == b.letter and self.same(a.meaning, b.meaning),
+    (Choice, Words): Comparer._choice_words,
 }
 
 # With any other shape, the first of these that one of the two is.
-_OTHERS: tuple[tuple[type, Callable[[Any, Any], Truth]], ...] = (
-    (Choice, _choice_other),
-    (Named, _named_other),
-    (Relation, _relation_other),
-    (Unions, _union_other),
+_OTHERS: tuple[tuple[type, _Rule], ...] = (
+    (Choice, Comparer._choice_other),
+    (Named, Comparer._named_other),
+    (Relation, Comparer._relation_other),
+    (Unions, Comparer._union_other),
 )

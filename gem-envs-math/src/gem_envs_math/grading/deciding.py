@@ -7,8 +7,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gem_envs_math.grading.characters import latex, unseen
-from gem_envs_math.grading.comparing import same
-from gem_envs_math.grading.limits import LONGEST, TooDeep, TooLarge, Undefined, Unread
+from gem_envs_math.grading.comparing import Comparer
+from gem_envs_math.grading.limits import (
+    LONGEST,
+    LONGEST_ASKED,
+    TooDeep,
+    TooLarge,
+    Undefined,
+    Unread,
+)
 from gem_envs_math.grading.plain import plain
 from gem_envs_math.grading.reading import read
 from gem_envs_math.grading.shapes import Shape, Words
@@ -16,7 +23,7 @@ from gem_envs_math.grading.tokens import Token, tokenize
 from gem_envs_math.grading.verdict import Verdict
 from gem_envs_math.grading.wording import trimmed
 
-__all__ = ["decide"]
+__all__ = ["compare", "decide"]
 
 _NUMBERS = {True: Verdict("right", "number"), False: Verdict("wrong", "number")}
 _UNEVALUATED = frozenset(("\\sum", "\\prod", "\\int", "\\lim", "\\zeta", "\\Gamma"))
@@ -49,11 +56,23 @@ def decide(answer: str, gold: str) -> Verdict | None:
     answer, gold = latex(answer), latex(gold)
     if unseen(answer):
         return Verdict("unreadable", "characters")
-    verdict = _compare(_read(answer), _read(gold))
+    return compare(answer, gold, _COMPARER)
+
+
+_COMPARER = Comparer()
+
+
+def compare(answer: str, gold: str, comparer: Comparer) -> Verdict | None:
+    """Return the verdict by the rules for two texts in LaTeX, within the limits; None without one.
+
+    Takes milliseconds and raises nothing.
+    """
+    verdict = _compare(_read(answer), _read(gold), comparer)
     has_other_reading = _COMMAS.search(answer) is not None or _COMMAS.search(gold) is not None
     if has_other_reading and (verdict is None or verdict.outcome == "wrong"):
         # 101,102 may be a list as well: then the other side shows it by a space.
-        spaced = _compare(_read(answer.replace(",", ", ")), _read(gold.replace(",", ", ")))
+        first, second = (_read(text.replace(",", ", ")) for text in (answer, gold))
+        spaced = _compare(first, second, comparer)
         return spaced if spaced is not None and spaced.outcome == "right" else verdict
     return verdict
 
@@ -61,6 +80,7 @@ def decide(answer: str, gold: str) -> Verdict | None:
 class _Reading(NamedTuple):
     """A text's tokens and shape, or the word for why there is none."""
 
+    text: str
     tokens: Sequence[Token]
     shape: Shape | None
     trouble: str = ""
@@ -70,28 +90,29 @@ def _read(text: str) -> _Reading:
     tokens: Sequence[Token] = ()
     try:
         tokens = trimmed(tokenize(text))
-        return _Reading(tokens, read(tokens))
+        return _Reading(text, tokens, read(tokens))
     except TooDeep:
-        return _Reading(tokens, None, "too deep")
+        return _Reading(text, tokens, None, "too deep")
     except TooLarge:
-        return _Reading(tokens, None, "too large")
+        return _Reading(text, tokens, None, "too large")
     except Undefined:
-        return _Reading(tokens, None, "undefined")
+        return _Reading(text, tokens, None, "undefined")
     except Unread:
-        return _Reading(tokens, None)
+        return _Reading(text, tokens, None)
 
 
-def _compare(answer: _Reading, gold: _Reading) -> Verdict | None:
-    if answer.tokens and _texts(answer) == _texts(gold):
+def _compare(answer: _Reading, gold: _Reading, comparer: Comparer) -> Verdict | None:
+    texts, gold_texts = ([token.text for token in side.tokens] for side in (answer, gold))
+    if texts and texts == gold_texts:
         return Verdict("right", "normal form")
     if answer.trouble:
         return Verdict("wrong", answer.trouble)
-    if not _UNEVALUATED.isdisjoint(_texts(answer)) and _UNEVALUATED.isdisjoint(_texts(gold)):
+    if not _UNEVALUATED.isdisjoint(texts) and _UNEVALUATED.isdisjoint(gold_texts):
         return Verdict("wrong", "unevaluated")
     if answer.shape is None or gold.shape is None:
-        return None
+        return _unread(answer)
     try:
-        truth = same(answer.shape, gold.shape)
+        truth = comparer.same(answer.shape, gold.shape)
     except Unread:
         return None
     if truth is None:
@@ -100,5 +121,7 @@ def _compare(answer: _Reading, gold: _Reading) -> Verdict | None:
     return Verdict("right" if truth else "wrong", "words" if is_words else "value")
 
 
-def _texts(reading: _Reading) -> list[str]:
-    return [token.text for token in reading.tokens]
+def _unread(answer: _Reading) -> Verdict | None:
+    if not any(char.isalnum() for char in answer.text):
+        return Verdict("unreadable", "empty")
+    return Verdict("unreadable", "too long") if len(answer.text) > LONGEST_ASKED else None

@@ -163,7 +163,7 @@ class Field:
             return self.call(f"root {degree}", a)
         # The root of over/under is that of over * under**(degree - 1), divided by under.
         over, under = abs(a.numerator), a.denominator
-        if under.bit_length() * degree > BITS:
+        if (under.bit_length() - 1) * degree > BITS:
             raise TooLarge("a root of a fraction beyond every limit")
         outside, inside = split_root(degree, over * under ** (degree - 1))
         size = self.divide(outside, under)

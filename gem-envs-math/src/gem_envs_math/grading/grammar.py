@@ -155,6 +155,8 @@ class _Reader(Generic[T]):
 
     def _proper_fraction(self) -> Fraction | None:
         r"""Take the fraction of a mixed number, if one below 1 follows: `1\frac12`, `1 1/2`."""
+        if self.next != "\\frac" and self._kind() != "number":
+            return None
         texts = [token.text for token in self.tokens[self.at : self.at + 7]]
         length, over, under = 0, "", ""
         if texts[0] == "\\frac":

@@ -8,6 +8,7 @@ __all__ = [
     "FACTORIAL",
     "ITEMS",
     "LONGEST",
+    "LONGEST_ASKED",
     "TooDeep",
     "TooLarge",
     "Undefined",
@@ -16,6 +17,9 @@ __all__ = [
 
 LONGEST = 2_000
 """Characters of an answer that is read; one that is longer is right only as the gold's copy."""
+
+LONGEST_ASKED = 400
+"""Characters of an answer that is handed to math-verify, whose time grows faster than they do."""
 
 DEPTH = 50
 """Brackets, fractions, roots and powers inside one another."""

@@ -5,7 +5,7 @@ Knows nothing about the answer that it will be compared with.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Container, Sequence
 
 from gem_envs_math.grading.field import Field
 from gem_envs_math.grading.grammar import compute
@@ -30,8 +30,11 @@ __all__ = ["read", "read_scalar"]
 
 Tokens = Sequence[Token]
 
+_COMMAS = frozenset((",", ";", "and", "or", "\\lor"))
+_UNIONS = frozenset(("\\cup", "U"))
 _RELATIONS = frozenset(("=", "<", ">", "<=", ">=", "!=", "\\in", "\\approx"))
-_CONJUNCTIONS = frozenset(("and", "or", "\\lor"))
+_OPENING = OPENERS | {"\\begin"}
+_CLOSING = CLOSERS | {"\\end"}
 _LETTERS = frozenset("ABCDEFGHIJ")
 _REALS = ("\\mathbb", "{", "R", "}")
 
@@ -72,15 +75,13 @@ def _structure(tokens: Tokens) -> Shape:
     clock = read_clock(tokens)
     if clock is not None:
         return clock
-    items = _split(tokens, lambda token: token.text in (",", ";") or _is_conjunction(token))
-    if len(items) > 1:
-        return _list([item for item in items if item], tokens)
-    sides = _split(tokens, lambda token: token.text in _RELATIONS)
-    if len(sides) > 1:
-        return _relation(sides, tokens)
-    parts = _split(tokens, lambda token: token.text in ("\\cup", "U"))
-    if len(parts) > 1 and all(part and part[0].text in OPENERS for part in parts):
-        return Unions(tuple(_structure(part) for part in parts))
+    texts = {token.text for token in tokens}
+    for signs, reader in ((_COMMAS, _list), (_RELATIONS, _relation), (_UNIONS, _union)):
+        if not texts.isdisjoint(signs):
+            parts = _split(tokens, signs)
+            shape = reader(parts, tokens) if len(parts) > 1 else None
+            if shape is not None:
+                return shape
     return _choice(tokens) or _bracketed(tokens) or _single(tokens)
 
 
@@ -92,18 +93,21 @@ def _choice(tokens: Tokens) -> Choice | None:
     return Choice(tokens[1].text.casefold(), read(tokens[3:]))
 
 
-def _is_conjunction(token: Token) -> bool:
-    return token.kind != "sign" and token.text in _CONJUNCTIONS
-
-
-def _list(items: list[Tokens], tokens: Tokens) -> Shape:
+def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
+    items = [part for part in parts if part]
     if not items:
         raise Unread("a list without items")
-    has_or = any(token.text in ("or", "\\lor") for token in tokens)
     shapes = _items(items)
+    has_or = any(token.text in ("or", "\\lor") for token in tokens)
     if has_or and all(isinstance(shape, Relation) for shape in shapes):
         return Unions(shapes)
     return Group("", "", shapes)
+
+
+def _union(parts: list[Tokens], tokens: Tokens) -> Unions | None:
+    if not all(part and part[0].text in OPENERS for part in parts):
+        return None  # U is a symbol
+    return Unions(tuple(_structure(part) for part in parts))
 
 
 def _items(items: list[Tokens]) -> tuple[Shape, ...]:
@@ -118,9 +122,8 @@ def _items(items: list[Tokens]) -> tuple[Shape, ...]:
 
 
 def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
-    signs = tuple(
-        token.text for token, depth in _levels(tokens) if not depth and token.text in _RELATIONS
-    )
+    levels = zip(tokens, _levels(tokens), strict=True)
+    signs = tuple(token.text for token, depth in levels if not depth and token.text in _RELATIONS)
     if signs[0] == "\\approx":
         return _structure(sides[0] or sides[1])
     if not all(sides):
@@ -138,7 +141,7 @@ def _name(tokens: Tokens) -> str:
     """Return the name that an equation's left side is, "" where it is an expression."""
     texts = [token.text for token in tokens]
     if len(texts) > 2 and texts[0] == "(" and texts[-1] == ")":
-        names = [_name(part) for part in _split(tokens[1:-1], lambda token: token.text == ",")]
+        names = [_name(part) for part in _split(tokens[1:-1], (",",))]
         return ",".join(names) if all(names) else ""
     name = "".join(texts)
     is_words = all(token.kind == "word" for token in tokens)
@@ -158,7 +161,7 @@ def _bracketed(tokens: Tokens) -> Shape | None:
     opener, closer = tokens[0].text, tokens[-1].text
     if opener not in OPENERS or closer not in CLOSERS or not _encloses(tokens):
         return None
-    items = _split(tokens[1:-1], lambda token: token.text in (",", ";"))
+    items = _split(tokens[1:-1], (",", ";"))
     if len(items) > 1:
         return Group(opener, closer, _items([item for item in items if item]))
     if opener == "\\{" and closer == "\\}":
@@ -181,7 +184,7 @@ def _inner(tokens: Tokens) -> Shape:
 
 
 def _encloses(tokens: Tokens) -> bool:
-    depths = [depth for _, depth in _levels(tokens)]
+    depths = _levels(tokens)
     return depths[0] == 0 and depths[-1] == 0 and 0 not in depths[1:-1]
 
 
@@ -200,7 +203,7 @@ def _single(tokens: Tokens) -> Shape:
     if based is not None:
         return based
     if ":" in texts:
-        return Ratio(tuple(read_scalar(part) for part in _split(tokens, lambda _: _.text == ":")))
+        return Ratio(tuple(read_scalar(part) for part in _split(tokens, (":",))))
     return read_scalar(tokens)
 
 
@@ -212,14 +215,14 @@ def _matrix(tokens: Tokens) -> Matrix:
     is_matrix = kind.rstrip("*") in ("pmatrix", "bmatrix", "matrix", "vmatrix", "Bmatrix")
     if not is_matrix or texts[-size:] != closing or texts.count("\\begin") > 1 or not opening:
         raise Unread("an environment that is no matrix")
-    rows = _split(tokens[size:-size], lambda token: token.text == "\\\\")
+    rows = _split(tokens[size:-size], ("\\\\",))
     if len(rows) > ITEMS:
         raise TooDeep(f"more than {ITEMS} rows")
     return Matrix(tuple(_row(row) for row in rows if row))
 
 
 def _row(tokens: Tokens) -> tuple[Shape, ...]:
-    cells = _split(tokens, lambda token: token.text == "&")
+    cells = _split(tokens, ("&",))
     if len(cells) > ITEMS:
         raise TooDeep(f"more than {ITEMS} columns")
     return tuple(read_scalar(cell) for cell in cells)
@@ -256,24 +259,25 @@ def _based(texts: list[str], tokens: Tokens) -> Based | None:
     return Based(digits.upper(), int(base), texts[0] == "-")
 
 
-def _levels(tokens: Tokens) -> list[tuple[Token, int]]:
-    """Return each token with the number of brackets around it (a bracket counts as outside)."""
+def _levels(tokens: Tokens) -> list[int]:
+    """Return the number of brackets around each token (a bracket counts as outside itself)."""
     levels, depth = [], 0
     for token in tokens:
-        if token.text in CLOSERS or token.text == "\\end":
+        text = token.text
+        if text in _CLOSING:
             depth -= 1
-        levels.append((token, depth))
-        if token.text in OPENERS or token.text == "\\begin":
+        levels.append(depth)
+        if text in _OPENING:
             depth += 1
     return levels
 
 
-def _split(tokens: Tokens, parts_at: Callable[[Token], bool]) -> list[Tokens]:
-    """Split tokens where no bracket is open."""
+def _split(tokens: Tokens, signs: Container[str]) -> list[Tokens]:
+    """Split tokens at signs, where no bracket is open."""
     parts: list[Tokens] = []
     start = 0
-    for index, (token, depth) in enumerate(_levels(tokens)):
-        if not depth and parts_at(token):
+    for index, depth in enumerate(_levels(tokens)):
+        if not depth and tokens[index].text in signs:
             parts.append(tokens[start:index])
             start = index + 1
     return [*parts, tokens[start:]]

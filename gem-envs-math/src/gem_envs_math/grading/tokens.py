@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gem_envs_math.grading.limits import DEPTH, TooDeep, Unread
+from gem_envs_math.grading.limits import DEPTH, TooDeep, TooLarge, Unread
 
 __all__ = ["CLOSERS", "OPENERS", "Token", "tokenize"]
 
@@ -38,6 +38,7 @@ _LEXICON = re.compile(
     rf"""
     (?P<space>\s+|\\[ ,;:!>\n()\[\]]|~|\\q?quad(?![a-zA-Z])
       |\\(?:displaystyle|textstyle|left|right|limits|[bB]igg?[lrm]?)(?![a-zA-Z])\.?)
+    | (?P<huge>[0-9.]+[eE][+-]?[0-9]{{3,}})
     | (?P<repeating>[0-9]*\.[0-9]*\\overline\s*\{{[0-9]+\}})
     | (?P<grouped>[0-9]{{1,3}}(?:(?:{_COMMA}[0-9]{{3}})+|(?:,[0-9]{{3}})+|(?:\ [0-9]{{3}})+)
         (?![0-9])(?:\.[0-9]+)?)
@@ -137,6 +138,8 @@ class _Tokenizer:
             return Token("word" if self.words else "letters", text, spaced)
         if kind == "dollar":
             return self._dollar(text, spaced)
+        if kind == "huge":
+            raise TooLarge("an exponent of three digits or more")
         if kind in ("style", "brace"):
             if kind == "brace":
                 self._open_style(found["style"])

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from gem_envs_math.grading.field import Field
-from gem_envs_math.grading.floats import POINTS, Floats
 from gem_envs_math.grading.grammar import Arithmetic, T, compute
 from gem_envs_math.grading.limits import Unread
+from gem_envs_math.grading.numeric import FLOATS, POINTS, At, Kit
 from gem_envs_math.grading.shapes import Scalar
 from gem_envs_math.grading.tokens import Token
 from gem_envs_math.grading.units import LABEL, Unit
 
 __all__ = ["same_scalar"]
 
+_LARGEST_SCALE = 1e40  # beyond it even 200 digits are too few
+_ENOUGH = 2  # points
 _ONE = Fraction(1)
 _DEGREE = "degree"
 Factor = Fraction | str
 
 
-def same_scalar(a: Scalar, b: Scalar) -> bool | None:
-    """Whether two expressions with units are the same amount; None where that is not known."""
-    pairs = _factors(a.unit, b.unit)
-    verdicts = [_equal(a, b, first, second) for first, second in pairs]
+def same_scalar(a: Scalar, b: Scalar, kit: Kit = FLOATS) -> bool | None:
+    """Whether two expressions with units are the same amount; None where that is not known.
+
+    `kit` are the numbers that compare what no rule does exactly.
+    """
+    verdicts = [_equal(a, b, factors, kit) for factors in _factors(a.unit, b.unit)]
     if True in verdicts:
         return True
     return None if None in verdicts else False
@@ -59,15 +64,12 @@ def _readings(unit: Unit | None) -> list[Factor]:
     return [_ONE, _DEGREE] if unit.dimension == _DEGREE else [_ONE]
 
 
-def _equal(a: Scalar, b: Scalar, first: Factor, second: Factor) -> bool | None:
+def _equal(a: Scalar, b: Scalar, factors: tuple[Factor, Factor], kit: Kit) -> bool | None:
     field = Field()
-    if field.equal(
-        _scaled(field, a.value, a.scale, first), _scaled(field, b.value, b.scale, second)
-    ):
+    first = _scaled(field, a.value, a.scale, factors[0])
+    if field.equal(first, _scaled(field, b.value, b.scale, factors[1])):
         return True
-    if not (a.is_opaque or b.is_opaque):
-        return False
-    return False if _differ(a, b, first, second) else None
+    return _settle(a, b, factors, kit) if a.is_opaque or b.is_opaque else False
 
 
 def _scaled(does: Arithmetic[T], value: T, scale: int, factor: Factor) -> T:
@@ -79,25 +81,32 @@ def _scaled(does: Arithmetic[T], value: T, scale: int, factor: Factor) -> T:
     return value if factor == 1 else does.multiply(value, does.number(factor))
 
 
-def _differ(a: Scalar, b: Scalar, first: Factor, second: Factor) -> bool:
-    """Whether floats prove, at one point at least, that two expressions are not equal."""
+def _settle(a: Scalar, b: Scalar, factors: tuple[Factor, Factor], kit: Kit) -> bool | None:
+    """Compare two expressions where both are defined, as far as the digits of a kit tell."""
+    agreed = 0
     for point in range(POINTS):
-        x, y = _float(tuple(a.tokens), point), _float(tuple(b.tokens), point)
+        x, y = _value(tuple(a.tokens), point, kit), _value(tuple(b.tokens), point, kit)
         if x is None or y is None:
             continue
-        floats = Floats(point)
-        scale = max(x[1], y[1], a.scale, b.scale)
-        distance = _scaled(floats, x[0], a.scale, first) - _scaled(floats, y[0], b.scale, second)
-        if abs(distance) > 1e-12 * scale**3:
-            return True
-    return False
+        at = At(point, kit)
+        first, second = (
+            _scaled(at, x[0], a.scale, factors[0]),
+            _scaled(at, y[0], b.scale, factors[1]),
+        )
+        scale = max(x[1], y[1], at.scale)
+        if scale > _LARGEST_SCALE:
+            continue
+        if abs(first - second) > kit.error * scale**3:
+            return False
+        agreed += 1
+    return True if kit.proves and agreed >= _ENOUGH else None
 
 
 @lru_cache(maxsize=512)
-def _float(tokens: tuple[Token, ...], point: int) -> tuple[complex, float] | None:
+def _value(tokens: tuple[Token, ...], point: int, kit: Kit) -> tuple[Any, float] | None:
     """Return an expression's value at a point and the scale of its error, None without one."""
-    floats = Floats(point)
+    at = At(point, kit)
     try:
-        return compute(tokens, floats), floats.scale
+        return compute(tokens, at), at.scale
     except (Unread, ArithmeticError, ValueError):
         return None

@@ -41,7 +41,7 @@ def spelled(tokens: Sequence[Token]) -> str:
 
 def read_clock(tokens: Sequence[Token]) -> Clock | None:
     """Return the time of day that tokens are: `4:30`, `9 a.m.`; None where they are none."""
-    if len(tokens) > 8 or not tokens[0].text.isdigit() or len(tokens) < 2:
+    if not 1 < len(tokens) < 9 or not tokens[0].text.isdigit():
         return None
     found = _CLOCK.fullmatch(spelled(tokens))
     if found is None or (found[2] is None and found[3] is None):
@@ -57,6 +57,8 @@ def read_words(tokens: Sequence[Token], *, is_last: bool = False) -> Words | Non
     `is_last` is for what is no formula either: then numbers and stops may stand among them.
     """
     kinds = {token.kind for token in tokens}
+    if not is_last and "number" in kinds:
+        return None
     has_word = "word" in kinds
     letters = [token.text for token in tokens if token.kind in ("letters", "word")]
     if is_last:
