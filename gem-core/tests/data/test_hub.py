@@ -117,7 +117,7 @@ def test_an_absent_field_is_named(hub: Hub, load: Load) -> None:
 
 
 def test_a_row_that_does_not_fit_is_refused(hub: Hub) -> None:
-    hub.publish(FIRST, {"train.csv": b"answer\n2\nthree\n"})
+    hub.publish(FIRST, {"train.jsonl": b'{"answer": "2"}\n{"answer": "three"}\n'})
 
     def read(row: Mapping[str, Any]) -> int:
         if row["answer"] != "2":
