@@ -30,4 +30,5 @@ def made_with_rows(
 class TestContest(EnvContract):
     env_id = "code:CodeContest"
     seeds: ClassVar[range] = range(4)
+    backends: ClassVar[tuple[str, ...]] = ("sync", "thread", "process")
     env_kwargs: ClassVar[dict[str, Any]] = {}

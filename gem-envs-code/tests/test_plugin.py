@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 
 import gem
 from gem.specs import DataSource
@@ -19,7 +20,7 @@ import gem
 ids = [spec.id for spec in gem.list_envs() if spec.target.startswith("gem_envs_code")]
 print(json.dumps([ids, sorted({name.partition(".")[0] for name in sys.modules})]))
 """
-HEAVY = {"datasets", "pyarrow", "huggingface_hub", "pandas", "numpy", "gem_tools"}
+HEAVY = {"datasets", "pyarrow", "huggingface_hub", "pandas", "numpy"}
 
 
 def run(code: str) -> Any:
@@ -68,12 +69,13 @@ def test_they_keep_the_data_sets_and_fields_that_they_have_elsewhere(
 
 
 def test_the_extra_requires_what_the_specs_do() -> None:
-    declared = importlib.metadata.requires("gem-envs-code") or []
-    extra = {each.partition(";")[0].strip() for each in declared if "sandbox" in each}
-    for spec in plugin.envs:
-        assert {"".join(sorted(each.split(","))) for each in spec.requires} == {
-            "".join(sorted(each.split(","))) for each in extra
-        }
+    declared = map(Requirement, importlib.metadata.requires("gem-envs-code") or [])
+    [extra] = [each for each in declared if each.name == "gem-tools"]
+
+    assert {requirement for spec in plugin.envs for requirement in spec.requires} == {
+        f"{extra.name}>=0.1,<0.2"
+    }
+    assert extra.specifier == Requirement("gem-tools>=0.1,<0.2").specifier
 
 
 @pytest.mark.parametrize("spec", plugin.envs, ids=lambda spec: spec.id)

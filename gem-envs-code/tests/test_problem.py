@@ -11,7 +11,7 @@ from gem.errors import BadArguments, DataError
 
 pytestmark = pytest.mark.usefixtures("sandbox")
 
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {
         "question": "Print the double.",
         "tests": {"inputs": ["1", "2"], "outputs": ["2", "4"]},
@@ -150,12 +150,10 @@ def test_a_file_of_ones_own_becomes_an_environment(tmp_path: Path) -> None:
         data=str(path),
         fields={"question": "task", "tests": "cases"},
     )
-    try:
-        with gem.make("code:Mine", seed=0) as env:
-            env.reset()
-            assert env.step("```python\nprint(2)\n```").info["success"]
-    finally:
-        gem.unregister("code:Mine")
+
+    with gem.make("code:Mine", seed=0) as env:
+        env.reset()
+        assert env.step("```python\nprint(2)\n```").info["success"]
 
 
 def test_instances_share_one_table() -> None:
@@ -168,13 +166,12 @@ def test_verdicts_are_equal_on_every_backend(backend: str, tmp_path: Path) -> No
     path.write_text("".join(f"{json.dumps(row)}\n" for row in ROWS), encoding="utf-8")
     answers = ["print(2 * int(input()))", "def inc(n): return n", "turn = reversed", "1 / 0"]
     expected = ["passed", "wrong", "wrong", "error"]
+    given: dict[str, Any] = {"data": str(path), "fields": {"question": "question"}}
 
-    with gem.make_vec(
-        ["code:CodeContest"] * 4,
-        backend=backend,
-        env_kwargs={"data": str(path), "fields": {"question": "question"}},
-    ) as envs:
-        envs.reset(options=[{"task": task} for task in range(4)])
-        _, _, _, _, infos = envs.step([f"```python\n{answer}\n```" for answer in answers])
+    with gem.make_vec("code:CodeContest", num_envs=12, seed=0, backend=backend, **given) as envs:
+        tasks = [info["task"] for info in envs.reset()[1]]
+        step = envs.step([f"```python\n{answers[task]}\n```" for task in tasks])
 
-    assert [info["tests"][0] for info in infos] == expected
+    assert set(tasks) == {0, 1, 2, 3}
+    found = [info["final_info"]["tests"][0] for info in step.infos]
+    assert found == [expected[task] for task in tasks]
