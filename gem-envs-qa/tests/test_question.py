@@ -67,6 +67,19 @@ def test_a_context_stands_before_its_question() -> None:
     assert text.index("Context:\nAusten wrote Emma.") < text.index("Question: Who wrote it?")
 
 
+def test_the_published_sets_ask_without_the_articles_of_their_tables() -> None:
+    row = {"question": "Who wrote it?", "answer": "Austen", "context": {"title": ["Emma"]}}
+    with gem.make("eval:HotpotQA", data=[row]) as env:
+        assert "Emma" not in str(env.reset(task=0)[0])
+
+
+@pytest.mark.parametrize("context", [{"title": ["Emma"]}, 7, " ", "\ud800"])
+def test_a_context_that_is_no_text_is_one_clear_error(context: Any) -> None:
+    row = {"question": "Who wrote it?", "answer": "Austen", "context": context}
+    with pytest.raises(DataError, match=r"row 1: the field 'context' is .*, and must be text"):
+        Question(data=[row])
+
+
 @pytest.mark.parametrize(
     ("answer", "said"), [(1912, "1912"), (True, "true"), (2.5, "2.5"), (["a", 7], "7")]
 )

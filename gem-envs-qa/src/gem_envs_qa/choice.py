@@ -23,7 +23,7 @@ class Choice(Asked[Chosen]):
     Rows have a `question`, `options` (a list of texts, with or without letters) and an `answer`
     (the letter or the text of the right one), and may have a `context`. With `options` here, all
     rows have these, and none of their own. How an answer is read is in `gem_envs_qa.options`.
-    Data, `answer_form` and errors are as for `Question`.
+    The other arguments and errors are as for `Question`.
 
     >>> rows = [{"question": "Is ice cold?", "answer": True}]
     >>> env = Choice(data=rows, options=("True", "False"))
@@ -42,11 +42,12 @@ class Choice(Asked[Chosen]):
         limit: int | None = None,
         streaming: bool = False,
         options: tuple[str, ...] | None = None,
+        shows_context: bool = True,
         answer_form: AnswerForm = "answer",
         format_error_reward: float = 0.0,
     ) -> None:
         table = table_of(
-            chosen_kind(_checked(options)),
+            chosen_kind(_checked(options), shows_context=shows_context),
             source=source,
             data=data,
             fields=fields,

@@ -17,7 +17,8 @@ def _open(
     source: DataSource,
     summary: str,
 ) -> EnvSpec:
-    return _spec(id, "gem_envs_qa.question:Question", source, summary)
+    # The published questions are asked without the articles that some tables bring along.
+    return _spec(id, "gem_envs_qa.question:Question", source, summary, shows_context=False)
 
 
 def _choice(id: str, source: DataSource, summary: str, **kwargs: Any) -> EnvSpec:
@@ -59,6 +60,7 @@ def _ruletaker(depth: int) -> EnvSpec:
         _hub(f"axon-rl/RuleTaker-d{depth}-70k", "train", "train"),
         f"Does a statement follow from facts and rules? At most {depth} steps deep.",
         options=["True", "False"],
+        shows_context=False,  # the facts and rules are part of the question
         answer_form="boxed",
     )
 

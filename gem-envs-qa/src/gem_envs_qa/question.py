@@ -9,7 +9,7 @@ from gem.data import DataSource, Rows
 from gem_envs_qa.asked import Asked, Verdict
 from gem_envs_qa.extraction import AnswerForm
 from gem_envs_qa.layout import laid_out
-from gem_envs_qa.rows import OPEN, Open
+from gem_envs_qa.rows import Open, open_kind
 from gem_envs_qa.scoring import Metric, score
 from gem_envs_qa.tables import table_of
 
@@ -22,11 +22,12 @@ class Question(Asked[Open]):
     """One question, answered in a few words: exact match or F1 with the accepted answers.
 
     Rows have a `question` and an `answer`, a text or a list of accepted ones, and may have a
-    `context`. They come from `data`, the path of a file or rows in memory, or else from `source`, a
-    data set of the Hugging Face Hub; `fields` maps these names to the names that the data has.
-    `metric` is what is paid, "em" or "f1"; `info` has both, and `info["success"]` is exact match.
-    `answer_form` is "answer" for `<answer>...</answer>` or "boxed" for a box. Raises DataError
-    where the data is absent or a row does not fit, here and not at `reset`.
+    `context`, which is left alone without `shows_context`. They come from `data`, the path of a
+    file or rows in memory, or else from `source`, a data set of the Hugging Face Hub; `fields`
+    maps these names to the data's. `metric` is what is paid, "em" or "f1"; `info` has both, and
+    `info["success"]` is exact match. `answer_form` is "answer" for `<answer>...</answer>` or
+    "boxed" for a box. `gem.data.load_table` tells the rest. Raises DataError where the data is
+    absent or a row does not fit, here and not at `reset`.
 
     >>> env = Question(data=[{"question": "Who wrote Emma?", "answer": ["Jane Austen", "Austen"]}])
     >>> observation, info = env.reset(task=0)
@@ -44,11 +45,12 @@ class Question(Asked[Open]):
         limit: int | None = None,
         streaming: bool = False,
         metric: Metric = "em",
+        shows_context: bool = True,
         answer_form: AnswerForm = "answer",
         format_error_reward: float = 0.0,
     ) -> None:
         table = table_of(
-            OPEN,
+            open_kind(shows_context=shows_context),
             source=source,
             data=data,
             fields=fields,

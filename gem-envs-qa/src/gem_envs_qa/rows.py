@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from gem.data import Misfit, RowKind
 from gem_envs_qa.options import LETTERS, are_distinct, meant, unlettered
 
-__all__ = ["OPEN", "Chosen", "Open", "chosen_kind"]
+__all__ = ["Chosen", "Open", "chosen_kind", "open_kind"]
 
 
 class Open(NamedTuple):
@@ -36,14 +36,22 @@ def _open(row: Mapping[str, Any]) -> Open:
     texts = tuple(_answer(each) for each in accepted)
     if not texts or not all(texts):
         raise Misfit("answer", answers, "an answer that is not empty, or a list of such answers")
-    return Open(_text(row, "question"), texts, _text(row, "context", may_be_empty=True))
+    return Open(_text(row, "question"), texts, _context(row))
 
 
-OPEN = RowKind("question", read=_open, needs=("question", "answer"), optional={"context": ""})
+_BARE = RowKind("question", read=_open, needs=("question", "answer"))
+_IN_CONTEXT = RowKind(
+    "question", read=_open, needs=("question", "answer"), optional={"context": ""}
+)
+
+
+def open_kind(*, shows_context: bool) -> RowKind[Open]:
+    """Return the kind of rows with accepted answers, whose context is read or left alone."""
+    return _IN_CONTEXT if shows_context else _BARE
 
 
 @functools.lru_cache(maxsize=64)
-def chosen_kind(options: tuple[str, ...] | None) -> RowKind[Chosen]:
+def chosen_kind(options: tuple[str, ...] | None, *, shows_context: bool) -> RowKind[Chosen]:
     """Return the kind of rows with options of their own, or all with the same ones.
 
     Equal arguments give the same kind, so that environments share a table.
@@ -55,11 +63,11 @@ def chosen_kind(options: tuple[str, ...] | None) -> RowKind[Chosen]:
         right = meant(_answer(answer), texts)
         if right is None:
             raise Misfit("answer", answer, f"the letter or the text of one of {list(texts)!r:.200}")
-        context = _text(row, "context", may_be_empty=True)
-        return Chosen(_text(row, "question"), texts, right, context)
+        return Chosen(_text(row, "question"), texts, right, _context(row))
 
     needs = ("question", "answer") if options is not None else ("question", "options", "answer")
-    return RowKind("question with options", read=read, needs=needs, optional={"context": ""})
+    optional = {"context": ""} if shows_context else {}
+    return RowKind("question with options", read=read, needs=needs, optional=optional)
 
 
 def _options(options: Any) -> tuple[str, ...]:
@@ -79,9 +87,13 @@ def _answer(value: Any) -> str:
     return str(value) if isinstance(value, float) and math.isfinite(value) else ""
 
 
-def _text(row: Mapping[str, Any], field: str, *, may_be_empty: bool = False) -> str:
+def _context(row: Mapping[str, Any]) -> str:
+    return _text(row, "context") if row.get("context") else ""
+
+
+def _text(row: Mapping[str, Any], field: str) -> str:
     value = row[field]
-    if isinstance(value, str) and _is_utf8(value) and (may_be_empty or value.strip()):
+    if isinstance(value, str) and _is_utf8(value) and value.strip():
         return value.strip()
     raise Misfit(field, value, "text")
 
