@@ -213,6 +213,14 @@ class TestAStreamedFile:
         with pytest.raises(DataError, match="row 4: it is not JSON"):
             table[3]
 
+    def test_has_no_row_from_the_first_that_does_not_fit(self, write_rows: WriteRows) -> None:
+        path = write_rows([ROWS[0], {"answer": 1}, ROWS[1]])
+        table = load_table(SUMS, data=path, streaming=True, limit=3)
+        for index in (1, 1, 2):
+            with pytest.raises(DataError, match="row 2: there is no field 'question'"):
+                table[index]
+        assert table[0] == SAME[0]
+
     def test_that_ends_early_is_said(self, write_rows: WriteRows) -> None:
         table = load_table(SUMS, data=write_rows(ROWS), streaming=True, limit=3)
         assert table[1] == SAME[1]

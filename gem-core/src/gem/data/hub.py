@@ -68,8 +68,8 @@ def _arriving(source: DataSource, rows: datasets.IterableDataset) -> Iterator[An
         yield from undecoded(rows)
     except Exception as error:
         raise DataError(
-            f"The stream of {source.hub!r} broke off ({one_line(root_of(error))}). Try again, "
-            "or without streaming=True, which downloads the whole first.",
+            f"The stream of {source.hub!r} broke off ({one_line(root_of(error))}). Start "
+            "again, or without streaming=True, which downloads the whole first.",
             source=str(source.hub),
         ) from error
 

@@ -66,13 +66,15 @@ class Texts:
 class Streamed:
     """Records of rows that arrive in order: `[index]` waits for those before it, and keeps them.
 
-    Raises DataError where the rows end before there are as many as `limit`.
+    Raises DataError where the rows end before there are as many as `limit`, and at every row from
+    the first that cannot be had.
     """
 
     def __init__(self, rows: Iterable[object], reader: Reader[Any], limit: int) -> None:
         self._arriving = map(reader.pick, rows, count(1))
         self._reader, self._limit = reader, limit
         self._kept: list[Record] = []
+        self._broken: DataError | None = None
         self._lock = threading.Lock()  # one thread reads on, the others wait for its rows
 
     def __len__(self) -> int:
@@ -88,10 +90,19 @@ class Streamed:
         return (self[index] for index in range(len(self)))
 
     def _next(self) -> Record:
-        for record in self._arriving:
-            return record
+        if self._broken is not None:  # an index never comes to mean another row
+            raise self._broken
+        try:
+            for record in self._arriving:
+                return record
+            self._broken = self._ended()
+        except DataError as error:
+            self._broken = error
+        raise self._broken
+
+    def _ended(self) -> DataError:
         source, found = self._reader.source, len(self._kept)
-        raise DataError(
+        return DataError(
             f"{source} was asked for limit={self._limit} rows, and has {found}. Give a limit of "
             "at most that.",
             source=source,
