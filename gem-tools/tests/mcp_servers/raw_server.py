@@ -37,6 +37,7 @@ LISTS: dict[str, Any] = {
     "no-schema": {"tools": [tool("do"), tool("bad", inputSchema={"type": "array"})]},
     "big-schema": {"tools": [tool("do"), tool("bad", inputSchema={**SCHEMA, "a": "x" * 70_000})]},
     "long": {"tools": [tool("do", description="very " * 10_000)]},
+    "nulls": {"tools": [tool("do", inputSchema={"type": "object", "properties": None})]},
     "pattern": {
         "tools": [
             tool(
@@ -116,6 +117,10 @@ def asides(what: str, request: dict[str, Any]) -> Iterator[Any]:
     if what == "die":
         os._exit(1)
     if what == "freeze":
+        time.sleep(3600)
+    if what == "deaf":
+        yield answer(request, text("I go deaf."))
+        os.close(0)
         time.sleep(3600)
     while what == "endless":
         sys.stdout.buffer.write(b"x" * 65_536)

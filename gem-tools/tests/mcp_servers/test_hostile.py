@@ -84,6 +84,7 @@ class HostileAddress:
 
     def __init__(self) -> None:
         self.how = ""
+        self.session = "first"
         self.let_go = threading.Event()
         address = self
 
@@ -94,13 +95,20 @@ class HostileAddress:
                 request = json.loads(self.rfile.read(int(self.headers["content-length"])))
                 reply = answers(request)
                 body = b"" if reply is None else json.dumps(reply).encode()
-                if request["method"] == "tools/call":
+                began = request["method"] in {"initialize", "server/discover"}
+                if not began and self.headers["mcp-session-id"] != address.session:
+                    address.send(self, 404, b"")
+                elif request["method"] == "tools/call":
                     address.answer(self, body)
                 else:
-                    address.send(self, 202 if reply is None else 200, body)
+                    status = 202 if reply is None else 200
+                    address.send(self, status, body, **{"mcp-session-id": address.session})
 
             def do_GET(self) -> None:
                 address.send(self, 405, b"")
+
+            def do_DELETE(self) -> None:
+                address.send(self, 200, b"")
 
             def log_message(self, *_: object) -> None: ...
 
@@ -169,6 +177,15 @@ def test_a_bad_reply_costs_one_call(
     address.how = ""
     assert result.is_error
     assert why in result.content
+    assert server.do("text").content == "done"
+
+
+def test_a_session_that_the_server_has_forgotten_is_begun_again(
+    address: HostileAddress, offers: Offers
+) -> None:
+    server = offers(url=address.url)
+    address.session = "second"
+
     assert server.do("text").content == "done"
 
 

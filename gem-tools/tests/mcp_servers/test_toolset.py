@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -31,6 +32,18 @@ def test_of_the_tools_those_are_taken_that_are_allowed(raw: Raw) -> None:
 
 def test_one_of_two_tools_with_like_names_can_be_taken(raw: Raw) -> None:
     assert list(raw("clash", allow=["do/it"]).tools) == ["do_it"]
+
+
+def test_a_schema_without_properties_has_none(raw: Raw) -> None:
+    assert raw("nulls").tools["do"].parameters == {"type": "object", "properties": {}}
+
+
+def test_importing_the_tool_does_not_import_the_sdk() -> None:
+    code = "import gem_tools.mcp, sys; print('mcp' in sys.modules)"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "False\n"
 
 
 def test_a_long_description_is_cut(raw: Raw) -> None:
@@ -67,6 +80,7 @@ def test_a_list_that_makes_no_sense_is_refused(
         ({"command": ["a"], "headers": {"A": "b"}}, BadArguments, "Use 'env'"),
         ({"command": ["a"], "prefix": "a b"}, BadArguments, "was given the prefix 'a b'"),
         ({"command": "a b"}, BadArguments, "'a b'"),
+        ({"command": ["a"], "allow": "add"}, BadArguments, "as a list of names"),
     ],
 )
 def test_arguments_that_make_no_sense_are_refused(

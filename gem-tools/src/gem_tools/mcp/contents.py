@@ -40,6 +40,7 @@ def as_description(text: str | None) -> str:
 def as_parameters(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of a tool's arguments. Raises NotPlainError where it is out of bounds."""
     copied: dict[str, Any] = plain(dict(schema))
+    copied = {name: value for name, value in copied.items() if value is not None}
     copied.setdefault("properties", {})
     if len(json.dumps(copied)) > MOST_SCHEMA:
         raise NotPlainError(f"its schema has more than {MOST_SCHEMA} characters")

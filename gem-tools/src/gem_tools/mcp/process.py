@@ -59,7 +59,7 @@ class ProcessTransport:
         _running.add(process.pid)
         assert process.stdin is not None
         assert process.stdout is not None
-        writer = _Writer(process.stdin)
+        writer = _Writer(process.stdin, self.on_end)
         return AnswersAlone(self._messages(process.stdout), writer, self.on_end), writer
 
     async def __aexit__(self, *_: object) -> None:
@@ -106,16 +106,19 @@ def _tied(command: Sequence[str], env: Mapping[str, str]) -> list[str]:
 
 
 class _Writer(Stream):
-    """Lines to a server's stdin. What it can no longer read is dropped: its stdout says so."""
+    """Lines to a server's stdin. One that closes it is of no use any more."""
 
-    def __init__(self, pipe: asyncio.StreamWriter) -> None:
-        self._pipe = pipe
+    def __init__(self, pipe: asyncio.StreamWriter, on_end: Callable[[str], None]) -> None:
+        self._pipe, self._on_end = pipe, on_end
 
     async def send(self, item: SessionMessage, /) -> None:
         text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-        with suppress(OSError):
-            self._pipe.write(text.encode() + b"\n")
-            await self._pipe.drain()
+        if not self._pipe.is_closing():
+            with suppress(OSError):
+                self._pipe.write(text.encode() + b"\n")
+                await self._pipe.drain()
+        if self._pipe.is_closing():
+            self._on_end("stopped reading")
 
 
 def _message(line: bytes) -> SessionMessage | Exception:

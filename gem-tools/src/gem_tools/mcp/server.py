@@ -45,7 +45,8 @@ class Server:
     """Calls a server's tools, from any thread and event loop, over one connection.
 
     A call that was under way when the server died has failed, for nobody knows what came of it.
-    The next call starts the server again, at most 5 times a minute.
+    The next call connects to it again, at most 5 times a minute. One that it refused because it
+    has forgotten the session is made again.
     """
 
     def __init__(self, link: Link) -> None:
@@ -73,6 +74,18 @@ class Server:
         return (await self._connected()).tools.result()
 
     async def _call(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
+        from mcp.shared.exceptions import MCPError
+        from mcp.types import INVALID_REQUEST
+
+        try:
+            return await self._attempt(name, arguments)
+        except McpUnavailable as error:
+            cause = error.__cause__
+            if not isinstance(cause, MCPError) or cause.code != INVALID_REQUEST:
+                raise
+        return await self._attempt(name, arguments)
+
+    async def _attempt(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
         from mcp.shared.exceptions import MCPError
         from mcp.types import CONNECTION_CLOSED, INVALID_REQUEST
         from pydantic import ValidationError
@@ -122,8 +135,8 @@ class Server:
         if len(self._starts) == MOST_STARTS and now - self._starts[0] < _MINUTE_S:
             wait_s = _MINUTE_S - (now - self._starts[0])
             raise self._failed(
-                f"was started {MOST_STARTS} times within a minute, and has ended each time. It is "
-                f"started again in {wait_s:.0f} s at the earliest"
+                f"was connected to {MOST_STARTS} times within a minute, and ended each time. It is "
+                f"tried again in {wait_s:.0f} s at the earliest"
             )
         self._starts.append(now)
         atexit.unregister(_end_all)

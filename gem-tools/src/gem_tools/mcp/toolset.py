@@ -54,6 +54,8 @@ class McpTools:
         link = Link.to(
             command, url, env=env, headers=headers, cwd=cwd, start_timeout_s=start_timeout_s
         )
+        if isinstance(allow, str):
+            raise _bad(f"was given allow={allow!r:.80}. Write it as a list of names")
         if as_name(prefix) != prefix:
             raise _bad(f"was given the prefix {prefix!r:.80}. It may have letters, digits, _ and -")
         self._server = server_at(link)
