@@ -25,6 +25,12 @@ def datasets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
         yield library
 
 
+@pytest.fixture(scope="session")
+def math_verify() -> ModuleType:
+    """Return the library `math_verify`; skip where it is absent."""
+    return pytest.importorskip("math_verify", reason="the extra `verify` is not installed")
+
+
 @pytest.fixture
 def write_rows(tmp_path: Path) -> WriteRows:
     """Return a function that writes rows as JSONL and returns the file's path."""

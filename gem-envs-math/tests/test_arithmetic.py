@@ -46,14 +46,14 @@ def test_the_solution_succeeds(seed: int) -> None:
     _, env = posed(seed)
     step = env.step(str(env.solve()))
     assert (step.reward, step.terminated, step.truncated) == (1.0, True, False)
-    assert step.info == {"success": True, "reward_parts": {"answer": 1.0}}
+    assert (step.info["verdict"], step.info["reward_parts"]) == ("right", {"answer": 1.0})
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_sampled_answer_is_read_and_wrong(seed: int) -> None:
     _, env = posed(seed)
     step = env.step(env.sample_action())
-    assert step.info == {"success": False, "reward_parts": {"answer": 0.0}}
+    assert (step.info["verdict"], step.info["reward_parts"]) == ("wrong", {"answer": 0.0})
 
 
 def test_an_answer_that_cannot_be_read_says_what_was_expected() -> None:

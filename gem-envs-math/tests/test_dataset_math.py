@@ -21,7 +21,7 @@ WriteRows = Callable[..., str]
 
 @pytest.fixture
 def env() -> DatasetMath:
-    return DatasetMath(data=ROWS, fields=FIELDS)
+    return DatasetMath(grader="number", data=ROWS, fields=FIELDS)
 
 
 def test_a_task_is_the_row_of_its_number(env: DatasetMath) -> None:
@@ -49,7 +49,8 @@ def test_a_task_outside_the_set_is_refused(env: DatasetMath, task: int) -> None:
 def test_the_seed_picks_the_task(env: DatasetMath) -> None:
     picked = [env.reset(seed=seed)[1]["task"] for seed in range(100)]
     again = [
-        DatasetMath(data=ROWS, fields=FIELDS).reset(seed=seed)[1]["task"] for seed in range(100)
+        DatasetMath(grader="number", data=ROWS, fields=FIELDS).reset(seed=seed)[1]["task"]
+        for seed in range(100)
     ]
     assert picked == again
     assert len(set(picked)) > 20
@@ -87,7 +88,7 @@ def test_the_solution_is_the_gold_answer(env: DatasetMath) -> None:
 
 
 def test_the_price_of_an_unreadable_answer_is_a_parameter() -> None:
-    env = DatasetMath(data=ROWS, fields=FIELDS, format_error_reward=-0.1)
+    env = DatasetMath(grader="number", data=ROWS, fields=FIELDS, format_error_reward=-0.1)
     env.reset(seed=0)
     assert (env.step("").reward, env.reward_range) == (-0.1, (-0.1, 1.0))
 
@@ -150,7 +151,7 @@ def test_other_kinds_of_files_pose_the_same_tasks(
     getattr(rows, f"to_{path.suffix[1:]}")(str(path))
     with (
         gem.make("math:GSM8K", data=str(path), seed=3) as env,
-        DatasetMath(data=ROWS, fields=FIELDS) as same,
+        DatasetMath(grader="number", data=ROWS, fields=FIELDS) as same,
     ):
         assert env.reset() == same.reset(seed=3)
 

@@ -15,7 +15,7 @@ from gem_envs_math.plugin import plugin
 LISTING = """
 import json, sys
 import gem
-ids = [spec.id for spec in gem.list_envs("math:*")]
+ids = [spec.id for spec in gem.list_envs("*") if spec.target.startswith("gem_envs_math.")]
 print(json.dumps([ids, sorted({name.partition(".")[0] for name in sys.modules})]))
 """
 GENERATING = """
@@ -26,7 +26,23 @@ with gem.make("math:Arithmetic-v0", seed=0) as env:
     env.step(env.solve())
 print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
 """
-HEAVY = {"datasets", "pyarrow", "huggingface_hub", "pandas", "numpy", "fsspec"}
+HEAVY = {"datasets", "pyarrow", "huggingface_hub", "pandas", "numpy", "fsspec", "sympy", "PIL"}
+
+EVAL = "axon-rl/math-eval"
+KNOWN = {  # what users of these ids have in their configurations
+    "math:ASDiv2K": ("axon-rl/ASDIV-2k", None),
+    "math:GSM8K": ("axon-rl/GSM-8k", None),
+    "math:Math12K": ("axon-rl/MATH-12k", None),
+    "math:Math8K-3to5": ("axon-rl/MATH-lvl3to5-8k", None),
+    "math:Orz57K": ("axon-rl/ORZ-57k", None),
+    "math:DeepScaleR40K": ("axon-rl/DeepScaleR-40K", None),
+    "math:Geometry3K": ("axon-rl/geometry3k", "train"),
+    "eval:MATH500": (EVAL, "math"),
+    "eval:AMC": (EVAL, "amc"),
+    "eval:OlympiadBench": (EVAL, "olympiad_bench"),
+    "eval:Minerva": (EVAL, "minerva"),
+    "eval:AIME24": (EVAL, "aime24"),
+}
 
 
 def run(code: str) -> Any:
@@ -41,7 +57,7 @@ def test_the_installed_entry_point_is_this_manifest() -> None:
 
 def test_listing_imports_nothing_but_the_manifest() -> None:
     ids, modules = run(LISTING)
-    assert ids == [spec.id for spec in plugin.envs]
+    assert sorted(ids) == sorted(spec.id for spec in plugin.envs)
     assert not HEAVY & set(modules)
 
 
@@ -49,9 +65,12 @@ def test_arithmetic_imports_no_third_party_package() -> None:
     assert not HEAVY & set(run(GENERATING))
 
 
-def test_gsm8k_is_the_data_set_that_its_id_has_elsewhere() -> None:
-    source = gem.spec("math:GSM8K").kwargs["source"]
-    assert (source["hub"], source["fields"]) == ("axon-rl/GSM-8k", {"question": "problem"})
+@pytest.mark.parametrize("env_id", KNOWN)
+def test_an_id_is_the_data_set_that_it_is_elsewhere(env_id: str) -> None:
+    source = gem.spec(env_id).kwargs["source"]
+    assert (source["hub"], source.get("split")) == KNOWN[env_id]
+    assert source["fields"] == {"question": "problem"}
+    assert source["role"] == env_id.partition(":")[0].replace("math", "train")
 
 
 @pytest.mark.parametrize("spec", plugin.envs, ids=lambda spec: spec.id)
@@ -63,3 +82,4 @@ def test_every_target_exists(spec: gem.EnvSpec) -> None:
 def test_every_spec_says_where_its_problems_come_from(spec: gem.EnvSpec) -> None:
     assert spec.summary
     assert spec.source
+    assert spec.licence or spec.source == "generated from the seed"

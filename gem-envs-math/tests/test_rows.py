@@ -7,19 +7,45 @@ import pytest
 
 from gem.data import Misfit, load_table
 from gem.errors import DataError
-from gem_envs_math.rows import PROBLEMS
+from gem_envs_math.rows import FIGURES, PROBLEMS
 
 
 @pytest.mark.parametrize(
     ("answer", "text"),
     [
         *((18, "18"), (-18, "-18"), (18.0, "18.0"), (0.5, "0.5"), (Decimal("1.50"), "1.50")),
-        *(("1,234", "1,234"), (" 18 ", "18"), ("1/2", "1/2")),
+        *(("1,234", "1,234"), (" 18 ", "18"), ("1/2", "1/2"), (["18"], "18")),
         ("He has 9 + 9 = <<9+9=18>>18.\n#### 18", "18"),
     ],
 )
 def test_answers_are_numbers_or_texts_of_numbers(answer: object, text: str) -> None:
-    assert PROBLEMS.read({"question": "?", "answer": answer}) == ("?", text)
+    assert PROBLEMS["number"].read({"question": "?", "answer": answer}) == ("?", text, ())
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold"),
+    [
+        (r"\frac{\pi}{2}", r"\frac{\pi}{2}"),
+        ("east", "east"),
+        (["2x"], "2x"),
+        (r"Thus \boxed{x^2}.", "x^2"),
+        (7, "7"),
+    ],
+)
+def test_any_answer_is_kept_as_it_is_written(answer: object, gold: str) -> None:
+    assert PROBLEMS["math"].read({"question": "?", "answer": answer}) == ("?", gold, ())
+
+
+@pytest.mark.parametrize("answer", [None, "", " ", "}", "{", "a}{b", True, ["a", "b"], {"a": 1}])
+def test_an_answer_that_no_box_can_hold_is_refused(answer: object) -> None:
+    with pytest.raises(Misfit, match="'answer'"):
+        PROBLEMS["math"].read({"question": "?", "answer": answer})
+
+
+@pytest.mark.parametrize("images", [None, [], [None], ["a.png", None]])
+def test_a_question_about_no_image_is_refused(images: object) -> None:
+    with pytest.raises(Misfit, match="'images'"):
+        FIGURES["math"].read({"question": "?", "answer": "1", "images": images})
 
 
 @pytest.mark.parametrize(
@@ -27,7 +53,8 @@ def test_answers_are_numbers_or_texts_of_numbers(answer: object, text: str) -> N
     [
         ({"question": "?", "answer": None}, "answer"),
         ({"question": "?", "answer": True}, "answer"),
-        ({"question": "?", "answer": ["18"]}, "answer"),
+        ({"question": "?", "answer": ["18", "19"]}, "answer"),
+        ({"question": "?", "answer": []}, "answer"),
         ({"question": "?", "answer": ""}, "answer"),
         ({"question": "?", "answer": "eighteen"}, "answer"),
         ({"question": "?", "answer": "18 #### "}, "answer"),
@@ -41,11 +68,11 @@ def test_answers_are_numbers_or_texts_of_numbers(answer: object, text: str) -> N
 )
 def test_a_row_that_does_not_fit_is_refused_by_its_field(row: Any, field: str) -> None:
     with pytest.raises(Misfit) as caught:
-        PROBLEMS.read(row)
+        PROBLEMS["number"].read(row)
     assert caught.value.field == field
 
 
 def test_a_row_that_does_not_fit_is_named_by_its_number() -> None:
     rows = [{"question": "1 + 1?", "answer": 2}, {"question": "1 + 2?", "answer": "three"}]
     with pytest.raises(DataError, match=r"row 2: the field 'answer' is 'three'.* a number"):
-        load_table(PROBLEMS, data=rows)
+        load_table(PROBLEMS["number"], data=rows)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gem.specs import DataSource, EnvSpec, PluginManifest
 
 __all__ = ["plugin"]
@@ -13,25 +11,30 @@ _GRADED = ("math-verify>=0.9",)
 _DRAWN = ("pillow>=11.0",)
 
 
-def _dataset(id: str, source: DataSource, summary: str, **others: Any) -> EnvSpec:
+def _dataset(id: str, source: DataSource, summary: str) -> EnvSpec:
     """Return the spec of an environment over a data set whose answers are any mathematics."""
     return EnvSpec(
         id=id,
-        summary=summary,
+        target="gem_envs_math.dataset_math:DatasetMath",
         kwargs={"source": source},
+        summary=summary,
+        requires=_GRADED,
         source=f"{source.hub} on the Hugging Face Hub",
         licence=source.licence,
-        **{"target": "gem_envs_math.dataset_math:DatasetMath", "requires": _GRADED, **others},
     )
 
 
 def _numbers(id: str, source: DataSource, summary: str) -> EnvSpec:
-    """Return the spec of an environment over a data set whose answers are numbers.
-
-    Its steps wait for nothing: what may wait, loading the table, is done by the constructor.
-    """
-    spec = _dataset(id, source, summary, requires=(), blocking=False)
-    return spec.model_copy(update={"kwargs": {"source": source, "grader": "number"}})
+    """Return the spec of an environment over a data set whose answers are numbers."""
+    return EnvSpec(
+        id=id,
+        target="gem_envs_math.dataset_math:DatasetMath",
+        kwargs={"grader": "number", "source": source},
+        summary=summary,
+        blocking=False,  # what may wait, loading the table, is done by the constructor
+        source=f"{source.hub} on the Hugging Face Hub",
+        licence=source.licence,
+    )
 
 
 def _train(hub: str, *, licence: str = _UNKNOWN, homepage: str = "") -> DataSource:
@@ -116,18 +119,23 @@ _TRAINING = (
         ),
         "Elementary word problems, varied so that a pattern of words gives no answer away.",
     ),
-    _dataset(
-        "math:Geometry3K",
-        DataSource(
-            hub="axon-rl/geometry3k",
-            split="train",
-            fields={"question": "problem"},
-            role="train",
-            licence=_UNKNOWN,
-            homepage="https://lupantech.github.io/inter-gps/",
-        ),
-        "Questions about a geometrical figure, which is shown.",
+    EnvSpec(
+        id="math:Geometry3K",
         target="gem_envs_math.geometry:VisualMath",
+        kwargs={
+            "source": DataSource(
+                hub="axon-rl/geometry3k",
+                split="train",
+                fields={"question": "problem"},
+                role="train",
+                licence=_UNKNOWN,
+                homepage="https://lupantech.github.io/inter-gps/",
+            )
+        },
+        summary="Questions about a geometrical figure, which is shown.",
+        requires=_GRADED,
+        source="axon-rl/geometry3k on the Hugging Face Hub",
+        licence=_UNKNOWN,
     ),
 )
 _EVALUATION = (

@@ -22,7 +22,7 @@ from gem_envs_math.diagram.sketch import (
 __all__ = ["points"]
 
 _MOST = 6  # coordinates go from -_MOST to _MOST
-_UNIT = 22  # pixels
+_UNIT = 20  # pixels
 
 
 def points(rng: Random, level: int) -> Sketch:
@@ -60,10 +60,9 @@ def _grid() -> list[Shape]:
             Line(_place(at, -_MOST), _place(at, _MOST), width, colour),
             Line(_place(-_MOST, at), _place(_MOST, at), width, colour),
         ]
-    for at in (-5, 5):
-        x, y = _place(at, 0), _place(0, at)
-        shapes += [Label(str(at), (x[0], x[1] + 14)), Label(str(at), (y[0] - 18, y[1]))]
-    return [*shapes, Label("x", _place(_MOST + 0.7, 0)), Label("y", _place(0.6, _MOST))]
+    for at in (-5, 0, 5):  # outside, where no point's name can be in their way
+        shapes += [Label(str(at), _place(at, -_MOST - 0.8)), Label(str(at), _place(-_MOST - 1, at))]
+    return shapes
 
 
 def _marks(at: list[tuple[int, int]], *, is_joined: bool) -> list[Shape]:
