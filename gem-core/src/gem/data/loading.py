@@ -21,8 +21,9 @@ from gem.data.marks import Mark
 from gem.data.records import Renamed, Streamed
 from gem.data.rows import Reader, RowKind, Rows, names_of
 from gem.data.stored import (
+    PARQUET,
     SMALL_BYTES,
-    is_parquet,
+    Stamp,
     mapped_parquet,
     mapped_texts,
     small_texts,
@@ -77,9 +78,10 @@ def load_table(
         path = str(data)
         if split is not None:
             raise _no_splits(path, split)
-        key = ("file", stamp_of(path), kind, *names.values(), limit, streaming)
+        stamp = stamp_of(path)
+        key = ("file", stamp, kind, *names.values(), limit, streaming)
         reader = Reader(kind, names, path)
-        return _once(_lasting, key, lambda: _file_table(path, reader, limit, streaming))
+        return _once(_lasting, key, lambda: _file_table(stamp, reader, limit, streaming))
     if data is not None:
         rows = _chosen(data, split)
         reader = Reader(kind, names, f"The {type(rows).__name__} given as data=")
@@ -117,9 +119,7 @@ def _once(
     table = tables.get(key)
     if table is None:  # one that is there waits for no other's load
         with _lock:
-            table = tables.get(key)
-            if table is None:
-                table = tables[key] = load()
+            table = tables.get(key) or tables.setdefault(key, load())
     return table
 
 
@@ -131,15 +131,17 @@ def _no_splits(path: str, split: str) -> BadArguments:
     )
 
 
-def _file_table(path: str, reader: Reader[Row], limit: int | None, streaming: bool) -> Table[Row]:
-    origin = Origin(path)
-    if is_parquet(path):
+def _file_table(
+    stamp: Stamp, reader: Reader[Row], limit: int | None, streaming: bool
+) -> Table[Row]:
+    path, origin = reader.source, Origin(reader.source)
+    if stamp.suffix == PARQUET:
         check_requirements(REQUIRES, subject=f"The Parquet file {path}")
         return _mapped_table(mapped_parquet(path), reader, limit, origin)
     if streaming and limit is not None:
         rows = (row for _, row in read_rows(path))
         return Table(Streamed(rows, reader, limit), reader, origin)
-    if Path(path).stat().st_size <= SMALL_BYTES:
+    if stamp.size <= SMALL_BYTES:
         return Table(small_texts(path, reader, limit), reader, origin)
     check_requirements(REQUIRES, subject=f"The data file {path}, which is large,")
     return Table(mapped_texts(path, reader, limit), reader, origin)

@@ -26,12 +26,13 @@ def identity(kind: RowKind[Any]) -> tuple[str, ...]:
 
     Two that it cannot tell apart share a check; their rows are still read by each one's own.
     """
-    read, bound = kind.read, "()"
+    read: Any = kind.read
+    bound: tuple[object, ...] = ()
     if isinstance(read, partial):
-        read, bound = read.func, repr((read.args, read.keywords))
+        read, bound = read.func, (read.args, read.keywords)
     name = getattr(read, "__qualname__", type(read).__qualname__)
     defaults = repr(dict(kind.optional))
-    return (kind.name, str(read.__module__), name, bound, defaults, __version__)
+    return (kind.name, str(read.__module__), name, repr(bound), defaults, __version__)
 
 
 class Mark:
