@@ -21,15 +21,16 @@ PATIENCE_S = 300.0
 
 
 class Side:
-    """A process of one interpreter that imported one module of this folder."""
+    """A process of one interpreter that imported one module of this folder, or of another here."""
 
-    def __init__(self, python: str, module: str) -> None:
+    def __init__(self, python: str, module: str, *, folder: str = "execution_parts") -> None:
         self._name = module
+        path = f"{Path(python).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
         self._process = subprocess.Popen(
-            [python, "-W", "ignore", "-m", f"benchmarks.execution_parts.{module}"],
+            [python, "-W", "ignore", "-m", f"benchmarks.{folder}.{module}"],
             cwd=ROOT,
             # What a worker of a worker imports is found by the path, whoever starts it.
-            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"},
+            env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
