@@ -165,9 +165,11 @@ def test_the_fields_of_a_source_hold_for_a_file(write_rows: WriteRows) -> None:
     assert changed[0] == ("1 + 1?", 1)
 
 
-def test_a_file_has_no_splits(write_rows: WriteRows) -> None:
-    with pytest.raises(BadArguments, match="a file has no splits"):
-        load_table(SUMS, data=write_rows(ROWS), split="train")
+@pytest.mark.parametrize("form", ["file", "list"])
+def test_a_file_and_a_list_have_no_splits(write_rows: WriteRows, form: str) -> None:
+    data = write_rows(ROWS) if form == "file" else ROWS
+    with pytest.raises(BadArguments, match=rf"of the {form} .*, which has no splits"):
+        load_table(SUMS, data=data, split="train")
 
 
 @pytest.mark.parametrize("source", [None, DataSource()])

@@ -77,7 +77,7 @@ def load_table(
     if isinstance(data, (str, Path)):
         path = str(data)
         if split is not None:
-            raise _no_splits(path, split)
+            raise _no_splits(f"the file {path}", split)
         stamp = stamp_of(path)
         key = ("file", stamp, kind, *names.values(), limit, streaming)
         reader = Reader(kind, names, path)
@@ -123,10 +123,10 @@ def _once(
     return table
 
 
-def _no_splits(path: str, split: str) -> BadArguments:
+def _no_splits(what: str, split: str) -> BadArguments:
     return BadArguments(
-        f"split={split!r} was asked for of the file {path}, and a file has no splits. Leave "
-        "split= out, or give the file of that split.",
+        f"split={split!r} was asked for of {what}, which has no splits. Leave split= out, or "
+        "give the rows of that split.",
         subject="split",
     )
 
@@ -160,6 +160,8 @@ def _chosen(rows: Rows, split: str | None) -> Rows:
             subject="data",
         )
     if isinstance(rows, Sequence) or _is_dataset(rows):
+        if split is not None:
+            raise _no_splits(f"the {type(rows).__name__} given as data=", split)
         return rows
     raise BadArguments(
         f"data= was given a {type(rows).__name__}. Give the path of a file, a datasets.Dataset "

@@ -109,7 +109,13 @@ class _Reading(NamedTuple):
 
     def __reduce__(self) -> tuple[Any, ...]:
         kind, version = self.reader.kind, (self.stamp.size, self.stamp.modified_ns)
-        key = [self.path, version, self.limit, dict(self.reader.names), *identity(kind)]
+        key = [
+            os.path.realpath(self.path),
+            version,
+            self.limit,
+            dict(self.reader.names),
+            *identity(kind),
+        ]
         return str, (json.dumps(key),)
 
 
