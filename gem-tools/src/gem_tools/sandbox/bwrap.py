@@ -22,12 +22,12 @@ from gem_tools.sandbox.zygote import Zygote
 
 __all__ = ["BwrapSandbox"]
 
-_PREPARATIONS = (
-    "import numpy, numpy.random",
-    "import sympy; sympy.solve(sympy.Symbol('x') ** 2 - 2)",  # loads more, at its first equation
-)
-_HEAVY = ("numpy", "sympy", "scipy", "pandas")
-_IMPORT = re.compile(rf"^[ \t]*(?:import|from)[ \t]+(?:{'|'.join(_HEAVY)})\b", re.MULTILINE)
+_NUMPY = "import numpy, numpy.random"
+_SYMPY = "import sympy; sympy.solve(sympy.Symbol('x') ** 2 - 2)"  # loads more at an equation
+_KINDS: dict[str, tuple[str, ...]] = {"bare": (), "numpy": (_NUMPY,), "sympy": (_NUMPY, _SYMPY)}
+"""What a zygote of each kind has loaded. A larger one takes longer to start a jail."""
+_IMPORTED = re.compile(r"\b(?:import|from)\b([^\n;#]*)")
+_HEAVY = re.compile(r"\b(numpy|scipy|pandas|sympy)\b")
 _INSTALL = "Install it (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap)"
 _ALLOW = "Allow ordinary users to make namespaces (a container or AppArmor may forbid it)"
 _OTHERWISE = (
@@ -40,8 +40,8 @@ class BwrapSandbox:
     """Run each program in a jail of its own, made before it is needed.
 
     `packages` are the distributions that programs may import, with what those need; `standby` is
-    how many jails stand ready for each of the two kinds of program (with numpy and sympy, and
-    without), `max_parallel` how many programs run at once, None for one a core and at least four.
+    how many jails stand ready for each kind of program that was run (without numpy, with it, with
+    sympy too), `max_parallel` how many programs run at once, None for one a core and at least four.
     `max_processes`, `max_open_files`, `disk_mb` and `max_disk_files` bound each program, its
     threads counted as processes. At most `max_sessions` are open at once; they take no place of
     `max_parallel`.
@@ -79,8 +79,9 @@ class BwrapSandbox:
             standby=standby,
             groups=groups,
         )
-        self._bare = _Kept(partial(start, preparations=()))
-        self._preloaded = _Kept(partial(start, preparations=_PREPARATIONS))
+        self._kept = {
+            kind: _Kept(partial(start, preparations=loaded)) for kind, loaded in _KINDS.items()
+        }
         self._most = max_parallel or max(4, os.cpu_count() or 1)
         self._places: asyncio.Semaphore | None = None
         self._sessions = OpenSessions(max_sessions)
@@ -106,8 +107,7 @@ class BwrapSandbox:
                 asyncio.get_running_loop().call_soon(zygote.refill)
 
     def _kept_for(self, request: ExecRequest) -> _Kept:
-        is_heavy = not set(_HEAVY).isdisjoint(request.imports) or _IMPORT.search(request.code)
-        return self._preloaded if is_heavy else self._bare
+        return self._kept[_kind(request)]
 
     async def open(self, request: ExecRequest) -> Session:
         """Start a program that stays. Raises SandboxError where it cannot be, or too many are."""
@@ -129,13 +129,22 @@ class BwrapSandbox:
 
     async def _close(self) -> None:
         await self._sessions.close()
-        for kept in (self._bare, self._preloaded):
+        for kept in self._kept.values():
             await kept.close()
 
 
 def _refuse_network(request: ExecRequest) -> None:
     if request.network:
         raise SandboxError("A program asked for the network, and no backend `bwrap` has one.")
+
+
+def _kind(request: ExecRequest) -> str:
+    """Guess what it imports. A wrong guess costs the time of an import, or of a larger fork."""
+    imported = " ".join([*request.imports, *_IMPORTED.findall(request.code)])
+    heavy = set(_HEAVY.findall(imported))
+    if "sympy" in heavy:
+        return "sympy"
+    return "numpy" if heavy else "bare"
 
 
 class _Kept:

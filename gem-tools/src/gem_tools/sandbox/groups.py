@@ -44,8 +44,9 @@ def memory_groups() -> MemoryGroups | NoGroups:
 class MemoryGroup:
     """The processes of one jail, and what they may hold."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, left: list[Path]) -> None:
         self._path = path
+        self._left = left
 
     def add(self, process: int) -> None:
         """Move a process here; what it starts from now on is here too. Takes milliseconds."""
@@ -65,9 +66,11 @@ class MemoryGroup:
         return False
 
     def remove(self) -> None:
-        """Remove the group; its processes have ended."""
-        with suppress(OSError):  # the next sandbox of this machine tries again
+        """Remove the group, or leave that to the next one: its processes may still be ending."""
+        try:
             self._path.rmdir()
+        except OSError:
+            self._left.append(self._path)
 
 
 class MemoryGroups:
@@ -79,6 +82,7 @@ class MemoryGroups:
     def __init__(self, root: Path = _ROOT, own: Path = _OWN) -> None:
         self.path = _new_group(_ancestor(root, own))
         self._numbers = itertools.count()
+        self._left: list[Path] = []
         try:
             (self.path / "cgroup.subtree_control").write_text("+memory")
             _try(self.make())
@@ -88,12 +92,15 @@ class MemoryGroups:
 
     def make(self) -> MemoryGroup:
         """Make a group. Raises OSError."""
+        with suppress(IndexError):  # another thread may take the last one
+            for _ in range(len(self._left)):
+                MemoryGroup(self._left.pop(0), self._left).remove()
         path = self.path / f"jail-{os.getpid()}-{next(self._numbers)}"  # a fork makes some, too
         path.mkdir()
         (path / "memory.oom.group").write_text("1")
         with suppress(OSError):  # a kernel without swap has no such file
             (path / "memory.swap.max").write_text("0")
-        return MemoryGroup(path)
+        return MemoryGroup(path, self._left)
 
     def hold(self, watched: int) -> MemoryGroup | None:
         """Move a jail into a group of its own; closes `watched`, its first process's descriptor.
