@@ -51,7 +51,7 @@ def test_the_first_failure_is_the_last_test_that_is_run(solve: Solve) -> None:
 
     assert verdicts(step) == ["passed", "wrong", "not_run"]
     assert (step.reward, step.info["success"]) == (0.0, False)
-    assert "Test 2 of 3: wrong" in str(step.observation)
+    assert "Test 2 of 3 was not passed: wrong" in str(step.observation)
 
 
 @pytest.mark.parametrize(
@@ -89,6 +89,12 @@ def test_the_share_of_tests_passed_can_be_the_reward(solve: Solve) -> None:
     assert step.reward == pytest.approx(2 / 3)
     assert step.info["reward_parts"] == {"tests": step.reward}
     assert not step.info["success"]
+
+
+def test_what_is_no_python_passes_no_test_at_all(solve: Solve) -> None:
+    step = solve("print(", {"inputs": ["", ""], "outputs": ["1", ""]}, partial=True)
+
+    assert verdicts(step) == ["error", "error"]
 
 
 def test_a_timeout_ends_even_what_pays_by_share(solve: Solve) -> None:
@@ -213,6 +219,29 @@ def test_many_environments_are_graded_at_once_on_one_loop(sandbox: None) -> None
     steps = asyncio.run(all_at_once())
 
     assert [step.info["success"] for step in steps] == [True, False] * 8
+
+
+def test_a_cancelled_step_leaves_no_program_behind(sandbox: None) -> None:
+    from gem_envs_code.problem import CodeProblem
+
+    env = CodeProblem(data=[{"question": "?", "tests": DOUBLE}])
+
+    async def cancelled_then_graded() -> Step:
+        for _ in range(4):  # more than are graded at once
+            env.reset(task=0)
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(env.astep("```python\nwhile 1: pass\n```"), 0.2)
+        env.reset(task=0)
+        return await env.astep("```python\nprint(2 * int(input()))\n```")
+
+    assert asyncio.run(cancelled_then_graded()).info["success"]
+
+
+def test_a_sandbox_that_cannot_hold_a_candidate_is_an_error_and_no_verdict(solve: Solve) -> None:
+    from gem_tools.sandbox import SandboxError
+
+    with pytest.raises(SandboxError):
+        solve("print(1)", DOUBLE, sandbox_options={"max_open_files": 2})
 
 
 def test_a_sandbox_may_be_of_another_kind(solve: Solve) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
+from gem_envs_code.inside import READY
 from gem_envs_code.jails import Options, open_jail
 
 if TYPE_CHECKING:
@@ -63,7 +64,6 @@ class Candidate:
         self._program, self._given = program, list(given)
         self._limits, self._options = limits, options
         self._session: Session | None = None
-        self._broken: Ending | None = None
 
     async def __aenter__(self) -> Candidate:
         return self
@@ -108,18 +108,16 @@ class Candidate:
 
         try:
             if self._session is None:
-                await self._open()
-            if self._broken is not None:
-                return [self._broken]
-            return _endings(*await self._exchange(order, count), limits=self._limits)
+                order = {**order, "load": await self._open()}
+            reports, contents = await self._exchange(order, count)
         except SessionEnded as ended:
             await self._close()
             self._last = _lost(ended.result)
             return None
+        return _endings(reports, contents, self._limits)
 
-    async def _open(self) -> None:
-        from gem_tools.sandbox import SandboxError, SessionEnded
-
+    async def _open(self) -> dict[str, Any]:
+        """Open a jail, and return what its driver is to load."""
         limits = self._limits
         texts = [*self._given, self._program]
         self._session = await open_jail(
@@ -130,17 +128,7 @@ class Candidate:
             "wall_s": limits.wall_s,
             "output_bytes": limits.output_bytes,
         }
-        try:
-            [report], _ = await self._exchange({"load": {"texts": texts, "limits": told}}, 1)
-        except SessionEnded as ended:
-            if ended.result.status != "error":  # hostile text can crash a compiler
-                raise
-            raise SandboxError(
-                "The program that was to run a candidate failed before it had one: "
-                f"{ended.result.stderr[-_MOST_WHY:].decode(errors='replace')!r}."
-            ) from ended
-        why = report.get("broken")
-        self._broken = None if why is None else Ending("error", why=str(why))
+        return {"texts": texts, "limits": told}
 
     async def _exchange(
         self, order: dict[str, Any], count: int
@@ -160,16 +148,18 @@ class Candidate:
             await session.aclose()
 
 
-def _endings(reports: Sequence[dict[str, Any]], contents: bytes, *, limits: Limits) -> list[Ending]:
+def _endings(reports: Sequence[dict[str, Any]], contents: bytes, limits: Limits) -> list[Ending]:
     endings, start = [], 0
     for report in reports:
-        end = start + report["size"]
+        end = start + report.get("size", 0)
         endings.append(_ending(report, contents[start:end], limits))
         start = end
     return endings
 
 
 def _ending(report: dict[str, Any], output: bytes, limits: Limits) -> Ending:
+    if "broken" in report:
+        return Ending("error", why=report["broken"])
     status, cpu_s = report["status"], report["cpu_s"]
     if status == "ok":
         return Ending("ended", output, cpu_s=cpu_s)
@@ -187,11 +177,21 @@ def _words(report: dict[str, Any]) -> str:
     if report["signal"] is not None:
         return f"killed by signal {report['signal']}"
     said = [line for line in report["said"].splitlines() if line.strip()]
-    return said[-1].strip() if said else f"exit status {report['exit_code']}"
+    return said[-1].strip()[:_MOST_WHY] if said else f"exit status {report['exit_code']}"
 
 
 def _lost(result: ExecResult) -> Ending:
-    """Return how a program ended that brought its whole jail down."""
+    """Return how a program ended that brought its whole jail down.
+
+    Raises SandboxError where the jail ended before there was a program in it.
+    """
+    from gem_tools.sandbox import SandboxError
+
+    if not result.stderr.startswith(READY):
+        raise SandboxError(
+            f"The program that runs candidates could not be started ({result.summary}): "
+            f"{result.stderr[-_MOST_WHY:].decode(errors='replace')!r}."
+        )
     if result.status == "memory":
         return Ending("memory", why="took too much memory")
     if result.status == "timeout":

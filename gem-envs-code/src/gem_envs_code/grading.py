@@ -84,7 +84,7 @@ class _Grading:
         tests, at, size = self._problem.tests, 0, 1
         async with Checker(self._problem.checker, self._limits, self._options) as checker:
             while at < len(tests):
-                streams = _streams(tests[at : at + size])
+                streams = _together(tests[at : at + size])
                 if streams:
                     endings = await candidate.run([test.input for test in streams])
                     for test, ending in zip(streams, endings, strict=False):
@@ -164,13 +164,15 @@ class _Grading:
         return Outcome(ending.verdict, ending.why)
 
 
-def _streams(tests: Sequence[object]) -> list[Stream]:
-    """Return the tests from the first on that can be run together."""
+def _together(tests: Sequence[object]) -> list[Stream]:
+    """Return the tests from the first on that can be run together, their input not too long."""
     streams: list[Stream] = []
+    length = 0
     for test in tests:
-        if not isinstance(test, Stream):
+        if not isinstance(test, Stream) or length > _LONG:
             break
         streams.append(test)
+        length += len(test.input)
     return streams
 
 

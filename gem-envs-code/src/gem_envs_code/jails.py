@@ -13,6 +13,7 @@ import json
 import marshal
 import os
 import re
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -49,7 +50,10 @@ except ImportError:
 """
 
 
-@functools.cache
+_lock = threading.Lock()
+_kept: dict[Options, Sandbox] = {}
+
+
 def keep_sandbox(options: Options) -> Sandbox:
     """Return the sandbox of this process, made at the first call and kept until the process ends.
 
@@ -58,11 +62,21 @@ def keep_sandbox(options: Options) -> Sandbox:
     from gem_tools.sandbox import make_sandbox  # heavy: 0.1 s
 
     name, given = options
-    sandbox = make_sandbox(name, **json.loads(given))
-    close = getattr(sandbox, "close", None)
-    if close is not None:
-        atexit.register(close)
-    return sandbox
+    with _lock:
+        if options not in _kept:
+            if not _kept:
+                atexit.register(_close)
+            _kept[options] = make_sandbox(name, **json.loads(given))
+        return _kept[options]
+
+
+def _close() -> None:
+    """End the processes of sandboxes that can be ended without waiting on a loop."""
+    while _kept:
+        _, sandbox = _kept.popitem()
+        close = getattr(sandbox, "close", None)
+        if close is not None:
+            close()
 
 
 async def open_jail(options: Options, role: Role, *, memory_mb: int, program: str = "") -> Session:
@@ -105,8 +119,10 @@ async def place() -> AsyncIterator[None]:
 
 
 def _start_afresh() -> None:
-    """Forget the sandbox after a fork: its processes answer the parent alone."""
-    keep_sandbox.cache_clear()
+    """Forget the sandboxes after a fork: their processes answer the parent alone."""
+    global _lock
+    _lock = threading.Lock()
+    _kept.clear()
 
 
 os.register_at_fork(after_in_child=_start_afresh)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gem.bridge import on_background
+from gem.bridge import in_thread, on_background
 from gem.content import Observation
 from gem.data import DataSource, Rows, load_table
 from gem.env import Env
@@ -122,7 +122,7 @@ class CodeProblem(Env):
             return Step(_UNREADABLE, reward, True, False, self._info(parts, facts))
         report = await on_background(
             grade(
-                self._problem(),
+                await in_thread(self._problem),  # its tests may be megabytes
                 program,
                 limits=Limits(*self.limits),
                 options=self.sandbox,
@@ -174,12 +174,12 @@ def _posed(problem: Problem, shown: int) -> list[str]:
 
 
 def _told(report: Report) -> str:
-    """Return what a policy is told of its verdicts."""
+    """Return what a policy is told: nothing of an error's text, which may differ between runs."""
     if report.success:
         return "The program passed every test."
-    number, outcome = next(
-        (number, outcome)
-        for number, outcome in enumerate(report.outcomes, 1)
-        if outcome.verdict != "passed"
+    number, verdict = next(
+        (number, verdict)
+        for number, verdict in enumerate(report.verdicts, 1)
+        if verdict != "passed"
     )
-    return f"Test {number} of {len(report.outcomes)}: {outcome.verdict}. {outcome.why}".strip()
+    return f"Test {number} of {len(report.outcomes)} was not passed: {verdict}."

@@ -10,7 +10,7 @@ from gem_tools.sandbox.inside.channel import receive, send
 
 __all__ = ["main"]
 
-_MOST_SAID = 2000
+_MOST_SAID = 500
 
 
 def main() -> None:

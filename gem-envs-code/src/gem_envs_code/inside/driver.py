@@ -24,7 +24,8 @@ from gem_tools.sandbox.inside.forks import run_fork
 
 __all__ = ["main"]
 
-_MOST_SAID = 2000
+_MOST_SAID = 500
+_READY = b"ready\n"
 
 Reports = tuple[list[dict[str, Any]], list[bytes]]
 """How each process ended, and what each wrote."""
@@ -33,6 +34,7 @@ Reports = tuple[list[dict[str, Any]], list[bytes]]
 def main() -> None:
     """Serve the host until it closes the channel."""
     driver = _Driver()
+    os.write(2, _READY)  # so that the host can tell a broken jail from a hostile program
     while (order := receive()) is not None:
         reports, contents = driver.obey(json.loads(order))
         send(b"".join((json.dumps(reports).encode("ascii"), b"\n", *contents)))
@@ -42,26 +44,31 @@ class _Driver:
     def __init__(self) -> None:
         self._codes: list[types.CodeType] = []
         self._limits: dict[str, Any] = {}
+        self._broken = ""
 
     def obey(self, order: dict[str, Any]) -> Reports:
-        """Do what an order says."""
-        [(what, how)] = order.items()
-        if what == "load":
-            return self._load(**how), []
-        if what == "streams":
-            return self._run_on(how)
-        work = self._answer if what == "call" else self._examine
-        report, content = self._forked(partial(work, **how))
+        """Do what an order says. The first one brings the candidate."""
+        if "load" in order:
+            self._load(**order["load"])
+        if self._broken:
+            return [{"broken": self._broken}], []
+        if "streams" in order:
+            return self._run_on(order["streams"])
+        work = (
+            partial(self._answer, **order["call"])
+            if "call" in order
+            else partial(self._examine, **order["exam"])
+        )
+        report, content = self._forked(work)
         return [report], [content]
 
-    def _load(self, texts: list[str], limits: dict[str, Any]) -> list[dict[str, Any]]:
+    def _load(self, texts: list[str], limits: dict[str, Any]) -> None:
         """Take a candidate: texts that run one after the other in one namespace."""
-        self._limits, self._codes = limits, []
+        self._limits = limits
         try:
-            self._codes += (_compiled(text, "main.py") for text in texts)
+            self._codes = [_compiled(text, "main.py") for text in texts]
         except Exception as error:  # noqa: BLE001 - a compiler may raise more than SyntaxError
-            return [{"broken": _last_line(error)}]
-        return [{}]
+            self._broken = _last_line(error)
 
     def _run_on(self, inputs: list[str]) -> Reports:
         """Run the candidate on each input, up to the first where it does not end well."""
