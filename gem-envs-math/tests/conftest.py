@@ -28,7 +28,10 @@ def datasets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
 @pytest.fixture(scope="session")
 def math_verify() -> ModuleType:
     """Return the library `math_verify`; skip where it is absent."""
-    return pytest.importorskip("math_verify", reason="the extra `verify` is not installed")
+    library: ModuleType = pytest.importorskip(
+        "math_verify", reason="the extra `verify` is not installed"
+    )
+    return library
 
 
 @pytest.fixture

@@ -72,8 +72,8 @@ def test_a_file_of_rows_names_its_images_by_path(png: bytes, tmp_path: Path) -> 
     path = tmp_path / "rows.jsonl"
     path.write_text(json.dumps(rows([str(tmp_path / "figure.png")])[0]) + "\n", encoding="utf-8")
     with gem.make("math:Geometry3K", data=str(path)) as env:
-        observation, _ = env.reset(task=0)
-    assert observation[0] == ImagePart(png, "image/png")
+        parts: Any = env.reset(task=0)[0]
+    assert parts[0] == ImagePart(png, "image/png")
 
 
 def test_images_of_a_data_set_are_shown_as_they_are_stored(
@@ -85,8 +85,8 @@ def test_images_of_a_data_set_are_shown_as_they_are_stored(
         rows([{"bytes": png, "path": None}]), features=datasets.Features(kinds)
     )
     with gem.make("math:Geometry3K", data=table) as env:
-        observation, _ = env.reset(task=0)
-    assert observation[0] == ImagePart(png, "image/png")
+        parts: Any = env.reset(task=0)[0]
+    assert parts[0] == ImagePart(png, "image/png")
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,8 @@ class TestDiagram(EnvContract):
 
 def posed(seed: int, **kwargs: Any) -> tuple[bytes, str, Diagram]:
     env = Diagram(**kwargs)
-    (image, text), _ = env.reset(seed=seed)
+    parts: Any = env.reset(seed=seed)[0]
+    image, text = parts
     assert isinstance(image, ImagePart)
     assert isinstance(text, TextPart)
     return image.image, text.text, env

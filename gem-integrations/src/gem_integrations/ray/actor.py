@@ -16,6 +16,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
+from gem import process_tree
 from gem.workers import DROP, MAKE, RESET, STEP, Failure, WorkerPool
 from gem.workers.messages import (
     DONE,
@@ -40,10 +41,14 @@ class Actor:
     """The environments of one worker of a pool elsewhere, in a pool of processes beside it.
 
     What an environment does befalls a process, and costs there what it costs anywhere. `path` is
-    where that pool's own process finds modules; what is new of it comes last here.
+    where that pool's own process finds modules; what is new of it comes last here. `root` is the
+    root of that process's tree (`gem.process_tree`): where it runs on this machine, this joins it.
     """
 
-    def __init__(self, path: Sequence[str], num_processes: int, options: dict[str, Any]) -> None:
+    def __init__(
+        self, path: Sequence[str], root: str, num_processes: int, options: dict[str, Any]
+    ) -> None:
+        process_tree.join(root)
         sys.path.extend(each for each in path if each not in sys.path)
         self._pool = _HeldPool(num_processes, **options)
         self._turn = threading.Lock()  # the pool is not thread-safe

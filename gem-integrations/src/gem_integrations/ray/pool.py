@@ -18,6 +18,7 @@ from typing import Any
 
 import ray  # heavy: 0.2 s
 
+from gem import process_tree
 from gem.workers import DROP, Pool
 from gem.workers.messages import DONE, Command, loads, pack_plain
 from gem.workers.pool import SELDOM_S
@@ -79,7 +80,7 @@ class RayPool(Pool):
             scheduling_strategy="SPREAD",
             enable_task_events=False,  # the cluster would keep a record of every call
         )
-        self._hire = partial(kind.remote, sys.path, processes, options)
+        self._hire = partial(kind.remote, sys.path, str(process_tree.root()), processes, options)
         self._workers = [_Worker(number) for number in range(num_workers)]
         self._letters: deque[_Letter] = deque()
         self._bell, self._ringer = socket.socketpair()
