@@ -41,6 +41,7 @@ class TestOpenQuestions(_OnAFile):
     rows = OPEN
 
 
+@pytest.mark.slow
 class TestOpenQuestionsByF1InABox(_OnAFile):
     env_id = "eval:Musique"
     env_kwargs: ClassVar[Mapping[str, Any]] = {
@@ -65,6 +66,7 @@ class TestWorlds(EnvContract):
     env_id = "qa:Worlds-v0"
 
 
+@pytest.mark.slow
 class TestDeepAndSmallWorlds(EnvContract):
     env_id = "qa:Worlds-v0"
     backends = ("sync", "thread")

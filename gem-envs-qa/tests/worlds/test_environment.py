@@ -52,6 +52,32 @@ def test_a_call_beside_the_text_is_answered_as_a_message(env: Worlds) -> None:
     assert "action_error" not in info
 
 
+def test_a_call_as_hermes_models_write_it_is_a_search(env: Worlds) -> None:
+    name = env.world.facts.names["town"][0]
+
+    step = env.step(
+        f'<tool_call>{{"name": "search", "arguments": {{"query": "{name}"}}}}</tool_call>'
+    )
+
+    assert str(step.observation).startswith("<tool_response>\n[1] document d")
+    assert name in str(step.observation)
+
+
+def test_a_seed_stands_for_the_same_question_in_every_version() -> None:
+    with gem.make("qa:Worlds-v0", hops=4, worlds="eval") as env:
+        observation, info = env.reset(seed=0)
+        first = str(env.step("<search>Viarkfell</search>").observation).splitlines()[2]
+
+    way = "the mother town of the setting of the favourite work of the person who governs Viarkfell"
+    assert f"Question: What is {way}?" in str(observation)
+    assert info == {"world": 2, "hops": 4}
+    assert first == (
+        "Viarkfell lies between two hills. Some letters on the matter are lost. The winters of "
+        "those days were long. Viarkfell owes its first families to Tyrkhaven. Viarkfell chose "
+        "Vrorox Fiajel as its governor."
+    )
+
+
 def test_the_tool_is_stated(env: Worlds) -> None:
     [schema] = env.tools
     assert schema["function"]["name"] == "search"

@@ -1,5 +1,6 @@
 """Read the searches that an action asks for, beside its text or within it.
 
+Within the text they are `<search>words</search>`, or as Hermes and Qwen models write calls.
 Knows nothing about worlds.
 """
 
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from gem.content import Action
-from gem.parsing import Malformed, OpenAI, ParsedCall, Tags
+from gem.parsing import AnyOf, Hermes, Malformed, OpenAI, ParsedCall, Tags
 
 __all__ = ["SCHEMA", "Search", "searches"]
 
@@ -28,7 +29,7 @@ SCHEMA: Mapping[str, Any] = {
 }
 """The tool in the OpenAI form."""
 
-_TAGS = Tags({"search": "query"})
+_IN_TEXT = AnyOf(Tags({"search": "query"}), Hermes())
 
 
 class Search(NamedTuple):
@@ -46,7 +47,7 @@ def searches(action: str) -> tuple[list[Search], bool]:
     ([Search(call_id='call_0', query='Vosk Guild', error=None)], False)
     """
     is_beside = isinstance(action, Action) and bool(action.tool_calls)
-    parsed = (OpenAI() if is_beside else _TAGS).parse(action)
+    parsed = (OpenAI() if is_beside else _IN_TEXT).parse(action)
     return [_search(each) for each in parsed.found], is_beside
 
 

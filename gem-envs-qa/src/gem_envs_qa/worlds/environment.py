@@ -32,10 +32,11 @@ class Worlds(Env):
     a document of its own, and has exactly one answer: a name or a year. Episodes draw one of the
     first `num_worlds` worlds of the set `worlds`; "train" and "eval" have none in common.
 
-    A search is a call of the tool `search`, or `<search>words</search>` in the text, up to four an
-    action; each shows the `k` best documents. What is in `<answer>` in an action without a search
-    ends the episode: 1.0 for an exact match, else 0.0. Without `own_search` the environment has
-    no search of its own, and knows no `solve()`: give it one with the wrapper `tools`.
+    A search is a call of the tool `search`, beside the text or as Hermes models write one, or
+    `<search>words</search>`; each of up to four an action shows the `k` best documents. What is
+    in `<answer>` in an action without a search ends the episode: 1.0 for an exact match, else
+    0.0. Without `own_search` the environment has no search of its own, and knows no `solve()`:
+    give it one with the wrapper `tools`.
     """
 
     reward_range = (0.0, 1.0)

@@ -32,7 +32,7 @@ class World:
 def world(worlds: str, number: int, entities: int) -> World:
     """Return world `number` of the set `worlds`; the arguments alone determine it.
 
-    A world of 200 things has about 400 documents, and takes some 20 ms and 2 MB; the 64 that
+    A world of 200 things has about 400 documents, and takes some 30 ms and 1 MB; the 64 that
     were used last are kept.
     """
     rng = stream("qa-world", worlds, number, entities)
