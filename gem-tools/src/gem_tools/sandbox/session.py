@@ -173,7 +173,11 @@ class OpenSessions:
             self._open.add(session)
         finally:
             self._opening -= 1
-        await session.start(request)
+        try:
+            await session.start(request)
+        except BaseException:  # cancelled: nobody else would close it
+            await session.close()
+            raise
         return session
 
     async def close(self) -> None:
