@@ -35,6 +35,7 @@ _UNIONS = frozenset(("\\cup", "U"))
 _RELATIONS = frozenset(("=", "<", ">", "<=", ">=", "!=", "\\in", "\\approx"))
 _OPENING = OPENERS | {"\\begin"}
 _CLOSING = CLOSERS | {"\\end"}
+_MATRICES = ("pmatrix", "bmatrix", "matrix", "Bmatrix", "array")
 _LETTERS = frozenset("ABCDEFGHIJ")
 _REALS = ("\\mathbb", "{", "R", "}")
 
@@ -47,9 +48,7 @@ def read(tokens: Tokens) -> Shape:
     'Named'
     """
     tokens = trimmed(tokens)
-    if not tokens:
-        raise Unread("nothing is there")
-    words = read_words(tokens)
+    words = read_words(tokens) if tokens else None
     if words is not None:
         return words
     try:
@@ -72,6 +71,8 @@ def read_scalar(tokens: Tokens) -> Scalar:
 
 
 def _structure(tokens: Tokens) -> Shape:
+    if not tokens:
+        raise Unread("nothing is there")
     clock = read_clock(tokens)
     if clock is not None:
         return clock
@@ -209,13 +210,16 @@ def _single(tokens: Tokens) -> Shape:
 
 def _matrix(tokens: Tokens) -> Matrix:
     texts = [token.text for token in tokens]
-    size = texts.index("}") + 1
-    kind = "".join(texts[2 : size - 1])
-    opening, closing = texts[:size], ["\\end", *texts[1:size]]
-    is_matrix = kind.rstrip("*") in ("pmatrix", "bmatrix", "matrix", "vmatrix", "Bmatrix")
-    if not is_matrix or texts[-size:] != closing or texts.count("\\begin") > 1 or not opening:
+    name = "".join(texts[2 : texts.index("}")]) if "}" in texts else ""
+    if name.rstrip("*") not in _MATRICES or texts.count("\\begin") > 1:
         raise Unread("an environment that is no matrix")
-    rows = _split(tokens[size:-size], ("\\\\",))
+    end = len(texts) - texts[::-1].index("\\end") - 1 if "\\end" in texts else 0
+    start = texts.index("}") + 1
+    if name == "array" and "}" in texts[start:]:
+        start = texts.index("}", start) + 1  # past the columns' alignment
+    if texts[end + 1 :] != ["{", *texts[2 : texts.index("}")], "}"]:
+        raise Unread("a matrix without its end")
+    rows = _split(tokens[start:end], ("\\\\",))
     if len(rows) > ITEMS:
         raise TooDeep(f"more than {ITEMS} rows")
     return Matrix(tuple(_row(row) for row in rows if row))
