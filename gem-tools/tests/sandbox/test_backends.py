@@ -16,6 +16,7 @@ import pytest
 from gem.errors import BadArguments
 from gem_tools.sandbox import ExecRequest, ExecResult, SandboxError, make_sandbox
 from gem_tools.sandbox.bwrap import BwrapSandbox
+from gem_tools.sandbox.engine import on_engine
 
 Runs = Callable[..., ExecResult]
 
@@ -241,3 +242,33 @@ def test_an_unknown_backend_is_refused_by_name() -> None:
 def test_a_request_that_cannot_be_run_is_refused(fields: dict[str, object]) -> None:
     with pytest.raises(BadArguments, match="must"):
         ExecRequest("", **fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("code", "imports", "loaded"),
+    [
+        ("", (), b"[]\n"),
+        ("# numpy\nnumpy = 'sympy'", (), b"[]\n"),
+        ("def f():\n    import os, numpy as np", (), b"['numpy']\n"),
+        ("import os; from numpy import random", (), b"['numpy']\n"),
+        ("", ("numpy",), b"['numpy']\n"),
+        ("from sympy import *", (), b"['numpy', 'sympy']\n"),
+    ],
+    ids=["nothing", "words", "in a line", "from", "told", "sympy"],
+)
+def test_what_a_program_imports_is_loaded_before_it_arrives(
+    sandbox: BwrapSandbox, code: str, imports: tuple[str, ...], loaded: bytes
+) -> None:
+    pytest.importorskip("sympy")
+    before = "import sys; print(sorted({'numpy', 'sympy'} & set(sys.modules)))\n"
+
+    result = asyncio.run(sandbox.run(ExecRequest(before + code, imports=imports)))
+
+    assert result.stdout == loaded
+
+
+def test_work_on_the_engine_calls_a_sandbox_without_a_detour(sandbox: BwrapSandbox) -> None:
+    async def run_twice() -> list[bytes]:
+        return [(await sandbox.run(ExecRequest(f"print({number})"))).stdout for number in range(2)]
+
+    assert asyncio.run(on_engine(run_twice())) == [b"0\n", b"1\n"]

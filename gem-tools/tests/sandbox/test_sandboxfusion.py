@@ -151,3 +151,10 @@ def test_a_server_that_is_not_there_is_named() -> None:
 def test_what_the_api_cannot_carry_is_refused(address: str, fields: dict[str, Any]) -> None:
     with pytest.raises(SandboxError, match="this API"):
         run(address, "", **fields)
+
+
+def test_a_session_is_refused(address: str) -> None:
+    sandbox = make_sandbox("sandboxfusion", url=address)
+
+    with pytest.raises(SandboxError, match="has none"):
+        asyncio.run(sandbox.open(ExecRequest("pass")))
