@@ -103,7 +103,7 @@ class Comparer:
             return False
         if a.signs == b.signs == ("=",):
             return same_equation((a.sides[0], a.sides[1]), (b.sides[0], b.sides[1]))
-        return None
+        return None if ("=" in a.signs) == ("=" in b.signs) else False
 
     def _relations(self, a: Relation, b: Relation) -> Truth:
         first, second = as_set(a), as_set(b)

@@ -13,13 +13,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from gem_envs_math.grading.limits import Undefined, Unread
 
-__all__ = ["FLOATS", "POINTS", "At", "Kit", "digits"]
+__all__ = ["FLOATS", "POINTS", "At", "Kit", "Measured", "digits"]
 
 _LARGEST = 1e200
+_LARGEST_POWER = 1e6
+_QUOTIENTS = {"cot": ("cos", "sin"), "sec": ("", "cos"), "csc": ("", "sin")}
 _POSITIVE, _NEGATIVE, _MIXED = (1, 1), (-1, -1), (1, -1)  # the signs that a symbol may have
 _POINTS = (
     (_POSITIVE, Fraction(1)),
@@ -38,19 +40,26 @@ POINTS = len(_POINTS)
 class Kit:
     """The numbers of one library. Any: a float here is a number of mpmath there.
 
-    `error` bounds that of a value, relative to the third power of the largest size that was met;
-    `proves` says whether it is so small that values that agree are taken for equal.
+    `epsilon` bounds the relative error of one operation; `proves` says whether it is so small
+    that values that agree are taken for equal.
     """
 
-    error: float
+    epsilon: float
     proves: bool
     number: Callable[[int | Fraction], Any]
     constants: Mapping[str, Any]
     functions: Mapping[str, Callable[[Any], Any]]
 
 
+class Measured(NamedTuple):
+    """A number, and how far from the true value it is at most."""
+
+    number: Any
+    error: float
+
+
 FLOATS = Kit(
-    error=1e-12,
+    epsilon=1e-15,
     proves=False,
     number=lambda number: complex(float(number)),
     constants={"e": complex(math.e), "\\pi": complex(math.pi), "i": 1j},
@@ -76,7 +85,7 @@ def digits() -> Kit:
     functions = {name: getattr(context, name) for name in names}
     functions |= {"arcsin": context.asin, "arccos": context.acos, "arctan": context.atan}
     return Kit(
-        error=1e-190,
+        epsilon=1e-198,
         proves=True,
         number=lambda number: context.mpc(context.mpf(number.numerator) / number.denominator),
         constants={
@@ -91,106 +100,128 @@ def digits() -> Kit:
 class At:
     """The arithmetic of one expression at point number `point`: the protocol that Field has too.
 
-    `scale` is the largest size that was met, of divisors' inverses too. Raises Unread for
-    what has no value here; ArithmeticError and ValueError may come from the numbers themselves.
+    A value is a number with a bound of its error. Raises Unread for what has no value here;
+    ArithmeticError and ValueError may come from the numbers themselves.
     """
 
     def __init__(self, point: int, kit: Kit = FLOATS) -> None:
         self.point = point
         self.kit = kit
-        self.scale = 1.0
 
-    def number(self, number: int | Fraction) -> Any:
-        return self._seen(self.kit.number(number))
+    def number(self, number: int | Fraction) -> Measured:
+        return self._rounded(self.kit.number(number))
 
-    def symbol(self, name: str) -> Any:
+    def symbol(self, name: str) -> Measured:
         if name in self.kit.constants:
-            return self.kit.constants[name]
+            return self._rounded(self.kit.constants[name])
         if name == "\\infty":
             raise Unread("infinity is no number")
         rng = random.Random(f"{self.point} {name}".encode("utf-8", "replace"))
         signs, size = _POINTS[self.point]
-        return self.kit.number(rng.choice(signs) * size * Fraction(rng.randrange(400, 2400), 1009))
+        return self.number(rng.choice(signs) * size * Fraction(rng.randrange(400, 2400), 1009))
 
-    def add(self, a: Any, b: Any) -> Any:
-        return self._seen(a + b)
+    def add(self, a: Measured, b: Measured) -> Measured:
+        return self._rounded(a.number + b.number, a.error + b.error)
 
-    def negate(self, a: Any) -> Any:
-        return -a
+    def negate(self, a: Measured) -> Measured:
+        return Measured(-a.number, a.error)
 
-    def multiply(self, a: Any, b: Any) -> Any:
-        return self._seen(a * b)
+    def multiply(self, a: Measured, b: Measured) -> Measured:
+        error = _size(a) * b.error + _size(b) * a.error + a.error * b.error
+        return self._rounded(a.number * b.number, error)
 
-    def divide(self, a: Any, b: Any) -> Any:
-        self._seen(1 / b)
-        return self._seen(a / b)
+    def divide(self, a: Measured, b: Measured) -> Measured:
+        least = _size(b) - b.error
+        if least <= 0:
+            raise Undefined("a division by what may be zero")
+        quotient = a.number / b.number
+        return self._rounded(quotient, (a.error + float(abs(quotient)) * b.error) / least)
 
-    def power(self, base: Any, exponent: Any) -> Any:
-        if not base and exponent.real <= 0:
+    def power(self, base: Measured, exponent: Measured) -> Measured:
+        power = exponent.number
+        is_whole = not power.imag and power.real == int(power.real)
+        if not base.number and power.real <= 0:
             raise Undefined("0 to the power of 0 or less")
-        if base.real < 0 and not base.imag and exponent.real != int(exponent.real):
+        if is_whole and abs(power.real) <= _LARGEST_POWER and not base.number.imag:
+            exponent = Measured(power, 0.0)  # meant exactly: an error would leave the reals
+        elif base.number.real < 0 and not base.number.imag:
             raise Unread("the power of a negative number is not defined")
-        self._seen(exponent)
-        return self._seen(base**exponent)
+        raised = self._applied(lambda x: x**power, base)
+        return self._rounded(raised.number, raised.error + self._drift(base, raised, exponent))
 
-    def root(self, degree: int, a: Any) -> Any:
-        if a.imag:
+    def root(self, degree: int, a: Measured) -> Measured:
+        if a.number.imag:
             raise Unread("which root of a complex number is meant is not known")
-        if a.real < 0:
+        if a.number.real < 0:
             if degree % 2:
-                return -self.root(degree, -a)
+                return self.negate(self.root(degree, self.negate(a)))
             raise Unread("the root of a negative number is not defined")
-        return self._seen(a ** (1 / self.kit.number(degree)))
+        return self._applied(lambda x: x ** (1 / self.kit.number(degree)), a)
 
-    def call(self, name: str, *arguments: Any) -> Any:
+    def call(self, name: str, *arguments: Measured) -> Measured:
         if len(arguments) != 1:
             raise Unread(f"{name} has no value here")
         argument = arguments[0]
-        if name in ("cot", "sec", "csc"):
-            over, under = {"cot": ("cos", "sin"), "sec": ("", "cos"), "csc": ("", "sin")}[name]
-            above = self.call(over, argument) if over else self.kit.number(1)
+        if name in _QUOTIENTS:
+            over, under = _QUOTIENTS[name]
+            above = self.call(over, argument) if over else self.number(1)
             return self.divide(above, self.call(under, argument))
         if name == "log":
-            return self.divide(self.call("ln", argument), self.call("ln", self.kit.number(10)))
-        if name not in self.kit.functions:
+            return self.divide(self.call("ln", argument), self.call("ln", self.number(10)))
+        if name not in self.kit.functions or not _is_defined(name, argument.number):
             raise Unread(f"{name} has no value here")
-        if not self._is_defined(name, argument):
-            raise Unread(f"{name} is not defined here")
-        self._seen(argument)
-        return self._seen(self.kit.functions[name](argument))
+        return self._applied(self.kit.functions[name], argument)
 
-    def absolute(self, a: Any) -> Any:
-        return self.kit.number(1) * abs(a)
+    def absolute(self, a: Measured) -> Measured:
+        return Measured(self.kit.number(1) * abs(a.number), a.error)
 
-    def floor(self, a: Any) -> Any:
+    def floor(self, a: Measured) -> Measured:
         raise Unread("a number with an error is not rounded")
 
-    def factorial(self, a: Any, step: int = 1) -> Any:
-        product = self.kit.number(1)
+    def factorial(self, a: Measured, step: int = 1) -> Measured:
+        product = self.number(1)
         for factor in range(_small(a), 1, -step):
-            product = self.multiply(product, self.kit.number(factor))
+            product = self.multiply(product, self.number(factor))
         return product
 
-    def binomial(self, a: Any, b: Any) -> Any:
+    def binomial(self, a: Measured, b: Measured) -> Measured:
         return self.number(math.comb(_small(a), _small(b)))
 
-    @staticmethod
-    def _is_defined(name: str, argument: Any) -> bool:
-        if argument.imag:
-            return name not in ("ln", "arcsin", "arccos", "arctan")
-        if name == "ln":
-            return bool(argument.real > 0)
-        return name not in ("arcsin", "arccos") or bool(abs(argument) <= 1)
-
-    def _seen(self, a: Any) -> Any:
-        size = abs(a)
-        if not size <= _LARGEST:
+    def _rounded(self, number: Any, error: float = 0.0) -> Measured:
+        size = float(abs(number))
+        if not (size <= _LARGEST and error <= _LARGEST):
             raise OverflowError("a number without bound")
-        self.scale = max(self.scale, float(size))
-        return a
+        return Measured(number, error + self.kit.epsilon * size)
+
+    def _applied(self, function: Callable[[Any], Any], a: Measured) -> Measured:
+        """Apply a function that is smooth here: the error grows as the function does."""
+        number = function(a.number)
+        moved = function(a.number + self.kit.number(Fraction(a.error)))
+        return self._rounded(number, 2 * float(abs(moved - number)))
+
+    def _drift(self, base: Measured, raised: Measured, exponent: Measured) -> float:
+        """Return the error of a power that comes from its exponent's."""
+        if not exponent.error or not base.number:
+            return 0.0
+        return (
+            2 * _size(raised) * float(abs(self.kit.functions["ln"](base.number))) * exponent.error
+        )
 
 
-def _small(a: Any) -> int:
-    if a.imag or not 0 <= a.real <= 100 or a.real != int(a.real):
+def _is_defined(name: str, argument: Any) -> bool:
+    if argument.imag:
+        return name not in ("ln", "arcsin", "arccos", "arctan")
+    if name == "ln":
+        return bool(argument.real > 0)
+    return name not in ("arcsin", "arccos") or bool(abs(argument) <= 1)
+
+
+def _size(a: Measured) -> float:
+    return float(abs(a.number))
+
+
+def _small(a: Measured) -> int:
+    real = a.number.real
+    if a.number.imag or not 0 <= real <= 100 or real != int(real):
         raise Unread("no whole number, or too large a one")
-    return int(a.real)
+    return int(real)

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 from gem_envs_math.grading.field import Field
 from gem_envs_math.grading.grammar import Arithmetic, T, compute
 from gem_envs_math.grading.limits import Unread
-from gem_envs_math.grading.numeric import FLOATS, POINTS, At, Kit
+from gem_envs_math.grading.numeric import FLOATS, POINTS, At, Kit, Measured
 from gem_envs_math.grading.shapes import Scalar
 from gem_envs_math.grading.tokens import Token
 from gem_envs_math.grading.units import LABEL, Unit
 
 __all__ = ["same_scalar"]
 
-_LARGEST_SCALE = 1e40  # beyond it even 200 digits are too few
+_CLOSE = 1e-100  # the error of values that prove by agreeing
 _ENOUGH = 2  # points
 _ONE = Fraction(1)
 _DEGREE = "degree"
@@ -89,24 +88,20 @@ def _settle(a: Scalar, b: Scalar, factors: tuple[Factor, Factor], kit: Kit) -> b
         if x is None or y is None:
             continue
         at = At(point, kit)
-        first, second = (
-            _scaled(at, x[0], a.scale, factors[0]),
-            _scaled(at, y[0], b.scale, factors[1]),
-        )
-        scale = max(x[1], y[1], at.scale)
-        if scale > _LARGEST_SCALE:
-            continue
-        if abs(first - second) > kit.error * scale**3:
+        first = _scaled(at, x, a.scale, factors[0])
+        second = _scaled(at, y, b.scale, factors[1])
+        error = first.error + second.error
+        if abs(first.number - second.number) > 2 * error:
             return False
-        agreed += 1
+        agreed += error < _CLOSE
     return True if kit.proves and agreed >= _ENOUGH else None
 
 
 @lru_cache(maxsize=512)
-def _value(tokens: tuple[Token, ...], point: int, kit: Kit) -> tuple[Any, float] | None:
-    """Return an expression's value at a point and the scale of its error, None without one."""
+def _value(tokens: tuple[Token, ...], point: int, kit: Kit) -> Measured | None:
+    """Return an expression's value at a point, None without one."""
     at = At(point, kit)
     try:
-        return compute(tokens, at), at.scale
+        return compute(tokens, at)
     except (Unread, ArithmeticError, ValueError):
         return None
