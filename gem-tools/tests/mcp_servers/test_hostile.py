@@ -108,6 +108,8 @@ class HostileAddress:
                 address.send(self, 405, b"")
 
             def do_DELETE(self) -> None:
+                if address.how == "hang":
+                    address.let_go.wait(30)
                 address.send(self, 200, b"")
 
             def log_message(self, *_: object) -> None: ...

@@ -45,7 +45,7 @@ class Connection:
         transport.on_end = self.end
         self.why = ""
         self._session: ClientSession | None = None
-        self._probe: asyncio.Task[None] | None = None
+        self._checking: asyncio.Task[None] | None = None
         self.gone = threading.Event()
         self.tools: asyncio.Future[tuple[Tool, ...]] = self._loop.create_future()
         self.tools.add_done_callback(lambda found: found.exception())  # somebody has looked
@@ -68,10 +68,20 @@ class Connection:
         params = CallToolRequestParams(name=name, arguments=arguments)
         return await self._session.send_request(CallToolRequest(params=params), CallToolResult)
 
-    def probe(self) -> None:
+    async def check(self) -> None:
         """End the connection unless the server answers something within 5 s."""
-        if self._probe is None or self._probe.done():
-            self._probe = self._loop.create_task(self._ask())
+        assert self._session is not None
+        try:
+            await asyncio.wait_for(self._session.list_tools(), _PROBE_S)
+        except asyncio.TimeoutError:
+            self.end(f"answered nothing within {_PROBE_S:g} s")
+        except Exception:  # noqa: BLE001 - whatever it is, it is no answer
+            self.end()
+
+    def check_soon(self) -> None:
+        """Check, and do not wait for the outcome."""
+        if self._checking is None or self._checking.done():
+            self._checking = self._loop.create_task(self.check())
 
     def end(self, why: str = "ended") -> None:
         """Begin to end, from the loop itself. The first reason that is given stays in `why`."""
@@ -86,7 +96,8 @@ class Connection:
 
     async def aclose(self) -> None:
         """End, and wait until nothing is left."""
-        self._stop.set()
+        self._give_up("was closed")
+        self.end()
         await asyncio.wait({self._task})
 
     async def _hold(self) -> None:
@@ -100,23 +111,21 @@ class Connection:
         except Exception as error:  # noqa: BLE001 - the SDK and a server may raise anything
             self._fail(_first(error))
         except asyncio.CancelledError:
-            self._fail(TimeoutError(f"it did not answer within {self._timeout_s:g} s"))
+            self._fail(RuntimeError(f"it {self.why}"))
         finally:
             self._late.cancel()
-            if self._probe is not None:
-                self._probe.cancel()
+            if self._checking is not None:
+                self._checking.cancel()
             self._stop.set()
             self.gone.set()
 
-    async def _ask(self) -> None:
-        assert self._session is not None
-        try:
-            await asyncio.wait_for(self._session.list_tools(), _PROBE_S)
-        except Exception:  # noqa: BLE001 - whatever it is, it is no answer
-            self.end(f"answered nothing within {_PROBE_S:g} s")
-
     def _is_late(self) -> None:
+        self._give_up(f"did not answer within {self._timeout_s:g} s")
+
+    def _give_up(self, why: str) -> None:
+        """End a connection that does not stand yet."""
         if not self.tools.done():
+            self.end(why)
             self._task.cancel()
 
     def _fail(self, error: Exception) -> None:

@@ -34,7 +34,7 @@ class HttpTransport:
                 httpx2.AsyncClient(
                     headers={"Accept-Encoding": "identity", **self._headers},
                     timeout=_TIMEOUT,
-                    event_hooks={"response": [self._bounded]},
+                    event_hooks={"request": [_hurried], "response": [self._bounded]},
                     # A proxy cannot reach this machine's own servers.
                     trust_env=httpx2.URL(self._url).host not in _LOOPBACK,
                 )
@@ -56,6 +56,12 @@ class HttpTransport:
             raise httpx2.DecodingError("a packed reply")
         if response.request.method == "POST":  # the stream of a GET goes on for ever
             response.stream = _Bounded(response.stream, self.on_end)
+
+
+async def _hurried(request: httpx2.Request) -> None:
+    """Wait 1 s at most for leave to end a session: the server may hang."""
+    if request.method == "DELETE":
+        request.extensions["timeout"] = httpx2.Timeout(1.0).as_dict()
 
 
 class _Bounded(httpx2.AsyncByteStream):

@@ -29,7 +29,9 @@ MOST_BYTES = 4 * 1024 * 1024
 """Of one message. A server that writes a longer one is ended."""
 
 _GRACE_S = 1.0
+_MOST_REPAIRED = 256 * 1024
 _running: set[int] = set()  # process groups
+os.register_at_fork(after_in_child=_running.clear)  # they are the parent's
 
 
 class ProcessTransport:
@@ -130,6 +132,8 @@ def _message(line: bytes) -> SessionMessage | Exception:
 
 
 def _repaired(line: bytes) -> SessionMessage | None:
+    if len(line) > _MOST_REPAIRED:  # it would take long
+        return None
     try:
         found = read_json(line.decode("utf-8", "replace"))  # as above, but for lone surrogates
     except ValueError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import logging
 import os
 import threading
 import time
@@ -27,6 +28,8 @@ MOST_STARTS = 5
 """Connections that are begun within a minute; a server that needs more is given up for a while."""
 
 _MINUTE_S = 60.0
+_FORGOTTEN = "Session terminated"  # what the SDK makes of a reply that the session is not found
+_QUIET = logging.NullHandler()
 
 _servers: weakref.WeakValueDictionary[Link, Server] = weakref.WeakValueDictionary()
 _finding = threading.Lock()
@@ -60,6 +63,7 @@ class Server:
         """Return what the server offers. It blocks. Raises McpUnavailable and EnvUsageError."""
         import mcp  # noqa: F401 - heavy: 2 s, and not on the event loop
 
+        logging.getLogger("mcp").addHandler(_QUIET)  # it logs what servers say
         return wait_for(self._tools())
 
     async def call(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
@@ -74,34 +78,30 @@ class Server:
         return (await self._connected()).tools.result()
 
     async def _call(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
-        from mcp.shared.exceptions import MCPError
-        from mcp.types import INVALID_REQUEST
-
         try:
             return await self._attempt(name, arguments)
         except McpUnavailable as error:
-            cause = error.__cause__
-            if not isinstance(cause, MCPError) or cause.code != INVALID_REQUEST:
+            if str(error.__cause__) != _FORGOTTEN:
                 raise
         return await self._attempt(name, arguments)
 
     async def _attempt(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
         from mcp.shared.exceptions import MCPError
-        from mcp.types import CONNECTION_CLOSED, INVALID_REQUEST
+        from mcp.types import CONNECTION_CLOSED
         from pydantic import ValidationError
 
         connection = await self._connected()
         try:
             return await connection.call(name, arguments)
         except asyncio.CancelledError:
-            connection.probe()
+            connection.check_soon()
             raise
         except MCPError as error:
             if error.code == CONNECTION_CLOSED:
-                connection.end()
-                what = f"{connection.why} during the call. The next call connects to it again"
+                await connection.check()
+                what = f"{connection.why or 'broke off'} during the call, which is not made again"
                 raise self._failed(what) from error
-            if error.code == INVALID_REQUEST:  # it has forgotten the session, most often
+            if str(error) == _FORGOTTEN:
                 connection.end()
             raise self._failed(f"refused the call: {in_one_line(error)[:500]}") from error
         except ValidationError as error:
