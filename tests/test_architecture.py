@@ -66,6 +66,17 @@ def sources(folder: Path) -> Iterator[Path]:
     return iter(files)
 
 
+def declared(folder: str) -> set[str]:
+    """The distributions that one declares, in its extras as well."""
+    return {Requirement(line).name for line in importlib.metadata.requires(folder) or []}
+
+
+def foreign(folder: str) -> set[str]:
+    """The packages of ours that a distribution may not name: all but core and what it declares."""
+    known = {PACKAGES[folder], *(PACKAGES[name] for name in declared(folder) & {*PACKAGES})}
+    return {*OTHERS.values()} - known
+
+
 def core_modules() -> dict[str, Path]:
     """Every module of core by name; a package's own name stands for its __init__.py."""
     found = {}
@@ -101,22 +112,18 @@ def drawing() -> list[list[str]]:
 
 
 @pytest.mark.parametrize("folder", sorted(PACKAGES))
-def test_a_distribution_imports_no_other_but_core(folder: str) -> None:
-    foreign = set(PACKAGES.values()) - {"gem", PACKAGES[folder]}
-
-    guilty = [str(path) for path in sources(ROOT / folder) if foreign & top_levels(path)]
+def test_a_distribution_imports_no_other_but_core_and_what_it_declares(folder: str) -> None:
+    guilty = [str(path) for path in sources(ROOT / folder) if foreign(folder) & top_levels(path)]
 
     assert guilty == []
 
 
 @pytest.mark.parametrize("folder", sorted(PACKAGES))
 def test_no_string_or_comment_names_another_distributions_package(folder: str) -> None:
-    foreign = set(OTHERS.values()) - {PACKAGES[folder]}
-
     guilty = [
         f"{path}: {package}"
         for path in sources(ROOT / folder / "src")
-        for package in foreign
+        for package in foreign(folder)
         if re.search(rf"\b{package}\b", path.read_text(encoding="utf-8"))
     ]
 
@@ -137,9 +144,14 @@ def test_core_names_no_distribution_of_environments() -> None:
     assert guilty == []
 
 
+def test_packs_never_declare_one_another() -> None:
+    packs = {folder for folder in PACKAGES if folder.startswith("gem-envs-")}
+
+    assert {folder: declared(folder) & packs for folder in packs} == dict.fromkeys(packs, set())
+
+
 @pytest.mark.parametrize("folder", sorted(PACKAGES))
 def test_a_distribution_imports_only_what_it_declares(folder: str) -> None:
-    declared = {Requirement(line).name for line in importlib.metadata.requires(folder) or []}
     providers = importlib.metadata.packages_distributions()
     known = {*sys.stdlib_module_names, *PACKAGES.values(), "tomllib"}  # from 3.11 on
 
@@ -147,7 +159,7 @@ def test_a_distribution_imports_only_what_it_declares(folder: str) -> None:
         f"{path}: {name}"
         for path in sources(ROOT / folder / "src")
         for name in top_levels(path) - known
-        if not declared & {PARTS.get(name, name), *providers.get(name, [])}
+        if not declared(folder) & {PARTS.get(name, name), *providers.get(name, [])}
     }
 
     assert undeclared == set()
