@@ -10,7 +10,7 @@ from typing import Literal
 
 from gem_envs_math.answers import read_number
 from gem_envs_math.grading import Verdict, decide
-from gem_envs_math.pool import Pool
+from gem_envs_math.pool import Pair, Pool
 
 __all__ = ["JUDGES", "REQUIRES", "Grader", "judge", "judge_number", "pool"]
 
@@ -23,7 +23,12 @@ REQUIRES: Mapping[Grader, tuple[str, ...]] = {
 }
 """What must be installed for a grader."""
 
-pool = Pool("gem_envs_math.grading:verify")
+_WARM = (  # some 2 s, and then a second less for what a worker meets first
+    Pair(r"\sum_{j=1}^{3} j^2 + x", r"x + \sum_{k=1}^{3} k^2"),
+    Pair(r"\int_0^1 \sin(u) du", r"\int_0^1 \sin(t) dt"),
+    Pair(r"\lim_{x \to 0} \frac{\sin x}{x}", r"\lim_{y \to 0} \frac{\sin y}{y}"),
+)
+pool = Pool("gem_envs_math.grading:verify", warm=_WARM)
 """Where math-verify runs, for every process of the tree."""
 
 

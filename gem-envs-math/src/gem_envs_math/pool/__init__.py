@@ -7,7 +7,8 @@ is a target, `"module:function"`, called in a worker with two texts.
 
 from __future__ import annotations
 
+from gem_envs_math.pool.cache import Pair
 from gem_envs_math.pool.client import Pool
 from gem_envs_math.pool.limits import Limits
 
-__all__ = ["Limits", "Pool"]
+__all__ = ["Limits", "Pair", "Pool"]

@@ -9,13 +9,13 @@ import subprocess
 import sys
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from gem import process_tree
 from gem.errors import GemError
-from gem_envs_math.pool.cache import Reply
+from gem_envs_math.pool.cache import Pair, Reply
 from gem_envs_math.pool.limits import Limits
 from gem_envs_math.pool.place import Place
 
@@ -28,7 +28,8 @@ _TRIES = 3
 _MOST_IDLE = 16
 _MOST_KNOCKS, _KNOCK_S = 1000, 0.001
 _CODE = (
-    "import sys; sys.path[:] = {!r}; from gem_envs_math.pool.server import main; main({!r}, {!r})"
+    "import sys; sys.path[:] = {!r}; "
+    "from gem_envs_math.pool.server import main; main({!r}, {!r}, {!r})"
 )
 
 _pools: weakref.WeakSet[Pool] = weakref.WeakSet()
@@ -40,11 +41,14 @@ class Pool:
 
     Pools with the same target and limits share one server, wherever in the tree they are. It
     starts with the first question (a second or two) and ends with the tree's root, or after a
-    while without work. Free to make, and holds nothing but idle connections.
+    while without work. It makes verdicts on `warm` first, whatever they are: what they import and
+    compile, no worker has to. Free to make, and holds nothing but idle connections.
     """
 
-    def __init__(self, target: str, limits: Limits | None = None) -> None:
-        self.target = target
+    def __init__(
+        self, target: str, limits: Limits | None = None, *, warm: Sequence[Pair] = ()
+    ) -> None:
+        self.target, self.warm = target, tuple(warm)
         self.limits = limits or Limits()
         self._idle: list[socket.socket] = []
         _pools.add(self)
@@ -93,7 +97,10 @@ class Pool:
 
     def _try(self, line: bytes) -> bytes | None:
         """Send a question and return the reply; None where the server went away."""
-        connection = self._connection()
+        try:
+            connection = self._connection()
+        except OSError:
+            return None
         try:
             connection.sendall(line)
             reply = _line_of(connection)
@@ -117,10 +124,28 @@ class Pool:
             if (connection := place.connect()) is not None:
                 return connection
             if (listener := place.listen()) is not None:
-                _start(listener, root, self.target, self.limits)
+                self._start(listener, root)
                 return _expected(place.connect())
             time.sleep(_KNOCK_S)  # somebody has the name, and does not listen yet
         return _expected(None)
+
+    def _start(self, listener: socket.socket, root: process_tree.Root) -> None:
+        """Have a server take over a socket. It is no child of ours: it outlives this process."""
+        warm = tuple(map(tuple, self.warm))
+        code = _CODE.format(sys.path, self.target, tuple(self.limits), warm)
+        descriptor = listener.fileno()
+        _handed_over.add(listener)
+        with listener:
+            subprocess.run(
+                [sys.executable, "-W", "ignore", "-c", code, str(descriptor), str(root)],
+                pass_fds=[descriptor],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # what ends this process's group is not for it
+                env={**os.environ, "PYTHONHASHSEED": "0"},  # the order in a set may decide
+                check=False,  # connecting tells
+            )
 
 
 def _close(connections: list[socket.socket]) -> None:
@@ -142,24 +167,6 @@ def _line_of(connection: socket.socket) -> bytes | None:
         if piece.endswith(b"\n"):  # one reply at a time, in one line
             return b"".join(pieces)
     return None
-
-
-def _start(listener: socket.socket, root: process_tree.Root, target: str, limits: Limits) -> None:
-    """Have a server take over a socket. It is no child of ours: it outlives this process."""
-    code = _CODE.format(sys.path, target, tuple(limits))
-    descriptor = listener.fileno()
-    _handed_over.add(listener)
-    with listener:
-        subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", code, str(descriptor), str(root)],
-            pass_fds=[descriptor],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,  # what ends this process's group is not for it
-            env={**os.environ, "PYTHONHASHSEED": "0"},  # the order in a set may decide
-            check=False,  # connecting tells
-        )
 
 
 def _let_go() -> None:

@@ -14,7 +14,7 @@ import signal
 import socket
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -32,14 +32,18 @@ __all__ = ["Server", "main"]
 _CACHE_BYTES = 16 << 20
 _MOST_LINE_BYTES = 1 << 20
 _LOOK_S = 0.1  # between two looks at the memory of a worker that works
-_WARM = r"\frac{\sqrt{2}}{2} + x^2", r"x^2 + \frac{1}{\sqrt{2}}"
 
 
 class Server:
     """Serves whoever connects to `listener`. `root` is the process that it must not outlive."""
 
     def __init__(
-        self, listener: socket.socket, root: Root, load: Callable[[], Verify], limits: Limits
+        self,
+        listener: socket.socket,
+        root: Root,
+        load: Callable[[], Verify],
+        limits: Limits,
+        warm: Sequence[Pair],
     ) -> None:
         self._root, self._limits = root, limits
         self._selector = selectors.DefaultSelector()
@@ -52,7 +56,7 @@ class Server:
         self._counts = {"asked": 0, "cached": 0, "started": 0}
         self._used_at = monotonic()
         self._is_over = False
-        self._verify, self._failure = _loaded(load)
+        self._verify, self._failure = _loaded(load, warm)
 
     def run(self) -> None:
         """Serve until the root ends or nothing was asked for a while."""
@@ -238,11 +242,12 @@ def _read(line: bytearray) -> list[str] | None:
     return question if is_good and all(isinstance(text, str) for text in question) else None
 
 
-def _loaded(load: Callable[[], Verify]) -> tuple[Verify, str]:
+def _loaded(load: Callable[[], Verify], warm: Sequence[Pair]) -> tuple[Verify, str]:
     """Return what makes verdicts, warm, and "" or why there is none."""
     try:
         verify = load()
-        verify(*_WARM)  # the workers are forks: they find warm what this warms
+        for pair in warm:
+            verify(*pair)  # the workers are forks: they find warm what this warms
     except Exception as error:  # noqa: BLE001 - whoever asks is told
         return _no_verdict, in_one_line(error)
     gc.collect()
@@ -254,7 +259,7 @@ def _no_verdict(answer: str, gold: str) -> tuple[str, str]:
     raise AssertionError("nobody is asked where nothing was loaded")
 
 
-def main(target: str, limits: tuple[Any, ...]) -> None:
+def main(target: str, limits: tuple[Any, ...], warm: Sequence[tuple[str, str]]) -> None:
     """Be the server of the socket and the root that argv names, in a process that nobody awaits."""
     if os.fork():
         os._exit(0)
@@ -264,4 +269,5 @@ def main(target: str, limits: tuple[Any, ...]) -> None:
     process, began = written.split("-")
     listener = socket.socket(fileno=int(descriptor))
     load = partial(load_target, target)
-    Server(listener, Root(int(process), began), load, Limits(*limits)).run()
+    pairs = [Pair(*each) for each in warm]
+    Server(listener, Root(int(process), began), load, Limits(*limits), pairs).run()
