@@ -211,9 +211,9 @@ def _single(tokens: Tokens) -> Shape:
 def _matrix(tokens: Tokens) -> Matrix:
     texts = [token.text for token in tokens]
     name = "".join(texts[2 : texts.index("}")]) if "}" in texts else ""
-    if name.rstrip("*") not in _MATRICES or texts.count("\\begin") > 1:
+    if name.rstrip("*") not in _MATRICES or texts.count("\\begin") > 1 or "\\end" not in texts:
         raise Unread("an environment that is no matrix")
-    end = len(texts) - texts[::-1].index("\\end") - 1 if "\\end" in texts else 0
+    end = texts.index("\\end")
     start = texts.index("}") + 1
     if name == "array" and "}" in texts[start:]:
         start = texts.index("}", start) + 1  # past the columns' alignment
