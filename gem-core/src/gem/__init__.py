@@ -27,9 +27,11 @@ if TYPE_CHECKING:
     from gem.episode import Episode, EpisodeLog, Turn
     from gem.errors import GemError, ResetNeeded
     from gem.microbatch import MicroBatch
+    from gem.mixtures import Mixture
     from gem.registry import list_envs, make, register, spec
     from gem.replaying import replay
     from gem.rollouts import rollout
+    from gem.schedules import Schedule
     from gem.snapshot import Snapshot
     from gem.specs import (
         AdapterSpec,
@@ -54,9 +56,11 @@ _HOMES = {
     "gem.episode": "Episode EpisodeLog Turn",
     "gem.errors": "GemError ResetNeeded",
     "gem.microbatch": "MicroBatch",
+    "gem.mixtures": "Mixture",
     "gem.registry": "list_envs make register spec",
     "gem.replaying": "replay",
     "gem.rollouts": "rollout",
+    "gem.schedules": "Schedule",
     "gem.snapshot": "Snapshot",
     "gem.specs": (
         "AdapterSpec EnvSpec ExecutorSpec PluginManifest PolicySpec ToolSpec WrapperSpec"
@@ -80,6 +84,7 @@ __all__ = [
     "ImagePart",
     "Message",
     "MicroBatch",
+    "Mixture",
     "Observation",
     "Part",
     "PluginManifest",
@@ -89,6 +94,7 @@ __all__ = [
     "Request",
     "ResetNeeded",
     "RolloutStats",
+    "Schedule",
     "Snapshot",
     "Step",
     "SyncVectorEnv",

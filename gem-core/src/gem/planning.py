@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from gem.errors import BadArguments
 from gem.registry import EnvLike, WrapperLike, make, resolve
+from gem.schedules import Schedule
 from gem.seeding import episode_seed, stream
 from gem.specs import EnvSpec
 
@@ -38,7 +40,8 @@ def plan_episodes(
     """List the episodes of a run. Depends on the arguments alone; makes each environment once.
 
     Over a finite set of tasks, `"all"` is every task once and N the first N of the permutation
-    that `seed` fixes: none twice unless N is larger than the set. Repeats share their seed.
+    that `seed` fixes: none twice unless N is larger than the set. Repeats share their seed. Of a
+    `Schedule` the episodes are N in all, each of the component that it chooses.
     """
     if not is_count(repeats) or not (episodes == "all" or is_count(episodes)):
         raise BadArguments(
@@ -51,16 +54,47 @@ def plan_episodes(
     except TypeError:
         message = f"seed={seed!r} was given for a run. It is an int."
         raise BadArguments(message, subject="seed") from None
+    make_with = env_kwargs or {}, wrappers
+    if isinstance(envs, Schedule):
+        starts = _scheduled(envs, episodes, seed, *make_with)
+    else:
+        starts = (
+            (env_index, episode_index, task)
+            for env_index, each in enumerate(as_list(envs))
+            for episode_index, task in enumerate(
+                _tasks(each, episodes, (seed, env_index), *make_with)
+            )
+        )
     return [
         Assignment(
             env_index, episode_index, repeat, episode_seed(seed, env_index, episode_index), task
         )
-        for env_index, each in enumerate(as_list(envs))
-        for episode_index, task in enumerate(
-            _tasks(each, episodes, (seed, env_index), env_kwargs or {}, wrappers)
-        )
+        for env_index, episode_index, task in starts
         for repeat in range(repeats)
     ]
+
+
+def _scheduled(
+    schedule: Schedule,
+    episodes: int | Literal["all"],
+    seed: int,
+    env_kwargs: Mapping[str, Any],
+    wrappers: Sequence[WrapperLike],
+) -> Iterator[tuple[int, int, int | None]]:
+    """Yield the component, number and task of each episode."""
+    if episodes == "all":
+        raise BadArguments(
+            "All episodes of a schedule were asked for, and it says how often each comes, not how "
+            "many there are. Give a number of episodes.",
+            subject="episodes",
+        )
+    chosen = [schedule.choose(seed, episode_index) for episode_index in range(episodes)]
+    tasks = {
+        index: iter(_tasks(schedule[index], count, (seed, index), env_kwargs, wrappers))
+        for index, count in Counter(chosen).items()
+    }
+    for episode_index, index in enumerate(chosen):
+        yield index, episode_index, next(tasks[index])
 
 
 def is_count(value: object) -> bool:

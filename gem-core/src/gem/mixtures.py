@@ -1,0 +1,249 @@
+"""An environment over several: each episode is one of theirs, drawn by weight.
+
+Knows nothing about runs: which episodes they have is planned in `gem.planning`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gem import guards
+from gem.content import Observation
+from gem.env import Env
+from gem.episode import is_success
+from gem.errors import BadArguments, SnapshotError
+from gem.registry import make, resolve
+from gem.seeding import stream
+from gem.snapshot import Snapshot, encode
+from gem.specs import EnvSpec
+from gem.step import Step
+
+__all__ = ["Component", "Mixture", "checked_components", "drawn"]
+
+Started = tuple[Observation, dict[str, Any]]
+
+
+class Component(BaseModel):
+    """One environment of a mixture, and how often it comes: in proportion to its weight.
+
+    `env` is an id or a spec, `kwargs` and `wrappers` are what `gem.make` takes with it. `name` is
+    what it is called by: the id unless it is given.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    env: str | EnvSpec
+    weight: float = Field(default=1.0, ge=0.0, allow_inf_nan=False)
+    kwargs: dict[str, Any] = {}
+    wrappers: list[str | dict[str, Any]] = []
+    name: str = ""
+
+    @property
+    def title(self) -> str:
+        """What it is called by."""
+        return self.name or resolve(self.env).id
+
+    def make(self) -> Env:
+        """Build it. Raises what `gem.make` does."""
+        return make(self.env, wrappers=self.wrappers, **self.kwargs)
+
+
+def checked_components(
+    listed: Sequence[Component | Mapping[str, Any]], *, subject: str
+) -> tuple[Component, ...]:
+    """Return the components that a list describes. Raises BadArguments on what is no mixture."""
+    try:
+        components = tuple(Component.model_validate(each) for each in listed)
+    except ValidationError as error:
+        problems = [
+            f"{'.'.join(map(str, each['loc'])) or 'all of it'}: {each['msg']}"
+            for each in error.errors(include_url=False)
+        ]
+        raise BadArguments(
+            f"{subject} was given a component that is none ({'; '.join(problems)}). Give an "
+            "environment as {'env': id, 'weight': number}, with 'kwargs' and 'wrappers' if needed.",
+            subject=subject,
+            problems=problems,
+        ) from error
+    titles = [each.title for each in components]
+    if len(set(titles)) < len(titles) or not math.fsum(each.weight for each in components) > 0:
+        raise BadArguments(
+            f"{subject} was given the components {titles} with the weights "
+            f"{[each.weight for each in components]}. It needs one or more with a sum of weights "
+            "above 0, and names that differ: give 'name' where one environment comes twice.",
+            subject=subject,
+        )
+    return components
+
+
+def drawn(components: Sequence[Component], *key: int | str) -> int:
+    """Return the index of the component that the key chooses, by weight."""
+    weights = [each.weight for each in components]
+    return stream("mixture", *key).choices(range(len(weights)), weights)[0]
+
+
+class Mixture(Env):
+    """Episodes of several environments, each as often as its weight says.
+
+    The seed of an episode draws its component, and the component is reset with that same seed:
+    its episode is the one that it would have alone. `info["component"]` has the component's
+    `index` and `name`, and a mixture inside a mixture adds its own below. Turn limit, tools and
+    prompt are the component's. Every component is made when the mixture is.
+
+        gem.register("mine:Mix", "gem.mixtures:Mixture", envs=[
+            {"env": "game:GuessTheNumber-v0-hard", "weight": 2},
+            {"env": "math:Arithmetic-v0", "kwargs": {"num_terms": 4}},
+        ])
+
+    Raises BadArguments where the list is no mixture, and what `gem.make` raises for a component.
+    """
+
+    shared: ClassVar[Sequence[str]] = ("components",)
+    chosen: int | None = None
+    """Index of the component that is played; None before the first reset."""
+
+    _writes_both: ClassVar[bool] = True
+    _unsaved: ClassVar[frozenset[str]] = Env._unsaved | {"_made"}
+    _made: dict[int, Env]
+
+    def __init__(self, envs: list[Component]) -> None:
+        self.components = checked_components(envs, subject="A mixture")
+        self._made = {index: each.make() for index, each in enumerate(self.components)}
+        self.total = 0.0
+        every = list(self._made.values())
+        self.reward_range = (
+            min(each.reward_range[0] for each in every),
+            max(each.reward_range[1] for each in every),
+        )
+        limits = [each.max_turns for each in every]
+        self._longest = None if None in limits else max(limit or 0 for limit in limits)
+        self._all_single = all(each.single_turn for each in every)
+
+    if not TYPE_CHECKING:  # pragma: no branch - only a type checker passes by
+
+        @property
+        def max_turns(self) -> int | None:
+            return self._longest if self.chosen is None else self.component.max_turns
+
+        @property
+        def single_turn(self) -> bool:
+            return self._all_single if self.chosen is None else self.component.single_turn
+
+        @property
+        def tools(self) -> Sequence[Mapping[str, Any]]:
+            return () if self.chosen is None else self.component.tools
+
+        @property
+        def rewrites_history(self) -> bool:
+            return self.chosen is not None and self.component.rewrites_history
+
+        @property
+        def prompt_is_finished(self) -> bool:
+            return self.chosen is not None and self.component.prompt_is_finished
+
+    @property
+    def component(self) -> Env:
+        """The environment that is played."""
+        return self._component(self.chosen or 0)
+
+    def _component(self, index: int) -> Env:
+        if index not in self._made:  # after a fork only the one that is played is there
+            self._made[index] = self.components[index].make()
+        return self._made[index]
+
+    def reset(self, seed: int | None = None) -> Started:
+        """Draw a component and start an episode of it."""
+        seed = self._choose(seed)
+        return self._started(*self.component.reset(seed=seed))
+
+    async def areset(self, seed: int | None = None) -> Started:
+        seed = self._choose(seed)
+        return self._started(*await self.component.areset(seed=seed))
+
+    def step(self, action: str) -> Step:
+        """Step the component."""
+        return self._landed(self.component.step(action))
+
+    async def astep(self, action: str) -> Step:
+        return self._landed(await self.component.astep(action))
+
+    def close(self) -> None:
+        """Close every component."""
+        for each in self._made.values():
+            each.close()
+
+    async def aclose(self) -> None:
+        for each in self._made.values():
+            await each.aclose()
+
+    def sample_action(self) -> str:
+        self.component.unwrapped.sample_rng = self.sample_rng
+        return self.component.sample_action()
+
+    def solve(self) -> str | None:
+        return self.component.solve()
+
+    def _choose(self, seed: int | None) -> int:
+        seed = self.rng.getrandbits(63) if seed is None else seed
+        self.chosen = drawn(self.components, seed)
+        self.total = 0.0
+        return seed
+
+    def _started(self, observation: Observation, info: Mapping[str, Any]) -> Started:
+        return observation, self._told(info)
+
+    def _landed(self, step: Step) -> Step:
+        info = self._told(step.info)
+        self.total += step.reward
+        if (step.terminated or step.truncated) and "success" not in info:
+            spec = self.component.spec
+            assert spec is not None  # gem.make made it
+            info["success"] = is_success(info, self.total, spec.success_return)
+        return step._replace(info=info)
+
+    def _told(self, info: Mapping[str, Any]) -> dict[str, Any]:
+        chosen = self.chosen or 0
+        who: dict[str, Any] = {"index": chosen, "name": self.components[chosen].title}
+        if "component" in info:
+            who["component"] = info["component"]
+        return {**info, "component": who}
+
+    def snapshot(self) -> Snapshot:
+        """Save this mixture's state and, inside it, the played component's."""
+        guards.refuse_unless_idle(self, "snapshot")
+        inner = None if self.chosen is None else self.component.snapshot()
+        return Snapshot(self._plain_spec(), encode(self._state()), inner)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Continue from a snapshot of the same mixture. On an error nothing changes."""
+        guards.refuse_unless_idle(self, "restore")
+        before, state = dict(self._state()), self._fitting_state(snapshot)
+        if (state.get("chosen") is None) != (snapshot.inner is None):
+            raise SnapshotError(
+                "This snapshot of a mixture does not hold the component that was played, or one "
+                "that was not. Take it again with Mixture.snapshot()."
+            )
+        self._load(state)
+        try:
+            if snapshot.inner is not None:
+                self.component.restore(snapshot.inner)
+        except BaseException:
+            self._load(before)
+            raise
+
+    def fork(self) -> Mixture:
+        """Return an independent twin in the same state."""
+        guards.refuse_unless_idle(self, "fork")
+        twin = self._blank()
+        twin._made = {} if self.chosen is None else {self.chosen: self.component.fork()}
+        twin._load(self._fitting_state(Snapshot(self._plain_spec(), encode(self._state()))))
+        return twin
+
+    def _can_load(self, name: str, value: Any) -> bool:
+        if name == "chosen":
+            return type(value) is int and 0 <= value < len(self.components)
+        return super()._can_load(name, value)
