@@ -24,16 +24,19 @@ CHOSEN = [
 RULES = [{"question": f"Is {n} even?", "answer": str(n % 2 == 0)} for n in range(100)]
 
 
+@pytest.fixture(scope="class")
+def made_with_a_file(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("data") / "rows.jsonl"
+    path.write_text("\n".join(map(json.dumps, request.cls.rows)), encoding="utf-8")
+    request.cls.env_kwargs = {**request.cls.env_kwargs, "data": str(path)}
+
+
+@pytest.mark.usefixtures("made_with_a_file")
 class _OnAFile(EnvContract):
     backends = ("sync", "thread")  # all four are one class or two: Worlds meet every backend
     rows: ClassVar[Sequence[Mapping[str, Any]]]
-
-    @pytest.fixture(scope="class", autouse=True)
-    @classmethod
-    def made_with_a_file(cls, tmp_path_factory: pytest.TempPathFactory) -> None:
-        path = tmp_path_factory.mktemp("data") / "rows.jsonl"
-        path.write_text("\n".join(map(json.dumps, cls.rows)), encoding="utf-8")
-        cls.env_kwargs = {**cls.env_kwargs, "data": str(path)}
 
 
 class TestOpenQuestions(_OnAFile):

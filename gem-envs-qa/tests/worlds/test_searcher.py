@@ -11,7 +11,7 @@ import pytest
 import gem
 from gem.conversation import Request
 from gem.episode import Episode
-from gem_envs_qa.worlds.asking import asked
+from gem_envs_qa.worlds.asking import pose
 from gem_envs_qa.worlds.environment import Worlds
 from gem_envs_qa.worlds.relations import Kind
 from gem_envs_qa.worlds.searcher import Searcher
@@ -83,7 +83,7 @@ def test_no_answer_is_common_enough_to_be_worth_guessing(hops: int) -> None:
     facts, rng = world("train", 0, 200).facts, random.Random(0)
     answers: dict[Kind, Counter[str]] = {}
     for _ in range(4000):
-        drawn = asked(rng, facts, hops)
+        drawn = pose(rng, facts, hops)
         answers.setdefault(drawn.kind, Counter())[drawn.answer] += 1
 
     best = sum(max(counts.values()) for counts in answers.values())

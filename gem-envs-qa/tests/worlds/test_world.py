@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from gem_envs_qa.normalising import normal_form
-from gem_envs_qa.worlds.asking import asked
+from gem_envs_qa.worlds.asking import pose
 from gem_envs_qa.worlds.documents import Document
 from gem_envs_qa.worlds.relations import RELATIONS
 from gem_envs_qa.worlds.searching import chain_of, stated
@@ -60,7 +60,7 @@ def test_the_library_states_every_fact_and_no_other(made: World) -> None:
 @pytest.mark.parametrize("hops", [1, 2, 3, 4])
 def test_a_question_names_its_start_and_its_way_and_has_one_answer(made: World, hops: int) -> None:
     for seed in range(200):
-        drawn = asked(random.Random(seed), made.facts, hops)
+        drawn = pose(random.Random(seed), made.facts, hops)
         name, chain = chain_of(drawn.question)
         assert len(chain) == hops
         for relation in chain:

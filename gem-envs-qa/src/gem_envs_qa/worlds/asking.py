@@ -8,7 +8,7 @@ from typing import NamedTuple
 from gem_envs_qa.worlds.facts import Facts
 from gem_envs_qa.worlds.relations import RELATIONS, Kind, Relation
 
-__all__ = ["Asked", "asked"]
+__all__ = ["Posed", "pose"]
 
 _WORDINGS: dict[Kind, tuple[str, ...]] = {
     "person": ("Who is {}?", "Name {}."),
@@ -19,7 +19,7 @@ _WORDINGS: dict[Kind, tuple[str, ...]] = {
 }
 
 
-class Asked(NamedTuple):
+class Posed(NamedTuple):
     """A question and its only answer, with the kind of thing that it is."""
 
     question: str
@@ -27,7 +27,7 @@ class Asked(NamedTuple):
     kind: Kind
 
 
-def asked(rng: random.Random, facts: Facts, hops: int) -> Asked:
+def pose(rng: random.Random, facts: Facts, hops: int) -> Posed:
     """Draw a question of `hops` relations; no thing comes twice on the way to the answer."""
     while True:  # ends: most chains are free of circles
         path, chain = _walk(rng, facts, hops)
@@ -37,7 +37,7 @@ def asked(rng: random.Random, facts: Facts, hops: int) -> Asked:
     for relation in chain:
         phrase = rng.choice(relation.phrases).format(phrase)
     kind = chain[-1].object
-    return Asked(rng.choice(_WORDINGS[kind]).format(phrase), path[-1], kind)
+    return Posed(rng.choice(_WORDINGS[kind]).format(phrase), path[-1], kind)
 
 
 def _walk(rng: random.Random, facts: Facts, hops: int) -> tuple[list[str], list[Relation]]:

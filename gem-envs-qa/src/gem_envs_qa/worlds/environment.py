@@ -11,7 +11,7 @@ from gem.errors import BadArguments
 from gem.step import Step
 from gem_envs_qa.extraction import example, find_answer, written
 from gem_envs_qa.scoring import score
-from gem_envs_qa.worlds.asking import asked
+from gem_envs_qa.worlds.asking import pose
 from gem_envs_qa.worlds.calls import SCHEMA, Search, searches
 from gem_envs_qa.worlds.documents import Document
 from gem_envs_qa.worlds.searching import next_move
@@ -93,7 +93,7 @@ class Worlds(Env):
                 subject="Worlds",
             )
         self.number = self.rng.randrange(self.num_worlds)
-        drawn = asked(self.rng, self.world.facts, self.hops)
+        drawn = pose(self.rng, self.world.facts, self.hops)
         self.question, self.answer = drawn.question, drawn.answer
         self.searched, self.read = [], []
         return self._prompt(), {"world": self.number, "hops": self.hops}
