@@ -241,6 +241,26 @@ def test_a_hostile_function_returns_no_right_value(solve: Solve, name: str) -> N
 
 
 @pytest.mark.slow
+def test_what_one_test_leaves_running_is_gone_before_the_next(solve: Solve) -> None:
+    program = """
+import os, signal, time
+for _ in range(100):
+    try:
+        if os.fork() == 0:
+            os.setsid()
+            time.sleep(60)
+    except OSError:
+        break
+print("the most processes")
+"""
+    tests = {"inputs": ["", "", ""], "outputs": ["the most processes"] * 3}
+
+    step = solve(program, tests, memory_mb=512)
+
+    assert step.info["tests"] == ["passed"] * 3
+
+
+@pytest.mark.slow
 def test_every_test_of_a_hostile_program_is_its_own(solve: Solve) -> None:
     program = """
 import os

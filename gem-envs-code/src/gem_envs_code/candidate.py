@@ -160,24 +160,25 @@ def _endings(reports: Sequence[dict[str, Any]], contents: bytes, limits: Limits)
 def _ending(report: dict[str, Any], output: bytes, limits: Limits) -> Ending:
     if "broken" in report:
         return Ending("error", why=report["broken"])
-    status, cpu_s = report["status"], report["cpu_s"]
-    if status == "ok":
-        return Ending("ended", output, cpu_s=cpu_s)
-    if status == "timeout":
+    cpu_s = report["cpu_s"]
+    if report["is_late"]:
         return Ending("timeout", why=f"ran longer than {limits.time_s:g} s", cpu_s=cpu_s)
-    if status == "memory":
-        return Ending("memory", why="took too much memory", cpu_s=cpu_s)
-    if status == "output_limit":
+    if report["is_full"]:
         return Ending("error", why=f"wrote more than {limits.output_bytes} bytes", cpu_s=cpu_s)
-    return Ending("error", why=_words(report), cpu_s=cpu_s)
+    if report["code"] == 0:
+        return Ending("ended", output, cpu_s=cpu_s)
+    why = _words(report)
+    if why.startswith("MemoryError"):
+        return Ending("memory", why="took too much memory", cpu_s=cpu_s)
+    return Ending("error", why=why, cpu_s=cpu_s)
 
 
 def _words(report: dict[str, Any]) -> str:
     """Return the last line of a traceback, or how the process ended without one."""
-    if report["signal"] is not None:
-        return f"killed by signal {report['signal']}"
+    if report["code"] < 0:
+        return f"killed by signal {-report['code']}"
     said = [line for line in report["said"].splitlines() if line.strip()]
-    return said[-1].strip()[:_MOST_WHY] if said else f"exit status {report['exit_code']}"
+    return said[-1].strip()[:_MOST_WHY] if said else f"exit status {report['code']}"
 
 
 def _lost(result: ExecResult) -> Ending:

@@ -32,6 +32,11 @@ Options = tuple[str, str]
 
 Role = Literal["driver", "examiner", "checker"]
 
+_MODULES: dict[Role, list[str]] = {
+    "driver": ["values", "forking", "driver"],
+    "examiner": ["values", "examiner"],
+    "checker": ["checker"],
+}
 _HEAVY = re.compile(r"^[ \t]*(?:import|from)[ \t]+(numpy|sympy|scipy|pandas)\b", re.MULTILINE)
 _START = """\
 import marshal, sys, types
@@ -99,7 +104,7 @@ def _imports(program: str) -> str:
 def _codes(role: Role) -> list[tuple[str, bytes]]:
     """Return the modules of a jail, compiled: jails have the interpreter that runs this."""
     folder = Path(inside.__file__).parent
-    names = ["values", role] if role != "checker" else [role]
+    names = _MODULES[role]
     return [
         (f"{inside.__name__}.{name}", marshal.dumps(compile(text, f"{name}.py", "exec")))
         for name in names

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import linecache
 import os
-import resource
 import sys
 import traceback
 import types
@@ -18,9 +17,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from gem_envs_code.inside.forking import Forks
 from gem_envs_code.inside.values import CannotCrossError, decoded, encoded
 from gem_tools.sandbox.inside.channel import receive, send
-from gem_tools.sandbox.inside.forks import run_fork
 
 __all__ = ["main"]
 
@@ -42,6 +41,7 @@ def main() -> None:
 
 class _Driver:
     def __init__(self) -> None:
+        self._forks = Forks()
         self._codes: list[types.CodeType] = []
         self._limits: dict[str, Any] = {}
         self._broken = ""
@@ -78,35 +78,29 @@ class _Driver:
             report, content = self._forked(lambda: self._namespace("__main__"), stdin)
             reports.append(report)
             contents.append(content)
-            if report["status"] != "ok":
+            if report["code"] or report["is_late"] or report["is_full"]:
                 break
         return reports, contents
 
     def _forked(self, work: Callable[[], object], stdin: bytes = b"") -> tuple[Any, bytes]:
-        limits = self._limits
-        ended = run_fork(
-            partial(self._limited, work),
+        most = self._limits["output_bytes"]
+        ended = self._forks.run(
+            work,
             stdin=stdin,
-            timeout_s=limits["wall_s"],
-            max_output_bytes=limits["output_bytes"],
+            cpu_s=self._limits["cpu_s"],
+            wall_s=self._limits["wall_s"],
+            most=most,
         )
         _clear_folder()
-        is_late = ended.cpu_s > limits["cpu_s"]
-        return {
-            "status": "timeout" if is_late else ended.status,
-            "exit_code": ended.exit_code,
-            "signal": ended.signal,
+        report = {
+            "code": ended.code,
+            "is_late": ended.is_late,
+            "is_full": max(len(ended.stdout), len(ended.stderr)) > most,
             "cpu_s": ended.cpu_s,
             "said": ended.stderr[-_MOST_SAID:].decode("utf-8", "replace"),
             "size": len(ended.stdout),
-        }, ended.stdout
-
-    def _limited(self, work: Callable[[], object]) -> None:
-        most = self._limits["output_bytes"] + 1
-        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
-        most = int(self._limits["cpu_s"]) + 1
-        resource.setrlimit(resource.RLIMIT_CPU, (most, most))
-        work()
+        }
+        return report, ended.stdout
 
     def _answer(self, name: str, arguments: str) -> None:
         """Call a function of the candidate, and write down what it returned or raised."""

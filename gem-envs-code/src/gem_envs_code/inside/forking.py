@@ -1,0 +1,158 @@
+"""A new process for each test, as cheap as can be: most of what a short test costs is its fork.
+
+The files that stand for a test's streams are opened once and have no names. The fork is the C
+library's own: Python's would run what modules have registered for forks, which takes longer than
+all the rest, and which a process with one thread and no random numbers does not need.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import resource
+import select
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple, NoReturn
+
+__all__ = ["Ended", "Forks"]
+
+_EXIT_RAISED = 1
+_EXIT_UNFLUSHED = 120
+_MOST_DESCRIPTORS = 1024
+_ATTEMPTS, _PAUSE_S = 100, 0.01
+
+
+class Ended(NamedTuple):
+    """How a process ended: its exit code, negative for a signal, its CPU time and its streams."""
+
+    code: int
+    is_late: bool
+    cpu_s: float
+    stdout: bytes
+    stderr: bytes
+
+
+class Forks:
+    """Runs parts of this process's work in processes of their own, one at a time."""
+
+    def __init__(self) -> None:
+        self._files = [_nameless_file() for _ in range(3)]
+        self._fork = ctypes.PyDLL(None).fork
+        # Only in a namespace of processes of its own is the parent the first one.
+        self._is_alone = os.getppid() == 1
+
+    def run(
+        self, work: Callable[[], object], *, stdin: bytes, cpu_s: float, wall_s: float, most: int
+    ) -> Ended:
+        """Call `work` in a fork, and wait for its end.
+
+        The fork has no channel. It is late after `cpu_s` or `wall_s` seconds, and no file of it
+        grows beyond `most` bytes and one. What it started has ended when this returns; without a
+        namespace of processes that is its process group, and the rest ends with the jail.
+        """
+        for file in self._files:
+            os.ftruncate(file, 0)
+            os.lseek(file, 0, os.SEEK_SET)
+        _fill(self._files[0], stdin)
+        process = self._forked()
+        if process == 0:
+            self._be_fork(work, int(cpu_s) + 1, most + 1)
+        is_late = not _ends_within(process, wall_s)
+        usage, code = self._collected(process)
+        spent_s = usage.ru_utime + usage.ru_stime
+        stdout, stderr = (os.pread(file, most + 1, 0) for file in self._files[1:])
+        return Ended(code, is_late or spent_s > cpu_s, spent_s, stdout, stderr)
+
+    def _forked(self) -> int:
+        """Fork. Those that the last test left may still be on their way out."""
+        for _ in range(_ATTEMPTS):
+            process: int = self._fork()
+            if process >= 0:
+                return process
+            time.sleep(_PAUSE_S)
+        raise OSError("no process could be started")
+
+    def _collected(self, process: int) -> tuple[resource.struct_rusage, int]:
+        """End a fork and what it started."""
+        with suppress(ProcessLookupError, PermissionError):
+            if self._is_alone:
+                os.kill(-1, signal.SIGKILL)  # spares this process and the first one
+            else:
+                os.kill(process, signal.SIGKILL)
+                os.killpg(process, signal.SIGKILL)
+        _, status, usage = os.wait4(process, 0)
+        return usage, os.waitstatus_to_exitcode(status)
+
+    def _be_fork(self, work: Callable[[], object], cpu_s: int, most: int) -> NoReturn:
+        status = _EXIT_RAISED
+        try:
+            os.setsid()
+            for number, file in enumerate(self._files):
+                os.dup2(file, number)
+            os.closerange(3, _MOST_DESCRIPTORS)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+            resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
+            status = _status_of(work)
+            threading._shutdown()  # type: ignore[attr-defined]  # waits for threads, as an end does
+            atexit._run_exitfuncs()
+        finally:
+            if not _flush():
+                status = status or _EXIT_UNFLUSHED
+            os._exit(status)
+
+
+def _status_of(work: Callable[[], object]) -> int:
+    """Do the work and return the exit status that an interpreter would have."""
+    try:
+        work()
+        return 0
+    except SystemExit as error:
+        if error.code is None or isinstance(error.code, int):
+            return (error.code or 0) & 0xFF
+        os.write(2, str(error.code).encode("utf-8", "replace"))
+    except MemoryError:
+        os.write(2, b"MemoryError\n")  # there may be no room for more
+    except BaseException as error:  # noqa: BLE001 - a program may raise anything
+        traceback.print_exception(error)
+    return _EXIT_RAISED
+
+
+def _flush() -> bool:
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None and not stream.closed:
+                stream.flush()
+        return True
+    except BaseException:  # noqa: BLE001 - full, or replaced by anything
+        return False
+
+
+def _nameless_file() -> int:
+    path = f"file-{os.getpid()}"
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    os.unlink(path)  # noqa: PTH108 - pathlib is not imported in a jail
+    return file
+
+
+def _fill(file: int, content: bytes) -> None:
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(file, rest) :]
+    os.lseek(file, 0, os.SEEK_SET)
+
+
+def _ends_within(process: int, seconds: float) -> bool:
+    watched = os.pidfd_open(process)
+    try:
+        poll = select.poll()
+        poll.register(watched, select.POLLIN)
+        return bool(poll.poll(seconds * 1000))
+    finally:
+        os.close(watched)
