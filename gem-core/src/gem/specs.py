@@ -140,7 +140,7 @@ class WrapperSpec(_Provided):
 
 
 class ToolSpec(_Provided):
-    """One tool that a policy may call."""
+    """One tool that a policy may call, or a set: what `target` makes may yield several."""
 
 
 class PolicySpec(_Provided):
