@@ -74,6 +74,17 @@ def test_without_rewards_a_call_earns_nothing() -> None:
 
 
 @pytest.mark.usefixtures("_bwrap")
+def test_variables_are_kept_if_asked_for() -> None:
+    env = begun("python_tool_no_int_reward", stateful=True)
+    env.step("<python>x = 6</python>")
+
+    step = env.step("<python>print(7 * x)</python>")
+    env.close()
+
+    assert "42" in str(step.observation)
+
+
+@pytest.mark.usefixtures("_bwrap")
 def test_after_ten_calls_an_answer_is_asked_for() -> None:
     env = begun("python_tool", program_timeout_s=5.0)
 

@@ -21,19 +21,25 @@ def python_tool(
     max_tool_uses: int | None = 10,
     timeout_s: float | None = None,
     result_tag: str = "tool_response",
+    stateful: bool = False,
     backend: str | None = None,
     options: Mapping[str, Any] | None = None,
     program_timeout_s: float | None = None,
 ) -> Tools:
     """Let a policy run Python: `<python>...</python>`, or a block fenced as `python`.
 
-    `backend`, `options` and `program_timeout_s` are those of the tool, all others those of
-    `tools`. Raises SandboxUnavailable where this machine has no such sandbox.
+    `stateful`, `backend`, `options` and `program_timeout_s` are those of the tool, all others
+    those of `tools`. Raises SandboxUnavailable where this machine has no such sandbox.
     """
-    limits = {"backend": backend, "options": options, "program_timeout_s": program_timeout_s}
+    python = {
+        "stateful": stateful or None,
+        "backend": backend,
+        "options": options,
+        "program_timeout_s": program_timeout_s,
+    }
     return Tools(
         env,
-        [{"id": "python", **given(limits)}],
+        [{"id": "python", **given(python)}],
         format="gem_tools.formats:tags_or_fences",
         max_tool_uses=max_tool_uses,
         tool_reward=tool_reward,
@@ -50,6 +56,7 @@ def python_tool_no_int_reward(
     max_tool_uses: int | None = 10,
     timeout_s: float | None = None,
     result_tag: str = "tool_response",
+    stateful: bool = False,
     backend: str | None = None,
     options: Mapping[str, Any] | None = None,
     program_timeout_s: float | None = None,
@@ -62,6 +69,7 @@ def python_tool_no_int_reward(
         max_tool_uses=max_tool_uses,
         timeout_s=timeout_s,
         result_tag=result_tag,
+        stateful=stateful,
         backend=backend,
         options=options,
         program_timeout_s=program_timeout_s,
