@@ -249,3 +249,14 @@ def test_a_box_is_read_as_well() -> None:
     number = str(env.solve()).removeprefix("<answer>").removesuffix("</answer>")
 
     assert env.step(rf"It is \boxed{{{number}}}.").reward == 1.0
+
+
+def test_copying_the_string_rarely_answers_what_to_insert() -> None:
+    env = gem.make("rg:string_insertion")
+    copied = 0
+    for seed in range(100):
+        question, _ = env.reset(seed=seed)
+        shown = re.findall(r"[A-E]{5,}", str(question))[-1]
+        copied += env.solve() == tagged(shown)
+
+    assert 0 < copied < 50
