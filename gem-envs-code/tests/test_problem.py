@@ -175,3 +175,33 @@ def test_verdicts_are_equal_on_every_backend(backend: str, tmp_path: Path) -> No
     assert set(tasks) == {0, 1, 2, 3}
     found = [info["final_info"]["tests"][0] for info in step.infos]
     assert found == [expected[task] for task in tasks]
+
+
+STREAMS = {"inputs": ["1\n", "2\n"], "outputs": ["2\n", "4\n"]}
+CALLS = {"fn_name": "f", "inputs": [[1], [2]], "outputs": [[2], [4]]}
+ONE_BY_ONE = [
+    {"type": "stdin_stdout", "fn_name": None, "input": "1\n", "output": "2\n"},
+    {"type": "stdin_stdout", "fn_name": None, "input": "2\n", "output": "4\n"},
+]
+
+
+@pytest.mark.parametrize(
+    ("id", "tests"),
+    [
+        ("code:CodeContest", STREAMS),
+        ("eval:CodeContest", STREAMS),
+        ("code:Taco8k", json.dumps(STREAMS)),
+        ("code:Taco8k", json.dumps(CALLS)),
+        ("code:PrimeIntellect15k", json.dumps(ONE_BY_ONE)),
+        ("code:PrimeIntellect15k", ONE_BY_ONE),
+    ],
+)
+def test_rows_of_the_schema_that_an_id_has_elsewhere_are_graded(id: str, tests: Any) -> None:
+    rows = [{"problem": "Double it.", "tests": tests}]
+    right = "def f(n): return 2 * n\nif __name__ == '__main__': print(f(int(input())))"
+
+    with gem.make(id, data=rows) as env:
+        env.reset(task=0)
+        assert env.step(f"```python\n{right}\n```").reward == 1.0
+        env.reset(task=0)
+        assert env.step("```python\nprint(2)\n```").reward == 0.0

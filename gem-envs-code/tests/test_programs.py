@@ -61,6 +61,7 @@ def test_the_first_failure_is_the_last_test_that_is_run(solve: Solve) -> None:
         ("pass", "wrong", "another output"),
         ("1 / 0", "error", "ZeroDivisionError"),
         ("print(14", "error", "SyntaxError"),
+        ("raise ValueError('\\ud800' * 10_000)", "error", "ValueError: "),
         ("print(14)\nexit(3)", "error", "exit status 3"),
         ("import sys\nsys.exit('bad')", "error", "bad"),
         ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)", "error", "signal 11"),

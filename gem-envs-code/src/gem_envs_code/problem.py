@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gem.bridge import in_thread, on_background
-from gem.content import Observation
+from gem.content import Observation, normalise_text
 from gem.data import DataSource, Rows, load_table
 from gem.env import Env
 from gem.errors import BadArguments
@@ -137,7 +137,7 @@ class CodeProblem(Env):
         facts = {
             "success": report.success,
             "tests": report.verdicts,
-            "why": report.why,
+            "why": normalise_text(report.why),
             "shared_process": report.shared_process,
         }
         return Step(_told(report), reward, True, False, self._info({"tests": reward}, facts))
