@@ -39,7 +39,8 @@ HOSTILE = (
 OPEN = [  # whose answers, though right, only math-verify can judge
     {"problem": rf"\gcd(6, {n})", "answer": rf"\gcd({n}, 6)"} for n in range(3, 103)
 ]
-ENDLESS = r"\sum_{{k=1}}^{{10^{{12}}}} \sin({0} k)"
+ENDLESS = r"\sum_{{k=1}}^{{10^{{12}}}} \{0}({1} k)"
+STUCK = [{"problem": f"Sum {n}?", "answer": ENDLESS.format("cos", n)} for n in range(12)]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -100,11 +101,12 @@ def test_hostile_answers_among_good_ones_of_many_environments_lose_nothing(
 
     _, file, count = SETS["MATH train 4,500"]
     lines = (local_data / file).read_text(encoding="utf-8").splitlines()
-    rows = [json.loads(line) for line in lines] + OPEN
+    rows = [json.loads(line) for line in lines] + OPEN + STUCK
     good = [(task % count, None) for task in range(8900)]
     good += [(count + task, OPEN[task]["problem"]) for task in range(len(OPEN))]
     bad = [(task, HOSTILE[task % len(HOSTILE)].format(task % 40 + 9)) for task in range(900)]
-    bad += [(count + task, ENDLESS.format(task % 12)) for task in range(len(OPEN))]
+    stuck = count + len(OPEN)
+    bad += [(stuck + task % len(STUCK), ENDLESS.format("sin", task % 12)) for task in range(100)]
     asked: list[tuple[int, str | None]] = random.Random(0).sample([*good, *bad], 10_000)
     expected = dict.fromkeys(good, True) | dict.fromkeys(bad, False)
     unlike: list[tuple[int, str | None, Any]] = []

@@ -246,6 +246,8 @@ def _loaded(load: Callable[[], Verify], warm: Sequence[Pair]) -> tuple[Verify, s
     """Return what makes verdicts, warm, and "" or why there is none."""
     try:
         verify = load()
+        if not callable(verify):
+            raise TypeError(f"it is a {type(verify).__name__}, which cannot be called")
         for pair in warm:
             verify(*pair)  # the workers are forks: they find warm what this warms
     except Exception as error:  # noqa: BLE001 - whoever asks is told
