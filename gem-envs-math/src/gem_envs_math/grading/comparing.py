@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gem_envs_math.grading.equations import same_equation
+from gem_envs_math.grading.equations import same_equation, same_inequality
 from gem_envs_math.grading.intervals import as_set
 from gem_envs_math.grading.matching import match
 from gem_envs_math.grading.notations import (
@@ -101,9 +101,15 @@ class Comparer:
     def _equations(a: Relation | None, b: Relation | None) -> Truth:
         if a is None or b is None:
             return False
-        if a.signs == b.signs == ("=",):
+        if {"=", "!="} & {*a.signs} != {"=", "!="} & {*b.signs}:
+            return False
+        if len(a.signs) > 1 or len(b.signs) > 1:
+            return None
+        if a.signs[0] in ("=", "!="):
             return same_equation((a.sides[0], a.sides[1]), (b.sides[0], b.sides[1]))
-        return None if ("=" in a.signs) == ("=" in b.signs) else False
+        a, b = _ascending(a), _ascending(b)
+        is_same = same_inequality((a.sides[0], a.sides[1]), (b.sides[0], b.sides[1]))
+        return is_same and a.signs == b.signs
 
     def _relations(self, a: Relation, b: Relation) -> Truth:
         first, second = as_set(a), as_set(b)
@@ -183,6 +189,10 @@ _MIRROR = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 def _mirrored(a: Relation) -> Relation:
     return Relation(a.sides[::-1], tuple(_MIRROR.get(sign, sign) for sign in a.signs[::-1]))
+
+
+def _ascending(a: Relation) -> Relation:
+    return a if a.signs[0] in ("<", "<=") else _mirrored(a)
 
 
 def _parts(a: Unions) -> Sequence[Shape]:

@@ -222,6 +222,18 @@ class Field:
             return self.element(a) == self.element(b)
         return a == b
 
+    def square_root(self, a: Element) -> Element | None:
+        """Return one of the two square roots of any element, None where the field has none."""
+        p, quarter = self.p, (self.p + 1) // 4
+        length = pow(a[0] * a[0] + a[1] * a[1], quarter, p)
+        for size in (length, -length):
+            real = pow((a[0] + size) * pow(2, -1, p), quarter, p)
+            if real:
+                root = real, a[1] * pow(2 * real, -1, p) % p
+                if self.multiply(root, root) == a:
+                    return root
+        return None
+
     def _known_call(self, name: str, argument: Value) -> Value | None:
         if name in TRIGONOMETRIC:
             multiple = _multiple(self.element(argument))

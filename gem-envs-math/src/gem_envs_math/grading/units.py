@@ -55,7 +55,7 @@ _TABLE = (
     ("euro", "euro", "1"),
     ("sterling", "gbp", "1"),
     ("yen", "yen", "1"),
-    ("speed", "mph", "1"),
+    ("length/time", "mph", "1397/3125"),
     ("radian", "rad radian", "1"),
     ("degree", "deg degree", "1"),
     ("percent", "percent", "1"),
@@ -75,7 +75,7 @@ _SCALES = {
 }
 _POWERS = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
 _NO_LABEL_LIST = (
-    "and or not minus plus times over divided by less more than to from through at with the "
+    "and or not minus plus times over divided by less more than to from through at with "
     "is if where for mod modulo choose root squared cubed half quarter third power negative "
     "sin cos tan cot sec csc ln log exp sqrt arcsin arccos arctan"
 )
@@ -178,14 +178,18 @@ def _unit(words: list[str], exponent: int) -> Unit:
     if words[0] in _POWERS and len(words) > 1:
         exponent *= _POWERS[words[0]]
         words = words[1:]
-    if words == ["miles", "per", "hour"]:
-        return _UNITS["mph"]
-    unit = _known(words[0]) if len(words) == 1 else None
-    if unit is None:
+    units = [unit for unit in map(_known, words) if unit is not None]
+    if len(units) == 2 and exponent == 1 and _is_quotient(words):
+        over, under = units
+        return Unit(f"{over.dimension}/{under.dimension}", over.factor / under.factor)
+    if len(units) != 1 or "per" in words:
         return LABEL
-    if exponent == 1:
-        return unit
-    return Unit(f"{unit.dimension} {exponent}", unit.factor**exponent)
+    unit = units[0]
+    return unit if exponent == 1 else Unit(f"{unit.dimension} {exponent}", unit.factor**exponent)
+
+
+def _is_quotient(words: list[str]) -> bool:
+    return len(words) == 2 or words[1:2] in (["per"], ["an"], ["a"])
 
 
 def _known(word: str) -> Unit | None:
