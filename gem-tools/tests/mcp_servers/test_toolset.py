@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 
-from gem.errors import BadArguments, MissingRequirement
-from gem_tools.choosing import as_tools
+from gem import registry
+from gem.errors import BadArguments
 from gem_tools.mcp import McpTools, McpUnavailable
 from gem_tools.mcp.contents import as_name
 from mcp_servers.conftest import Offered, Offers
@@ -117,11 +119,18 @@ def test_a_server_that_never_answers_is_given_up(raw: Raw) -> None:
         raw("silent", start_timeout_s=0.5)
 
 
-def test_without_the_sdk_the_error_says_how_to_install_it() -> None:
-    try:
-        import mcp  # noqa: F401
-    except ImportError:
-        with pytest.raises(MissingRequirement, match=r'pip install "mcp>=2\.3,<3"'):
-            as_tools({"id": "mcp", "command": ["a"]})
-    else:
-        pytest.skip("the SDK is installed")
+def test_it_asks_for_what_the_extra_installs() -> None:
+    extra = {
+        (wanted.name, wanted.specifier)
+        for wanted in map(Requirement, importlib.metadata.requires("gem-tools") or [])
+        if wanted.marker and wanted.marker.evaluate({"extra": "mcp"})
+    }
+
+    asked = {(wanted.name, wanted.specifier) for wanted in map(Requirement, requires("mcp"))}
+
+    assert asked
+    assert asked <= extra
+
+
+def requires(tool: str) -> tuple[str, ...]:
+    return registry.tool_spec(tool).requires
