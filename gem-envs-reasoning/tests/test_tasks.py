@@ -260,3 +260,13 @@ def test_copying_the_string_rarely_answers_what_to_insert() -> None:
         copied += env.solve() == tagged(shown)
 
     assert 0 < copied < 50
+
+
+def test_a_syllogism_is_as_often_false_as_true() -> None:
+    env = gem.make("rg:syllogism")
+    count = 0
+    for seed in range(400):
+        env.reset(seed=seed)
+        count += env.solve() == tagged("Yes")
+
+    assert 160 < count < 240
