@@ -17,21 +17,27 @@ from typing import Any, NamedTuple
 
 from gem_envs_math.grading.limits import Undefined, Unread
 
-__all__ = ["FLOATS", "POINTS", "At", "Kit", "Measured", "digits"]
+__all__ = ["FLOATS", "POINTS", "POSITIVE", "At", "Kit", "Measured", "digits"]
 
 _LARGEST = 1e200
 _LARGEST_POWER = 1e6
 _QUOTIENTS = {"cot": ("cos", "sin"), "sec": ("", "cos"), "csc": ("", "sin")}
-_POSITIVE, _NEGATIVE, _MIXED = (1, 1), (-1, -1), (1, -1)  # the signs that a symbol may have
-_POINTS = (
-    (_POSITIVE, Fraction(1)),
-    (_POSITIVE, Fraction(20)),
-    (_POSITIVE, Fraction(1, 5)),
-    (_POSITIVE, Fraction(300)),
-    (_NEGATIVE, Fraction(1)),
-    (_MIXED, Fraction(1)),
-    (_MIXED, Fraction(20)),
+_POINTS: tuple[tuple[int, int | None, Fraction], ...] = (
+    (1, None, Fraction(1)),
+    (-1, None, Fraction(1)),
+    (1, None, Fraction(20)),
+    (1, None, Fraction(1, 5)),
+    (1, None, Fraction(300)),
+    *((1, bit, Fraction(1)) for bit in range(5)),
 )
+"""A sign, the bit of a symbol's last character that turns it, and the size of the symbols.
+
+Of two symbols that differ in their last characters, signs differ at some point.
+"""
+
+POSITIVE = (0, 2, 3, 4)
+"""The points at which all symbols are positive."""
+
 POINTS = len(_POINTS)
 """How many points two expressions are compared at: of several sizes, for roots and logarithms."""
 
@@ -87,10 +93,10 @@ def digits() -> Kit:
     return Kit(
         epsilon=1e-198,
         proves=True,
-        number=lambda number: context.mpc(context.mpf(number.numerator) / number.denominator),
+        number=lambda number: context.mpf(number.numerator) / number.denominator,
         constants={
-            "e": context.mpc(context.e),
-            "\\pi": context.mpc(context.pi),
+            "e": context.mpf(context.e),
+            "\\pi": context.mpf(context.pi),
             "i": context.mpc(1j),
         },
         functions=functions | {"ln": context.log},
@@ -117,8 +123,10 @@ class At:
         if name == "\\infty":
             raise Unread("infinity is no number")
         rng = random.Random(f"{self.point} {name}".encode("utf-8", "replace"))
-        signs, size = _POINTS[self.point]
-        return self.number(rng.choice(signs) * size * Fraction(rng.randrange(400, 2400), 1009))
+        sign, bit, size = _POINTS[self.point]
+        if bit is not None and ord(name[-1]) >> bit & 1:
+            sign = -sign
+        return self.number(sign * size * Fraction(rng.randrange(400, 2400), 1009))
 
     def add(self, a: Measured, b: Measured) -> Measured:
         return self._rounded(a.number + b.number, a.error + b.error)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 
-from gem_envs_math.grading.field import Field
+from gem_envs_math.grading.field import CONSTANTS, Field
 from gem_envs_math.grading.grammar import Arithmetic, T, compute
 from gem_envs_math.grading.limits import Unread
-from gem_envs_math.grading.numeric import FLOATS, POINTS, At, Kit, Measured
+from gem_envs_math.grading.names import split_letters
+from gem_envs_math.grading.numeric import FLOATS, POINTS, POSITIVE, At, Kit, Measured
 from gem_envs_math.grading.shapes import Scalar
 from gem_envs_math.grading.tokens import Token
 from gem_envs_math.grading.units import LABEL, Unit
@@ -16,7 +17,7 @@ from gem_envs_math.grading.units import LABEL, Unit
 __all__ = ["same_scalar"]
 
 _CLOSE = 1e-100  # the error of values that prove by agreeing
-_ENOUGH = 2  # points
+_ENOUGH = 2  # points that agree
 _ONE = Fraction(1)
 _DEGREE = "degree"
 Factor = Fraction | str
@@ -83,9 +84,12 @@ def _scaled(does: Arithmetic[T], value: T, scale: int, factor: Factor) -> T:
 def _settle(a: Scalar, b: Scalar, factors: tuple[Factor, Factor], kit: Kit) -> bool | None:
     """Compare two expressions where both are defined, as far as the digits of a kit tell."""
     agreed = 0
+    is_simple = len(_symbols(a) | _symbols(b)) < 2  # the first points have both of its signs
     for point in range(POINTS):
         x, y = _value(tuple(a.tokens), point, kit), _value(tuple(b.tokens), point, kit)
         if x is None or y is None:
+            if kit.proves and point in POSITIVE and x is not y:
+                return None  # where symbols are positive, both must be defined
             continue
         at = At(point, kit)
         first = _scaled(at, x, a.scale, factors[0])
@@ -94,7 +98,14 @@ def _settle(a: Scalar, b: Scalar, factors: tuple[Factor, Factor], kit: Kit) -> b
         if abs(first.number - second.number) > 2 * error:
             return False
         agreed += error < _CLOSE
+        if agreed == _ENOUGH and kit.proves and is_simple:
+            return True
     return True if kit.proves and agreed >= _ENOUGH else None
+
+
+def _symbols(a: Scalar) -> set[str]:
+    names = {token.text for token in split_letters(a.tokens) if token.kind == "symbol"}
+    return names - CONSTANTS
 
 
 @lru_cache(maxsize=512)
