@@ -177,8 +177,7 @@ def _words(report: dict[str, Any]) -> str:
     """Return the last line of a traceback, or how the process ended without one."""
     if report["code"] < 0:
         return f"killed by signal {-report['code']}"
-    said = [line for line in report["said"].splitlines() if line.strip()]
-    return said[-1].strip()[:_MOST_WHY] if said else f"exit status {report['code']}"
+    return report["said"] or f"exit status {report['code']}"
 
 
 def _lost(result: ExecResult) -> Ending:

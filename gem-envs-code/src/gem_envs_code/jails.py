@@ -118,7 +118,7 @@ _places: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakK
 @asynccontextmanager
 async def place() -> AsyncIterator[None]:
     """Wait until one more problem may be graded on this loop: two at least, or one a core."""
-    most = max(2, os.cpu_count() or 1)
+    most = (os.cpu_count() or 1) + 2
     async with _places.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(most)):
         yield
 

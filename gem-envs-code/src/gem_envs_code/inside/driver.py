@@ -97,7 +97,7 @@ class _Driver:
             "is_late": ended.is_late,
             "is_full": max(len(ended.stdout), len(ended.stderr)) > most,
             "cpu_s": ended.cpu_s,
-            "said": ended.stderr[-_MOST_SAID:].decode("utf-8", "replace"),
+            "said": _last_line_of(ended.stderr),
             "size": len(ended.stdout),
         }
         return report, ended.stdout
@@ -148,6 +148,10 @@ def _own_type(error: Exception) -> str:
 
 def _last_line(error: BaseException) -> str:
     return traceback.format_exception_only(type(error), error)[-1].strip()[:_MOST_SAID]
+
+
+def _last_line_of(said: bytes) -> str:
+    return said.rstrip().rpartition(b"\n")[2][:_MOST_SAID].decode("utf-8", "replace").strip()
 
 
 def _compiled(text: str, name: str) -> types.CodeType:
