@@ -94,7 +94,7 @@ def types(session: nox.Session) -> None:
 @nox.session
 @nox.parametrize("name", list(IMPORT_NAMES), ids=list(IMPORT_NAMES))
 def isolation(session: nox.Session, name: str) -> None:
-    """Run each distribution's own tests but slow ones with nothing but core, skipped with extras."""
+    """Run each distribution's quick tests with nothing but core, those skipped with its extras."""
     neighbours = NEIGHBOURS.get(name, set())
     wheels = build_wheels(session, {"gem-core", name, *neighbours})
     report = Path(session.create_tmp(), "tests.xml")
