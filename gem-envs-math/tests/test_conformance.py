@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from types import ModuleType
 from typing import Any, ClassVar
 
 import pytest
@@ -35,3 +36,21 @@ def made_with_a_table(
 @pytest.mark.usefixtures("made_with_a_table")
 class TestGSM8K(EnvContract):
     env_id = "math:GSM8K"
+
+
+@pytest.fixture(scope="class")
+def made_with_any_answers(
+    request: pytest.FixtureRequest,
+    math_verify: ModuleType,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    rows = [{"problem": f"What is {n} x + x?", "answer": f"{n + 1}x"} for n in range(100)]
+    path = tmp_path_factory.mktemp("data") / "rows.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    request.cls.env_kwargs = {"data": str(path)}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("made_with_any_answers")
+class TestMATH500(EnvContract):
+    env_id = "eval:MATH500"
