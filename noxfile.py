@@ -19,6 +19,7 @@ nox.options.error_on_external_run = True
 nox.options.default_venv_backend = "virtualenv"  # brings the pip that builds the wheels
 
 CONSTRAINTS = "--constraint=constraints.txt"
+NO_COMPILE = "--no-compile"  # half of what pip takes; most modules of these are never imported
 IMPORT_NAMES = {
     "gem-core": "gem",
     "gem-envs-code": "gem_envs_code",
@@ -62,10 +63,8 @@ def quickstart(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Hold gem-core's own tests to full coverage, then run all others and docstring examples."""
-    install_checkout(session, "test")
-    session.install(CONSTRAINTS, *group("templates"))
+    install_checkout(session, "test", "templates", "servers")
     session.install(CONSTRAINTS, "--no-deps", "trl")  # it needs torch, and is not imported
-    session.install(CONSTRAINTS, *group("servers"))
     core, *others = TESTS
     session.run("coverage", "run", "-m", "pytest", "--quiet", core)
     session.run("coverage", "report")
@@ -105,7 +104,7 @@ def isolation(session: nox.Session, name: str) -> None:
             for each, wheel in wheels.items()
             if extra or each not in neighbours
         )
-        session.install(CONSTRAINTS, *group("test"), *built)
+        session.install(CONSTRAINTS, NO_COMPILE, *group("test"), *built)
         session.run("python", "-c", f"import {IMPORT_NAMES[name]}")
         if paths:
             xml = (f"--junit-xml={report}", "-ojunit_family=xunit1")
@@ -134,10 +133,11 @@ def group(name: str) -> tuple[str, ...]:
     return nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), name)
 
 
-def install_checkout(session: nox.Session, tools: str) -> None:
-    """Install a group of tools and every distribution of the checkout, extras included."""
+def install_checkout(session: nox.Session, *groups: str) -> None:
+    """Install groups of tools and every distribution of the checkout, extras included."""
+    tools = itertools.chain.from_iterable(map(group, groups))
     paths = (f"--editable=./{name}{EXTRAS.get(name, '')}" for name in IMPORT_NAMES)
-    session.install(CONSTRAINTS, *group(tools), *paths)
+    session.install(CONSTRAINTS, NO_COMPILE, *tools, *paths)
 
 
 def build_wheels(session: nox.Session, names: set[str]) -> dict[str, Path]:

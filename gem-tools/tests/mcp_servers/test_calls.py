@@ -14,6 +14,8 @@ from gem.content import observation_text
 from gem.tools import ToolContext, answer
 from mcp_servers.conftest import Offered
 
+pytestmark = pytest.mark.slow
+
 Raw = Callable[..., Offered]
 
 

@@ -18,6 +18,8 @@ from gem.tools import ToolContext, answer
 from gem_tools.mcp import McpTools
 from mcp_servers.conftest import RAW, Offered
 
+pytestmark = pytest.mark.slow
+
 Raw = Callable[..., Offered]
 
 

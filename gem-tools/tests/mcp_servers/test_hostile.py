@@ -15,6 +15,8 @@ from gem_tools.mcp import McpUnavailable
 from mcp_servers.conftest import Offered, Offers
 from mcp_servers.raw_server import RESULTS, answers
 
+pytestmark = pytest.mark.slow
+
 Raw = Callable[..., Offered]
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from mcp_servers.conftest import Offers
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_published_server_tells_the_time(offers: Offers) -> None:
     pytest.importorskip("mcp_server_time", reason="the group `servers` is not installed")

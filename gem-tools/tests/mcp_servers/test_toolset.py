@@ -17,6 +17,8 @@ from gem_tools.mcp import McpTools, McpUnavailable
 from gem_tools.mcp.contents import as_name
 from mcp_servers.conftest import Offered, Offers
 
+pytestmark = pytest.mark.slow
+
 Raw = Callable[..., Offered]
 
 

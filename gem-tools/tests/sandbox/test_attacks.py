@@ -26,6 +26,8 @@ import pytest
 from gem_tools.sandbox import ExecRequest, ExecResult
 from gem_tools.sandbox.bwrap import BwrapSandbox
 
+pytestmark = pytest.mark.slow
+
 _AS_ORDINARY = ["setpriv", "--reuid=54321", "--regid=54321", "--clear-groups"]
 _HEADER_LINES = 10
 _PATIENCE_S = 20.0
