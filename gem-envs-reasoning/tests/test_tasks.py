@@ -270,3 +270,30 @@ def test_a_syllogism_is_as_often_false_as_true() -> None:
         count += env.solve() == tagged("Yes")
 
     assert 160 < count < 240
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["thread", "process"])
+def test_verdicts_are_the_same_on_every_backend(backend: str) -> None:
+    ids = [f"rg:{name}" for name in ("countdown", "simple_integration", "list_functions", "codeio")]
+
+    async def prints(**kwargs: Any) -> dict[tuple[int, int], str]:
+        run = gem.rollout(_solver, ids, episodes=8, seed=1, **kwargs)
+        found = [episode async for episode in run]
+        assert sum(bool(episode.success) for episode in found) == len(found)
+        return {(each.env_index, each.episode_index): each.fingerprint() for each in found}
+
+    alone = asyncio.run(prints(concurrency=1))
+    workers = {"num_workers": 2} if backend == "process" else {}
+
+    assert asyncio.run(prints(backend=backend, **workers)) == alone
+
+
+class _Solver:
+    wants = ("solution",)
+
+    def __call__(self, request: gem.Request) -> str:
+        return request.solution or ""
+
+
+_solver = _Solver()
