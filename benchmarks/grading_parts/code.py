@@ -125,7 +125,8 @@ class _Reference:
 
     def __enter__(self) -> _Reference:
         self._process = subprocess.Popen(
-            [reference_python(), str(Path(__file__).with_name("code_reference.py"))],
+            [reference_python(), "-m", "benchmarks.grading_parts.code_reference"],
+            cwd=Path(__file__).parents[2],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -40,9 +40,11 @@ _MODULES: dict[Role, list[str]] = {
 _HEAVY = re.compile(r"^[ \t]*(?:import|from)[ \t]+(numpy|sympy|scipy|pandas)\b", re.MULTILINE)
 _START = """\
 import marshal, sys, types
-for name, code in {codes!r}:
+with open(0, "rb", closefd=False) as stdin:
+    codes = marshal.load(stdin)
+for name, code in codes:
     module = sys.modules[name] = types.ModuleType(name)
-    exec(marshal.loads(code), module.__dict__)
+    exec(code, module.__dict__)
 for name in [name for name in sys.modules if name.startswith(("gem_envs_code.", "gem_tools."))]:
     del sys.modules[name]
 {imports}module.main()
@@ -91,8 +93,9 @@ async def open_jail(options: Options, role: Role, *, memory_mb: int, program: st
     """
     from gem_tools.sandbox import ExecRequest
 
-    code = _START.format(codes=_codes(role), imports=_imports(program))
-    return await keep_sandbox(options).open(ExecRequest(code, memory_mb=memory_mb))
+    start = _START.format(imports=_imports(program))
+    request = ExecRequest(start, stdin=_codes(role), memory_mb=memory_mb)
+    return await keep_sandbox(options).open(request)
 
 
 def _imports(program: str) -> str:
@@ -101,15 +104,16 @@ def _imports(program: str) -> str:
 
 
 @functools.cache
-def _codes(role: Role) -> list[tuple[str, bytes]]:
+def _codes(role: Role) -> bytes:
     """Return the modules of a jail, compiled: jails have the interpreter that runs this."""
     folder = Path(inside.__file__).parent
-    names = _MODULES[role]
-    return [
-        (f"{inside.__name__}.{name}", marshal.dumps(compile(text, f"{name}.py", "exec")))
-        for name in names
-        for text in [(folder / f"{name}.py").read_text(encoding="utf-8")]
-    ]
+    return marshal.dumps(
+        [
+            (f"{inside.__name__}.{name}", compile(text, f"{name}.py", "exec"))
+            for name in _MODULES[role]
+            for text in [(folder / f"{name}.py").read_text(encoding="utf-8")]
+        ]
+    )
 
 
 _places: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
@@ -117,7 +121,7 @@ _places: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakK
 
 @asynccontextmanager
 async def place() -> AsyncIterator[None]:
-    """Wait until one more problem may be graded on this loop: two at least, or one a core."""
+    """Wait until one more problem may be graded on this loop: two more at once than cores."""
     most = (os.cpu_count() or 1) + 2
     async with _places.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(most)):
         yield
