@@ -199,6 +199,8 @@ class At:
         size = float(abs(number))
         if not (size <= _LARGEST and error <= _LARGEST):
             raise OverflowError("a number without bound")
+        if number and size < 1 / _LARGEST:
+            raise OverflowError("a number whose error would be lost")
         return Measured(number, error + self.kit.epsilon * size)
 
     def _applied(self, function: Callable[[Any], Any], a: Measured) -> Measured:
