@@ -68,7 +68,7 @@ def latex(text: str) -> str:
     r"""Return the text with the signs of Unicode that stand for LaTeX written as LaTeX.
 
     >>> latex("2√3 ≤ x²")
-    '2\\sqrt 3 \\le  x^{2}'
+    '2\\sqrt{3} \\le  x^{2}'
     """
     if text.isascii():
         return text
