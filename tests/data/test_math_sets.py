@@ -16,6 +16,9 @@ import gem
 
 pytestmark = pytest.mark.slow
 
+Asked = tuple[int, "str | None"]
+"""A task, and what is answered; None: the solution."""
+
 OURS = {"question": "problem", "answer": "answer"}
 SETS = {
     "GSM8K, train": ("math:GSM8K", "gsm8k/train.jsonl", 7473),
@@ -102,16 +105,18 @@ def test_hostile_answers_among_good_ones_of_many_environments_lose_nothing(
     _, file, count = SETS["MATH train 4,500"]
     lines = (local_data / file).read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines] + OPEN + STUCK
-    good = [(task % count, None) for task in range(8900)]
+    good: list[Asked] = [(task % count, None) for task in range(8900)]
     good += [(count + task, OPEN[task]["problem"]) for task in range(len(OPEN))]
-    bad = [(task, HOSTILE[task % len(HOSTILE)].format(task % 40 + 9)) for task in range(900)]
+    bad: list[Asked] = [
+        (task, HOSTILE[task % len(HOSTILE)].format(task % 40 + 9)) for task in range(900)
+    ]
     stuck = count + len(OPEN)
     bad += [(stuck + task % len(STUCK), ENDLESS.format("sin", task % 12)) for task in range(100)]
-    asked: list[tuple[int, str | None]] = random.Random(0).sample([*good, *bad], 10_000)
+    asked = random.Random(0).sample([*good, *bad], 10_000)
     expected = dict.fromkeys(good, True) | dict.fromkeys(bad, False)
-    unlike: list[tuple[int, str | None, Any]] = []
+    unlike: list[tuple[Asked, Any]] = []
 
-    def work(waiting: Iterator[tuple[int, str | None]], turn: threading.Lock) -> None:
+    def work(waiting: Iterator[Asked], turn: threading.Lock) -> None:
         env = gem.make("math:Math12K", data=rows)
         while True:
             with turn:
@@ -122,7 +127,7 @@ def test_hostile_answers_among_good_ones_of_many_environments_lose_nothing(
             env.reset(task=task)
             step = env.step(str(env.solve()) if answer is None else rf"\boxed{{{answer}}}")
             if step.info["success"] != expected[each]:
-                unlike.append((*each, step.info))
+                unlike.append((each, step.info))
 
     waiting, turn = iter(asked), threading.Lock()
     with ThreadPoolExecutor(64) as threads:
