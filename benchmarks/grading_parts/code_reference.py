@@ -9,6 +9,7 @@ from typing import Any
 
 
 def main() -> None:
+    """Answer each line of tasks, and each null after it, with the seconds that grading took."""
     from datasets import Dataset
     from gem.envs.code_env import CodeEnv  # type: ignore[import-not-found]
 

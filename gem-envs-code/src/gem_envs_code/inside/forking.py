@@ -100,7 +100,8 @@ class Forks:
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
             resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
             status = _status_of(work)
-            threading._shutdown()  # type: ignore[attr-defined]  # waits for threads, as an end does
+            if threading.active_count() > 1:
+                threading._shutdown()  # type: ignore[attr-defined]  # waits, as an end does
             atexit._run_exitfuncs()
         finally:
             if not _flush():
