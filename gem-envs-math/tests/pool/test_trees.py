@@ -41,6 +41,13 @@ print(pool.stats()["server"], flush=True)
 if child:
     os.wait()
 """
+NARROW = """
+import json, resource, sys
+from gem_envs_math.pool import Pool
+_, hard = resource.getrlimit(resource.RLIMIT_AS)
+resource.setrlimit(resource.RLIMIT_AS, (256 << 20, hard))
+print(json.dumps(Pool("hazards:verify").ask("keep 150", "keep 150")), flush=True)
+"""
 SHARE = """
 import json, multiprocessing, sys
 import hazards
@@ -117,3 +124,9 @@ def test_the_end_of_who_started_the_server_is_not_the_servers(pool: Pool) -> Non
         server = facts(program)["server"]
         program.communicate("")
     assert pool.stats()["server"] == server
+
+
+def test_the_limits_of_who_started_the_server_are_not_the_servers() -> None:
+    with started(NARROW) as program:
+        assert facts(program) == ["right", "compared"]
+        program.communicate("")

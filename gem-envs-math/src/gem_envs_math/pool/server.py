@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import resource
 import selectors
 import signal
 import socket
@@ -268,6 +269,8 @@ def main(target: str, limits: tuple[Any, ...], warm: Sequence[tuple[str, str]]) 
     descriptor, written = sys.argv[1:]
     for number in (signal.SIGINT, signal.SIGHUP):  # a terminal's are not for it
         signal.signal(number, signal.SIG_IGN)
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))  # who began this may have had less
     process, began = written.split("-")
     listener = socket.socket(fileno=int(descriptor))
     load = partial(load_target, target)
