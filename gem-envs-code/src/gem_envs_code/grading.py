@@ -25,7 +25,9 @@ from gem_envs_code.suites import Assertion, Call, Stream
 
 __all__ = ["grade"]
 
-_MOST_AT_ONCE = 16
+_AHEAD_S, _MOST_AHEAD = 0.05, 16
+"""CPU seconds and tests that are spent in vain at most where a test turns out to be wrong."""
+
 _LONG = 1 << 18
 
 
@@ -80,7 +82,7 @@ class _Grading:
                     yield outcome
 
     async def _of_answers(self, candidate: Candidate) -> AsyncGenerator[Outcome, None]:
-        """Compare answers: of a few tests at once, as long as all goes well."""
+        """Compare answers: of the first test alone, then of as many as are quick to run."""
         tests, at, size = self._problem.tests, 0, 1
         async with Checker(self._problem.checker, self._limits, self._options) as checker:
             while at < len(tests):
@@ -89,7 +91,8 @@ class _Grading:
                     endings = await candidate.run([test.input for test in streams])
                     for test, ending in zip(streams, endings, strict=False):
                         yield await self._judged(test, ending, checker)
-                    at, size = at + len(endings), min(4 * size, _MOST_AT_ONCE)
+                    at += len(endings)
+                    size = _affordable(max(ending.cpu_s for ending in endings))
                 else:
                     yield await self._called(tests[at], candidate)
                     at += 1
@@ -162,6 +165,11 @@ class _Grading:
         if ending.verdict == "error" and ending.why.startswith("AssertionError"):
             return Outcome("wrong", ending.why)
         return Outcome(ending.verdict, ending.why)
+
+
+def _affordable(cpu_s: float) -> int:
+    """Return how many tests of this length may run ahead of the comparison of their outputs."""
+    return max(1, min(_MOST_AHEAD, int(_AHEAD_S / max(cpu_s, 1e-6))))
 
 
 def _together(tests: Sequence[object]) -> list[Stream]:
