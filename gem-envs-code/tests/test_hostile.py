@@ -40,7 +40,7 @@ for _ in range(5):
     if os.fork() == 0:
         os.setsid()
         for _ in range(600):
-            print(14, flush=True)
+            print("still here", flush=True)
             time.sleep(0.1)
         os._exit(0)
 """,
