@@ -109,7 +109,7 @@ def isolation(session: nox.Session, name: str) -> None:
         if paths:
             xml = (f"--junit-xml={report}", "-ojunit_family=xunit1")
             session.run("pytest", "-rs", "-m", "not slow", *xml, *paths)
-        paths = with_skips(report, f"{name}/tests")
+        paths = with_skips(report)
 
 
 @nox.session
@@ -148,11 +148,18 @@ def build_wheels(session: nox.Session, names: set[str]) -> dict[str, Path]:
     return {name: next(folder.glob(f"{name.replace('-', '_')}-*.whl")) for name in sorted(names)}
 
 
-def with_skips(report: Path, folder: str) -> list[str]:
-    """Return the files in which a test was skipped; the folder where one is of another place."""
+def with_skips(report: Path) -> list[str]:
+    """Return the files in which a test was skipped."""
     cases = ET.parse(report).iter("testcase")
-    files = {case.get("file", "") for case in cases if case.find("skipped") is not None}
-    return sorted(files) if all(file.startswith(folder) for file in files) else [folder]
+    skipped = {case.get("classname", "") for case in cases if case.find("skipped") is not None}
+    return sorted({str(test_file(name)) for name in skipped})
+
+
+def test_file(name: str) -> Path:
+    """Return the file of `folder.module.Class`; what a class inherits is run where it is."""
+    parts = name.split(".")
+    paths = (Path(*parts[:end]).with_suffix(".py") for end in range(len(parts), 0, -1))
+    return next(path for path in paths if path.is_file())
 
 
 def unused(folder: Path) -> Path:
