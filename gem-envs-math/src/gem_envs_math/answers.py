@@ -18,14 +18,14 @@ import re
 from fractions import Fraction
 from typing import Literal
 
+from gem.parsing import boxed, last_boxed
+
 __all__ = ["LONGEST", "Verdict", "boxed", "grade", "last_boxed", "read_number"]
 
 Verdict = Literal["right", "wrong", "unreadable"]
 
 LONGEST = 200
 """Characters of the longest number that is read; what is longer is not a number."""
-
-_BRACES = re.compile(r"\\boxed\s*\{|\\[{}]|[{}]")
 
 _COMMA = r"(?:,\\!|,|\{,\}|\\,)"
 _WHOLE = rf"(?:[0-9]{{1,3}}(?:{_COMMA}[0-9]{{3}})+|[0-9]+)"
@@ -35,41 +35,6 @@ _PART = r"\{\s*([+-]?[0-9]+)\s*\}"
 _FRAC = rf"\\[dt]?frac\s*{_PART}\s*{_PART}"
 _NUMBER = re.compile(rf"(?P<sign>[+-]?)\s*(?:\\?\$)?\s*(?:{_RATIO}|{_FRAC}|{_DECIMAL})\s*(?:\\?%)?")
 _SEPARATORS = str.maketrans("", "", ",{}\\!")
-
-
-def boxed(answer: str) -> str:
-    r"""Write an answer as a policy is asked to.
-
-    >>> boxed("18")
-    '\\boxed{18}'
-    """
-    return f"\\boxed{{{answer}}}"
-
-
-def last_boxed(text: str) -> str | None:
-    r"""Return what is inside the last `\boxed{...}` whose braces are balanced, None without one.
-
-    Of two that are nested the inner one is the last.
-
-    >>> last_boxed(r"Not \boxed{7} but \boxed{\frac{1}{2}}, as \boxed{ shows.")
-    '\\frac{1}{2}'
-    """
-    start = text.find("\\boxed")
-    if start < 0:
-        return None
-    opened: list[int] = []  # where the inside of each open brace starts; -1 if it is no box
-    first, last = -1, -1
-    for found in _BRACES.finditer(text, start):
-        token = found.group()
-        if token == "}":
-            inside = opened.pop() if opened else -1
-            if inside > first:
-                first, last = inside, found.start()
-        elif token == "{":
-            opened.append(-1)
-        elif len(token) > 2:
-            opened.append(found.end())
-    return None if first < 0 else text[first:last]
 
 
 def read_number(text: str) -> Fraction | None:

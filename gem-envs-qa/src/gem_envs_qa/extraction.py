@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
+from gem.parsing import last_boxed
 from gem.parsing.cursor import outside_thought
 
 __all__ = ["AnswerForm", "example", "find_answer", "written"]
@@ -24,7 +25,6 @@ __all__ = ["AnswerForm", "example", "find_answer", "written"]
 AnswerForm = Literal["answer", "boxed"]
 
 _OPEN, _CLOSE = "<answer>", "</answer>"
-_BRACES = re.compile(r"\\boxed\s*\{|\\[{}]|[{}]")
 _TEXT = re.compile(r"\\(?:text|textbf|textrm|mathrm|mathbf)\s*\{([^{}]*)\}")
 
 
@@ -63,22 +63,8 @@ def _last_tagged(text: str) -> str | None:
 
 
 def _last_boxed(text: str) -> str | None:
-    start = text.find("\\boxed")
-    if start < 0:
-        return None
-    opened: list[int] = []  # where the inside of each open brace starts; -1 if it is no box
-    first, last = -1, -1
-    for found in _BRACES.finditer(text, start):
-        token = found.group()
-        if token == "}":
-            inside = opened.pop() if opened else -1
-            if inside > first:
-                first, last = inside, found.start()
-        elif token == "{":
-            opened.append(-1)
-        elif len(token) > 2:
-            opened.append(found.end())
-    return None if first < 0 else _without_text_mode(text[first:last].strip())
+    inside = last_boxed(text)
+    return None if inside is None else _without_text_mode(inside.strip())
 
 
 def _without_text_mode(inside: str) -> str:

@@ -5,12 +5,11 @@ Takes time in proportion to the reply's length, whatever it holds.
 
 from __future__ import annotations
 
-import re
+from gem.parsing import find_boxed
 
 __all__ = ["answer_in", "tagged"]
 
 _OPEN, _CLOSE = "<answer>", "</answer>"
-_BRACES = re.compile(r"\\boxed\{|[{}]")
 
 
 def tagged(answer: str) -> str:
@@ -26,11 +25,11 @@ def answer_in(reply: str) -> str | None:
     >>> answer_in("So <answer> 4 </answer>"), answer_in(r"\boxed{x^{2}}"), answer_in("4")
     ('4', 'x^{2}', None)
     """
-    tags, box = _in_tags(reply), _in_box(reply)
+    tags, box = _in_tags(reply), find_boxed(reply)
     if tags is None or (box is not None and box[1] > tags[1]):
         return None if box is None else reply[box[0] : box[1]].strip()
     answer = reply[tags[0] : tags[1]].strip()
-    inner = _in_box(answer) if answer.startswith("\\boxed{") else None
+    inner = find_boxed(answer) if answer.startswith("\\boxed{") else None
     is_whole = inner is not None and inner == (len("\\boxed{"), len(answer) - 1)
     return answer[inner[0] : inner[1]].strip() if inner and is_whole else answer
 
@@ -39,15 +38,3 @@ def _in_tags(text: str) -> tuple[int, int] | None:
     end = text.rfind(_CLOSE)
     start = text.rfind(_OPEN, 0, end) if end >= 0 else -1
     return None if start < 0 else (start + len(_OPEN), end)
-
-
-def _in_box(text: str) -> tuple[int, int] | None:
-    """Return where the content of the box that is closed last begins and ends."""
-    found, open_braces = None, list[int]()
-    for brace in _BRACES.finditer(text):
-        if brace.group() != "}":
-            open_braces.append(brace.end() if len(brace.group()) > 1 else -1)
-        elif open_braces:
-            start = open_braces.pop()
-            found = found if start < 0 else (start, brace.start())
-    return found

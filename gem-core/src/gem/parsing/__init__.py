@@ -1,4 +1,4 @@
-"""Read tool calls out of what a policy answered: one format a file.
+"""Read tool calls, and boxed answers, out of what a policy answered: one format a file.
 
 Whatever the text, reading it raises nothing and takes time in proportion to its length. What
 looks like a call and is none is an error that the policy can read. Knows nothing about which
@@ -8,6 +8,7 @@ tools there are, or how they are called.
 from __future__ import annotations
 
 from gem.parsing.any_of import AnyOf
+from gem.parsing.boxed import boxed, find_boxed, last_boxed
 from gem.parsing.calls import Malformed, Parsed, ParsedCall, Parser
 from gem.parsing.fences import Fences
 from gem.parsing.hermes import Hermes
@@ -26,4 +27,7 @@ __all__ = [
     "Parser",
     "Pythonic",
     "Tags",
+    "boxed",
+    "find_boxed",
+    "last_boxed",
 ]
