@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -151,14 +152,15 @@ def build_wheels(session: nox.Session, names: set[str]) -> dict[str, Path]:
 def with_skips(report: Path) -> list[str]:
     """Return the files in which a test was skipped."""
     cases = ET.parse(report).iter("testcase")
-    skipped = {case.get("classname", "") for case in cases if case.find("skipped") is not None}
-    return sorted({str(test_file(name)) for name in skipped})
+    skipped = (case for case in cases if case.find("skipped") is not None)
+    return sorted({str(test_file(case.attrib)) for case in skipped})
 
 
-def test_file(name: str) -> Path:
-    """Return the file of `folder.module.Class`; what a class inherits is run where it is."""
-    parts = name.split(".")
-    paths = (Path(*parts[:end]).with_suffix(".py") for end in range(len(parts), 0, -1))
+def test_file(case: Mapping[str, str]) -> Path:
+    """Return a test's file, of `folder.module.Class`; what a class inherits is run where it is."""
+    place = case["classname"] or case["name"]  # a whole module that was skipped has a name alone
+    names = place.split(".")
+    paths = (Path(*names[:end]).with_suffix(".py") for end in range(len(names), 0, -1))
     return next(path for path in paths if path.is_file())
 
 
