@@ -35,7 +35,7 @@ IMPORT_NAMES = {
 SOURCES = [f"{name}/src" for name in IMPORT_NAMES]
 TESTS = [*(f"{name}/tests" for name in IMPORT_NAMES), "tests"]
 EXTRAS = {
-    "gem-core": "[data]",
+    "gem-core": "[data,progress]",
     "gem-envs-code": "[data,sandbox]",
     "gem-envs-games": "[textarena,wiki]",
     "gem-envs-math": "[data,verify,visual]",
