@@ -17,7 +17,7 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 from gem_envs_code import inside
@@ -37,14 +37,25 @@ _MODULES: dict[Role, list[str]] = {
     "examiner": ["values", "examiner"],
     "checker": ["checker"],
 }
+_PREPARES = {"bwrap"}
 _HEAVY = re.compile(r"^[ \t]*(?:import|from)[ \t]+(numpy|sympy|scipy|pandas)\b", re.MULTILINE)
-_START = """\
+_LOAD = """\
+import marshal, sys, types
+for name, code in marshal.loads({codes!r}):
+    module = sys.modules[name] = types.ModuleType(name)
+    exec(code, module.__dict__)
+"""
+_LOAD_HERE = """\
 import marshal, sys, types
 with open(0, "rb", closefd=False) as stdin:
     codes = marshal.load(stdin)
 for name, code in codes:
     module = sys.modules[name] = types.ModuleType(name)
     exec(code, module.__dict__)
+"""
+_START = """\
+import sys
+module = sys.modules[{name!r}]
 for name in [name for name in sys.modules if name.startswith(("gem_envs_code.", "gem_tools."))]:
     del sys.modules[name]
 {imports}module.main()
@@ -73,8 +84,17 @@ def keep_sandbox(options: Options) -> Sandbox:
         if options not in _kept:
             if not _kept:
                 atexit.register(_close)
-            _kept[options] = make_sandbox(name, **json.loads(given))
+            _kept[options] = make_sandbox(name, **_prepared(name, json.loads(given)))
         return _kept[options]
+
+
+def _prepared(name: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Have our programs loaded once, before there is a jail, by a sandbox that can."""
+    if name not in _PREPARES:
+        return given
+    every = dict.fromkeys(module for modules in _MODULES.values() for module in modules)
+    ours = _LOAD.format(codes=_codes(*every))
+    return {**given, "preparations": [*given.get("preparations", ()), ours]}
 
 
 def _close() -> None:
@@ -93,8 +113,12 @@ async def open_jail(options: Options, role: Role, *, memory_mb: int, program: st
     """
     from gem_tools.sandbox import ExecRequest
 
-    start = _START.format(imports=_imports(program))
-    request = ExecRequest(start, stdin=_codes(role), memory_mb=memory_mb)
+    start = _START.format(name=_full(role), imports=_imports(program))
+    if options[0] in _PREPARES:
+        request = ExecRequest(start, memory_mb=memory_mb)
+    else:
+        codes = _codes(*_MODULES[role])
+        request = ExecRequest(_LOAD_HERE + start, stdin=codes, memory_mb=memory_mb)
     return await keep_sandbox(options).open(request)
 
 
@@ -104,16 +128,20 @@ def _imports(program: str) -> str:
 
 
 @functools.cache
-def _codes(role: Role) -> bytes:
-    """Return the modules of a jail, compiled: jails have the interpreter that runs this."""
+def _codes(*names: str) -> bytes:
+    """Return modules, compiled: jails have the interpreter that runs this."""
     folder = Path(inside.__file__).parent
     return marshal.dumps(
         [
-            (f"{inside.__name__}.{name}", compile(text, f"{name}.py", "exec"))
-            for name in _MODULES[role]
+            (_full(name), compile(text, f"{name}.py", "exec"))
+            for name in names
             for text in [(folder / f"{name}.py").read_text(encoding="utf-8")]
         ]
     )
+
+
+def _full(name: str) -> str:
+    return f"{inside.__name__}.{name}"
 
 
 _places: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()

@@ -272,3 +272,18 @@ def test_work_on_the_engine_calls_a_sandbox_without_a_detour(sandbox: BwrapSandb
         return [(await sandbox.run(ExecRequest(f"print({number})"))).stdout for number in range(2)]
 
     assert asyncio.run(on_engine(run_twice())) == [b"0\n", b"1\n"]
+
+
+def test_a_program_finds_what_its_sandbox_prepared() -> None:
+    long = "x" * (1 << 18)
+    statement = f"import sys, types; sys.modules['ready'] = types.SimpleNamespace(text={long!r})"
+    try:
+        sandbox = BwrapSandbox(preparations=[statement])
+    except SandboxError:
+        pytest.skip("bubblewrap is not installed")
+    try:
+        result = asyncio.run(sandbox.run(ExecRequest("import ready; print(len(ready.text))")))
+    finally:
+        sandbox.close()
+
+    assert (result.stdout, result.stderr) == (b"262144\n", b"")

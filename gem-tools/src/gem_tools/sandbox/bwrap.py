@@ -44,7 +44,8 @@ class BwrapSandbox:
     sympy too), `max_parallel` how many programs run at once, None for one a core and at least four.
     `max_processes`, `max_open_files`, `disk_mb` and `max_disk_files` bound each program, its
     threads counted as processes. At most `max_sessions` are open at once; they take no place of
-    `max_parallel`.
+    `max_parallel`. `preparations` are your own statements, which run once, before there is any
+    program: what they load is there when a program starts.
 
     Raises SandboxUnavailable where the machine has no bubblewrap.
     """
@@ -62,6 +63,7 @@ class BwrapSandbox:
         max_open_files: int = 64,
         disk_mb: int = 64,
         max_disk_files: int = 4096,
+        preparations: Sequence[str] = (),
     ) -> None:
         bwrap = walls.find_bwrap()
         if bwrap is None:
@@ -80,7 +82,8 @@ class BwrapSandbox:
             groups=groups,
         )
         self._kept = {
-            kind: _Kept(partial(start, preparations=loaded)) for kind, loaded in _KINDS.items()
+            kind: _Kept(partial(start, preparations=(*loaded, *preparations)))
+            for kind, loaded in _KINDS.items()
         }
         self._most = max_parallel or max(4, os.cpu_count() or 1)
         self._places: asyncio.Semaphore | None = None

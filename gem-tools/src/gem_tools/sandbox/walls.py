@@ -28,6 +28,7 @@ _LINKED = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
 _FROM_ETC = ("/etc/ld.so.cache", "/etc/alternatives")
 _ENVIRONMENT = {
     "LANG": "C.UTF-8",
+    "LD_BIND_NOW": "1",  # else every fork looks for the same functions again, and copies pages
     "MALLOC_ARENA_MAX": "2",  # each arena takes address space, which is limited
     "OMP_NUM_THREADS": "1",  # a process with threads cannot be forked safely
     "OPENBLAS_NUM_THREADS": "1",

@@ -76,11 +76,13 @@ class Zygote:
             "limits": self._limits._asdict(),
         }
         python = [str(walls.interpreter()), *_PYTHON_OPTIONS]
-        command = [*python, str(theirs.fileno()), json.dumps(settings)]
-        with theirs:
+        command = [*python, str(theirs.fileno())]
+        with theirs, tempfile.TemporaryFile() as told:  # preparations may be long
+            told.write(json.dumps(settings).encode("ascii"))
+            told.seek(0)
             self._process = subprocess.Popen(
                 walls.walled(self._bwrap, self._packages, command),
-                stdin=subprocess.DEVNULL,
+                stdin=told,
                 stdout=self._said,
                 stderr=self._said,
                 pass_fds=[theirs.fileno()],

@@ -24,7 +24,9 @@ from gem_tools.sandbox.inside.rest import Rest
 
 __all__ = ["main"]
 
-_SAMPLE_S = 0.02
+_SAMPLE_S, _LONGEST_SAMPLE_S = 0.02, 0.1
+_FILLED_PER_S = 6 << 30
+"""How fast the processes of a jail are taken to fill memory: with more room, samples are rarer."""
 
 
 class _Zygote:
@@ -35,14 +37,14 @@ class _Zygote:
         self._watched: dict[int, int] = {}  # a number: how many bytes its jail may hold
         self._resting: dict[int, Rest] = {}
         self._asleep: dict[int, int] = {}  # as watched, but for what cannot grow
+        self._next_sample = 0.0
         self._own_bytes = memory.held_bytes([os.getpid()], sys.maxsize)
 
     def serve(self) -> None:
         poll = select.poll()
         poll.register(self._control.fileno(), select.POLLIN)
-        next_sample = time.monotonic()
         while True:
-            wait = max(next_sample - time.monotonic(), 0) * 1000 if self._watched else None
+            wait = max(self._next_sample - time.monotonic(), 0) * 1000 if self._watched else None
             for descriptor, _ in poll.poll(wait):
                 if descriptor in self._running:
                     poll.unregister(descriptor)
@@ -54,9 +56,8 @@ class _Zygote:
                 started = self._obey(json.loads(packet))
                 if started is not None:
                     poll.register(started, select.POLLIN)
-            if self._watched and time.monotonic() >= next_sample:
+            if self._watched and time.monotonic() >= self._next_sample:
                 self._sample()
-                next_sample = time.monotonic() + _SAMPLE_S
 
     def _obey(self, order: dict[str, Any]) -> int | None:
         if order["what"] == "make":
@@ -66,6 +67,7 @@ class _Zygote:
             return None
         if order["what"] == "watch":
             self._watched[process] = order["bytes"] + self._own_bytes
+            self._sample_before(order["bytes"])
         elif order["what"] == "rest":
             self._resting[process] = Rest()
         elif process in self._resting:
@@ -76,6 +78,7 @@ class _Zygote:
         self._resting.pop(process).end()
         if process in self._asleep:
             self._watched[process] = self._asleep.pop(process)
+            self._sample_before(0)
 
     def _make(self) -> int | None:
         with contextlib.ExitStack() as opened:
@@ -98,15 +101,24 @@ class _Zygote:
         os.close(descriptor)
         os.waitpid(process, 0)
 
+    def _sample_before(self, room: int) -> None:
+        """Take the next sample before a jail can have filled so many bytes."""
+        after_s = max(_SAMPLE_S, room / _FILLED_PER_S)
+        self._next_sample = min(self._next_sample, time.monotonic() + after_s)
+
     def _sample(self) -> None:
+        self._next_sample = time.monotonic() + _LONGEST_SAMPLE_S
         for process, family in memory.families(self._watched).items():
             most = self._watched[process]
-            if memory.held_bytes(family, most) > most:
+            held = memory.held_bytes(family, most)
+            if held > most:
                 del self._watched[process]
                 self._tell({"what": "over", "process": process})  # first, so that it is known why
                 os.kill(process, signal.SIGKILL)
             elif process in self._resting and self._resting[process].is_complete(family[1:]):
                 self._asleep[process] = self._watched.pop(process)
+            else:
+                self._sample_before(most - held)
 
     def _tell(self, report: dict[str, Any], descriptors: list[int] | None = None) -> None:
         socket.send_fds(self._control, [json.dumps(report).encode("ascii")], descriptors or [])
@@ -127,10 +139,13 @@ def _new_ends(opened: contextlib.ExitStack) -> tuple[dict[str, int], dict[str, i
 
 
 def main() -> None:
-    """Serve the pool at the other end of the descriptor that is the first argument."""
+    """Serve the pool at the other end of the descriptor that is the first argument.
+
+    Its settings are read from stdin.
+    """
     control = socket.socket(fileno=int(sys.argv[1]))
     try:
-        settings = json.loads(sys.argv[2])
+        settings = json.load(sys.stdin)
         _take_user(settings["user"])
         sys.path += settings["packages"]
         program.offer_exit()
