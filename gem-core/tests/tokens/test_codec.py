@@ -24,6 +24,13 @@ MOVING = (
 )
 """Shows what the system says with the last user's message, as Mistral's first ones do."""
 
+LATE = (
+    "{% if messages[-1].role == 'tool' %}Tools were used.{% endif %}"
+    "{% for m in messages %}{{ m.role }}: {{ m.content }}</s>{% endfor %}"
+    "{% if add_generation_prompt %}assistant: {% endif %}"
+)
+"""Begins otherwise where a tool spoke last."""
+
 
 def play(
     codec: ChatCodec,
@@ -152,6 +159,51 @@ def test_results_of_tools_are_shown_as_the_template_shows_them(
     assert ids is not None
     assert tokenizer.decode(ids) == shown(tokenizer, messages)
     assert "<tool_response>\n2\n</tool_response>" in tokenizer.decode(ids)
+
+
+def test_all_that_was_said_since_a_user_spoke_is_compared(
+    tokenizer_of: Callable[..., Any],
+) -> None:
+    tokenizer = tokenizer_of("qwen2_5")
+    turns = [("Call.", [Message("tool", "42", call_id="c1")]), ("It is 42.", user("And?"))]
+
+    ids, messages = play(ChatCodec(tokenizer), [HELLO], turns)
+
+    assert ids is not None
+    assert tokenizer.decode(ids) == shown(tokenizer, messages)
+
+
+def test_a_beginning_that_depends_on_the_end_is_a_rewrite(tokenizer_of: Callable[..., Any]) -> None:
+    codec = ChatCodec(tokenizer_of("late", LATE))
+
+    still, _ = play(codec, [HELLO], [("Yes.", user("And?"))])
+    changed, _ = play(codec, [HELLO], [("Yes.", [Message("tool", "42", call_id="c1")])])
+
+    assert still is not None
+    assert changed is None
+
+
+def test_a_tokenizer_may_have_no_end(tokenizer_of: Callable[..., Any]) -> None:
+    class Bytes:
+        eos_token_id: int | None = None
+        all_special_ids: list[int] = []  # noqa: RUF012 - never changed
+
+        def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
+            return list(text.encode())
+
+        def decode(self, token_ids: Sequence[int], *, skip_special_tokens: bool) -> str:
+            return bytes(token_ids).decode()
+
+        def apply_chat_template(self, conversation: Any, **options: Any) -> str:
+            said = [f"{each['role']}: {each['content']}\n" for each in conversation]
+            return "".join([*said, "assistant: " if options["add_generation_prompt"] else ""])
+
+    codec = ChatCodec(Bytes())
+
+    ids, _ = play(codec, [HELLO], [("Yes.", user("And?"))])
+
+    assert codec.stop_ids == frozenset()
+    assert bytes(ids or ()).decode() == "user: Hello.\nassistant: Yes.\nuser: And?\nassistant: "
 
 
 def test_tools_are_part_of_the_opening_alone(tokenizer_of: Callable[..., Any]) -> None:

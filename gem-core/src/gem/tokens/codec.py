@@ -8,6 +8,7 @@ about episodes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from gem.content import Message, TextPart
@@ -148,11 +149,7 @@ class ChatCodec:
 
     def _base(self, messages: Sequence[Message], tools: Tools) -> _Base:
         """Return the smallest conversation to render turns after, found once for each kind."""
-        roles = []
-        for each in messages:
-            if each.role == "assistant":
-                break
-            roles.append(each.role)
+        roles = [*takewhile(lambda role: role != "assistant", (each.role for each in messages))]
         key = (tuple(roles), bool(tools))
         if key not in self._bases:
             self._bases[key] = self._probed(roles, tools)
