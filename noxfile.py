@@ -20,7 +20,6 @@ nox.options.error_on_external_run = True
 nox.options.default_venv_backend = "virtualenv"  # brings the pip that builds the wheels
 
 CONSTRAINTS = "--constraint=constraints.txt"
-NO_COMPILE = "--no-compile"  # half of what pip takes; most modules of these are never imported
 IMPORT_NAMES = {
     "gem-core": "gem",
     "gem-envs-code": "gem_envs_code",
@@ -105,7 +104,7 @@ def isolation(session: nox.Session, name: str) -> None:
             for each, wheel in wheels.items()
             if extra or each not in neighbours
         )
-        session.install(CONSTRAINTS, NO_COMPILE, *group("test"), *built)
+        session.install(CONSTRAINTS, *group("test"), *built)
         session.run("python", "-c", f"import {IMPORT_NAMES[name]}")
         if paths:
             xml = (f"--junit-xml={report}", "-ojunit_family=xunit1")
@@ -138,7 +137,7 @@ def install_checkout(session: nox.Session, *groups: str) -> None:
     """Install groups of tools and every distribution of the checkout, extras included."""
     tools = itertools.chain.from_iterable(map(group, groups))
     paths = (f"--editable=./{name}{EXTRAS.get(name, '')}" for name in IMPORT_NAMES)
-    session.install(CONSTRAINTS, NO_COMPILE, *tools, *paths)
+    session.install(CONSTRAINTS, *tools, *paths)
 
 
 def build_wheels(session: nox.Session, names: set[str]) -> dict[str, Path]:

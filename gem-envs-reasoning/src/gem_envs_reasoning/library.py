@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import threading
+import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -122,7 +123,9 @@ _is_repaired = False
 def _data_sets() -> Mapping[str, Any]:
     """Return the library's classes by task, the library imported and repaired."""
     global _is_repaired
-    from reasoning_gym.factory import DATASETS  # heavy: 3 s, 110 MB
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # of what it imports, if not yet compiled
+        from reasoning_gym.factory import DATASETS  # heavy: 3 s, 110 MB
 
     if not _is_repaired:
         from gem_envs_reasoning.repairs import repair_modules
