@@ -177,7 +177,7 @@ def test_data_of_another_type_is_refused(data: Any) -> None:
 
 def test_nothing_to_read_from_is_refused() -> None:
     with pytest.raises(BadArguments, match="data="):
-        DatasetMath()
+        DatasetMath(grader="number")
 
 
 def test_an_unknown_option_of_reset_is_refused(env: DatasetMath) -> None:
