@@ -16,7 +16,7 @@ import socket
 import sys
 from typing import Any, NamedTuple, NoReturn
 
-from gem_tools.sandbox.inside import cells, channel, forks, kernel, program, seccomp
+from gem_tools.sandbox.inside import cells, channel, kernel, program, seccomp
 from gem_tools.sandbox.inside.frames import read_message
 
 __all__ = ["MOST_DESCRIPTORS", "Limits", "address_space", "be_program", "build", "give_up"]
@@ -73,7 +73,6 @@ def _be_first(limits: Limits, ends: dict[str, int], user: int, group: int, mappe
     seccomp.install()
     process = os.fork()
     if process == 0:
-        forks.own_all_processes()
         try:
             be_program(limits, ends, mapped)
         except BaseException as error:  # noqa: BLE001 - nothing may return into the zygote
@@ -144,7 +143,7 @@ def be_program(limits: Limits, ends: dict[str, int], mapped: int) -> NoReturn:
     main = program.be_fresh(job["arguments"])
     if job["is_session"]:
         orders.detach()
-        sys.modules |= {module.__name__: module for module in (channel, forks, cells)}
+        sys.modules |= {module.__name__: module for module in (channel, cells)}
     orders.close()
     program.run_and_exit(lambda: program.run_program(job["code"], main))
 
