@@ -27,6 +27,7 @@ LAYERS: dict[str, dict[str, Any]] = {
     "concat_chat": {},
     "concat_chat_on_reset": {},
     "frame_stack": {"size": 2},
+    "system_prompt": {"text": "Be brief."},
     "transform_observation": {"function": "builtins:str.title"},
     "transform_action": {"function": "builtins:str.strip"},
     "transform_reward": {"function": "operator:neg"},

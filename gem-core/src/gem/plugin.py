@@ -50,6 +50,13 @@ plugin = PluginManifest(
             layer="observation",
         ),
         WrapperSpec(
+            id="system_prompt",
+            target="gem.wrappers.system_prompt:SystemPrompt",
+            summary="Open every episode with a message of the system.",
+            blocking=False,
+            layer="observation",
+        ),
+        WrapperSpec(
             id="transform_observation",
             target="gem.wrappers.transform_observation:TransformObservation",
             summary="Pass every observation through a function.",
