@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import itertools
 import logging
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -46,6 +48,9 @@ EXTRAS = {
 }
 NEIGHBOURS = {"gem-envs-code": {"gem-tools"}}
 """The distributions of ours that a distribution's extras name."""
+CONTRACTS = ["oat", "openrlhf", "tinker", "trl", "verl", "rl2", "roll"]
+CHECKOUTS = {"rl2", "roll"}
+"""The frameworks that come as a checkout: their contract runs where it is told a folder."""
 QUICKSTART = """
     gem-env eval game:GuessTheNumber-v0-hard game:Mastermind-v0-hard math:Arithmetic-v0
     --policy solver --policy random --episodes 200 --seed 0
@@ -113,6 +118,29 @@ def isolation(session: nox.Session, name: str) -> None:
 
 
 @nox.session
+@nox.parametrize("name", CONTRACTS, ids=CONTRACTS)
+def contract(session: nox.Session, name: str) -> None:
+    """Drive an adapter by its framework's own code: `-- trl [--record]`, `-- rl2 CHECKOUT`.
+
+    Without a name, those of the registry whose content is not that of their committed result.
+    """
+    asked, *rest = session.posargs or [""]
+    folder = Path("gem-integrations/contracts", name)
+    if asked not in ("", name):
+        session.skip(f"{asked} was asked for")
+    if not asked and (name in CHECKOUTS or is_current(name)):
+        session.skip("it needs a checkout" if name in CHECKOUTS else "its result is of this code")
+    install_frameworks(session, folder)
+    options = [f"--framework={name}", *(each for each in rest if each.startswith("--"))]
+    environment = {"HF_HUB_OFFLINE": "1"}
+    if name in CHECKOUTS:
+        checkout = str(Path(rest[0]).resolve())
+        options.append(f"--checkout={checkout}")
+        environment["PYTHONPATH"] = checkout
+    session.run("pytest", "-c", f"{folder.parent}/pytest.ini", *options, folder, env=environment)
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """Check the documentation: Python blocks, commands, help pages, docstring examples."""
     install_checkout(session, "test")
@@ -138,6 +166,22 @@ def install_checkout(session: nox.Session, *groups: str) -> None:
     tools = itertools.chain.from_iterable(map(group, groups))
     paths = (f"--editable=./{name}{EXTRAS.get(name, '')}" for name in IMPORT_NAMES)
     session.install(CONSTRAINTS, *tools, *paths)
+
+
+def install_frameworks(session: nox.Session, folder: Path) -> None:
+    """Install what a contract pins; `unresolved.txt` lists what pip would refuse to resolve."""
+    ours = [f"./{name}" for name in ("gem-core", "gem-envs-games", "gem-integrations", "gem-tools")]
+    session.install(f"--requirement={folder}/requirements.txt", "pytest", "pytest-timeout", *ours)
+    if (unresolved := folder / "unresolved.txt").exists():
+        session.install(
+            "--no-deps", "--ignore-requires-python", f"--requirement={unresolved}", silent=False
+        )
+
+
+def is_current(name: str) -> bool:
+    """Whether an adapter's contract was last passed by the code that is here."""
+    script = "gem-integrations/contracts/content.py"
+    return subprocess.run([sys.executable, script, name], check=False).returncode == 0
 
 
 def build_wheels(session: nox.Session, names: set[str]) -> dict[str, Path]:

@@ -1,0 +1,183 @@
+"""The frameworks that adapters are for: which versions, and whether what is here is one of them.
+
+Knows nothing about environments, and imports a framework only to look at its signatures.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.util
+import inspect
+import json
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from packaging.specifiers import SpecifierSet
+
+from gem.errors import GemError
+
+__all__ = ["FRAMEWORKS", "Framework", "FrameworkError", "drift", "recorded", "require", "signature"]
+
+
+class FrameworkError(GemError):
+    """A framework is absent, of another version, or not as it was. `command` installs one."""
+
+    def __init__(self, message: str, *, framework: str, command: str) -> None:
+        super().__init__(message)
+        self.framework = framework
+        self.command = command
+
+
+class Framework(NamedTuple):
+    """One framework. `versions` is empty where it comes as a checkout, which has none to trust."""
+
+    name: str
+    module: str
+    distribution: str
+    versions: str
+    command: str
+
+
+FRAMEWORKS: Mapping[str, Framework] = {
+    each.name: each
+    for each in (
+        Framework(
+            "oat",
+            "oat",
+            "oat-llm",
+            ">=0.2.4,<0.3",
+            'pip install "oat-llm==0.2.4"',
+        ),
+        Framework(
+            "openrlhf",
+            "openrlhf",
+            "openrlhf",
+            ">=0.11.2,<0.12",
+            'pip install "openrlhf==0.11.2"',
+        ),
+        Framework(
+            "rl2",
+            "RL2",
+            "RL2",
+            "",
+            "git clone https://github.com/ChenmienTan/RL2 && export PYTHONPATH=$PWD/RL2",
+        ),
+        Framework(
+            "roll",
+            "roll",
+            "roll",
+            "",
+            "git clone https://github.com/alibaba/ROLL && export PYTHONPATH=$PWD/ROLL",
+        ),
+        Framework(
+            "tinker",
+            "tinker_cookbook",
+            "tinker-cookbook",
+            ">=0.5,<0.6",
+            'pip install "tinker==0.38.0" "tinker-cookbook==0.5.0"',
+        ),
+        Framework(
+            "trl",
+            "trl",
+            "trl",
+            ">=1.16,<1.17",
+            'pip install "trl==1.16.0"',
+        ),
+        Framework(
+            "verl",
+            "verl",
+            "verl",
+            ">=0.9.1,<0.10",
+            'pip install "verl==0.9.1" cachetools uvicorn fastapi',
+        ),
+    )
+}
+
+
+def require(name: str) -> None:
+    """Raise FrameworkError unless a supported version of the framework is here, as recorded.
+
+    An adapter calls this as it is imported, before it touches the framework.
+    """
+    framework = FRAMEWORKS[name]
+    found = _found(framework)
+    if found is None:
+        raise _error(framework, "is not installed here")
+    if framework.versions and not SpecifierSet(framework.versions).contains(
+        found, prereleases=True
+    ):
+        raise _error(framework, f"is installed here as {found}")
+    changes = list(drift(name))
+    if changes:
+        raise _error(framework, f"({found}) is not as this adapter knows it: {'; '.join(changes)}")
+
+
+def _found(framework: Framework) -> str | None:
+    """Return the version that is here, None where none is."""
+    if not framework.versions:
+        return "a checkout" if importlib.util.find_spec(framework.module) else None
+    try:
+        return importlib.metadata.version(framework.distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _error(framework: Framework, what: str) -> FrameworkError:
+    supported = framework.versions or f"the commit {recorded(framework.name)['recorded_from']}"
+    return FrameworkError(
+        f"The adapter for {framework.name} was asked for, and {framework.distribution} {what}. "
+        f"Supported: {supported}. Run: {framework.command}",
+        framework=framework.name,
+        command=framework.command,
+    )
+
+
+def recorded(name: str) -> dict[str, Any]:
+    """Return what was recorded: `recorded_from`, and `signatures` by "module:attribute"."""
+    text = files(__package__).joinpath("recorded", f"{name}.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def drift(name: str) -> Iterator[str]:
+    """Yield, in a line each, how the signatures here differ from the recorded ones."""
+    for target, known in recorded(name)["signatures"].items():
+        try:
+            live = signature(target)
+        except (ImportError, AttributeError) as error:
+            yield f"{target} cannot be found ({type(error).__name__}: {error})"
+            continue
+        if live != known:
+            yield f"{target} takes {' '.join(live)}, and took {' '.join(known)}"
+
+
+def signature(target: str) -> list[str]:
+    """Return the parameters of "module:attribute" in order: "name", "name=", "*name", "**name".
+
+    Those that are taken by keyword alone stand behind "*". Of a class that stores fields, a
+    dataclass or a pydantic model, the parameters are the fields.
+    """
+    module, _, path = target.partition(":")
+    found: Any = importlib.import_module(module)
+    for name in path.split("."):
+        found = getattr(found, name)
+    return list(_written(inspect.signature(found)))
+
+
+def _written(found: inspect.Signature) -> Iterator[str]:
+    marks: dict[Any, str] = {
+        inspect.Parameter.VAR_POSITIONAL: "*",
+        inspect.Parameter.VAR_KEYWORD: "**",
+    }
+    is_open = True
+    for each in found.parameters.values():
+        if is_open and each.kind is inspect.Parameter.KEYWORD_ONLY:
+            yield "*"
+        is_open = is_open and each.kind not in (
+            inspect.Parameter.KEYWORD_ONLY,
+            inspect.Parameter.VAR_POSITIONAL,
+        )
+        default = "" if each.default is inspect.Parameter.empty else "="
+        yield f"{marks.get(each.kind, '')}{each.name}{default}"
