@@ -136,7 +136,7 @@ def _error(framework: Framework, what: str) -> FrameworkError:
 
 def recorded(name: str) -> dict[str, Any]:
     """Return what was recorded: `recorded_from`, and `signatures` by "module:attribute"."""
-    text = files(__package__).joinpath("recorded", f"{name}.json").read_text(encoding="utf-8")
+    text = (files(__package__) / "recorded" / f"{name}.json").read_text(encoding="utf-8")
     found: dict[str, Any] = json.loads(text)
     return found
 
