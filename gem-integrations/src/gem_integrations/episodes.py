@@ -7,7 +7,7 @@ is the framework's to see, and its exception goes there as it is.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -16,7 +16,7 @@ from gem.content import Message
 from gem.errors import BadArguments, GemError
 from gem.planning import Assignment
 from gem.tokens import ChatCodec, Sampled, TokenPolicy, Trajectory
-from gem.tokens.codec import OnRewrite, Tokenizer
+from gem.tokens.codec import Tokenizer
 
 __all__ = ["EnvOptions", "Row", "UnplayableError", "one_row", "play"]
 
@@ -43,7 +43,7 @@ class EnvOptions(BaseModel):
     system_prompt: str | None = None
     max_turns: int | None = None
     max_turn_tokens: int | None = None
-    on_rewrite: OnRewrite = "refuse"
+    on_rewrite: Literal["refuse", "keep"] = "refuse"
     template_options: Mapping[str, Any] = {}
     step_timeout_s: float | None = None
 

@@ -1,0 +1,99 @@
+"""One error says what is wrong with a framework: absent, of another version, or changed."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gem_integrations
+from gem_integrations import frameworks
+from gem_integrations.frameworks import FRAMEWORKS, Framework, FrameworkError, drift, require
+
+RECORDS = Path(gem_integrations.__file__).parent / "recorded"
+PYTEST = Framework("tool", "pytest", "pytest", ">=1", 'pip install "pytest>=8"')
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return a function that makes pytest the framework `tool`, with these signatures known."""
+
+    def know(signatures: dict[str, list[str]], **changes: str) -> None:
+        monkeypatch.setitem(frameworks.FRAMEWORKS, "tool", PYTEST._replace(**changes))
+        record = {"recorded_from": "8.0", "signatures": signatures}
+        monkeypatch.setattr(frameworks, "recorded", lambda name: record)
+
+    return know
+
+
+@pytest.mark.parametrize("name", sorted(FRAMEWORKS))
+def test_every_framework_has_a_record_of_what_its_adapter_calls(name: str) -> None:
+    record = json.loads((RECORDS / f"{name}.json").read_text())
+
+    assert record["recorded_from"]
+    assert record["signatures"]
+
+
+@pytest.mark.parametrize("name", sorted(FRAMEWORKS))
+def test_an_absent_framework_is_one_error_with_the_command(name: str) -> None:
+    if frameworks._found(FRAMEWORKS[name]):
+        pytest.skip(f"{name} is installed")
+    with pytest.raises(FrameworkError, match="is not installed here") as caught:
+        require(name)
+
+    assert caught.value.command in str(caught.value)
+    assert "Supported: " in str(caught.value)
+
+
+def test_a_version_outside_of_the_range_is_named_with_those_inside(known: Any) -> None:
+    known({}, versions=">=1,<2")
+
+    with pytest.raises(FrameworkError) as caught:
+        require("tool")
+
+    here = importlib.metadata.version("pytest")
+    assert f"pytest is installed here as {here}" in str(caught.value)
+    assert "Supported: >=1,<2. Run: pip install" in str(caught.value)
+
+
+def test_what_is_as_it_was_recorded_is_accepted(known: Any) -> None:
+    known({"json:loads": frameworks.signature("json:loads")})
+
+    require("tool")
+
+
+def test_a_changed_signature_is_told_from_a_missing_name(known: Any) -> None:
+    known({"json:dumps": ["obj"], "json:nothing": [], "no_such_module:x": []})
+
+    changed, missing, nowhere = drift("tool")
+
+    assert changed.startswith("json:dumps takes obj * skipkeys= ")
+    assert changed.endswith("and took obj")
+    assert "json:nothing cannot be found (AttributeError" in missing
+    assert "no_such_module:x cannot be found (ModuleNotFoundError" in nowhere
+    with pytest.raises(FrameworkError, match="is not as this adapter knows it: json:dumps takes"):
+        require("tool")
+
+
+def test_a_checkout_is_known_by_its_commit(known: Any) -> None:
+    known({}, versions="", module="no_such_module")
+
+    with pytest.raises(FrameworkError, match=r"Supported: the commit 8\.0"):
+        require("tool")
+
+
+def test_a_signature_shows_what_may_be_left_out_and_what_needs_a_name() -> None:
+    assert frameworks.signature("gem_integrations.episodes:one_row") == ["episode", "codec"]
+    assert frameworks.signature("gem_integrations.episodes:play")[:6] == [
+        "options",
+        "engine",
+        "codec",
+        "*",
+        "seed",
+        "task=",
+    ]
+    assert frameworks.signature("contextlib:contextmanager") == ["func"]
+    assert frameworks.signature("builtins:print")[0] == "*args"
