@@ -1,0 +1,105 @@
+"""Write the data set that trainers ask for, a row an episode; an environment writes the prompt.
+
+    python -m gem_integrations.rows game:GuessTheNumber-v0-hard --count 1000 --out train.jsonl
+
+The rows are the episodes that `gem.rollout` plays with the same seed. Knows nothing about any
+framework but the names of the columns that its loader insists on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from gem.errors import BadArguments, GemError
+from gem.planning import plan_episodes
+
+__all__ = ["Start", "main", "rows", "start_of"]
+
+
+class Start(NamedTuple):
+    """What fixes an episode. `task` is None where the seed chooses it."""
+
+    seed: int
+    task: int | None
+
+
+def rows(
+    env_id: str,
+    *,
+    count: int | Literal["all"],
+    seed: int = 0,
+    env_kwargs: Mapping[str, Any] | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each of `count` episodes; "all" is every task of a finite set once.
+
+    `seed` and `task`, which is there where the tasks are finite, fix the episode; `label` is both
+    in JSON. `prompt` and `input` only name it: no model sees them. The other columns are for the
+    metrics that loaders keep by source.
+
+    Raises the errors of `gem.make` and `gem.rollout`.
+    """
+    planned = plan_episodes(env_id, episodes=count, seed=seed, env_kwargs=env_kwargs)
+    for index, each in enumerate(planned):
+        name = f"Episode {index} of {env_id} from seed {seed}"
+        start = {"seed": each.seed} if each.task is None else {"seed": each.seed, "task": each.task}
+        yield {
+            "prompt": [{"role": "user", "content": name}],
+            "input": name,
+            "label": json.dumps(start),
+            **start,
+            "data_source": env_id,
+            "datasource": env_id,
+            "extra_info": {"index": index},
+        }
+
+
+def start_of(row: Mapping[str, Any], *, otherwise: str = "seed") -> Start:
+    """Return the seed and task of a row. `otherwise` is a column that stands for a missing seed.
+
+    Raises BadArguments where there is no seed, or what is there is no int.
+    """
+    seed: Any = row.get(otherwise) if row.get("seed") is None else row["seed"]
+    task = row.get("task")
+    try:
+        return Start(operator.index(seed), None if task is None else operator.index(task))
+    except TypeError:
+        raise BadArguments(
+            f"A row of the data set has seed={seed!r} and task={task!r}, and they fix the episode: "
+            "the seed is an int, the task is one or is not there. `python -m gem_integrations.rows "
+            "ENV --out FILE` writes such rows.",
+            subject="row",
+        ) from None
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write rows as JSON lines. Ends with status 2 and a line on stderr where it cannot."""
+    parser = argparse.ArgumentParser(
+        prog="python -m gem_integrations.rows", description="Write a data set of episodes."
+    )
+    parser.add_argument("env_id", metavar="ENV", help="an environment, as `gem-env list` has it")
+    parser.add_argument("--count", type=_count, default=1000, help="1000 by default, or `all`")
+    parser.add_argument("--seed", type=int, default=0, help="another one, other episodes")
+    parser.add_argument(
+        "--env-kwargs", type=json.loads, metavar="JSON", help="arguments of the environment"
+    )
+    parser.add_argument("--out", type=Path, required=True, help="the file to write, .jsonl")
+    asked = parser.parse_args(arguments)
+    try:
+        made = rows(asked.env_id, count=asked.count, seed=asked.seed, env_kwargs=asked.env_kwargs)
+        lines = [json.dumps(row) + "\n" for row in made]
+    except GemError as error:
+        parser.error(str(error))
+    asked.out.write_text("".join(lines), encoding="utf-8")
+
+
+def _count(text: str) -> int | Literal["all"]:
+    return "all" if text == "all" else int(text)
+
+
+if __name__ == "__main__":
+    main()
