@@ -32,6 +32,18 @@ SEEDS = (29, 194, 13, 3)
 
 GUESSES = (25, 12, 37, 44, 6)
 
+CALL = "<lookup>the number</lookup>"
+"""What calls the tool of `TOOLS`; give it to the script as what it says first."""
+
+TOOLS = {"wrappers": [{"id": "tools", "tools": ["harness:lookup"], "format": "tags"}]}
+"""Options that add a tool."""
+
+
+@gem.tool
+def lookup(text: str) -> str:
+    """Look something up."""
+    return f"Nothing is known of {text}."
+
 
 class Paying(gem.Env):
     """Pays 1, 2, 3, ... for whatever is said, until `length` turns are over; may raise at one."""
@@ -77,24 +89,32 @@ def chat_tokenizer() -> Any:
     return tokenizer
 
 
-def scripted(tokenizer: Any, prompt_ids: Sequence[int], budget: int | None = None) -> Sampled:
-    """Answer as the script says for this prompt: a guess in a box, cut where the budget ends."""
+def scripted(
+    tokenizer: Any, prompt_ids: Sequence[int], budget: int | None = None, *, first: str = ""
+) -> Sampled:
+    """Answer as the script says for this prompt: a guess in a box, cut where the budget ends.
+
+    `first` is said at the first turn instead.
+    """
     turn = tokenizer.decode(list(prompt_ids)).count(OPENER) - 1
     text = rf"Turn {turn}: \boxed{{{GUESSES[turn % len(GUESSES)]}}}"
+    text = first if turn == 0 and first else text
     ids = [*tokenizer.encode(text, add_special_tokens=False), tokenizer.eos_token_id]
     kept = ids if budget is None else ids[:budget]
     logprobs = [-0.125 * (turn + 1) - at / 64 for at in range(len(kept))]  # exact in float32
     return Sampled(kept, logprobs, "stop" if kept == ids else "length")
 
 
-def expected(tokenizer: Any, seed: int, *, limit: int | None = None, **changes: Any) -> Row:
+def expected(
+    tokenizer: Any, seed: int, *, limit: int | None = None, first: str = "", **changes: Any
+) -> Row:
     """Play the game without any framework. `limit` is of all that follows the prompt."""
     options = EnvOptions.of({**GAME, **changes})
     codec = options.codec(tokenizer)
 
     async def engine(request: gem.Request) -> Sampled:
         assert request.prompt_ids is not None
-        return scripted(tokenizer, request.prompt_ids, request.token_budget)
+        return scripted(tokenizer, request.prompt_ids, request.token_budget, first=first)
 
     episode = asyncio.run(play(options, engine, codec, seed=seed, max_response_tokens=limit))
     return one_row(episode, codec)
