@@ -1,0 +1,252 @@
+"""Play GEM's environments as those of Tinker's cookbook, which samples and hands in the tokens.
+
+The cookbook steps an episode token by token of its own making; here `gem.rollout` plays it, and
+waits for each answer until the cookbook has it. Knows nothing about sampling or training.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+from gem_integrations.frameworks import require
+
+require("tinker")
+
+import chz
+import tinker
+from tinker_cookbook.rl.rollout_limits import RolloutLimits
+from tinker_cookbook.rl.types import (
+    ActionExtra,
+    Env,
+    EnvGroupBuilder,
+    InitialObservationOverflow,
+    Metrics,
+    RLDataset,
+    RLDatasetBuilder,
+    StepResult,
+)
+from tinker_cookbook.tokenizer_utils import get_tokenizer
+
+import gem
+from gem.seeding import episode_seed
+from gem.tokens import ChatCodec, Sampled
+from gem_integrations.episodes import EnvOptions, play
+
+__all__ = ["GemDataset", "GemDatasetBuilder", "GemEnv", "GemGroupBuilder", "GemOptions"]
+
+_REASONS = {"terminated": "completed"}  # the cookbook's word; the others are ours
+
+
+class GemOptions(EnvOptions):
+    """The options of every adapter; `max_trajectory_tokens` bounds a whole sequence.
+
+    The cookbook takes several sequences an episode, so `on_rewrite` may be, and is, "split".
+    """
+
+    on_rewrite: Literal["split", "refuse", "keep"] = "split"  # type: ignore[assignment]
+    max_trajectory_tokens: int | None = None
+
+    @property
+    def limits(self) -> RolloutLimits:
+        """The limits that the cookbook keeps: it alone can cut an answer."""
+        return RolloutLimits(
+            max_turn_tokens=self.max_turn_tokens, max_trajectory_tokens=self.max_trajectory_tokens
+        )
+
+
+class _Rewards(gem.Wrapper):
+    """Keep the rewards as they come, since the record of them comes last. Not on record itself."""
+
+    def __init__(self, env: gem.Env, rewards: list[float]) -> None:
+        super().__init__(env)
+        self._rewards, self.spec = rewards, env.spec
+
+    def on_step(self, action: str, step: gem.Step) -> gem.Step:
+        self._rewards.append(float(step.reward))
+        return step
+
+
+class GemEnv(Env):  # type: ignore[misc]
+    """One episode, which `seed` and `task` fix; `episode` is its record once it has ended.
+
+    An environment that fails ends its episode with what it had earned; one that fails before the
+    first observation has an empty one, with reward 0. Raises UnplayableError where the template
+    cannot show the conversation.
+    """
+
+    def __init__(
+        self,
+        options: GemOptions,
+        codec: ChatCodec,
+        *,
+        seed: int,
+        task: int | None = None,
+        repeat: int = 0,
+    ) -> None:
+        self.rollout_limits = options.limits  # the cookbook's loop looks for this name
+        self.episode: gem.Episode | None = None
+        self._rewards: list[float] = []
+        layer = partial(_Rewards, rewards=self._rewards)
+        unlimited = {"max_turn_tokens": None, "wrappers": (*options.layers, layer)}
+        played = options.model_copy(update={**unlimited, "system_prompt": None})
+        self._play = partial(play, played, self._ask, codec, seed=seed, task=task, repeat=repeat)
+        self._stop = sorted(codec.stop_ids)
+        self._playing: asyncio.Task[gem.Episode] | None = None
+
+    async def initial_observation(
+        self,
+    ) -> tuple[tinker.ModelInput, list[int]] | InitialObservationOverflow:
+        """Begin the episode, and return the first prompt."""
+        self._expect()
+        self._playing = asyncio.ensure_future(self._play())
+        request = await self._asked()
+        if request is None:
+            return InitialObservationOverflow(
+                reward=0.0, metrics=self._metrics(), logs=self._logs()
+            )
+        return self._prompt(request), self._stop
+
+    async def step(self, action: list[int], *, extra: ActionExtra | None = None) -> StepResult:
+        """Take in an answer; the next observation is all tokens so far, what is new included."""
+        reason = (extra or {}).get("stop_reason")
+        self._expect()
+        self._answer.set_result(Sampled(action, None, reason))
+        request = await self._asked()
+        if request is None:
+            assert self.episode is not None
+            turns = self.episode.turns
+            return StepResult(
+                reward=turns[-1].reward if action else 0.0,
+                episode_done=True,
+                next_observation=tinker.ModelInput.empty(),
+                next_stop_condition=self._stop,
+                metrics=self._metrics(),
+                logs=self._logs(),
+            )
+        return StepResult(
+            reward=self._rewards[-1],
+            episode_done=False,
+            next_observation=self._prompt(request),
+            next_stop_condition=self._stop,
+        )
+
+    async def close(self) -> None:
+        """End an episode that the cookbook left, by a limit of its own or an error."""
+        if self._playing is not None and not self._playing.done():
+            self._playing.cancel()
+            await asyncio.wait([self._playing])
+
+    def _expect(self) -> None:
+        self._question: asyncio.Future[gem.Request] = asyncio.get_running_loop().create_future()
+
+    async def _ask(self, request: gem.Request) -> Sampled:
+        self._answer: asyncio.Future[Sampled] = asyncio.get_running_loop().create_future()
+        self._question.set_result(request)
+        return await self._answer
+
+    async def _asked(self) -> gem.Request | None:
+        """Return the next request, None where the episode has ended."""
+        assert self._playing is not None
+        await asyncio.wait([self._question, self._playing], return_when=asyncio.FIRST_COMPLETED)
+        if self._question.done():
+            return self._question.result()
+        self.episode = self._playing.result()
+        return None
+
+    def _prompt(self, request: gem.Request) -> tinker.ModelInput:
+        return tinker.ModelInput.from_ints(list(request.prompt_ids or ()))
+
+    def _metrics(self) -> Metrics:
+        episode = self.episode
+        assert episode is not None
+        reason = _REASONS.get(episode.stop_reason, episode.stop_reason)
+        metrics: Metrics = {f"stop/{reason}": 1.0, "env_error": float(episode.is_error)}
+        if episode.success is not None:
+            metrics["success"] = float(episode.success)
+        return metrics
+
+    def _logs(self) -> dict[str, str | int | float]:
+        assert self.episode is not None
+        facts = {"env_id": self.episode.env_id, "seed": self.episode.seed}
+        return {**facts, **({"error": self.episode.error} if self.episode.error else {})}
+
+
+@dataclass
+class GemGroupBuilder(EnvGroupBuilder):  # type: ignore[misc]
+    """A group of episodes that begin alike: one seed, or one task of a finite set."""
+
+    options: GemOptions
+    codec: ChatCodec
+    group_size: int
+    seed: int
+    task: int | None = None
+
+    async def make_envs(self) -> Sequence[GemEnv]:
+        """Return the environments of the group."""
+        self._envs = [
+            GemEnv(self.options, self.codec, seed=self.seed, task=self.task, repeat=repeat)
+            for repeat in range(self.group_size)
+        ]
+        return self._envs
+
+    async def cleanup(self) -> None:
+        """End what the cookbook left unfinished."""
+        for env in self.__dict__.pop("_envs", ()):
+            await env.close()
+
+    def logging_tags(self) -> list[str]:
+        """Return the id: metrics are told by environment."""
+        return [self.options.env_id]
+
+
+@dataclass(frozen=True)
+class GemDataset(RLDataset):  # type: ignore[misc]
+    """Groups of new episodes without end, of which `num_batches` times `batch_size` are used."""
+
+    options: GemOptions
+    codec: ChatCodec
+    batch_size: int
+    group_size: int
+    num_batches: int
+    seed: int = 0
+
+    def get_batch(self, index: int) -> Sequence[GemGroupBuilder]:
+        """Return the groups of one batch: the same ones whenever it is asked for."""
+        first = index * self.batch_size
+        return [
+            GemGroupBuilder(
+                self.options, self.codec, self.group_size, episode_seed(self.seed, 0, number)
+            )
+            for number in range(first, first + self.batch_size)
+        ]
+
+    def __len__(self) -> int:
+        return self.num_batches
+
+
+@chz.chz  # type: ignore[untyped-decorator, unused-ignore]
+class GemDatasetBuilder(RLDatasetBuilder):  # type: ignore[misc]
+    """The data set for a training configuration. `test_groups` of another seed test, if any."""
+
+    model_name_for_tokenizer: str
+    env_id: str
+    options: Mapping[str, Any] = chz.field(default_factory=dict)
+    batch_size: int
+    group_size: int
+    num_batches: int
+    test_groups: int = 0
+    seed: int = 0
+
+    async def __call__(self) -> tuple[GemDataset, GemDataset | None]:
+        """Return the data set to train on, and the one to test on."""
+        options = GemOptions.of({"env_id": self.env_id, **self.options})
+        codec = options.codec(get_tokenizer(self.model_name_for_tokenizer))
+        size = self.batch_size, self.group_size, self.num_batches
+        train = GemDataset(options, codec, *size, self.seed)
+        if not self.test_groups:
+            return train, None
+        return train, GemDataset(options, codec, self.test_groups, 1, 1, self.seed + 1)
