@@ -1,0 +1,142 @@
+"""verl: an agent loop that plays an environment, named by a YAML file."""
+
+from __future__ import annotations
+
+import logging
+import math
+from typing import Any
+from uuid import uuid4
+
+import gem
+from gem.tokens import Sampled
+from gem_integrations.episodes import EnvOptions, one_row, play
+from gem_integrations.frameworks import require
+from gem_integrations.rows import start_of
+
+require("verl")
+
+from omegaconf import OmegaConf
+from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopOutput
+from verl.utils.profiler import simple_timer
+
+__all__ = ["EnvAgentLoop"]
+
+_log = logging.getLogger(__name__)
+
+
+class EnvAgentLoop(AgentLoopBase):  # type: ignore[misc]
+    """Play an episode for each row of the data set: the one that its `seed` and `task` fix.
+
+    An entry of the file that `agent_loop_config_path` names states the options, those of
+    `EnvOptions`; a row without a `seed` plays its `index`. What the row's prompt says is not
+    used: the environment writes the prompt.
+
+    Raises BadArguments for other options and for a row that fixes no episode.
+    """
+
+    def __init__(
+        self,
+        trainer_config: Any,
+        server_manager: Any,
+        tokenizer: Any,
+        processor: Any,
+        dataset_cls: Any,
+        data_config: Any,
+        hf_model_type: str | None = None,
+        *,
+        name: str | None = None,
+        tools: Any = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(
+            trainer_config,
+            server_manager,
+            tokenizer,
+            processor,
+            dataset_cls,
+            data_config,
+            hf_model_type=hf_model_type,
+        )
+        stated = OmegaConf.merge({"template_options": self.apply_chat_template_kwargs}, options)
+        self.options = EnvOptions.of(OmegaConf.to_container(stated, resolve=True))
+
+    async def run(
+        self, sampling_params: dict[str, Any], priority: int = 0, **row: Any
+    ) -> AgentLoopOutput:
+        """Return the episode as verl takes it: its reward is the sum, `turn_scores` are its parts.
+
+        No response is longer than `response_length`. A first prompt of more than `prompt_length`
+        is not played, and costs its episode as a failing environment does: one token, masked.
+        """
+        seed, task = start_of(row, otherwise="index")
+        codec = self.options.codec(self.tokenizer)
+        engine = _Engine(self, sampling_params, int(priority))
+        episode = await play(
+            self.options,
+            engine,
+            codec,
+            seed=seed,
+            task=task,
+            max_response_tokens=self.rollout_config.response_length,
+        )
+        played = one_row(episode, codec)
+        return AgentLoopOutput(
+            prompt_ids=played.prompt_ids[-self.rollout_config.prompt_length :],
+            response_ids=played.response_ids,
+            response_mask=played.response_mask,
+            response_logprobs=played.response_logprobs if sampling_params["logprobs"] else None,
+            reward_score=math.fsum(played.rewards),
+            num_turns=2 * len(played.rewards),
+            metrics=engine.metrics,
+            extra_fields={
+                "turn_scores": played.rewards,
+                "tool_rewards": [],
+                "stop_reason": "prompt_length" if engine.is_too_long else episode.stop_reason,
+                **engine.versions,
+            },
+        )
+
+
+class _Engine:
+    """verl's servers as `play` asks them, and what they tell beside the tokens."""
+
+    def __init__(self, loop: EnvAgentLoop, sampling_params: dict[str, Any], priority: int) -> None:
+        config = loop.rollout_config
+        self._env_id = loop.options.env_id
+        self._servers = loop.server_manager
+        self._params = sampling_params
+        self._priority = priority
+        self._prompt_length = config.prompt_length
+        self._request_id = f"det-{priority}" if config.full_determinism else uuid4().hex
+        self.is_too_long = False
+        self.metrics: dict[str, float] = {}
+        self.versions: dict[str, Any] = {"min_global_steps": None, "max_global_steps": None}
+
+    async def __call__(self, request: gem.Request) -> Sampled:
+        ids = list(request.prompt_ids or ())
+        if request.turn == 0 and len(ids) > self._prompt_length:
+            self.is_too_long = True
+            _log.warning(
+                "An episode of %s is not played: its prompt has %d tokens, and "
+                "actor_rollout_ref.rollout.prompt_length is %d.",
+                self._env_id,
+                len(ids),
+                self._prompt_length,
+            )
+            return Sampled([])
+        with simple_timer("generate_sequences", self.metrics):
+            output = await self._servers.generate(
+                request_id=self._request_id,
+                prompt_ids=ids,
+                sampling_params={**self._params, "max_tokens": request.token_budget},
+                priority=self._priority,
+            )
+        self._note(output.extra_fields)
+        budget = request.token_budget  # not every server keeps to it
+        return Sampled(output.token_ids[:budget], (output.log_probs or [])[:budget] or None)
+
+    def _note(self, told: dict[str, Any]) -> None:
+        """Keep which weights began the episode, and which ended it."""
+        if self.versions["min_global_steps"] is None:
+            self.versions["min_global_steps"] = told.get("min_global_steps")
+        self.versions["max_global_steps"] = told.get("max_global_steps")
