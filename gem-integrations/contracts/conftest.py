@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import platform
+import runpy
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -32,6 +33,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[NAME] = str(config.getoption("--framework"))
     config.stash[SHOWN], config.stash[DIGEST] = Counter(), []
+    stubs = HERE / config.stash[NAME] / "stubs.py"
+    if stubs.is_file():  # of what cannot be installed here, and is imported with the framework
+        runpy.run_path(str(stubs))
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
