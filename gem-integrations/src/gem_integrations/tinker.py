@@ -24,6 +24,7 @@ from tinker_cookbook.rl.types import (
     Env,
     EnvGroupBuilder,
     InitialObservationOverflow,
+    Logs,
     Metrics,
     RLDataset,
     RLDatasetBuilder,
@@ -151,7 +152,8 @@ class GemEnv(Env):  # type: ignore[misc]
     async def _asked(self) -> gem.Request | None:
         """Return the next request, None where the episode has ended."""
         assert self._playing is not None
-        await asyncio.wait([self._question, self._playing], return_when=asyncio.FIRST_COMPLETED)
+        either: list[asyncio.Future[Any]] = [self._question, self._playing]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if self._question.done():
             return self._question.result()
         self.episode = self._playing.result()
@@ -169,10 +171,11 @@ class GemEnv(Env):  # type: ignore[misc]
             metrics["success"] = float(episode.success)
         return metrics
 
-    def _logs(self) -> dict[str, str | int | float]:
+    def _logs(self) -> Logs:
         assert self.episode is not None
-        facts = {"env_id": self.episode.env_id, "seed": self.episode.seed}
-        return {**facts, **({"error": self.episode.error} if self.episode.error else {})}
+        error = self.episode.error
+        logs: Logs = {"env_id": self.episode.env_id, "seed": self.episode.seed}
+        return logs if error is None else {**logs, "error": error}
 
 
 @dataclass

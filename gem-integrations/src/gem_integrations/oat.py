@@ -1,0 +1,273 @@
+"""Play GEM's environments in Oat's actors: one transition a turn, by token ids.
+
+An actor plays many episodes at once around its own `generate`. Knows nothing about learning.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Literal
+
+from gem_integrations.frameworks import require
+
+require("oat")
+
+from oat.types import Transition, TransitionData
+
+import gem
+from gem.content import observation_text
+from gem.errors import BadArguments
+from gem.returns import rebn
+from gem.seeding import key_seed, stream
+from gem.tokens import Sampled, Trajectory, TurnSample
+from gem_integrations.episodes import EnvOptions, UnplayableError, play
+
+__all__ = ["EnvActorMixin", "EnvArgs", "EnvLearnerMixin", "EnvMultiTurnActorMixin"]
+
+_IN_JSON = ("env_kwargs", "wrappers", "template_options")
+
+
+@dataclass
+class EnvArgs:
+    """What a run is told beside Oat's own arguments: `class Args(EnvArgs, PPOArgs)`.
+
+    The first ones are the options of every adapter, those with braces or brackets as JSON. An
+    actor plays `num_envs` episodes at once, and `num_samples` (Oat's) of each seed. A request
+    waits up to `batch_wait_s` seconds for others. `turn_reward` is what a turn's last token gets:
+    the return from there on, discounted by `turn_gamma` a turn, or its own reward. `rebn`
+    normalises those over the batch of an actor.
+    """
+
+    env_id: str = ""
+    env_kwargs: str = "{}"
+    wrappers: str = "[]"
+    system_prompt: str | None = None
+    max_turns: int | None = None
+    max_turn_tokens: int | None = None
+    on_rewrite: Literal["split", "refuse", "keep"] = "split"
+    template_options: str = "{}"
+    step_timeout_s: float | None = None
+    num_envs: int = 16
+    batch_wait_s: float = 0.05
+    turn_reward: Literal["return", "reward"] = "return"
+    turn_gamma: float = 1.0
+    rebn: bool = False
+
+    @property
+    def env_options(self) -> EnvOptions:
+        """The options of the environments. Raises BadArguments for what they cannot be."""
+        names = EnvOptions.model_fields.keys() - {"on_rewrite"}
+        given = {name: getattr(self, name) for name in names}
+        try:
+            given.update((name, json.loads(given[name])) for name in _IN_JSON)
+        except ValueError as error:
+            raise BadArguments(
+                f"One of {', '.join(_IN_JSON)} is not JSON ({error}).", subject="options"
+            ) from error
+        # Several sequences an episode are no matter here: every turn is a sample.
+        return EnvOptions.of(given).model_copy(update={"on_rewrite": self.on_rewrite})
+
+
+class _Playing:
+    """An actor that plays episodes. Stands before one of Oat's actors in the order of bases."""
+
+    args: Any
+    generate: Any
+
+    def init(self, actor_id: int, save_path: str) -> None:
+        """Load the model as Oat does, and make ready to play."""
+        super().init(actor_id, save_path)  # type: ignore[misc]
+        self.sampling_params: Any = self.sampling_params
+        self.sampling_params.n = 1  # of a prompt: an episode goes on with one answer
+        self.tokenizer: Any = self.tokenizer
+        self.options: EnvOptions = self.args.env_options
+        self.codec = self.options.codec(self.tokenizer)
+        self._rounds = 0
+
+    def seeds(self, round_index: int) -> list[int]:
+        """Return the seeds of one round of episodes: other ones each round and in each actor."""
+        who = (self.args.seed, self.args.group_rank, self.actor_id)  # type: ignore[attr-defined]
+        return [key_seed("oat", *who, round_index, number) for number in range(self.args.num_envs)]
+
+    def played(self, least: int) -> list[gem.Episode]:
+        """Play rounds of episodes until they have so many turns; those without one are left out.
+
+        Raises what `generate` raised, and UnplayableError where a whole round has no turn.
+        """
+        episodes: list[gem.Episode] = []
+        while sum(len(each.turns) for each in episodes) < least:
+            fresh = asyncio.run(self._round(self.seeds(self._rounds)))
+            self._rounds += 1
+            episodes += (each for each in fresh if each.turns)
+            if not any(each.turns for each in fresh):
+                first = fresh[0]
+                raise UnplayableError(
+                    f"{len(fresh)} episodes of {first.env_id} were played, and none has a turn: "
+                    f"{first.error or first.stop_reason}."
+                )
+        return episodes
+
+    async def _round(self, seeds: Sequence[int]) -> list[gem.Episode]:
+        size = len(seeds) * self.args.num_samples
+        batch: Any = gem.MicroBatch(
+            self._sampled, max_batch=size, max_wait_s=self.args.batch_wait_s
+        )
+        plays = (
+            play(
+                self.options,
+                batch,
+                self.codec,
+                seed=seed,
+                repeat=repeat,
+                max_length=self.args.max_model_len,
+            )
+            for seed in seeds
+            for repeat in range(self.args.num_samples)
+        )
+        try:
+            return list(await asyncio.gather(*plays))
+        finally:
+            await batch.aclose()
+
+    def _sampled(self, requests: list[gem.Request]) -> Any:
+        """Answer many requests by one call of Oat's `generate`."""
+        params = [self._params(request.token_budget) for request in requests]
+        outputs = self.generate([list(each.prompt_ids or ()) for each in requests], params)
+        return [_sampled(output.outputs[0]) for output in outputs]
+
+    def _params(self, budget: int | None) -> Any:
+        params = copy.copy(self.sampling_params)
+        if budget is not None:
+            params.max_tokens = min(budget, params.max_tokens)
+        return params
+
+    def _prompt(self, sample: TurnSample) -> str:
+        return str(self.tokenizer.decode(sample.prompt_ids))
+
+    def _counts(self, sample: TurnSample) -> bool:
+        """Whether a turn is trained on: by Oat's `ignore_no_eos` not where it was cut."""
+        ignores = getattr(self.args, "ignore_no_eos", False)
+        return not (ignores and sample.finish_reason == "length")
+
+
+class EnvActorMixin(_Playing):
+    """`class Actor(EnvActorMixin, PPOActor)`: every turn is a sample of Oat's PPO learner."""
+
+    def step(
+        self,
+        prompts: Sequence[str] | None = None,
+        formatted_prompts: Sequence[str] | None = None,
+        references: Sequence[str] | None = None,
+    ) -> Any:
+        """Play episodes, and return a handle to one TransitionData for each prompt.
+
+        The prompts only say how many: those of the data set are placeholders. Of more turns than
+        these, that many are drawn, in the order that they were played.
+        """
+        wanted = len(prompts) if prompts else self.args.rollout_batch_size_per_device
+        episodes = self.played(wanted)
+        data = self.transitions(episodes)
+        for each in data:
+            each.info = _told(episodes)
+        drawn = stream("oat draws", self.seeds(self._rounds)[0])
+        kept = sorted(drawn.sample(range(len(data)), wanted))
+        return self.ipc_client.serialize_ipc([data[at] for at in kept])  # type: ignore[attr-defined]
+
+    def transitions(self, episodes: Sequence[gem.Episode]) -> list[TransitionData]:
+        """Return the turns of episodes in order, with what each earns on its last token."""
+        played = [Trajectory.of(each) for each in episodes]
+        is_return = self.args.turn_reward == "return"
+        gamma = self.args.turn_gamma
+        earned = [*chain(*(each.returns(gamma) if is_return else each.rewards for each in played))]
+        if self.args.rebn:
+            earned = rebn(earned).tolist()
+        samples = chain(*(each.samples() for each in played))
+        turns = chain(*(each.turns for each in episodes))
+        return [
+            TransitionData(
+                prompt=self._prompt(sample),
+                prompt_ids=list(sample.prompt_ids),
+                response=turn.action,
+                response_ids=list(sample.response_ids),
+                response_logprobs=list(sample.logprobs or ()),
+                rewards=[0.0] * (len(sample.response_ids) - 1) + [earns],
+                loss_mask=self._counts(sample),
+                info={},
+            )
+            for turn, sample, earns in zip(turns, samples, earned, strict=True)
+        ]
+
+
+class EnvMultiTurnActorMixin(_Playing):
+    """`class Actor(EnvMultiTurnActorMixin, PPOMultiTurnActor)`: that learner makes the returns."""
+
+    def collect_experience(self) -> tuple[list[list[Transition]], dict[str, Any]]:
+        """Play episodes, and return the turns of each with their own rewards, and metrics."""
+        episodes = self.played(self.args.rollout_batch_size_per_device)
+        return [list(self._episode(each)) for each in episodes], _told(episodes)
+
+    def _episode(self, episode: gem.Episode) -> Iterator[Transition]:
+        last = len(episode.turns) - 1
+        samples = Trajectory.of(episode).samples()
+        for number, (turn, sample) in enumerate(zip(episode.turns, samples, strict=True)):
+            yield Transition(
+                obs=observation_text(turn.observation),
+                action=turn.action,
+                rewards=sample.reward,
+                done=number == last,
+                prompt=self._prompt(sample),
+                prompt_ids=list(sample.prompt_ids),
+                response=turn.action,
+                response_ids=list(sample.response_ids),
+                response_logprobs=list(sample.logprobs or ()),
+                response_is_truncated=sample.finish_reason == "length",
+                action_is_formatted=True,
+                loss_mask=self._counts(sample),
+                info={},
+            )
+
+
+class EnvLearnerMixin:
+    """`class Learner(EnvLearnerMixin, PPOLearner)`: prompts and groups are none of its business.
+
+    `max_train` counts the placeholders, and so the transitions of one epoch.
+    """
+
+    def prepare_data(self, strategy: Any, tokenizer: Any) -> None:
+        """Fill the place of the prompts: episodes bring their own."""
+        size = strategy.args.rollout_batch_size_per_device
+        self.prompts_dataset = [("", "", "")] * strategy.args.max_train
+        self.prompts_dataloader = strategy.setup_dataloader(self.prompts_dataset, size)
+        self.eval_prompts_dataset: list[Any] = []
+        self.eval_prompts_dataloader: list[Any] = []
+
+    def evaluate(self, dataloader: Any, steps: int) -> dict[str, Any]:
+        """Evaluate nothing: there is no oracle to ask. `gem-env eval` evaluates a checkpoint."""
+        return {}
+
+    def compute_monte_carlo_advantages(self, rewards: Any, response_masks: Any) -> Any:
+        """Return what each turn earns as its advantage: turns are no answers to one prompt."""
+        return rewards.sum(-1)
+
+
+def _sampled(completion: Any) -> Sampled:
+    ids = list(completion.token_ids)
+    told = zip(completion.logprobs, ids, strict=True)
+    return Sampled(ids, [each[id].logprob for each, id in told], completion.finish_reason)
+
+
+def _told(episodes: Sequence[gem.Episode]) -> dict[str, float]:
+    """Return metrics: the same names for every batch, as Oat's collectors need them."""
+    many = len(episodes)
+    return {
+        "actor/episode_return": sum(each.total_reward for each in episodes) / many,
+        "actor/episode_turns": sum(len(each.turns) for each in episodes) / many,
+        "actor/episode_success": sum(each.success is True for each in episodes) / many,
+        "actor/episode_truncated": sum(each.truncated for each in episodes) / many,
+        "actor/episode_error": sum(each.is_error for each in episodes) / many,
+    }
