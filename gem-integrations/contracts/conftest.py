@@ -27,6 +27,7 @@ DIGEST = pytest.StashKey[list[str]]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--framework", choices=sorted(FRAMEWORKS), required=True)
     parser.addoption("--checkout", type=Path, help="the folder of a framework that is no package")
+    parser.addoption("--published", type=Path, help="the framework's own example of `gem`")
     parser.addoption("--record", action="store_true", help="take the signatures here as known")
 
 
@@ -63,6 +64,12 @@ def _version(name: str, config: pytest.Config) -> str:
         return importlib.metadata.version(FRAMEWORKS[name].distribution)
     asked = ["git", "-C", str(checkout), "rev-parse", "--short=12", "HEAD"]
     return subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out what is about a published example that no distribution carries, unless given."""
+    is_missing = config.getoption("--published") is None
+    return True if is_missing and collection_path.name == "test_published.py" else None
 
 
 @pytest.hookimpl(wrapper=True)
