@@ -2,11 +2,37 @@
 
 from __future__ import annotations
 
-from gem.specs import ExecutorSpec, PluginManifest
+from gem.specs import AdapterSpec, ExecutorSpec, PluginManifest
 
 plugin = PluginManifest(
     name="integrations",
     summary="Backends from other projects.",
+    adapters=(
+        AdapterSpec(
+            id="oat",
+            target="gem_integrations.oat:EnvActorMixin",
+            summary="Play environments in the actors of Oat, one transition a turn.",
+            requires=("oat-llm>=0.2.4,<0.3",),
+        ),
+        AdapterSpec(
+            id="openrlhf",
+            target="gem_integrations.openrlhf:executor",
+            summary="Play an environment in OpenRLHF's rollout actors.",
+            requires=("openrlhf>=0.11.2,<0.12",),
+        ),
+        AdapterSpec(
+            id="tinker",
+            target="gem_integrations.tinker:GemDatasetBuilder",
+            summary="Play environments by Tinker's cookbook, which samples and trains.",
+            requires=("tinker>=0.38,<0.39", "tinker-cookbook>=0.5,<0.6"),
+        ),
+        AdapterSpec(
+            id="verl",
+            target="gem_integrations.verl:EnvAgentLoop",
+            summary="Play an environment in verl's agent loop workers.",
+            requires=("verl>=0.9.1,<0.10",),
+        ),
+    ),
     executors=(
         ExecutorSpec(
             id="ray",
