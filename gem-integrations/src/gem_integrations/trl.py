@@ -1,0 +1,277 @@
+"""TRL: a rollout function that plays an environment, and environments as tools.
+
+`rollout_func`, `reward_func` and `environment` are what GRPOTrainer takes. The model is the
+trainer's own. Knows nothing about any environment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections import Counter
+from collections.abc import Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+from functools import partial
+from typing import Any, TypeVar
+
+import gem
+from gem.errors import BadArguments
+from gem.seeding import key_seed
+from gem.tokens import ChatCodec, Sampled
+from gem_integrations.episodes import EnvOptions, Row, one_row, play
+from gem_integrations.frameworks import require
+from gem_integrations.rows import Start, start_of
+from gem_integrations.trl_tools import ToolEnvironment, environment
+
+require("trl")
+
+import torch
+from trl import GRPOTrainer
+from trl.models import unwrap_model_for_generation
+
+__all__ = ["Rollouts", "ToolEnvironment", "environment", "reward_func", "rollout_func"]
+
+T = TypeVar("T")
+
+_MOST_SCORES = 2**29
+"""Numbers kept while sampling: one for each word of the vocabulary, token and answer. 2 GiB."""
+
+
+def rollout_func(env_id: str, **options: Any) -> Rollouts:
+    """Return what a GRPOTrainer takes as its `rollout_func`: it plays an environment.
+
+    `options` are those of `EnvOptions`. The environment writes the prompt. A prompt of the data set
+    that is the `label` of a row (`gem_integrations.rows`) fixes its episode; any other is an
+    episode of a new seed. Raises BadArguments for other options.
+    """
+    return Rollouts(EnvOptions.of({"env_id": env_id, **options}))
+
+
+def reward_func(*, env_reward: Sequence[float | None], **_: Any) -> list[float | None]:
+    """Return what each episode earned: what a GRPOTrainer takes as its `reward_funcs`.
+
+    None, which TRL leaves out of the group, where the model could not speak.
+    """
+    return list(env_reward)
+
+
+class Rollouts:
+    """Play an episode for each prompt, those of a group from the same seed.
+
+    Reward functions are given lists with an entry an episode: `env_reward`, the sum of its
+    rewards, `turn_rewards`, a list of them, and `episode`, its record (`gem.Episode`).
+
+    New seeds and all sampling follow from `args.seed`, the step and the model: each step has
+    seeds of its own, and an evaluation has the same ones whenever it is. Raises what the model
+    raised.
+    """
+
+    def __init__(self, options: EnvOptions) -> None:
+        self._options = options
+        self._calls: Counter[tuple[str, int]] = Counter()
+
+    def __call__(self, prompts: Sequence[Any], trainer: GRPOTrainer) -> dict[str, list[Any]]:
+        """Return what TRL asks for, as many of each as there are prompts.
+
+        Raises BadArguments where the processes share one model or one engine.
+        """
+        rows = _run(self._rows(prompts, trainer))
+        return {
+            "prompt_ids": [row.prompt_ids for row in rows],
+            "completion_ids": [row.response_ids for row in rows],
+            "logprobs": [row.response_logprobs for row in rows],
+            "env_mask": [row.response_mask for row in rows],
+            "env_reward": [math.fsum(row.rewards) if row.rewards else None for row in rows],
+            "turn_rewards": [row.rewards for row in rows],
+            "episode": [row.episode for row in rows],
+        }
+
+    async def _rows(self, prompts: Sequence[Any], trainer: Any) -> list[Row]:
+        _check(trainer)
+        codec = self._options.codec(trainer._tokenizer)
+        is_training = trainer.model.training
+        members = trainer.num_generations if is_training else trainer.num_generations_eval
+        number = len(prompts)
+        first = trainer.accelerator.process_index * number
+        keys = self._keys(trainer.args.seed, trainer.state.global_step, is_training=is_training)
+        table = _Table(_Sampler(trainer, codec, (*keys, first)), number)
+
+        async def row(at: int) -> Row:
+            group, repeat = divmod(first + at, members)
+            start = _start(prompts[at]) or Start(key_seed(*keys, group), None)
+            try:
+                episode = await play(
+                    self._options,
+                    partial(table.ask, at),
+                    codec,
+                    seed=start.seed,
+                    task=start.task,
+                    repeat=repeat,
+                    max_response_tokens=trainer.max_completion_length,
+                    max_length=_context(trainer),
+                )
+            finally:
+                table.leave()
+            return one_row(episode, codec)
+
+        return await asyncio.gather(*map(row, range(number)))
+
+    def _keys(self, seed: int, step: int, *, is_training: bool) -> tuple[int | str, ...]:
+        """Name this call: steps differ, and so do the calls of one step, if it makes several."""
+        mode = "train" if is_training else "eval"
+        call = self._calls[mode, step]
+        self._calls[mode, step] += 1
+        return ("trl", seed, mode, step if is_training else 0, call)
+
+
+class _Table:
+    """Where the episodes wait for one another: all that go on are one batch, in their order."""
+
+    def __init__(self, sample: _Sampler, seats: int) -> None:
+        self._sample, self._seats = sample, seats
+        self._asked: dict[int, tuple[gem.Request, asyncio.Future[Sampled]]] = {}
+
+    async def ask(self, at: int, request: gem.Request) -> Sampled:
+        answer: asyncio.Future[Sampled] = asyncio.get_running_loop().create_future()
+        self._asked[at] = request, answer
+        self._answer_all()
+        return await answer
+
+    def leave(self) -> None:
+        self._seats -= 1
+        self._answer_all()
+
+    def _answer_all(self) -> None:
+        if not 0 < len(self._asked) == self._seats:
+            return
+        asked = [self._asked.pop(at) for at in sorted(self._asked)]
+        try:
+            answers = self._sample([request for request, _ in asked])
+        except Exception as error:  # noqa: BLE001 - each of them raises it, and so it gets to TRL
+            for _, answer in asked:
+                answer.set_exception(error)
+        else:
+            for (_, answer), sampled in zip(asked, answers, strict=True):
+                answer.set_result(sampled)
+
+
+class _Sampler:
+    """Continue prompts as the trainer would, and keep what each token's probability was."""
+
+    def __init__(self, trainer: Any, codec: ChatCodec, keys: tuple[int | str, ...]) -> None:
+        self._trainer, self._keys, self._rounds = trainer, keys, 0
+        self._stops = codec.stop_ids.union(trainer.eos_token_ids)
+
+    def __call__(self, requests: Sequence[gem.Request]) -> list[Sampled]:
+        prompts = [list(each.prompt_ids or ()) for each in requests]
+        budgets = [each.token_budget or 1 for each in requests]
+        sample = self._by_vllm if self._trainer.use_vllm else self._by_model
+        self._rounds += 1
+        return list(map(self._cut, sample(prompts, max(budgets)), budgets))
+
+    def _cut(self, said: tuple[list[int], list[float]], budget: int) -> Sampled:
+        ids, logprobs = said[0][:budget], said[1][:budget]
+        end = next((at for at, each in enumerate(ids, 1) if each in self._stops), None)
+        return Sampled(ids[:end], logprobs[:end], "length" if end is None else "stop")
+
+    def _by_vllm(self, prompts: list[list[int]], most: int) -> list[tuple[list[int], list[float]]]:
+        """Sample with vLLM: as many tokens as the trainer allows, whatever `most` is."""
+        engine = self._trainer.vllm_generation
+        _, said, logprobs, _ = engine.generate(prompts=prompts, images=None, num_generations=1)
+        taken = [[each[0] for each in answer] for answer in logprobs]
+        return list(zip(said, taken, strict=True))
+
+    def _by_model(self, prompts: list[list[int]], most: int) -> list[tuple[list[int], list[float]]]:
+        trainer, said = self._trainer, []
+        config = deepcopy(trainer.generation_config)
+        config.update(
+            max_new_tokens=most,
+            eos_token_id=sorted(self._stops),
+            return_dict_in_generate=True,
+            output_scores=True,
+        )
+        device = trainer.accelerator.device
+        part = max(1, _MOST_SCORES // (most * len(trainer._tokenizer)))
+        with (
+            torch.random.fork_rng([device] if device.index is not None else []),
+            unwrap_model_for_generation(
+                trainer.model_wrapped,
+                trainer.accelerator,
+                gather_deepspeed3_params=trainer.args.ds3_gather_for_generation,
+                generation_kwargs=trainer.generation_kwargs,
+                gradient_checkpointing_kwargs=trainer.args.gradient_checkpointing_kwargs,
+            ) as model,
+            torch.no_grad(),
+        ):
+            torch.manual_seed(key_seed(*self._keys, "sample", self._rounds))
+            for at in range(0, len(prompts), part):
+                ids, mask = _padded(prompts[at : at + part], config.pad_token_id, device)
+                made = model.generate(input_ids=ids, attention_mask=mask, generation_config=config)
+                said += _answers(made.sequences[:, ids.shape[1] :], made.scores)
+        return said
+
+
+def _start(prompt: Any) -> Start | None:
+    """Return what a prompt fixes, None where it fixes nothing."""
+    text = prompt if isinstance(prompt, str) else prompt[-1]["content"]
+    try:
+        row = json.loads(text)
+    except (TypeError, ValueError):  # a prompt in parts, or in words
+        return None
+    return start_of(row) if isinstance(row, dict) else None
+
+
+def _padded(prompts: list[list[int]], filler: int, device: Any) -> tuple[Any, Any]:
+    """Return the ids and the attention mask of prompts, filled up on the left."""
+    width = max(map(len, prompts))
+    ids = [[filler] * (width - len(each)) + each for each in prompts]
+    mask = [[0] * (width - len(each)) + [1] * len(each) for each in prompts]
+    return torch.tensor(ids, device=device), torch.tensor(mask, device=device)
+
+
+def _answers(said: Any, scores: Sequence[Any]) -> list[tuple[list[int], list[float]]]:
+    """Return the ids of each answer, and their logprobs in what they were drawn from."""
+    taken = [
+        each.float().log_softmax(-1).gather(-1, ids[:, None])
+        for each, ids in zip(scores, said.T, strict=True)
+    ]
+    return list(zip(said.tolist(), torch.cat(taken, -1).tolist(), strict=True))
+
+
+def _check(trainer: Any) -> None:
+    """Refuse what would wait for ever: processes that all take part in every call of a model."""
+    deepspeed = getattr(trainer.accelerator.state, "deepspeed_plugin", None)
+    is_shared = (
+        trainer.is_fsdp_enabled
+        or (deepspeed is not None and deepspeed.zero_stage == 3)
+        or (trainer.use_vllm and trainer.vllm_mode == "server")
+        or (trainer.use_vllm and trainer.vllm_tensor_parallel_size > 1)
+    )
+    if is_shared and trainer.accelerator.num_processes > 1:
+        raise BadArguments(
+            f"{trainer.accelerator.num_processes} processes were to play with one model that they "
+            "share, and their episodes have different numbers of turns. Train with a whole model "
+            "in each process (DDP, ZeRO-2, vLLM colocated without tensor parallelism), or with "
+            "one process.",
+            subject="accelerator",
+        )
+
+
+def _context(trainer: Any) -> int | None:
+    """Return how many tokens the model takes, None where that is not known."""
+    if trainer.use_vllm and trainer.args.vllm_max_model_length is not None:
+        return int(trainer.args.vllm_max_model_length)
+    config = trainer.accelerator.unwrap_model(trainer.model).config.get_text_config()
+    return getattr(config, "max_position_embeddings", None)
+
+
+def _run(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine from synchronous code, in a notebook too, where a loop is running."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(coroutine)
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, coroutine).result()

@@ -1,0 +1,191 @@
+"""Write an environment as a class of plain methods, for TRL, which makes tools of them.
+
+Knows nothing about trainers, and does not import TRL.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, Union
+
+import gem
+from gem.content import Action, ToolCall
+from gem.conversation import Conversation
+from gem.errors import BadArguments
+from gem_integrations.episodes import EnvOptions
+from gem_integrations.rows import start_of
+
+__all__ = ["ToolEnvironment", "environment"]
+
+_log = logging.getLogger(__name__)
+
+_OWN = ("act", "reset", "get_reward")
+_OVER = "The episode is over."
+_TYPES: Mapping[str, Any] = {
+    "string": str,
+    "integer": int,
+    "number": float,
+    "boolean": bool,
+    "object": dict,
+    "null": None,
+}
+
+
+class ToolEnvironment:
+    """One environment that a model plays by calling methods; `environment` makes its subclasses.
+
+    TRL makes tools of all public methods but `reset` and `get_reward`. It makes one instance for
+    each episode of a batch, and uses them again.
+    """
+
+    _options: ClassVar[EnvOptions]
+
+    def __init__(self) -> None:
+        self._env = _made(self._options)
+        self._earned: float | None = None
+        self._is_over = True
+
+    def reset(self, **row: Any) -> str | None:
+        """Begin the episode that a row's `seed` and `task` fix, and return what it says first.
+
+        None where the environment fails. Raises BadArguments for a row without a seed.
+        """
+        start = start_of(row)
+        self._earned, self._is_over = None, True
+        try:
+            observation, info = self._env.reset(seed=start.seed, **_task(start.task))
+        except Exception as error:  # noqa: BLE001 - it costs this episode, and no other
+            _log.warning("%s failed at its beginning: %s", type(self).__name__, error)
+            return None
+        self._earned, self._is_over = 0.0, False
+        return _text(observation, info)
+
+    def get_reward(self) -> float | None:
+        """Return what the episode has earned, None where it could not begin."""
+        return self._earned
+
+    def act(self, text: str) -> str:
+        """Say something to the environment, such as your answer or your next move.
+
+        Args:
+            text: What to say, in the form that the environment asks for.
+
+        Returns:
+            What the environment says to that.
+        """
+        return self._play(Action(text))
+
+    def _play(self, action: Action) -> str:
+        if self._is_over:
+            return _OVER
+        self._is_over = True  # unless the environment says otherwise
+        step = self._env.step(action)
+        self._earned = (self._earned or 0.0) + step.reward
+        self._is_over = step.terminated or step.truncated
+        return _text(step.observation, step.info)
+
+
+def environment(env_id: str, **options: Any) -> type[ToolEnvironment]:
+    """Return what a GRPOTrainer takes as its `environment_factory`: a class with a method a tool.
+
+    Each tool of the environment and its wrappers is a method with the type hints and the
+    docstring that the tool's schema says, and `act(text)` says something to the environment
+    itself. `get_reward` is the sum of the rewards. `options` are `env_kwargs`, `wrappers` and
+    `max_turns` of `EnvOptions`: TRL sees to the rest, and rows have the system prompt.
+
+    Makes the environment once, for its tools. Raises BadArguments for other options, and for a
+    tool whose name no method can have.
+    """
+    others = sorted(options.keys() - {"env_kwargs", "wrappers", "max_turns"})
+    if others:
+        raise BadArguments(
+            f"An environment of tools was asked for with {', '.join(others)}. Its options are "
+            "env_kwargs, wrappers and max_turns; the rest is for the trainer's configuration and "
+            "the prompts of the data set.",
+            subject="options",
+            problems=others,
+        )
+    chosen = EnvOptions.of({"env_id": env_id, **options})
+    with _made(chosen) as made:
+        methods = dict(_method(each["function"]) for each in made.tools)
+    return type(env_id, (ToolEnvironment,), {"_options": chosen, **methods})
+
+
+def _made(options: EnvOptions) -> gem.Env:
+    limit = [] if options.max_turns is None else [_limit(options.max_turns)]
+    wrappers = [*options.wrappers, *limit]
+    return gem.make(options.env_id, wrappers=wrappers, **options.env_kwargs)
+
+
+def _limit(max_turns: int) -> Mapping[str, Any]:
+    return {"id": "time_limit", "max_turns": max_turns}
+
+
+def _task(task: int | None) -> Mapping[str, Any]:
+    return {} if task is None else {"task": task}
+
+
+def _text(observation: Any, info: Mapping[str, Any]) -> str:
+    talk = Conversation()
+    talk.observe(observation, info)
+    return "\n".join(message.text for message in talk.messages)
+
+
+def _method(schema: Mapping[str, Any]) -> tuple[str, Callable[..., str]]:
+    """Return the name of a tool and the method that calls it."""
+    name, described = schema["name"], schema.get("parameters", {})
+    if name in _OWN or name.startswith("_") or not name.isidentifier():
+        raise BadArguments(
+            f"The tool {name!r} cannot be a method: {', '.join(_OWN)} are there already, and a "
+            "method has a name without a leading underscore. Give the tool another name.",
+            subject=name,
+        )
+
+    def call(self: ToolEnvironment, **arguments: Any) -> str:
+        return self._play(Action("", tool_calls=[ToolCall(name, name, arguments)]))
+
+    taken = [_parameter(key, each, described) for key, each in described["properties"].items()]
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    call.__name__, call.__qualname__ = name, f"{ToolEnvironment.__name__}.{name}"
+    call.__doc__ = _docstring(schema.get("description", ""), described["properties"])
+    call.__annotations__ = {each.name: each.annotation for each in taken} | {"return": str}
+    signature = inspect.Signature([itself, *taken], return_annotation=str)
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    return name, call
+
+
+def _parameter(name: str, schema: Mapping[str, Any], of: Mapping[str, Any]) -> inspect.Parameter:
+    is_required = name in of.get("required", ())
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if is_required else schema.get("default"),
+        annotation=_hint(schema),
+    )
+
+
+def _hint(schema: Mapping[str, Any]) -> Any:
+    """Return the type that a schema describes, as far as types can say it."""
+    if "enum" in schema:
+        return Literal[tuple(schema["enum"])]
+    if "anyOf" in schema:
+        return Union[tuple(map(_hint, schema["anyOf"]))]
+    if schema.get("type") == "array":
+        return list[_hint(schema["items"])] if "items" in schema else list  # type: ignore[misc]
+    return _TYPES.get(schema.get("type", ""), Any)
+
+
+def _docstring(description: str, properties: Mapping[str, Mapping[str, Any]]) -> str:
+    """Write a docstring as Google has them; without every parameter TRL refuses the tool."""
+    arguments = [
+        f"    {name}: {_line(each.get('description') or f'The {name}.')}"
+        for name, each in properties.items()
+    ]
+    sections: Sequence[str] = ["Args:", *arguments] if arguments else []
+    return "\n".join([_line(description), "", *sections])
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
