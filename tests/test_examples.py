@@ -15,17 +15,13 @@ examples = pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.st
 
 
 @examples
-def test_an_example_runs(run_python: Run, example: Path) -> None:
-    done = run_python("-W", "error", str(example))
+def test_an_example_runs_and_prints_the_same_again(run_python: Run, example: Path) -> None:
+    first, second = (
+        run_python("-W", "error", str(example), env={"PYTHONHASHSEED": seed}) for seed in "12"
+    )
 
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout
-
-
-@examples
-def test_an_example_prints_the_same_again(run_python: Run, example: Path) -> None:
-    first, second = (run_python(str(example), env={"PYTHONHASHSEED": seed}) for seed in "12")
-
+    assert (first.returncode, first.stderr) == (0, "")
+    assert first.stdout
     assert first.stdout == second.stdout
 
 

@@ -9,11 +9,15 @@ from gem_envs_games.plugin import plugin
 CORE = ("sync", "thread", "process")  # others are tested where they come from
 DECLARED = {"tasks", "different_seeds", "backends"}
 GAMES = [spec for spec in plugin.envs if spec.namespace == "game"]
+LONG = "game:Game2048-"  # hundreds of turns, each of them searched by solve()
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("spec", GAMES, ids=lambda spec: str(spec.id))
 def test_every_line_of_the_contract_holds(spec: EnvSpec) -> None:
-    report = check_env(spec, backends=CORE)
+    seeds = range(2 if spec.id.startswith(LONG) else 10)
+    report = check_env(spec, seeds=seeds, backends=CORE)
 
     declared = DECLARED if spec.winnable else DECLARED | {"solve_succeeds"}
     assert report.failures == ()

@@ -47,14 +47,16 @@ def played(env: Env, actions: list[str], seed: int = 0) -> Step:
     return step
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHECKED)
 def test_every_line_of_the_contract_holds(name: str) -> None:
-    report = check_env(f"ta:{name}", seeds=range(5), backends=("sync", "thread", "process"))
+    report = check_env(f"ta:{name}", seeds=range(2), backends=("sync", "thread", "process"))
 
     assert report.failures == ()
     assert {line.name for line in report.lines if line.state == "skipped"} <= NOT_APPLICABLE
 
 
+@pytest.mark.slow
 def test_every_id_is_swept_with_the_counts_of_the_table() -> None:
     ran = subprocess.run(
         [sys.executable, str(SWEEP), "--without", SLOW, "--compare"],

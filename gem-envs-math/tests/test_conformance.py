@@ -11,10 +11,13 @@ from gem.testing import EnvContract
 
 class TestArithmetic(EnvContract):
     env_id = "math:Arithmetic-v0"
+    backends = ("sync", "thread", "process")
 
 
+@pytest.mark.slow
 class TestHardArithmetic(EnvContract):
     env_id = "math:Arithmetic-v0"
+    backends = ("sync",)
     env_kwargs: ClassVar[dict[str, Any]] = {
         "num_terms": 2,
         "max_value": 10,
@@ -33,9 +36,11 @@ def made_with_a_table(
     request.cls.env_kwargs = {"data": str(path)}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("made_with_a_table")
 class TestGSM8K(EnvContract):
     env_id = "math:GSM8K"
+    backends = ("sync", "thread")
 
 
 @pytest.fixture(scope="class")
@@ -54,3 +59,4 @@ def made_with_any_answers(
 @pytest.mark.usefixtures("made_with_any_answers")
 class TestMATH500(EnvContract):
     env_id = "eval:MATH500"
+    backends = ("sync", "process")

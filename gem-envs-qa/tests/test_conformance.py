@@ -35,7 +35,7 @@ def made_with_a_file(
 
 @pytest.mark.usefixtures("made_with_a_file")
 class _OnAFile(EnvContract):
-    backends = ("sync", "thread")  # all four are one class or two: Worlds meet every backend
+    backends = ("sync", "thread")  # all four are one class or two: Worlds meet processes
     rows: ClassVar[Sequence[Mapping[str, Any]]]
 
 
@@ -67,6 +67,7 @@ class TestTruths(_OnAFile):
 
 class TestWorlds(EnvContract):
     env_id = "qa:Worlds-v0"
+    backends = ("sync", "thread", "process")
 
 
 @pytest.mark.slow

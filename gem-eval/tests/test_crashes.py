@@ -12,6 +12,8 @@ import pytest
 
 from gem.episode import read_episodes
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Key = tuple[str, int, int, int]
 
