@@ -1,0 +1,288 @@
+"""Environments for RL2: a file for `rollout.env_path` that says which one.
+
+    from gem_integrations.rl2 import environment
+
+    generate, reset, step = environment("game:GuessTheNumber-v0-hard", max_turns=7)
+
+RL2's main calls `generate`, its release 0.0.2 (`rl-square`) calls `reset` and `step`. RL2's own
+functions write down what becomes of tokens and rewards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import gem
+from gem.errors import BadArguments
+from gem.tokens import ChatCodec, Sampled
+from gem_integrations.episodes import EnvOptions, one_row, play
+from gem_integrations.frameworks import require
+from gem_integrations.rows import Start, start_of
+
+IS_RELEASE = bool(importlib.util.find_spec("RL2") and importlib.util.find_spec("RL2.utils.sglang"))
+"""Whether the RL2 that is here is the release, which calls `reset` and `step` alone."""
+
+if not IS_RELEASE:
+    require("rl2")
+
+    from omegaconf import OmegaConf
+    from RL2.datasets import Sample, add_env_response, add_llm_response, initialize_state_dict
+    from RL2.utils.communication import async_request
+
+__all__ = ["Functions", "environment"]
+
+
+class Functions(NamedTuple):
+    """What RL2 looks for in the file: `generate` in main, `reset` and `step` in the release."""
+
+    generate: Callable[..., Awaitable[None]]
+    reset: Callable[..., Awaitable[tuple[str, dict[str, Any]]]]
+    step: Callable[..., Awaitable[dict[str, Any]]]
+
+
+def environment(
+    env_id: str,
+    *,
+    max_response_tokens: int | None = None,
+    tokenizer: Any = None,
+    **options: Any,
+) -> Functions:
+    """Return the functions of an environment; `options` are those of `EnvOptions`.
+
+    A row of the data states its episode: its "seed", and its "task" where there is a finite set
+    (in the release within "extra_info"). The samples of a group have one row, and begin alike.
+    `max_response_tokens` bounds all that follows an episode's prompt. `reset` and `step` alone
+    need `tokenizer`, a model's name or one that is loaded: the release gives them none.
+
+    Raises BadArguments for other options, and for a row without a seed.
+    """
+    made = _Environment(
+        EnvOptions.of({**options, "env_id": env_id}), max_response_tokens, tokenizer
+    )
+    return Functions(made.generate, made.reset, made.step)
+
+
+class _Environment:
+    def __init__(
+        self, options: EnvOptions, max_response_tokens: int | None, tokenizer: Any
+    ) -> None:
+        self._options = options
+        self._max_response_tokens = max_response_tokens
+        self._tokenizer = tokenizer
+        self._codec: tuple[Any, ChatCodec] | None = None
+        self._aborted: dict[int, _Live] = {}  # apart from the samples, which are saved as JSON
+
+    async def generate(self, config: Any, tokenizer: Any, router_url: str, sample: Any) -> None:
+        """Play a sample to its end, or until the server aborts it; another call then goes on."""
+        if sample.status == Sample.Status.DONE:
+            return
+        live = self._aborted.pop(id(sample), None) or self._begin(
+            tokenizer, start_of(sample.sample)
+        )
+        sample.status = Sample.Status.RUNNING
+        try:
+            while await live.is_asked():
+                live.write_prompt(sample)
+                await _complete(config, router_url, sample, live.token_budget)
+                if sample.status == Sample.Status.ABORTED:
+                    self._aborted[id(sample)] = live
+                    return
+                live.answer(*_said(sample, len(live.prompt)))
+            live.write_end(sample)
+        except BaseException:
+            live.cancel()
+            raise
+
+    async def reset(self, extra_info: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        """Begin an episode, and return its prompt as text."""
+        if self._tokenizer is None:
+            raise BadArguments(
+                "RL2's release calls `reset` and `step`, and gives them no tokenizer, whose chat "
+                'template they need. Write environment(..., tokenizer="the model\'s name").',
+                subject="tokenizer",
+            )
+        if isinstance(self._tokenizer, str):
+            from transformers import AutoTokenizer  # heavy: seconds
+
+            self._tokenizer = AutoTokenizer.from_pretrained(self._tokenizer)
+        live = self._begin(self._tokenizer, start_of(extra_info))
+        await live.is_asked()
+        return live.text(live.prompt), {**extra_info, "live": live}
+
+    async def step(self, state: str, action: str, extra_info: Mapping[str, Any]) -> dict[str, Any]:
+        """Take what the model said, as text. The reward is that of the turn."""
+        live: _Live = extra_info["live"]
+        seen = len(live.prompt)
+        said = self._tokenizer.encode(action, add_special_tokens=False)
+        if await live.is_asked():
+            live.answer(said)
+        is_done = not await live.is_asked()
+        added = "" if is_done else live.text(live.prompt[seen + len(said) :])
+        return {
+            "next_state": state + action + added,
+            "reward": live.reward,
+            "score": live.reward,
+            "done": is_done,
+            "extra_info": extra_info,
+        }
+
+    def _begin(self, tokenizer: Any, start: Start) -> _Live:
+        if self._codec is None or self._codec[0] is not tokenizer:
+            self._codec = (tokenizer, self._options.codec(tokenizer))
+        codec = self._codec[1]
+        return _Live(self._options, codec, tokenizer, start, self._max_response_tokens)
+
+
+class _Live:
+    """An episode that waits for its model: ask whether it does, then answer."""
+
+    def __init__(
+        self,
+        options: EnvOptions,
+        codec: ChatCodec,
+        tokenizer: Any,
+        start: Start,
+        max_response_tokens: int | None,
+    ) -> None:
+        self.prompt: list[int] = []
+        self.token_budget: int | None = None
+        self._codec, self._tokenizer = codec, tokenizer
+        self._rewards: list[float] = []
+        self._answers = 0
+        self._is_waiting = False
+        self._episode: gem.Episode | None = None
+        self._requests: asyncio.Queue[gem.Request | None] = asyncio.Queue()
+        self._sampled: asyncio.Queue[Sampled] = asyncio.Queue()
+        layers = (*options.layers, lambda env: _Paid(env, self._rewards))
+        played = play(
+            options.model_copy(update={"wrappers": layers, "system_prompt": None}),
+            self._engine,
+            codec,
+            seed=start.seed,
+            task=start.task,
+            max_response_tokens=max_response_tokens,
+        )
+        self._task = asyncio.ensure_future(played)
+        self._task.add_done_callback(lambda _: self._requests.put_nowait(None))
+
+    async def _engine(self, request: gem.Request) -> Sampled:
+        self._requests.put_nowait(request)
+        return await self._sampled.get()
+
+    async def is_asked(self) -> bool:
+        """Wait until the model is asked, for which `prompt` is set, or the episode is over."""
+        if self._is_waiting or self._episode is not None:
+            return self._is_waiting
+        request = await self._requests.get()
+        if request is None:
+            self._episode = await self._task
+            self.prompt = self.prompt or one_row(self._episode, self._codec).prompt_ids
+            return False
+        self.prompt, self.token_budget = list(request.prompt_ids or ()), request.token_budget
+        self._is_waiting = True
+        return True
+
+    def answer(
+        self,
+        ids: Sequence[int],
+        logprobs: Sequence[float] | None = None,
+        reason: Any = "stop",
+    ) -> None:
+        """Let the episode go on with what the model said."""
+        self._answers += 1
+        self._is_waiting = False
+        self._sampled.put_nowait(Sampled(ids, logprobs, reason))
+
+    @property
+    def reward(self) -> float:
+        """The reward of the turn that was answered last; 0.0 where it did not come about."""
+        rewards = self._rewards
+        if self._episode is not None:
+            rewards = [turn.reward for turn in self._episode.turns]
+        return rewards[self._answers - 1] if 0 < self._answers <= len(rewards) else 0.0
+
+    def text(self, ids: Sequence[int]) -> str:
+        """Return tokens as text, with those that end a turn."""
+        return str(self._tokenizer.decode(list(ids), skip_special_tokens=False))
+
+    def write_prompt(self, sample: Any) -> None:
+        """Let RL2 write down what came before this turn, unless it did before an abort."""
+        states = sample.state_dict.get("states", [])
+        if len(states) >= len(self.prompt):
+            return
+        added = self.prompt[len(states) :]
+        if not states:
+            sample.state_text = self.text(added)
+            sample.state_dict = initialize_state_dict(_Encoded(added), sample.state_text)
+            return
+        state = sample.state_text + sample.action_text + self.text(added)
+        answer = {"next_state": state, "reward": self.reward, "done": False}
+        add_env_response(_Encoded(added), sample, answer)
+
+    def write_end(self, sample: Any) -> None:
+        """Let RL2 write down the end. Its metric becomes the sum over all turns, not the last."""
+        assert self._episode is not None  # `is_asked` has said so
+        if not self._episode.turns:
+            row = one_row(self._episode, self._codec)
+            sample.state_text = self.text(row.ids)
+            sample.state_dict = initialize_state_dict(_Encoded(row.ids), sample.state_text)
+        add_env_response(None, sample, {"reward": self.reward, "done": True})
+        sample.metrics["rewards"][-1] = math.fsum(turn.reward for turn in self._episode.turns)
+
+    def cancel(self) -> None:
+        """Give the episode up."""
+        self._task.cancel()
+
+
+class _Encoded(NamedTuple):
+    """Stands for the tokenizer where RL2 would encode a text whose tokens are known."""
+
+    ids: list[int]
+
+    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
+        return list(self.ids)
+
+
+class _Paid(gem.Wrapper):
+    """Keep the rewards while the episode goes on."""
+
+    def __init__(self, env: gem.Env, rewards: list[float]) -> None:
+        super().__init__(env)
+        self._rewards = rewards
+
+    def on_step(self, action: str, step: gem.Step) -> gem.Step:
+        self._rewards.append(step.reward)
+        return step
+
+
+async def _complete(config: Any, router_url: str, sample: Any, token_budget: int | None) -> None:
+    """Ask RL2's server to go on with the sample, and let RL2 write down what it says."""
+    params = OmegaConf.to_container(config.sampling_params)
+    limits = [each for each in (params.get("max_new_tokens"), token_budget) if each is not None]
+    if limits:
+        params["max_new_tokens"] = min(limits) - sample.previous_response_length
+    response = await async_request(
+        router_url,
+        "generate",
+        json={
+            "input_ids": sample.state_dict["states"],
+            "sampling_params": {**params, "no_stop_trim": True},
+            "return_logprob": True,
+        },
+    )
+    about = response["meta_info"]
+    if about["output_token_logprobs"]:
+        add_llm_response(sample, response)
+    elif about["finish_reason"]["type"] == "abort":  # before a token: RL2's function needs one
+        sample.status = Sample.Status.ABORTED
+
+
+def _said(sample: Any, prompt_length: int) -> tuple[list[int], list[float], str]:
+    """Return what the model said since the prompt, as RL2 has it."""
+    state, clipped = sample.state_dict, sample.metrics["length_clip_ratio"]
+    reason = "length" if clipped and clipped[-1] else "stop"
+    return state["states"][prompt_length:], state["logps"][prompt_length:], reason
