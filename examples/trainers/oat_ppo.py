@@ -18,7 +18,7 @@ from gem_integrations.oat import EnvActorMixin, EnvArgs, EnvLearnerMixin, EnvMul
 
 
 @dataclass
-class Args(EnvArgs, PPOArgs):
+class Args(EnvArgs, PPOArgs):  # type: ignore[misc]
     """Ours and Oat's. `multi_turn` takes the learner whose critic values whole turns."""
 
     multi_turn: bool = False

@@ -75,6 +75,7 @@ class Engine:
 
     def answer(self, prompt: list[int], params: Any) -> Any:
         assert (params.n, params.logprobs) == (1, 1)
+        assert self.tokenizer.eos_token_id in params.stop_token_ids
         said = scripted(self.tokenizer, prompt, params.max_tokens)
         return completion(prompt, said.ids, said.logprobs or (), said.finish_reason or "stop")
 

@@ -15,6 +15,7 @@ import torch
 from harness import GAME, PAYING, SEEDS, digest, expected, scripted, whole
 from tinker_cookbook.completers import TokenCompleter, TokensWithLogprobs
 from tinker_cookbook.rl.data_processing import assemble_training_data, compute_advantages
+from tinker_cookbook.rl.rollout_strategy import RetryOnFailure
 from tinker_cookbook.rl.rollouts import do_group_rollout
 from tinker_cookbook.rl.types import Trajectory, TrajectoryGroup
 from tinker_cookbook.tokenizer_utils import register_tokenizer
@@ -163,8 +164,8 @@ def test_an_environment_that_fails_ends_its_own_episode_alone(tokenizer: Any) ->
         async def make_envs(self) -> Sequence[Any]:
             kwargs = ({}, {"fails_at": 2}, {"fails_at": 0})
             builders = [group(tokenizer, 1, env_id=PAYING, env_kwargs=each) for each in kwargs]
-            self._envs = [env for each in builders for env in await each.make_envs()]
-            return self._envs
+            self.made += [env for each in builders for env in await each.make_envs()]
+            return self.made
 
     options = GemOptions.of({"env_id": PAYING})
     builder = Mixed(options, options.codec(tokenizer), 3, 1)
@@ -228,11 +229,30 @@ def test_what_the_cookbook_leaves_unfinished_is_ended(tokenizer: Any) -> None:
     builder = group(tokenizer, SEEDS[0], 2, **GAME, max_trajectory_tokens=20)
 
     async def run() -> int:
-        before = len(asyncio.all_tasks())
         await do_group_rollout(builder, Scripted(tokenizer))
-        return len(asyncio.all_tasks()) - before
+        return len(asyncio.all_tasks())
 
-    assert asyncio.run(run()) == 0
+    assert asyncio.run(run()) == 1
+
+
+def test_an_episode_is_tried_again_where_the_cookbook_is_told_to(tokenizer: Any) -> None:
+    class Flaky(Scripted):
+        async def __call__(self, *given: Any, **limits: Any) -> TokensWithLogprobs:
+            said = await super().__call__(*given, **limits)
+            if len(self.prompts) == 2:
+                raise ConnectionError("the sampler is gone")
+            return said
+
+    async def run() -> tuple[TrajectoryGroup, int]:
+        builder = group(tokenizer, 1, 2, env_id=PAYING)
+        strategy = RetryOnFailure(max_retries=1)
+        played = await do_group_rollout(builder, Flaky(tokenizer), strategy=strategy)
+        return played, len(asyncio.all_tasks())
+
+    played, tasks = asyncio.run(run())
+    assert [rewards(each) for each in played.trajectories_G] == [[1.0, 2.0, 3.0]] * 2
+    assert [each.error_type for each in played.rollout_errors] == ["ConnectionError"]
+    assert tasks == 1
 
 
 def double(number: int) -> str:

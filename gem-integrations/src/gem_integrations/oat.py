@@ -87,6 +87,7 @@ class _Playing:
         self.tokenizer: Any = self.tokenizer
         self.options: EnvOptions = self.args.env_options
         self.codec = self.options.codec(self.tokenizer)
+        self.sampling_params.stop_token_ids = sorted(self.codec.stop_ids)
         self._rounds = 0
 
     def seeds(self, round_index: int) -> list[int]:

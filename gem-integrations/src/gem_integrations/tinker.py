@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
@@ -187,19 +187,21 @@ class GemGroupBuilder(EnvGroupBuilder):  # type: ignore[misc]
     group_size: int
     seed: int
     task: int | None = None
+    made: list[GemEnv] = field(default_factory=list, init=False, repr=False)
 
     async def make_envs(self) -> Sequence[GemEnv]:
-        """Return the environments of the group."""
-        self._envs = [
+        """Return environments of the group, new ones each time: a strategy may try again."""
+        envs = [
             GemEnv(self.options, self.codec, seed=self.seed, task=self.task, repeat=repeat)
             for repeat in range(self.group_size)
         ]
-        return self._envs
+        self.made += envs
+        return envs
 
     async def cleanup(self) -> None:
         """End what the cookbook left unfinished."""
-        for env in self.__dict__.pop("_envs", ()):
-            await env.close()
+        while self.made:
+            await self.made.pop().close()
 
     def logging_tags(self) -> list[str]:
         """Return the id: metrics are told by environment."""
