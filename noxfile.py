@@ -150,7 +150,7 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
     """Run every benchmark; `nox -s bench -- games --quick` runs one, with its options."""
-    install_checkout(session, "test")
+    install_checkout(session, "test", "templates")
     every = sorted(path.stem for path in Path("benchmarks").glob("*.py"))
     for name in session.posargs[:1] or every:
         session.run("python", f"benchmarks/{name}.py", *session.posargs[1:])
