@@ -313,6 +313,7 @@ def test_what_is_no_letter_in_a_cell_ends_the_game(text: str) -> None:
     assert started().step(box(text)).info["action_error"] == "format"
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_no_text_raises_with_or_without_whole_words(text: str) -> None:
     for whole_words in (False, True):

@@ -70,6 +70,7 @@ def played(env: gem.Env, choose: Callable[[], str | None], seed: int) -> list[ge
     return steps
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env_id", WINNABLE)
 def test_solve_wins_every_seed_for_a_total_of_one(env_id: str) -> None:
     env = gem.make(env_id)
@@ -169,6 +170,7 @@ def test_the_instructions_state_the_turns_of_the_episode(env_id: str) -> None:
         assert info["suffix"].splitlines()[-1].startswith("Enter your ")
 
 
+@pytest.mark.slow
 @given(st.integers(), st.lists(st.text(alphabet="\\boxed{} 0123456789ABC-"), max_size=8), st.data())
 @pytest.mark.parametrize("env_id", IDS)
 def test_reward_parts_add_up_and_stay_in_range(

@@ -193,6 +193,7 @@ def test_what_is_no_direction_ends_the_game(text: str) -> None:
     assert "up, down, left or right" in observation_text(step.observation)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("env_id", "seeds"),
     [

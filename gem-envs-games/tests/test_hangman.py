@@ -126,6 +126,7 @@ def test_the_best_letter_leaves_the_fewest_words_on_average(
     assert left(best) == min(left(letter) for letter in ascii_lowercase if letter not in tried)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hardcore", [False, True])
 @pytest.mark.parametrize("length", LENGTHS)
 def test_the_solver_finds_every_hidden_word_in_the_turns(length: int, hardcore: bool) -> None:
@@ -149,6 +150,7 @@ def test_every_word_of_easy_is_found_in_its_turns_for_a_total_of_one() -> None:
         assert sum(step.reward for step in steps) == pytest.approx(1.0, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("length", "hardcore"), [(5, False), (7, False), (3, True), (7, True)])
 def test_a_game_is_solved_in_as_many_turns_as_its_word_needs(length: int, hardcore: bool) -> None:
     needed = turns_needed(LetterIndex(hidden_words(length, hardcore)))

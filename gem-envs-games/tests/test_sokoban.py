@@ -107,6 +107,7 @@ def blocked(board: str) -> Iterator[str]:
     return (way for way in WAYS if rules.after(rules.start, way) is None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", IDS)
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), ways=st.lists(st.sampled_from(sorted(WAYS)), max_size=19))
@@ -145,6 +146,7 @@ def test_easy_is_solved_in_the_fewest_moves(seed: int) -> None:
     assert len(solved(env)) == Rules(board).fewest_moves()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", IDS)
 def test_every_box_starts_off_the_goals(id: str) -> None:
     env = gem.make(id)
@@ -189,6 +191,7 @@ def test_narrow_and_crowded_rooms_can_be_solved(room: Cell, boxes: int, seed: in
     assert solved(env)[-1].info["success"]
 
 
+@pytest.mark.slow
 def test_many_turns_make_no_endless_search() -> None:
     env, _ = made(dim_room=(20, 20), num_boxes=12, max_turns=10**9)
 

@@ -363,6 +363,7 @@ def test_solve_takes_the_fewest_links_and_every_one_but_the_last_costs(env_id: s
         assert steps[-1].info["success"]
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6), wander=st.integers(1, 12))
 @pytest.mark.parametrize("env_id", [each for each in IDS if "noregrets" not in each])
 def test_solve_finds_the_way_from_wherever_it_is(env_id: str, seed: int, wander: int) -> None:

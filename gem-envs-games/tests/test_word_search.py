@@ -100,6 +100,7 @@ def test_solve_finds_every_word_with_no_guess_too_many(
         assert sum(step.reward for step in steps) == pytest.approx(1.0, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kwargs", [{}, {"hardcore": True, "show_words": True}, {"num_words": 20}])
 def test_a_listed_word_stands_in_the_grid_once_whichever_way_one_reads(
     kwargs: dict[str, Any],
