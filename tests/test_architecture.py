@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from gem_integrations.frameworks import FRAMEWORKS
+
 ROOT = Path(__file__).parents[1]
 CORE = ROOT / "gem-core" / "src" / "gem"
 PACKAGES = {path.parents[1].name: path.name for path in ROOT.glob("*/src/*") if path.is_dir()}
@@ -26,6 +28,13 @@ PARTS = {  # what comes with a dependency and is of no use without it
     "pydantic_core": "pydantic",
     "reasoning_gym": "reasoning-gym",  # its wheel states its name with another hyphen
     "Stemmer": "pystemmer",  # a wheel states names in small letters
+}
+BRINGS = {  # an adapter imports its framework, and what comes with that
+    "rl2": {"omegaconf", "transformers"},
+    "roll": {"ray", "transformers"},
+    "tinker": {"chz", "tinker"},
+    "trl": {"torch", "transformers"},
+    "verl": {"omegaconf"},
 }
 OTHERS = {folder: package for folder, package in PACKAGES.items() if package != "gem"}
 
@@ -144,6 +153,12 @@ def test_core_names_no_distribution_of_environments() -> None:
     assert guilty == []
 
 
+def brought(path: Path) -> set[str]:
+    """Return what the framework brings whose adapter this file is."""
+    framework = FRAMEWORKS.get(path.stem) if path.parent.name == "gem_integrations" else None
+    return {framework.module} | BRINGS.get(path.stem, set()) if framework else set()
+
+
 def test_packs_never_declare_one_another() -> None:
     packs = {folder for folder in PACKAGES if folder.startswith("gem-envs-")}
 
@@ -158,7 +173,7 @@ def test_a_distribution_imports_only_what_it_declares(folder: str) -> None:
     undeclared = {
         f"{path}: {name}"
         for path in sources(ROOT / folder / "src")
-        for name in top_levels(path) - known
+        for name in top_levels(path) - known - brought(path)
         if not declared(folder) & {PARTS.get(name, name), *providers.get(name, [])}
     }
 
