@@ -170,7 +170,8 @@ def install_checkout(session: nox.Session, *groups: str) -> None:
 
 def install_frameworks(session: nox.Session, folder: Path) -> None:
     """Install what a contract pins; `unresolved.txt` lists what pip would refuse to resolve."""
-    ours = [f"./{name}" for name in ("gem-core", "gem-envs-games", "gem-integrations", "gem-tools")]
+    parts = ("core", "envs-games", "envs-math", "integrations", "tools")
+    ours = [f"./gem-{part}" for part in parts]
     session.install(f"--requirement={folder}/requirements.txt", "pytest", "pytest-timeout", *ours)
     if (unresolved := folder / "unresolved.txt").exists():
         session.install(
