@@ -8,9 +8,12 @@ Importing this package costs nothing: each public name loads its module on first
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+
     from gem.content import (
         Action,
         ImagePart,
@@ -133,3 +136,19 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+class _OlderPaths:
+    """Asked for a module that nothing else has found: it may be one of the published package."""
+
+    @staticmethod
+    def find_spec(name: str, *_: object) -> ModuleSpec | None:
+        if not name.startswith("gem."):
+            return None
+        import importlib
+
+        found: ModuleSpec | None = importlib.import_module("gem.compat").find_spec(name)
+        return found
+
+
+sys.meta_path.append(_OlderPaths)

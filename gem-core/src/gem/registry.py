@@ -154,8 +154,8 @@ def executors() -> list[ExecutorSpec]:
 
 def spec(env_id: str) -> EnvSpec:
     """Return an environment's spec. Raises UnknownEnv, with near ids, or IdConflict."""
-    if env_id in _local:
-        return _local[env_id].spec
+    if _full(env_id) in _local:
+        return _local[_full(env_id)].spec
     return cast(EnvSpec, _find("envs", env_id, UnknownEnv, "gem-env list"))
 
 
@@ -254,18 +254,24 @@ def _near(id: str, known: Sequence[str]) -> list[str]:
 
 
 def register(
-    env: str | EnvSpec, target: str | Callable[..., Env] | None = None, **kwargs: Any
+    env: str | EnvSpec,
+    target: str | Callable[..., Env] | None = None,
+    *,
+    entry_point: str | Callable[..., Env] | None = None,
+    **kwargs: Any,
 ) -> EnvSpec:
     """Register an environment in this process, for scripts and notebooks.
 
     `target` is `"module:Class"` or a callable; `kwargs` are its default arguments. A whole
     EnvSpec may be given instead of an id, with a callable or without. Registering an id again
-    replaces it; one that an installed pack provides is refused with IdConflict.
+    replaces it; one that an installed pack provides is refused with IdConflict. A bare name
+    `sokoban` is the id `local:sokoban`, and `entry_point` is the older name of `target`.
 
     >>> register("demo:Echo", "gem.testing.envs:Echo").id
     'demo:Echo'
     """
-    id = env if isinstance(env, str) else env.id
+    target = entry_point if target is None else target
+    id = env.id if isinstance(env, EnvSpec) else _full(env)
     claimed = _installed().claims.get(("envs", id))
     if claimed:
         distribution = claimed[0][0].distribution
@@ -282,6 +288,11 @@ def register(
     found = found.model_copy(update={"kwargs": {**found.kwargs, **recorded(kwargs)}})
     _local[id] = _Local(found, None if isinstance(target, str) else target, kwargs)
     return found
+
+
+def _full(name: str) -> str:
+    """Return the id that a bare name stands for."""
+    return name if ":" in name else f"local:{name}"
 
 
 class _Local(NamedTuple):

@@ -1,0 +1,125 @@
+"""Code that was written for the published package runs here, or is told what replaces it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import random
+from typing import Any
+
+import pytest
+
+import gem
+from gem.errors import BadArguments, UnknownWrapper
+
+
+def test_the_published_paths_have_the_published_names() -> None:
+    core = importlib.import_module("gem.core")
+    factory = importlib.import_module("gem.wrappers.wrapper_factory")
+
+    assert (core.Env, core.EnvWrapper) == (gem.Env, gem.Wrapper)
+    assert callable(factory.get_wrapper_fns)
+
+
+@pytest.mark.parametrize(
+    ("path", "instead"),
+    [
+        ("gem.envs", "gem.make"),
+        ("gem.envs.math_env", "gem.make"),
+        ("gem.tools.base_tool", "gem.tool"),
+        ("gem.tools.mcp_tool", r"gem-tools\[mcp\]"),
+        ("gem.tools.python_code_tool", "python_tool"),
+        ("gem.tools.search_tool", "search_tool"),
+        ("gem.utils.parsing", "gem.parsing"),
+    ],
+)
+def test_a_path_that_is_not_served_names_what_replaces_it(path: str, instead: str) -> None:
+    with pytest.raises(ImportError, match=instead):
+        importlib.import_module(path)
+
+
+def test_a_path_that_nobody_had_is_simply_not_there() -> None:
+    assert importlib.util.find_spec("gem.nothing") is None
+    assert importlib.util.find_spec("gem_nothing") is None
+
+
+class Published(gem.Env):
+    """An environment as they were written for the published package, seed and all."""
+
+    def __init__(self, dim: tuple[int, ...] = (2, 2), **_: Any) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        gem.Env.reset(self, seed)
+        self.secret = random.Random(seed).randrange(100)
+        return f"{self.secret} {list(self.dim)}", {"env_instruction": "Play."}
+
+    def step(self, action: str) -> Any:
+        return "over", 1, True, True, {"said": action}
+
+
+def test_an_environment_is_registered_under_a_bare_name() -> None:
+    gem.register("sokoban", entry_point=f"{__name__}:Published")
+
+    env = gem.make(env_id="sokoban", seed=3, dim=[4, 4])
+    observation, info = env.reset()
+    assert observation == Published(dim=(4, 4)).reset(seed=3)[0]
+    assert info == {"env_instruction": "Play."}
+    assert env.step(action="up") == ("over", 1, True, True, {"said": "up"})
+
+
+def test_a_bare_name_is_an_id_of_its_own_namespace() -> None:
+    spec = gem.register("frozen_lake", entry_point=Published)
+
+    assert spec.id == "local:frozen_lake"
+    assert gem.make("local:frozen_lake").spec == gem.make("frozen_lake").spec
+
+
+def test_a_bare_name_that_is_unknown_is_named_as_it_was_asked_for() -> None:
+    with pytest.raises(gem.GemError, match="'nowhere'"):
+        gem.make("nowhere")
+
+
+def test_wrapper_functions_come_from_a_list_of_names() -> None:
+    factory = importlib.import_module("gem.wrappers.wrapper_factory")
+    env: gem.Env = Published()
+    for wrap in factory.get_wrapper_fns("concat, episode_tracking", tokenizer=None):
+        env = wrap(env)
+
+    observation, _ = env.reset(seed=3)
+    assert observation == Published().reset(seed=3)[0]
+    assert isinstance(env, gem.Wrapper)
+    assert env.step("x").terminated
+
+
+def test_no_names_are_no_wrappers() -> None:
+    factory = importlib.import_module("gem.wrappers.wrapper_factory")
+
+    assert factory.get_wrapper_fns("") == []
+
+
+def test_wrappers_that_take_a_tokenizer_are_given_it() -> None:
+    factory = importlib.import_module("gem.wrappers.wrapper_factory")
+    tokenizer = object()
+
+    [wrap] = factory.get_wrapper_fns("concat_chat", tokenizer=tokenizer)
+    assert wrap.keywords == {"tokenizer": tokenizer}
+
+
+def test_an_unknown_wrapper_is_refused_at_once() -> None:
+    factory = importlib.import_module("gem.wrappers.wrapper_factory")
+
+    with pytest.raises(UnknownWrapper, match="concta"):
+        factory.get_wrapper_fns("concta")
+
+
+def test_the_tool_wrapper_can_be_subclassed_and_says_what_to_use() -> None:
+    module = importlib.import_module("gem.tools.tool_env_wrapper")
+
+    class Counting(module.ToolEnvWrapper):  # type: ignore[misc, name-defined]
+        def step(self, action: str, verbose: bool = False) -> Any:
+            return super().step(action)
+
+    with pytest.raises(BadArguments, match="python_tool"):
+        Counting(Published(), [object()], max_tool_uses=2)
