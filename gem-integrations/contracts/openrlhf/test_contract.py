@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import openrlhf
 import pytest
 import ray
 import torch
@@ -28,7 +30,7 @@ from openrlhf.datasets.prompts_dataset import PromptDataset
 from openrlhf.datasets.utils import blending_datasets
 from openrlhf.trainer.ppo_utils.experience import Experience
 from openrlhf.trainer.ppo_utils.samples_generator import SamplesGenerator
-from openrlhf.trainer.ray.vllm_engine import RolloutRayActor
+from openrlhf.trainer.ray.vllm_engine import RolloutRayActor, _load_agent_executor
 from vllm import SamplingParams
 
 from gem.tokens import Sampled
@@ -37,6 +39,7 @@ from gem_integrations.rows import rows
 
 torch.set_num_threads(1)
 
+EXAMPLES = HERE.parents[2] / "examples" / "trainers"
 PAYS = {"env_id": PAYING}
 ALONE = {"system_prompt": None, "max_turns": None}
 LENGTH = 1200
@@ -373,3 +376,26 @@ def test_openrlhf_deals_the_rows_of_a_file_to_its_actors(
     by_label = {row["label"]: row["seed"] for row in given}
     for got in experiences:
         check(got, expected(tokenizer, by_label[got.labels[0]]), shown)
+
+
+@pytest.mark.parametrize("name", ["guess", "arithmetic", "tool"])
+def test_the_agent_of_the_example_plays(
+    rig: MakeRig, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("GEM_EXAMPLE", name)
+    made = rig(GAME)
+    made.actor.executor = _load_agent_executor(str(EXAMPLES / "openrlhf_agent.py"))
+
+    [experience] = made.generate(*seeded(SEEDS[0]))
+
+    assert experience.info["terminated"].tolist() == [1.0]
+
+
+def test_the_options_in_the_launch_command_of_the_example_are_openrlhfs() -> None:
+    """Its command line is read as text: what it imports needs a GPU."""
+    source = Path(openrlhf.__file__).parent / "cli" / "train_ppo_ray.py"
+    known = source.read_text().replace("{prefix}", "actor")
+    stated = re.findall(r"(--[a-z]+\.[a-z_.]+) ", (EXAMPLES / "openrlhf_grpo.sh").read_text())
+
+    assert [option for option in stated if f'"{option}"' not in known] == []
+    assert len(stated) > 20

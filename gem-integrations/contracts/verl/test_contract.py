@@ -1,70 +1,47 @@
 """verl: its data set, its worker and its padding around our loop; the servers alone are replaced.
 
-`AgentLoopWorker` runs in this process and not as an actor of Ray; nothing is stubbed.
+`AgentLoopWorker` runs in this process, and so does `AgentLoopWorkerTQ`, which `main_ppo` takes: in
+its tests TransferQueue's functions are replaced as well. No module is stubbed.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 import torch
 import verl
 from harness import CALL, GAME, PAYING, SEEDS, TOOLS, digest, expected, scripted, whole
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))  # for servers.py
+
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
+from servers import Servers
 from transformers import LlamaConfig
 from verl.experimental.agent_loop.agent_loop import AgentLoopWorker
 from verl.protocol import DataProto
+from verl.trainer.ppo.v1 import agent_loop_tq
+from verl.utils import tensordict_utils
+from verl.utils.config import validate_config
 from verl.utils.dataset.rl_dataset import RLHFDataset, collate_fn
-from verl.workers.rollout.llm_server import LLMServerClient
-from verl.workers.rollout.replica import TokenOutput
 
 from gem_integrations.episodes import Row
 from gem_integrations.rows import rows
 
 torch.set_num_threads(1)
 
+EXAMPLES = HERE.parents[2] / "examples" / "trainers"
 PAYS = {"env_id": PAYING}
-
-
-class Servers(LLMServerClient):
-    """Answer by the script, and remember who was asked what."""
-
-    def __init__(self, config: Any, tokenizer: Any) -> None:
-        super().__init__(config)
-        self.tokenizer = tokenizer
-        self.first = ""
-        self.tells_logprobs = True
-        self.keeps_to_budget = True
-        self.error: Exception | None = None
-        self.asked: dict[str, list[list[int]]] = {}
-        self.params: list[dict[str, Any]] = []
-
-    async def generate(
-        self, request_id: str, *, prompt_ids: Any, sampling_params: Any, **others: Any
-    ) -> TokenOutput:
-        assert set(others) == {"priority"}
-        turns = self.asked.setdefault(request_id, [])
-        turns.append(prompt_ids)
-        self.params.append(sampling_params)
-        if self.error is not None:
-            raise self.error
-        budget = sampling_params["max_tokens"] if self.keeps_to_budget else None
-        said = scripted(self.tokenizer, prompt_ids, budget, first=self.first)
-        version = 10 + len(turns)
-        return TokenOutput(
-            token_ids=said.ids,
-            log_probs=said.logprobs if self.tells_logprobs else None,
-            stop_reason="completed",
-            extra_fields={"min_global_steps": version, "max_global_steps": version},
-        )
 
 
 class Rig(NamedTuple):
@@ -75,16 +52,18 @@ class Rig(NamedTuple):
     config: Any
     folder: Path
 
-    def batch(self, given: Sequence[dict[str, Any]], *, n: int = 1) -> DataProto:
-        """Load rows as verl's trainer does, from a file, each `n` times."""
+    def loaded(self, given: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """Load rows as verl's trainer does, from a file."""
         file = self.folder / "train.jsonl"
         file.write_text("".join(json.dumps(row) + "\n" for row in given))
         data = RLHFDataset(str(file), self.servers.tokenizer, self.config.data)
-        loaded = DataProto.from_single_dict(collate_fn([data[at] for at in range(len(data))]))
-        return loaded.repeat(n, interleave=True)
+        columns: dict[str, Any] = collate_fn([data[at] for at in range(len(data))])
+        return columns
 
     def generate(self, given: Sequence[dict[str, Any]], *, n: int = 1) -> DataProto:
-        return asyncio.run(self.worker.generate_sequences(self.batch(given, n=n)))
+        """Generate for each row `n` times."""
+        batch = DataProto.from_single_dict(self.loaded(given)).repeat(n, interleave=True)
+        return asyncio.run(self.worker.generate_sequences(batch))
 
 
 MakeRig = Callable[..., Rig]
@@ -117,8 +96,8 @@ def rig(tokenizer: Any, tmp_path: Path) -> MakeRig:
                 [
                     f"actor_rollout_ref.model.path={model}",
                     f"{rollout}.name=vllm",
-                    f"{rollout}.prompt_length={prompt}",
-                    f"{rollout}.response_length={response}",
+                    f"data.max_prompt_length={prompt}",
+                    f"data.max_response_length={response}",
                     f"{rollout}.calculate_log_probs=True",
                     f"{rollout}.agent.agent_loop_config_path={tmp_path / 'agent.yaml'}",
                     f"{rollout}.agent.default_agent_loop={next(iter(loops))}",
@@ -394,3 +373,101 @@ def test_options_of_the_chat_template_come_from_verls_own_configuration_too(
 def test_an_option_that_there_is_not_is_named(rig: MakeRig) -> None:
     with pytest.raises(Exception, match=r"max_turn: Extra inputs.*max_turns"):
         rig(env=GAME | {"max_turn": 3}).generate(seeded(1))
+
+
+class Queue:
+    """What verl's trainer writes, without TransferQueue's actors."""
+
+    def __init__(self) -> None:
+        self.status: dict[str, str] = {}
+        self.fields: dict[str, dict[str, Any]] = {}
+
+    def init(self) -> None: ...
+
+    async def async_kv_put(self, *, key: str, partition_id: str, tag: dict[str, str]) -> None:
+        self.status[key] = tag["status"]
+
+    async def async_kv_batch_put(
+        self, *, keys: list[str], fields: Any, tags: list[dict[str, Any]], partition_id: str
+    ) -> None:
+        for at, key in enumerate(keys):
+            self.fields[key] = {name: fields[name][at] for name in fields.keys()}  # noqa: SIM118
+
+
+def queued(rig: Rig, given: Sequence[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> Queue:
+    """Generate as the worker of `main_ppo` does, which puts each episode into a queue."""
+    queue = Queue()
+    monkeypatch.setattr(agent_loop_tq, "tq", queue)
+    columns = rig.loaded(given)
+    columns["uid"] = np.array([str(at) for at in range(len(given))], dtype=object)
+    batch = tensordict_utils.get_tensordict(columns)
+    tensordict_utils.assign_non_tensor_data(batch, "global_steps", 1)
+
+    async def generate() -> None:
+        plain = agent_loop_tq.AgentLoopWorkerTQ.__ray_metadata__.modified_class
+        worker = plain(rig.config, rig.servers)
+        await worker.generate_sequences(batch)
+        await asyncio.gather(*worker.background_tasks)
+
+    asyncio.run(generate())
+    return queue
+
+
+def test_the_worker_of_verls_trainer_queues_the_same(
+    rig: MakeRig, tokenizer: Any, shown: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = rig("actor_rollout_ref.rollout.n=2", env=GAME)
+
+    queue = queued(made, seeded(*SEEDS), monkeypatch)
+
+    assert set(queue.status.values()) == {"finished"}
+    assert len(queue.fields) == 8
+    for key, told in queue.fields.items():
+        wanted = expected(tokenizer, SEEDS[int(key[0])])
+        assert told["input_ids"].tolist() == wanted.ids
+        assert told["response_mask"].tolist() == wanted.response_mask
+        assert told["rollout_log_probs"].tolist() == wanted.response_logprobs
+        assert told["rm_scores"].tolist()[-1] == sum(wanted.rewards) == told["rm_scores"].sum()
+        assert told["extra_fields"]["turn_scores"] == wanted.rewards
+        shown["episodes"] += 1
+        shown["tokens"] += len(wanted.ids)
+        shown["logprobs"] += len(told["rollout_log_probs"])
+        shown["rewards"] += len(wanted.rewards)
+
+
+def test_the_worker_of_verls_trainer_sees_an_engine_that_raises(
+    rig: MakeRig, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = rig("actor_rollout_ref.rollout.n=2", env=GAME)
+    made.servers.error = ConnectionError("the server is gone")
+
+    queue = queued(made, seeded(1, 2), monkeypatch)
+
+    assert queue.status == {"0": "failure", "1": "failure"}
+    assert "the server is gone" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["guess", "arithmetic", "tool"])
+def test_the_loops_of_the_example_play(rig: MakeRig, name: str) -> None:
+    agent = "actor_rollout_ref.rollout.agent"
+    made = rig(
+        f"{agent}.agent_loop_config_path={EXAMPLES / 'verl_grpo.yaml'}",
+        f"{agent}.default_agent_loop={name}",
+        env=GAME,
+    )
+
+    out = made.generate(seeded(SEEDS[0]))
+
+    assert out.non_tensor_batch["stop_reason"].tolist() == ["terminated"]
+
+
+def test_the_options_in_the_launch_command_of_the_example_are_verls(rig: MakeRig) -> None:
+    script = (EXAMPLES / "verl_grpo.sh").read_text().replace("\\\n", " ")
+    [command] = [line for line in script.splitlines() if "verl.trainer.main_ppo" in line]
+    stated = [word for word in command.split() if "=" in word and "$" not in word]
+    stated.remove("actor_rollout_ref.model.path=Qwen/Qwen2.5-1.5B-Instruct")
+
+    made = rig(*stated, "actor_rollout_ref.rollout.agent.num_workers=8", env=GAME)
+
+    validate_config(made.config, use_reference_policy=False, use_critic=False)
+    assert made.config.data.max_response_length == made.worker.rollout_config.response_length
