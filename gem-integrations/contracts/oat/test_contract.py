@@ -7,9 +7,13 @@ model, its critic and a GPU: what it does to transitions is plain numpy.
 from __future__ import annotations
 
 import dataclasses
+import os
+import runpy
+import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -47,6 +51,7 @@ from gem_integrations.oat import (
 )
 
 torch.set_num_threads(1)
+EXAMPLE = Path(__file__).parents[3] / "examples" / "trainers" / "oat_ppo.py"
 
 
 @dataclass
@@ -499,3 +504,28 @@ def test_what_is_sent_is_what_oat_declares(acting: Any) -> None:
     assert (type(one), type(turn)) == (TransitionData, Transition)
     assert all(getattr(turn, field.name) is not None for field in dataclasses.fields(turn))
     assert np.isfinite(turn.rewards)
+
+
+def command_line(folder: Path, *asked: str) -> list[str]:
+    """Return what the example's script would give to Python."""
+    python = folder / "python"
+    python.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    script = ["sh", str(EXAMPLE.with_suffix(".sh")), *asked]
+    done = subprocess.run(script, env={"PATH": path}, check=True, capture_output=True, text=True)
+    return done.stdout.splitlines()[1:]
+
+
+@pytest.mark.parametrize("name", ["guess", "arithmetic", "tool"])
+def test_the_environments_of_the_example_are_played(acting: Any, tmp_path: Path, name: str) -> None:
+    example = runpy.run_path(str(EXAMPLE))
+    args = tyro.cli(example["Args"], args=command_line(tmp_path, name, "--gpus", "4"))
+    names = [field.name for field in dataclasses.fields(EnvArgs)]
+    options = {each: getattr(args, each) for each in names} | {"num_envs": 2}
+    single = acting(example["Actor"], **options)
+    multi = acting(example["MultiTurnActor"], **options)
+
+    assert (args.gpus, args.num_samples, args.rebn) == (4, 1, True)
+    assert len(stored(single, 2)) == 2
+    assert [turns[-1].done for turns in stored(multi, 1)] == [True, True]

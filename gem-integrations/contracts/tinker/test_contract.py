@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import runpy
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +27,7 @@ from gem.tools import FunctionTool
 from gem_integrations.tinker import GemDatasetBuilder, GemGroupBuilder, GemOptions
 
 torch.set_num_threads(1)
+EXAMPLE = Path(__file__).parents[3] / "examples" / "trainers" / "tinker_grpo.py"
 Example = tuple[list[int], list[int], list[float], list[float]]
 
 
@@ -337,3 +340,16 @@ def test_an_episode_leaves_a_record_that_says_how_it_was_played(tokenizer: Any) 
 
 async def _given(kept: list[Any]) -> list[Any]:
     return kept
+
+
+@pytest.mark.parametrize("name", ["guess", "arithmetic", "tool"])
+def test_the_environments_of_the_example_are_played(tokenizer: Any, name: str) -> None:
+    config_of = runpy.run_path(str(EXAMPLE))["config_of"]
+    register_tokenizer("Qwen/Qwen3-4B-Instruct-2507", lambda: tokenizer)
+    config = config_of(EXAMPLE.with_suffix(".yaml"), name)
+    train, test = asyncio.run(config.dataset_builder())
+    played = rolled(train.get_batch(0)[0], Scripted(tokenizer))
+
+    assert len(played.trajectories_G) == 8
+    assert not any(each.transitions[-1].metrics["env_error"] for each in played.trajectories_G)
+    assert (len(train), len(test.get_batch(0))) == (50, 64)
