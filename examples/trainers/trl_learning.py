@@ -4,8 +4,8 @@ r"""Train a tiny model from nothing by TRL on a CPU, three times; and as often o
 
 The game is `game:GuessTheNumber-v0-easy` with five numbers and two guesses. The model is a Llama
 of two layers with random weights, and its vocabulary is that of the game: pieces of its sentences,
-and each guess, such as `\boxed{3}`, as one token; an answer is one token. The control differs in
-one thing: the rewards are shuffled across the batch before the trainer sees them.
+and each guess, such as `\boxed{3}`, as one token; an answer is at most eight. The control differs
+in one thing: the rewards are shuffled across the batch before the trainer sees them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ import os
 import random
 import re
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +30,7 @@ OPTIONS = {"min_number": 1, "max_number": NUMBERS, "max_turns": 2}
 GUESSES = [rf"\boxed{{{number}}}" for number in range(1, NUMBERS + 1)]
 PIECES = r"\\boxed\{\d\}|<end>|higher\.|lower\.|\d+|\n|[^\n\d]+?(?=higher\.|lower\.|\d|\n|$)"
 SEEDS = (0, 1, 2)
+TOKENS = 8  # of an answer, of which the last guess counts
 MAXIMUM = 1.0
 
 
@@ -99,14 +103,14 @@ def curve(seed: int, *, is_control: bool, steps: int, folder: str) -> list[float
     GRPOTrainer(
         model=model,
         reward_funcs=rewards,
-        rollout_func=rollout_func(ENV, env_kwargs=OPTIONS, max_turn_tokens=1),
+        rollout_func=rollout_func(ENV, env_kwargs=OPTIONS, max_turn_tokens=TOKENS),
         processing_class=words,
         train_dataset=Dataset.from_list([{"prompt": ""}] * 64),
         args=GRPOConfig(
             output_dir=folder,
             seed=seed,
             max_steps=steps,
-            learning_rate=5e-3,
+            learning_rate=3e-3,
             per_device_train_batch_size=64,
             num_generations=16,
             beta=0.0,
@@ -169,6 +173,7 @@ def main() -> None:
     """Train six times, print what became of it, and write the curves and their picture."""
     parser = argparse.ArgumentParser(description="Train a tiny model by TRL on a CPU.")
     parser.add_argument("--steps", type=int, default=100)
+    parser.add_argument("--jobs", type=int, default=1, help="trainings at once")
     parser.add_argument("--folder", default="runs/trl_learning", help="where TRL keeps its files")
     parser.add_argument("--out", type=Path, default=Path("trl_learning.json"))
     parser.add_argument("--plot", type=Path, help="the picture's file, .svg")
@@ -178,7 +183,8 @@ def main() -> None:
     found["third_of_the_gap"] = (MAXIMUM - found["random"]) / 3
     for name in ("trained", "shuffled"):
         run = {"is_control": name == "shuffled", "steps": asked.steps, "folder": asked.folder}
-        found[name] = [curve(seed, **run) for seed in SEEDS]
+        with ProcessPoolExecutor(asked.jobs, get_context("spawn")) as processes:
+            found[name] = list(processes.map(partial(curve, **run), SEEDS))
         found[f"{name}_gains"] = list(map(gain, found[name]))
         print(name, "gained", *(f"{each:+.3f}" for each in found[f"{name}_gains"]))
     print(

@@ -27,6 +27,12 @@ plugin = PluginManifest(
             requires=("tinker>=0.38,<0.39", "tinker-cookbook>=0.5,<0.6"),
         ),
         AdapterSpec(
+            id="trl",
+            target="gem_integrations.trl:rollout_func",
+            summary="Play an environment in TRL's GRPOTrainer, with its own model.",
+            requires=("trl>=1.16,<1.17",),
+        ),
+        AdapterSpec(
             id="verl",
             target="gem_integrations.verl:EnvAgentLoop",
             summary="Play an environment in verl's agent loop workers.",

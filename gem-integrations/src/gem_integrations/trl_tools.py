@@ -136,6 +136,7 @@ def _text(observation: Any, info: Mapping[str, Any]) -> str:
 def _method(schema: Mapping[str, Any]) -> tuple[str, Callable[..., str]]:
     """Return the name of a tool and the method that calls it."""
     name, described = schema["name"], schema.get("parameters", {})
+    properties = described.get("properties", {})
     if name in _OWN or name.startswith("_") or not name.isidentifier():
         raise BadArguments(
             f"The tool {name!r} cannot be a method: {', '.join(_OWN)} are there already, and a "
@@ -146,10 +147,10 @@ def _method(schema: Mapping[str, Any]) -> tuple[str, Callable[..., str]]:
     def call(self: ToolEnvironment, **arguments: Any) -> str:
         return self._play(Action("", tool_calls=[ToolCall(name, name, arguments)]))
 
-    taken = [_parameter(key, each, described) for key, each in described["properties"].items()]
+    taken = [_parameter(key, each, described) for key, each in properties.items()]
     itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     call.__name__, call.__qualname__ = name, f"{ToolEnvironment.__name__}.{name}"
-    call.__doc__ = _docstring(schema.get("description", ""), described["properties"])
+    call.__doc__ = _docstring(schema.get("description", ""), properties)
     call.__annotations__ = {each.name: each.annotation for each in taken} | {"return": str}
     signature = inspect.Signature([itself, *taken], return_annotation=str)
     call.__signature__ = signature  # type: ignore[attr-defined]
