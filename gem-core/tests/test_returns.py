@@ -71,6 +71,22 @@ def test_advantages_at_lambda_zero_are_surprises() -> None:
     assert found.tolist() == [1 + 10 - 10, 2 + 15 - 20, 3 - 30]
 
 
+@given(rewards, shares, shares, numbers, st.data())
+def test_advantages_are_sums_of_discounted_surprises(
+    earned: list[float], gamma: float, lam: float, last: float, data: st.DataObject
+) -> None:
+    values = data.draw(st.lists(numbers, min_size=len(earned), max_size=len(earned)))
+    following = [*values[1:], last]
+    surprises = [r + gamma * f - v for r, f, v in zip(earned, following, values, strict=True)]
+
+    wanted = [
+        sum((gamma * lam) ** ahead * surprise for ahead, surprise in enumerate(surprises[turn:]))
+        for turn in range(len(earned))
+    ]
+
+    assert gae(earned, values, gamma, lam, last_value=last) == pytest.approx(wanted, abs=1e-7)
+
+
 def test_without_a_critic_advantages_are_returns() -> None:
     earned = [1.0, -2.0, 3.0]
 
@@ -97,6 +113,22 @@ def test_neither_shift_nor_scale_of_a_batch_matters(batch: list[int], scale: int
     changed = [scale * each + 1000 for each in batch]
 
     assert rebn(changed) == pytest.approx(rebn(batch), abs=1e-9)
+
+
+@given(rewards, st.data())
+def test_a_batch_is_normalised_over_what_the_mask_leaves(
+    batch: list[float], data: st.DataObject
+) -> None:
+    mask = data.draw(st.lists(st.booleans(), min_size=len(batch), max_size=len(batch)))
+    kept = [each for each, counts in zip(batch, mask, strict=True) if counts]
+    mean, std = (np.mean(kept), np.std(kept)) if kept else (0.0, 0.0)
+
+    wanted = [
+        (each - mean) / std if counts and std > 1e-8 else 0.0
+        for each, counts in zip(batch, mask, strict=True)
+    ]
+
+    assert rebn(batch, mask=mask) == pytest.approx(wanted, abs=1e-6)
 
 
 @pytest.mark.parametrize("kind", FLOATS)
