@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import json
+import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -393,3 +398,46 @@ def test_a_rollout_keeps_what_is_aborted_and_goes_on_with_it(
     for got in received(resumed):
         assert_equal(got, long, shown)
     shown["aborts"] += 2
+
+
+def test_rl2s_own_environment_file_runs_unmodified(
+    tokenizer: Any, tmp_path: Path, checkout: Path, shown: Counter[str]
+) -> None:
+    """`envs/gem.py` of the checkout imports `gem` and plays `rg:letter_counting`."""
+    with pytest.raises(PackageNotFoundError):
+        version("gem-llm")
+    spec = importlib.util.spec_from_file_location("own", checkout / "envs" / "gem.py")
+    assert spec is not None
+    assert spec.loader is not None
+    own = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(own)
+
+    @communication.with_session
+    async def main() -> SampleGroup:
+        group = SampleGroup(config(tmp_path, n=20), tokenizer, {})
+        async with Engine(tokenizer) as url:
+            return await group.generate(url, own.generate)
+
+    group = asyncio.run(main())
+    for got in received(group):
+        assert "How many times" in tokenizer.decode(got.ids)
+        assert len(got.rewards) == 1
+        shown["unmodified"] += 1
+
+
+def test_the_release_calls_reset_and_step(tokenizer: Any, shown: Counter[str]) -> None:
+    """RL2 0.0.2, which this file's `reset` and `step` are for, in a process of its own."""
+    here = Path(__file__).parent
+    done = subprocess.run(
+        [sys.executable, str(here / "release.py"), json.dumps(PAYS)],
+        env={**os.environ, "PYTHONPATH": str(here.parent)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    tensors, metrics = json.loads(done.stdout.splitlines()[-1])
+    got = Received.of({name: torch.tensor(each) for name, each in tensors.items()})
+    assert_equal(got, expected(tokenizer, 5, **PAYS), shown)
+    assert metrics["scores"] == [6.0]
