@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import functools
 import json
+from collections import UserDict, UserList
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -455,3 +456,10 @@ def test_opaque_arguments_are_refused_by_name() -> None:
     with pytest.raises(OpaqueError, match=r"made with a live .*Live as 'tokenizer'") as caught:
         refuse_opaque(recorded({"a": 1, "tokenizer": LIVE}), subject="demo:A")
     assert caught.value.argument == "tokenizer"
+
+
+def test_containers_of_a_configuration_fit_as_lists_and_dictionaries() -> None:
+    def target(sizes: tuple[int, ...], by_name: dict[str, list[int]]) -> None: ...
+
+    given = {"sizes": UserList([1, 2]), "by_name": UserDict({"a": UserList([3])})}
+    assert checked(target, given, subject="demo:A") == {"sizes": (1, 2), "by_name": {"a": [3]}}

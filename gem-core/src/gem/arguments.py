@@ -10,7 +10,7 @@ import inspect
 import json
 import reprlib
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import PurePath
@@ -144,7 +144,7 @@ def _fit(adapter: TypeAdapter[Any], value: Any) -> Any:
 
 def _fit_as_json(adapter: TypeAdapter[Any], value: Any, error: ValidationError) -> Any:
     try:
-        text = json.dumps(value, allow_nan=False)
+        text = json.dumps(value, allow_nan=False, default=_plain)
     except (TypeError, ValueError, RecursionError):
         raise error from None
     try:
@@ -153,6 +153,15 @@ def _fit_as_json(adapter: TypeAdapter[Any], value: Any, error: ValidationError) 
         # JSON's rules know nothing of the live object that would also fit.
         wants_object = any(detail["type"] == "is_instance_of" for detail in _details(error))
         raise (error if wants_object else json_error) from None
+
+
+def _plain(value: Any) -> Any:
+    """Return a container of another kind, as configurations have them, as JSON knows it."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Sequence):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} is no JSON")
 
 
 _signatures: WeakKeyDictionary[Any, dict[int, _Signature]] = WeakKeyDictionary()
