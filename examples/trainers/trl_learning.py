@@ -26,7 +26,7 @@ import gem
 
 ENV = "game:GuessTheNumber-v0-easy"
 NUMBERS = 5
-OPTIONS = {"min_number": 1, "max_number": NUMBERS, "max_turns": 2}
+OPTIONS: dict[str, Any] = {"min_number": 1, "max_number": NUMBERS, "max_turns": 2}
 GUESSES = [rf"\boxed{{{number}}}" for number in range(1, NUMBERS + 1)]
 PIECES = r"\\boxed\{\d\}|<end>|higher\.|lower\.|\d+|\n|[^\n\d]+?(?=higher\.|lower\.|\d|\n|$)"
 SEEDS = (0, 1, 2)
@@ -156,7 +156,7 @@ def plot(found: dict[str, Any]) -> str:
             'stroke-dasharray="4" fill="none"/>',
             f'<text x="508" y="{float(y) + 4:.1f}">{name}</text>',
         ]
-    for at, (name, colour) in enumerate(names.items()):
+    for row, (name, colour) in enumerate(names.items()):
         for means in found[name]:
             parts = [means[each : each + 5] for each in range(0, len(means), 5)]
             points = " ".join(
@@ -164,7 +164,7 @@ def plot(found: dict[str, Any]) -> str:
                 for number, part in enumerate(parts)
             )
             lines.append(f'<polyline points="{points}" stroke="{colour}" fill="none"/>')
-        lines.append(f'<text x="508" y="{240 + 20 * at}" fill="{colour}">{name}, 3 seeds</text>')
+        lines.append(f'<text x="508" y="{240 + 20 * row}" fill="{colour}">{name}, 3 seeds</text>')
     lines.append(f'<text x="{left}" y="306">{steps} steps of 64 episodes</text>')
     return "\n".join([*lines, "</svg>"]) + "\n"
 

@@ -65,7 +65,7 @@ def begun(**options: Any) -> Any:
 
 
 def test_an_episode_is_played_by_methods() -> None:
-    made = environment(COUNTED)()
+    made: Any = environment(COUNTED)()
 
     assert made.reset(seed=3, prompt="of the data set") == "episode 3\nGo on."
     assert made.get_reward() == 0.0
@@ -75,7 +75,8 @@ def test_an_episode_is_played_by_methods() -> None:
 
 
 def test_a_method_says_what_the_schema_says() -> None:
-    look = environment(COUNTED).look
+    counted: Any = environment(COUNTED)
+    look = counted.look
 
     parameters = inspect.signature(look).parameters
     assert inspect.getdoc(look) == (
