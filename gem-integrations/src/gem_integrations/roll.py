@@ -1,0 +1,244 @@
+"""Environments for ROLL: a wrapper that speaks as its managers expect, and a manager by tokens.
+
+    custom_envs:
+      Guess:
+        env_type: game:GuessTheNumber-v0-hard
+        env_manager_cls: gem_integrations.roll.TokenEnvManager
+        agent_template: "{observation}"
+
+ROLL asks a package named `gem` for `env_type`, and here that is ours: nothing is registered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gem
+from gem.content import Message
+from gem.conversation import Conversation
+from gem.errors import BadArguments
+from gem.specs import WrapperRef
+from gem_integrations.episodes import EnvOptions
+from gem_integrations.frameworks import require
+
+require("roll")
+
+import torch
+from omegaconf import OmegaConf
+from roll.distributed.scheduler.protocol import DataProto
+from roll.pipeline.agentic.env_manager.traj_env_manager import TrajEnvManager
+from roll.utils.constants import GenerateStopReason
+from tensordict import TensorDict
+
+__all__ = ["RollEnv", "TokenEnvManager", "register_all"]
+
+LOST = "This episode could not begin."
+"""What the model is shown of one, where ROLL's own managers insist on an answer."""
+
+
+class RollEnv(gem.Env):
+    """Speak as ROLL's managers expect: they know text, and an end by `terminated` alone.
+
+    The outermost of the `wrappers`. `end_of_turn` are cut off the end of an action, because ROLL
+    decodes special tokens too. `env_instruction` opens ROLL's first prompt; `StepEnvManager`
+    insists on one, "" will do. `joins_suffix` puts the environment's `info["suffix"]`, which
+    templates of ROLL show as `{suffix}`, below the observation, for managers that do not.
+
+    `info["metrics"]` has the reward, its parts, whether the environment failed and, where it says
+    so, whether the task was done. An environment that raises costs its episode: the step ends it,
+    terminated and truncated; after a reset that raised, `is_lost` is True and the first step does.
+    Raises BadArguments for an observation that is no text.
+    """
+
+    def __init__(
+        self,
+        env: gem.Env,
+        *,
+        end_of_turn: tuple[str, ...] = ("<|im_end|>", "<|eot_id|>", "<|endoftext|>", "</s>"),
+        env_instruction: str | None = None,
+        joins_suffix: bool = False,
+    ) -> None:
+        self.env = env
+        self.is_lost = False
+        self.tools = env.tools
+        self._ends = end_of_turn
+        self._instruction = env_instruction
+        self._joins_suffix = joins_suffix
+
+    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        """Begin the episode that ROLL's seed fixes: the group's plus the episode's number."""
+        opening = {} if self._instruction is None else {"env_instruction": self._instruction}
+        try:
+            observation, info = self.env.reset(seed=seed)
+        except Exception:  # noqa: BLE001 - it costs the episode and no other
+            self.is_lost = True
+            return LOST, opening
+        self.is_lost = False
+        text, shown = self._shown(observation, info)
+        return text, opening | shown
+
+    def step(self, action: str) -> gem.Step:
+        """Take an action as ROLL decodes it. What ends an episode terminates it."""
+        if self.is_lost:
+            return self._failed()
+        try:
+            step = self.env.step(self._stripped(action))
+        except Exception:  # noqa: BLE001 - it costs the episode and no other
+            return self._failed()
+        text, shown = self._shown(step.observation, step.info)
+        metrics = {"raw_reward": step.reward, "env_failed": 0.0}
+        modes = {"raw_reward": "sum", "env_failed": "last", "success": "last"}
+        for name, part in step.info.get("reward_parts", {}).items():
+            metrics[f"reward_{name}"], modes[f"reward_{name}"] = part, "sum"
+        if "success" in step.info:
+            metrics["success"] = float(step.info["success"])
+        info = {**shown, "metrics": metrics, "metrics_agg_mode": modes}
+        is_over = step.terminated or step.truncated
+        return gem.Step(text, float(step.reward), is_over, step.truncated, info)
+
+    def sample_action(self) -> str:
+        """Return one that the environment draws."""
+        return self.env.sample_action()
+
+    def close(self) -> None:
+        """Close the environment."""
+        self.env.close()
+
+    def _stripped(self, action: str) -> str:
+        ends = [end for end in self._ends if action.endswith(end)]
+        return action[: -len(ends[0])] if ends else action
+
+    def _shown(self, observation: Any, info: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        """Return an observation as text, and what ROLL's templates read of its info."""
+        suffix = info.get("suffix")
+        talk = Conversation()
+        talk.observe(observation, info if self._joins_suffix else {})
+        if len(talk.messages) != 1 or not isinstance(talk.messages[0].content, str):
+            raise BadArguments(
+                f"{self.env!r} shows {type(observation).__name__}, and ROLL's managers take one "
+                "text a turn. Choose another environment or wrapper.",
+                subject="observation",
+            )
+        [message] = talk.messages
+        shown = {"use_tool": True} if message.role == "tool" else {}
+        return message.text, shown | (
+            {} if suffix is None or self._joins_suffix else {"suffix": suffix}
+        )
+
+    def _failed(self) -> gem.Step:
+        metrics = {"raw_reward": 0.0, "env_failed": 1.0}
+        modes = {"raw_reward": "sum", "env_failed": "last", "success": "last"}
+        return gem.Step("", 0.0, True, True, {"metrics": metrics, "metrics_agg_mode": modes})
+
+
+def register_all() -> list[str]:
+    """Register every environment that is installed once more, as ROLL takes it, and return the ids.
+
+    `game:Hangman-v0` becomes `roll:game.Hangman-v0`, whose last wrapper is a `RollEnv`. For code of
+    ROLL's that takes an id and no `wrappers`; it has to run in each process that makes one.
+    """
+    wrapper = WrapperRef(id=f"{__name__}:RollEnv")
+    return [
+        gem.register(
+            each.model_copy(
+                update={
+                    "id": "roll:" + each.id.replace(":", "."),
+                    "wrappers": (*each.wrappers, wrapper),
+                }
+            )
+        ).id
+        for each in gem.list_envs()
+        if not each.id.startswith("roll:")
+    ]
+
+
+class TokenEnvManager(TrajEnvManager):  # type: ignore[misc]
+    """ROLL's manager of trajectories, with prompts that are what the chat template writes.
+
+    ROLL's own closes each turn of the model once more and writes nothing else between it and the
+    next. Here the messages are ROLL's, and their tokens those of `gem.tokens.ChatCodec`, as in
+    every other adapter if `agent_template` is "{observation}". An environment that is no `RollEnv`
+    is made one, with `joins_suffix`. `on_rewrite` and `template_options`, within `codec` of the
+    environment's entry, are those of `EnvOptions`.
+
+    An episode without an answer, because it could not begin or its prompt fills
+    `sequence_length`, is one token that nobody said, with ROLL's `drop_flag`.
+    """
+
+    env: Any
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not isinstance(self.env, RollEnv):
+            self.env = RollEnv(self.env, joins_suffix=True)
+        if self.env.env.rewrites_history:
+            raise BadArguments(
+                f"{self.env.env!r} shows the whole history each turn, and TokenEnvManager keeps it "
+                "itself. Leave the wrapper out, or choose ROLL's StepEnvManager.",
+                subject="wrappers",
+            )
+        stated: Any = OmegaConf.to_container(OmegaConf.create(dict(self.env_config)))
+        options = {"env_id": stated["env_type"], **stated.get("codec", {})}
+        self._codec = EnvOptions.of(options).codec(self.tokenizer)
+        self._tells_logprobs = True
+
+    def format_messages(self, history: Any) -> Any:
+        """Write ROLL's messages as the chat template does, after what was said."""
+        lm_input = super().format_messages(history)
+        *before, now = history.history
+        now["prompt_ids"] = self._added(before, now)
+        seen = [id for each in before for id in each["prompt_ids"] + each["response_ids"]]
+        ids = torch.tensor([seen + now["prompt_ids"]])
+        here = torch.ones_like(ids)
+        tensors = {"input_ids": ids, "attention_mask": here, "position_ids": here.cumsum(-1) - 1}
+        lm_input.batch = TensorDict(tensors, batch_size=1)
+        return lm_input
+
+    def _added(self, before: Sequence[Any], now: Any) -> list[int]:
+        """Return the tokens that a turn's messages add."""
+        talk = [message for each in before for message in self._messages(each)]
+        new, tools = self._messages(now), self.env.tools
+        if not before:
+            return self._codec.opening(new, tools)
+        users = [at for at, message in enumerate(talk) if message.role == "user"]
+        added = self._codec.following(
+            [*talk, *new], users[-1] + 1, len(talk) - 1, before[-1]["response_ids"], tools
+        )
+        assert added is not None  # of a codec that does not split
+        return added
+
+    def _messages(self, entry: Any) -> list[Message]:
+        """Return a turn of ROLL's history; what the model said is read from its tokens."""
+        given = [
+            Message(each["role"], each["content"])
+            for each in entry["messages"]
+            if each["role"] != "assistant" and (each["content"] or each["role"] != "system")
+        ]
+        if "response_ids" not in entry:
+            return given
+        return [*given, Message("assistant", self._codec.text(entry["response_ids"]))]
+
+    def make_decision(self, rollout_cache: Any) -> Any:
+        """Ask the model, unless the environment could not begin."""
+        if self.env.is_lost:
+            return DataProto(meta_info={"stop_reason": GenerateStopReason.MAX_LENGTH})
+        return super().make_decision(rollout_cache)
+
+    def formulate_rollouts(self, rollout_cache: Any) -> Any:
+        """Make ROLL's row of an episode, one of a token that nobody said where there is none."""
+        [first, *_] = rollout_cache.history
+        if "response_ids" in first:
+            rollout = super().formulate_rollouts(rollout_cache)
+            self._tells_logprobs = "infer_logprobs" in rollout.batch.keys()  # noqa: SIM118 - of tensors
+            return rollout
+        prompt = first.get("prompt_ids") or self._codec.opening([Message("user", "")])
+        first["prompt_ids"] = prompt[: self.pipeline_config.sequence_length - 1]
+        first |= {"response_ids": [min(self._codec.stop_ids)], "reward": 0.0}
+        if self._tells_logprobs:  # rows of one batch have the same columns
+            first["infer_logprobs"] = [0.0]
+        rollout_cache.history.append({"observation": None})  # ROLL drops the last, unanswered one
+        rollout = super().formulate_rollouts(rollout_cache)
+        rollout.batch["response_mask"].zero_()
+        rollout.meta_info["drop_flag"] = True
+        return rollout
