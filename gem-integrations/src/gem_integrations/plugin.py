@@ -21,6 +21,16 @@ plugin = PluginManifest(
             requires=("openrlhf>=0.11.2,<0.12",),
         ),
         AdapterSpec(
+            id="rl2",
+            target="gem_integrations.rl2:environment",
+            summary="Play an environment in RL2's sample groups, partial rollouts included.",
+        ),
+        AdapterSpec(
+            id="roll",
+            target="gem_integrations.roll:TokenEnvManager",
+            summary="Play environments in ROLL's managers of environments.",
+        ),
+        AdapterSpec(
             id="tinker",
             target="gem_integrations.tinker:GemDatasetBuilder",
             summary="Play environments by Tinker's cookbook, which samples and trains.",
