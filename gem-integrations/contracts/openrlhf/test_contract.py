@@ -33,6 +33,7 @@ from openrlhf.trainer.ppo_utils.samples_generator import SamplesGenerator
 from openrlhf.trainer.ray.vllm_engine import RolloutRayActor, _load_agent_executor
 from vllm import SamplingParams
 
+import gem
 from gem.tokens import Sampled
 from gem_integrations.episodes import Row
 from gem_integrations.rows import rows
@@ -184,6 +185,16 @@ def test_a_label_may_be_the_seed_alone(rig: MakeRig, tokenizer: Any, shown: Coun
     [experience] = rig(GAME).generate(str(SEEDS[1]))
 
     check(experience, expected(tokenizer, SEEDS[1]), shown)
+
+
+def test_a_label_may_name_the_task(rig: MakeRig, tokenizer: Any) -> None:
+    coin = gem.register("contract:Coin", "gem.testing.envs:Coin").id
+    labels = [json.dumps({"seed": 3, "task": task}) for task in (0, 1, 0)]
+
+    experiences = rig({"env_id": coin}).generate(*labels)
+
+    begun = [tokenizer.decode(received(each).ids).partition(" lies up") for each in experiences]
+    assert [text[-5:] for text, *_ in begun] == ["Heads", "Tails", "Heads"]
 
 
 def test_rows_without_a_seed_play_an_episode_of_their_own_that_stays_the_same(

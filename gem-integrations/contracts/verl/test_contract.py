@@ -35,6 +35,7 @@ from verl.utils import tensordict_utils
 from verl.utils.config import validate_config
 from verl.utils.dataset.rl_dataset import RLHFDataset, collate_fn
 
+import gem
 from gem_integrations.episodes import Row
 from gem_integrations.rows import rows
 
@@ -204,6 +205,16 @@ def test_a_row_without_a_seed_plays_its_index(rig: MakeRig, tokenizer: Any) -> N
     assert received(out, 0).ids == expected(tokenizer, SEEDS[1]).ids
 
 
+def test_a_row_may_name_the_task(rig: MakeRig, tokenizer: Any) -> None:
+    coin = gem.register("contract:Coin", "gem.testing.envs:Coin").id
+    given = [seeded(3, task=task)[0] for task in (0, 1, 0)]
+
+    out = rig(coin={"env_id": coin}).generate(given)
+
+    said = [tokenizer.decode(row).partition(" lies up")[0][-5:] for row in out.batch["prompts"]]
+    assert said == ["Heads", "Tails", "Heads"]
+
+
 def test_rewards_are_summed_on_the_last_token_and_kept_by_turn(
     rig: MakeRig, tokenizer: Any, shown: Counter[str]
 ) -> None:
@@ -310,6 +321,12 @@ def test_a_prompt_that_is_too_long_costs_its_episode_alone(
     assert out.non_tensor_batch["stop_reason"].tolist() == ["prompt_length", "terminated"]
     assert received(out, 1).rewards == [1.0, 2.0, 3.0]
     assert "rollout.prompt_length is 100" in caplog.text
+
+
+def test_no_prompt_is_longer_than_the_batch_is_wide_even_where_none_fits(rig: MakeRig) -> None:
+    out = rig(prompt=8, env=GAME).generate(seeded(7))
+
+    assert out.batch["prompts"].shape == (1, 8)
 
 
 def test_a_tool_answers_within_the_response(
