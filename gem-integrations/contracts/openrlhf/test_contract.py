@@ -317,6 +317,15 @@ def test_logprobs_are_left_out_where_openrlhf_asks_for_none(rig: MakeRig, tokeni
     assert received(experience).ids == expected(tokenizer, SEEDS[0]).ids
 
 
+def test_an_episode_that_never_began_has_no_logprobs_either(rig: MakeRig) -> None:
+    unborn = rig({**PAYS, "env_kwargs": {"fails_at": 0}})
+
+    [without], [with_them] = unborn.generate("1", logprobs=None), unborn.generate("1")
+
+    assert without.rollout_log_probs is None
+    assert received(with_them).logprobs == [0.0] * len(received(with_them).ids)
+
+
 def test_the_parameters_that_all_samples_share_stay_as_they_are(
     rig: MakeRig, tokenizer: Any
 ) -> None:
