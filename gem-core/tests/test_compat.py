@@ -59,6 +59,13 @@ class Published(gem.Env):
         return "over", 1, True, True, {"said": action}
 
 
+class Plain(gem.Env):
+    """Takes no arguments."""
+
+    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        return "plain", {}
+
+
 def test_an_environment_is_registered_under_a_bare_name() -> None:
     gem.register("sokoban", entry_point=f"{__name__}:Published")
 
@@ -123,3 +130,40 @@ def test_the_tool_wrapper_can_be_subclassed_and_says_what_to_use() -> None:
 
     with pytest.raises(BadArguments, match="python_tool"):
         Counting(Published(), [object()], max_tool_uses=2)
+
+
+@pytest.mark.parametrize(
+    ("id", "name"), [("old:Env", "use_mp"), ("old:Env", "verbose"), ("rg:old", "size")]
+)
+def test_an_argument_that_is_obsolete_is_ignored_with_a_warning(id: str, name: str) -> None:
+    gem.register(id, entry_point=Plain)
+
+    with pytest.warns(DeprecationWarning, match=f"{name!r} any longer"):
+        assert gem.make(id, **{name: 3}).reset(seed=1)[0] == "plain"
+
+
+def test_a_size_is_obsolete_nowhere_else() -> None:
+    gem.register("old:Env", entry_point=Plain)
+
+    with pytest.raises(BadArguments, match="it takes no 'size'"):
+        gem.make("old:Env", size=3)
+
+
+def test_a_vector_takes_arguments_of_each_environment() -> None:
+    gem.register("old:Dim", entry_point=Published)
+    given: list[dict[str, Any]] = [{"seed": 5, "dim": [1]}, {"seed": 6, "dim": [2]}]
+
+    firsts = []
+    for is_async in (False, True):
+        vector = gem.make_vec(["old:Dim"] * 2, vec_kwargs=given, async_mode=is_async)
+        with vector:
+            firsts.append(vector.reset()[0])
+    assert [each.split()[1] for each in firsts[0]] == ["[1]", "[2]"]
+    assert firsts[0] == firsts[1]
+
+
+def test_a_vectors_arguments_are_as_many_as_its_environments() -> None:
+    gem.register("old:Dim", entry_point=Published)
+
+    with pytest.raises(BadArguments, match="vec_kwargs for 1 environments, and makes 2"):
+        gem.make_vec(["old:Dim"] * 2, vec_kwargs=[{}])

@@ -40,6 +40,8 @@ def make_vec(
     num_workers: int | None = None,
     step_timeout_s: float | None = None,
     backend_options: Mapping[str, Any] | None = None,
+    vec_kwargs: Sequence[Mapping[str, Any]] | None = None,
+    async_mode: bool | None = None,
     **kwargs: Any,
 ) -> VectorEnv:
     """Build a vector of environments: one for each of `ids`, or `num_envs`, going round `ids`.
@@ -58,12 +60,29 @@ def make_vec(
       `gem.workers.WorkerPool`.
     - Plugins add others, each under its word: the manifest's `executors`.
 
+    `vec_kwargs` are further arguments of each environment; a seed in the first is that of the run,
+    if there is no other. `async_mode` is an older way to say "thread", or "sync".
+
     Raises BadArguments for a word that is not installed, and for what a backend cannot do; and
     what `gem.make` raises (with "process" a GemError that says it): then every environment made
     so far is closed.
     """
-    stack = tuple(wrappers)
-    makers = [EnvMaker(each, stack, kwargs) for each in _each(ids, num_envs)]
+    stack, wanted = tuple(wrappers), _each(ids, num_envs)
+    own = [dict(each) for each in vec_kwargs or [{}] * len(wanted)]
+    if len(own) != len(wanted):
+        raise BadArguments(
+            f"make_vec was given vec_kwargs for {len(own)} environments, and makes {len(wanted)}. "
+            "Give one dictionary for each.",
+            subject="vec_kwargs",
+        )
+    seeds = [each.pop("seed", None) for each in own]
+    seed = seeds[0] if seed is None else seed
+    if async_mode is not None:
+        backend = "thread" if async_mode else "sync"
+    makers = [
+        EnvMaker(env, stack, {**kwargs, **each} if each else kwargs)
+        for env, each in zip(wanted, own, strict=True)
+    ]
     vector: VectorEnv = build(
         backend,
         "target",
