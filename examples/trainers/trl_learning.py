@@ -164,7 +164,7 @@ def plot(found: dict[str, Any]) -> str:
                 for number, part in enumerate(parts)
             )
             lines.append(f'<polyline points="{points}" stroke="{colour}" fill="none"/>')
-        lines.append(f'<text x="508" y="{240 + 20 * row}" fill="{colour}">{name}, 3 seeds</text>')
+        lines.append(f'<text x="508" y="{150 + 20 * row}" fill="{colour}">{name}, 3 seeds</text>')
     lines.append(f'<text x="{left}" y="306">{steps} steps of 64 episodes</text>')
     return "\n".join([*lines, "</svg>"]) + "\n"
 
