@@ -158,7 +158,7 @@ def test_a_vector_takes_arguments_of_each_environment() -> None:
         vector = gem.make_vec(["old:Dim"] * 2, vec_kwargs=given, async_mode=is_async)
         with vector:
             firsts.append(vector.reset()[0])
-    assert [each.split()[1] for each in firsts[0]] == ["[1]", "[2]"]
+    assert [str(each).split()[1] for each in firsts[0]] == ["[1]", "[2]"]
     assert firsts[0] == firsts[1]
 
 
