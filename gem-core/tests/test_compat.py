@@ -138,8 +138,9 @@ def test_the_tool_wrapper_can_be_subclassed_and_says_what_to_use() -> None:
 def test_an_argument_that_is_obsolete_is_ignored_with_a_warning(id: str, name: str) -> None:
     gem.register(id, entry_point=Plain)
 
+    given: dict[str, Any] = {name: 3}
     with pytest.warns(DeprecationWarning, match=f"{name!r} any longer"):
-        assert gem.make(id, **{name: 3}).reset(seed=1)[0] == "plain"
+        assert gem.make(id, **given).reset(seed=1)[0] == "plain"
 
 
 def test_a_size_is_obsolete_nowhere_else() -> None:
