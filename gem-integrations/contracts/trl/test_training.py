@@ -16,7 +16,7 @@ sys.path.insert(0, str(EXAMPLES))
 
 from trl_learning import MAXIMUM, SEEDS, curve, gain, random_returns
 
-STEPS = 60
+STEPS = 40
 
 
 @pytest.fixture(scope="session")
