@@ -90,7 +90,7 @@ FRAMEWORKS: Mapping[str, Framework] = {
             "verl",
             "verl",
             ">=0.9.1,<0.10",
-            'pip install "verl==0.9.1" cachetools uvicorn fastapi',
+            'pip install "verl[verl-core]==0.9.1"',
         ),
     )
 }
