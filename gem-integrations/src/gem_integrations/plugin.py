@@ -1,4 +1,4 @@
-"""What this distribution provides: backends from other projects."""
+"""What this distribution provides: adapters for training frameworks, and backends."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from gem.specs import AdapterSpec, ExecutorSpec, PluginManifest
 
 plugin = PluginManifest(
     name="integrations",
-    summary="Backends from other projects.",
+    summary="Adapters for training frameworks, and backends from other projects.",
     adapters=(
         AdapterSpec(
             id="oat",
