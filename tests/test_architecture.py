@@ -31,7 +31,7 @@ PARTS = {  # what comes with a dependency and is of no use without it
 }
 BRINGS = {  # an adapter imports its framework, and what comes with that
     "rl2": {"omegaconf", "transformers"},
-    "roll": {"ray", "transformers"},
+    "roll": {"omegaconf", "tensordict", "torch"},
     "tinker": {"chz", "tinker"},
     "trl": {"torch", "transformers"},
     "verl": {"omegaconf"},
