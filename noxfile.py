@@ -126,17 +126,21 @@ def contract(session: nox.Session, name: str) -> None:
     """
     asked, *rest = session.posargs or [""]
     folder = Path("gem-integrations/contracts", name)
+    checkout = next((each for each in rest if not each.startswith("--")), None)
+    if asked and asked not in CONTRACTS:
+        session.error(f"{asked!r} is no adapter. They are {', '.join(CONTRACTS)}")
     if asked not in ("", name):
         session.skip(f"{asked} was asked for")
     if not asked and (name in CHECKOUTS or is_current(name)):
         session.skip("it needs a checkout" if name in CHECKOUTS else "its result is of this code")
+    if name in CHECKOUTS and checkout is None:
+        session.error(f"{name} comes as a checkout: nox -s contract -- {name} FOLDER")
     install_frameworks(session, folder)
     options = [f"--framework={name}", *(each for each in rest if each.startswith("--"))]
     environment = {"HF_HUB_OFFLINE": "1"}
-    if name in CHECKOUTS:
-        checkout = str(Path(rest[0]).resolve())
-        options.append(f"--checkout={checkout}")
-        environment["PYTHONPATH"] = checkout
+    if checkout is not None:
+        options.append(f"--checkout={Path(checkout).resolve()}")
+        environment["PYTHONPATH"] = str(Path(checkout).resolve())
     session.run("pytest", "-c", f"{folder.parent}/pytest.ini", *options, folder, env=environment)
 
 
