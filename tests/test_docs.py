@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -97,7 +98,7 @@ def test_every_nox_session_exists(page: Path) -> None:
         session
         for words in commands(page)
         if Path(words[0]).name == "nox" and "-s" in words
-        for session in words[words.index("-s") + 1 :]
+        for session in takewhile("--".__ne__, words[words.index("-s") + 1 :])
     }
 
     assert {name for name in sessions if f"\ndef {name}(session" not in text} == set()
