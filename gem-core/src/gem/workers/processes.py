@@ -9,6 +9,7 @@ import signal
 import warnings
 import weakref
 from collections.abc import Sequence
+from contextlib import suppress
 from time import monotonic
 from typing import get_args
 
@@ -84,11 +85,12 @@ class WorkerPool(Pool):
 
     def pump(self, timeout_s: float) -> None:
         """Wait at most so long for something to happen, and deal with it."""
-        for key, mask in self._selector.select(min(timeout_s, self.next_check_s())):
-            if key.data is None:
-                self._hear_reports()
-            elif not key.data.is_absent and key.data.channel is key.fileobj:
+        ready = self._selector.select(min(timeout_s, self.next_check_s()))
+        for key, mask in ready:
+            if key.data is not None:
                 self._attend(key.data, mask)
+        if any(key.data is None for key, _ in ready):  # last: other workers take over then
+            self._hear_reports()
         if self._timeout_s is not None or self._unwanted:
             self._keep_deadlines()
         self._dispatch()
@@ -224,7 +226,7 @@ class WorkerPool(Pool):
                 self._enqueue(self._slots[command[1]], command)
 
     def _let_leave(self, worker: Worker) -> None:
-        if worker.is_here:  # it was refused, and never came
+        with suppress(KeyError):  # it is left out already, unless it was refused and never came
             self._selector.unregister(worker.channel)
         worker.close()
         self._miss(worker.number)
