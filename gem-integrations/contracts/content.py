@@ -21,7 +21,7 @@ def content(name: str) -> Iterator[Path]:
     """Yield the files that a contract is about: if one changes, it has to run again."""
     yield from sorted((CORE / "tokens").glob("*.py"))
     yield from (CORE / each for each in ("episode.py", "player.py", "rollouts.py"))
-    yield from (ADAPTERS / each for each in ("episodes.py", "frameworks.py"))
+    yield from (ADAPTERS / each for each in ("episodes.py", "frameworks.py", "stepping.py"))
     yield from sorted(ADAPTERS.glob(f"{name}*.py"))
     yield ADAPTERS / "recorded" / f"{name}.json"
     yield from (HERE / each for each in ("conftest.py", "harness.py"))

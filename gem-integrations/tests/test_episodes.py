@@ -13,6 +13,7 @@ from gem.errors import BadArguments
 from gem.testing.envs import Lamps
 from gem.tokens import Sampled
 from gem_integrations.episodes import EnvOptions, Row, UnplayableError, one_row, play
+from gem_integrations.stepping import SteppedEpisode
 
 GAME = "bridged:Lamps"
 END = 1
@@ -148,3 +149,83 @@ def test_options_that_do_not_fit_are_named_with_those_that_do(
 
     assert told in str(caught.value)
     assert "They are env_id, env_kwargs, wrappers, system_prompt" in str(caught.value)
+
+
+# an episode that the framework steps
+
+
+def stepped(*, forgets: bool = False, **options: Any) -> SteppedEpisode:
+    chosen = EnvOptions.of({"env_id": GAME, **options})
+    return SteppedEpisode(chosen, chosen.codec(Tokenizer(forgets=forgets)), seed=3)  # type: ignore[arg-type]
+
+
+async def finish(live: SteppedEpisode) -> list[float]:
+    """Answer to the end, and return the reward after each answer."""
+    rewards = []
+    while request := await live.request():
+        live.answer(light(request))
+        await live.request()
+        rewards.append(live.reward)
+    return rewards
+
+
+def test_a_stepped_episode_is_the_one_that_is_played() -> None:
+    live = stepped(system_prompt="Call it.", max_turns=3)
+    rewards = asyncio.run(finish(live))
+
+    episode, row = played(light, system_prompt="Call it.", max_turns=3)
+    assert live.episode is not None
+    assert live.episode.fingerprint() == episode.fingerprint()
+    assert rewards == row.rewards
+
+
+def test_a_question_stays_until_it_is_answered() -> None:
+    async def scenario() -> tuple[object, object, float]:
+        live = stepped()
+        first, again = await live.request(), await live.request()
+        reward = live.reward
+        await live.cancel()
+        return first, again, reward
+
+    first, again, reward = asyncio.run(scenario())
+    assert first is again
+    assert reward == 0.0
+
+
+def test_an_answer_without_a_word_ends_it_and_earns_nothing() -> None:
+    async def scenario() -> SteppedEpisode:
+        live = stepped()
+        for said in (light, lambda request: Sampled([], None, "other")):
+            request = await live.request()
+            assert request is not None
+            live.answer(said(request))
+        assert await live.request() is None
+        return live
+
+    live = asyncio.run(scenario())
+    assert live.episode is not None
+    assert (len(live.episode.turns), live.reward) == (1, 0.0)
+
+
+def test_a_stepped_episode_that_cannot_go_on_says_so_whenever_it_is_asked() -> None:
+    async def scenario() -> None:
+        live = stepped(forgets=True)
+        await live.request()
+        live.answer(Sampled([*b"one is out, so 1", END], None, "stop"))
+        for _ in range(2):
+            with pytest.raises(UnplayableError, match="drops reasoning"):
+                await live.request()
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_stepped_episode_that_is_left_leaves_nothing_running(begun: bool) -> None:
+    async def scenario() -> set[asyncio.Task[Any]]:
+        live = stepped()
+        if begun:
+            await live.request()
+        await live.cancel()
+        return asyncio.all_tasks()
+
+    assert len(asyncio.run(scenario())) == 1

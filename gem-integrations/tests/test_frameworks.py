@@ -78,6 +78,21 @@ def test_a_changed_signature_is_told_from_a_missing_name(known: Any) -> None:
         require("tool")
 
 
+def test_a_framework_that_fails_as_it_is_imported_is_the_same_one_error(
+    known: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "needs_more.py").write_text("raise RuntimeError('\\ntorch\\nis needed')")
+    monkeypatch.syspath_prepend(tmp_path)
+    known({f"needs_more:{name}": [] for name in "abcde"})
+
+    with pytest.raises(FrameworkError) as caught:
+        require("tool")
+
+    assert "needs_more:a cannot be found (RuntimeError: torch is needed); " in str(caught.value)
+    assert "needs_more:d" not in str(caught.value)
+    assert "; and 2 more. Supported" in str(caught.value)
+
+
 def test_a_checkout_is_known_by_its_commit(known: Any) -> None:
     known({}, versions="", module="no_such_module")
 

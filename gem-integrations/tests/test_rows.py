@@ -112,3 +112,14 @@ def test_an_unknown_environment_ends_the_command_with_its_error_and_no_file(
     assert ended.value.code == 2
     assert "rows:Coin" in capsys.readouterr().err
     assert not (tmp_path / "train.jsonl").exists()
+
+
+def test_a_file_that_cannot_be_written_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "nowhere" / "train.jsonl"
+    with pytest.raises(SystemExit) as ended:
+        main([COIN, "--out", str(out)])
+
+    assert ended.value.code == 2
+    assert f"{out} cannot be written: No such file" in capsys.readouterr().err

@@ -20,6 +20,9 @@ from gem.errors import GemError
 
 __all__ = ["FRAMEWORKS", "Framework", "FrameworkError", "drift", "recorded", "require", "signature"]
 
+_MOST_CHANGES = 3  # that an error tells
+_MOST_TEXT = 200  # of an error of the framework
+
 
 class FrameworkError(GemError):
     """A framework is absent, of another version, or not as it was. `command` installs one."""
@@ -111,7 +114,10 @@ def require(name: str) -> None:
         raise _error(framework, f"is installed here as {found}")
     changes = list(drift(name))
     if changes:
-        raise _error(framework, f"({found}) is not as this adapter knows it: {'; '.join(changes)}")
+        told = "; ".join(changes[:_MOST_CHANGES])
+        more = len(changes) - _MOST_CHANGES
+        told += f"; and {more} more" if more > 0 else ""
+        raise _error(framework, f"({found}) is not as this adapter knows it: {told}")
 
 
 def _found(framework: Framework) -> str | None:
@@ -146,8 +152,9 @@ def drift(name: str) -> Iterator[str]:
     for target, known in recorded(name)["signatures"].items():
         try:
             live = signature(target)
-        except (ImportError, AttributeError) as error:
-            yield f"{target} cannot be found ({type(error).__name__}: {error})"
+        except Exception as error:  # noqa: BLE001 - a framework may raise anything as it is imported
+            text = " ".join(f"{type(error).__name__}: {error}".split())
+            yield f"{target} cannot be found ({text[:_MOST_TEXT]})"
             continue
         if live != known:
             yield f"{target} takes {' '.join(live)}, and took {' '.join(known)}"

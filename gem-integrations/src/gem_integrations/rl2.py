@@ -10,18 +10,17 @@ functions write down what becomes of tokens and rewards.
 
 from __future__ import annotations
 
-import asyncio
 import importlib.util
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-import gem
 from gem.errors import BadArguments
 from gem.tokens import ChatCodec, Sampled
-from gem_integrations.episodes import EnvOptions, one_row, play
+from gem_integrations.episodes import EnvOptions, Row, one_row
 from gem_integrations.frameworks import require
 from gem_integrations.rows import Start, start_of
+from gem_integrations.stepping import SteppedEpisode
 
 IS_RELEASE = bool(importlib.util.find_spec("RL2") and importlib.util.find_spec("RL2.utils.sglang"))
 """Whether the RL2 that is here is the release, which calls `reset` and `step` alone."""
@@ -91,10 +90,10 @@ class _Environment:
                 if sample.status == Sample.Status.ABORTED:
                     self._aborted[id(sample)] = live
                     return
-                live.answer(*_said(sample, len(live.prompt)))
+                live.answer(_said(sample, len(live.prompt)))
             live.write_end(sample)
         except BaseException:
-            live.cancel()
+            await live.cancel()
             raise
 
     async def reset(self, extra_info: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -119,7 +118,7 @@ class _Environment:
         seen = len(live.prompt)
         said = self._tokenizer.encode(action, add_special_tokens=False)
         if await live.is_asked():
-            live.answer(said)
+            live.answer(Sampled(said))
         is_done = not await live.is_asked()
         added = "" if is_done else live.text(live.prompt[seen + len(said) :])
         return {
@@ -137,8 +136,8 @@ class _Environment:
         return _Live(self._options, codec, tokenizer, start, self._max_response_tokens)
 
 
-class _Live:
-    """An episode that waits for its model: ask whether it does, then answer."""
+class _Live(SteppedEpisode):
+    """An episode that waits for its model, and writes into RL2's samples what it came to."""
 
     def __init__(
         self,
@@ -148,62 +147,29 @@ class _Live:
         start: Start,
         max_response_tokens: int | None,
     ) -> None:
-        self.prompt: list[int] = []
-        self.token_budget: int | None = None
-        self._codec, self._tokenizer = codec, tokenizer
-        self._rewards: list[float] = []
-        self._answers = 0
-        self._is_waiting = False
-        self._episode: gem.Episode | None = None
-        self._requests: asyncio.Queue[gem.Request | None] = asyncio.Queue()
-        self._sampled: asyncio.Queue[Sampled] = asyncio.Queue()
-        layers = (*options.layers, lambda env: _Paid(env, self._rewards))
-        played = play(
-            options.model_copy(update={"wrappers": layers, "system_prompt": None}),
-            self._engine,
+        super().__init__(
+            options,
             codec,
             seed=start.seed,
             task=start.task,
             max_response_tokens=max_response_tokens,
         )
-        self._task = asyncio.ensure_future(played)
-        self._task.add_done_callback(lambda _: self._requests.put_nowait(None))
-
-    async def _engine(self, request: gem.Request) -> Sampled:
-        self._requests.put_nowait(request)
-        return await self._sampled.get()
+        self._codec, self._tokenizer = codec, tokenizer
+        self.prompt: list[int] = []
+        self.token_budget: int | None = None
 
     async def is_asked(self) -> bool:
         """Wait until the model is asked, for which `prompt` is set, or the episode is over."""
-        if self._is_waiting or self._episode is not None:
-            return self._is_waiting
-        request = await self._requests.get()
-        if request is None:
-            self._episode = await self._task
-            self.prompt = self.prompt or one_row(self._episode, self._codec).prompt_ids
-            return False
-        self.prompt, self.token_budget = list(request.prompt_ids or ()), request.token_budget
-        self._is_waiting = True
-        return True
+        request = await self.request()
+        if request is not None:
+            self.prompt, self.token_budget = list(request.prompt_ids or ()), request.token_budget
+        elif not self.prompt:
+            self.prompt = self._row().prompt_ids
+        return request is not None
 
-    def answer(
-        self,
-        ids: Sequence[int],
-        logprobs: Sequence[float] | None = None,
-        reason: Any = "stop",
-    ) -> None:
-        """Let the episode go on with what the model said."""
-        self._answers += 1
-        self._is_waiting = False
-        self._sampled.put_nowait(Sampled(ids, logprobs, reason))
-
-    @property
-    def reward(self) -> float:
-        """The reward of the turn that was answered last; 0.0 where it did not come about."""
-        rewards = self._rewards
-        if self._episode is not None:
-            rewards = [turn.reward for turn in self._episode.turns]
-        return rewards[self._answers - 1] if 0 < self._answers <= len(rewards) else 0.0
+    def _row(self) -> Row:
+        assert self.episode is not None  # `is_asked` has said so
+        return one_row(self.episode, self._codec)
 
     def text(self, ids: Sequence[int]) -> str:
         """Return tokens as text, with those that end a turn."""
@@ -225,17 +191,12 @@ class _Live:
 
     def write_end(self, sample: Any) -> None:
         """Let RL2 write down the end. Its metric becomes the sum over all turns, not the last."""
-        assert self._episode is not None  # `is_asked` has said so
-        if not self._episode.turns:
-            row = one_row(self._episode, self._codec)
+        row = self._row()
+        if not row.rewards:
             sample.state_text = self.text(row.ids)
             sample.state_dict = initialize_state_dict(_Encoded(row.ids), sample.state_text)
         add_env_response(None, sample, {"reward": self.reward, "done": True})
-        sample.metrics["rewards"][-1] = math.fsum(turn.reward for turn in self._episode.turns)
-
-    def cancel(self) -> None:
-        """Give the episode up."""
-        self._task.cancel()
+        sample.metrics["rewards"][-1] = math.fsum(row.rewards)
 
 
 class _Encoded(NamedTuple):
@@ -245,18 +206,6 @@ class _Encoded(NamedTuple):
 
     def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
         return list(self.ids)
-
-
-class _Paid(gem.Wrapper):
-    """Keep the rewards while the episode goes on."""
-
-    def __init__(self, env: gem.Env, rewards: list[float]) -> None:
-        super().__init__(env)
-        self._rewards = rewards
-
-    def on_step(self, action: str, step: gem.Step) -> gem.Step:
-        self._rewards.append(step.reward)
-        return step
 
 
 async def _complete(config: Any, router_url: str, sample: Any, token_budget: int | None) -> None:
@@ -281,8 +230,8 @@ async def _complete(config: Any, router_url: str, sample: Any, token_budget: int
         sample.status = Sample.Status.ABORTED
 
 
-def _said(sample: Any, prompt_length: int) -> tuple[list[int], list[float], str]:
+def _said(sample: Any, prompt_length: int) -> Sampled:
     """Return what the model said since the prompt, as RL2 has it."""
     state, clipped = sample.state_dict, sample.metrics["length_clip_ratio"]
-    reason = "length" if clipped and clipped[-1] else "stop"
-    return state["states"][prompt_length:], state["logps"][prompt_length:], reason
+    reason: Literal["length", "stop"] = "length" if clipped and clipped[-1] else "stop"
+    return Sampled(state["states"][prompt_length:], state["logps"][prompt_length:], reason)

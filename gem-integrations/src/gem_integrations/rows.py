@@ -92,9 +92,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         made = rows(asked.env_id, count=asked.count, seed=asked.seed, env_kwargs=asked.env_kwargs)
         lines = [json.dumps(row) + "\n" for row in made]
+        asked.out.write_text("".join(lines), encoding="utf-8")
     except GemError as error:
         parser.error(str(error))
-    asked.out.write_text("".join(lines), encoding="utf-8")
+    except OSError as error:
+        parser.error(f"{asked.out} cannot be written: {error.strerror}")
 
 
 def _count(text: str) -> int | Literal["all"]:

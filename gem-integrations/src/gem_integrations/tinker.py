@@ -1,15 +1,12 @@
-"""Play GEM's environments as those of Tinker's cookbook, which samples and hands in the tokens.
+"""Environments for Tinker's cookbook, which samples, and hands in the tokens.
 
-The cookbook steps an episode token by token of its own making; here `gem.rollout` plays it, and
-waits for each answer until the cookbook has it. Knows nothing about sampling or training.
+Knows nothing about sampling or training.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Literal
 
 from gem_integrations.frameworks import require
@@ -35,7 +32,8 @@ from tinker_cookbook.tokenizer_utils import get_tokenizer
 import gem
 from gem.seeding import episode_seed
 from gem.tokens import ChatCodec, Sampled
-from gem_integrations.episodes import EnvOptions, play
+from gem_integrations.episodes import EnvOptions
+from gem_integrations.stepping import SteppedEpisode
 
 __all__ = ["GemDataset", "GemDatasetBuilder", "GemEnv", "GemGroupBuilder", "GemOptions"]
 
@@ -59,18 +57,6 @@ class GemOptions(EnvOptions):
         )
 
 
-class _Rewards(gem.Wrapper):
-    """Keep the rewards as they come, since the record of them comes last. Not on record itself."""
-
-    def __init__(self, env: gem.Env, rewards: list[float]) -> None:
-        super().__init__(env)
-        self._rewards, self.spec = rewards, env.spec
-
-    def on_step(self, action: str, step: gem.Step) -> gem.Step:
-        self._rewards.append(float(step.reward))
-        return step
-
-
 class GemEnv(Env):  # type: ignore[misc]
     """One episode, which `seed` and `task` fix; `episode` is its record once it has ended.
 
@@ -89,22 +75,20 @@ class GemEnv(Env):  # type: ignore[misc]
         repeat: int = 0,
     ) -> None:
         self.rollout_limits = options.limits  # the cookbook's loop looks for this name
-        self.episode: gem.Episode | None = None
-        self._rewards: list[float] = []
-        layer = partial(_Rewards, rewards=self._rewards)
-        unlimited = {"max_turn_tokens": None, "wrappers": (*options.layers, layer)}
-        played = options.model_copy(update={**unlimited, "system_prompt": None})
-        self._play = partial(play, played, self._ask, codec, seed=seed, task=task, repeat=repeat)
+        played = options.model_copy(update={"max_turn_tokens": None})
+        self._live = SteppedEpisode(played, codec, seed=seed, task=task, repeat=repeat)
         self._stop = sorted(codec.stop_ids)
-        self._playing: asyncio.Task[gem.Episode] | None = None
+
+    @property
+    def episode(self) -> gem.Episode | None:
+        """The record of the episode, None before its end."""
+        return self._live.episode
 
     async def initial_observation(
         self,
     ) -> tuple[tinker.ModelInput, list[int]] | InitialObservationOverflow:
         """Begin the episode, and return the first prompt."""
-        self._expect()
-        self._playing = asyncio.ensure_future(self._play())
-        request = await self._asked()
+        request = await self._live.request()
         if request is None:
             return InitialObservationOverflow(
                 reward=0.0, metrics=self._metrics(), logs=self._logs()
@@ -113,51 +97,21 @@ class GemEnv(Env):  # type: ignore[misc]
 
     async def step(self, action: list[int], *, extra: ActionExtra | None = None) -> StepResult:
         """Take in an answer; the next observation is all tokens so far, what is new included."""
-        reason = (extra or {}).get("stop_reason")
-        self._expect()
-        self._answer.set_result(Sampled(action, None, reason))
-        request = await self._asked()
-        if request is None:
-            assert self.episode is not None
-            turns = self.episode.turns
-            return StepResult(
-                reward=turns[-1].reward if action else 0.0,
-                episode_done=True,
-                next_observation=tinker.ModelInput.empty(),
-                next_stop_condition=self._stop,
-                metrics=self._metrics(),
-                logs=self._logs(),
-            )
+        self._live.answer(Sampled(action, None, (extra or {}).get("stop_reason")))
+        request = await self._live.request()
+        shown = tinker.ModelInput.empty() if request is None else self._prompt(request)
         return StepResult(
-            reward=self._rewards[-1],
-            episode_done=False,
-            next_observation=self._prompt(request),
+            reward=self._live.reward,
+            episode_done=request is None,
+            next_observation=shown,
             next_stop_condition=self._stop,
+            metrics=self._metrics() if request is None else {},
+            logs=self._logs() if request is None else {},
         )
 
     async def close(self) -> None:
         """End an episode that the cookbook left, by a limit of its own or an error."""
-        if self._playing is not None and not self._playing.done():
-            self._playing.cancel()
-            await asyncio.wait([self._playing])
-
-    def _expect(self) -> None:
-        self._question: asyncio.Future[gem.Request] = asyncio.get_running_loop().create_future()
-
-    async def _ask(self, request: gem.Request) -> Sampled:
-        self._answer: asyncio.Future[Sampled] = asyncio.get_running_loop().create_future()
-        self._question.set_result(request)
-        return await self._answer
-
-    async def _asked(self) -> gem.Request | None:
-        """Return the next request, None where the episode has ended."""
-        assert self._playing is not None
-        either: list[asyncio.Future[Any]] = [self._question, self._playing]
-        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        if self._question.done():
-            return self._question.result()
-        self.episode = self._playing.result()
-        return None
+        await self._live.cancel()
 
     def _prompt(self, request: gem.Request) -> tinker.ModelInput:
         return tinker.ModelInput.from_ints(list(request.prompt_ids or ()))

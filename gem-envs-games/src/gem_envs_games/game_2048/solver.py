@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from functools import cache
+from functools import cache, lru_cache
 
 from gem_envs_games.game_2048.board import (
     DIRECTIONS,
@@ -32,7 +32,10 @@ _STEP_GROWTH = 2.17  # a step from one cell to the next, by their powers
 _DISORDER = 2.1  # the steps up or the steps down, whichever are fewer
 _ROUGHNESS = 0.18  # every step between two tiles
 
+_MOST_KNOWN = 1 << 14
 
+
+@lru_cache(maxsize=_MOST_KNOWN)  # episodes of one seed meet the same boards
 def best_direction(board: str, target: str) -> str | None:
     """Return the direction that is best a few moves ahead; None where none changes the board.
 
