@@ -61,7 +61,7 @@ def test_a_huge_answer_is_wrong_and_costs_no_more_than_a_verdict_may(
     started = time.process_time()
 
     assert score(answer, ["Paris"]) == (0.0, 0.0)
-    assert time.process_time() - started < 2.5
+    assert time.process_time() - started < 8  # mostly under 1; all of a million would take 16
 
 
 def test_a_long_answer_is_right_up_to_the_limit_and_wrong_beyond() -> None:
