@@ -61,6 +61,8 @@ class AsyncWorkers:
     def _submit(self) -> None:
         queue = [each for each in self._queue if not each[1].done()]
         self._queue.clear()
+        if not queue:  # all was cancelled: a thread may be closing the pool
+            return
         try:
             self._send(queue)
         except Exception:  # noqa: BLE001 - one of them is out of turn, and it alone is told so

@@ -69,7 +69,7 @@ class Server:
             try:
                 for position in range(position, len(commands)):  # noqa: B020
                     now = monotonic()
-                    if now - flushed > _FLUSH_S:
+                    if position > sent and now - flushed > _FLUSH_S:
                         self._send(commands, answers, sent, now - flushed)
                         sent, flushed = position, now
                         if cells[STOP] == STOP_ALL:

@@ -33,6 +33,7 @@ class Worker:
         self.stopped = 0  # the number of the command that it was told to stop
         self.kill_at = 0.0
         self._answered = 0
+        self._looked_at = 0  # the number that `overdue_at` was asked about last
         self._silent_since = 0.0  # it has work and does none; 0: it does
         self._shared: tuple[Channel | Beat, ...] = ()
 
@@ -79,7 +80,10 @@ class Worker:
 
     def take_flight(self) -> tuple[list[Command], Command | None]:
         """Forget and return what is not answered, and which of it was being done."""
-        flight, command = list(self.flight), self._command(self._doing)
+        number = self._doing
+        if self.is_late and number != self.stopped:  # it gave way in the moment before its end
+            number = 0
+        flight, command = list(self.flight), self._command(number)
         self.flight.clear()
         self.outbox.clear()
         return flight, command
@@ -95,7 +99,7 @@ class Worker:
 
     def overdue_at(self, timeout_s: float, unwanted: Collection[int] = ()) -> float | None:
         """Return when the command being done will be, or was, to be stopped or killed."""
-        number = self._doing if self.is_here else 0
+        number = self._looked_at = self._doing if self.is_here else 0
         if not number:
             return self._stuck_at(timeout_s)
         self._silent_since = 0.0
@@ -119,10 +123,12 @@ class Worker:
         return self.flight[position] if 0 <= position < len(self.flight) else None
 
     def stop(self) -> bool:
-        """Mark the command being done as to be stopped; False where that was done before."""
-        number = self._doing
-        if number == self.stopped:
+        """Mark what `overdue_at` looked at as to be stopped; False where that was done before.
+
+        If that is done by now, the mark means nothing: the next command is not overdue.
+        """
+        if self._looked_at == self.stopped:
             return False
-        self.stopped = number
-        self.beat.cells[STOP] = number
+        self.stopped = self._looked_at
+        self.beat.cells[STOP] = self.stopped
         return True
