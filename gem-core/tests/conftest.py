@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from gem import registry
 from gem.specs import ExecutorSpec
@@ -15,6 +16,10 @@ from gem.targets import load_target
 from gem.testing import backends, fake_plugin
 
 Install = Callable[..., Path]
+
+# How long an example takes is the machine's business.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 @pytest.fixture(autouse=True)

@@ -28,6 +28,8 @@ from gem.seeding import key_seed
 from gem.specs import EnvSpec
 from gem.step import Step
 
+HANGS_S = 1.0  # what a call on a thread is waited for; only one that hangs takes any time
+
 
 class Coin(Env):
     """Guess a coin until it is right; with `faults`, some actions do harm."""
@@ -468,7 +470,7 @@ def test_a_step_that_hangs_costs_one_episode_and_is_never_closed() -> None:
     plan = plan_episodes("demo:Hanging", episodes=4)
     Hanging.closed = 0
     hung = key_seed("policy", plan[0].seed, 0, 0)
-    episodes = run(policy, "demo:Hanging", plan=plan, step_timeout_s=0.2, concurrency=1)
+    episodes = run(policy, "demo:Hanging", plan=plan, step_timeout_s=HANGS_S, concurrency=1)
     reasons = [episode.stop_reason for episode in episodes]
     assert reasons == ["step_timeout", "terminated", "terminated", "terminated"]
     assert Hanging.closed == 1
@@ -500,13 +502,13 @@ def test_a_close_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(Stuck, "hangs_in", "close")
     plan = [Assignment(0, 0, 0, 1, None)]
     with pytest.warns(RuntimeWarning, match="step_timeout"):
-        run(Solve(), "demo:Stuck", plan=plan, step_timeout_s=0.2)
+        run(Solve(), "demo:Stuck", plan=plan, step_timeout_s=HANGS_S)
     assert not Hanging.release.is_set()
 
 
 def test_a_solution_that_hangs_costs_one_episode(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Stuck, "hangs_in", "solve")
-    episode = run_one(Solve(), "demo:Stuck", step_timeout_s=0.2)
+    episode = run_one(Solve(), "demo:Stuck", step_timeout_s=HANGS_S)
     assert episode.stop_reason == "step_timeout"
 
 
@@ -526,7 +528,7 @@ def test_an_episode_too_long_for_its_policy_is_the_policys_error() -> None:
 @pytest.mark.parametrize("env", ["demo:Slow", "demo:Hanging"])
 def test_an_episode_too_long_for_its_environment_is_a_step_timeout(env: str) -> None:
     waits = {"demo:Slow": "30", "demo:Hanging": "hang"}
-    episode = run_one(lambda request: waits[env], env, episode_timeout_s=0.2)
+    episode = run_one(lambda request: waits[env], env, episode_timeout_s=HANGS_S)
     assert episode.stop_reason == "step_timeout"
     assert (episode.error or "").endswith("it waited for the environment")
     assert (len(episode.turns), len(episode.played_turns)) == (1, 0)

@@ -223,8 +223,10 @@ def test_what_comes_late_is_dropped_and_its_environment_closed() -> None:
 
 def test_what_comes_late_is_not_taken_for_its_successors_answer() -> None:
     with started(1, step_timeout_s=SHORT_S) as vector:
+        assert isinstance(vector, ThreadVectorEnv)
         hung = set(threads())
         vector.step(["wait"])
+        vector._threads._timeout_s = 60.0  # its successor has the time that it needs
         first, Gated.gate = Gated.gate, threading.Event()
         vector.send(["wait"])
         first.set()
@@ -317,8 +319,8 @@ def test_closing_waits_for_what_runs_and_drops_what_has_not_begun() -> None:
 
 
 def test_closing_leaves_a_hanging_step_behind_and_says_so() -> None:
-    vector = started(2, step_timeout_s=SHORT_S)
-    vector.send({1: "wait"})
+    vector = started(2, num_workers=1, step_timeout_s=SHORT_S)
+    vector.send({1: "wait", 0: "never begun"})
     Gated.arrived.acquire()
 
     with pytest.warns(RuntimeWarning, match=r"closed while calls of its environments \[1\] went"):

@@ -263,7 +263,7 @@ def test_other_tokens_may_end_a_turn(tokenizer_of: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize("name", ["qwen2_5", "llama3", "phi3", "gemma"])
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     said=st.lists(st.text(st.characters(codec="utf-8"), max_size=30), min_size=1, max_size=4),
     is_closed=st.booleans(),

@@ -108,15 +108,15 @@ def test_a_deadline_is_kept_while_nothing_else_happens(harm: str) -> None:
     async def scenario(mine: AsyncWorkers) -> Any:
         return await mine.do((STEP, await started(mine), harm))
 
-    assert run(scenario, timeout_s=0.2) == Failure(
-        "step_timeout", "TimeoutError: the environment did not answer within 0.2 s"
+    assert run(scenario, timeout_s=0.5) == Failure(
+        "step_timeout", "TimeoutError: the environment did not answer within 0.5 s"
     )
 
 
 def test_a_cancelled_command_is_left_behind_and_its_slot_dropped_after_it() -> None:
     async def scenario(mine: AsyncWorkers) -> None:
-        slot = await started(mine, name="Slow")
-        task = asyncio.ensure_future(mine.do((STEP, slot, "a")))
+        slot = await started(mine)
+        task = asyncio.ensure_future(mine.do((STEP, slot, "hang")))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         task.cancel()

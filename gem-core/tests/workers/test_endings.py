@@ -117,7 +117,7 @@ def test_restarts_leave_nothing_behind() -> None:
             wait_until_known(pool)
 
         assert pool.restarts == 3
-        assert len(descriptors()) == len(before)
+        assert len(descriptors()) <= len(before)  # those of other tests may be freed meanwhile
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_a_closed_pool_refuses_further_use(use: Callable[[WorkerPool], object]) 
 
 
 def test_what_fails_to_close_is_warned_of() -> None:
-    pool = WorkerPool(1, start_method="fork")
+    pool = WorkerPool(1, start_method="fork", close_timeout_s=60)
     slot = pool.open("trouble:BadCloser")
     pool.submit([(RESET, slot, 1)])
     pool.collect()
@@ -161,15 +161,30 @@ def test_what_hangs_at_the_end_is_killed(name: str) -> None:
     assert gone(process)
 
 
+def test_an_answer_that_nobody_collected_is_passed_over() -> None:
+    pool = WorkerPool(1, start_method="fork", close_timeout_s=0.2)
+    slot = pool.open("trouble:StuckCloser")
+    pool.submit([(RESET, slot, 1)])
+    pool.collect()
+    wait_until_known(pool)
+    pool.submit([(STEP, slot, "a")])
+    select.select([pool], [], [])
+    (process,) = pool.processes
+    pool.close()
+
+    assert gone(process)
+
+
 @pytest.mark.parametrize("harm", ["hang", "deaf"])
 def test_closing_waits_no_longer_for_a_step_than_its_deadline(harm: str) -> None:
-    pool = WorkerPool(2, start_method="fork", timeout_s=0.1, close_timeout_s=3600)
+    pool = WorkerPool(2, start_method="fork", close_timeout_s=3600)
     slots = [pool.open("trouble:Walk") for _ in range(4)]
     pool.submit([(RESET, slot, 1) for slot in slots])
     pool.collect(4)
-    pool.submit([(STEP, slot, harm) for slot in slots])
     wait_until_known(pool)
     processes = pool.processes
+    pool._timeout_s = 0.1  # only now: no reset may be late
+    pool.submit([(STEP, slot, harm) for slot in slots])
     pool.close()
 
     assert [gone(process) for process in processes] == [True] * 2

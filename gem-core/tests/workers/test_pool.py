@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 from collections.abc import Iterator, Mapping
@@ -145,13 +146,14 @@ def test_slots_are_shared_out_evenly(pool: WorkerPool) -> None:
 
 
 def test_what_is_ready_is_collected_without_the_rest(pool: WorkerPool) -> None:
-    quick, slow = started(pool, 1)[0], pool.open("trouble:Slow")
-    done(pool, (RESET, slow, 0))
-    pool.submit([(STEP, slow, "a"), (STEP, quick, "a")])
+    slow, quick = started(pool, 2)
+    pool.submit([(STEP, slow, "hang"), (STEP, quick, "a")])
 
-    first, rest = pool.collect(1), pool.collect(9)
+    first = pool.collect(1)
+    pool.stop(slow)
+    rest = pool.collect(9)
 
-    assert [slot for slot, _ in first + rest] == [quick, slow]
+    assert [[slot for slot, _ in ready] for ready in (first, rest)] == [[quick], [slow]]
 
 
 def test_nothing_is_ready_where_nothing_is_under_way(pool: WorkerPool) -> None:
@@ -171,6 +173,21 @@ def test_large_batches_cross_both_ways(pool: WorkerPool) -> None:
     action = "x" * (1 << 20)
 
     assert all(action in step[0] for step in stepped(pool, slots, action).values())
+
+
+def test_what_a_busy_worker_does_not_take_yet_is_sent_when_it_does() -> None:
+    with WorkerPool(1, start_method="fork") as pool:
+        busy, other = started(pool, 2)
+        pool.submit([(STEP, busy, "hang")])
+        pool.submit([(STEP, other, "x" * (4 << 20))])
+        waited = pool._workers[0].channel.has_unsent
+        pool.stop(busy)
+
+        outcomes = dict(pool.collect(2))
+
+    assert waited
+    assert outcomes[busy].reason == "step_timeout"
+    assert outcomes[other][0].startswith("0: xxx")
 
 
 def test_with_fork_what_was_registered_live_is_there() -> None:
@@ -256,8 +273,10 @@ def test_a_pool_that_cannot_be_is_refused(options: dict[str, Any], what: str) ->
     ],
 )
 def test_a_fault_costs_its_own_episode(harm: str, reason: str, text: str) -> None:
-    limits: dict[str, Any] = {"most_memory_bytes": 8 << 30, "most_answer_bytes": 100_000}
-    with WorkerPool(1, start_method="fork", timeout_s=TIMEOUT_S, **limits) as pool:
+    limits: dict[str, Any] = {"most_memory_bytes": 32 << 30, "most_answer_bytes": 100_000}
+    if reason == "step_timeout":  # how long a process takes to end is the machine's business
+        limits["timeout_s"] = TIMEOUT_S
+    with WorkerPool(1, start_method="fork", **limits) as pool:
         slots = started(pool, 5)
         stepped(pool, slots, "a")
         actions = ["b", "b", harm, "b", "b"]
@@ -296,9 +315,13 @@ def test_foreign_objects_come_through(pool: WorkerPool) -> None:
     assert (info["f"], info["kind"].__name__) == (1j, "Walk")
 
 
-def test_a_hung_step_is_interrupted_before_a_worker_is_killed(hasty: WorkerPool) -> None:
+def test_a_hung_step_is_interrupted_before_a_worker_is_killed(
+    hasty: WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     slots = started(hasty, 2)
-    stepped(hasty, slots[:1], "hang")
+    with monkeypatch.context() as patch:
+        patch.setattr("gem.workers.processes._GRACE_S", 60.0)
+        stepped(hasty, slots[:1], "hang")
     assert (hasty.interrupts, hasty.restarts) == (1, 0)
 
     stepped(hasty, slots[1:], "deaf")
@@ -380,6 +403,7 @@ def test_a_long_episode_is_saved_now_and_then(
     pool: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gem.workers.slots._SAVE_AFTER_STEPS", 2)
+    monkeypatch.setattr("gem.workers.slots._SAVE_AFTER_S", math.inf)
     (slot,) = started(pool, 1)
     for action in "abcd":
         stepped(pool, [slot], action)
@@ -529,10 +553,10 @@ def test_a_pool_of_many_descriptors_that_cannot_be_is_undone(
     def none_left() -> int:
         raise OSError(24, "Too many open files")
 
-    before = sorted(map(str, Path("/proc/self/fd").iterdir()))
+    before = set(map(str, Path("/proc/self/fd").iterdir()))
     monkeypatch.setattr("gem.workers.worker.new_beat", none_left)
 
     with pytest.raises(OSError, match="Too many"):
         WorkerPool(1, start_method="fork")
 
-    assert sorted(map(str, Path("/proc/self/fd").iterdir())) == before
+    assert set(map(str, Path("/proc/self/fd").iterdir())) <= before  # others' may be freed

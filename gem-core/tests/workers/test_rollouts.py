@@ -21,6 +21,7 @@ from gem.stages.pooled import PooledStage
 pytestmark = pytest.mark.slow
 
 LENGTH = 5
+HANGS_S = 2.0  # what a step is waited for; only one that hangs takes any time
 
 
 class Sampler:
@@ -80,10 +81,14 @@ def test_the_record_holds_what_the_worker_made() -> None:
     [
         ("raise", "env_error", "RuntimeError: out of order"),
         ("crash", "worker_lost", "its worker was ended by SIGSEGV"),
-        ("hang", "step_timeout", "TimeoutError: the environment did not answer within 1.0 s"),
+        ("hang", "step_timeout", "TimeoutError: the environment did not answer within 2.0 s"),
     ],
 )
-def test_a_step_that_fails_costs_its_own_episode(harm: str, reason: str, error: str) -> None:
+def test_a_step_that_fails_costs_its_own_episode(
+    harm: str, reason: str, error: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gem.workers.processes._GRACE_S", 60.0)  # none that hangs is killed
+
     def policy(request: Request) -> str:
         return harm if request.turn == 2 and request.task == 1 else "go"
 
@@ -91,7 +96,7 @@ def test_a_step_that_fails_costs_its_own_episode(harm: str, reason: str, error: 
     calm = played(**options)
     stats = RolloutStats()
     harmed = played(
-        policy, backend="process", num_workers=1, step_timeout_s=1.0, stats=stats, **options
+        policy, backend="process", num_workers=1, step_timeout_s=HANGS_S, stats=stats, **options
     )
 
     [bad] = [place for place, each in harmed.items() if each.is_error]
@@ -117,7 +122,7 @@ def test_help_that_ends_its_worker_is_told_as_that(harm: str) -> None:
         env="trouble:Helpless",
         backend="process",
         env_kwargs={"then": harm},
-        step_timeout_s=1.0,
+        step_timeout_s=HANGS_S,
     ).values()
 
     assert episode.stop_reason == {"crash": "worker_lost", "hang": "step_timeout"}[harm]
@@ -167,6 +172,7 @@ def test_an_episode_out_of_time_is_stopped_in_its_worker(harm: str) -> None:
         num_workers=1,
         concurrency=1,
         episode_timeout_s=3.0,
+        backend_options={"start_method": "fork"},  # the first episode pays for the start
     )
 
     errors = {each.task: each.error for each in episodes.values()}

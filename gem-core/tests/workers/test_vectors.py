@@ -68,11 +68,11 @@ def test_the_specs_are_those_of_the_environments_with_their_wrappers() -> None:
     [
         ("raise", "env_error", "RuntimeError: out of order"),
         ("crash", "worker_lost", "its worker was ended by SIGSEGV"),
-        ("hang", "step_timeout", "TimeoutError: the environment did not answer within 1.0 s"),
+        ("hang", "step_timeout", "TimeoutError: the environment did not answer within 2.0 s"),
     ],
 )
 def test_a_step_that_fails_costs_its_own_episode(harm: str, reason: str, error: str) -> None:
-    with walks("sync") as calm, walks(step_timeout_s=1.0) as vector:
+    with walks("sync") as calm, walks(step_timeout_s=2.0) as vector:
         calm.reset(), vector.reset()
         [expected, harmed] = (told(each.step(["go"] * 4)) for each in (calm, vector))
         assert harmed == expected
@@ -124,6 +124,7 @@ def test_what_is_ready_comes_without_the_slower_ones() -> None:
 
         vector.send({3: "go"})
         assert vector.recv().indices == [3]
+        vector.pool._close_timeout_s = 0.01  # type: ignore[attr-defined]
 
 
 def test_an_environment_that_cannot_be_made_is_named() -> None:
