@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +40,10 @@ def sandbox() -> None:
 
 
 def graded(
-    id: str, folder: Path, answer: Answer, tasks: range, *, time_limit_s: float = 2.0
+    id: str, folder: Path, answer: Answer, tasks: Iterable[int], *, time_limit_s: float = 2.0
 ) -> Infos:
     """Answer tasks, several at once, and return the last info of each; not those left out."""
-    waiting: Iterator[int] = iter(tasks)
+    waiting = iter(tasks)
     infos: Infos = {}
 
     async def work() -> None:
@@ -120,7 +120,9 @@ def changed(env: gem.Env) -> str | None:
 @pytest.mark.parametrize("id", FILES)
 def test_few_solutions_with_another_operator_pass(id: str, local_data: Path) -> None:
     infos = graded(id, local_data, changed, range(100))
+    unharmed = graded(id, local_data, changed, UNHARMED[id], time_limit_s=30.0)
 
     passed = {task for task, info in infos.items() if info["success"]}
     assert len(infos) >= 40
-    assert passed == UNHARMED[id]
+    assert passed <= UNHARMED[id]
+    assert {task for task, info in unharmed.items() if info["success"]} == UNHARMED[id]

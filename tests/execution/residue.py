@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-PATIENCE_S = 20.0
-PROC = Path("/proc")
+PATIENCE_S = 60.0
+PROC, SHARED = Path("/proc"), Path("/dev/shm")
+
+T = TypeVar("T")
 
 
 class Holdings(NamedTuple):
@@ -31,14 +34,29 @@ def holdings() -> Holdings:
         frozenset(f"process {each}" for each in descendants()),
         frozenset(f"thread {each.name} {each.ident}" for each in threading.enumerate()),
         frozenset(_descriptors()),
-        frozenset(f"{each}" for each in Path("/dev/shm").iterdir()) | frozenset(_mapped()),
+        named_memory() | frozenset(_mapped()),
     )
 
 
 def remains(before: Holdings) -> list[str]:
     """Return what is held beside what was held before, and does not go away in a while."""
+    return _last(lambda: holdings().beside(before))
+
+
+def named_memory() -> frozenset[str]:
+    """Return the shared memory that has a name: this process's, and that of all others here."""
+    return frozenset(f"{each}" for each in SHARED.iterdir())
+
+
+def named_memory_that_stays(before: frozenset[str]) -> list[str]:
+    """Return what of it was not there before, and does not go away in a while."""
+    return _last(lambda: sorted(named_memory() - before))
+
+
+def _last(find: Callable[[], list[T]]) -> list[T]:
+    """Find again and again, for a while or until there is nothing to be found."""
     until = time.monotonic() + PATIENCE_S
-    while (left := holdings().beside(before)) and time.monotonic() < until:
+    while (left := find()) and time.monotonic() < until:
         time.sleep(0.01)
     return left
 
@@ -66,10 +84,7 @@ def _state(process: int) -> list[str]:
 
 def running(processes: list[int]) -> list[int]:
     """Return which of these run on, and do not end in a while."""
-    until = time.monotonic() + PATIENCE_S
-    while (left := [each for each in processes if _is_running(each)]) and time.monotonic() < until:
-        time.sleep(0.01)
-    return left
+    return _last(lambda: [each for each in processes if _is_running(each)])
 
 
 def _is_running(process: int) -> bool:

@@ -6,7 +6,8 @@ Some wait for a chance time of their own, so that no two runs meet them in the s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from itertools import cycle, islice
 from typing import Any, NamedTuple, get_args
 
@@ -133,6 +134,15 @@ def test_what_is_sampled_is_the_same(book: Book, backend: str) -> None:
     assert rollout_fingerprints(Sampler(), backend) == book.fingerprints
 
 
+@pytest.fixture
+def _no_ray_stays() -> Iterator[None]:
+    """End the Ray that a test may have started: its processes come and go as they like."""
+    yield
+    if cluster := sys.modules.get("gem_integrations.ray.cluster"):
+        cluster.shutdown()
+
+
+@pytest.mark.usefixtures("_no_ray_stays")
 @pytest.mark.parametrize("backend", [each.id for each in OTHERS])
 def test_other_backends_that_are_installed_are_the_same(book: Book, backend: str) -> None:
     executor = next(each for each in OTHERS if each.id == backend)
