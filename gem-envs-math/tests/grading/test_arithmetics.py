@@ -37,7 +37,7 @@ EXPRESSIONS = st.recursive(LEAVES, _grown, max_leaves=6)
     EXPRESSIONS,
     st.sampled_from(["{0}", "({0}+{1})-({1})", "{1}+({0})-({1})*1", "{1}"]),
 )
-@settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 def test_equal_in_the_field_is_equal_in_digits(first: str, other: str, shape: str) -> None:
     pytest.importorskip("mpmath", reason="the extra `verify` is not installed")
     pair = tokenize(first), tokenize(shape.format(f"({first})", f"({other})"))

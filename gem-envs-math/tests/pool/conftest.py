@@ -15,7 +15,7 @@ from gem.errors import GemError
 from gem.process_tree import VARIABLE
 from gem_envs_math.pool import Limits, Pool
 
-QUICK = Limits(deadline_s=0.3)
+PATIENT = Limits(deadline_s=60)
 MakePool = Callable[..., Pool]
 
 
@@ -30,7 +30,7 @@ def make_pool() -> Iterator[MakePool]:
     """Return a function that makes a pool; each server that was used ends with the test."""
     made: list[Pool] = []
 
-    def make(target: str = "hazards:verify", limits: Limits = QUICK) -> Pool:
+    def make(target: str = "hazards:verify", limits: Limits = PATIENT) -> Pool:
         made.append(Pool(target, limits))
         return made[-1]
 
@@ -42,6 +42,18 @@ def make_pool() -> Iterator[MakePool]:
 @pytest.fixture
 def pool(make_pool: MakePool) -> Pool:
     return make_pool()
+
+
+@pytest.fixture
+def hasty_pool(make_pool: MakePool) -> Pool:
+    """Return a pool for answers that never end."""
+    return make_pool(limits=Limits(deadline_s=0.3))
+
+
+@pytest.fixture
+def mixed_pool(make_pool: MakePool) -> Pool:
+    """Return a pool for answers that never end beside others."""
+    return make_pool(limits=Limits(deadline_s=2.0))
 
 
 def end_server(pool: Pool) -> None:

@@ -45,14 +45,14 @@ def test_any_text_arrives_as_it_is(pool: Pool, text: str) -> None:
 def test_an_answer_that_harms_its_worker_is_undecided(
     make_pool: MakePool, answer: str, why: str
 ) -> None:
-    pool = make_pool(limits=Limits(deadline_s=30, most_resident_bytes=96 << 20))
+    pool = make_pool(limits=Limits(deadline_s=60, most_resident_bytes=96 << 20))
     assert pool.ask(answer, "1") == ("undecided", why)
     assert pool.ask("1", "1") == ("right", "compared")
 
 
-def test_an_answer_that_never_ends_is_undecided(pool: Pool) -> None:
-    assert pool.ask("hang", "1") == ("undecided", "too slow")
-    assert pool.ask("1", "1") == ("right", "compared")
+def test_an_answer_that_never_ends_is_undecided(mixed_pool: Pool) -> None:
+    assert mixed_pool.ask("hang", "1") == ("undecided", "too slow")
+    assert mixed_pool.ask("1", "1") == ("right", "compared")
 
 
 def test_what_is_too_long_reaches_no_worker(pool: Pool) -> None:
@@ -61,35 +61,36 @@ def test_what_is_too_long_reaches_no_worker(pool: Pool) -> None:
     assert pool.stats()["started"] == 0
 
 
-def test_harm_costs_no_other_verdict_from_many_threads(pool: Pool) -> None:
+def test_harm_costs_no_other_verdict_from_many_threads(mixed_pool: Pool) -> None:
     good = [(str(n), str(n - n % 2)) for n in range(400)]
     bad = [(f"{kind} {n}", "1") for kind in ("hang", "crash", "swallow") for n in range(4)]
     pairs = random.Random(0).sample(good + bad, len(good) + len(bad))
     with ThreadPoolExecutor(32) as threads:
-        replies = dict(zip(pairs, threads.map(lambda pair: pool.ask(*pair), pairs), strict=True))
+        answers = threads.map(lambda pair: mixed_pool.ask(*pair), pairs)
+        replies = dict(zip(pairs, answers, strict=True))
     assert all(replies[pair][0] == "undecided" for pair in bad)
     assert all(replies[pair][0] == ("right" if pair[0] == pair[1] else "wrong") for pair in good)
-    assert len(pool.stats()["workers"]) <= most_workers() <= 4
+    assert len(mixed_pool.stats()["workers"]) <= most_workers() <= 4
 
 
 def test_a_verdict_is_not_charged_with_what_an_earlier_one_left(make_pool: MakePool) -> None:
-    pool = make_pool(limits=Limits(deadline_s=30, most_address_bytes=160 << 20))
+    pool = make_pool(limits=Limits(deadline_s=60, most_address_bytes=160 << 20))
     one, *others = ((f"keep {n}", f"keep {n}") for n in range(60, 60 + 3 * most_workers()))
     assert pool.ask(*one) == ("right", "compared")
     assert {pool.ask(*other) for other in others} == {("right", "compared")}
 
 
-def test_a_verdict_is_remembered(pool: Pool) -> None:
+def test_a_verdict_is_remembered(hasty_pool: Pool) -> None:
     for _ in range(3):
-        assert pool.ask("hang", "1") == ("undecided", "too slow")
-    assert pool.stats()["started"] == 1
+        assert hasty_pool.ask("hang", "1") == ("undecided", "too slow")
+    assert hasty_pool.stats()["started"] == 1
 
 
-def test_one_question_at_many_places_is_worked_on_once(pool: Pool) -> None:
+def test_one_question_at_many_places_is_worked_on_once(hasty_pool: Pool) -> None:
     with ThreadPoolExecutor(16) as threads:
-        replies = set(threads.map(lambda _: pool.ask("hang", "1"), range(16)))
+        replies = set(threads.map(lambda _: hasty_pool.ask("hang", "1"), range(16)))
     assert replies == {("undecided", "too slow")}
-    assert pool.stats()["started"] == 1
+    assert hasty_pool.stats()["started"] == 1
 
 
 def test_a_worker_that_is_killed_at_rest_costs_nothing(pool: Pool) -> None:
@@ -107,14 +108,14 @@ def test_after_the_server_was_killed_another_answers(pool: Pool) -> None:
     assert pool.stats()["server"] != first
 
 
-def test_who_asks_while_the_server_is_killed_is_answered_by_the_next(pool: Pool) -> None:
-    server = pool.stats()["server"]
+def test_who_asks_while_the_server_is_killed_is_answered_by_the_next(mixed_pool: Pool) -> None:
+    server, hanging = mixed_pool.stats()["server"], most_workers()
     with ThreadPoolExecutor(8) as threads:
-        replies = [threads.submit(pool.ask, f"{n}", "1") for n in range(200)]
-        replies += [threads.submit(pool.ask, f"hang {n}", "1") for n in range(8)]
+        replies = [threads.submit(mixed_pool.ask, f"{n}", "1") for n in range(200)]
+        replies += [threads.submit(mixed_pool.ask, f"hang {n}", "1") for n in range(hanging)]
         os.kill(server, signal.SIGKILL)
         outcomes = [reply.result()[0] for reply in replies]
-    assert outcomes == ["wrong", "right", *["wrong"] * 198, *["undecided"] * 8]
+    assert outcomes == ["wrong", "right", *["wrong"] * 198, *["undecided"] * hanging]
 
 
 @pytest.mark.parametrize("target", ["hazards:nothing", "nowhere:verify", "hazards:held"])

@@ -118,6 +118,11 @@ def test_a_server_without_work_ends_and_another_takes_its_place(
     assert pool.ask("1", "1") == ("right", "compared")
 
 
+def test_a_server_may_load_longer_than_it_waits_for_work(make_pool: MakePool) -> None:
+    pool = make_pool("lengthy:verify", Limits(idle_s=0.4))  # loading takes 0.5 s
+    assert pool.ask("1", "1") == ("right", "compared")
+
+
 def test_the_end_of_who_started_the_server_is_not_the_servers(pool: Pool) -> None:
     root()
     with started(ASK, json.dumps(pool.limits)) as program:

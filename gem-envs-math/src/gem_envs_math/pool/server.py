@@ -55,9 +55,9 @@ class Server:
         self._workers: list[Worker] = []
         self._cache = Cache(_CACHE_BYTES)
         self._counts = {"asked": 0, "cached": 0, "started": 0}
-        self._used_at = monotonic()
         self._is_over = False
         self._verify, self._failure = _loaded(load, warm)
+        self._used_at = monotonic()  # not sooner: loading may take longer than it waits for work
 
     def run(self) -> None:
         """Serve until the root ends or nothing was asked for a while."""
