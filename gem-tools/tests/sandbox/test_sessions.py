@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
@@ -19,6 +16,7 @@ from gem_tools.sandbox import (
     SessionTimeout,
 )
 from gem_tools.sandbox.bwrap import BwrapSandbox
+from sandbox.processes import is_running, named, new_mark, processes
 
 ANSWERING = "from gem_tools.sandbox.inside.channel import close, receive, send\n"
 ECHO = f"""{ANSWERING}
@@ -41,7 +39,7 @@ def use(sandbox: Sandbox, code: str, use: Callable[[Session], Awaitable[bytes]])
 
 
 def ask(sandbox: Sandbox, code: str, message: bytes = b"", **limits: float) -> bytes:
-    limits = {"timeout_s": 10, **limits}
+    limits = {"timeout_s": 60, **limits}
     return use(sandbox, code, lambda session: session.ask(message, **limits))  # type: ignore[arg-type]
 
 
@@ -131,9 +129,16 @@ def test_memory_in_total_is_limited(backend: Sandbox) -> None:
 
 
 def test_a_cancelled_question_ends_the_program(backend: Sandbox) -> None:
+    mark = new_mark()
+
     async def cancel(session: Session) -> bytes:
-        with pytest.raises(asyncio.TimeoutError):
-            await asyncio.wait_for(session.ask(b"time.sleep(60)", timeout_s=60), 0.2)
+        question = f"{named(mark)}, time.sleep(60)".encode()
+        asked = asyncio.ensure_future(session.ask(question, timeout_s=60))
+        while not is_running(mark):
+            await asyncio.sleep(0.01)
+        asked.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asked
         return await session.ask(b"1", timeout_s=10)
 
     with pytest.raises(SessionEnded):
@@ -214,31 +219,18 @@ def test_a_closed_sandbox_ends_its_sessions() -> None:
 
 
 def test_a_program_that_nobody_asks_rests_and_answers_again(backend: Sandbox) -> None:
-    spin = f"import os\nif os.fork() == 0:\n    while True: pass\n{ECHO}"
+    mark = new_mark()
+    spin = f"import os\nif os.fork() == 0:\n    {named(mark)}\n    while True: pass\n{ECHO}"
 
     async def exchange(session: Session) -> bytes:
         await session.ask(b"", timeout_s=10)
-        while busy_children():
+        while not is_stopped(mark):
             await asyncio.sleep(0.01)
         return await session.ask(b"ab", timeout_s=10)
 
     assert use(backend, spin, exchange) == b"ba"
 
 
-def busy_children() -> set[int]:
-    """Return the processes below this one that are running now."""
-    below = children_of_all()
-    family = list(below.get(os.getpid(), []))
-    for process, _ in family:
-        family += below.get(process, [])
-    return {process for process, state in family if state == "R"}
-
-
-def children_of_all() -> dict[int, list[tuple[int, str]]]:
-    found: dict[int, list[tuple[int, str]]] = {}
-    for path in Path("/proc").iterdir():
-        if path.name.isdigit():
-            with suppress(OSError):
-                state, parent = (path / "stat").read_text().rpartition(")")[2].split()[:2]
-                found.setdefault(int(parent), []).append((int(path.name), state))
-    return found
+def is_stopped(name: str) -> bool:
+    """Say whether the process with this name was told to stop."""
+    return any((process.name, process.state) == (name, "T") for process in processes())

@@ -25,7 +25,8 @@ from gem_tools.sandbox.request import ExecRequest, ExecResult, Status
 __all__ = ["Jail", "Keeper"]
 
 _CHUNK = 1 << 16
-_MERCY_S = 0.2
+_MERCY_S = 2.0
+_LOOKS, _LOOK_S = 200, 0.005
 
 
 class _Stream:
@@ -179,13 +180,13 @@ class Jail:
         """Wait until it is known why the first process ended without a word, or for a second.
 
         Raises SandboxError where the zygote is gone: the kernel ends its jails before that shows.
+        Counts looks and no time: while this process stands still, nothing is learnt.
         """
-        until = time.monotonic() + 1.0
-        while time.monotonic() < until:
+        for _ in range(_LOOKS):
             self._keeper.check()
             if self._was_over():
                 return
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(_LOOK_S)
 
     async def _first_process_ended(self) -> None:
         """Wait for the first process. The kernel has ended all others before it says so."""

@@ -42,7 +42,7 @@ sys.modules[name].__path__ = [{str(Path(inside.__file__).parents[1])!r}]
 from gem_tools.sandbox.inside.alone import main
 main()
 """
-_MERCY_S = 0.2
+_MERCY_S = 2.0
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/shm")
 _ENVIRONMENT = {"LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "2", "PYTHONHASHSEED": "0"}
