@@ -18,6 +18,7 @@ from gem_tools.mcp import McpTools
 FOLDER = Path(__file__).parent
 OWN = [sys.executable, str(FOLDER / "own_server.py")]
 RAW = [sys.executable, str(FOLDER / "raw_server.py")]
+PATIENT: dict[str, Any] = {"start_timeout_s": 120.0}
 
 
 class Offered:
@@ -28,10 +29,10 @@ class Offered:
         self.where: dict[str, Any] = {}
         self.tools: dict[str, Tool] = {tool.name: tool for tool in toolset}
 
-    def call(self, name: str, *, timeout_s: float = 30.0, **arguments: Any) -> ToolResult:
+    def call(self, name: str, *, timeout_s: float = 60.0, **arguments: Any) -> ToolResult:
         return wait_for(answer(self.tools[name], arguments, ToolContext(timeout_s=timeout_s)))
 
-    def do(self, what: str, *, timeout_s: float = 30.0) -> ToolResult:
+    def do(self, what: str, *, timeout_s: float = 60.0) -> ToolResult:
         """Ask the raw server for something."""
         return self.call("do", what=what, timeout_s=timeout_s)
 
@@ -46,7 +47,7 @@ def offers() -> Iterator[Offers]:
     toolsets: list[McpTools] = []
 
     def connect(**options: Any) -> Offered:
-        toolsets.append(McpTools(**options))
+        toolsets.append(McpTools(**{**PATIENT, **options}))
         return Offered(toolsets[-1])
 
     yield connect
@@ -60,8 +61,8 @@ def own(request: pytest.FixtureRequest) -> Iterator[Offered]:
     pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
     over_http = request.param == "http"
     where = {"url": request.getfixturevalue("own_url")} if over_http else {"command": OWN}
-    offered = Offered(McpTools(**where))
-    offered.where = where
+    offered = Offered(McpTools(**PATIENT, **where))
+    offered.where = {**PATIENT, **where}
     yield offered
     wait_for(offered.toolset.aclose())
 

@@ -119,8 +119,8 @@ def asides(what: str, request: dict[str, Any]) -> Iterator[Any]:
     if what == "freeze":
         time.sleep(3600)
     if what == "deaf":
-        yield answer(request, text("I go deaf."))
-        os.close(0)
+        os.close(0)  # before it is said, so that nobody can still be heard
+        yield answer(request, text("I am deaf."))
         time.sleep(3600)
     while what == "endless":
         sys.stdout.buffer.write(b"x" * 65_536)

@@ -63,7 +63,7 @@ def test_a_server_that_stops_reading_is_started_again(raw: Raw) -> None:
 
     answered = [server.do("text").content for _ in range(2)]
 
-    assert deaf.content == "I go deaf."
+    assert deaf.content == "I am deaf."
     assert "stopped reading" in answered[0] or answered[0] == "done"  # it may be noticed before
     assert answered[1] == "done"
 
@@ -150,7 +150,7 @@ def test_an_interpreter_leaves_no_server_behind(end: str) -> None:
     assert user.stdout is not None
     process = Watched(user.stdout.readline())
 
-    _, said = user.communicate("\n", timeout=30)
+    _, said = user.communicate("\n", timeout=60)
 
     assert process.has_ended()
     assert "Task" not in said
@@ -167,7 +167,7 @@ def test_a_fork_has_a_server_of_its_own() -> None:
     first = user.stdout.readline()
     process = Watched(first)
 
-    said, _ = user.communicate("\n", timeout=30)
+    said, _ = user.communicate("\n", timeout=60)
     in_fork, after_fork = said.splitlines(keepends=True)
 
     assert in_fork != first == after_fork

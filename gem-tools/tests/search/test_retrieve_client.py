@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -191,8 +192,19 @@ def test_a_dead_server_costs_its_attempts_once(stub: Any) -> None:
     run(server.url, use, max_retries=2)
 
 
-def test_a_server_that_was_killed_and_comes_back(serves: Any, index_of: BuildsIndex) -> None:
-    server = serves(index_of())
+@pytest.fixture
+def port() -> Iterator[str]:
+    """Return a port that nobody else is given, though a server may listen there."""
+    with socket.socket() as held:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.bind(("127.0.0.1", 0))
+        yield str(held.getsockname()[1])
+
+
+def test_a_server_that_was_killed_and_comes_back(
+    serves: Any, index_of: BuildsIndex, port: str
+) -> None:
+    server = serves(index_of(), "--port", port)
 
     async def use(client: RetrieveClient) -> None:
         expected = await client.asearch("comet", 2)
@@ -200,7 +212,7 @@ def test_a_server_that_was_killed_and_comes_back(serves: Any, index_of: BuildsIn
         server.process.wait()
         with pytest.raises(SearchUnavailable, match="gave no answer"):
             await client.asearch("comet", 2)
-        serves(index_of(), "--port", server.port)
+        serves(index_of(), "--port", port)
         assert await client.asearch("comet", 2) == expected != []
 
     run(server.url, use)

@@ -27,6 +27,10 @@ def post(server: Any, body: object) -> Any:
     return httpx.post(server.url, content=content, timeout=30, trust_env=False)
 
 
+def get(server: Any, path: str) -> Any:
+    return httpx.get(server.url.replace("/retrieve", path), timeout=30, trust_env=False)
+
+
 def ask(server: Any, **body: object) -> list[list[dict[str, object]]]:
     reply = post(server, body)
     assert reply.status_code == 200, reply.text
@@ -61,7 +65,7 @@ def test_a_request_without_a_number_gets_three(server: Any) -> None:
 def test_health_says_what_is_served(server: Any, index_of: BuildsIndex) -> None:
     manifest = open_index(index_of()).manifest
 
-    reply = httpx.get(server.url.replace("/retrieve", "/health"), trust_env=False)
+    reply = get(server, "/health")
 
     assert reply.json() == {
         "status": "ok",
@@ -120,8 +124,8 @@ def test_a_body_that_is_too_large_is_refused(server: Any) -> None:
 
 
 def test_there_is_nothing_else(server: Any) -> None:
-    assert httpx.get(server.url, trust_env=False).status_code == 405
-    assert httpx.get(server.url.replace("/retrieve", "/"), trust_env=False).status_code == 404
+    assert get(server, "/retrieve").status_code == 405
+    assert get(server, "/").status_code == 404
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
