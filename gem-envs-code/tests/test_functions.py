@@ -54,7 +54,6 @@ def test_a_right_function_passes(solve: Solve, program: str, tests: Any) -> None
         ("def g(a): return 2", "error", "NameError: name 'f' is not defined"),
         ("f = 2", "error", "TypeError"),
         ("1 / 0", "error", "ZeroDivisionError"),
-        ("def f(a):\n    while True: pass", "timeout", "0.5 s"),
         ("def f(a): return ' ' * 10 ** 9", "memory", "memory"),
         ("def f(a): return ' ' * 10 ** 6", "error", "wrote more than"),
         ("import sys\ndef f(a): sys.exit(0)", "wrong", "no value"),
@@ -64,12 +63,22 @@ def test_a_right_function_passes(solve: Solve, program: str, tests: Any) -> None
 def test_each_way_to_fail_has_its_verdict(
     solve: Solve, program: str, verdict: str, why: str
 ) -> None:
-    limits = {"time_limit_s": 0.5, "memory_mb": 128, "max_output_bytes": 1 << 16}
+    limits = {"time_limit_s": 30, "memory_mb": 128, "max_output_bytes": 1 << 16}
 
     step = solve(program, calls(([1], 2)), **limits)
 
     assert verdicts(step) == [verdict]
     assert why in step.info["why"]
+
+
+NEVER_ENDS = "def f(*_):\n    while True: pass"
+
+
+def test_a_function_that_never_returns_is_late(solve: Solve) -> None:
+    step = solve(NEVER_ENDS, calls(([1], 2)), time_limit_s=0.5)
+
+    assert verdicts(step) == ["timeout"]
+    assert "0.5 s" in step.info["why"]
 
 
 def test_arguments_are_new_for_each_test(solve: Solve) -> None:
@@ -119,15 +128,21 @@ ASSERTIONS = ["assert f((1, 2)) == {1, 2}", "assert f(()) == set()", "assert f([
         ("def f(a): return {*a, 1}.union() if a else {}[0]", ["passed", "error", "not_run"]),
         ("def f(a): return list(a)", ["wrong", "not_run", "not_run"]),
         ("def g(a): pass", ["error", "not_run", "not_run"]),
-        ("def f(a):\n    while True: pass", ["timeout", "not_run", "not_run"]),
         ("def f(a): return ' ' * 10 ** 10", ["memory", "not_run", "not_run"]),
         ("def f(a): return f", ["wrong", "not_run", "not_run"]),
     ],
 )
 def test_assertions_are_each_a_test(solve: Solve, program: str, expected: list[str]) -> None:
-    step = solve(program, ASSERTIONS, time_limit_s=0.5)
+    step = solve(program, ASSERTIONS, time_limit_s=30)
 
     assert verdicts(step) == expected
+    assert not step.info["shared_process"]
+
+
+def test_a_function_that_never_returns_ends_the_assertions(solve: Solve) -> None:
+    step = solve(NEVER_ENDS, ASSERTIONS, time_limit_s=0.5)
+
+    assert verdicts(step) == ["timeout", "not_run", "not_run"]
     assert not step.info["shared_process"]
 
 
@@ -190,11 +205,14 @@ def test_what_cannot_cross_shares_a_process_and_says_so(
         ("def f(g, n): return h", "error"),
         ("import os\ndef f(g, n): os._exit(0)", "error"),
         ("import sys\ndef f(g, n): sys.exit(0)", "error"),
-        ("def f(g, n):\n    while True: pass", "timeout"),
     ],
 )
 def test_tests_in_a_shared_process_can_fail_too(solve: Solve, program: str, verdict: str) -> None:
-    assert verdicts(solve(program, LAMBDAS, time_limit_s=0.5)) == [verdict]
+    assert verdicts(solve(program, LAMBDAS, time_limit_s=30)) == [verdict]
+
+
+def test_tests_in_a_shared_process_have_a_time_limit(solve: Solve) -> None:
+    assert verdicts(solve(NEVER_ENDS, LAMBDAS, time_limit_s=0.5)) == ["timeout"]
 
 
 def test_a_program_cannot_bring_about_a_shared_process(solve: Solve) -> None:

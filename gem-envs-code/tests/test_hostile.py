@@ -13,7 +13,9 @@ Solve = Callable[..., Step]
 
 STREAMS = {"inputs": ["7\n", "8\n"], "outputs": ["14\n", "16\n"]}
 ASSERTIONS = ["assert f(7) == 14", "assert f(8) == 16"]
-LIMITS: dict[str, Any] = {"time_limit_s": 0.5, "memory_mb": 128, "max_output_bytes": 1 << 16}
+LIMITS: dict[str, Any] = {"time_limit_s": 30, "memory_mb": 128, "max_output_bytes": 1 << 16}
+HASTY = {**LIMITS, "time_limit_s": 0.5}
+"""For what may never end: any verdict on it will do, but for "passed"."""
 
 PROGRAMS = {
     "exits at once": "import os\nos._exit(0)",
@@ -211,7 +213,7 @@ def f(n): return {k * (2 ** 61 - 1): 0 for k in range(2000)}
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_hostile_program_passes_nothing_and_harms_nothing(solve: Solve, name: str) -> None:
-    hostile = solve(PROGRAMS[name], STREAMS, **LIMITS)
+    hostile = solve(PROGRAMS[name], STREAMS, **HASTY)
     honest = solve("print(int(input()) * 2)", STREAMS, **LIMITS)
 
     assert hostile.info["tests"][0] in ("wrong", "error", "timeout", "memory"), hostile.info
@@ -222,7 +224,7 @@ def test_a_hostile_program_passes_nothing_and_harms_nothing(solve: Solve, name: 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_hostile_function_passes_nothing_and_harms_nothing(solve: Solve, name: str) -> None:
-    hostile = solve(FUNCTIONS[name], ASSERTIONS, **LIMITS)
+    hostile = solve(FUNCTIONS[name], ASSERTIONS, **HASTY)
     honest = solve("def f(n): return 2 * n", ASSERTIONS, **LIMITS)
 
     assert hostile.info["tests"][0] in ("wrong", "error", "timeout", "memory"), hostile.info
@@ -235,7 +237,7 @@ def test_a_hostile_function_passes_nothing_and_harms_nothing(solve: Solve, name:
 def test_a_hostile_function_returns_no_right_value(solve: Solve, name: str) -> None:
     tests = {"fn_name": "f", "inputs": [[7]], "outputs": [14]}
 
-    hostile = solve(FUNCTIONS[name], tests, **LIMITS)
+    hostile = solve(FUNCTIONS[name], tests, **HASTY)
 
     assert hostile.info["tests"][0] in ("wrong", "error", "timeout", "memory"), hostile.info
 

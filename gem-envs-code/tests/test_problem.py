@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import gem
+from gem import registry
 from gem.errors import BadArguments, DataError
 
 pytestmark = pytest.mark.usefixtures("sandbox")
@@ -140,7 +141,10 @@ def test_a_row_that_does_not_fit_is_named(change: dict[str, Any], field: str) ->
         CodeProblem(data=[ROWS[0], {**ROWS[0], **change}])
 
 
-def test_a_file_of_ones_own_becomes_an_environment(tmp_path: Path) -> None:
+def test_a_file_of_ones_own_becomes_an_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "_local", {})  # what is registered here stays in this test
     path = tmp_path / "mine.jsonl"
     row = {"task": "Print 2.", "cases": {"inputs": [""], "outputs": ["2"]}}
     path.write_text(json.dumps(row), encoding="utf-8")
