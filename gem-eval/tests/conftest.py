@@ -13,9 +13,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from gem import registry
 from gem.testing import fake_plugin
+
+# How fast a machine is decides no test.
+settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any speed")
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -125,6 +130,9 @@ MANIFEST = """
     )
 """
 POLICIES = """
+    import asyncio
+    import os
+
     from gem.testing.envs import Guess
 
 
@@ -141,6 +149,15 @@ POLICIES = """
 
         async def __call__(self, request):
             return "\\\\boxed{8}"
+
+
+    class Patient:
+        "Wait for ever where a variable says so, so that a run cannot end."
+
+        async def __call__(self, request):
+            if "GEM_EVAL_TINY_WAITS" in os.environ:
+                await asyncio.Event().wait()
+            return "\\boxed{8}"
 
 
     class Needy:

@@ -88,7 +88,7 @@ def test_every_option_reaches_the_record(gem_eval: Command) -> None:
         "--env-kwargs": '{"highest": 31}',
         "--policy-kwargs": '{"parrot": {"times": 2}}',
         "--max-turns": "2",
-        "--step-timeout": "1.5",
+        "--step-timeout": "61.5",
     }
     options = [word for pair in given.items() for word in pair]
 
@@ -111,7 +111,7 @@ def test_every_option_reaches_the_record(gem_eval: Command) -> None:
         "env_kwargs": {"highest": 31},
         "policy_kwargs": {"parrot": {"times": 2}},
         "max_turns": 2,
-        "step_timeout_s": 1.5,
+        "step_timeout_s": 61.5,
     }
 
 

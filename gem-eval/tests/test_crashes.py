@@ -18,9 +18,11 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Key = tuple[str, int, int, int]
 
 EVALUATION = ["eval", "tiny:Guess", "tiny:Lamps", "--policy", "solver", "--policy", "random"]
-EVALUATION += ["--episodes", "300", "--seed", "0", "--concurrency", "8"]
+EVALUATION += ["--policy", "scripted:gem_eval_tiny.policies:Patient"]
+EVALUATION += ["--episodes", "200", "--seed", "0", "--concurrency", "8"]
+QUIET = "--json"  # a run of more than ten seconds would tell how far it is
 TOTAL = 1200
-SIZE = 1_200_000  # bytes of the whole log, about
+SIZE = 1_480_000  # bytes of the log when the last policy begins, about
 
 LIMITED = """
 import resource, sys
@@ -45,20 +47,23 @@ def expected(site: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[Key, 
     folder = tmp_path_factory.mktemp("undisturbed") / "run"
     from gem.cli.main import main
 
-    assert main([*EVALUATION, "--json", "--out", str(folder)]) == 0
+    assert main([*EVALUATION, QUIET, "--out", str(folder)]) == 0
     return fingerprints(folder)
 
 
 @pytest.fixture
 def begin(variables: dict[str, str], tmp_path: Path) -> Iterator[Callable[[], Process]]:
-    """Return a function that starts the evaluation in a process of its own, in `run`."""
+    """Return a function that starts the evaluation in a process of its own, in `run`.
+
+    It never ends by itself: its last policy gives no answer.
+    """
     started = []
 
     def start() -> Process:
         process = subprocess.Popen(
-            [sys.executable, "-m", "gem", *EVALUATION, "--out", "run"],
+            [sys.executable, "-m", "gem", *EVALUATION, QUIET, "--out", "run"],
             cwd=tmp_path,
-            env=variables,
+            env={**variables, "GEM_EVAL_TINY_WAITS": "1"},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -98,7 +103,7 @@ def test_a_killed_run_goes_on_to_the_same_episodes(
     before = (tmp_path / "run" / "episodes.jsonl").read_bytes()
     assert before.count(b"\n") < TOTAL
 
-    done = gem_env("eval", "--resume", "run")
+    done = gem_env("eval", "--resume", "run", QUIET)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert fingerprints(tmp_path / "run") == expected
@@ -154,7 +159,7 @@ def limited(
 def test_a_full_disk_stops_the_run_and_loses_nothing(
     variables: dict[str, str], gem_env: Run, tmp_path: Path, expected: dict[Key, str]
 ) -> None:
-    done = limited(variables, tmp_path, 100_000, *EVALUATION, "--out", "run")
+    done = limited(variables, tmp_path, 100_000, *EVALUATION, QUIET, "--out", "run")
 
     kept = fingerprints(tmp_path / "run")
     assert (done.returncode, done.stdout) == (1, "")

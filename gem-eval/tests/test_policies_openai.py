@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
 from typing import Any
@@ -51,10 +52,11 @@ def complaint(policy: OpenAIPolicy) -> str:
 
 
 @pytest.fixture
-def dead_url() -> str:
+def dead_url() -> Iterator[str]:
+    """Return an address where nobody can come to listen."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
+        yield f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
 
 
 def test_an_answer_comes_with_its_usage(server: Any) -> None:
