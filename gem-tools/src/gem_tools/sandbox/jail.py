@@ -209,7 +209,8 @@ class Jail:
         """End the program and all that it started; `reason` is how its result will say it ended."""
         self._reason = self._reason or reason
         self._signal(self._ends_by)
-        if self._ends_by != signal.SIGKILL:  # who handles a signal may fail to
+        if self._ends_by != signal.SIGKILL:  # who handles a signal may fail to, or was stopped
+            self._signal(signal.SIGCONT)
             self._loop.call_later(_MERCY_S, self._signal, signal.SIGKILL)
 
     def _signal(self, number: signal.Signals) -> None:

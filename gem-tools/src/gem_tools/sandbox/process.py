@@ -165,9 +165,10 @@ def _refuse_network(request: ExecRequest) -> None:
 
 
 def _clear_up(process: subprocess.Popen[bytes], folder: str) -> None:
+    process.send_signal(signal.SIGCONT)  # a program can stop its supervisor
     try:
         process.wait(_MERCY_S)
-    except subprocess.TimeoutExpired:  # a program can stop its supervisor
+    except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
     shutil.rmtree(folder, ignore_errors=True)
