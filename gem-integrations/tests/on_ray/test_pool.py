@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ def pool() -> Iterator[Any]:
     connect()
     from gem_integrations.ray.pool import RayPool
 
-    with RayPool(2, timeout_s=1.0) as pool:
+    with RayPool(2, timeout_s=5.0) as pool:
         yield pool
 
 
@@ -41,11 +42,14 @@ def started(pool: Any, *envs: EnvSpec) -> list[int]:
 
 
 def lose_actors(pool: Any) -> None:
-    """Have Ray end every actor."""
+    """Have Ray end every actor, and wait for that: until then they still answer."""
     import ray
 
     for actor in pool.actors:
         ray.kill(actor)
+        with suppress(ray.exceptions.RayActorError):
+            while True:
+                ray.get(actor.__ray_ready__.remote())
 
 
 def alone(env: EnvSpec, seed: int, actions: str) -> list[Any]:

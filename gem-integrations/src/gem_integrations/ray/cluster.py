@@ -25,6 +25,7 @@ __all__ = ["connect", "shutdown"]
 _KNOCK_S = 5.0
 
 _own: _OwnRay | None = None
+_is_private = False  # Ray was imported here as `_environment` says, which it keeps to
 
 
 @functools.cache
@@ -49,6 +50,7 @@ def connect(address: str | None = None) -> None:
     ends with it. (Where the program has imported Ray before, that one is `ray.init("local")`'s.)
     Raises BadArguments on an address where no Ray is, or not the connected one.
     """
+    global _is_private
     wanted = address or os.environ.get("RAY_ADDRESS") or "local"
     if "://" in wanted:
         raise BadArguments(
@@ -56,7 +58,8 @@ def connect(address: str | None = None) -> None:
             "a Ray Client. Run this program on a node of the cluster, with address='auto'.",
             subject="address",
         )
-    if wanted == "local" and (_own is not None or "ray" not in sys.modules):
+    if wanted == "local" and (_is_private or "ray" not in sys.modules):
+        _is_private = True
         with _variables(_environment()):
             import ray
 

@@ -1,4 +1,7 @@
-"""A pool whose workers are Ray actors, on any node of a cluster."""
+"""A pool whose workers are Ray actors, on any node of a cluster.
+
+Imports Ray only when it runs: `cluster.connect` says how, and must come first.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,6 @@ from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from typing import Any
-
-import ray  # heavy: 0.2 s
 
 from gem import process_tree
 from gem.workers import DROP, Pool
@@ -71,6 +72,8 @@ class RayPool(Pool):
         close_timeout_s: float = 5.0,
         **options: Any,
     ) -> None:
+        import ray  # heavy: 0.2 s
+
         super().__init__(num_workers, timeout_s=timeout_s)
         self._close_timeout_s = close_timeout_s
         options = {"timeout_s": timeout_s, "close_timeout_s": close_timeout_s, **options}
@@ -204,6 +207,8 @@ class RayPool(Pool):
 
     def _farewells(self) -> list[str]:
         """Ask every actor to close its environments, and return what went wrong with that."""
+        import ray
+
         calls = [worker.actor.close.remote() for worker in self._workers if worker.actor]
         texts: list[str] = []
         done, _ = (
@@ -232,6 +237,8 @@ def _arrived(
 
 def _dismiss(worker: _Worker) -> None:
     """End an actor, if it has not ended."""
+    import ray
+
     actor, worker.actor = worker.actor, None
     worker.calls = worker.restarts = worker.interrupts = 0
     if actor is not None:
@@ -241,6 +248,8 @@ def _dismiss(worker: _Worker) -> None:
 def _let_go(owner: int, workers: Sequence[_Worker], ends: Sequence[socket.socket]) -> None:
     """End every actor and free every descriptor, but not in a fork of the pool's process."""
     if os.getpid() == owner:
+        import ray
+
         if ray.is_initialized():
             for worker in workers:
                 _dismiss(worker)
