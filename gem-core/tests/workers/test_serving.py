@@ -155,6 +155,17 @@ def test_want_of_memory_is_told_and_ends_the_worker(session: Session) -> None:
     assert session.hear() is None
 
 
+def test_want_of_memory_for_the_answer_ends_the_worker_in_silence(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session.start(0)
+    monkeypatch.setattr("gem.workers.serving.pack_plain", lambda message: None)
+
+    session.say([(STEP, 0, "a")])
+
+    assert session.hear() is None
+
+
 def test_the_rest_of_a_slow_batch_is_left_when_all_is_to_stop(session: Session) -> None:
     session.start(0, name="Slow")
     session.beat.cells[STOP] = STOP_ALL

@@ -49,7 +49,7 @@ class Server:
             limit_memory(most_memory)
             while (frame := read_frame(self._source)) is not None:
                 self._serve(loads(frame))
-            write_frame(self._end, pack_plain((None, self._shard.close())) or b"")
+            self._tell((None, self._shard.close()))
 
     def interrupt(self, *_: Any) -> None:
         """Handle the pool's signal: stop the command that it means, if that still runs."""
@@ -106,7 +106,13 @@ class Server:
             write_frame(self._end, packed)
             return
         for command, answer in zip(commands[start:], fresh, strict=False):
-            write_frame(self._end, pack_plain((took_s, [self._carried(command, answer)])) or b"")
+            self._tell((took_s, [self._carried(command, answer)]))
+
+    def _tell(self, message: object) -> None:
+        packed = pack_plain(message)
+        if packed is None:  # there is no memory left: what was not told is done in a new worker
+            raise SystemExit
+        write_frame(self._end, packed)
 
     def _carried(self, command: Command, answer: Answer) -> Answer:
         try:

@@ -87,7 +87,7 @@ class Server:
         import httpx
 
         # httpx limits each wait alone: a byte now and then would keep it reading for days.
-        self._is_late = False
+        self._is_late, due = False, time.monotonic() + self._timeout_s
         timer = threading.Timer(self._timeout_s, self._cut_off)
         timer.daemon = True
         timer.start()
@@ -95,6 +95,7 @@ class Server:
         try:
             answer = self._asked(url, params)
         except httpx.TransportError:
+            self._is_late = self._is_late or time.monotonic() >= due  # httpx may notice it sooner
             if not self._is_late:
                 raise
         finally:
