@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -101,3 +102,10 @@ def test_any_error_fits_in_one_line() -> None:
     assert in_one_line(ValueError("a\n  b")) == "ValueError: a b"
     assert in_one_line(Mute()) == "Mute: (its text cannot be shown)"
     assert in_one_line(SystemExit()) == "SystemExit:"
+    assert in_one_line(ValueError("abc"), at_most=4) == "Valu"
+
+
+def test_every_error_is_put_into_one_line_by_one_function() -> None:
+    by_hand = re.compile(r"__name__\}: \{error|failed: \{error!r")
+    sources = Path(errors.__file__).parent.rglob("*.py")
+    assert [path for path in sources if by_hand.search(path.read_text("utf-8"))] == []

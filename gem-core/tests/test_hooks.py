@@ -30,6 +30,17 @@ from gem.hooks import hookimpl
 def gem_run_started(run):
     raise ValueError(f"cannot bear {run}")
 """
+UNPRINTABLE = """
+from gem.hooks import hookimpl
+
+class Unprintable(Exception):
+    def __str__(self):
+        raise ValueError("no text")
+
+@hookimpl
+def gem_run_started():
+    raise Unprintable
+"""
 EXITS = """
 import sys
 from gem.hooks import hookimpl
@@ -103,6 +114,17 @@ def test_a_listener_that_raises_is_kept_as_a_problem(install: Install) -> None:
     assert problem.announcement == "in gem_run_started"
     assert problem.error == "ValueError: cannot bear this"
     assert "Traceback" in problem.traceback
+
+
+def test_a_listener_whose_errors_text_fails_stops_nobody(install: Install) -> None:
+    with_hooks(install, "acme-a-unprintable", UNPRINTABLE)
+    module = with_hooks(install, "acme-b-hears", LISTENER)
+
+    hooks.announce("gem_run_started", run="this")
+
+    [problem] = ours()
+    assert problem.error == "Unprintable: (its text cannot be shown)"
+    assert sys.modules[module].heard == ["this"]
 
 
 def test_a_listener_that_raises_again_and_again_is_one_problem(

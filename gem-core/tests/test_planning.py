@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 import pytest
 
@@ -96,7 +97,21 @@ def test_all_of_no_finite_set_is_refused() -> None:
         plan_episodes([gem.spec("demo:Coin"), EnvSpec(id="demo:X", target="x:x")], episodes="all")
 
 
-@pytest.mark.parametrize("seed", ["0", 1.5, None])
+@pytest.mark.parametrize("seed", ["0", 1.5, None, True])
 def test_a_seed_is_an_int(seed: Any) -> None:
     with pytest.raises(BadArguments, match="It is an int"):
         plan_episodes("demo:Coin", episodes=1, seed=seed)
+
+
+@pytest.mark.parametrize(("env", "kind"), [(Coin, "a class"), (Coin(), "a live instance")])
+@pytest.mark.parametrize("ask", [gem.make, lambda env: gem.rollout(str, env)])
+def test_an_environment_without_an_id_is_told_how_to_get_one(
+    env: Any, kind: str, ask: Callable[[Any], Any]
+) -> None:
+    with pytest.raises(BadArguments, match=rf'Coin, which is {kind}.*gem.register\("my:Coin-v0"'):
+        ask(env)
+
+
+def test_what_is_no_environment_is_refused() -> None:
+    with pytest.raises(BadArguments, match="5 does not describe an environment"):
+        gem.rollout(str, cast(Any, 5))

@@ -18,6 +18,13 @@ from gem.specs import EnvSpec
 from gem.step import Step
 
 
+class Unprintable(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+    __repr__ = __str__
+
+
 class Walk(Env):
     """Walk a line of chance; `drift` stands for a later version that behaves otherwise."""
 
@@ -33,6 +40,8 @@ class Walk(Env):
     def step(self, action: str) -> Step:
         if self.drift == "exit":
             raise SystemExit(3)
+        if self.drift == "unprintable":
+            raise Unprintable
         if action == "raise" or self.drift == "raise":
             raise ValueError("boom")
         self.place += self.rng.choice([-1, 1]) + (self.drift == "observation")
@@ -52,6 +61,8 @@ class Walk(Env):
     def close(self) -> None:
         if self.drift == "close":
             raise OSError("stuck")
+        if self.drift == "close_unprintable":
+            raise Unprintable
 
 
 @pytest.fixture(autouse=True)
@@ -111,6 +122,20 @@ def test_an_environment_that_now_exits_is_a_difference(monkeypatch: pytest.Monke
     episode = played()
     monkeypatch.setattr(Walk, "drift", "exit")
     assert replay(episode).difference == Difference(0, "exception", None, "SystemExit: 3")
+
+
+def test_an_error_whose_own_text_fails_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    episode = played()
+    monkeypatch.setattr(Walk, "drift", "unprintable")
+    text = "Unprintable: (its text cannot be shown)"
+    assert replay(episode).difference == Difference(0, "exception", None, text)
+
+
+def test_a_close_whose_errors_text_fails_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    episode = played()
+    monkeypatch.setattr(Walk, "drift", "close_unprintable")
+    with pytest.warns(RuntimeWarning, match="its text cannot be shown"):
+        assert replay(episode).state == "same"
 
 
 def test_a_close_that_fails_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -194,17 +194,19 @@ class LogError(GemError):
         self.path = path
 
 
-def in_one_line(error: BaseException) -> str:
+def in_one_line(error: BaseException, *, at_most: int | None = None) -> str:
     r"""Return any error's type and text as one line, even where its own text fails.
+
+    `at_most` cuts it to that many characters.
 
     >>> in_one_line(ValueError("first\nsecond"))
     'ValueError: first second'
     """
     try:
         text = str(error)
-    except Exception:  # noqa: BLE001  the author of an error may have erred too
+    except (Exception, SystemExit):  # noqa: BLE001  the author of an error may have erred too
         text = "(its text cannot be shown)"
-    return " ".join(f"{type(error).__name__}: {text}".split())
+    return " ".join(f"{type(error).__name__}: {text}".split())[:at_most]
 
 
 def text_of(error: BaseException) -> str:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 from gem import registry
+from gem.errors import in_one_line
 
 if TYPE_CHECKING:
     import argparse
@@ -164,8 +165,7 @@ def _note(
     if known is not None:
         listeners.problems[module, where] = replace(known, times=known.times + 1)
         return
-    shown = " ".join(f"{type(error).__name__}: {error}".split())
     text = "".join(traceback.format_exception(error))
-    problem = HookProblem(distribution, module, where, shown, text)
+    problem = HookProblem(distribution, module, where, in_one_line(error), text)
     listeners.problems[module, where] = problem
     _log.warning("%s", problem)

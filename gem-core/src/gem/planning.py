@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import operator
+import numbers
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from gem.errors import BadArguments
@@ -49,11 +49,9 @@ def plan_episodes(
             "int from 1 on; episodes may be 'all'.",
             subject="episodes",
         )
-    try:
-        operator.index(seed)
-    except TypeError:
+    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral):
         message = f"seed={seed!r} was given for a run. It is an int."
-        raise BadArguments(message, subject="seed") from None
+        raise BadArguments(message, subject="seed")
     make_with = env_kwargs or {}, wrappers
     if isinstance(envs, Schedule):
         starts = _scheduled(envs, episodes, seed, *make_with)
@@ -103,8 +101,12 @@ def is_count(value: object) -> bool:
 
 
 def as_list(envs: Envs) -> list[EnvLike]:
-    """Return the list of environments that one of them, or a list, stands for."""
-    return [envs] if isinstance(envs, (str, EnvSpec, Mapping)) else list(envs)
+    """Return a list of environments as it is, and a single environment as a list of one.
+
+    What is neither, as a class is, stands in a list of its own: `resolve` refuses it.
+    """
+    is_single = isinstance(envs, (str, EnvSpec, Mapping)) or not isinstance(envs, Iterable)
+    return [envs] if is_single else list(envs)
 
 
 def _tasks(

@@ -350,7 +350,21 @@ def resolve(env: EnvLike) -> EnvSpec:
     """Return the spec that an id, a spec or its JSON data stands for. Imports no target."""
     if isinstance(env, str):
         return spec(env)
-    return env if isinstance(env, EnvSpec) else _described(env)
+    if isinstance(env, EnvSpec):
+        return env
+    if isinstance(env, (type, Env)):
+        raise _not_registered(env)
+    return _described(env)
+
+
+def _not_registered(env: type | Env) -> BadArguments:
+    name = env.__name__ if isinstance(env, type) else type(env).__name__
+    kind = "a class" if isinstance(env, type) else "a live instance"
+    return BadArguments(
+        f"An environment was asked for by {name}, which is {kind}. Give it an id first, and ask "
+        f'by that: gem.register("my:{name}-v0", {name}).',
+        subject=name,
+    )
 
 
 def _described(plain: Mapping[str, Any]) -> EnvSpec:

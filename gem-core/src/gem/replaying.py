@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 from gem.content import Action, Observation, observation_to_json
 from gem.env import Env
 from gem.episode import Episode, Turn, is_success
+from gem.errors import in_one_line
 from gem.registry import make, resolve, versions
 from gem.specs import WrapperRef
 
@@ -81,7 +82,7 @@ def _differences(episode: Episode, *, live_tools: bool) -> Iterator[Difference]:
             if not episode.is_error:
                 yield from _compare_end(episode, turn, info, math.fsum(rewards), env)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, it was not there when recorded
-            yield Difference(turn, "exception", None, f"{type(error).__name__}: {error}")
+            yield Difference(turn, "exception", None, in_one_line(error))
 
 
 def _action(turn: Turn, *, live_tools: bool) -> Action:
@@ -98,7 +99,9 @@ def _made(episode: Episode) -> Iterator[Env]:
         try:
             env.close()
         except (Exception, SystemExit) as error:  # noqa: BLE001 - what it did is compared already
-            warnings.warn(f"Closing {env} failed: {error!r}", RuntimeWarning, stacklevel=2)
+            warnings.warn(
+                f"Closing {env} failed: {in_one_line(error)}", RuntimeWarning, stacklevel=2
+            )
 
 
 def _make(episode: Episode) -> Env:

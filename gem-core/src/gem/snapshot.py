@@ -23,7 +23,7 @@ from gem.content import (
     TextPart,
     observation_to_json,
 )
-from gem.errors import SnapshotError
+from gem.errors import SnapshotError, in_one_line
 
 __all__ = ["FORMAT", "Snapshot", "decode", "encode"]
 
@@ -160,7 +160,7 @@ def decode(plain: Any) -> Any:
         return _decode(plain)
     except _MALFORMED as error:
         raise SnapshotError(
-            f"A snapshot holds a value that cannot be read ({type(error).__name__}: {error}). "
+            f"A snapshot holds a value that cannot be read ({in_one_line(error)}). "
             "Pass what a snapshot of this or an older version wrote."
         ) from error
 

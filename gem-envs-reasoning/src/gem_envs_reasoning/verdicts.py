@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from gem.errors import in_one_line
 from gem_envs_reasoning.arithmetic import UnreadableError, value_and_numbers
 from gem_envs_reasoning.calculus import is_antiderivative
 from gem_envs_reasoning.polynomials import expanded
@@ -47,7 +48,7 @@ def judge(
     try:
         score = float(own(answer, entry) if own else scorer(answer, entry))
     except Exception as error:  # noqa: BLE001 - a scorer raises what it likes on odd answers
-        return Verdict(0.0, f"the scorer raised {type(error).__name__}: {str(error)[:200]}")
+        return Verdict(0.0, f"the scorer raised {in_one_line(error, at_most=200)}")
     if not math.isfinite(score):
         return Verdict(0.0, f"the scorer returned {score}")
     return Verdict(min(max(score, 0.0), 1.0))

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from gem.counting import RolloutStats
 from gem.episode import Episode, EpisodeLog, read_episodes
-from gem.errors import GemError, LogError
+from gem.errors import GemError, LogError, in_one_line
 from gem.hooks import announce
 from gem.planning import Assignment, plan_episodes
 from gem.registry import WrapperLike
@@ -224,7 +224,9 @@ async def _close(policy: NamedPolicy) -> None:
     try:
         await policy.aclose()
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the run is over: nothing else may be lost
-        warnings.warn(f"Closing {policy.name} failed: {error!r}", RuntimeWarning, stacklevel=2)
+        warnings.warn(
+            f"Closing {policy.name} failed: {in_one_line(error)}", RuntimeWarning, stacklevel=2
+        )
 
 
 def _place(episode: Episode) -> _Place:
@@ -277,7 +279,7 @@ def _plan(settings: Settings, live: _Live) -> list[Assignment]:
     except (Exception, SystemExit) as error:  # an environment may raise anything when it is made
         ids = ", ".join(spec.id for spec in settings.envs)
         raise SettingsError(
-            f"An environment of {ids} cannot be made ({type(error).__name__}: {error}). Check "
+            f"An environment of {ids} cannot be made ({in_one_line(error)}). Check "
             f"its arguments with `gem-env show`.",
             option="env_kwargs",
         ) from error

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from packaging.specifiers import SpecifierSet
 
-from gem.errors import GemError
+from gem.errors import GemError, in_one_line
 
 __all__ = ["FRAMEWORKS", "Framework", "FrameworkError", "drift", "recorded", "require", "signature"]
 
@@ -153,8 +153,7 @@ def drift(name: str) -> Iterator[str]:
         try:
             live = signature(target)
         except Exception as error:  # noqa: BLE001 - a framework may raise anything as it is imported
-            text = " ".join(f"{type(error).__name__}: {error}".split())
-            yield f"{target} cannot be found ({text[:_MOST_TEXT]})"
+            yield f"{target} cannot be found ({in_one_line(error, at_most=_MOST_TEXT)})"
             continue
         if live != known:
             yield f"{target} takes {' '.join(live)}, and took {' '.join(known)}"

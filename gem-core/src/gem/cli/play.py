@@ -62,7 +62,7 @@ def add_command(commands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from gem import registry
-    from gem.errors import GemError
+    from gem.errors import GemError, in_one_line
 
     kwargs, layers = env_kwargs(options.env_kwargs), wrapper_list(options.wrappers)
     try:
@@ -71,7 +71,7 @@ def _run(options: argparse.Namespace) -> int:
     except (GemError, BrokenPipeError):
         raise
     except Exception as error:  # noqa: BLE001 - an environment may raise anything
-        print(f"The environment raised {one_line(f'{type(error).__name__}: {error}')}")
+        print(f"The environment raised {one_line(in_one_line(error))}")
         return 1
     return 0
 

@@ -118,10 +118,10 @@ def _number(value: float) -> float | str:
 
 
 def _reason(error: Exception) -> str:
-    from gem.errors import GemError
+    from gem.errors import GemError, in_one_line
 
     known = isinstance(error, GemError)
-    return one_line(str(error) if known else f"{type(error).__name__}: {error}")
+    return one_line(str(error) if known else in_one_line(error))
 
 
 def _page(facts: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gem.data.arrow import undecoded
-from gem.data.quiet import Quiet, one_line, root_of
+from gem.data.quiet import Quiet, root_text
 from gem.errors import DataError
 from gem.specs import DataSource
 
@@ -68,7 +68,7 @@ def _arriving(source: DataSource, rows: datasets.IterableDataset) -> Iterator[An
         yield from undecoded(rows)
     except Exception as error:
         raise DataError(
-            f"The stream of {source.hub!r} broke off ({one_line(root_of(error))}). Start "
+            f"The stream of {source.hub!r} broke off ({root_text(error)}). Start "
             "again, or without streaming=True, which downloads the whole first.",
             source=str(source.hub),
         ) from error
@@ -127,7 +127,7 @@ def _is_commit(revision: str) -> bool:
 
 def _not_had(source: DataSource, error: Exception, *, needs: str, is_reached: bool) -> DataError:
     is_nowhere = isinstance(error, ConnectionError) and not is_reached
-    reason = "not in its cache here" if is_nowhere else one_line(root_of(error))
+    reason = "not in its cache here" if is_nowhere else root_text(error)
     where = "the hub" if is_reached else "the hub, which is out of reach"
     licence = f" Its licence: {source.licence}." if source.licence else ""
     return DataError(

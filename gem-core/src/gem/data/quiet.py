@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-__all__ = ["Quiet", "one_line", "root_of"]
+from gem.errors import in_one_line
+
+__all__ = ["Quiet", "root_text"]
+
+_MOST_TEXT = 200
 
 
 class Quiet(ExitStack):
@@ -32,11 +36,8 @@ class Quiet(ExitStack):
         datasets.config.HF_HUB_OFFLINE = True
 
 
-def root_of(error: BaseException) -> BaseException:
-    """Return what an error of the library was raised from, where it says."""
-    return error if error.__cause__ is None else root_of(error.__cause__)
-
-
-def one_line(error: BaseException) -> str:
-    """Return an error's type and a short piece of its text."""
-    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
+def root_text(error: BaseException) -> str:
+    """Return the type of what an error of the library was raised from, and a piece of its text."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return in_one_line(error, at_most=_MOST_TEXT)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gem.data.arrow import TextColumn
 from gem.data.files import SUFFIXES, read_rows
 from gem.data.marks import identity
-from gem.data.quiet import Quiet, one_line, root_of
+from gem.data.quiet import Quiet, root_text
 from gem.data.records import Texts
 from gem.data.rows import Reader, no_rows
 from gem.errors import DataError
@@ -134,7 +134,7 @@ def mapped_parquet(path: str) -> datasets.Dataset:
         count = pq.read_metadata(path).num_rows
     except (OSError, pa.ArrowException) as error:
         raise DataError(
-            f"{path} is not a whole Parquet file ({one_line(error)}). Write it again.", source=path
+            f"{path} is not a whole Parquet file ({root_text(error)}). Write it again.", source=path
         ) from error
     if not count:
         raise no_rows(path)
@@ -159,7 +159,7 @@ def _file_error(error: BaseException, path: str) -> DataError:
     while cause is not None and not isinstance(cause, DataError):
         cause = cause.__cause__
     return cause or DataError(
-        f"{path} cannot be turned into a table ({one_line(root_of(error))}). Check "
+        f"{path} cannot be turned into a table ({root_text(error)}). Check "
         "that the cache folder of `datasets` is writable and has room; HF_HOME moves it.",
         source=path,
     )

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from gem.content import Observation
 from gem.episode import StopReason
+from gem.errors import in_one_line
 from gem.registry import EnvLike, resolve
 from gem.specs import EnvSpec
 from gem.step import Step
@@ -100,4 +101,4 @@ class Stage(ABC):
 
 def warn_of_close(env: object, error: BaseException) -> None:
     """Warn that closing an environment failed."""
-    warnings.warn(f"Closing {env} failed: {error!r}", RuntimeWarning, stacklevel=2)
+    warnings.warn(f"Closing {env} failed: {in_one_line(error)}", RuntimeWarning, stacklevel=2)

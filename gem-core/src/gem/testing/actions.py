@@ -8,6 +8,7 @@ from typing import Any
 
 from gem.content import Action, ToolCall
 from gem.env import Env
+from gem.errors import in_one_line
 from gem.step import Step
 from gem.testing.formats import asked_formats
 from gem.testing.playing import Sight, first_difference, play, repeating
@@ -113,7 +114,7 @@ def _harmless_step(env: Env, action: str) -> Step:
     try:
         return env.step(action)
     except Exception as error:
-        raise NotHeldError(f"{shown} raised {type(error).__name__}: {error}") from error
+        raise NotHeldError(f"{shown} raised {in_one_line(error)}") from error
 
 
 _BROKEN = (

@@ -10,6 +10,7 @@ import json
 import sys
 from typing import Any, TextIO
 
+from gem.errors import in_one_line
 from gem.registry import make
 from gem.snapshot import Snapshot
 from gem.specs import EnvSpec
@@ -28,7 +29,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             env.restore(Snapshot.from_json(request["snapshot"]))
             rest = continued(env, request["actions"][request["done"] :])
     except Exception as error:  # noqa: BLE001 - an environment may raise anything
-        return {"error": str(error), "kind": type(error).__name__}
+        return {"error": in_one_line(error), "kind": type(error).__name__}
     return {"played": list(played.moments), "continued": rest}
 
 

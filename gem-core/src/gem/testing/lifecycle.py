@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gem.env import Env
-from gem.errors import ResetNeeded
+from gem.errors import ResetNeeded, in_one_line
 from gem.testing.playing import play
 from gem.testing.report import NotApplicableError, NotHeldError
 from gem.testing.subject import Subject, drive
@@ -41,7 +41,7 @@ def _require_refusal(env: Env, when: str) -> None:
         return
     except Exception as error:
         raise NotHeldError(
-            f"step {when} raised {type(error).__name__} ({error}), and not ResetNeeded"
+            f"step {when} raised {in_one_line(error)}, and not ResetNeeded"
         ) from error
     raise NotHeldError(f"step {when} was accepted, with the reward {step.reward!r}")
 

@@ -117,7 +117,7 @@ def _refuse(subject: Subject, reply: dict[str, Any]) -> None:
         is_local and reply["kind"] == TargetError.__name__
     ):
         raise NotApplicableError(f"it exists in this process only: {reply['error']}")
-    raise NotHeldError(f"another process raised {reply['kind']}: {reply['error']}")
+    raise NotHeldError(f"another process raised {reply['error']}")
 
 
 def _asked_elsewhere(request: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from gem.errors import in_one_line
 from gem.testing import (
     actions,
     backends,
@@ -53,7 +54,7 @@ def raised(error: BaseException) -> str:
     while where is not None and where.tb_next is not None:
         where = where.tb_next
     place = "" if where is None else f" ({where.tb_frame.f_code.co_name}, line {where.tb_lineno})"
-    return f"{type(error).__name__}: {error}{place}"
+    return f"{in_one_line(error)}{place}"
 
 
 CHECKS: tuple[Check, ...] = (

@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from gem.content import Message, TextPart
-from gem.errors import BadArguments
+from gem.errors import BadArguments, in_one_line
 
 __all__ = ["ChatCodec", "Tokenizer"]
 
@@ -190,7 +190,7 @@ class ChatCodec:
                 "tokenizer",
                 f"has a chat template that cannot show the roles "
                 f"{', '.join(each['role'] for each in chat)} "
-                f"({type(error).__name__}: {' '.join(str(error).split())[:200]}). Use another "
+                f"({in_one_line(error, at_most=200)}). Use another "
                 "template, or a wrapper that gives other roles",
             ) from error
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from gem.content import Observation
 from gem.env import Env
-from gem.errors import text_of
+from gem.errors import in_one_line, text_of
 from gem.specs import EnvSpec
 
 __all__ = [
@@ -220,7 +220,7 @@ class Shard:
             if former is not None:
                 former.close()
         except self._faults as error:  # it failed already: another one takes its place
-            self._warned.append(f"Closing environment {index} failed: {error!r}")
+            self._warned.append(f"Closing environment {index} failed: {in_one_line(error)}")
         self._put(index)
 
     def _put(self, index: int) -> None:

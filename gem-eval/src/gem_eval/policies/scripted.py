@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from gem.conversation import Policy
-from gem.errors import TargetError
+from gem.errors import TargetError, in_one_line
 from gem.targets import load_target
 
 __all__ = ["load"]
@@ -39,7 +39,7 @@ def _made(found: type, target: str) -> object:
         made: object = found()
     except Exception as error:  # a user's own class may raise anything
         raise TargetError(
-            f"{target!r} cannot be made without arguments ({type(error).__name__}: {error}). "
+            f"{target!r} cannot be made without arguments ({in_one_line(error)}). "
             "Give its parameters defaults.",
             target=target,
         ) from error

@@ -20,6 +20,7 @@ from functools import partial
 from typing import Any
 
 from gem import process_tree
+from gem.errors import in_one_line
 from gem.workers import DROP, Pool
 from gem.workers.messages import DONE, Command, loads, pack_plain
 from gem.workers.pool import SELDOM_S
@@ -202,7 +203,7 @@ class RayPool(Pool):
             elif command[0] == DROP:
                 self._settle(command, (DONE, None), 0.0)
             else:
-                text = f"its actor was lost: {type(error).__name__}: {error}"
+                text = f"its actor was lost: {in_one_line(error)}"
                 self._fail(command, "worker_lost", text)
 
     def _farewells(self) -> list[str]:
