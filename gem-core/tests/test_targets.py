@@ -173,3 +173,12 @@ def test_what_was_installed_meanwhile_is_found_after_forgetting(
     monkeypatch.syspath_prepend(str(tmp_path))  # and let the finders look again
     forget_installed()
     check_requirements(["late-pack"], subject="demo:A")
+
+
+def test_a_module_that_asks_for_itself_while_it_is_imported_is_told_of_the_main_guard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "from gem.targets import load_target\nclass A: pass\nload_target('asks_itself:A')\n"
+    module(tmp_path, "asks_itself", text, monkeypatch)
+    with pytest.raises(TargetError, match="if __name__ == '__main__'"):
+        load_target("asks_itself:A")

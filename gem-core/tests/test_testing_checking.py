@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -44,6 +46,38 @@ def test_an_environment_can_be_checked_where_numpy_was_never_imported(
 
     (line,) = (line for line in report.lines if line.name == "global_chance")
     assert line.evidence == "random neither read nor written"
+
+
+SCRIPT = """
+import gem, gem.testing
+with open("runs", "a+") as runs:
+    runs.write("run ")
+    runs.seek(0)
+    if runs.read().count("run") > 9:
+        raise SystemExit("this goes on without end")
+
+class Mine(gem.Env):
+    def reset(self, seed=None):
+        return f"guess {self.rng.random()}", {}
+    def step(self, action):
+        return gem.Step("right", 1.0, True, False, {"success": True})
+    def sample_action(self):
+        return "1"
+
+gem.register(gem.EnvSpec(id="my:Mine-v0", target="unguarded:Mine"), TARGET)
+gem.testing.check_env("my:Mine-v0", seeds=range(2), backends=["sync", "process"])
+"""
+
+
+@pytest.mark.parametrize("target", ["Mine", "None"])
+def test_a_check_in_a_script_without_a_main_guard_comes_to_an_end(
+    tmp_path: Path, target: str
+) -> None:
+    (tmp_path / "unguarded.py").write_text(SCRIPT.replace("TARGET", target))
+
+    subprocess.run([sys.executable, "unguarded.py"], cwd=tmp_path, check=False)
+
+    assert (tmp_path / "runs").read_text().count("run") <= 4
 
 
 def test_a_stack_of_wrappers_can_be_checked() -> None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.metadata
+import threading
 from collections.abc import Iterable
+from types import ModuleType
 from typing import Any
 
 from packaging.requirements import Requirement
@@ -54,12 +56,41 @@ def forget_installed() -> None:
     _is_met.cache_clear()
 
 
+class _Underway(threading.local):
+    """The modules that this thread is importing for a target."""
+
+    def __init__(self) -> None:
+        self.modules = set[str]()
+
+
+_underway = _Underway()
+
+
+def _import(module: str) -> ModuleType:
+    """Import a module, unless this thread is in the middle of importing it for a target.
+
+    That happens where a script names itself as the target and works with it at its top level. As
+    each process that imports the target runs the script again, a check or a pool of workers there
+    would start processes without end.
+    """
+    if module in _underway.modules:
+        raise ImportError(
+            f"{module} asks for its own environment while it is being imported. Put what it runs "
+            "under `if __name__ == '__main__':`"
+        )
+    _underway.modules.add(module)
+    try:
+        return importlib.import_module(module)
+    finally:
+        _underway.modules.discard(module)
+
+
 @functools.lru_cache(maxsize=4096)
 def load_target(target: str) -> Any:
     """Import what `target` names. Raises TargetError, with the cause, where that fails."""
     module, _, path = target.partition(":")
     try:
-        found: Any = importlib.import_module(module)
+        found: Any = _import(module)
         for name in path.split("."):
             found = getattr(found, name)
     except (KeyboardInterrupt, GeneratorExit):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gem.errors import GemError
+from gem.errors import EnvUsageError, GemError
 from gem.registry import EnvLike, WrapperLike, resolve
+from gem.testing import elsewhere
 from gem.testing.report import CheckLine, CheckReport
 from gem.testing.subject import Subject
 from gem.testing.table import CHECKS, raised
@@ -34,6 +36,11 @@ def check_env(
     >>> check_env("demo:Guess").is_good
     True
     """
+    if elsewhere.MARK in os.environ:
+        raise EnvUsageError(
+            f"A check of {resolve(env).id} was asked for in the process that another check of it "
+            "started. Put the call under `if __name__ == '__main__':`."
+        )
     try:
         subject = Subject(env, seeds=seeds, wrappers=wrappers, kwargs=kwargs, backends=backends)
     except (GemError, KeyboardInterrupt, GeneratorExit):

@@ -13,6 +13,7 @@ from gem import registry
 from gem.env import Env
 from gem.errors import OpaqueError, TargetError
 from gem.snapshot import Snapshot
+from gem.testing import elsewhere
 from gem.testing.playing import Moment, Play, continued, first_difference, play, repeating
 from gem.testing.report import NotApplicableError, NotHeldError
 from gem.testing.subject import Subject
@@ -128,7 +129,7 @@ def _asked_elsewhere(request: dict[str, Any]) -> dict[str, Any]:
         input=json.dumps(request).encode(),
         capture_output=True,
         timeout=_PATIENCE_S,
-        env={**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": hashes},
+        env={**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": hashes, elsewhere.MARK: "1"},
         check=False,
     )
     if answered.returncode != 0:
