@@ -104,7 +104,7 @@ def test_a_seed_is_an_int(seed: Any) -> None:
 
 
 @pytest.mark.parametrize(("env", "kind"), [(Coin, "a class"), (Coin(), "a live instance")])
-@pytest.mark.parametrize("ask", [gem.make, lambda env: gem.rollout(str, env)])
+@pytest.mark.parametrize("ask", [gem.make, lambda env: gem.rollout(lambda request: "", env)])
 def test_an_environment_without_an_id_is_told_how_to_get_one(
     env: Any, kind: str, ask: Callable[[Any], Any]
 ) -> None:
@@ -114,4 +114,4 @@ def test_an_environment_without_an_id_is_told_how_to_get_one(
 
 def test_what_is_no_environment_is_refused() -> None:
     with pytest.raises(BadArguments, match="5 does not describe an environment"):
-        gem.rollout(str, cast(Any, 5))
+        gem.rollout(lambda request: "", cast(Any, 5))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import gem
-from gem.errors import BadArguments, UnknownEnv
+from gem.errors import BadArguments, EnvUsageError, UnknownEnv
 from gem.testing import CheckReport, check_env
 from gem.testing.envs import Coin, Echo, Guess
 from gem.testing.report import CheckLine
@@ -78,6 +78,14 @@ def test_a_check_in_a_script_without_a_main_guard_comes_to_an_end(
     subprocess.run([sys.executable, "unguarded.py"], cwd=tmp_path, check=False)
 
     assert (tmp_path / "runs").read_text().count("run") <= 4
+
+
+def test_the_other_process_of_a_check_starts_no_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEM_CHECKED_ELSEWHERE", "1")
+    gem.register("fine:Coin", "gem.testing.envs:Coin")
+
+    with pytest.raises(EnvUsageError, match="under `if __name__"):
+        check_env("fine:Coin")
 
 
 def test_a_stack_of_wrappers_can_be_checked() -> None:

@@ -11,12 +11,15 @@ from __future__ import annotations
 import functools
 import inspect
 import numbers
+import threading
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from gem import bridge
 from gem.content import Observation
 from gem.errors import BadArguments, EnvBusy, EnvClosed, EnvUsageError, ResetNeeded
+from gem.global_chance import GlobalChance
 from gem.seeding import key_seed
 from gem.step import Step, as_step
 
@@ -260,15 +263,44 @@ def _base_reset(cls: type, raw: Raw) -> Raw:
         if self._phase == BUSY and type(self) is not cls:  # a super() call
             return _as_started(raw(self, **_seeded(takes_seed, seed, options)))
         seed = _enter_base_reset(self, seed)
+        before = _first_look(cls)
         try:
             started = _as_started(raw(self, **_seeded(takes_seed, seed, options)))
         except BaseException:
             _leave(self, ENDED)
             raise
         _leave(self, RUNNING)
+        if before is not None:
+            _warn_of_global_chance(cls, before)
         return started
 
     return reset
+
+
+_looked_at: set[type] = set()
+
+
+def _first_look(cls: type) -> GlobalChance | None:
+    """Return the state of the global generators before the first reset of a class, else None.
+
+    Only on the main thread: elsewhere another environment may draw at the same time, and this one
+    would be blamed for it.
+    """
+    if cls in _looked_at or threading.current_thread() is not threading.main_thread():
+        return None
+    _looked_at.add(cls)
+    return GlobalChance.now()
+
+
+def _warn_of_global_chance(cls: type, before: GlobalChance) -> None:
+    used = " and ".join(before.changed_since())
+    if used:
+        warnings.warn(
+            f"The first reset of {cls.__name__} used the global state of {used}, which no seed of "
+            "an environment sets: its episodes cannot be reproduced. Take chance from `self.rng`.",
+            RuntimeWarning,
+            stacklevel=3,  # whoever called reset
+        )
 
 
 def _base_areset(cls: type, raw: Raw) -> Raw:

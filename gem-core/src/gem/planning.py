@@ -49,7 +49,8 @@ def plan_episodes(
             "int from 1 on; episodes may be 'all'.",
             subject="episodes",
         )
-    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral):
+    given: Any = seed
+    if isinstance(given, bool) or not isinstance(given, numbers.Integral):
         message = f"seed={seed!r} was given for a run. It is an int."
         raise BadArguments(message, subject="seed")
     make_with = env_kwargs or {}, wrappers
@@ -105,8 +106,9 @@ def as_list(envs: Envs) -> list[EnvLike]:
 
     What is neither, as a class is, stands in a list of its own: `resolve` refuses it.
     """
-    is_single = isinstance(envs, (str, EnvSpec, Mapping)) or not isinstance(envs, Iterable)
-    return [envs] if is_single else list(envs)
+    given: Any = envs
+    is_list = isinstance(given, Iterable) and not isinstance(given, (str, EnvSpec, Mapping))
+    return list(given) if is_list else [given]
 
 
 def _tasks(

@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import Any
 
 from gem.env import Env
+from gem.global_chance import GlobalChance
 from gem.testing.playing import Play, first_difference, play, repeating
 from gem.testing.report import NotApplicableError, NotHeldError
 from gem.testing.subject import Subject, drive
@@ -100,7 +101,7 @@ def reset_leaves_no_residue(subject: Subject) -> str:
 def no_global_chance(subject: Subject) -> str:
     """Disturb the global generators between calls, and see that no call touches them."""
     subject.driven(subject.seeds[0])  # first: what it imports is then imported
-    chance = _GlobalChance()
+    chance = _Disturbance()
     try:
         for seed in subject.seeds[:4]:
             chance.disturb()
@@ -108,52 +109,44 @@ def no_global_chance(subject: Subject) -> str:
             with subject.make() as env:
                 disturbed = play(env, repeating(fresh.actions), seed, before_each=chance.disturb)
             _require_same(f"seed {seed}, the global random state changed", fresh, disturbed)
-            _require_untouched(subject, chance, fresh)
+            _require_untouched(subject, fresh)
     finally:
         chance.put_back()
     return f"{' and '.join(chance.names)} neither read nor written"
 
 
-def _require_untouched(subject: Subject, chance: _GlobalChance, fresh: Play) -> None:
-    before = chance.state()
+def _require_untouched(subject: Subject, fresh: Play) -> None:
+    before = GlobalChance.now()
     with subject.make() as env:
         play(env, drive, fresh.seed)
         env.solve()
-    touched = chance.changed_since(before)
+    touched = before.changed_since()
     if touched:
-        raise NotHeldError(f"seed {fresh.seed}: an episode changed the global state of {touched}")
+        raise NotHeldError(
+            f"seed {fresh.seed}: an episode changed the global state of {' and '.join(touched)}"
+        )
 
 
-class _GlobalChance:
-    """The process's global generators: `random`, and `numpy.random` where it is imported."""
+class _Disturbance:
+    """Draws from the process's global generators between calls, as another library might."""
 
     def __init__(self) -> None:
-        self._numpy: Any = sys.modules.get("numpy.random")
-        self.names = ["random", *(["numpy.random"] if self._numpy else [])]
-        self._first = self.state()
+        self._first = GlobalChance.now()
         self._salt = 0
 
-    def state(self) -> list[Any]:
-        return [random.getstate(), *([self._numpy.get_state()] if self._numpy else [])]
+    @property
+    def names(self) -> list[str]:
+        return list(self._first.states)
 
     def disturb(self, env: Env | None = None) -> None:
-        """Reseed and draw, as another library might."""
+        """Reseed and draw."""
         self._salt += 1
         random.seed(self._salt)
         random.random()
-        if self._numpy:
-            self._numpy.seed(self._salt)
-            self._numpy.random()
-
-    def changed_since(self, before: list[Any]) -> str:
-        pairs = zip(self.names, before, self.state(), strict=True)
-        return " and ".join(name for name, then, now in pairs if _plain(then) != _plain(now))
+        if "numpy.random" in self.names:
+            numpy_random: Any = sys.modules["numpy.random"]
+            numpy_random.seed(self._salt)
+            numpy_random.random()
 
     def put_back(self) -> None:
-        random.setstate(self._first[0])
-        if self._numpy:
-            self._numpy.set_state(self._first[1])
-
-
-def _plain(state: Any) -> list[Any]:
-    return [part.tolist() if hasattr(part, "tolist") else part for part in state]
+        self._first.put_back()
