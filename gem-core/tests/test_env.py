@@ -476,3 +476,36 @@ def test_an_asynchronous_environment_is_saved_too() -> None:
     saved, first = env.snapshot(), env.step("a")
     env.restore(saved)
     assert env.step("a") == first
+
+
+def test_sampling_where_no_episode_runs_is_one_clear_error() -> None:
+    class Pick(Cards):
+        def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+            self.left = ["1"]
+            return "Pick.", {}
+
+        def step(self, action: str) -> Step:
+            self.left.remove(action)
+            return Step("Done.", 1.0, True, False, {})
+
+        def sample_action(self) -> str:
+            return self.sample_rng.choice(self.left)
+
+    env = Pick()
+    with pytest.raises(ResetNeeded, match="sample_action was called before the first reset"):
+        env.sample_random_action()
+    env.reset()
+    env.step(env.sample_random_action())
+    with pytest.raises(ResetNeeded, match="sample_action was called after the episode ended"):
+        env.sample_random_action()
+
+
+def test_an_error_of_sampling_in_an_episode_is_its_own() -> None:
+    class Broken(Cards):
+        def sample_action(self) -> str:
+            raise IndexError("none left")
+
+    env = Broken()
+    env.reset()
+    with pytest.raises(IndexError, match="none left"):
+        env.sample_action()

@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import random
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gem.bridge import wait_for
+from gem.content import Message
 from gem.env import Env
 from gem.errors import BadArguments, EnvBusy, EnvClosed, EnvUsageError, ResetNeeded
 from gem.guards import reseed
@@ -1021,8 +1022,74 @@ def test_options_reach_a_reset_that_takes_them() -> None:
             return str(task), {}
 
     assert Wrapper(Choosy()).reset(task=4) == ("4", {})
-    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+    with pytest.raises(BadArguments, match=r"reset with colour\. It takes seed and task"):
         Choosy().reset(colour="red")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("options", [None, {}, {"task": 4}])
+def test_gymnasiums_options_are_options_by_name(options: dict[str, int] | None) -> None:
+    class Choosy(Dice):
+        def reset(self, seed: int | None = None, task: int | None = None) -> Started:
+            return str(task), {}
+
+    reset: Any = Wrapper(Choosy()).reset
+
+    assert reset(options=options) == (str((options or {}).get("task")), {})
+    assert asyncio.run(Choosy().areset(options=options)) == reset(options=options)
+
+
+def test_an_environment_that_takes_options_as_a_dict_is_given_the_dict() -> None:
+    class Gymnastic(Dice):
+        def reset(self, seed: int | None = None, options: Any = None) -> Started:
+            return str(options), {}
+
+    class Anything(Dice):
+        def reset(self, seed: int | None = None, **options: Any) -> Started:
+            return str(options), {}
+
+    assert Gymnastic().reset(options={"task": 4}) == ("{'task': 4}", {})
+    assert Anything().reset(options={"task": 4}) == ("{'options': {'task': 4}}", {})
+    assert Anything().reset(options=None) == ("{}", {})
+
+
+def test_an_environment_that_waits_is_guarded_alike() -> None:
+    class Awaited(Env):
+        async def areset(self, seed: int | None = None, task: int | None = None) -> Started:
+            return str(task), {}
+
+        async def astep(self, action: str) -> Step:
+            return going(action)
+
+    env: Any = Awaited()
+
+    assert env.reset(options={"task": 4}) == ("4", {})
+    with pytest.raises(BadArguments, match="An action is a string"):
+        env.step(5)
+    assert env.step("5").observation == "5"
+
+
+def test_options_that_are_no_dict_are_refused() -> None:
+    reset: Any = Dice().reset
+
+    with pytest.raises(BadArguments, match=r"options=\[1\].*Options are a dict by name"):
+        reset(options=[1])
+
+
+@pytest.mark.parametrize("action", [None, 5, b"x", ["a"], Message("assistant", "x")])
+@pytest.mark.parametrize("around", [lambda env: env, Wrapper])
+def test_an_action_that_is_no_string_is_refused_and_the_episode_goes_on(
+    action: Any, around: Callable[[Env], Env]
+) -> None:
+    env = around(Dice())
+    env.reset(seed=1)
+
+    with pytest.raises(BadArguments, match=rf"of type {type(action).__name__}\. An action is a"):
+        env.step(action)
+    with pytest.raises(BadArguments, match="An action is a string"):
+        asyncio.run(env.astep(action))
+
+    assert env.turn == 0
+    env.step("1")
 
 
 def test_no_global_chance_is_read_or_written() -> None:

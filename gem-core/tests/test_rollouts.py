@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import pytest
 
@@ -1034,3 +1034,8 @@ def test_durations_are_recorded() -> None:
     episode = run_one(Solve())
     assert 0 < episode.duration_s <= time.perf_counter() - before
     assert episode.turns[0].step_s > 0
+
+
+def test_arguments_that_are_no_dict_are_refused() -> None:
+    with pytest.raises(BadArguments, match=r"env_kwargs=\[1\] was given. It is a dict"):
+        gem.rollout(lambda request: "", "demo:Echo", env_kwargs=cast(Any, [1]))

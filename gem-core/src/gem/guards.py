@@ -13,7 +13,7 @@ import inspect
 import numbers
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from gem import bridge
@@ -69,6 +69,9 @@ def install(cls: Any) -> None:
             _put(cls, name, _derived(_waiting, cls, name, async_name))
         if async_raw is None:
             _put(cls, async_name, _derived(_at_once, cls, async_name, name))
+    sampler = vars(cls).get("sample_action")
+    if inspect.isfunction(sampler) and not cls._is_layer:
+        cls.sample_action = _sampling(sampler)
 
 
 def _nearest(cls: type, name: str, async_name: str) -> type:
@@ -146,6 +149,8 @@ def _base_step(cls: type, raw: Raw) -> Raw:
         if self._phase != RUNNING:
             _enter_base_step(self, cls)
             return as_step(raw(self, action))  # a super() call
+        if not isinstance(action, str):
+            raise _not_text(cls, action)
         self._phase = BUSY
         try:
             result = raw(self, action)
@@ -168,6 +173,8 @@ def _base_astep(cls: type, raw: Raw) -> Raw:
         if self._phase != RUNNING:
             _enter_base_step(self, cls)
             return as_step(await raw(self, action))  # a super() call
+        if not isinstance(action, str):
+            raise _not_text(cls, action)
         self._phase = BUSY
         try:
             result = as_step(await raw(self, action))
@@ -188,6 +195,35 @@ def _enter_base_step(env: AnyEnv, cls: type) -> None:
         raise _misuse(env._phase, "step")
 
 
+def _sampling(raw: Raw) -> Raw:
+    """Return `sample_action` with one clear error where no episode runs to draw an action for.
+
+    An environment whose actions do not depend on its state may be asked at any time.
+    """
+
+    @functools.wraps(raw)
+    def sample_action(self: AnyEnv) -> str:
+        try:
+            action: str = raw(self)
+        except Exception as error:
+            if self._phase in (RUNNING, BUSY) or isinstance(error, NotImplementedError):
+                raise
+            raise _misuse(self._phase, "sample_action") from error
+        return action
+
+    return sample_action
+
+
+def _not_text(cls: type, action: object) -> BadArguments:
+    """Return the error for an action that is no string. The episode is unharmed."""
+    text = " Pass its text: message.text." if hasattr(action, "text") else ""
+    return BadArguments(
+        f"{cls.__name__}.step was given {action!r:.60}, of type {type(action).__name__}. An action "
+        f"is a string, as a model writes it.{text}",
+        subject="step",
+    )
+
+
 def _leave(env: AnyEnv, phase: int) -> None:
     if env._phase == BUSY:  # else it was closed meanwhile, and stays so
         env._phase = phase
@@ -198,6 +234,8 @@ def _leave(env: AnyEnv, phase: int) -> None:
 
 def _layer_step(cls: type, raw: Raw) -> Raw:
     def step(self: AnyEnv, action: str) -> Step:
+        if not isinstance(action, str):
+            raise _not_text(cls, action)
         if not _enter_layer(self, cls, "step"):
             return as_step(raw(self, action))
         try:
@@ -213,6 +251,8 @@ def _layer_step(cls: type, raw: Raw) -> Raw:
 
 def _layer_astep(cls: type, raw: Raw) -> Raw:
     async def astep(self: AnyEnv, action: str) -> Step:
+        if not isinstance(action, str):
+            raise _not_text(cls, action)
         if not _enter_layer(self, cls, "step"):
             return as_step(await raw(self, action))
         try:
@@ -257,15 +297,17 @@ def _end_episode(env: AnyEnv) -> None:
 
 
 def _base_reset(cls: type, raw: Raw) -> Raw:
-    takes_seed = _takes_seed(raw)
+    form = _reset_form(raw)
 
     def reset(self: AnyEnv, seed: int | None = None, **options: Any) -> Started:
         if self._phase == BUSY and type(self) is not cls:  # a super() call
-            return _as_started(raw(self, **_seeded(takes_seed, seed, options)))
+            return _as_started(raw(self, **_seeded(form, seed, options)))
+        if options:
+            options = _checked_options(cls, form, options)
         seed = _enter_base_reset(self, seed)
         before = _first_look(cls)
         try:
-            started = _as_started(raw(self, **_seeded(takes_seed, seed, options)))
+            started = _as_started(raw(self, **_seeded(form, seed, options)))
         except BaseException:
             _leave(self, ENDED)
             raise
@@ -304,14 +346,16 @@ def _warn_of_global_chance(cls: type, before: GlobalChance) -> None:
 
 
 def _base_areset(cls: type, raw: Raw) -> Raw:
-    takes_seed = _takes_seed(raw)
+    form = _reset_form(raw)
 
     async def areset(self: AnyEnv, seed: int | None = None, **options: Any) -> Started:
         if self._phase == BUSY and type(self) is not cls:  # a super() call
-            return _as_started(await raw(self, **_seeded(takes_seed, seed, options)))
+            return _as_started(await raw(self, **_seeded(form, seed, options)))
+        if options:
+            options = _checked_options(cls, form, options)
         seed = _enter_base_reset(self, seed)
         try:
-            started = _as_started(await raw(self, **_seeded(takes_seed, seed, options)))
+            started = _as_started(await raw(self, **_seeded(form, seed, options)))
         except BaseException:
             _leave(self, ENDED)
             raise
@@ -321,15 +365,56 @@ def _base_areset(cls: type, raw: Raw) -> Raw:
     return areset
 
 
-def _takes_seed(raw: Raw) -> bool:
-    parameters = inspect.signature(raw).parameters
-    return "seed" in parameters or any(
-        parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()
+class _ResetForm(NamedTuple):
+    """What a written reset takes: a seed or not, and its options, None where it takes any."""
+
+    takes_seed: bool
+    options: frozenset[str] | None
+
+
+def _reset_form(raw: Raw) -> _ResetForm:
+    parameters = list(inspect.signature(raw).parameters.values())[1:]  # without self
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+    names = {parameter.name for parameter in parameters}
+    return _ResetForm(
+        takes_seed="seed" in names or takes_any,
+        options=None if takes_any else frozenset(names - {"seed"}),
     )
 
 
-def _seeded(takes_seed: bool, seed: int | None, options: dict[str, Any]) -> dict[str, Any]:
-    return {"seed": seed, **options} if takes_seed else options
+def _seeded(form: _ResetForm, seed: int | None, options: dict[str, Any]) -> dict[str, Any]:
+    return {"seed": seed, **options} if form.takes_seed else options
+
+
+def _checked_options(cls: type, form: _ResetForm, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a reset by name, those in Gymnasium's `options={...}` among them.
+
+    Raises BadArguments on an option that this reset does not take.
+    """
+    if "options" in options and (form.options is None or "options" not in form.options):
+        options = _unpacked(cls, form, dict(options))
+    unknown = () if form.options is None else sorted(options.keys() - form.options)
+    if unknown:
+        taken = " and ".join(["seed", *sorted(form.options or ())])
+        raise BadArguments(
+            f"{cls.__name__} was reset with {', '.join(unknown)}. It takes {taken}; pass "
+            "everything else to gem.make.",
+            subject="reset",
+        )
+    return options
+
+
+def _unpacked(cls: type, form: _ResetForm, options: dict[str, Any]) -> dict[str, Any]:
+    inner = options.pop("options")
+    if inner is not None and not isinstance(inner, Mapping):
+        raise BadArguments(
+            f"{cls.__name__} was reset with options={inner!r:.60}. Options are a dict by name, or "
+            "None.",
+            subject="reset",
+        )
+    if inner and form.options is None:  # what takes any keyword may hand the dict on as it is
+        return {**options, "options": inner}
+    return {**(inner or {}), **options}
 
 
 def _enter_base_reset(env: AnyEnv, seed: int | None) -> int | None:
@@ -375,15 +460,15 @@ def checked_seed(seed: Any, subject: str) -> int | None:
 
 
 def _layer_reset(cls: type, raw: Raw) -> Raw:
-    takes_seed = _takes_seed(raw)
+    form = _reset_form(raw)
 
     def reset(self: AnyEnv, seed: int | None = None, **options: Any) -> Started:
         seed = checked_seed(seed, "reset")
         if not _enter_layer(self, cls, "reset"):
-            return _as_started(raw(self, **_seeded(takes_seed, seed, options)))
+            return _as_started(raw(self, **_seeded(form, seed, options)))
         _offer_seed(self, seed)
         try:
-            return _as_started(raw(self, **_seeded(takes_seed, seed, options)))
+            return _as_started(raw(self, **_seeded(form, seed, options)))
         except BaseException:
             _end_episode(self)
             raise
@@ -395,15 +480,15 @@ def _layer_reset(cls: type, raw: Raw) -> Raw:
 
 
 def _layer_areset(cls: type, raw: Raw) -> Raw:
-    takes_seed = _takes_seed(raw)
+    form = _reset_form(raw)
 
     async def areset(self: AnyEnv, seed: int | None = None, **options: Any) -> Started:
         seed = checked_seed(seed, "reset")
         if not _enter_layer(self, cls, "reset"):
-            return _as_started(await raw(self, **_seeded(takes_seed, seed, options)))
+            return _as_started(await raw(self, **_seeded(form, seed, options)))
         _offer_seed(self, seed)
         try:
-            return _as_started(await raw(self, **_seeded(takes_seed, seed, options)))
+            return _as_started(await raw(self, **_seeded(form, seed, options)))
         except BaseException:
             _end_episode(self)
             raise

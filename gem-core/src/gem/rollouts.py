@@ -103,6 +103,12 @@ def rollout(
         episode_timeout_s=episode_timeout_s,
     )
     _refuse_bad_retries(policy_retries, retry_wait_s)
+    if not isinstance(env_kwargs, (Mapping, type(None))):
+        raise BadArguments(
+            f"env_kwargs={env_kwargs!r:.60} was given. It is a dict of an environment's arguments "
+            "by name, or None.",
+            subject="env_kwargs",
+        )
     kwargs = dict(env_kwargs or {})
     if plan is None:
         plan = plan_episodes(
