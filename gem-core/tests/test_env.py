@@ -479,7 +479,7 @@ def test_an_asynchronous_environment_is_saved_too() -> None:
 
 
 def test_sampling_where_no_episode_runs_is_one_clear_error() -> None:
-    class Pick(Cards):
+    class Pick(Env):
         def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
             self.left = ["1"]
             return "Pick.", {}
