@@ -152,3 +152,11 @@ def test_normalised_text_can_be_written(text: str) -> None:
 )
 def test_only_lone_surrogates_are_replaced(text: str, normal: str) -> None:
     assert normalise_text(text) == normal
+
+
+def test_parts_are_chat_content_with_images_as_data_urls() -> None:
+    message = Message("user", (TextPart("What is this?"), ImagePart(b"\x89PNG")))
+    assert message.to_chat()["content"] == [
+        {"type": "text", "text": "What is this?"},
+        {"type": "image", "image": "data:image/png;base64,iVBORw=="},
+    ]

@@ -287,3 +287,53 @@ def test_a_log_holds_one_json_object_a_line(tmp_path: Path) -> None:
     with EpisodeLog(path) as log:
         log.append(EPISODE)
     assert json.loads(path.read_text())["format"] == 1
+
+
+TALK = (
+    replace(TURN, observation="Guess.", suffix="Turn 1.", action="7", tool_calls=()),
+    replace(TURN, observation="Lower.", suffix=None, action="3", tool_calls=()),
+)
+
+
+def test_an_episode_gives_its_chat_messages() -> None:
+    assert changed(turns=TALK).messages() == [
+        {"role": "user", "content": "Guess.\nTurn 1."},
+        {"role": "assistant", "content": "7"},
+        {"role": "user", "content": "Lower."},
+        {"role": "assistant", "content": "3"},
+    ]
+
+
+def test_messages_end_with_the_last_answer_that_was_taken() -> None:
+    failed = changed(turns=TALK, stop_reason="env_error", error="boom", success=None)
+    assert [message["content"] for message in failed.messages()] == ["Guess.\nTurn 1.", "7"]
+
+
+def test_of_prompts_that_replace_each_other_the_last_one_counts() -> None:
+    rewritten = changed(turns=TALK, rewrites_history=True)
+    assert [message["content"] for message in rewritten.messages()] == ["Lower.", "3"]
+    assert Episode.from_json(rewritten.to_json()) == rewritten
+
+
+def test_a_record_of_an_earlier_version_is_read() -> None:
+    plain = json.loads(EPISODE.to_json())
+    assert "rewrites_history" not in plain
+    assert Episode.from_json(json.dumps(plain)).rewrites_history is False
+
+
+def test_calls_of_tools_and_what_they_answered_are_messages() -> None:
+    call = ToolCall("c1", "search", {"query": "gem"})
+    result = Message("tool", "found", call_id="c1")
+    turns = (
+        replace(TURN, observation="Ask.", suffix=None, action="", tool_calls=(call,)),
+        replace(TURN, observation=[result], suffix=None, action="Done.", tool_calls=()),
+    )
+    function = {"name": "search", "arguments": {"query": "gem"}}
+    assert changed(turns=turns).messages()[1:3] == [
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"type": "function", "id": "c1", "function": function}],
+        },
+        {"role": "tool", "content": "found", "tool_call_id": "c1"},
+    ]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gem.conversation import Conversation, Policy, Reply, Request, Usage
     from gem.counting import RolloutStats
     from gem.env import Env, Step
-    from gem.episode import Episode, EpisodeLog, Turn
+    from gem.episode import Episode, EpisodeLog, Turn, read_episodes
     from gem.errors import GemError, ResetNeeded
     from gem.microbatch import MicroBatch
     from gem.mixtures import Mixture
@@ -56,7 +56,7 @@ _HOMES = {
     "gem.conversation": "Conversation Policy Reply Request Usage",
     "gem.counting": "RolloutStats",
     "gem.env": "Env Step",
-    "gem.episode": "Episode EpisodeLog Turn",
+    "gem.episode": "Episode EpisodeLog Turn read_episodes",
     "gem.errors": "GemError ResetNeeded",
     "gem.microbatch": "MicroBatch",
     "gem.mixtures": "Mixture",
@@ -115,6 +115,7 @@ __all__ = [
     "list_envs",
     "make",
     "make_vec",
+    "read_episodes",
     "register",
     "replay",
     "rollout",

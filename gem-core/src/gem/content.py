@@ -101,6 +101,30 @@ class Message:
             plain["call_id"] = self.call_id
         return plain
 
+    def to_chat(self) -> dict[str, Any]:
+        """Return the message as chat templates and trainers take it: a dict by role and content.
+
+        Parts become a list of `{"type": "text", ...}` and `{"type": "image", "image": url}`, the
+        image as a data URL. Arguments of calls stay a dict, as templates want them; a server of
+        chat completions wants them as a JSON string.
+
+        >>> Message("assistant", "", (ToolCall("1", "add", {"a": 2}),)).to_chat()["tool_calls"]
+        [{'type': 'function', 'id': '1', 'function': {'name': 'add', 'arguments': {'a': 2}}}]
+        """
+        chat: dict[str, Any] = {"role": self.role, "content": _content_to_chat(self.content)}
+        if self.tool_calls:
+            chat["tool_calls"] = [
+                {
+                    "type": "function",
+                    "id": call.id,
+                    "function": {"name": call.name, "arguments": dict(call.arguments)},
+                }
+                for call in self.tool_calls
+            ]
+        if self.call_id is not None:
+            chat["tool_call_id"] = self.call_id
+        return chat
+
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Message:
         """Rebuild a message. Raises KeyError, TypeError or ValueError on data of another shape."""
@@ -238,6 +262,19 @@ def _part_to_json(part: Part) -> dict[str, str]:
     if isinstance(part, TextPart):
         return {"text": part.text}
     return {"image": base64.b64encode(part.image).decode(), "media_type": part.media_type}
+
+
+def _content_to_chat(content: str | tuple[Part, ...]) -> Any:
+    if isinstance(content, str):
+        return str(content)
+    return [_part_to_chat(part) for part in content]
+
+
+def _part_to_chat(part: Part) -> dict[str, str]:
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    encoded = base64.b64encode(part.image).decode("ascii")
+    return {"type": "image", "image": f"data:{part.media_type};base64,{encoded}"}
 
 
 def _content_from_json(plain: Any) -> str | tuple[Part, ...]:

@@ -11,7 +11,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
@@ -26,7 +26,7 @@ from gem.content import (
     observation_from_json,
     observation_to_json,
 )
-from gem.conversation import Usage
+from gem.conversation import Conversation, Usage
 from gem.errors import LogError
 from gem.step import Step
 
@@ -161,7 +161,8 @@ class Episode:
     """One finished episode: what was run, what happened, and how it ended.
 
     `env_index`, `episode_index` and `repeat` say which episode of its run it is. `success` is
-    None where an error ended it: an error is never a wrong answer.
+    None where an error ended it: an error is never a wrong answer. With `rewrites_history` each
+    observation was the whole prompt.
     """
 
     env_id: str
@@ -184,6 +185,7 @@ class Episode:
     versions: Mapping[str, str]
     duration_s: float
     format: int = FORMAT
+    rewrites_history: bool = False
 
     @property
     def is_error(self) -> bool:
@@ -195,6 +197,21 @@ class Episode:
         """The turns that the environment answered: without the one, if any, that failed."""
         failed_in_step = self.is_error and self.stop_reason != "policy_error"
         return self.turns[:-1] if failed_in_step else self.turns
+
+    def messages(self) -> list[dict[str, Any]]:
+        """Return the conversation as chat messages, for a trainer on demonstrations.
+
+        It is what the policy was shown and answered, one dict a message as `Message.to_chat` gives
+        it, up to the last answer that the environment took. Where each prompt replaced the one
+        before it, it is the last prompt and its answer.
+
+            rows = [{"messages": episode.messages()} for episode in episodes if episode.success]
+        """
+        talk = Conversation(rewrites_history=self.rewrites_history)
+        for turn in self.played_turns:
+            talk.observe(turn.observation, {"suffix": turn.suffix})
+            talk.answer(Message("assistant", turn.action, turn.tool_calls))
+        return [message.to_chat() for message in talk.messages]
 
     def fingerprint(self) -> str:
         """Hash what must reproduce: the same on every backend, in any order, in any process.
@@ -221,6 +238,8 @@ class Episode:
         plain = {each.name: getattr(self, each.name) for each in fields(self)}
         plain["turns"] = [turn.to_json() for turn in self.turns]
         plain["final_observation"] = _optional(self.final_observation)
+        if not self.rewrites_history:  # a record has it only where it holds
+            del plain["rewrites_history"]
         return _line(plain).decode("ascii")
 
     @classmethod
@@ -237,7 +256,8 @@ class Episode:
             raise ValueError(f"format {plain['format']!r}, and this version reads {FORMAT}")
         if plain["stop_reason"] not in get_args(StopReason):
             raise ValueError(f"unknown stop reason {plain['stop_reason']!r}")
-        known = {each.name: plain[each.name] for each in fields(cls)}
+        known = {each.name: plain[each.name] for each in fields(cls) if each.default is MISSING}
+        known["rewrites_history"] = plain.get("rewrites_history", False)
         known["turns"] = tuple(map(Turn.from_json, plain["turns"]))
         known["wrappers"] = tuple(plain["wrappers"])
         final = plain["final_observation"]

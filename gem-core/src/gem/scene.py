@@ -200,4 +200,5 @@ class Scene:
             success=None if self._error is not None else self._success,
             versions=versions(spec.id),
             duration_s=duration_s,
+            rewrites_history=self._talk.rewrites_history,
         )

@@ -142,4 +142,5 @@ class Record(Wrapper):
             success=is_success(step.info, total, goal),
             versions=versions(env_id),
             duration_s=time.monotonic() - self._began_s,
+            rewrites_history=self.env.rewrites_history,
         )
