@@ -285,3 +285,31 @@ def test_the_steps_are_made_in_other_processes() -> None:
     [episode] = played(backend="process", env_kwargs={"length": 1}).values()
 
     assert episode.turns[0].info["pid"] != os.getpid()
+
+
+class Noted(gem.Env):
+    """Notes in a file which process made it."""
+
+    def __init__(self, *, notes: str) -> None:
+        with Path(notes).open("a") as file:
+            file.write(f"{os.getpid()}\n")
+
+    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        return "Go.", {}
+
+    def step(self, action: str) -> gem.Step:
+        return gem.Step("", 1.0, True, False, {})
+
+
+@pytest.mark.xfail(strict=True, reason="planning makes each environment once in the caller")
+def test_an_environment_for_processes_is_never_made_in_the_caller(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    gem.register("trouble:Noted", Noted)
+
+    options: dict[str, Any] = {"backend_options": {"start_method": "fork"}, "num_workers": 1}
+    [episode] = played(
+        env="trouble:Noted", backend="process", env_kwargs={"notes": str(notes)}, **options
+    ).values()
+
+    assert episode.error is None
+    assert str(os.getpid()) not in notes.read_text().split()
