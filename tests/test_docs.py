@@ -56,11 +56,14 @@ def test_every_python_block_runs(run_python: Run, tmp_path: Path, page: Path) ->
     code = []
     for block in blocks(page, "toml"):
         _install(block, tmp_path / "work" / "src")
-    for block in blocks(page, "python"):
+    for block in blocks(page, "python", "json"):
         if block.file:
             path = tmp_path / "work" / block.file
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(block.text, encoding="utf-8")
+            has_comments = block.language == "python"
+            path.write_text(block.text if has_comments else block.text.partition("\n")[2])
+        if block.language != "python":
+            continue
         padded = "\n" * block.line + block.text  # so that an error names the page's own line
         code.append(f"exec(compile({padded!r}, {str(page)!r}, 'exec'))")
     script.write_text("\n".join(code), encoding="utf-8")

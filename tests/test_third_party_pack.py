@@ -22,7 +22,7 @@ PAGE = ROOT / "docs" / "writing-a-pack.md"
 FILES = re.compile(r"^```\w+\n(# ([\w./-]+\.\w+)\n.*?)^```$", re.DOTALL | re.MULTILINE)
 Tool = Callable[..., "subprocess.CompletedProcess[str]"]
 
-IDS = ["acme:Backwards-v0", "acme:Backwards-v0-long"]
+IDS = ["acme:Backwards-v0", "acme:Backwards-v0-long", "acme:Sums-v0"]
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -32,8 +32,13 @@ def write_pack(folder: Path) -> None:
     for text, name in FILES.findall(PAGE.read_text(encoding="utf-8")):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_text(shown_as_file(name, text), encoding="utf-8")
     (folder / "src" / "acme_words" / "py.typed").touch()
+
+
+def shown_as_file(name: str, text: str) -> str:
+    """Return a file as it is on disk: one that has no comments does not say its own name."""
+    return text.partition("\n")[2] if name.endswith(".jsonl") else text
 
 
 def pip(*arguments: str) -> None:
@@ -56,7 +61,7 @@ def fresh(pack: Path, tmp_path_factory: pytest.TempPathFactory) -> Tool:
     """Install the wheels into a new environment and return a function that runs its tools."""
     folder = tmp_path_factory.mktemp("fresh")
     wheels = folder / "wheels"
-    sources = [str(ROOT / "gem-core"), str(ROOT / "gem-eval"), str(pack)]
+    sources = [str(ROOT / "gem-core"), str(ROOT / "gem-eval"), str(ROOT / "gem-tools"), str(pack)]
     pip("wheel", "--quiet", "--no-deps", f"--wheel-dir={wheels}", *sources)
     venv.create(folder / "venv", with_pip=False, symlinks=True)
     bin_folder = folder / "venv" / "bin"
@@ -81,7 +86,7 @@ def test_it_is_found(fresh: Tool) -> None:
 
     states = {each["distribution"]: each["state"] for each in json.loads(done.stdout)}
     assert done.returncode == 0, done.stdout
-    assert states == {"gem-core": "ok", "gem-eval": "ok", "acme-words": "ok"}
+    assert states == dict.fromkeys(["gem-core", "gem-eval", "gem-tools", "acme-words"], "ok")
 
 
 def test_it_is_listed(fresh: Tool) -> None:
@@ -115,6 +120,22 @@ def test_its_arguments_are_checked(fresh: Tool) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_its_wrapper_its_tool_and_its_data_file_are_used(fresh: Tool) -> None:
+    code = """
+import gem
+layers = ["acme_lower_case", {"id": "tools", "tools": ["acme_letters"]}]
+env = gem.make("acme:Sums-v0", wrappers=layers[::-1])
+print(env.reset(task=1)[0].splitlines()[0])
+call = gem.ToolCall("1", "letters", {"word": "gem"})
+print(env.step(gem.Action("", tool_calls=[call])).observation[0].text)
+print(env.step("15").reward)
+"""
+    done = fresh("python", "-c", code)
+
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == ["what is 3 * 5?", '["g", "e", "m"]', "1.0"]
+
+
 @pytest.mark.parametrize("subject", ["acme-words", "acme:Backwards-v0", "acme:*"])
 def test_it_is_checked(fresh: Tool, subject: str) -> None:
     done = fresh("gem-env", "check", subject)
@@ -125,14 +146,16 @@ def test_it_is_checked(fresh: Tool, subject: str) -> None:
 def test_it_is_evaluated(fresh: Tool, tmp_path: Path) -> None:
     run = tmp_path / "run"
     policies = ["--policy", "solver", "--policy", "random"]
-    done = fresh("gem-env", "eval", "acme:*", *policies, "--episodes", "20", "--out", str(run))
+    done = fresh(
+        "gem-env", "eval", "acme:Backwards*", *policies, "--episodes", "20", "--out", str(run)
+    )
 
     assert (done.returncode, done.stderr) == (0, "")
     summary = json.loads((run / "summary.json").read_text(encoding="utf-8"))
     rates = {(row["env_id"], row["policy"]): row["success_rate"] for row in summary["results"]}
     assert rates == {
         (env_id, policy): rate
-        for env_id in IDS
+        for env_id in ("acme:Backwards-v0", "acme:Backwards-v0-long")
         for policy, rate in (("solver", 1.0), ("random", 0.0))
     }
     assert fresh("gem-env", "replay", str(run), "--verify").returncode == 0
