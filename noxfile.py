@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import itertools
 import logging
+import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -124,26 +126,34 @@ def isolation(session: nox.Session, name: str) -> None:
 def contract(session: nox.Session, name: str) -> None:
     """Drive an adapter by its framework's own code: `-- trl [--record]`, `-- rl2 CHECKOUT`.
 
+    What else follows goes to pytest; a run of a part (`-- trl -k seed`) leaves the result as it is.
     Without a name, those of the registry whose content is not that of their committed result.
     """
     asked, *rest = session.posargs or [""]
     folder = Path("gem-integrations/contracts", name)
-    checkout = next((each for each in rest if not each.startswith("--")), None)
     if asked and asked not in CONTRACTS:
         session.error(f"{asked!r} is no adapter. They are {', '.join(CONTRACTS)}")
     if asked not in ("", name):
         session.skip(f"{asked} was asked for")
     if not asked and (name in CHECKOUTS or is_current(name)):
         session.skip("it needs a checkout" if name in CHECKOUTS else "its result is of this code")
-    if name in CHECKOUTS and checkout is None:
-        session.error(f"{name} comes as a checkout: nox -s contract -- {name} FOLDER")
+    python_path = [folder.parent / "watch"]  # its sitecustomize.py sees what is read
+    options = [f"--framework={name}"]
+    if name in CHECKOUTS:
+        if not rest or rest[0].startswith("-"):
+            session.error(f"{name} comes as a checkout: nox -s contract -- {name} FOLDER")
+        checkout = Path(rest.pop(0))
+        options.append(f"--checkout={checkout.resolve()}")
+        python_path.append(checkout)
     install_frameworks(session, folder)
-    options = [f"--framework={name}", *(each for each in rest if each.startswith("--"))]
-    environment = {"HF_HUB_OFFLINE": "1"}
-    if checkout is not None:
-        options.append(f"--checkout={Path(checkout).resolve()}")
-        environment["PYTHONPATH"] = str(Path(checkout).resolve())
-    session.run("pytest", "-c", f"{folder.parent}/pytest.ini", *options, folder, env=environment)
+    with tempfile.TemporaryDirectory() as reads:
+        environment = {
+            "HF_HUB_OFFLINE": "1",
+            "PYTHONPATH": os.pathsep.join(str(each.resolve()) for each in python_path),
+            "GEM_CONTRACT_READS": reads,
+        }
+        ini = f"{folder.parent}/pytest.ini"
+        session.run("pytest", "-c", ini, *options, *rest, folder, env=environment)
 
 
 @nox.session
