@@ -49,27 +49,3 @@ def test_the_same_episodes_are_the_same_tokens_through_every_adapter() -> None:
     assert {name: result(name)["trajectories"] for name in FRAMEWORKS} == dict.fromkeys(
         FRAMEWORKS, harness.digest(rows)
     )
-
-
-@names
-def test_a_result_is_of_its_adapter_its_pins_and_the_core_beneath(name: str) -> None:
-    content = module("content")
-    about = [path.relative_to(content.ROOT).as_posix() for path in content.content(name)]
-
-    assert all((content.ROOT / each).is_file() for each in about)
-    assert {
-        f"gem-integrations/src/gem_integrations/{name}.py",
-        f"gem-integrations/contracts/{name}/requirements.txt",
-        f"gem-integrations/contracts/{name}/test_contract.py",
-        "gem-core/src/gem/tokens/codec.py",
-        "gem-core/src/gem/rollouts.py",
-        "gem-core/src/gem/episode.py",
-    } <= set(about)
-
-
-def test_another_content_makes_a_result_old(monkeypatch: pytest.MonkeyPatch) -> None:
-    content = module("content")
-    monkeypatch.setattr(content, "content_hash", lambda name: result(name)["content"])
-    assert content.is_current("trl")
-    monkeypatch.setattr(content, "content_hash", lambda name: "another")
-    assert not content.is_current("trl")
