@@ -6,9 +6,12 @@ one command, and never looks their names up in an index, where a stranger could 
 
 from __future__ import annotations
 
+import atexit
+import functools
 import itertools
 import logging
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -186,13 +189,35 @@ def install_checkout(session: nox.Session, *groups: str) -> None:
 
 def install_frameworks(session: nox.Session, folder: Path) -> None:
     """Install what a contract pins; `unresolved.txt` lists what pip would refuse to resolve."""
-    parts = ("core", "envs-games", "envs-math", "integrations", "tools")
-    ours = [f"./gem-{part}" for part in parts]
-    session.install(f"--requirement={folder}/requirements.txt", "pytest", "pytest-timeout", *ours)
+    wheels = shared_wheels(session)
+    session.install(f"--requirement={folder}/requirements.txt", "pytest", "pytest-timeout", *wheels)
+    # In an environment that is kept, pip takes a wheel of the same version for the same wheel.
+    session.install("--force-reinstall", "--no-deps", *wheels)
     if (unresolved := folder / "unresolved.txt").exists():
         session.install(
             "--no-deps", "--ignore-requires-python", f"--requirement={unresolved}", silent=False
         )
+
+
+def shared_wheels(session: nox.Session) -> list[str]:
+    """Return the wheels that contracts play with, built by the first session that asks."""
+    folder = wheel_folder()
+    if not any(folder.iterdir()):
+        parts = ("core", "envs-games", "envs-math", "integrations", "tools")
+        sources = (f"./gem-{part}" for part in parts)
+        session.run("python", "-m", "pip", "wheel", "--quiet", "--no-deps", f"-w{folder}", *sources)
+    return sorted(map(str, folder.iterdir()))
+
+
+@functools.cache
+def wheel_folder() -> Path:
+    """Make a folder for this run of nox.
+
+    It is not a session's `create_tmp`: that sets TMPDIR, and Ray hangs where its paths are long.
+    """
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 def is_current(name: str) -> bool:
