@@ -6,10 +6,15 @@ one command, and never looks their names up in an index, where a stranger could 
 
 from __future__ import annotations
 
+import atexit
+import functools
 import itertools
 import logging
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -124,26 +129,34 @@ def isolation(session: nox.Session, name: str) -> None:
 def contract(session: nox.Session, name: str) -> None:
     """Drive an adapter by its framework's own code: `-- trl [--record]`, `-- rl2 CHECKOUT`.
 
+    What else follows goes to pytest; a run of a part (`-- trl -k seed`) leaves the result as it is.
     Without a name, those of the registry whose content is not that of their committed result.
     """
     asked, *rest = session.posargs or [""]
     folder = Path("gem-integrations/contracts", name)
-    checkout = next((each for each in rest if not each.startswith("--")), None)
     if asked and asked not in CONTRACTS:
         session.error(f"{asked!r} is no adapter. They are {', '.join(CONTRACTS)}")
     if asked not in ("", name):
         session.skip(f"{asked} was asked for")
     if not asked and (name in CHECKOUTS or is_current(name)):
         session.skip("it needs a checkout" if name in CHECKOUTS else "its result is of this code")
-    if name in CHECKOUTS and checkout is None:
-        session.error(f"{name} comes as a checkout: nox -s contract -- {name} FOLDER")
+    python_path = [folder.parent / "watch"]  # its sitecustomize.py sees what is read
+    options = [f"--framework={name}"]
+    if name in CHECKOUTS:
+        if not rest or rest[0].startswith("-"):
+            session.error(f"{name} comes as a checkout: nox -s contract -- {name} FOLDER")
+        checkout = Path(rest.pop(0))
+        options.append(f"--checkout={checkout.resolve()}")
+        python_path.append(checkout)
     install_frameworks(session, folder)
-    options = [f"--framework={name}", *(each for each in rest if each.startswith("--"))]
-    environment = {"HF_HUB_OFFLINE": "1"}
-    if checkout is not None:
-        options.append(f"--checkout={Path(checkout).resolve()}")
-        environment["PYTHONPATH"] = str(Path(checkout).resolve())
-    session.run("pytest", "-c", f"{folder.parent}/pytest.ini", *options, folder, env=environment)
+    with tempfile.TemporaryDirectory() as reads:
+        environment = {
+            "HF_HUB_OFFLINE": "1",
+            "PYTHONPATH": os.pathsep.join(str(each.resolve()) for each in python_path),
+            "GEM_CONTRACT_READS": reads,
+        }
+        ini = f"{folder.parent}/pytest.ini"
+        session.run("pytest", "-c", ini, *options, *rest, folder, env=environment)
 
 
 @nox.session
@@ -176,13 +189,35 @@ def install_checkout(session: nox.Session, *groups: str) -> None:
 
 def install_frameworks(session: nox.Session, folder: Path) -> None:
     """Install what a contract pins; `unresolved.txt` lists what pip would refuse to resolve."""
-    parts = ("core", "envs-games", "envs-math", "integrations", "tools")
-    ours = [f"./gem-{part}" for part in parts]
-    session.install(f"--requirement={folder}/requirements.txt", "pytest", "pytest-timeout", *ours)
+    wheels = shared_wheels(session)
+    session.install(f"--requirement={folder}/requirements.txt", "pytest", "pytest-timeout", *wheels)
+    # In an environment that is kept, pip takes a wheel of the same version for the same wheel.
+    session.install("--force-reinstall", "--no-deps", *wheels)
     if (unresolved := folder / "unresolved.txt").exists():
         session.install(
             "--no-deps", "--ignore-requires-python", f"--requirement={unresolved}", silent=False
         )
+
+
+def shared_wheels(session: nox.Session) -> list[str]:
+    """Return the wheels that contracts play with, built by the first session that asks."""
+    folder = wheel_folder()
+    if not any(folder.iterdir()):
+        parts = ("core", "envs-games", "envs-math", "integrations", "tools")
+        sources = (f"./gem-{part}" for part in parts)
+        session.run("python", "-m", "pip", "wheel", "--quiet", "--no-deps", f"-w{folder}", *sources)
+    return sorted(map(str, folder.iterdir()))
+
+
+@functools.cache
+def wheel_folder() -> Path:
+    """Make a folder for this run of nox.
+
+    It is not a session's `create_tmp`: that sets TMPDIR, and Ray hangs where its paths are long.
+    """
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 def is_current(name: str) -> bool:

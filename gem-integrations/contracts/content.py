@@ -1,48 +1,70 @@
 """Say whether an adapter's contract was last passed by the code that is here.
 
-`python content.py trl` ends with 0 where it was, with 1 where it has to run again.
+`python content.py trl` ends with 0 where it was, and with 1 where it has to run again, saying why.
+It needs nothing but Python: a result lists the files that the run read of ours, with a digest of
+each as it was installed, and a wheel of ours holds its sources unchanged.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-CORE = ROOT / "gem-core" / "src" / "gem"
-ADAPTERS = HERE.parent / "src" / "gem_integrations"
+ROOT = Path(__file__).resolve().parents[2]
+MOST_TOLD = 3
+"""Differences that the command line tells, of each result."""
 
 
-def content(name: str) -> Iterator[Path]:
-    """Yield the files that a contract is about: if one changes, it has to run again."""
-    yield from sorted((CORE / "tokens").glob("*.py"))
-    yield from (CORE / each for each in ("episode.py", "player.py", "rollouts.py"))
-    yield from (ADAPTERS / each for each in ("episodes.py", "frameworks.py", "stepping.py"))
-    yield from sorted(ADAPTERS.glob(f"{name}*.py"))
-    yield ADAPTERS / "recorded" / f"{name}.json"
-    yield from (HERE / each for each in ("conftest.py", "harness.py"))
-    yield from sorted(each for each in (HERE / name).iterdir() if each.suffix in (".py", ".txt"))
+def digest(path: Path) -> str:
+    """Return the first 64 bits of a file's SHA-256, in hexadecimal."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
-def content_hash(name: str) -> str:
-    """Return the SHA-256 of those files, their names included."""
-    found = hashlib.sha256()
-    for path in content(name):
-        found.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
-    return found.hexdigest()
+def own(name: str, root: Path = ROOT) -> Iterator[str]:
+    """Yield the contract's own files, relative to the checkout, in order.
+
+    Those count whether the run read them or not: a test that is new was never run.
+    """
+    ours = root / "gem-integrations"
+    contracts = ours / "contracts"
+    shared = [*contracts.glob("*.py"), *contracts.glob("watch/*.py"), contracts / "pytest.ini"]
+    about = (contracts / name).rglob("*")
+    files = [each for each in about if each.is_file() and "__pycache__" not in each.parts]
+    signatures = ours / "src" / "gem_integrations" / "recorded" / f"{name}.json"
+    found = {*shared, *files, signatures} - {contracts / name / "result.json"}
+    yield from sorted(each.relative_to(root).as_posix() for each in found)
 
 
-def is_current(name: str) -> bool:
-    """Whether the committed result was written by this content."""
-    path = HERE / name / "result.json"
-    if not path.is_file():
-        return False
-    return bool(json.loads(path.read_text(encoding="utf-8"))["content"] == content_hash(name))
+def changes(name: str, root: Path = ROOT) -> Iterator[str]:
+    """Yield, in a line each, how the checkout differs from what the result was written by."""
+    path = root / "gem-integrations" / "contracts" / name / "result.json"
+    result = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    known = result.get("files")
+    if not known:
+        yield "no result lists the files that it was written by"
+        return
+    for each, before in known.items():
+        file = root / each
+        if not file.is_file():
+            yield f"{each} is gone"
+        elif digest(file) != before:
+            yield f"{each} has changed"
+    yield from (f"{each} is new" for each in own(name, root) if each not in known)
+
+
+def main(name: str) -> int:
+    """Tell how a result differs, and return the status to end with."""
+    found = list(changes(name))
+    for each in itertools.islice(found, MOST_TOLD):
+        print(f"{name}: {each}")  # noqa: T201 - a command's output
+    if len(found) > MOST_TOLD:
+        print(f"{name}: and {len(found) - MOST_TOLD} more")  # noqa: T201 - as above
+    return bool(found)
 
 
 if __name__ == "__main__":
-    sys.exit(not is_current(sys.argv[1]))
+    sys.exit(main(sys.argv[1]))

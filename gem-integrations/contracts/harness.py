@@ -1,26 +1,27 @@
-"""What every contract shares: a tokenizer of bytes, a model that follows a script, one game.
+"""What every contract shares: a tokenizer, a model that follows a script, and what is expected.
 
-The script is a function of the prompt alone, so every framework's loop meets the same model.
+The script is a function of the prompt alone, so every framework's loop meets the same model. What
+is expected of an episode is worked out here, from the environment's `reset` and `step` and this
+file's own rendering of the chat template: nothing of `gem.tokens` or of our adapters is imported,
+which are what the contracts test.
 """
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import gem
-from gem.tokens import Sampled
-from gem_integrations.episodes import EnvOptions, Row, one_row, play
 
 OPENER = "<|im_start|>assistant\n"
 CHATML = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}" + OPENER + "{% endif %}"
 )
-GAME = {
+CLOSER = "<|im_end|>"
+GAME: dict[str, Any] = {
     "env_id": "game:GuessTheNumber-v0-hard",
     "system_prompt": "Play to win.",
     "max_turns": 4,
@@ -68,19 +69,51 @@ PAYING = gem.register("contract:Paying", "harness:Paying").id
 """An environment with a reward each turn, and with faults."""
 
 
+WORDS = (
+    "assistant\n",
+    "system\nPlay to win.",
+    "user\nYou",
+    "user\nAt turn ",
+    ".\nFind",
+    ".\nAfter",
+    " the target number is ",
+    " you guessed ",
+    "higher",
+    "lower",
+    "Turn ",
+    ": \\boxed{",
+    "Nothing is known",
+    " said",
+)
+"""The words of the tokenizer's vocabulary. They go over the ends of lines, so that text which is
+tokenised in pieces is other tokens than the same text as a whole."""
+
+
+def merges() -> list[tuple[str, str]]:
+    """Return the merges that make each word of its letters, from the left."""
+    written = [word.replace(" ", "\u0120").replace("\n", "\u010a") for word in WORDS]
+    pairs = ((word[:end], word[end]) for word in written for end in range(1, len(word)))
+    return list(dict.fromkeys(pairs))
+
+
 def chat_tokenizer() -> Any:
-    """Return a tokenizer of bytes with ChatML's template, as `transformers` has them."""
+    """Return a tokenizer of bytes and `WORDS` with ChatML's template, as `transformers` has them.
+
+    It is the same in every version of `tokenizers`: nothing is trained.
+    """
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
-    inner = Tokenizer(models.BPE(vocab={each: at for at, each in enumerate(letters)}, merges=[]))
-    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    pieces = dict.fromkeys([*letters, *("".join(pair) for pair in merges())])
+    vocabulary = {each: at for at, each in enumerate(pieces)}
+    inner = Tokenizer(models.BPE(vocab=vocabulary, merges=merges()))
+    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     inner.decoder = decoders.ByteLevel()
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=inner,
         bos_token="<|bos|>",
-        eos_token="<|im_end|>",
+        eos_token=CLOSER,
         pad_token="<|pad|>",
         additional_special_tokens=["<|im_start|>"],
         padding_side="left",
@@ -89,35 +122,122 @@ def chat_tokenizer() -> Any:
     return tokenizer
 
 
+class Said(NamedTuple):
+    """What the model said: tokens, their logprobs, and why it stopped ("stop", "length")."""
+
+    ids: list[int]
+    logprobs: list[float]
+    finish_reason: str
+
+
 def scripted(
     tokenizer: Any, prompt_ids: Sequence[int], budget: int | None = None, *, first: str = ""
-) -> Sampled:
+) -> Said:
     """Answer as the script says for this prompt: a guess in a box, cut where the budget ends.
 
-    `first` is said at the first turn instead.
+    `first` is said at the first turn instead. Each letter is a token of its own, as a model may
+    well sample them and a tokenizer would not: what is tokenised again is other tokens.
     """
     turn = tokenizer.decode(list(prompt_ids)).count(OPENER) - 1
     text = rf"Turn {turn}: \boxed{{{GUESSES[turn % len(GUESSES)]}}}"
     text = first if turn == 0 and first else text
-    ids = [*tokenizer.encode(text, add_special_tokens=False), tokenizer.eos_token_id]
+    letters = [tokenizer.encode(letter, add_special_tokens=False) for letter in text]
+    ids = [*(id for letter in letters for id in letter), tokenizer.eos_token_id]
     kept = ids if budget is None else ids[:budget]
     logprobs = [-0.125 * (turn + 1) - at / 64 for at in range(len(kept))]  # exact in float32
-    return Sampled(kept, logprobs, "stop" if kept == ids else "length")
+    return Said(kept, logprobs, "stop" if kept == ids else "length")
+
+
+class Row(NamedTuple):
+    """An episode as one prompt and one response, as trainers that take whole conversations do.
+
+    The response begins with the model's first token and ends with its last. `response_mask` is 1
+    where the model said it, and `response_logprobs` 0.0 where it did not. `spans` are the first
+    position of each answer in `ids` and one past its last. `actions` are what `step` was given.
+    """
+
+    prompt_ids: list[int]
+    response_ids: list[int]
+    response_mask: list[int]
+    response_logprobs: list[float]
+    rewards: list[float]
+    spans: list[tuple[int, int]]
+    actions: list[str]
+    truncated: bool
+
+    @property
+    def ids(self) -> list[int]:
+        """All tokens."""
+        return self.prompt_ids + self.response_ids
+
+    @property
+    def logprobs(self) -> list[float]:
+        """The logprobs of all tokens, 0.0 where the model did not say them."""
+        return [0.0] * len(self.prompt_ids) + self.response_logprobs
 
 
 def expected(
     tokenizer: Any, seed: int, *, limit: int | None = None, first: str = "", **changes: Any
 ) -> Row:
-    """Play the game without any framework. `limit` is of all that follows the prompt."""
-    options = EnvOptions.of({**GAME, **changes})
-    codec = options.codec(tokenizer)
+    """Play the game by `reset` and `step` alone. `limit` is of all that follows the prompt.
 
-    async def engine(request: gem.Request) -> Sampled:
-        assert request.prompt_ids is not None
-        return scripted(tokenizer, request.prompt_ids, request.token_budget, first=first)
+    `changes` are to the options of `GAME`. A step that raises ends the episode with a reward of 0.
+    """
+    options = {**GAME, **changes}
+    env = gem.make(
+        options["env_id"], wrappers=options.get("wrappers", ()), **options.get("env_kwargs", {})
+    )
+    observation, info = env.reset(seed=seed)
+    added = _encode(tokenizer, _opening(options["system_prompt"], _shown(observation, info)))
+    row = Row(added, [], [], [], [], [], [], truncated=False)
+    added = []
+    while True:
+        budget = _budget(len(row.response_ids) + len(added), limit, options.get("max_turn_tokens"))
+        if budget is not None and budget <= 0:
+            return row._replace(truncated=True)
+        said = scripted(tokenizer, row.ids + added, budget, first=first)
+        start = len(row.ids) + len(added)
+        row.spans.append((start, start + len(said.ids)))
+        row.response_ids.extend(added + said.ids)
+        row.response_mask.extend([0] * len(added) + [1] * len(said.ids))
+        row.response_logprobs.extend([0.0] * len(added) + said.logprobs)
+        is_closed = said.ids[-1] == tokenizer.eos_token_id
+        row.actions.append(tokenizer.decode(said.ids[:-1] if is_closed else said.ids))
+        try:
+            observation, reward, terminated, truncated, info = env.step(row.actions[-1])
+        except OSError:  # of `Paying`
+            row.rewards.append(0.0)
+            return row._replace(truncated=True)
+        row.rewards.append(float(reward))
+        if terminated or truncated or len(row.actions) == options["max_turns"]:
+            return row._replace(truncated=not terminated)
+        added = _encode(tokenizer, _following(_shown(observation, info), is_closed=is_closed))
 
-    episode = asyncio.run(play(options, engine, codec, seed=seed, max_response_tokens=limit))
-    return one_row(episode, codec)
+
+def _budget(used: int, limit: int | None, most: int | None) -> int | None:
+    rooms = [None if limit is None else limit - used, most]
+    return min((room for room in rooms if room is not None), default=None)
+
+
+def _shown(observation: str, info: Mapping[str, Any]) -> str:
+    """Return what the model reads of a turn: the state follows what is new."""
+    suffix = info.get("suffix")
+    return f"{observation}\n{suffix}" if suffix else observation
+
+
+def _opening(system_prompt: str | None, shown: str) -> str:
+    """Write the beginning of a conversation as `CHATML` would."""
+    system = "" if system_prompt is None else f"<|im_start|>system\n{system_prompt}{CLOSER}\n"
+    return f"{system}<|im_start|>user\n{shown}{CLOSER}\n{OPENER}"
+
+
+def _following(shown: str, *, is_closed: bool) -> str:
+    """Write what `CHATML` would write between two answers; one that was cut is closed here."""
+    return f"{'' if is_closed else CLOSER}\n<|im_start|>user\n{shown}{CLOSER}\n{OPENER}"
+
+
+def _encode(tokenizer: Any, text: str) -> list[int]:
+    return list(tokenizer.encode(text, add_special_tokens=False))
 
 
 def digest(rows: Iterable[tuple[Sequence[int], Sequence[int], Sequence[float]]]) -> str:

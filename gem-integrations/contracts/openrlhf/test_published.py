@@ -19,7 +19,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from harness import OPENER
+from harness import OPENER, Said
 
 sys.path.insert(0, str(Path(__file__).parent))  # for vllm.py
 
@@ -28,16 +28,15 @@ from openrlhf.utils.agent import AgentExecutorBase, MultiTurnAgentExecutor
 from vllm import AsyncLLMEngine, SamplingParams
 
 import gem
-from gem.tokens import Sampled
 
 PROMPT = "<|im_start|>user\nGuess a number from 1 to 20.<|im_end|>\n<|im_start|>assistant\n"
 
 
-def counted(tokenizer: Any, prompt_ids: list[int], budget: int) -> Sampled:
+def counted(tokenizer: Any, prompt_ids: list[int], budget: int) -> Said:
     """Guess 1, then 2, and so on: the game is won at some turn."""
     guess = tokenizer.decode(prompt_ids).count(OPENER)
     ids = tokenizer.encode(rf"\boxed{{{guess}}}", add_special_tokens=False)
-    return Sampled([*ids, tokenizer.eos_token_id], [-0.5] * (len(ids) + 1), "stop")
+    return Said([*ids, tokenizer.eos_token_id], [-0.5] * (len(ids) + 1), "stop")
 
 
 class Engine:

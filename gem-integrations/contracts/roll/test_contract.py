@@ -304,9 +304,9 @@ def test_a_sequence_that_is_full_ends_its_episode(
     rig: Rig, tokenizer: Any, shown: Counter[str]
 ) -> None:
     prompt = len(expected(tokenizer, 1, env_id=PAYING).prompt_ids)
-    got = rig.play(1, **paying(length=prompt + 70))
+    got = rig.play(1, **paying(length=prompt + 50))
 
-    wanted = expected(tokenizer, 1, env_id=PAYING, limit=70)
+    wanted = expected(tokenizer, 1, env_id=PAYING, limit=50)
     assert len(wanted.rewards) == 2
     assert_equal(got, wanted, shown)
 

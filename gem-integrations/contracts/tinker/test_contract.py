@@ -332,10 +332,11 @@ def test_an_episode_leaves_a_record_that_says_how_it_was_played(tokenizer: Any) 
 
     episode = asyncio.run(run())
     assert episode is not None
-    own = expected(tokenizer, SEEDS[0]).episode
 
-    assert (episode.env_id, episode.seed, episode.wrappers) == (own.env_id, own.seed, own.wrappers)
-    assert [turn.action for turn in episode.turns] == [turn.action for turn in own.turns]
+    assert (episode.env_id, episode.seed) == (GAME["env_id"], SEEDS[0])
+    assert episode.wrappers == ({"id": "system_prompt", "kwargs": {"text": "Play to win."}},)
+    played = [turn.action for turn in episode.turns]
+    assert played == expected(tokenizer, SEEDS[0]).actions
 
 
 async def _given(kept: list[Any]) -> list[Any]:

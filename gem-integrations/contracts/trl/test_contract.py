@@ -22,12 +22,11 @@ sys.path.insert(0, str(HERE))  # for trl_rig.py
 
 import torch
 import trl
-from harness import CALL, GAME, PAYING, SEEDS, TOOLS, Paying, digest, expected, scripted, whole
+from harness import CALL, GAME, PAYING, SEEDS, TOOLS, Paying, Row, digest, expected, scripted, whole
 from trl_rig import CONFIG, Received, Scripted, Watched, tiny, trainer_of
 
 import gem
 from gem.errors import BadArguments
-from gem_integrations.episodes import Row
 from gem_integrations.rows import rows
 from gem_integrations.trl import environment, reward_func, rollout_func
 
@@ -293,7 +292,7 @@ def test_limits_of_turns_end_or_cut_as_they_do_without_trl(
     assert trainer.given[0]["episode"][0].stop_reason == reason
 
 
-@pytest.mark.parametrize("limit", [10, 40, 150])
+@pytest.mark.parametrize("limit", [10, 40, 80, 150])
 def test_no_completion_is_longer_than_the_trainer_allows(
     scripted_trainer: MakeTrainer, tokenizer: Any, shown: Counter[str], limit: int
 ) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 import torch
 import verl
-from harness import CALL, GAME, PAYING, SEEDS, TOOLS, digest, expected, scripted, whole
+from harness import CALL, GAME, PAYING, SEEDS, TOOLS, Row, digest, expected, scripted, whole
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))  # for servers.py
@@ -36,7 +36,6 @@ from verl.utils.config import validate_config
 from verl.utils.dataset.rl_dataset import RLHFDataset, collate_fn
 
 import gem
-from gem_integrations.episodes import Row
 from gem_integrations.rows import rows
 
 torch.set_num_threads(1)
@@ -281,8 +280,8 @@ def test_limits_of_turns_end_or_cut_as_they_do_without_verl(
         (5, "terminated"),  # the game ends at an answer without a guess
         (19, "max_tokens"),
         (25, "max_tokens"),
-        (120, "max_tokens"),
-        (130, "terminated"),
+        (75, "max_tokens"),
+        (85, "terminated"),
     ],
 )
 def test_a_response_ends_within_its_length_and_with_the_model(
@@ -300,12 +299,12 @@ def test_a_response_ends_within_its_length_and_with_the_model(
 def test_an_answer_beyond_the_budget_of_a_server_that_takes_none_is_cut(
     rig: MakeRig, tokenizer: Any, shown: Counter[str]
 ) -> None:
-    made = rig(response=130, env=GAME)
+    made = rig(response=85, env=GAME)
     made.servers.keeps_to_budget = False
 
     out = made.generate(seeded(SEEDS[3]))
 
-    check(received(out, 0), expected(tokenizer, SEEDS[3], limit=130), shown)
+    check(received(out, 0), expected(tokenizer, SEEDS[3], limit=85), shown)
 
 
 def test_a_prompt_that_is_too_long_costs_its_episode_alone(
@@ -367,7 +366,7 @@ def test_sampling_parameters_reach_the_servers_with_what_is_left_of_the_response
     made.generate(seeded(SEEDS[1]))
 
     assert [each["temperature"] for each in made.servers.params] == [0.5, 0.5]
-    assert [each["max_tokens"] for each in made.servers.params] == [480, 480 - 120]
+    assert [each["max_tokens"] for each in made.servers.params] == [480, 480 - 75]
 
 
 def test_a_batch_says_which_weights_began_and_ended_each_episode(rig: MakeRig) -> None:
