@@ -66,12 +66,13 @@ def _stated(spec: EnvSpec) -> dict[str, Any]:
 
 def _parameters(spec: EnvSpec) -> dict[str, Any]:
     """Return what the target takes, or why that is not known."""
+    from gem import registry
     from gem.arguments import parameters
     from gem.errors import GemError
     from gem.targets import check_requirements, load_target
 
     try:
-        check_requirements(spec.requires, subject=spec.id)
+        check_requirements(spec.requires, subject=spec.id, of=registry.provider("envs", spec.id))
         taken = parameters(load_target(spec.target))
     except GemError as error:
         return {"parameters": None, "parameters_error": one_line(str(error))}
