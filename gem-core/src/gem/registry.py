@@ -30,7 +30,7 @@ from gem.errors import (
 from gem.guards import checked_seed
 from gem.installing import absent_providers
 from gem.plugins import RIVAL, PluginRecord
-from gem.searching import matches, near
+from gem.searching import near
 from gem.specs import (
     DataSource,
     EnvSpec,
@@ -58,7 +58,6 @@ __all__ = [
     "refresh",
     "register",
     "resolve",
-    "search",
     "spec",
     "tool_spec",
     "tools",
@@ -139,12 +138,6 @@ def list_envs(pattern: str = "*") -> list[EnvSpec]:
     known = {found.id: found for found in _installed().specs("envs")}
     known.update({id: local.spec for id, local in _local.items()})
     return [known[id] for id in sorted(known) if fnmatch.fnmatchcase(id, pattern)]
-
-
-def search(text: str) -> list[EnvSpec]:
-    """Return the specs whose id contains a text or matches a shell pattern, in any case, by id."""
-    known = {found.id: found for found in list_envs()}
-    return [known[id] for id in matches(text, known)]
 
 
 def wrappers() -> list[WrapperSpec]:
