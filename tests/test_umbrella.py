@@ -41,7 +41,9 @@ def text_of(wheel: zipfile.ZipFile, ending: str) -> str:
 
 
 def needs(metadata: str) -> list[Requirement]:
-    return [Requirement(line) for line in Parser().parsestr(metadata).get_all("Requires-Dist")]
+    return [
+        Requirement(line) for line in Parser().parsestr(metadata).get_all("Requires-Dist") or []
+    ]
 
 
 @pytest.fixture(scope="module")
