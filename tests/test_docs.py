@@ -127,6 +127,34 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
+TOPS = [page for page in PAGES if page.parent.name == "docs"]
+
+
+@pytest.mark.parametrize("page", TOPS, ids=[page.stem for page in TOPS])
+def test_a_page_of_the_guide_says_at_its_top_what_to_install(page: Path) -> None:
+    top = page.read_text(encoding="utf-8").splitlines()[:12]
+
+    assert [line for line in top if line.startswith("Install: `pip install ")], top
+
+
+def test_each_python_block_of_the_readme_runs_alone(run_python: Run, tmp_path: Path) -> None:
+    script = tmp_path / "block.py"
+    found = list(blocks(ROOT / "README.md", "python"))
+    for block in found:
+        script.write_text(block.text, encoding="utf-8")
+        done = run_python("-W", "error", str(script))
+        assert (done.returncode, done.stderr) == (0, ""), block.text
+
+    assert len(found) >= 4
+
+
+def test_the_two_commands_of_the_readme_stand_in_blocks_of_their_own() -> None:
+    found = [block.text for block in blocks(ROOT / "README.md", "sh") if "nox -s" in block.text]
+
+    assert [text.count("\n") for text in found] == [1, 1]
+    assert ["quickstart" in found[0], "tests" in found[1]] == [True, True]
+
+
 def test_the_tree_in_the_readme_is_the_tree() -> None:
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     [block] = re.findall(r"^```text\n(gem/\n.*?)^```", page, re.DOTALL | re.MULTILINE)

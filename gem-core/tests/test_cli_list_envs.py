@@ -69,7 +69,8 @@ def test_wrappers_are_listed(capsys: Output) -> None:
 
 def test_wrappers_as_json(capsys: Output) -> None:
     assert main(["list", "concat", "--wrappers", "--json"]) == 0
-    assert [spec["id"] for spec in json.loads(capsys.readouterr().out)] == ["concat"]
+    ids = [spec["id"] for spec in json.loads(capsys.readouterr().out)]
+    assert ids == ["concat", "concat_chat", "concat_chat_on_reset", "concat_with_action"]
 
 
 def test_a_pattern_that_matches_no_wrapper_is_wrong_use(capsys: Output) -> None:

@@ -13,7 +13,7 @@ Install = Callable[..., Path]
 Output = pytest.CaptureFixture[str]
 
 MANIFEST = """
-from gem.specs import EnvSpec, PluginManifest
+from gem.specs import EnvSpec, PluginManifest, ToolSpec
 
 def spec(name, target=None, **facts):
     target = target or f"gem.testing.envs:{name}"
@@ -29,6 +29,8 @@ plugin = PluginManifest(name="acme", envs=(
     spec("Raises", target="acme_show.envs:Raises"),
     spec("Long", target="acme_show.envs:Long"),
     spec("NoLimit", target="acme_show.envs:NoLimit"),
+), tools=(
+    ToolSpec(id="abacus", target="a:b", summary="Count.", requires=("acme-absent>=1.0",)),
 ))
 """
 ENVS = '''
@@ -159,6 +161,42 @@ def test_json_has_the_same_facts(capsys: Output) -> None:
 def test_infinite_rewards_are_still_json(capsys: Output) -> None:
     assert main(["show", "acme:NoLimit", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["reward_range"] == [0.0, "inf"]
+
+
+def test_what_is_not_here_is_stated(capsys: Output) -> None:
+    assert "lacks    acme-absent>=1.0\n" in shown(capsys, "Needy")
+
+
+def test_a_pattern_shows_every_one_that_it_fits(capsys: Output) -> None:
+    page = shown(capsys, "[ce]*o*")
+    assert [line for line in page.splitlines() if line.startswith("acme:")] == [
+        "acme:Coin",
+        "acme:Echo",
+    ]
+    assert main(["show", "acme:L*", "--json"]) == 0
+    pages = json.loads(capsys.readouterr().out)
+    assert [facts["id"] for facts in pages] == ["acme:Lamps", "acme:Long", "acme:Lucky"]
+
+
+def test_a_pattern_that_fits_nothing_is_wrong_use(capsys: Output) -> None:
+    assert main(["show", "acme:x*"]) == 2
+    assert "'acme:x*'" in capsys.readouterr().err
+
+
+def test_a_wrapper_is_shown_with_what_it_takes(capsys: Output) -> None:
+    assert main(["show", "time_limit"]) == 0
+    page = capsys.readouterr().out
+    assert page.startswith("time_limit\n\n  wrapper  Truncate an episode")
+    assert "  layer    any\n  pack     gem-core\n" in page
+    assert "Parameters\n  max_turns  int  required\n" in page
+    assert "Observation" not in page
+
+
+def test_a_tool_is_shown_with_what_it_lacks(capsys: Output) -> None:
+    assert main(["show", "abacus"]) == 0
+    page = capsys.readouterr().out
+    assert page.startswith("abacus\n\n  tool    Count.\n")
+    assert "not known: abacus needs acme-absent>=1.0" in page
 
 
 def test_an_unknown_id_is_wrong_use(capsys: Output) -> None:

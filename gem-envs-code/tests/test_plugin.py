@@ -4,12 +4,14 @@ import importlib.metadata
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
 
 import gem
+from gem.availability import lacks
 from gem.specs import DataSource
 from gem.targets import load_target
 from gem_envs_code.plugin import plugin
@@ -84,3 +86,14 @@ def test_every_spec_is_whole(spec: gem.EnvSpec) -> None:
     assert spec.summary
     assert spec.source
     assert spec.licence
+
+
+def test_bubblewrap_is_needed_and_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    spec = gem.spec("code:HumanEval").model_copy(update={"requires": ()})
+    assert "bubblewrap" in [lack.what for lack in lacks(spec)]
+    program = tmp_path / "bwrap"
+    program.touch(mode=0o755)
+    assert "bubblewrap" not in [lack.what for lack in lacks(spec)]

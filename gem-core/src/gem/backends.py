@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from gem.arguments import parameters
 from gem.errors import BadArguments
-from gem.registry import executor_spec, executors
+from gem.registry import executor_spec, executors, provider
 from gem.targets import check_requirements, load_target
 
 __all__ = ["build"]
@@ -34,7 +34,8 @@ def build(
             f"{', '.join(able)}.",
             subject="backend",
         )
-    check_requirements(executor.requires, subject=f"The backend {backend!r}")
+    distribution = provider("executors", executor.id)
+    check_requirements(executor.requires, subject=f"The backend {backend!r}", of=distribution)
     factory = load_target(path)
     taken = [each for each in parameters(factory) if not (each.is_required or each.name in kwargs)]
     unknown = [name for name in options or {} if name not in {each.name for each in taken}]

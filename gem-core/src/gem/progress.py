@@ -40,7 +40,7 @@ class Progress:
     def __init__(
         self, stats: RolloutStats, *, total: int, finished: int = 0, log_every_s: float = 10.0
     ) -> None:
-        check_requirements(("rich>=13.7",), subject="progress=True")
+        check_requirements(("rich>=13.7",), subject="progress=True", of="gem-core")
         self.note = ""
         self._stats, self._total, self._finished = stats, total, finished
         self._log_every_s = log_every_s

@@ -5,7 +5,6 @@ Knows nothing about how plugins are found (`gem.plugins`) or how environments wo
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,7 +28,9 @@ from gem.errors import (
     WrapperOrderError,
 )
 from gem.guards import checked_seed
+from gem.installing import absent_providers
 from gem.plugins import RIVAL, PluginRecord
+from gem.searching import near
 from gem.specs import (
     DataSource,
     EnvSpec,
@@ -53,6 +54,7 @@ __all__ = [
     "plugins",
     "policies",
     "policy_spec",
+    "provider",
     "refresh",
     "register",
     "resolve",
@@ -116,6 +118,12 @@ def owner(env_id: str) -> PluginRecord | None:
     """Return the plugin that provides an environment, None for one registered in process."""
     claims = _installed().claims.get(("envs", env_id))
     return claims[0][0] if claims and env_id not in _local else None
+
+
+def provider(kind: str, id: str) -> str | None:
+    """Return the distribution that provides an id of a kind: a field of a manifest, as "envs"."""
+    claims = _installed().claims.get((kind, id))
+    return claims[0][0].distribution if claims else None
 
 
 def versions(env_id: str) -> dict[str, str]:
@@ -199,7 +207,8 @@ def executor_spec(backend: str) -> ExecutorSpec:
     if backend not in installed:
         raise BadArguments(
             f"backend={backend!r} was asked for. Installed: {', '.join(map(repr, installed))}. "
-            f"Choose one of them, or install the pack that provides it. {_doubt()}".rstrip(),
+            f"Choose one of them, or install the pack that provides it. "
+            f"{_absent('executors', backend)}{_doubt()}".rstrip(),
             subject="backend",
         )
     return cast(ExecutorSpec, _find("executors", backend, UnknownId, "gem-env plugins"))
@@ -223,13 +232,28 @@ def _find(kind: str, id: str, unknown: type[UnknownId], listing: str) -> Any:
 def _unknown(kind: str, id: str, unknown: type[UnknownId], listing: str) -> UnknownId:
     known = [found for of, found in _installed().claims if of == kind]
     known += [local for local in _local if kind == "envs"]
-    near = _near(id, known)
-    hint = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
+    word = id.partition(":")[0] if kind == "envs" else id
+    missing = _absent(kind, word)
+    suggestions = near(id, known)
+    if missing and not any(each.startswith(f"{word}:") for each in suggestions):
+        suggestions = []
+    else:
+        missing = ""
+    hint = f"Did you mean {' or '.join(map(repr, suggestions))}? " if suggestions else ""
     return unknown(
-        f"No installed pack provides the {unknown.kind} {id!r}. {hint}{_doubt()}"
+        f"No installed pack provides the {unknown.kind} {id!r}. {hint}{missing}{_doubt()}"
         f"Run `{listing}` to see every one.",
         id=id,
-        suggestions=near,
+        suggestions=suggestions,
+    )
+
+
+def _absent(kind: str, word: str) -> str:
+    """Say which packs are known to provide a word, an id's namespace, and are not installed."""
+    shown = f"{word}:" if kind == "envs" else word
+    return "".join(
+        f"{absent.distribution} provides {shown} and is not installed: `{absent.command}`. "
+        for absent in absent_providers(kind, word)
     )
 
 
@@ -241,16 +265,6 @@ def _doubt() -> str:
     names = ", ".join(record.distribution for record in broken)
     rivals = "".join(f"{each.error} " for each in broken if each.name == RIVAL)
     return f"These plugins have a problem: {names} (see `gem-env plugins`). {rivals}"
-
-
-def _near(id: str, known: Sequence[str]) -> list[str]:
-    """Return up to three known ids that are spelled alike, whatever their case or namespace."""
-    folded: dict[str, str] = {}
-    for each in known:
-        folded.setdefault(each.lower(), each)
-        folded.setdefault(each.lower().partition(":")[2], each)
-    near = difflib.get_close_matches(id.lower(), list(folded), n=6, cutoff=0.6)
-    return list(dict.fromkeys(folded[each] for each in near))[:3]
 
 
 def register(
@@ -326,7 +340,7 @@ def make(
     UnknownEnv, IdConflict, MissingRequirement, TargetError, BadArguments, WrapperOrderError.
     """
     found, first_seed = resolve(env_id), checked_seed(seed, "make")
-    check_requirements(found.requires, subject=found.id)
+    check_requirements(found.requires, subject=found.id, of=provider("envs", found.id))
     layers = [_layer(each) for each in (*found.wrappers, *_listed(wrappers))]
     _check_order(layers)
     made = _construct(found, _overridden(found.kwargs, kwargs) if kwargs else found.kwargs)
@@ -437,7 +451,7 @@ def _layer(like: WrapperLike) -> _Layer:
         return _Layer(_name(of).partition(":")[2], _provided(_name(of)), None, like)
     ref = _as_ref(like)
     found = wrapper_spec(ref.id)
-    check_requirements(found.requires, subject=found.id)
+    check_requirements(found.requires, subject=found.id, of=provider("wrappers", found.id))
     refuse_opaque(ref.kwargs, subject=found.id)
     target = load_target(found.target)
     kwargs = checked(target, ref.kwargs, subject=found.id, skip=1)

@@ -100,6 +100,10 @@ class EnvSpec(_Provided):
     declares that every seed starts alike, `winnable=False` that even a perfect player cannot
     succeed (`bound` is then the best return there is), `needs_luck` that some starts are only won
     by a lucky guess. `wrappers` is the stack, innermost first.
+
+    `probe` is a `module:function` that is called with `kwargs` and tells what an environment needs
+    that is not here, beyond packages and data sets: a pair (what, remedy), or None. `gem-env list`
+    calls it, so its module imports nothing heavy.
     """
 
     id: EnvId
@@ -113,6 +117,7 @@ class EnvSpec(_Provided):
     source: str = ""
     licence: str = ""
     wrappers: tuple[WrapperRef, ...] = ()
+    probe: Target | None = None
 
     @field_validator("kwargs")
     @classmethod

@@ -16,21 +16,36 @@ from typing import Any
 from packaging.requirements import Requirement
 
 from gem.errors import MissingRequirement, TargetError, in_one_line
+from gem.installing import forget_sources, pip_command
 
-__all__ = ["check_requirements", "forget_installed", "load_target", "name_and_version"]
+__all__ = [
+    "check_requirements",
+    "forget_installed",
+    "load_target",
+    "missing_of",
+    "name_and_version",
+]
 
 
-def check_requirements(requirements: Iterable[str], *, subject: str) -> None:
-    """Raise MissingRequirement, with the pip command, unless all are installed. Imports none."""
-    missing = tuple(text for text in requirements if not _is_met(text))
+def check_requirements(requirements: Iterable[str], *, subject: str, of: str | None = None) -> None:
+    """Raise MissingRequirement, with the pip command, unless all are installed. Imports none.
+
+    `of` is the distribution whose extra brings them: see `gem.installing.pip_command`.
+    """
+    missing = missing_of(requirements)
     if not missing:
         return
-    command = "pip install " + " ".join(f'"{text}"' for text in missing)
+    command = pip_command(missing, of=of)
     raise MissingRequirement(
         f"{subject} needs {', '.join(missing)}, not installed here. Run: {command}",
         requirements=missing,
         command=command,
     )
+
+
+def missing_of(requirements: Iterable[str]) -> tuple[str, ...]:
+    """Return the requirements that what is installed does not meet. Imports none."""
+    return tuple(text for text in requirements if not _is_met(text))
 
 
 def name_and_version(distribution: importlib.metadata.Distribution) -> tuple[str, str]:
@@ -54,6 +69,7 @@ def _is_met(text: str) -> bool:
 def forget_installed() -> None:
     """Look again at what is installed when it is next asked for."""
     _is_met.cache_clear()
+    forget_sources()
 
 
 class _Underway(threading.local):

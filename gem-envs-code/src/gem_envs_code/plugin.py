@@ -21,6 +21,7 @@ def _spec(id: str, summary: str, source: DataSource, **kwargs: float) -> EnvSpec
         blocking=False,  # grading is awaited; what may wait, loading, is done by the constructor
         source=f"{source.hub} on the Hugging Face Hub, split {source.split}",
         licence=source.licence,
+        probe="gem_envs_code.probing:lacks",
     )
 
 

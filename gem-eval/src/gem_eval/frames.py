@@ -18,7 +18,7 @@ __all__ = ["data_frame", "episode_row"]
 
 def data_frame(rows: Iterable[Mapping[str, Any]]) -> DataFrame:
     """Return the rows as a table. Raises MissingRequirement without pandas."""
-    check_requirements(("pandas>=2.1",), subject="to_pandas()")
+    check_requirements(("pandas>=2.1",), subject="to_pandas()", of="gem-eval")
     from pandas import DataFrame  # heavy: 0.5 s
 
     return DataFrame.from_records(list(rows))

@@ -9,7 +9,7 @@ from typing import Any, Protocol, Union, runtime_checkable
 
 from gem.arguments import checked
 from gem.errors import BadArguments
-from gem.registry import tool_spec
+from gem.registry import provider, tool_spec
 from gem.targets import check_requirements, load_target
 from gem.tools import FunctionTool, Tool
 
@@ -101,5 +101,5 @@ def _make(id: str, kwargs: dict[str, Any]) -> Any:
 
 def _provided(id: str) -> Any:
     spec = tool_spec(id)
-    check_requirements(spec.requires, subject=f"The tool {id!r}")
+    check_requirements(spec.requires, subject=f"The tool {id!r}", of=provider("tools", id))
     return load_target(spec.target)

@@ -1,24 +1,35 @@
-"""`gem-env list`: which environments, wrappers or tools there are. Imports manifests only."""
+"""`gem-env list`: which environments, wrappers or tools there are, and which of them are ready."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gem.cli.text import columns
+
+if TYPE_CHECKING:
+    from gem.availability import Lack
+
+    Lacks = Mapping[str, tuple[Lack, ...]]
 
 __all__ = ["add_command"]
 
 _EPILOGUE = """\
 examples:
   gem-env list
+  gem-env list guess
   gem-env list 'game:*-easy'
+  gem-env list --available
   gem-env list --wrappers
   gem-env list --tools
+
+An environment is ready if it can be made here and now, without a network. What the others need
+stands behind them, and at the end with the commands that bring it.
 """
 
 _OTHERS = {"wrappers": "wrapper_spec", "tools": "tool_spec"}
@@ -34,57 +45,86 @@ def add_command(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "pattern", nargs="?", default="*", metavar="PATTERN", help="a shell pattern over ids"
+        "pattern",
+        nargs="?",
+        default="*",
+        metavar="PATTERN",
+        help="a part of the id, or a shell pattern over ids; in any case",
     )
     kinds = parser.add_mutually_exclusive_group()
     for kind in _OTHERS:
         kinds.add_argument(
             f"--{kind}", dest="kind", action="store_const", const=kind, help=f"list {kind} instead"
         )
+    parser.add_argument("--available", action="store_true", help="leave out what is not ready")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
-    specs = _others(options.kind, options.pattern) if options.kind else _envs(options.pattern)
+    kind = options.kind or "envs"
+    found = _found(kind, options.pattern)
+    lacks = _lacks(kind, found)
+    shown = [spec for spec in found if not (options.available and lacks[spec.id])]
     _mention_broken_plugins()
     if options.json:
-        print(json.dumps([spec.model_dump(mode="json") for spec in specs], indent=2))
-    elif options.kind:
-        print(columns((spec.id, spec.summary) for spec in specs))
-    else:
-        print(_grouped(specs))
+        print(json.dumps([_facts(spec, lacks[spec.id]) for spec in shown], indent=2))
+        return 0
+    blocks = [_grouped(shown, lacks) if kind == "envs" else columns(_rows(shown, lacks))]
+    if any(lacks.values()):
+        blocks.append(_needs(lacks))
+    print("\n\n".join(filter(None, blocks)) or "None is installed. Install a pack to have some.")
     return 0
 
 
-def _envs(pattern: str) -> Sequence[Any]:
+def _found(kind: str, pattern: str) -> Sequence[Any]:
     from gem import registry
+    from gem.searching import matches
 
-    found = registry.list_envs(pattern)
-    if not found and pattern != "*":
-        registry.spec(pattern)  # raises, with the ids that are near
-    return found
-
-
-def _others(kind: str, pattern: str) -> Sequence[Any]:
-    from fnmatch import fnmatchcase
-
-    from gem import registry
-
-    found = [spec for spec in getattr(registry, kind)() if fnmatchcase(spec.id, pattern)]
-    if not found and pattern != "*":
-        getattr(registry, _OTHERS[kind])(pattern)  # raises, with the ids that are near
-    return found
+    every = registry.list_envs() if kind == "envs" else getattr(registry, kind)()
+    ids = set(matches(pattern, [spec.id for spec in every]))
+    if not ids and pattern != "*":
+        unknown = registry.spec if kind == "envs" else getattr(registry, _OTHERS[kind])
+        unknown(pattern)  # raises, with the ids that are near
+    return [spec for spec in every if spec.id in ids]
 
 
-def _grouped(specs: Sequence[Any]) -> str:
+def _lacks(kind: str, specs: Sequence[Any]) -> Lacks:
+    from gem.availability import lacks
+
+    return {spec.id: lacks(spec, kind) for spec in specs}
+
+
+def _facts(spec: Any, lacks: Sequence[Lack]) -> dict[str, Any]:
+    state = {"available": not lacks, "lacks": [lack._asdict() for lack in lacks]}
+    return {**spec.model_dump(mode="json"), **state}
+
+
+def _grouped(specs: Sequence[Any], lacks: Lacks) -> str:
     ordered = sorted(specs, key=lambda spec: (spec.namespace, spec.id))
-    groups = groupby(ordered, key=lambda spec: spec.namespace)
     blocks = []
-    for namespace, members in groups:
-        rows = [(spec.id, spec.summary) for spec in members]
-        blocks.append(f"{namespace} ({len(rows)})\n{columns(rows, margin='  ')}")
-    return "\n\n".join(blocks) or "No environment is installed. Install a pack to have some."
+    for namespace, group in groupby(ordered, key=lambda spec: spec.namespace):
+        members = list(group)
+        ready = sum(not lacks[spec.id] for spec in members)
+        count = f"{len(members)}" if ready == len(members) else f"{len(members)}, {ready} ready"
+        blocks.append(f"{namespace} ({count})\n{columns(_rows(members, lacks), margin='  ')}")
+    return "\n\n".join(blocks)
+
+
+def _rows(specs: Sequence[Any], lacks: Lacks) -> list[tuple[str, str]]:
+    rows = []
+    for spec in specs:
+        needs = "; ".join(lack.what for lack in lacks[spec.id])
+        rows.append((spec.id, f"{spec.summary} [needs {needs}]" if needs else spec.summary))
+    return rows
+
+
+def _needs(lacks: Lacks) -> str:
+    """Return how many are ready, and what the others need: each thing once, with its remedy."""
+    ready = sum(not each for each in lacks.values())
+    counts = Counter(lack for each in lacks.values() for lack in each)
+    rows = [(str(count), lack.what, lack.remedy) for lack, count in counts.most_common()]
+    return f"{ready} of {len(lacks)} are ready. The others need:\n{columns(rows, margin='  ')}"
 
 
 def _mention_broken_plugins() -> None:

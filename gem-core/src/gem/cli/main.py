@@ -113,6 +113,13 @@ def _add_commands_of_packs(commands: Commands) -> None:
 
 
 def _unknown_command(name: str, known: list[str]) -> str:
+    from gem.installing import absent_providers
+
+    for absent in absent_providers("commands", name):
+        return (
+            f"there is no command {name!r}: {absent.distribution} provides it and is not "
+            f"installed: `{absent.command}`"
+        )
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"the commands are {', '.join(known)}."
     return f"there is no command {name!r}; {hint} A pack may provide it: see `gem-env plugins`"

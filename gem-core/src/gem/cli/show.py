@@ -1,4 +1,4 @@
-"""`gem-env show`: everything an environment states about itself, and how it begins."""
+"""`gem-env show`: what an environment, a wrapper or a tool states about itself."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING, Any
 from gem.cli.text import columns, indented, one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gem.env import Env
-    from gem.specs import EnvSpec
+    from gem.specs import EnvSpec, ToolSpec, WrapperSpec
 
 __all__ = ["add_command"]
 
 _EPILOGUE = """\
-example:
+examples:
   gem-env show game:GuessTheNumber-v0-hard
+  gem-env show 'game:Wordle-*'
+  gem-env show time_limit
 """
 _SAMPLE_LINES = 30
 
@@ -25,27 +29,76 @@ def add_command(commands: Any) -> None:
     """Add `show` to the commands."""
     parser = commands.add_parser(
         "show",
-        help="what an environment is, takes and shows",
-        description="Show an environment: task, turns, rewards, parameters, data, and its start.",
+        help="what an environment, a wrapper or a tool is and takes",
+        description="Show an environment: task, turns, rewards, parameters, data, and its start; "
+        "or a wrapper or a tool: what it does and takes.",
         epilog=_EPILOGUE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("id", metavar="ID", help="an environment's id, as `gem-env list` shows it")
+    parser.add_argument(
+        "id",
+        metavar="ID",
+        help="an id that `gem-env list` shows, with --wrappers or --tools too; or a shell pattern",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
+    from gem.searching import is_pattern
+
+    pages = [_facts(kind, spec) for kind, spec in _named(options.id)]
+    if options.json:
+        print(json.dumps(pages if is_pattern(options.id) else pages[0], indent=2))
+    else:
+        print("\n\n".join(_page(facts) for facts in pages))
+    return 0
+
+
+def _named(id: str) -> list[tuple[str, Any]]:
+    """Return every spec that an id or a pattern names, with its kind. Raises UnknownEnv."""
+    from gem import registry
+    from gem.searching import is_pattern, matches
+
+    kinds: Mapping[str, Any] = {
+        "envs": registry.list_envs,
+        "wrappers": registry.wrappers,
+        "tools": registry.tools,
+    }
+    found = []
+    for kind, every in kinds.items():
+        specs = {spec.id: spec for spec in every()}
+        ids = matches(id, specs) if is_pattern(id) else [each for each in specs if each == id]
+        found += [(kind, specs[each]) for each in ids]
+    if not found:
+        found.append(("envs", registry.spec(id)))  # raises, with the ids that are near
+    return found
+
+
+def _facts(kind: str, spec: Any) -> dict[str, Any]:
+    if kind == "envs":
+        return {**_stated(spec), **_parameters(kind, spec), **_observed(spec)}
+    return {**_described(kind, spec), **_parameters(kind, spec)}
+
+
+def _described(kind: str, spec: WrapperSpec | ToolSpec) -> dict[str, Any]:
     from gem import registry
 
-    spec = registry.spec(options.id)
-    facts = {**_stated(spec), **_parameters(spec), **_observed(spec)}
-    print(json.dumps(facts, indent=2) if options.json else _page(facts))
-    return 0
+    facts = {
+        "id": spec.id,
+        "kind": kind.removesuffix("s"),
+        "summary": spec.summary,
+        "pack": registry.provider(kind, spec.id),
+        "target": spec.target,
+        "requires": list(spec.requires),
+    }
+    layer = getattr(spec, "layer", None)
+    return facts if layer is None else {**facts, "layer": layer}
 
 
 def _stated(spec: EnvSpec) -> dict[str, Any]:
     from gem import registry
+    from gem.availability import lacks
 
     record = registry.owner(spec.id)
     return {
@@ -54,6 +107,7 @@ def _stated(spec: EnvSpec) -> dict[str, Any]:
         "pack": f"{record.distribution} {record.version}" if record else "this process",
         "target": spec.target,
         "requires": list(spec.requires),
+        "lacks": [lack._asdict() for lack in lacks(spec)],
         "source": spec.source,
         "licence": spec.licence,
         "success_return": spec.success_return,
@@ -64,23 +118,25 @@ def _stated(spec: EnvSpec) -> dict[str, Any]:
     }
 
 
-def _parameters(spec: EnvSpec) -> dict[str, Any]:
+def _parameters(kind: str, spec: EnvSpec | WrapperSpec | ToolSpec) -> dict[str, Any]:
     """Return what the target takes, or why that is not known."""
+    from gem import registry
     from gem.arguments import parameters
     from gem.errors import GemError
     from gem.targets import check_requirements, load_target
 
     try:
-        check_requirements(spec.requires, subject=spec.id)
-        taken = parameters(load_target(spec.target))
+        check_requirements(spec.requires, subject=spec.id, of=registry.provider(kind, spec.id))
+        taken = parameters(load_target(spec.target), skip=int(kind == "wrappers"))
     except GemError as error:
         return {"parameters": None, "parameters_error": one_line(str(error))}
+    kwargs: Mapping[str, Any] = getattr(spec, "kwargs", {})
     listed = [
         {
             "name": parameter.name,
             "type": parameter.type,
-            "is_required": parameter.is_required and parameter.name not in spec.kwargs,
-            "default": spec.kwargs.get(parameter.name, parameter.default),
+            "is_required": parameter.is_required and parameter.name not in kwargs,
+            "default": kwargs.get(parameter.name, parameter.default),
         }
         for parameter in taken
     ]
@@ -127,22 +183,25 @@ def _reason(error: Exception) -> str:
 def _page(facts: dict[str, Any]) -> str:
     blocks = [one_line(facts["id"]), columns(_rows(facts), margin="  ")]
     blocks.append("Parameters\n" + _parameter_block(facts))
-    blocks.append("Observation (seed 0)\n" + _observation_block(facts))
+    if "observation" in facts:
+        blocks.append("Observation (seed 0)\n" + _observation_block(facts))
     return "\n\n".join(blocks)
 
 
 def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     rows = [
-        ("task", facts["summary"]),
+        (facts.get("kind", "task"), facts["summary"]),
         ("turns", _turns(facts)),
         ("rewards", _rewards(facts)),
         ("tasks", _known(facts.get("num_tasks"))),
-        ("start", "the same for every seed" if facts["fixed_start"] else ""),
+        ("start", "the same for every seed" if facts.get("fixed_start") else ""),
+        ("layer", facts.get("layer", "")),
         ("pack", facts["pack"]),
         ("target", facts["target"]),
         ("needs", ", ".join(facts["requires"])),
-        ("data", facts["source"]),
-        ("licence", facts["licence"]),
+        ("lacks", "; ".join(lack["what"] for lack in facts.get("lacks", ()))),
+        ("data", facts.get("source", "")),
+        ("licence", facts.get("licence", "")),
     ]
     return [(name, value) for name, value in rows if value]
 
@@ -159,6 +218,8 @@ def _turns(facts: dict[str, Any]) -> str:
 
 
 def _rewards(facts: dict[str, Any]) -> str:
+    if "success_return" not in facts:
+        return ""
     won = f"success from a return of {facts['success_return']:g}"
     if facts["needs_luck"]:
         won = f"{won}, at times by a lucky guess only"

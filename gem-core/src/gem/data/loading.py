@@ -136,14 +136,14 @@ def _file_table(
 ) -> Table[Row]:
     path, origin = reader.source, Origin(reader.source)
     if stamp.suffix == PARQUET:
-        check_requirements(REQUIRES, subject=f"The Parquet file {path}")
+        check_requirements(REQUIRES, subject=f"The Parquet file {path}", of="gem-core")
         return _mapped_table(mapped_parquet(path), reader, limit, origin)
     if streaming and limit is not None:
         rows = (row for _, row in read_rows(path))
         return Table(Streamed(rows, reader, limit), reader, origin)
     if stamp.size <= SMALL_BYTES:
         return Table(small_texts(path, reader, limit), reader, origin)
-    check_requirements(REQUIRES, subject=f"The data file {path}, which is large,")
+    check_requirements(REQUIRES, subject=f"The data file {path}, which is large,", of="gem-core")
     return Table(mapped_texts(path, reader, limit), reader, origin)
 
 
@@ -185,7 +185,7 @@ def _memory_table(rows: Rows, reader: Reader[Row], limit: int | None) -> Table[R
 def _hub_table(
     source: DataSource, reader: Reader[Row], limit: int | None, streaming: bool
 ) -> Table[Row]:
-    check_requirements(REQUIRES, subject=f"The data set {source.hub!r}")
+    check_requirements(REQUIRES, subject=f"The data set {source.hub!r}", of="gem-core")
     needs = ", ".join(repr(reader.names[each]) for each in reader.kind.needs)
     rows, commit = find_hub_rows(source, needs=needs, is_streamed=streaming)
     origin = Origin(reader.source, source, commit)

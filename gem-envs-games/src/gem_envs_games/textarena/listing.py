@@ -14,6 +14,7 @@ from gem.specs import EnvSpec
 __all__ = ["ENVS", "FAMILIES", "Family", "family_of"]
 
 _TEXTARENA = "textarena==0.7.4"  # exactly: its games' attributes are read, and none is documented
+_PROBE = "gem_envs_games.textarena.probing:lacks"
 _REMOTE = "it asks a remote model at every turn, so it is neither offline nor reproducible"
 _BROKEN = "TextArena 0.7.4's module for it is no valid Python of any version"
 
@@ -234,6 +235,7 @@ def _spec(family: Family, variant: str, moves: int) -> EnvSpec:
         winnable=variant not in family.unwinnable,
         source="TextArena 0.7.4",
         licence="MIT",
+        probe=_PROBE if family.missing or family.corpora or family.python > (3, 10) else None,
     )
 
 

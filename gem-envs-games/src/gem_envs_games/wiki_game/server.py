@@ -51,7 +51,7 @@ class Server:
     """
 
     def __init__(self, url: str, *, timeout_s: float, retries: int) -> None:
-        check_requirements(REQUIRES, subject="An encyclopedia on a server")
+        check_requirements(REQUIRES, subject="An encyclopedia on a server", of="gem-envs-games")
         _require(
             url.startswith(("http://", "https://")), f"url={url!r:.200}", "http:// or https://"
         )

@@ -8,7 +8,7 @@ from typing import Any, cast
 from gem.arguments import checked
 from gem.conversation import Policy, PolicyAnswer, Request
 from gem.errors import BadArguments
-from gem.registry import policy_spec
+from gem.registry import policy_spec, provider
 from gem.specs import PolicySpec
 from gem.targets import check_requirements, load_target
 
@@ -44,7 +44,7 @@ def make_policy(policy: str, **kwargs: Any) -> NamedPolicy:
     """
     id, colon, argument = policy.partition(":")
     spec = policy_spec(id)
-    check_requirements(spec.requires, subject=f"The policy {id!r}")
+    check_requirements(spec.requires, subject=f"The policy {id!r}", of=provider("policies", id))
     arguments = _arguments(spec, argument, given=bool(colon))
     target = load_target(spec.target)
     values = checked(target, kwargs, subject=f"The policy {id!r}", skip=len(arguments))

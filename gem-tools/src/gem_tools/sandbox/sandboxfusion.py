@@ -40,7 +40,7 @@ class SandboxFusion:
         max_parallel: int = 64,
         token: str | None = None,
     ) -> None:
-        check_requirements([_REQUIREMENT], subject="The sandbox `sandboxfusion`")
+        check_requirements([_REQUIREMENT], subject="The sandbox `sandboxfusion`", of="gem-tools")
         self._url = f"{url.rstrip('/')}/run_code"
         self._grace_s, self._most, self._token = grace_s, max_parallel, token
         self._client: Any = None

@@ -44,7 +44,7 @@ class LocalIndex(SearchIndex, Protocol):
 
 def writer(engine: Engine, folder: Path, language: Language) -> Writer:
     """Return what writes an engine's index. Raises MissingRequirement."""
-    check_requirements(_NEEDS[engine], subject=f"An index of {engine}")
+    check_requirements(_NEEDS[engine], subject=f"An index of {engine}", of="gem-tools")
     if engine == "bm25s":
         from gem_tools.search.bm25s_index import Bm25sWriter
 
@@ -57,7 +57,7 @@ def writer(engine: Engine, folder: Path, language: Language) -> Writer:
 def local_index(folder: Path) -> LocalIndex:
     """Open an index with the engine that built it. Raises as `open_index` does."""
     manifest = Manifest.read(folder)
-    check_requirements(_NEEDS[manifest.engine], subject=f"The index {folder}")
+    check_requirements(_NEEDS[manifest.engine], subject=f"The index {folder}", of="gem-tools")
     if manifest.engine == "bm25s":
         from gem_tools.search.bm25s_index import Bm25sIndex
 

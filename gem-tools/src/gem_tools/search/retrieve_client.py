@@ -71,7 +71,7 @@ class RetrieveClient:
         max_batch: int = 64,
         max_reply_bytes: int = 16 * 1024 * 1024,
     ) -> None:
-        check_requirements(["httpx>=0.27"], subject="A client of search servers")
+        check_requirements(["httpx>=0.27"], subject="A client of search servers", of="gem-tools")
         self.url = _address(url)
         self._timeout_s, self._connect_timeout_s = timeout_s, connect_timeout_s
         self._max_retries, self._backoff_s = max_retries, backoff_s

@@ -17,7 +17,8 @@ __all__ = ["run"]
 
 def run(options: argparse.Namespace) -> int:
     """Serve what the options say and return the exit status."""
-    check_requirements(["starlette>=0.40", "uvicorn>=0.30"], subject="gem-env serve-search")
+    needed = ["starlette>=0.40", "uvicorn>=0.30"]
+    check_requirements(needed, subject="gem-env serve-search", of="gem-tools")
     from gem_tools.search.server import search_app
     from gem_tools.search.serving import serve
 

@@ -1,0 +1,153 @@
+"""Which pip command installs what is missing. Knows nothing about what is missing it.
+
+Nothing of ours is in a package index, where a stranger could own the name. So what is ours is
+named by its folder: the one that core was installed from has the others beside it.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import json
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+__all__ = ["Provider", "absent_providers", "forget_sources", "pip_command"]
+
+_KNOWN_PACKS = Path(__file__).with_name("known_packs.json")
+_THIS = "gem-core"
+
+
+class Provider(NamedTuple):
+    """A distribution that is not installed, and the pip command that installs it."""
+
+    distribution: str
+    command: str
+
+
+def pip_command(requirements: Iterable[str], *, of: str | None = None) -> str:
+    """Return the command that installs requirements; `of` is the distribution that states them.
+
+    Where that one was installed from a folder the command names the folder and the extra that
+    brings them, as its documentation does. Else it names the requirements.
+    """
+    source = _source(of) if of else None
+    wanted: dict[str, None] = {}  # in order, each once
+    extras: dict[str, None] = {}
+    for text in requirements:
+        extra = _extra_with(text, of) if of and source else None
+        if _is_ours(text):
+            wanted[_ours(text)] = None
+        elif extra:
+            extras[extra] = None
+        else:
+            wanted[f'"{text}"'] = None
+    if source and extras:
+        with_extras = shlex.quote(f"{source.folder}[{','.join(extras)}]")
+        wanted[f"-e {with_extras}" if source.is_editable else with_extras] = None
+    return " ".join(["pip install", *wanted])
+
+
+def absent_providers(kind: str, word: str) -> list[Provider]:
+    """Return who is known to provide a word of a kind, of those that are not installed here.
+
+    `kind` is a field of a manifest or `commands`; of an environment the word is the namespace.
+    """
+    found = []
+    for line in _known_packs().get(kind, {}).get(word, ()):
+        names = line.split()
+        distribution = _name(names[-1])
+        if not _is_installed(distribution):
+            absent = [each for each in names if not _is_installed(_name(each))]
+            command = " ".join(["pip install", *map(_ours, absent)])
+            found.append(Provider(distribution, command))
+    return found
+
+
+class _Source(NamedTuple):
+    """The folder that a distribution was installed from."""
+
+    folder: Path
+    is_editable: bool
+
+
+@functools.lru_cache(maxsize=256)
+def _source(distribution: str) -> _Source | None:
+    """Return the folder that pip says it took a distribution from, if that is still there."""
+    try:
+        text = importlib.metadata.distribution(distribution).read_text("direct_url.json")
+        origin: Any = json.loads(text or "{}")
+        folder = Path(url2pathname(urlsplit(origin["url"]).path))
+        is_editable = bool(origin["dir_info"].get("editable", False))
+    except (importlib.metadata.PackageNotFoundError, OSError, ValueError):  # absent, or damaged
+        return None
+    except (KeyError, TypeError, AttributeError):  # from an index, or from a wheel
+        return None
+    return _Source(folder, is_editable) if (folder / "pyproject.toml").is_file() else None
+
+
+def forget_sources() -> None:
+    """Look again at what is installed when it is next asked for."""
+    _source.cache_clear()
+
+
+def _extra_with(text: str, distribution: str) -> str | None:
+    """Return the first extra of a distribution that brings a requirement."""
+    wanted = _name(text)
+    for stated in importlib.metadata.requires(distribution) or ():
+        extra = re.search(r"extra == ['\"]([\w.-]+)['\"]", stated)
+        if extra and _name(stated) == wanted:
+            return extra[1]
+    return None
+
+
+def _is_ours(text: str) -> bool:
+    ours = {
+        _name(name)
+        for words in _known_packs().values()
+        for lines in words.values()
+        for line in lines
+        for name in line.split()
+    }
+    return _name(text) in ours
+
+
+def _ours(text: str) -> str:
+    """Return what pip is given for one of ours: its folder, beside core's or in the checkout."""
+    name = _name(text)
+    extras = text.partition("[")[2].partition("]")[0]
+    core = _source(_THIS)
+    folder = f"./{name}" if core is None else str(core.folder.with_name(name))
+    return shlex.quote(f"{folder}[{extras}]" if extras else folder)
+
+
+def _name(text: str) -> str:
+    try:
+        return canonicalize_name(Requirement(text).name)
+    except InvalidRequirement:
+        return text
+
+
+def _is_installed(distribution: str) -> bool:
+    try:
+        importlib.metadata.distribution(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+@functools.cache
+def _known_packs() -> Mapping[str, Mapping[str, list[str]]]:
+    """Read the directory of packs, which is data: no code of core names one."""
+    known: Mapping[str, Mapping[str, list[str]]] = json.loads(
+        _KNOWN_PACKS.read_text(encoding="utf-8")
+    )
+    return known

@@ -1,0 +1,60 @@
+"""Find ids by what a person types: a pattern, a part, a misspelling. Pure functions of text."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+from collections.abc import Iterable, Sequence
+
+__all__ = ["is_pattern", "matches", "near"]
+
+_LEAST_PART = 3  # fewer characters are a part of too many ids to say anything
+_LEAST_ALIKE = 0.75  # of 0.6 and less, `game` is like `AIME24`
+_MOST_SUGGESTIONS = 3
+
+
+def is_pattern(text: str) -> bool:
+    """Whether text is a shell pattern rather than an id or a part of one.
+
+    >>> is_pattern("game:*"), is_pattern("guess")
+    (True, False)
+    """
+    return any(character in text for character in "*?[")
+
+
+def matches(text: str, ids: Iterable[str]) -> list[str]:
+    """Return the ids that match a shell pattern, or that contain the text; case makes no odds.
+
+    >>> matches("guess", ["game:GuessTheNumber-v0", "game:Wordle-v0"])
+    ['game:GuessTheNumber-v0']
+    >>> matches("GAME:w*", ["game:GuessTheNumber-v0", "game:Wordle-v0"])
+    ['game:Wordle-v0']
+    """
+    wanted = text.lower() if is_pattern(text) else f"*{text.lower()}*"
+    return [id for id in ids if fnmatch.fnmatchcase(id.lower(), wanted)]
+
+
+def near(id: str, known: Sequence[str]) -> list[str]:
+    """Return up to three known ids that are alike: another case or namespace, a part, a slip.
+
+    Names are compared apart from namespaces, which many ids share.
+
+    >>> near("guessthenumber-v0", ["game:GuessTheNumber-v0", "eval:AIME24"])
+    ['game:GuessTheNumber-v0']
+    >>> near("game", ["eval:AIME24"])
+    []
+    """
+    namespace, name = _parts(id)
+    found = [each for each in known if len(name) >= _LEAST_PART and name in _parts(each)[1]]
+    names = {_parts(each)[1]: None for each in known}
+    alike = difflib.get_close_matches(name, list(names), n=6, cutoff=_LEAST_ALIKE)
+    found.sort(key=lambda each: (_parts(each)[1] != name, not _parts(each)[1].startswith(name)))
+    found += [each for slip in alike for each in known if _parts(each)[1] == slip]
+    found.sort(key=lambda each: _parts(each)[0] != namespace)  # stable: first its own namespace
+    return list(dict.fromkeys(found))[:_MOST_SUGGESTIONS]
+
+
+def _parts(id: str) -> tuple[str, str]:
+    """Return the namespace, "" for none, and the name, both in small letters."""
+    namespace, _, name = id.lower().rpartition(":")
+    return namespace, name

@@ -1,0 +1,44 @@
+"""What a game of TextArena needs that is not here. Imports neither TextArena nor NLTK."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from gem_envs_games.textarena.listing import family_of
+
+__all__ = ["lacks"]
+
+
+def lacks(name: str, **_: object) -> tuple[str, str] | None:
+    """Return what keeps a game from being made here and what to do, or None."""
+    family = family_of(name)
+    if family.missing:
+        return "a TextArena that can run it", f"none: {family.missing}"
+    if sys.version_info < family.python:
+        needed = ".".join(map(str, family.python))
+        return f"Python {needed}", f"Python {needed} or newer"
+    absent = [each for each in family.corpora if not _is_here(each)]
+    if absent:
+        return f"the NLTK data {' and '.join(absent)}", (
+            f"python -m nltk.downloader {' '.join(absent)}"
+        )
+    return None
+
+
+def _is_here(corpus: str) -> bool:
+    return any(
+        list(folder.glob(f"*/{corpus}")) + list(folder.glob(f"*/{corpus}.zip"))
+        for folder in _folders()
+    )
+
+
+def _folders() -> Iterator[Path]:
+    """Yield the folders that NLTK searches."""
+    yield from map(Path, filter(None, os.environ.get("NLTK_DATA", "").split(os.pathsep)))
+    yield Path("~/nltk_data").expanduser()
+    for prefix in (sys.prefix, "/usr", "/usr/local"):
+        for folder in ("nltk_data", "share/nltk_data", "lib/nltk_data"):
+            yield Path(prefix, folder)
