@@ -59,13 +59,6 @@ class Published(gem.Env):
         return "over", 1, True, True, {"said": action}
 
 
-class Plain(gem.Env):
-    """Takes no arguments."""
-
-    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
-        return "plain", {}
-
-
 def test_an_environment_is_registered_under_a_bare_name() -> None:
     gem.register("sokoban", entry_point=f"{__name__}:Published")
 
@@ -130,24 +123,6 @@ def test_the_tool_wrapper_can_be_subclassed_and_says_what_to_use() -> None:
 
     with pytest.raises(BadArguments, match="python_tool"):
         Counting(Published(), [object()], max_tool_uses=2)
-
-
-@pytest.mark.parametrize(
-    ("id", "name"), [("old:Env", "use_mp"), ("old:Env", "verbose"), ("rg:old", "size")]
-)
-def test_an_argument_that_is_obsolete_is_ignored_with_a_warning(id: str, name: str) -> None:
-    gem.register(id, entry_point=Plain)
-
-    given: dict[str, Any] = {name: 3}
-    with pytest.warns(DeprecationWarning, match=f"{name!r} any longer"):
-        assert gem.make(id, **given).reset(seed=1)[0] == "plain"
-
-
-def test_a_size_is_obsolete_nowhere_else() -> None:
-    gem.register("old:Env", entry_point=Plain)
-
-    with pytest.raises(BadArguments, match="it takes no 'size'"):
-        gem.make("old:Env", size=3)
 
 
 def test_a_vector_takes_arguments_of_each_environment() -> None:
