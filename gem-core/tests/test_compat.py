@@ -18,7 +18,17 @@ def test_the_published_paths_have_the_published_names() -> None:
     factory = importlib.import_module("gem.wrappers.wrapper_factory")
 
     assert (core.Env, core.EnvWrapper) == (gem.Env, gem.Wrapper)
+    assert (core.ActType, core.ObsType) == (gem.Action, gem.Observation)
     assert callable(factory.get_wrapper_fns)
+
+
+def test_the_factory_has_every_wrapper_by_name() -> None:
+    factory = importlib.import_module("gem.wrappers.wrapper_factory").WRAPPER_FACTORY
+
+    assert set(factory) >= {"concat", "concat_chat", "episode_tracking"}
+    assert len(factory) == len(list(factory))
+    assert isinstance(factory["concat"](Published()), gem.Wrapper)
+    assert factory.get("concta") is None
 
 
 @pytest.mark.parametrize(

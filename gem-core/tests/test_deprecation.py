@@ -40,3 +40,8 @@ def test_the_warning_points_out_of_the_package() -> None:
 def test_both_sentences_are_shown() -> None:
     with pytest.warns(DeprecationWarning, match=r"^old= is gone\. Write new=\.$"):
         warn_deprecated("old= is gone.", instead="Write new=.")
+
+
+def test_code_without_a_module_is_warned_too() -> None:
+    with pytest.warns(DeprecationWarning, match="It is gone"):
+        exec("warn('It is gone.', instead='Leave it.')", {"warn": warn_deprecated})  # noqa: S102

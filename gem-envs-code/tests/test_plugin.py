@@ -95,7 +95,7 @@ def test_arguments_of_earlier_releases_pose_the_same_problems() -> None:
         pytest.skip(str(unavailable))
     rows = [{"task": "Double a number.", "checks": {"inputs": ["2\n"], "outputs": ["4\n"]}}]
     fields = {"question": "task", "tests": "checks"}
-    ignored = {"verbose": True, "max_workers": 5, "use_mp": True, "max_steps": 10}
+    ignored: dict[str, Any] = {"verbose": True, "max_workers": 5, "use_mp": True, "max_steps": 10}
 
     older = gem.make(
         "code:CodeContest", dataset=rows, question_key="task", test_key="checks", **ignored

@@ -91,7 +91,7 @@ ROWS = [
     {"prompt": "What is 1 + 1?", "solution": "2"},
     {"prompt": "What is 2 + 2?", "solution": "4"},
 ]
-KEYS = {"question_key": "prompt", "answer_key": "solution"}
+KEYS: dict[str, Any] = {"question_key": "prompt", "answer_key": "solution"}
 
 
 def test_arguments_of_earlier_releases_pose_the_same_problems() -> None:

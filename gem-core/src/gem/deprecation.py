@@ -25,7 +25,7 @@ def warn_deprecated(what: str, *, instead: str) -> None:
         DeprecationWarning,
         filename=caller.f_code.co_filename,
         lineno=caller.f_lineno,
-        module=names.get("__name__"),
+        module=names.get("__name__", "<unknown>"),  # for None Python says nothing at all
         registry=names.setdefault("__warningregistry__", {}),
     )
 
