@@ -80,7 +80,9 @@ def test_the_fields_that_are_given_beside_it_stay() -> None:
 
 @pytest.mark.parametrize(("old", "new"), [(True, "boxed"), (False, "answer")])
 def test_a_value_is_translated(old: bool, new: str) -> None:
-    assert shown(extract_boxed=old)["form"] == new
+    with pytest.warns(DeprecationWarning, match=f"Write form='{new}' in its place"):
+        env = gem.make("demo:Posed", extract_boxed=old)
+    assert env.reset()[1]["form"] == new
 
 
 @pytest.mark.parametrize("value", [3, "true", object(), float("nan")])

@@ -45,12 +45,14 @@ def _translate(
     if value is None:  # as if it were not given: the default of today stands
         warn_deprecated(f"{subject} takes no {name!r} any longer.", instead="Leave it out.")
         return
+    shown = "..."
     if now.values:
         value = _translated(name, value, now, subject)
-    wanted = f"{outer}={{{inner!r}: ...}}" if inner else f"{outer}=..."
+        shown = repr(value)
+    wanted = f"{outer}={{{inner!r}: {shown}}}" if inner else f"{outer}={shown}"
     warn_deprecated(
         f"{subject} takes {name!r} only as the name of an earlier release.",
-        instead=f"Write {wanted}",
+        instead=f"Write {wanted} in its place.",
     )
     if not inner:
         _refuse_twice(outer in current, name, wanted, subject)

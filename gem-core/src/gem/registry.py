@@ -374,7 +374,7 @@ def resolve(env: EnvLike) -> EnvSpec:
         if found.replaced_by is not None:
             warn_deprecated(
                 f"{found.id!r} is the id of an earlier release.",
-                instead=f"Use {found.replaced_by!r}, or it with other arguments.",
+                instead=f"Use {found.replaced_by!r}, with arguments where it shall differ.",
             )
         return found
     return env if isinstance(env, EnvSpec) else _described(env)
