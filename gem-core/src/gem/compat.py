@@ -14,21 +14,33 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from gem.content import Action as ActType
+from gem.content import Observation as ObsType
 from gem.env import Env
 from gem.errors import BadArguments
 from gem.registry import wrapper_spec
 from gem.targets import load_target
 from gem.wrapper import Wrapper
+from gem.wrappers.factory import WRAPPER_FACTORY
 
-__all__ = ["Env", "EnvWrapper", "ToolEnvWrapper", "find_spec", "get_wrapper_fns"]
+__all__ = [
+    "WRAPPER_FACTORY",
+    "ActType",
+    "Env",
+    "EnvWrapper",
+    "ObsType",
+    "ToolEnvWrapper",
+    "find_spec",
+    "get_wrapper_fns",
+]
 
 EnvWrapper = Wrapper
 """`gem.Wrapper` under its older name."""
 
 _MODULES = {
-    "gem.core": ("Env", "EnvWrapper"),
+    "gem.core": ("ActType", "Env", "EnvWrapper", "ObsType"),
     "gem.tools.tool_env_wrapper": ("ToolEnvWrapper",),
-    "gem.wrappers.wrapper_factory": ("get_wrapper_fns",),
+    "gem.wrappers.wrapper_factory": ("WRAPPER_FACTORY", "get_wrapper_fns"),
 }
 _REPLACED = {
     "gem.envs": 'Environments are made by id: gem.make("math:GSM8K"). `gem-env list` shows them, '

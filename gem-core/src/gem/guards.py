@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from gem import bridge
 from gem.content import Observation
+from gem.deprecation import warn_deprecated
 from gem.errors import BadArguments, EnvBusy, EnvClosed, EnvUsageError, ResetNeeded
 from gem.global_chance import GlobalChance
 from gem.seeding import key_seed
@@ -370,6 +371,7 @@ class _ResetForm(NamedTuple):
 
     takes_seed: bool
     options: frozenset[str] | None
+    names_tasks: bool  # `task`, and no other use for its older name `idx`
 
 
 def _reset_form(raw: Raw) -> _ResetForm:
@@ -379,6 +381,7 @@ def _reset_form(raw: Raw) -> _ResetForm:
     return _ResetForm(
         takes_seed="seed" in names or takes_any,
         options=None if takes_any else frozenset(names - {"seed"}),
+        names_tasks="task" in names and "idx" not in names,
     )
 
 
@@ -393,6 +396,8 @@ def _checked_options(cls: type, form: _ResetForm, options: dict[str, Any]) -> di
     """
     if "options" in options and (form.options is None or "options" not in form.options):
         options = _unpacked(cls, form, dict(options))
+    if "idx" in options and form.names_tasks:
+        options = _task_for_idx(options)
     unknown = () if form.options is None else sorted(options.keys() - form.options)
     if unknown:
         taken = " and ".join(["seed", *sorted(form.options or ())])
@@ -415,6 +420,16 @@ def _unpacked(cls: type, form: _ResetForm, options: dict[str, Any]) -> dict[str,
     if inner and form.options is None:  # what takes any keyword may hand the dict on as it is
         return {**options, "options": inner}
     return {**(inner or {}), **options}
+
+
+def _task_for_idx(options: dict[str, Any]) -> dict[str, Any]:
+    if "task" in options:
+        raise BadArguments(
+            "reset was given idx= and task=, two names for the number of one task. Leave idx= out.",
+            subject="reset",
+        )
+    warn_deprecated("reset takes idx= as the name of an earlier release.", instead="Write task=.")
+    return {("task" if name == "idx" else name): value for name, value in options.items()}
 
 
 def _enter_base_reset(env: AnyEnv, seed: int | None) -> int | None:
