@@ -99,7 +99,8 @@ class EnvSpec(_Provided):
     an episode counts as a success where its last `info` has no `"success"`. `fixed_start`
     declares that every seed starts alike, `winnable=False` that even a perfect player cannot
     succeed (`bound` is then the best return there is), `needs_luck` that some starts are only won
-    by a lucky guess. `wrappers` is the stack, innermost first.
+    by a lucky guess. `wrappers` is the stack, innermost first. `compat_kwargs` are arguments that
+    `gem.make(..., compat=True)` adds, so that it is as gem-llm's environment of this id was.
     """
 
     id: EnvId
@@ -113,6 +114,7 @@ class EnvSpec(_Provided):
     source: str = ""
     licence: str = ""
     wrappers: tuple[WrapperRef, ...] = ()
+    compat_kwargs: Mapping[str, Any] = {}
 
     @field_validator("kwargs")
     @classmethod
@@ -131,12 +133,15 @@ class EnvSpec(_Provided):
 class WrapperSpec(_Provided):
     """One wrapper. `layer` places it: tools inside observations inside prompts; "any" anywhere.
 
-    `rewrites_history` marks a wrapper whose observation is the whole prompt.
+    `rewrites_history` marks a wrapper whose observation is the whole prompt. `compat_target` takes
+    the target's place with `gem.make(..., compat=True)`, where gem-llm's wrapper of this id did
+    something else.
     """
 
     blocking: bool = True
     layer: Literal["tool", "observation", "prompt", "any"] = "any"
     rewrites_history: bool = False
+    compat_target: Target | None = None
 
 
 class ToolSpec(_Provided):
@@ -173,7 +178,8 @@ class PluginManifest(_Spec):
     """Everything one plugin provides. The value of its entry point in `gem.plugins.v1`.
 
     `hooks` are modules with pluggy implementations (see `gem.hooks`), imported only when
-    something is announced or the command line needs its commands.
+    something is announced or the command line needs its commands. `published` says where this
+    plugin has names of the published gem-llm: `{"gem.envs.math_env:MathEnv": "acme.old:MathEnv"}`.
     """
 
     name: PlainId
@@ -185,6 +191,7 @@ class PluginManifest(_Spec):
     adapters: tuple[AdapterSpec, ...] = ()
     executors: tuple[ExecutorSpec, ...] = ()
     hooks: tuple[str, ...] = ()
+    published: Mapping[Target, Target] = {}
 
     @model_validator(mode="after")
     def _ids_are_unique(self) -> PluginManifest:
