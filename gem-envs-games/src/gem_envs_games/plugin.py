@@ -204,6 +204,22 @@ def _served_wiki_game(id: str, target: str, server: str) -> EnvSpec:
     )
 
 
+_PUBLISHED = {
+    "crosswords": "CrosswordsEnv",
+    "fifteen_puzzle": "FifteenPuzzleEnv",
+    "game_2048": "Game2048Env",
+    "guess_the_number": "GuessTheNumberEnv",
+    "hangman": "HangmanEnv",
+    "mastermind": "MastermindEnv",
+    "minesweeper": "MinesweeperEnv",
+    "sokoban": "SokobanEnv",
+    "sudoku": "SudokuEnv",
+    "tower_of_hanoi": "TowerofHanoiEnv",
+    "word_search": "WordSearchEnv",
+    "wordle": "WordleEnv",
+}
+"""The modules of gem-llm's `gem.envs.game_env` and their classes."""
+
 plugin = PluginManifest(
     name="games",
     summary="Language games with verifiable outcomes.",
@@ -264,4 +280,8 @@ plugin = PluginManifest(
         _served_wiki_game("Kiwix-v0", "kiwix", "a kiwix-serve"),
         *TEXTARENA,
     ),
+    published={
+        f"gem.envs.game_env.{module}:{name}": f"gem_envs_games.gem_llm:{name}"
+        for module, name in _PUBLISHED.items()
+    },
 )
