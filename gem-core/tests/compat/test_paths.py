@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import inspect
 import random
+import runpy
 import subprocess
 import sys
 from collections.abc import Callable
@@ -38,6 +39,8 @@ from gem.compat.tracking import EpisodeTrackingWrapper
 from gem.compat.vectors import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from gem.content import Message, TextPart
 from gem.errors import BadArguments
+from gem.plugins import PluginRecord
+from gem.specs import PluginManifest
 
 envs: Any = importlib.import_module(f"{__name__.rpartition('.')[0]}.envs")
 
@@ -116,20 +119,38 @@ def test_a_path_of_a_pack_says_what_to_install_where_none_provides_it(
     assert not hasattr(module, "__path_hook__")
 
 
+SERVER = "gem.tools.search_engine.retrieval_server"  # no pack of ours provides it
+
+
 def test_a_pack_provides_a_published_path(install: Callable[..., Path]) -> None:
-    manifest = """\
+    manifest = f"""\
         from gem.specs import PluginManifest
 
-        names = {"gem.envs.math_env:MathEnv": "acme_math.old:MathEnv"}
-        plugin = PluginManifest(name="acme-math", published=names)
+        names = {{"{SERVER}:app": "acme_old.old:app", "{SERVER}:main": "acme_old.absent:main"}}
+        plugin = PluginManifest(name="acme-old", published=names)
         """
-    install("acme-math", manifest=manifest, files={"old.py": "class MathEnv:\n    pass\n"})
+    install("acme-old", manifest=manifest, files={"old.py": "app = 'an app'\n"})
     install("acme-broken", manifest="1 / 0")
-    module = importlib.import_module("gem.envs.math_env")
+    module = importlib.import_module(SERVER)
 
-    assert module.MathEnv.__module__ == "acme_math.old"
-    with pytest.raises(ImportError, match=r"'boxed_reward_fn' was asked.*it has MathEnv;"):
-        module.boxed_reward_fn  # noqa: B018
+    assert module.app == "an app"
+    with pytest.raises(ImportError, match=r"'search' was asked.*it has app, main;"):
+        module.search  # noqa: B018
+    with pytest.raises(ImportError, match=r"acme_old\.absent"):
+        module.main  # noqa: B018
+
+
+def test_the_module_of_a_server_can_be_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = "gem.tools.mcp_server.time_mcp"
+    manifest = PluginManifest(name="acme", published={f"{path}:main": "builtins:print"})
+    record = PluginRecord("acme", "acme", "1.0", "ok", manifest)
+    monkeypatch.setattr("gem.compat.provided.plugins", lambda: [record])
+    monkeypatch.delitem(sys.modules, path, raising=False)
+
+    runpy.run_module(path, run_name="__main__")
+    assert capsys.readouterr().out == "\n"
 
 
 def test_the_paths_cost_nothing_until_they_are_asked_for() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gem.errors import TargetError
 from gem.registry import plugins
 from gem.targets import load_target
 
@@ -17,7 +18,8 @@ __all__ = ["names_of"]
 def names_of(module: str) -> Callable[[str], Any]:
     """Return the `__getattr__` of a module of gem-llm, which finds its names in the packs.
 
-    Raises ImportError, with what to install, for a name that no installed pack provides.
+    Raises ImportError, with what to install, for a name that no installed pack provides or that
+    cannot be imported there.
     """
 
     def getter(name: str) -> Any:
@@ -26,7 +28,10 @@ def names_of(module: str) -> Callable[[str], Any]:
         target = _targets().get(f"{module}:{name}")
         if target is None:
             raise ImportError(_missing(module, name), name=module)
-        return load_target(target)
+        try:
+            return load_target(target)
+        except TargetError as error:  # most often an extra that is not installed
+            raise ImportError(str(error), name=module) from error
 
     return getter
 
