@@ -11,7 +11,9 @@ import pytest
 import gem
 from gem_envs_games.plugin import plugin
 
-PUBLISHED = {  # module, class, its arguments in order and their defaults
+PUBLISHED: dict[
+    str, tuple[str, dict[str, Any]]
+] = {  # module, class, its arguments in order and their defaults
     "crosswords": ("CrosswordsEnv", {"hardcore": False, "max_turns": 100, "num_words": 5}),
     "fifteen_puzzle": ("FifteenPuzzleEnv", {"max_turns": 20, "num_rows": 2}),
     "game_2048": ("Game2048Env", {"target_tile": 2048, "max_turns": 1000, "board_size": 4}),

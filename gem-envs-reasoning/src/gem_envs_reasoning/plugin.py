@@ -11,6 +11,8 @@ _REQUIRES = ("reasoning-gym==0.1.25",)
 _SOURCE = "generated from the seed by reasoning-gym 0.1.25"
 _LICENCE = "Apache-2.0; its NOTICE lists parts under MIT, acre is culled from code under GPL-3.0"
 
+_AS_THERE = {"answer_form": "boxed"}  # as its trainers' templates ask
+
 plugin = PluginManifest(
     name="reasoning",
     summary="Reasoning Gym's procedurally generated tasks.",
@@ -18,6 +20,7 @@ plugin = PluginManifest(
         EnvSpec(
             id="rg:composite",
             target="gem_envs_reasoning.composite:Composite",
+            compat_kwargs=_AS_THERE,
             summary="A weighted mix of Reasoning Gym's tasks.",
             requires=_REQUIRES,
             source=_SOURCE,
@@ -28,6 +31,7 @@ plugin = PluginManifest(
                 id=f"rg:{name}",
                 target="gem_envs_reasoning.task:Task",
                 kwargs={"name": name},
+                compat_kwargs=_AS_THERE,
                 summary=f"Reasoning Gym's {name.replace('_', ' ')}, of its category {category}.",
                 requires=_REQUIRES,
                 source=_SOURCE,
@@ -37,4 +41,7 @@ plugin = PluginManifest(
             for name in names
         ),
     ),
+    published={
+        "gem.envs.reasoning_gym:ReasoningGymEnv": "gem_envs_reasoning.gem_llm:ReasoningGymEnv",
+    },
 )

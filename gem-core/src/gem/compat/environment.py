@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from gem.compat.constants import TERMINAL_STATE
+from gem.compat.task_order import TaskOrder
 from gem.content import Observation
-from gem.seeding import stream
+from gem.env import Env
 from gem.step import Step
 from gem.wrapper import Wrapper
 
-__all__ = ["AsPublished"]
+__all__ = ["AsPublished", "answered"]
 
 
-class AsPublished(Wrapper):
+class AsPublished(TaskOrder, Wrapper):
     """Give flags, `info` and the order of tasks as gem-llm did; rewards stay what they are.
 
     - An episode that a limit of turns ends is truncated and terminated, and so is every episode
@@ -24,14 +25,17 @@ class AsPublished(Wrapper):
     - Over a finite set `reset()` takes the next task of an order in which every task comes once;
       then another order begins. `reset(seed)` begins one that the seed fixes, and
       `reset(task=i)` is not counted.
+
+    `seed` is what its first `reset()` begins with.
     """
 
     _writes_both = True
     _suffix: str | None = None
-    _key: int | None = None
-    _epoch: int = 0
-    _place: int = 0
-    _moved: dict[int, int]
+
+    def __init__(self, env: Env, seed: int | None = None) -> None:
+        super().__init__(env)
+        if seed is not None:
+            self.unwrapped._first_seed = seed
 
     @property
     def env_id(self) -> str | None:
@@ -62,8 +66,7 @@ class AsPublished(Wrapper):
             info["suffix"] = self._suffix
         is_over = step.terminated or step.truncated
         if is_over and self.env.single_turn:
-            info["correct"] = info.get("success", False)
-            return Step(TERMINAL_STATE, step.reward, True, True, info)
+            return answered(step._replace(info=info))
         # A format error in the last turn counts as the end of the turns; a success does not.
         is_last_turn = self.env.turn == self.env.max_turns
         at_limit = step.truncated or (is_last_turn and is_over and not info.get("success"))
@@ -74,28 +77,13 @@ class AsPublished(Wrapper):
         size = self.env.num_tasks
         if not size or options.get("task") is not None:
             return options
-        return {**options, "task": self._next_task(size)}
-
-    def _next_task(self, size: int) -> int:
         # The guards have put the seed of this reset, or one that `make` was given, on the base
         # environment; None means that the present order goes on.
         seed = self.unwrapped._first_seed
-        if seed is not None or self._key is None:
-            self._key = self.rng.getrandbits(63) if seed is None else seed
-            self._begin(epoch=0)
-        elif self._place == size:
-            self._begin(epoch=self._epoch + 1)
-        # One step of a shuffle of range(size), of which only the moved places are kept: an order
-        # of a million tasks costs what is drawn from it.
-        place = self._place
-        rng = stream("compat", self._key, self._epoch, place)
-        chosen = rng.randrange(place, size)
-        task = self._moved.get(chosen, chosen)
-        self._moved[chosen] = self._moved.pop(place, place)
-        self._place += 1
-        return task
+        return {**options, "task": self.next_task(size, seed, self.rng)}
 
-    def _begin(self, *, epoch: int) -> None:
-        self._epoch = epoch
-        self._place = 0
-        self._moved = {}
+
+def answered(step: Step) -> Step:
+    """Return the step that ends an episode of one turn as gem-llm gave it."""
+    info = {**step.info, "correct": step.info.get("success", False)}
+    return Step(TERMINAL_STATE, step.reward, True, True, info)
