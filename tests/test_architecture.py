@@ -246,7 +246,7 @@ def test_inside_core_imports_go_down_the_drawing() -> None:
 def test_core_uses_numpy_where_the_page_says() -> None:
     users = {room(module) for module, path in core_modules().items() if "numpy" in top_levels(path)}
 
-    assert users == {"vector", "returns"}
+    assert users == {"vector", "returns", "compat"}
 
 
 def test_every_distribution_says_which_systems_it_runs_on() -> None:

@@ -8,12 +8,9 @@ Importing this package costs nothing: each public name loads its module on first
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from importlib.machinery import ModuleSpec
-
     from gem.content import (
         Action,
         ImagePart,
@@ -50,6 +47,10 @@ if TYPE_CHECKING:
     from gem.wrapper import Wrapper
 
 __version__ = "0.1.0"
+
+# The import paths of gem-llm (`gem.core`, `gem.utils.parsing`) are modules in this folder. It is
+# last: Python looks there only for what it does not find here.
+__path__.append(f"{__path__[0]}/compat/gem_llm")
 
 _HOMES = {
     "gem.content": ("Action ImagePart Message Observation Part TextPart ToolCall ToolResult"),
@@ -140,19 +141,3 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-class _OlderPaths:
-    """Asked for a module that nothing else has found: it may be one of the published package."""
-
-    @staticmethod
-    def find_spec(name: str, *_: object) -> ModuleSpec | None:
-        if not name.startswith("gem."):
-            return None
-        import importlib
-
-        found: ModuleSpec | None = importlib.import_module("gem.compat").find_spec(name)
-        return found
-
-
-sys.meta_path.append(_OlderPaths)

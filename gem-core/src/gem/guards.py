@@ -234,13 +234,14 @@ def _leave(env: AnyEnv, phase: int) -> None:
 
 
 def _layer_step(cls: type, raw: Raw) -> Raw:
-    def step(self: AnyEnv, action: str) -> Step:
+    # A wrapper's step may take more than the action: gem-llm's for tools took `verbose`.
+    def step(self: AnyEnv, action: str, *more: Any, **options: Any) -> Step:
         if not isinstance(action, str):
             raise _not_text(cls, action)
         if not _enter_layer(self, cls, "step"):
-            return as_step(raw(self, action))
+            return as_step(raw(self, action, *more, **options))
         try:
-            return _leave_layer_step(self, raw(self, action))
+            return _leave_layer_step(self, raw(self, action, *more, **options))
         except BaseException:
             _end_episode(self)
             raise

@@ -86,6 +86,13 @@ plugin = PluginManifest(
             target="gem.wrappers.episode_tracking:EpisodeTracking",
             summary="Put the episode's return and length so far into info.",
             blocking=False,
+            compat_target="gem.compat.tracking:EpisodeTrackingWrapper",
+        ),
+        WrapperSpec(
+            id="compat",
+            target="gem.compat.environment:AsPublished",
+            summary="Give flags, info and the order of tasks as gem-llm did; see `compat=True`.",
+            blocking=False,
         ),
         WrapperSpec(
             id="record",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 import functools
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, Union, cast
@@ -57,8 +58,8 @@ __all__ = [
     "plugins",
     "policies",
     "policy_spec",
-    "provider",
     "print_envs",
+    "provider",
     "refresh",
     "register",
     "resolve",
@@ -66,6 +67,7 @@ __all__ = [
     "tool_spec",
     "tools",
     "versions",
+    "wants_compat",
     "wrapper_spec",
     "wrappers",
 ]
@@ -347,25 +349,46 @@ def make(
     *,
     seed: int | None = None,
     wrappers: Iterable[WrapperLike] = (),
+    compat: bool | None = None,
     **kwargs: Any,
 ) -> Env:
     """Build an environment with its wrappers, innermost first.
 
     `kwargs` override the spec's own and are checked against the target's signature. `seed`
     fixes the instance's run seed: its first `reset()` equals `reset(seed=seed)`. An older id, and
-    arguments of earlier releases that the spec lists, are taken with a DeprecationWarning. Raises
-    UnknownEnv, IdConflict, MissingRequirement, TargetError, BadArguments, WrapperOrderError.
+    arguments of earlier releases that the spec lists, are taken with a DeprecationWarning. With
+    `compat` it and its wrappers behave as those of the published gem-llm (docs/drop-in.md lists
+    how); None leaves that to the variable GEM_COMPAT, which holds for ids of installed packs.
+    Raises UnknownEnv, IdConflict, MissingRequirement, TargetError, BadArguments,
+    WrapperOrderError.
     """
     found, first_seed = resolve(env_id), checked_seed(seed, "make")
     kwargs = current_kwargs(kwargs, found.obsolete_kwargs, subject=found.id)
     check_requirements(found.requires, subject=found.id, of=provider("envs", found.id))
-    layers = [_layer(each) for each in (*found.wrappers, *_listed(wrappers))]
+    around = _listed(wrappers)
+    if wants_compat(compat, env_id):
+        # That room is above this one: it is found by its name, as what a plugin has is.
+        found = load_target("gem.compat.switch:as_published")(found)
+        around = list(map(load_target("gem.compat.switch:wrapper_as_published"), around))
+    layers = [_layer(each) for each in (*found.wrappers, *around)]
     _check_order(layers)
     made = _construct(found, _overridden(found.kwargs, kwargs) if kwargs else found.kwargs)
     made.unwrapped._first_seed = first_seed
     for layer in layers:
         made = _put_on(layer, made)
     return made
+
+
+def wants_compat(asked: bool | None, env: EnvLike = "") -> bool:
+    """Say whether something is to be as in gem-llm: as asked, or else as GEM_COMPAT=1 says.
+
+    The variable changes only what is named by an id, and nothing that the process registered:
+    a spec is the whole of what it describes, and a script's own environments are as it wrote them.
+    """
+    if asked is not None:
+        return asked
+    is_own = isinstance(env, str) and _full(env) in _local
+    return os.environ.get("GEM_COMPAT") == "1" and isinstance(env, str) and not is_own
 
 
 def _overridden(declared: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -118,7 +118,8 @@ class EnvSpec(_Provided):
 
     `probe` is a `module:function` that is called with `kwargs` and tells what an environment needs
     that is not here, beyond packages and data sets: a pair (what, remedy), or None. `gem-env list`
-    calls it, so its module imports nothing heavy.
+    calls it, so its module imports nothing heavy. `compat_kwargs` are arguments that
+    `gem.make(..., compat=True)` adds, so that it is as gem-llm's environment of this id was.
     """
 
     id: EnvId
@@ -135,6 +136,7 @@ class EnvSpec(_Provided):
     probe: Target | None = None
     obsolete_kwargs: Mapping[str, ObsoleteKwarg] = {}
     replaced_by: EnvId | None = None
+    compat_kwargs: Mapping[str, Any] = {}
 
     @field_validator("kwargs")
     @classmethod
@@ -153,12 +155,15 @@ class EnvSpec(_Provided):
 class WrapperSpec(_Provided):
     """One wrapper. `layer` places it: tools inside observations inside prompts; "any" anywhere.
 
-    `rewrites_history` marks a wrapper whose observation is the whole prompt.
+    `rewrites_history` marks a wrapper whose observation is the whole prompt. `compat_target` takes
+    the target's place with `gem.make(..., compat=True)`, where gem-llm's wrapper of this id did
+    something else.
     """
 
     blocking: bool = True
     layer: Literal["tool", "observation", "prompt", "any"] = "any"
     rewrites_history: bool = False
+    compat_target: Target | None = None
 
 
 class ToolSpec(_Provided):
@@ -195,7 +200,8 @@ class PluginManifest(_Spec):
     """Everything one plugin provides. The value of its entry point in `gem.plugins.v1`.
 
     `hooks` are modules with pluggy implementations (see `gem.hooks`), imported only when
-    something is announced or the command line needs its commands.
+    something is announced or the command line needs its commands. `published` says where this
+    plugin has names of the published gem-llm: `{"gem.envs.math_env:MathEnv": "acme.old:MathEnv"}`.
     """
 
     name: PlainId
@@ -207,6 +213,7 @@ class PluginManifest(_Spec):
     adapters: tuple[AdapterSpec, ...] = ()
     executors: tuple[ExecutorSpec, ...] = ()
     hooks: tuple[str, ...] = ()
+    published: Mapping[Target, Target] = {}
 
     @model_validator(mode="after")
     def _ids_are_unique(self) -> PluginManifest:

@@ -27,6 +27,7 @@ def _spec(id: str, summary: str, source: DataSource, **kwargs: float) -> EnvSpec
         id=id,
         target="gem_envs_code.problem:CodeProblem",
         kwargs={"source": given, **kwargs},
+        compat_kwargs={"format_error_reward": -0.1},
         summary=summary,
         requires=_REQUIRES,
         blocking=False,  # grading is awaited; what may wait, loading, is done by the constructor
@@ -110,4 +111,5 @@ plugin = PluginManifest(
             time_limit_s=10.0,  # some of the published solutions take seconds
         ),
     ),
+    published={"gem.envs.code_env:CodeEnv": "gem_envs_code.gem_llm:CodeEnv"},
 )

@@ -222,6 +222,22 @@ _OLDER = (
 )
 """Ids of earlier releases, with the sizes that training configurations name for them."""
 
+_PUBLISHED = {
+    "crosswords": "CrosswordsEnv",
+    "fifteen_puzzle": "FifteenPuzzleEnv",
+    "game_2048": "Game2048Env",
+    "guess_the_number": "GuessTheNumberEnv",
+    "hangman": "HangmanEnv",
+    "mastermind": "MastermindEnv",
+    "minesweeper": "MinesweeperEnv",
+    "sokoban": "SokobanEnv",
+    "sudoku": "SudokuEnv",
+    "tower_of_hanoi": "TowerofHanoiEnv",
+    "word_search": "WordSearchEnv",
+    "wordle": "WordleEnv",
+}
+"""The modules of gem-llm's `gem.envs.game_env` and their classes."""
+
 plugin = PluginManifest(
     name="games",
     summary="Language games with verifiable outcomes.",
@@ -283,4 +299,8 @@ plugin = PluginManifest(
         *TEXTARENA,
         *_OLDER,
     ),
+    published={
+        f"gem.envs.game_env.{module}:{name}": f"gem_envs_games.gem_llm:{name}"
+        for module, name in _PUBLISHED.items()
+    },
 )

@@ -179,4 +179,5 @@ plugin = PluginManifest(
     name="math",
     summary="Mathematical problems with verifiable answers.",
     envs=(*_GENERATED, *_TRAINING, *_EVALUATION),
+    published={"gem.envs.math_env:MathEnv": "gem_envs_math.gem_llm:MathEnv"},
 )

@@ -5,7 +5,8 @@ Knows nothing about where questions come from or how answers are compared.
 
 from __future__ import annotations
 
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from gem.content import Observation
 from gem.data import Table
@@ -36,7 +37,7 @@ class Asked(Env, Generic[Row]):
 
     max_turns = 1
     single_turn = True
-    shared = ("table",)
+    shared: ClassVar[Sequence[str]] = ("table",)
 
     def __init__(
         self, table: Table[Row], *, answer_form: AnswerForm, format_error_reward: float

@@ -155,4 +155,9 @@ plugin = PluginManifest(
             summary="Answers the questions of qa:Worlds-v0 by searching, from what it reads.",
         ),
     ),
+    published={
+        "gem.envs.qa_env:QaEnv": "gem_envs_qa.gem_llm:QaEnv",
+        "gem.utils.qa_em:em_check": "gem_envs_qa.gem_llm:em_check",
+        "gem.utils.qa_em:normalize_answer": "gem_envs_qa.gem_llm:normalize_answer",
+    },
 )

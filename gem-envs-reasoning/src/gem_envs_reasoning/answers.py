@@ -6,8 +6,9 @@ Takes time in proportion to the reply's length, whatever it holds.
 from __future__ import annotations
 
 from gem.parsing import find_boxed
+from gem.parsing.boxed import boxed
 
-__all__ = ["answer_in", "tagged"]
+__all__ = ["answer_in", "tagged", "written"]
 
 _OPEN, _CLOSE = "<answer>", "</answer>"
 
@@ -15,6 +16,16 @@ _OPEN, _CLOSE = "<answer>", "</answer>"
 def tagged(answer: str) -> str:
     """Write an answer as it is asked for."""
     return f"{_OPEN}{answer}{_CLOSE}"
+
+
+def written(answer: str, form: str) -> str:
+    r"""Write an answer in a form, "answer" or "boxed"; tags hold what no box can.
+
+    >>> written("4", "boxed"), written("4", "answer"), written("}", "boxed")
+    ('\\boxed{4}', '<answer>4</answer>', '<answer>}</answer>')
+    """
+    in_box = boxed(answer)
+    return in_box if form == "boxed" and answer_in(in_box) == answer else tagged(answer)
 
 
 def answer_in(reply: str) -> str | None:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from gem.errors import BadArguments
 from gem_envs_reasoning.library import Source, source
 from gem_envs_reasoning.listing import NAMES
-from gem_envs_reasoning.question import Question, Split
+from gem_envs_reasoning.question import AnswerForm, Question, Split
 
 __all__ = ["Composite", "Part"]
 
@@ -43,8 +43,9 @@ class Composite(Question):
         split: Split = "train",
         binary: bool = False,
         format_error_reward: float = 0.0,
+        answer_form: AnswerForm = "answer",
     ) -> None:
-        super().__init__(split, binary, format_error_reward)
+        super().__init__(split, binary, format_error_reward, answer_form)
         listed = [Part(name=name) for name in NAMES] if datasets is None else datasets
         self._parts = {part.name: part for part in listed}
         self._weights = [part.weight for part in listed]

@@ -36,8 +36,8 @@ def _check_names(name: str, config_class: Any, config: Mapping[str, Any]) -> Non
     if problems:
         allowed = ", ".join(sorted(each for each in known if each not in _OURS))
         raise BadArguments(
-            f"rg:{name} cannot be made: {'; '.join(problems)}. Besides level, split, binary and "
-            f"format_error_reward it takes {allowed or 'nothing'}.",
+            f"rg:{name} cannot be made: {'; '.join(problems)}. Besides level, split, binary, "
+            f"format_error_reward and answer_form it takes {allowed or 'nothing'}.",
             subject=f"rg:{name}",
             problems=problems,
         )

@@ -17,6 +17,8 @@ _OBSOLETE = {
 }
 """What these environments took in earlier releases."""
 
+_AS_THERE = {"answer_form": "boxed"}  # as its trainers' templates ask
+
 plugin = PluginManifest(
     name="reasoning",
     summary="Reasoning Gym's procedurally generated tasks.",
@@ -24,6 +26,7 @@ plugin = PluginManifest(
         EnvSpec(
             id="rg:composite",
             target="gem_envs_reasoning.composite:Composite",
+            compat_kwargs=_AS_THERE,
             summary="A weighted mix of Reasoning Gym's tasks.",
             requires=_REQUIRES,
             source=_SOURCE,
@@ -35,6 +38,7 @@ plugin = PluginManifest(
                 id=f"rg:{name}",
                 target="gem_envs_reasoning.task:Task",
                 kwargs={"name": name},
+                compat_kwargs=_AS_THERE,
                 summary=f"Reasoning Gym's {name.replace('_', ' ')}, of its category {category}.",
                 requires=_REQUIRES,
                 source=_SOURCE,
@@ -45,4 +49,7 @@ plugin = PluginManifest(
             for name in names
         ),
     ),
+    published={
+        "gem.envs.reasoning_gym:ReasoningGymEnv": "gem_envs_reasoning.gem_llm:ReasoningGymEnv",
+    },
 )

@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from gem.content import Observation
 from gem.env import Env
 from gem.errors import BadArguments, DataError
 from gem.step import Step
-from gem_envs_reasoning.answers import answer_in, tagged
+from gem_envs_reasoning.answers import answer_in, written
 from gem_envs_reasoning.library import INDICES, Item, Source
 
-__all__ = ["INSTRUCTION", "Question", "Split"]
+__all__ = ["INSTRUCTIONS", "AnswerForm", "Question", "Split"]
 
-INSTRUCTION = (
-    "Write your final answer, in the form that is asked for above, between <answer> and "
-    "</answer>. Only the last one is read."
-)
+AnswerForm = Literal["answer", "boxed"]
+
+INSTRUCTIONS: Mapping[AnswerForm, str] = {
+    "answer": (
+        "Write your final answer, in the form that is asked for above, between <answer> and "
+        "</answer>. Only the last one is read."
+    ),
+    "boxed": (
+        "Write your final answer, in the form that is asked for above, inside \\boxed{}. Only the "
+        "last one is read."
+    ),
+}
 
 Split = Literal["train", "eval"]
 
 _FIRST: dict[Split, int] = {"train": 0, "eval": INDICES // 2}
 _MOST_DRAWS = 100
-_UNREADABLE = "No answer was found. Expected one between <answer> and </answer>."
+_UNREADABLE: Mapping[AnswerForm, str] = {
+    "answer": "No answer was found. Expected one between <answer> and </answer>.",
+    "boxed": "No answer was found. Expected one inside \\boxed{}.",
+}
 
 
 class Question(Env):
@@ -31,7 +43,8 @@ class Question(Env):
 
     The reward is the task's score, between 0 and 1, and the episode is a success at exactly 1.0;
     with `binary` the reward is 1.0 or 0.0. An answer that is neither in `<answer>` nor in
-    `\boxed{}` pays `format_error_reward`. The indices of the split "train" are the lower half
+    `\boxed{}` pays `format_error_reward`; `answer_form` says for which of the two the prompt asks.
+    The indices of the split "train" are the lower half
     of all, those of "eval" the upper half: no item is in both.
     """
 
@@ -41,7 +54,13 @@ class Question(Env):
     shared: ClassVar[tuple[str, ...]] = ("_item",)
     _item: Item | None = None
 
-    def __init__(self, split: Split, binary: bool, format_error_reward: float) -> None:
+    def __init__(
+        self,
+        split: Split,
+        binary: bool,
+        format_error_reward: float,
+        answer_form: AnswerForm = "answer",
+    ) -> None:
         if not -1.0 <= format_error_reward <= 0.0:
             raise BadArguments(
                 f"format_error_reward={format_error_reward} was asked for. It must lie between "
@@ -53,9 +72,15 @@ class Question(Env):
                 f"split={split!r} was asked for. Choose 'train' or 'eval'.",
                 subject=type(self).__name__,
             )
+        if answer_form not in INSTRUCTIONS:
+            raise BadArguments(
+                f"answer_form={answer_form!r} was asked for. Choose 'answer' or 'boxed'.",
+                subject=type(self).__name__,
+            )
         self.split = split
         self.binary = binary
         self.format_error_reward = format_error_reward
+        self.answer_form = answer_form
         self.reward_range = (format_error_reward, 1.0)
         self.name, self.index = "", -1
 
@@ -63,7 +88,7 @@ class Question(Env):
         """Pose a question that `rng` draws, from the indices of the split."""
         item = self._drawn(self.rng, self.draw_source(self.rng))
         self.name, self.index, self._item = item.name, item.number, item
-        return f"{item.question}\n\n{INSTRUCTION}", self._facts()
+        return f"{item.question}\n\n{INSTRUCTIONS[self.answer_form]}", self._facts()
 
     def _drawn(self, rng: random.Random, source: Source) -> Item:
         for _ in range(_MOST_DRAWS):
@@ -85,7 +110,7 @@ class Question(Env):
                 "action_error": "format",
                 **self._facts(),
             }
-            return Step(_UNREADABLE, self.format_error_reward, True, False, info)
+            return Step(_UNREADABLE[self.answer_form], self.format_error_reward, True, False, info)
         item = self.item
         verdict = self.source_of(item.name).verdict(answer, item)
         is_right = verdict.score == 1.0
@@ -99,12 +124,12 @@ class Question(Env):
     def sample_action(self) -> str:
         """Return the solution of another question of the task: well formed, and right by luck."""
         other = self._drawn(self.sample_rng, self.source_of(self.name))
-        return tagged(other.solution or str(self.sample_rng.randrange(1_000)))
+        return written(other.solution or str(self.sample_rng.randrange(1_000)), self.answer_form)
 
     def solve(self) -> str | None:
         """Return a right answer; None for the tasks that have none on record."""
         solution = self.item.solution
-        return None if solution is None else tagged(solution)
+        return None if solution is None else written(solution, self.answer_form)
 
     @property
     def item(self) -> Item:

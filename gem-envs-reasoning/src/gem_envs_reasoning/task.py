@@ -6,7 +6,7 @@ import random
 from typing import Any, ClassVar
 
 from gem_envs_reasoning.library import Source, source
-from gem_envs_reasoning.question import Question, Split
+from gem_envs_reasoning.question import AnswerForm, Question, Split
 
 __all__ = ["Task"]
 
@@ -30,9 +30,10 @@ class Task(Question):
         split: Split = "train",
         binary: bool = False,
         format_error_reward: float = 0.0,
+        answer_form: AnswerForm = "answer",
         **config: Any,
     ) -> None:
-        super().__init__(split, binary, format_error_reward)
+        super().__init__(split, binary, format_error_reward, answer_form)
         self._source = source(name, level, config)
 
     def draw_source(self, rng: random.Random) -> Source:

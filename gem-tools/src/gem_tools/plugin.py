@@ -21,6 +21,7 @@ plugin = PluginManifest(
             summary="Let a policy run Python in a sandbox; calls earn a little.",
             blocking=False,
             layer="tool",
+            compat_target="gem_tools.gem_llm.python_code:python_tool",
         ),
         WrapperSpec(
             id="python_tool_no_int_reward",
@@ -28,6 +29,7 @@ plugin = PluginManifest(
             summary="Let a policy run Python in a sandbox.",
             blocking=False,
             layer="tool",
+            compat_target="gem_tools.gem_llm.python_code:python_tool_no_int_reward",
         ),
         WrapperSpec(
             id="search_tool",
@@ -35,6 +37,7 @@ plugin = PluginManifest(
             summary="Let a policy search an index or a server; calls earn a little.",
             blocking=False,
             layer="tool",
+            compat_target="gem_tools.gem_llm.search:search_tool",
         ),
         WrapperSpec(
             id="search_tool_no_int_reward",
@@ -42,6 +45,7 @@ plugin = PluginManifest(
             summary="Let a policy search an index or a server.",
             blocking=False,
             layer="tool",
+            compat_target="gem_tools.gem_llm.search:search_tool_no_int_reward",
         ),
     ),
     tools=(
@@ -63,4 +67,12 @@ plugin = PluginManifest(
         ),
     ),
     hooks=("gem_tools.sandbox.hooks", "gem_tools.search.hooks"),
+    published={
+        "gem.tools.mcp_server.time_mcp:app": "gem_tools.gem_llm.time_server:app",
+        "gem.tools.mcp_server.time_mcp:main": "gem_tools.gem_llm.time_server:main",
+        "gem.tools.mcp_tool:MCPTool": "gem_tools.gem_llm.mcp:MCPTool",
+        "gem.tools.python_code_tool:PythonCodeTool": "gem_tools.gem_llm.python_code:PythonCodeTool",
+        "gem.tools.search_tool:SearchTool": "gem_tools.gem_llm.search:SearchTool",
+        "gem.utils.sandbox:run_python": "gem_tools.gem_llm.python_code:run_python",
+    },
 )

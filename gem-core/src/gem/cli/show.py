@@ -192,7 +192,7 @@ def _page(facts: dict[str, Any]) -> str:
 def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     rows = [
         (facts.get("kind", "task"), facts["summary"]),
-        ("older id", f"use {facts['replaced_by']}" if facts["replaced_by"] else ""),
+        ("older id", f"use {facts['replaced_by']}" if facts.get("replaced_by") else ""),
         ("turns", _turns(facts)),
         ("rewards", _rewards(facts)),
         ("tasks", _known(facts.get("num_tasks"))),

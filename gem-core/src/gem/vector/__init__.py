@@ -17,3 +17,6 @@ __all__ = [
     "VectorStep",
     "make_vec",
 ]
+
+# The modules that gem-llm had here: see `gem.compat`.
+__path__.append(f"{__path__[0]}/../compat/gem_llm/vector")

@@ -12,7 +12,7 @@ from gem.backends import build
 from gem.deprecation import warn_deprecated
 from gem.env import Env
 from gem.errors import BadArguments
-from gem.registry import EnvLike, WrapperLike, make
+from gem.registry import EnvLike, WrapperLike, make, wants_compat
 from gem.specs import EnvSpec
 from gem.vector.base import AutoReset, VectorEnv
 
@@ -63,6 +63,8 @@ def make_vec(
       `gem.workers.WorkerPool`.
     - Plugins add others, each under its word: the manifest's `executors`.
 
+    `compat` is that of `gem.make`, for every environment, as any other of its arguments.
+
     `vec_kwargs` are further arguments of each environment; a seed in the first is that of the run,
     if there is no other. Older ways to say things: `env_ids` is `ids`, `async_mode` the backend
     "thread" or "sync", and `env0_kwargs`, `env1_kwargs` and so on are entries of `vec_kwargs`.
@@ -87,7 +89,7 @@ def make_vec(
     if async_mode is not None:
         backend = "thread" if async_mode else "sync"
     makers = [
-        EnvMaker(env, stack, {**kwargs, **each} if each else kwargs)
+        EnvMaker(env, stack, _with_switch(env, {**kwargs, **each} if each else kwargs))
         for env, each in zip(wanted, own, strict=True)
     ]
     vector: VectorEnv = build(
@@ -145,6 +147,12 @@ def _numbered(
         )
         own[place] = value
     return own, left
+
+
+def _with_switch(env: EnvLike, kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Write down what GEM_COMPAT says: another process is given a spec, and no id."""
+    is_on = "compat" not in kwargs and wants_compat(None, env)
+    return {**kwargs, "compat": True} if is_on else kwargs
 
 
 def _each(ids: EnvLike | Sequence[EnvLike], num_envs: int | None) -> list[EnvLike]:

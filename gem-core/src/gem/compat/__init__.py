@@ -1,0 +1,45 @@
+"""What code that was written for the published gem-llm finds here, and the switch `compat`.
+
+`gem.compat.gem_llm` is a folder of modules with its import paths; `gem` has that folder on its
+own path, so that `gem.utils.parsing` is found like any module. They only pass names on: what is
+behind them is in this package, or in the pack that the environment is of. `gem.make(...,
+compat=True)` is in `switch` and `environment`. Nothing else of core imports this package.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from gem.arguments import parameters
+from gem.env import Env
+from gem.registry import wants_compat, wrapper_spec
+from gem.targets import load_target
+from gem.wrapper import Wrapper
+
+__all__ = ["Env", "EnvWrapper", "get_wrapper_fns"]
+
+EnvWrapper = Wrapper
+"""`gem.Wrapper` under its older name."""
+
+
+def get_wrapper_fns(wrappers: str, tokenizer: Any = None) -> list[Callable[[Env], Env]]:
+    """Return what puts each of these wrappers on an environment, innermost first.
+
+    `wrappers` are names with commas between them, "" for none; those that take a tokenizer are
+    given it. With GEM_COMPAT=1 they are in the form that gem-llm had. Raises UnknownWrapper.
+
+    >>> [around] = get_wrapper_fns("concat")
+    """
+    names = [name.strip() for name in wrappers.split(",")]
+    return [_wrapper_fn(name, tokenizer) for name in names if name]
+
+
+def _wrapper_fn(name: str, tokenizer: Any) -> Callable[[Env], Env]:
+    spec = wrapper_spec(name)
+    published = spec.compat_target if wants_compat(None, spec.id) else None
+    target: Callable[..., Env] = load_target(published or spec.target)
+    # Not inspect.signature: on Python 3.10 it reads a class's __new__ before its __init__.
+    takes_tokenizer = any(parameter.name == "tokenizer" for parameter in parameters(target))
+    return functools.partial(target, **({"tokenizer": tokenizer} if takes_tokenizer else {}))

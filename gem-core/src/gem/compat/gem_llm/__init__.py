@@ -1,0 +1,1 @@
+"""The import paths of gem-llm, each a module that passes names on. See `gem.compat`."""

@@ -1,0 +1,1 @@
+"""`gem.envs`, as in gem-llm: a folder of modules."""

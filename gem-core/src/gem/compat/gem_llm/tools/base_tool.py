@@ -1,0 +1,7 @@
+"""`gem.tools.base_tool`, as in gem-llm."""
+
+from __future__ import annotations
+
+from gem.compat.tools import BaseTool
+
+__all__ = ["BaseTool"]

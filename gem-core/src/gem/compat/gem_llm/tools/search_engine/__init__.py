@@ -1,0 +1,1 @@
+"""`gem.tools.search_engine`, as in gem-llm: a folder of modules."""

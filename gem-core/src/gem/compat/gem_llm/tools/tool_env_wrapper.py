@@ -1,0 +1,7 @@
+"""`gem.tools.tool_env_wrapper`, as in gem-llm."""
+
+from __future__ import annotations
+
+from gem.compat.tools import ToolEnvWrapper
+
+__all__ = ["ToolEnvWrapper"]

@@ -1,0 +1,1 @@
+"""`gem.utils`, as in gem-llm: a folder of modules."""

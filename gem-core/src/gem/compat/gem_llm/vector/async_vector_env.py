@@ -1,0 +1,7 @@
+"""`gem.vector.async_vector_env`, as in gem-llm."""
+
+from __future__ import annotations
+
+from gem.compat.vectors import AsyncVectorEnv
+
+__all__ = ["AsyncVectorEnv"]

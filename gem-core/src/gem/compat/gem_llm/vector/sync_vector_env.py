@@ -1,0 +1,7 @@
+"""`gem.vector.sync_vector_env`, as in gem-llm."""
+
+from __future__ import annotations
+
+from gem.compat.vectors import SyncVectorEnv
+
+__all__ = ["SyncVectorEnv"]

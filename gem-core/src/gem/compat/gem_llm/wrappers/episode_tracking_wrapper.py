@@ -1,0 +1,7 @@
+"""`gem.wrappers.episode_tracking_wrapper`, as in gem-llm."""
+
+from __future__ import annotations
+
+from gem.compat.tracking import EpisodeTrackingWrapper
+
+__all__ = ["EpisodeTrackingWrapper"]

@@ -1,0 +1,58 @@
+"""Names of gem-llm that a pack provides here, found when they are asked for.
+
+Knows no pack: a plugin's manifest says what it provides (`published`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gem.errors import TargetError
+from gem.registry import plugins
+from gem.targets import load_target
+
+__all__ = ["names_of"]
+
+
+def names_of(module: str) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a module of gem-llm, which finds its names in the packs.
+
+    Raises ImportError, with what to install, for a name that no installed pack provides or that
+    cannot be imported there.
+    """
+
+    def getter(name: str) -> Any:
+        if name.startswith("__"):  # what Python's own machinery asks of any module
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        target = _targets().get(f"{module}:{name}")
+        if target is None:
+            raise ImportError(_missing(module, name), name=module)
+        try:
+            return load_target(target)
+        except TargetError as error:  # most often an extra that is not installed
+            raise ImportError(str(error), name=module) from error
+
+    return getter
+
+
+def _targets() -> dict[str, str]:
+    """Return where each of gem-llm's names is, of all installed packs."""
+    found: dict[str, str] = {}
+    for record in plugins():
+        if record.manifest is not None:
+            found.update(record.manifest.published)
+    return found
+
+
+def _missing(module: str, name: str) -> str:
+    provided = [path.partition(":")[2] for path in _targets() if path.startswith(f"{module}:")]
+    if provided:
+        return (
+            f"{name!r} was asked of {module!r}, a module of gem-llm. Here it has "
+            f"{', '.join(sorted(provided))}; docs/drop-in.md says what replaces the others."
+        )
+    return (
+        f"{name!r} was asked of {module!r}, a module of gem-llm that a pack provides here, and "
+        "none that is installed does. docs/drop-in.md says which to install."
+    )

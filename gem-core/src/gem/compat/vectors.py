@@ -1,0 +1,75 @@
+"""The classes of `gem.vector.*_vector_env`: vectors of ours, made as gem-llm's were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import Any
+
+from gem.env import Env
+from gem.errors import BadArguments
+from gem.vector import SyncVectorEnv as _Sync
+from gem.vector import ThreadVectorEnv, VectorEnv
+from gem.vector.base import AutoReset
+
+__all__ = ["AsyncVectorEnv", "AutoresetMode", "SyncVectorEnv", "VectorEnv"]
+
+
+class AutoresetMode(Enum):
+    """When an environment whose episode ended begins the next."""
+
+    NEXT_STEP = "NextStep"
+    SAME_STEP = "SameStep"
+
+
+_MODES: dict[AutoresetMode, AutoReset] = {
+    AutoresetMode.NEXT_STEP: "next_step",
+    AutoresetMode.SAME_STEP: "same_step",
+}
+
+
+class SyncVectorEnv(_Sync):
+    """`gem.make_vec(..., backend="sync")`, from functions that make its environments."""
+
+    def __init__(
+        self,
+        env_ids: Sequence[str],
+        env_fns: Sequence[Callable[[], Env]],
+        autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
+    ) -> None:
+        super().__init__(_checked(env_ids, env_fns), autoreset=_autoreset(autoreset_mode))
+        self.env_ids = list(env_ids)
+
+
+class AsyncVectorEnv(ThreadVectorEnv):
+    """`gem.make_vec(..., backend="thread")`, from functions that make its environments."""
+
+    def __init__(
+        self,
+        env_ids: Sequence[str],
+        env_fns: Sequence[Callable[[], Env]],
+        autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
+    ) -> None:
+        super().__init__(_checked(env_ids, env_fns), autoreset=_autoreset(autoreset_mode))
+        self.env_ids = list(env_ids)
+
+
+def _checked(env_ids: Sequence[str], env_fns: Sequence[Any]) -> Sequence[Any]:
+    if len(env_ids) != len(env_fns):
+        raise BadArguments(
+            f"A vector was given {len(env_ids)} ids and {len(env_fns)} functions that make "
+            "environments. Give one function for each id.",
+            subject="env_fns",
+        )
+    return env_fns
+
+
+def _autoreset(mode: str | AutoresetMode) -> AutoReset:
+    try:
+        return _MODES[AutoresetMode(mode)]
+    except ValueError:
+        known = ", ".join(repr(each.value) for each in AutoresetMode)
+        raise BadArguments(
+            f"autoreset_mode={mode!r} was asked for. There are {known}, and AutoresetMode's.",
+            subject="autoreset_mode",
+        ) from None

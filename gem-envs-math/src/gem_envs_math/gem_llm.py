@@ -1,0 +1,72 @@
+"""`MathEnv`: the class of gem-llm's `gem.envs.math_env`, over our data and grader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gem.compat.environment import answered
+from gem.compat.task_order import TaskOrder
+from gem.content import Observation
+from gem.data import DataSource
+from gem.step import Step
+from gem_envs_math.dataset_math import DatasetMath
+from gem_envs_math.judging import JUDGES
+
+__all__ = ["MathEnv"]
+
+
+class MathEnv(TaskOrder, DatasetMath):
+    r"""A problem of a data set, posed as it is written there, answered in a `\boxed{}`.
+
+    `dataset` is the table itself, or several by the name of their split; `dataset_name` is one of
+    the Hugging Face Hub. `reset()` takes every problem once before any again, in an order that
+    `seed` fixes; `reset(idx=i)` takes problem i. `use_mp` is ignored: answers are always graded
+    in other processes where that is needed.
+    """
+
+    def __init__(
+        self,
+        dataset_name: str | None = "",
+        split: str | None = None,
+        dataset: Any = None,
+        question_key: str = "problem",
+        answer_key: str = "answer",
+        seed: int = 0,
+        use_mp: bool = True,
+        **_: Any,
+    ) -> None:
+        if isinstance(dataset, Mapping):
+            dataset = dataset[split or "train"]
+            split = None
+        super().__init__(
+            data=dataset,
+            source=None if dataset is not None else DataSource(hub=dataset_name or None),
+            split=split,
+            fields={"question": question_key, "answer": answer_key},
+        )
+        self.seed = seed
+        self.begin(seed)
+
+    def reset(
+        self,
+        seed: int | None = None,
+        idx: int | None = None,
+        *,
+        task: int | None = None,
+        **options: Any,
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Pose problem `idx` (or `task`), or the next one."""
+        chosen = task if idx is None else idx
+        if chosen is None:
+            chosen = self.next_task(len(self.table), seed, self.rng)
+        _, info = super().reset(seed, task=chosen, **options)
+        return self.question(), info
+
+    def step(self, action: str) -> Step:
+        return answered(super().step(action))
+
+    @staticmethod
+    def check_correct(model_answer: str, gt_answer: str) -> bool:
+        """Say whether an answer is right."""
+        return JUDGES["math"](model_answer, str(gt_answer)).outcome == "right"
