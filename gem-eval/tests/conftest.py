@@ -231,7 +231,7 @@ def gem_env(variables: dict[str, str], tmp_path: Path) -> Run:
 
 
 class Asked(NamedTuple):
-    """One request as the server saw it."""
+    """One request as the server saw it. The names of headers are in lower case."""
 
     path: str
     headers: dict[str, str]
@@ -299,7 +299,8 @@ class Server:
             def do_POST(self) -> None:
                 length = int(self.headers["Content-Length"])
                 body = json.loads(self.rfile.read(length))
-                answer = server.next(Asked(self.path, dict(self.headers), body))
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                answer = server.next(Asked(self.path, headers, body))
                 if answer.hangs:
                     server.over.wait()
                 if answer.hangs or answer.drops:

@@ -104,7 +104,7 @@ def test_the_key_comes_from_the_environment(server: Any, monkeypatch: pytest.Mon
 
     ask(policy_at(server.url))
 
-    assert server.asked[0].headers["Authorization"] == f"Bearer {KEY}"
+    assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
 
 
 def test_the_key_may_be_in_another_variable(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,13 +112,13 @@ def test_the_key_may_be_in_another_variable(server: Any, monkeypatch: pytest.Mon
 
     ask(policy_at(server.url, api_key_env="MY_KEY"))
 
-    assert server.asked[0].headers["Authorization"] == f"Bearer {KEY}"
+    assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
 
 
 def test_a_local_server_needs_no_key(server: Any) -> None:
     ask(policy_at(server.url))
 
-    assert "Authorization" not in server.asked[0].headers
+    assert "authorization" not in server.asked[0].headers
 
 
 @pytest.mark.parametrize("status", [401, 500, 200])

@@ -22,12 +22,11 @@ from gem.errors import BadArguments
 from gem.seeding import stream
 from gem_eval.errors import PolicyError
 from gem_eval.policies.chat_api import MalformedReplyError, read_reply, request_body, request_path
+from gem_eval.policies.server import Answer, NoAnswerError, Server, SilentError, TooLongError
 
 __all__ = ["Backoff", "OpenAIPolicy", "retry_after_s"]
 
 _ARGUMENT = re.compile(r"(?P<model>.+?)@(?P<url>https?://.+)", re.DOTALL)
-_LOOPBACK = re.compile(r"localhost|127\.\d+\.\d+\.\d+|::1")
-_ERROR_BYTES = 64 * 1024
 _SHOWN = 300
 
 
@@ -102,12 +101,15 @@ class OpenAIPolicy:
         )
         self._max_tokens, self._extra = max_tokens, dict(extra or {})
         self._max_retries, self._backoff = max_retries, Backoff(backoff_s, max_backoff_s)
-        self._timeout = httpx.Timeout(
-            read_timeout_s, connect=connect_timeout_s, pool=None, write=read_timeout_s
-        )
-        self._total_timeout_s, self._max_bytes = total_timeout_s, max_reply_bytes
+        self._read_timeout_s, self._total_timeout_s = read_timeout_s, total_timeout_s
         self._key = _key(api_key_env)
-        self._client: httpx.AsyncClient | None = None
+        self._server = Server(
+            self.base_url,
+            key=self._key,
+            connect_timeout_s=connect_timeout_s,
+            read_timeout_s=read_timeout_s,
+            max_reply_bytes=max_reply_bytes,
+        )
         self._is_down = False
 
     async def __call__(self, request: Request) -> Reply:
@@ -131,9 +133,7 @@ class OpenAIPolicy:
 
     async def aclose(self) -> None:
         """Close the connections. A later request opens new ones."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aclose()
+        await self._server.aclose()
 
     @property
     def _at(self) -> str:
@@ -165,56 +165,30 @@ class OpenAIPolicy:
 
     async def _attempt(self, path: str, content: bytes) -> bytes:
         try:
-            async with self._http().stream("POST", self.base_url + path, content=content) as reply:
-                self._is_down = False
-                return await self._taken(reply)
-        except (httpx.ReadTimeout, httpx.WriteTimeout) as error:
+            answer = await self._server.post(path, content)
+        except SilentError as error:
             raise PolicyError(
                 f"{self._at} accepted the request and went silent for more than "
-                f"{self._timeout.read:g} s. Check the server, or raise read_timeout_s."
+                f"{self._read_timeout_s:g} s. Check the server, or raise read_timeout_s."
             ) from error
-        except httpx.TransportError as error:
-            what = self._shown(str(error)) or type(error).__name__
-            raise _UnreachableError(f"{self._at} gave no answer: {what}") from error
+        except TooLongError as error:
+            raise PolicyError(f"{self._at} {error}") from error
+        except NoAnswerError as error:
+            raise _UnreachableError(
+                f"{self._at} gave no answer: {self._shown(str(error))}"
+            ) from error
+        self._is_down = False
+        return self._taken(answer)
 
-    async def _taken(self, reply: httpx.Response) -> bytes:
-        status = reply.status_code
+    def _taken(self, answer: Answer) -> bytes:
+        status = answer.status
         if status == 200:
-            return await self._body(reply)
-        said = self._shown(await _beginning(reply))
-        text = f"{self._at} answered {status}: {said or reply.reason_phrase}"
+            return answer.body
+        said = self._shown(answer.body.decode("utf-8", "replace"))
+        text = f"{self._at} answered {status}: {said or answer.reason}"
         if status == 429 or status >= 500:
-            raise _RetryableError(text, retry_after_s(reply.headers.get("retry-after")))
+            raise _RetryableError(text, retry_after_s(answer.headers.get("retry-after")))
         raise PolicyError(f"{text}. {_advice(status)}")
-
-    async def _body(self, reply: httpx.Response) -> bytes:
-        if reply.headers.get("content-encoding", "identity") != "identity":
-            raise PolicyError(f"{self._at} compressed its reply, which was not asked for.")
-        body = bytearray()
-        async for chunk in reply.aiter_raw():
-            body += chunk
-            if len(body) > self._max_bytes:
-                raise PolicyError(
-                    f"{self._at} sent more than {self._max_bytes} bytes in one reply. Check the "
-                    "server, or raise max_reply_bytes."
-                )
-        return bytes(body)
-
-    def _http(self) -> httpx.AsyncClient:
-        if self._client is None:
-            headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
-            if self._key:
-                headers["Authorization"] = f"Bearer {self._key}"
-            host = httpx.URL(self.base_url).host
-            self._client = httpx.AsyncClient(
-                headers=headers,
-                timeout=self._timeout,
-                # The run's own concurrency is the limit.
-                limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
-                # A proxy cannot reach this machine's own servers.
-                trust_env=not _LOOPBACK.fullmatch(host),
-            )
-        return self._client
 
     def _shown(self, text: str) -> str:
         """Return text of the server's as one short line, the key taken out before it is cut."""
@@ -273,16 +247,6 @@ def retry_after_s(header: str | None) -> float | None:
         return max(0.0, date.timestamp() - time.time())
     except (ValueError, TypeError, OverflowError):
         return None
-
-
-async def _beginning(reply: httpx.Response) -> str:
-    """Return the first of an error's text."""
-    body = bytearray()
-    async for chunk in reply.aiter_raw():
-        body += chunk
-        if len(body) > _ERROR_BYTES:
-            break
-    return body[:_ERROR_BYTES].decode("utf-8", "replace")
 
 
 def _advice(status: int) -> str:
