@@ -20,7 +20,7 @@ from gem.content import Action, TextPart, ToolCall, ToolResult, observation_text
 from gem.conversation import Reply, Request, Usage
 from gem.env import Env
 from gem.episode import Episode
-from gem.errors import BadArguments, EnvUsageError, UnknownEnv
+from gem.errors import BadArguments, EnvUsageError, ModelLengthError, UnknownEnv
 from gem.planning import Assignment, plan_episodes
 from gem.replaying import replay
 from gem.rollouts import rollout
@@ -394,6 +394,36 @@ def test_an_error_of_the_policy_is_no_wrong_answer(policy: Any, error: str) -> N
     assert episode.stop_reason == "policy_error"
     assert episode.success is None
     assert (episode.error or "").startswith(error)
+
+
+def test_a_prompt_beyond_the_models_context_is_unsolved_and_no_error() -> None:
+    asked = []
+
+    async def short_of_memory(request: Request) -> str:
+        asked.append(request.turn)
+        if request.turn == 1:
+            raise ModelLengthError("The prompt is too long.")
+        return "neither"
+
+    episode = run_one(short_of_memory, env_kwargs={"limit": 9}, policy_retries=3)
+
+    assert asked == [0, 1]  # the same prompt is as long when it is sent again
+    assert (episode.stop_reason, episode.error, episode.is_error) == ("model_length", None, False)
+    assert (len(episode.turns), episode.truncated, episode.success) == (1, True, False)
+    assert gem.replay(episode).state == "same"
+
+
+def test_what_was_reached_before_the_models_context_ended_is_not_solved() -> None:
+    def silent(request: Request) -> str:
+        raise ModelLengthError("The prompt is too long.")
+
+    generous = EnvSpec(id="demo:Generous", target="here:Slow", success_return=0.0)
+    gem.register(generous, Slow)
+
+    episode = run_one(silent, "demo:Generous")
+
+    assert (episode.turns, episode.success) == ((), False)
+    assert gem.replay(episode).state == "same"
 
 
 def test_a_policy_that_is_too_slow_is_an_error() -> None:

@@ -184,7 +184,7 @@ def test_a_server_is_evaluated_and_its_tokens_counted(
     [result] = found.summary.results
     assert result.tokens is not None
     assert (result.tokens.prompt, result.tokens.completion) == (20 * 11, 20 * 5)
-    assert {asked.headers["Authorization"] for asked in server.asked} == {
+    assert {asked.headers["authorization"] for asked in server.asked} == {
         "Bearer sk-0123456789abcdef"
     }
     written = b"".join(path.read_bytes() for path in found.path.iterdir())

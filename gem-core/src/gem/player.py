@@ -22,7 +22,7 @@ from gem.conversation import Policy, PolicyAnswer, Reply, Request, Usage, as_rep
 from gem.counting import RolloutStats
 from gem.deadlines import Abandon, LateError, Limit, Watch
 from gem.episode import Episode, StopReason
-from gem.errors import text_of
+from gem.errors import ModelLengthError, text_of
 from gem.planning import Assignment
 from gem.scene import Scene
 from gem.stages import Stage, StagedEnv, StoppedError
@@ -142,7 +142,11 @@ class Player:
             request = scene.request(*hints)
             if request is None:
                 break
-            reply, text = await self._ask(request)
+            try:
+                reply, text = await self._ask(request)
+            except ModelLengthError:
+                scene.exceed_model_length()
+                break
             answered = time.perf_counter()
             self._refuse_if_late(answered)
             step = env.step(scene.act(reply, text, answered - before))
@@ -180,6 +184,8 @@ class Player:
                 if tried == retries:
                     raise
                 self._count_late()
+            except ModelLengthError:
+                raise  # the same prompt is as long the next time
             except (Exception, SystemExit, asyncio.CancelledError) as error:
                 if tried == retries or isinstance(error, asyncio.CancelledError):
                     raise StoppedError("policy_error", text_of(error)) from error
