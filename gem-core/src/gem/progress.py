@@ -34,16 +34,24 @@ class Progress:
     counts are of the time since it was entered, latencies of all that the stats have counted. On
     a terminal the loop redraws one line four times a second, with `note` at its end, and removes
     it when left; what is printed meanwhile goes above it. Elsewhere (a file, a pipe, TERM=dumb) a
-    plain line is written every `log_every_s` seconds. Raises MissingRequirement without rich.
+    plain line is written every `log_every_s` seconds. What `alert` returns, where it is not
+    empty, is said before all other figures but the first. Raises MissingRequirement without rich.
     """
 
     def __init__(
-        self, stats: RolloutStats, *, total: int, finished: int = 0, log_every_s: float = 10.0
+        self,
+        stats: RolloutStats,
+        *,
+        total: int,
+        finished: int = 0,
+        log_every_s: float = 10.0,
+        alert: Callable[[], str] | None = None,
     ) -> None:
         check_requirements(("rich>=13.7",), subject="progress=True")
         self.note = ""
         self._stats, self._total, self._finished = stats, total, finished
         self._log_every_s = log_every_s
+        self._alert = alert
 
     def __enter__(self) -> Progress:
         self._since = time.perf_counter()
@@ -77,6 +85,9 @@ class Progress:
         elapsed_s = time.perf_counter() - self._since
         ended = self._finished + done["episodes"]
         yield f"{ended}/{self._total} episodes"
+        alert = self._alert() if self._alert is not None else ""
+        if alert:
+            yield alert
         if done["episodes"]:
             rate = done["episodes"] / elapsed_s
             yield f"{_short(rate)}/s"

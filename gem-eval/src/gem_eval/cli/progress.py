@@ -22,7 +22,9 @@ def progress(job: Job, *, hidden: bool) -> Iterator[Callable[[Episode], None] | 
     if hidden:
         yield None
         return
-    with Progress(job.stats, total=job.total, finished=job.finished) as shown:
+    with Progress(
+        job.stats, total=job.total, finished=job.finished, alert=lambda: one_line(job.state)
+    ) as shown:
 
         def on_episode(episode: Episode) -> None:
             shown.note = one_line(f"{episode.env_id} {episode.policy}")

@@ -74,9 +74,8 @@ class Server:
         self._headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
         if key:
             self._headers["Authorization"] = f"Bearer {key}"
-        self._timeout = httpx.Timeout(
-            read_timeout_s, connect=connect_timeout_s, pool=None, write=read_timeout_s
-        )
+        self._connect_timeout_s = connect_timeout_s
+        self._timeout = self._reading_for(read_timeout_s)
         self._max_bytes = max_reply_bytes
         self._opened: dict[asyncio.AbstractEventLoop, _Opened] = {}
         self._pid = os.getpid()
@@ -89,9 +88,7 @@ class Server:
         `read_timeout_s` is for this request alone. Raises NoAnswerError, SilentError, TooLongError.
         """
         client = await self._client()
-        timeout = self._timeout
-        if read_timeout_s is not None:
-            timeout = httpx.Timeout(timeout, read=read_timeout_s)
+        timeout = self._timeout if read_timeout_s is None else self._reading_for(read_timeout_s)
         try:
             async with client.stream(
                 "POST", self.url + path, content=content, timeout=timeout
@@ -131,6 +128,9 @@ class Server:
                 with suppress(RuntimeError):  # it ended in this very moment
                     closing = asyncio.run_coroutine_threadsafe(each.holder.aclose(), loop)
                     await asyncio.wrap_future(closing)
+
+    def _reading_for(self, read_timeout_s: float) -> httpx.Timeout:
+        return httpx.Timeout(read_timeout_s, connect=self._connect_timeout_s, pool=None)
 
     async def _client(self) -> httpx.AsyncClient:
         self._leave_those_of_the_parent()
