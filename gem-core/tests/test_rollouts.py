@@ -555,6 +555,21 @@ def test_an_episode_too_long_for_its_policy_is_the_policys_error() -> None:
     )
 
 
+def test_what_a_late_policy_waits_for_is_in_the_error() -> None:
+    class Waiting:
+        state = "waiting 3 of 600 s for a server"
+
+        async def __call__(self, request: Request) -> str:
+            return await never(request)
+
+    episode = run_one(Waiting(), episode_timeout_s=0.01)
+
+    assert episode.error == (
+        "TimeoutError: the episode did not end within 0.01 s; it waited for the policy "
+        "(waiting 3 of 600 s for a server)"
+    )
+
+
 @pytest.mark.parametrize("env", ["demo:Slow", "demo:Hanging"])
 def test_an_episode_too_long_for_its_environment_is_a_step_timeout(env: str) -> None:
     waits = {"demo:Slow": "30", "demo:Hanging": "hang"}
