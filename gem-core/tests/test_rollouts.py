@@ -20,7 +20,7 @@ from gem.content import Action, TextPart, ToolCall, ToolResult, observation_text
 from gem.conversation import Reply, Request, Usage
 from gem.env import Env
 from gem.episode import Episode
-from gem.errors import BadArguments, EnvUsageError, UnknownEnv
+from gem.errors import BadArguments, EnvUsageError, ModelLengthError, UnknownEnv
 from gem.planning import Assignment, plan_episodes
 from gem.replaying import replay
 from gem.rollouts import rollout
@@ -396,6 +396,36 @@ def test_an_error_of_the_policy_is_no_wrong_answer(policy: Any, error: str) -> N
     assert (episode.error or "").startswith(error)
 
 
+def test_a_prompt_beyond_the_models_context_is_unsolved_and_no_error() -> None:
+    asked = []
+
+    async def short_of_memory(request: Request) -> str:
+        asked.append(request.turn)
+        if request.turn == 1:
+            raise ModelLengthError("The prompt is too long.")
+        return "neither"
+
+    episode = run_one(short_of_memory, env_kwargs={"limit": 9}, policy_retries=3)
+
+    assert asked == [0, 1]  # the same prompt is as long when it is sent again
+    assert (episode.stop_reason, episode.error, episode.is_error) == ("model_length", None, False)
+    assert (len(episode.turns), episode.truncated, episode.success) == (1, True, False)
+    assert gem.replay(episode).state == "same"
+
+
+def test_what_was_reached_before_the_models_context_ended_is_not_solved() -> None:
+    def silent(request: Request) -> str:
+        raise ModelLengthError("The prompt is too long.")
+
+    generous = EnvSpec(id="demo:Generous", target="here:Slow", success_return=0.0)
+    gem.register(generous, Slow)
+
+    episode = run_one(silent, "demo:Generous")
+
+    assert (episode.turns, episode.success) == ((), False)
+    assert gem.replay(episode).state == "same"
+
+
 def test_a_policy_that_is_too_slow_is_an_error() -> None:
     async def slow(request: Request) -> str:
         await asyncio.sleep(30)
@@ -522,6 +552,21 @@ def test_an_episode_too_long_for_its_policy_is_the_policys_error() -> None:
     assert episode.stop_reason == "policy_error"
     assert episode.error == (
         "TimeoutError: the episode did not end within 0.01 s; it waited for the policy"
+    )
+
+
+def test_what_a_late_policy_waits_for_is_in_the_error() -> None:
+    class Waiting:
+        state = "waiting 3 of 600 s for a server"
+
+        async def __call__(self, request: Request) -> str:
+            return await never(request)
+
+    episode = run_one(Waiting(), episode_timeout_s=0.01)
+
+    assert episode.error == (
+        "TimeoutError: the episode did not end within 0.01 s; it waited for the policy "
+        "(waiting 3 of 600 s for a server)"
     )
 
 

@@ -85,7 +85,9 @@ class Policy(Protocol):
     """Anything that can be called with a request. A coroutine function is the usual form.
 
     Optional attributes: `name` (for logs), `wants` (a collection of "sample", "solution"),
-    and `aclose` (a coroutine that frees what the policy holds).
+    `state` (what it waits for beside answers, in one line: a late episode's error has it), and
+    `aclose` (a coroutine that frees what the policy holds). A policy whose prompt does not
+    fit the model raises `gem.errors.ModelLengthError`: its episode ends as `model_length`.
     """
 
     def __call__(self, request: Request) -> Awaitable[PolicyAnswer] | PolicyAnswer: ...

@@ -49,12 +49,17 @@ StopReason = Literal[
     "truncated",
     "max_turns",
     "max_tokens",
+    "model_length",
     "env_error",
     "step_timeout",
     "worker_lost",
     "policy_error",
 ]
-"""Why an episode ended: by its task, by its own limit, by a limit of the run, or by an error."""
+"""Why an episode ended: by its task, by its own limit, by a limit of the run, or by an error.
+
+`max_tokens` is a limit of the run on tokens, `model_length` the end of the model's own context,
+which its server tells; it counts as a failure to solve the task.
+"""
 
 _CHUNK = 64 * 1024
 _ERRORS = frozenset({"env_error", "step_timeout", "worker_lost", "policy_error"})

@@ -135,6 +135,10 @@ class Scene:
         elif max_turns is not None and len(self._tape) >= max_turns:
             self._end("max_turns")
 
+    def exceed_model_length(self) -> None:
+        """End the episode, unsolved, because its prompt does not fit the model's context."""
+        self.stop_reason, self._success = "model_length", False
+
     def _end(self, reason: StopReason) -> None:
         self.stop_reason = reason
         total = self._tape.total

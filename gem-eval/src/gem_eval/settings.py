@@ -40,7 +40,16 @@ Policies = PolicyLike | Iterable[PolicyLike]
 Envs = EnvLike | Iterable[EnvLike]
 
 Positive = Annotated[int, Field(ge=1)]
-_FREE = frozenset({"concurrency", "backend", "num_workers", "backend_options"})
+_FREE = frozenset(
+    {
+        "concurrency",
+        "backend",
+        "num_workers",
+        "backend_options",
+        "wait_for_server_s",
+        "max_refusals",
+    }
+)
 _WILD = frozenset("*?[")
 
 
@@ -72,6 +81,8 @@ class Settings(BaseModel):
     backend: str = "inline"
     num_workers: Positive | None = None
     backend_options: Mapping[str, Any] = {}
+    wait_for_server_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    max_refusals: Positive = 5
 
 
 def settings_from(given: Mapping[str, Any]) -> Settings:

@@ -18,7 +18,12 @@ else:
 
 __all__ = ["arguments", "read_config"]
 
-_RENAMED = {"policy": "policies", "step_timeout": "step_timeout_s", "workers": "num_workers"}
+_RENAMED = {
+    "policy": "policies",
+    "step_timeout": "step_timeout_s",
+    "wait_for_server": "wait_for_server_s",
+    "workers": "num_workers",
+}
 _JSON = ("env_kwargs", "policy_kwargs", "backend_options")
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "envs": (str, list),
@@ -35,6 +40,9 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "workers": (int,),
     "backend-options": (dict,),
     "step-timeout": (int, float),
+    "wait-for-server": (int, float),
+    "max-refusals": (int,),
+    "fail-on-error": (bool,),
     "out": (str,),
     "json": (bool,),
 }
