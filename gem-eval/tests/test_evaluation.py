@@ -321,10 +321,54 @@ def test_going_on_with_a_finished_run_runs_nothing(run: Callable[..., Evaluation
     assert (seen, again.summary) == ([], found.summary)
 
 
-def test_an_episode_that_ended_by_an_error_is_finished(run: Callable[..., Evaluation]) -> None:
+class Absent(Mine):
+    """A server that is away, but for its first `limit` requests."""
+
+    def __call__(self, request: Request) -> str:
+        self.left -= 1
+        if self.left < 0:
+            raise ConnectionError("nobody is there")
+        return r"\boxed{8}"
+
+
+def test_what_a_server_lost_is_run_again_when_it_is_back(
+    run: Callable[..., Evaluation],
+) -> None:
+    expected = fingerprints(run("expected", policies=Mine(), max_turns=1).path)
+    found = run(policies=Absent(9), max_turns=1)
+    assert (found.summary.errors, found.summary.retried) == (11, 0)
+    first_tries = found.folder.episodes_path.read_bytes()
+
+    again = gem_eval.resume(found.path, policies=Mine())
+
+    assert (again.summary.episodes, again.summary.errors, again.summary.retried) == (20, 0, 11)
+    assert {each.error for each in again.episodes()} == {None}
+    assert sorted(each.fingerprint() for each in again.episodes()) == sorted(expected.values())
+    assert found.folder.episodes_path.read_bytes().startswith(first_tries)
+
+
+def test_a_second_try_that_is_interrupted_loses_and_repeats_nothing(
+    run: Callable[..., Evaluation],
+) -> None:
+    expected = fingerprints(run("expected", policies=Mine(), max_turns=1).path)
+    path = run(policies=Absent(9), max_turns=1, concurrency=1).path
+    with pytest.raises(KeyboardInterrupt):
+        gem_eval.resume(path, policies=Mine(4))
+
+    again = gem_eval.resume(path, policies=Mine())
+
+    assert (again.summary.episodes, again.summary.errors, again.summary.retried) == (20, 0, 11)
+    assert sorted(each.fingerprint() for each in again.episodes()) == sorted(expected.values())
+    assert len(list(read_episodes(again.folder.episodes_path))) == 20 + 11
+
+
+def test_an_error_that_stays_is_counted_once(run: Callable[..., Evaluation]) -> None:
     found = run(envs="tiny:Broken", policies="random")
 
-    assert gem_eval.resume(found.path).summary == found.summary
+    again = gem_eval.resume(found.path).summary
+
+    assert (again.episodes, again.errors) == (20, found.summary.errors)
+    assert again.retried == found.summary.errors
 
 
 def test_a_run_killed_before_its_first_episode_goes_on(run: Callable[..., Evaluation]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from gem.episode import Episode, read_episodes
+from gem.episode import Episode, read_last_tries
 from gem.registry import WrapperLike
 from gem_eval import job
 from gem_eval.errors import EvalError
@@ -44,8 +44,11 @@ class Evaluation:
         return self.folder.record.settings
 
     def episodes(self) -> Iterator[Episode]:
-        """Read the episodes from the log, in the order in which they finished."""
-        return read_episodes(self.folder.episodes_path)
+        """Read the episodes from the log, each once: its last try. Those with an error come last.
+
+        `gem.episode.read_episodes(run.folder.episodes_path)` reads first tries too.
+        """
+        return read_last_tries(self.folder.episodes_path)
 
     def to_pandas(self) -> DataFrame:
         """Return a table with a row for each episode. Needs pandas.
@@ -192,7 +195,7 @@ def resume(
     """Run exactly the episodes that an evaluation lacks, with the settings it was started with.
 
     Live objects (a policy, a table in memory) are not in its record: pass them again. Episodes
-    that ended by an error are finished, and stay. `concurrency` may differ, and so may where
+    that ended by an error are run again; their first tries stay in the log. `concurrency` may differ, and so may where
     environments run: another `backend` takes its own `num_workers` and `backend_options`, which
     are not in the record. Raises RunFolderError where what is given is
     not what the run has.

@@ -89,9 +89,11 @@ class Job:
         self.folder, self.settings = folder, settings
         self.stats = RolloutStats()
         self._live, self._plan = live, plan
+        self._done: _Done = {}
+        self._retried = 0
         self._log = EpisodeLog(folder.episodes_path)
         try:
-            self._done = self._read()
+            self._read()
         except BaseException:
             self._log.close()
             raise
@@ -103,7 +105,12 @@ class Job:
 
     @property
     def finished(self) -> int:
-        """Episodes that are in the log."""
+        """Episodes that ended by anything but an error. The others are run, or run again."""
+        return sum(outcome.error is None for outcome in self._done.values())
+
+    @property
+    def kept(self) -> int:
+        """Episodes that are in the log, each counted once."""
         return len(self._done)
 
     async def run(self, on_episode: Callable[[Episode], None] | None = None) -> Summary:
@@ -128,14 +135,29 @@ class Job:
     async def _evaluate(
         self, policy: NamedPolicy, on_episode: Callable[[Episode], None] | None
     ) -> None:
-        missing = [each for each in self._plan if (policy.name, each[:3]) not in self._done]
+        missing = [each for each in self._plan if self._is_missing(policy, each)]
         episodes = _rollout(self.settings, self._live, policy, missing, self.stats)
         async with aclosing(episodes):
             async for episode in episodes:
                 self._log.append(episode)
-                self._done[episode.policy, _place(episode)] = Outcome.of(episode)
+                self._count(episode)
                 if on_episode is not None:
                     on_episode(episode)
+
+    def _is_missing(self, policy: NamedPolicy, planned: Assignment) -> bool:
+        """Say whether an episode has to be run: it never ended, or its last try by an error."""
+        outcome = self._done.get((policy.name, planned[:3]))
+        return outcome is None or outcome.error is not None
+
+    def _count(self, episode: Episode) -> None:
+        """Let an episode count as its last try. One that ended without an error stays."""
+        key = (episode.policy, _place(episode))
+        before = self._done.get(key)
+        if before is None:
+            self._done[key] = Outcome.of(episode)
+        elif before.error is not None:
+            self._done[key] = Outcome.of(episode)
+            self._retried += 1
 
     def _summed_up(self) -> Summary:
         summary = summarise(
@@ -143,6 +165,7 @@ class Job:
             self._done.values(),
             run=str(self.folder.path),
             counters=self._counters(),
+            retried=self._retried,
         )
         try:
             self.folder.write_summary(summary.to_json())
@@ -162,21 +185,19 @@ class Job:
     def _stopped(self, why: str) -> RunStopped:
         path = self.folder.path
         return RunStopped(
-            f"{why} {self.folder.kept} of {self.total} episodes are kept in {path}. When it is "
+            f"{why} {self.kept} of {self.total} episodes are kept in {path}. When it is "
             f"mended, go on with: gem-env eval --resume {path}",
             path=str(path),
         )
 
-    def _read(self) -> _Done:
+    def _read(self) -> None:
         expected = {assignment[:3]: assignment for assignment in self._plan}
         names = {policy.name for policy in self._live.policies}
-        done: _Done = {}
         for episode in read_episodes(self.folder.episodes_path):
             planned = expected.get(_place(episode))
             if planned is None or episode.policy not in names or not self._fits(episode, planned):
                 raise self._strange(episode)
-            done.setdefault((episode.policy, _place(episode)), Outcome.of(episode))
-        return done
+            self._count(episode)
 
     def _fits(self, episode: Episode, planned: Assignment) -> bool:
         spec = self.settings.envs[planned.env_index]

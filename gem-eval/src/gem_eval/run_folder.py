@@ -50,19 +50,13 @@ class RunFolder:
 
     @property
     def episodes_path(self) -> Path:
-        """The log: one finished episode a line, in the order in which they finished."""
+        """The log: one finished try of an episode a line, in the order in which they finished."""
         return self.path / "episodes.jsonl"
 
     @property
     def summary_path(self) -> Path:
         """The summary, written when every episode is there."""
         return self.path / "summary.json"
-
-    @property
-    def kept(self) -> int:
-        """How many episodes are safe on disk: the whole lines of the log."""
-        with self.episodes_path.open("rb") as lines:
-            return sum(line.endswith(b"\n") for line in lines)
 
     @classmethod
     def create(

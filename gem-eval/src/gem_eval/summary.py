@@ -121,14 +121,16 @@ class Counters(_Frozen):
 class Summary(_Frozen):
     """What `summary.json` holds. `run` is the run's folder.
 
-    `counters` are of what ran after the run was started, or resumed for the last time; they are
-    None where no episode of it was run to the end.
+    `errors` are the episodes whose last try ended by an error; `retried` counts the tries before
+    that were made again, which are in the log alone. `counters` are of what ran after the run was
+    started, or resumed for the last time; they are None where no episode of it was run to the end.
     """
 
     format: Literal[1] = 1
     run: str
     episodes: int
     errors: int
+    retried: int = 0
     results: tuple[Result, ...]
     counters: Counters | None = None
 
@@ -149,6 +151,7 @@ def summarise(
     *,
     run: str,
     counters: Counters | None = None,
+    retried: int = 0,
 ) -> Summary:
     """Sum outcomes up, for each environment and policy in the order of the settings."""
     found: dict[tuple[int, str], list[Outcome]] = defaultdict(list)
@@ -163,6 +166,7 @@ def summarise(
         run=run,
         episodes=sum(result.episodes for result in results),
         errors=sum(result.errors for result in results),
+        retried=retried,
         results=results,
         counters=counters,
     )

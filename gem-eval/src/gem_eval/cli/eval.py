@@ -96,7 +96,7 @@ async def _shown(job: Job, *, hidden: bool) -> Summary:
 def _interrupted(job: Job) -> str:
     folder = shlex.quote(str(job.folder.path))
     return (
-        f"gem-env eval: interrupted. {job.folder.kept} of {job.total} episodes are kept in "
+        f"gem-env eval: interrupted. {job.kept} of {job.total} episodes are kept in "
         f"{job.folder.path}. Go on with: gem-env eval --resume {folder}"
     )
 

@@ -13,7 +13,8 @@ __all__ = ["add_command"]
 
 _DESCRIPTION = """\
 Run policies on environments, keep every episode in a run folder, and print the figures with
-95% intervals. Killing it loses only unfinished episodes: --resume runs exactly the missing ones.
+95% intervals. Killing it loses only unfinished episodes: --resume runs exactly the missing ones,
+and those that ended by an error.
 The exit status is 1 if an episode ended by an error, 130 after Ctrl-C.
 """
 _EPILOGUE = """\
@@ -98,7 +99,11 @@ def _add_how(parser: argparse.ArgumentParser) -> None:
 def _add_where(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--out", metavar="DIR", help="the run folder, new or empty (runs/DATE-TIME)")
-    add("--resume", metavar="DIR", help="run what this folder lacks, with the settings it has")
+    add(
+        "--resume",
+        metavar="DIR",
+        help="run what this folder lacks or what ended by an error there, with the settings it has",
+    )
     add("--config", metavar="FILE", help="a TOML file with these options; the command line wins")
     add("--json", action="store_true", help="print the summary as JSON, and nothing else")
 
