@@ -39,6 +39,9 @@ class Outcome(NamedTuple):
     usage: Usage | None
     policy_s: float
     environment_s: float
+    task: int | None = None
+    answers: int = 0
+    cut_answers: int = 0
 
     @classmethod
     def of(cls, episode: Episode) -> Outcome:
@@ -56,7 +59,15 @@ class Outcome(NamedTuple):
             _usage(episode),
             sum(turn.policy_s for turn in episode.turns),
             sum(turn.step_s for turn in episode.turns),
+            episode.task,
+            sum(turn.finish_reason is not None for turn in episode.turns),
+            sum(turn.finish_reason == "length" for turn in episode.turns),
         )
+
+    @property
+    def group(self) -> int:
+        """What it shares with the outcomes that are like it: its task, or else its seed."""
+        return self.episode_index if self.task is None else self.task
 
 
 class _Frozen(BaseModel):
@@ -81,15 +92,21 @@ class Result(_Frozen):
     """One policy on one environment.
 
     `episodes` counts every episode, `errors` those that an error ended; rates and means are
-    over the rest. An interval is 95%, or None where there is too little to tell.
+    over the rest. `success_rate_with_errors` alone is over all, an error counted as a failure.
+    An interval is 95%, or None where there is too little to tell; what was played on one task
+    counts as alike. `tasks` is how many tasks of a finite set were played. `answers` are those of
+    which a server said why they ended, `cut_answers` those of them that reached a limit of tokens.
     """
 
     env_id: str
     policy: str
     episodes: int
+    tasks: int | None = None
     errors: int
     success_rate: float | None
     success_rate_ci95: Interval
+    success_rate_with_errors: float | None = None
+    success_rate_with_errors_ci95: Interval = None
     mean_return: float | None
     mean_return_ci95: Interval
     mean_turns: float | None
@@ -99,6 +116,8 @@ class Result(_Frozen):
     stop_reasons: Mapping[str, int]
     first_error: str | None
     tokens: Tokens | None
+    answers: int = 0
+    cut_answers: int = 0
     seconds: Seconds
 
 
@@ -177,6 +196,11 @@ def _result(env_id: str, policy: str, outcomes: Sequence[Outcome], repeats: int)
     errors = [each.error for each in outcomes if each.error is not None]
     scored = [each for each in outcomes if each.error is None]
     rate = intervals.rate(_grouped(scored, lambda each: each.success))
+    # A server that fails where an answer is long would else flatter the rate.
+    with_errors = intervals.rate(
+        _grouped(outcomes, lambda each: each.success and each.error is None)
+    )
+    tasks = {each.task for each in outcomes if each.task is not None}
     returns = intervals.mean(_grouped(scored, lambda each: each.total_return))
     turns = intervals.mean(_grouped(scored, lambda each: float(each.turns)))
     passes = _passes(_grouped(scored, lambda each: each.success), repeats)
@@ -184,9 +208,12 @@ def _result(env_id: str, policy: str, outcomes: Sequence[Outcome], repeats: int)
         env_id=env_id,
         policy=policy,
         episodes=len(outcomes),
+        tasks=len(tasks) or None,
         errors=len(errors),
         success_rate=rate.value,
         success_rate_ci95=rate.ci95,
+        success_rate_with_errors=with_errors.value,
+        success_rate_with_errors_ci95=with_errors.ci95,
         mean_return=returns.value,
         mean_return_ci95=returns.ci95,
         mean_turns=turns.value,
@@ -196,6 +223,8 @@ def _result(env_id: str, policy: str, outcomes: Sequence[Outcome], repeats: int)
         stop_reasons=dict(sorted(Counter(each.stop_reason for each in outcomes).items())),
         first_error=errors[0] if errors else None,
         tokens=_tokens(outcomes),
+        answers=sum(each.answers for each in outcomes),
+        cut_answers=sum(each.cut_answers for each in outcomes),
         seconds=Seconds(
             policy=sum(each.policy_s for each in outcomes),
             environment=sum(each.environment_s for each in outcomes),
@@ -204,10 +233,10 @@ def _result(env_id: str, policy: str, outcomes: Sequence[Outcome], repeats: int)
 
 
 def _grouped(outcomes: Iterable[Outcome], of: Callable[[Outcome], Any]) -> list[list[Any]]:
-    """Group one figure by episode: repeats of one seed belong together."""
+    """Group one figure by task, or else by seed: what is alike belongs together."""
     groups: dict[int, list[Any]] = defaultdict(list)
     for outcome in outcomes:
-        groups[outcome.episode_index].append(of(outcome))
+        groups[outcome.group].append(of(outcome))
     return list(groups.values())
 
 
