@@ -15,12 +15,14 @@ from pydantic import ValidationError
 
 from gem.counting import RolloutStats
 from gem.episode import Episode, EpisodeLog, read_episodes
-from gem.errors import GemError, LogError
+from gem.errors import LogError
 from gem.hooks import announce
-from gem.planning import Assignment, plan_episodes
+from gem.planning import Assignment
 from gem.registry import WrapperLike
 from gem.rollouts import Rollout, rollout
 from gem_eval.errors import RunFolderError, RunStopped, SettingsError
+from gem_eval.expectations import Expectations
+from gem_eval.plan import plan_of
 from gem_eval.policies import NamedPolicy, make_policy, name_of
 from gem_eval.run_folder import RunFolder
 from gem_eval.settings import (
@@ -28,6 +30,7 @@ from gem_eval.settings import (
     PolicyRef,
     Settings,
     differences,
+    kwargs_by_policy,
     policy_list,
     resumed,
     settings_from,
@@ -55,26 +58,52 @@ def started(given: Mapping[str, Any], *, out: str | Path | None, command: Sequen
     live = _live(settings, given)
     plan = _plan(settings, live)
     _check(settings, live)
-    return Job(RunFolder.create(out, settings, command), settings, live, plan)
+    total = len(plan) * len(settings.policies)
+    return Job(RunFolder.create(out, settings, command, total=total), settings, live, plan)
 
 
 def continued(path: str | Path, given: Mapping[str, Any]) -> Job:
     """Open an evaluation that was started before. What is given must be what it has.
 
-    `concurrency` may differ, and where environments run. Raises GemError, and then changes nothing.
+    `concurrency` may differ, and where environments run. More `episodes` or `repeats` extend it.
+    Raises GemError, and then changes nothing.
     """
     folder = RunFolder.open(path)
-    different = differences(folder.record.settings, given)
+    there = folder.record.settings
+    different = differences(there, given)
     if different:
         raise RunFolderError(
             f"{folder.path} is another evaluation: {'; '.join(different)}. Leave these options "
             "out to continue it, or start a new one with --out.",
             path=str(folder.path),
         )
-    settings = resumed(folder.record.settings, given)
+    settings = resumed(there, given)
     live = _live(settings, given)
     _check(settings, live)
-    return Job(folder, settings, live, _plan(settings, live))
+    plan = _plan(settings, live)
+    if (settings.episodes, settings.repeats) != (there.episodes, there.repeats):
+        _refuse_to_shrink(folder, settings, plan, _plan(there, live))
+    return Job(folder, settings, live, plan)
+
+
+def _refuse_to_shrink(
+    folder: RunFolder,
+    settings: Settings,
+    plan: Sequence[Assignment],
+    before: Sequence[Assignment],
+) -> None:
+    there = folder.record.settings
+    if not set(before) <= set(plan):
+        raise RunFolderError(
+            f"{folder.path} has {_many(there)}, and {_many(settings)} would leave some of them "
+            "out. A run can be extended, not cut: give more, or start a new one with --out.",
+            path=str(folder.path),
+        )
+
+
+def _many(settings: Settings) -> str:
+    episodes = "the default episodes" if settings.episodes is None else settings.episodes
+    return f"episodes={episodes} and repeats={settings.repeats}"
 
 
 class Job:
@@ -94,9 +123,21 @@ class Job:
         self._log = EpisodeLog(folder.episodes_path)
         try:
             self._read()
+            self._extend()
         except BaseException:
             self._log.close()
             raise
+
+    def _extend(self) -> None:
+        """Put on record that the run has grown, before its first new episode is in the log."""
+        there = self.folder.record.settings
+        growth = {"episodes": self.settings.episodes, "repeats": self.settings.repeats}
+        settings = there.model_copy(update=growth)
+        if settings != there or self.folder.is_edited:
+            try:
+                self.folder = self.folder.extended(settings, total=self.total)
+            except OSError as error:
+                raise self._stopped(f"run.json cannot be written ({error.strerror}).") from error
 
     @property
     def total(self) -> int:
@@ -193,22 +234,34 @@ class Job:
     def _read(self) -> None:
         expected = {assignment[:3]: assignment for assignment in self._plan}
         names = {policy.name for policy in self._live.policies}
+        expectations = Expectations(self.settings, self._live.env_kwargs, self._live.wrappers)
         for episode in read_episodes(self.folder.episodes_path):
             planned = expected.get(_place(episode))
-            if planned is None or episode.policy not in names or not self._fits(episode, planned):
-                raise self._strange(episode)
+            if planned is None or episode.policy not in names:
+                raise self._strange(
+                    episode, "its log has an episode that its run.json does not ask for"
+                )
+            conflict = expectations.conflict(episode, planned)
+            if conflict is not None:
+                raise self._strange(episode, conflict)
             self._count(episode)
+        if self._done and self.folder.is_edited:
+            raise self._edited()
 
-    def _fits(self, episode: Episode, planned: Assignment) -> bool:
-        spec = self.settings.envs[planned.env_index]
-        return (episode.env_id, episode.seed, episode.task) == (spec.id, *planned[3:])
-
-    def _strange(self, episode: Episode) -> RunFolderError:
+    def _strange(self, episode: Episode, what: str) -> RunFolderError:
         path = self.folder.path
         return RunFolderError(
-            f"{path} holds an episode that its run.json does not ask for: {episode.env_id}, "
-            f"policy {episode.policy!r}, episode {episode.episode_index}, seed {episode.seed}. "
-            "Its log or its environments' data are of another evaluation: start one with --out.",
+            f"{path} cannot go on: {what} ({episode.env_id}, policy {episode.policy!r}, episode "
+            f"{episode.episode_index}). Its run.json was edited, or its log or data are of another "
+            "evaluation: undo that, or start a new run with --out.",
+            path=str(path),
+        )
+
+    def _edited(self) -> RunFolderError:
+        path = self.folder.path
+        return RunFolderError(
+            f"{path} cannot go on: the settings in its run.json were edited, and {self.kept} "
+            "episodes were played with those before. Undo that, or start a new run with --out.",
             path=str(path),
         )
 
@@ -254,7 +307,7 @@ def _place(episode: Episode) -> _Place:
 
 def _live(settings: Settings, given: Mapping[str, Any]) -> _Live:
     given_policies = {name_of_any(each): each for each in policy_list(given.get("policies", ()))}
-    kwargs = given.get("policy_kwargs", settings.policy_kwargs)
+    kwargs = kwargs_by_policy(given.get("policy_kwargs", settings.policy_kwargs), settings.policies)
     return _Live(
         [_policy(ref, given_policies.get(ref.name), kwargs) for ref in settings.policies],
         dict(given.get("env_kwargs", settings.env_kwargs)),
@@ -284,21 +337,4 @@ def _policy(
 
 
 def _plan(settings: Settings, live: _Live) -> list[Assignment]:
-    try:
-        return plan_episodes(
-            settings.envs,
-            episodes=settings.episodes,
-            seed=settings.seed,
-            repeats=settings.repeats,
-            env_kwargs=live.env_kwargs,
-            wrappers=live.wrappers,
-        )
-    except GemError:
-        raise
-    except (Exception, SystemExit) as error:  # an environment may raise anything when it is made
-        ids = ", ".join(spec.id for spec in settings.envs)
-        raise SettingsError(
-            f"An environment of {ids} cannot be made ({type(error).__name__}: {error}). Check "
-            f"its arguments with `gem-env show`.",
-            option="env_kwargs",
-        ) from error
+    return plan_of(settings, env_kwargs=live.env_kwargs, wrappers=live.wrappers)

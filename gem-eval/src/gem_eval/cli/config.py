@@ -18,13 +18,20 @@ else:
 
 __all__ = ["arguments", "read_config"]
 
-_RENAMED = {"policy": "policies", "step_timeout": "step_timeout_s", "workers": "num_workers"}
+_RENAMED = {
+    "policy": "policies",
+    "step_timeout": "step_timeout_s",
+    "workers": "num_workers",
+    "task": "tasks",
+}
 _JSON = ("env_kwargs", "policy_kwargs", "backend_options")
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "envs": (str, list),
     "policy": (str, list),
     "policy-kwargs": (dict,),
     "episodes": (int, str),
+    "task": (int, list),
+    "seed-range": (list,),
     "repeats": (int,),
     "seed": (int,),
     "wrappers": (str, list),
@@ -37,6 +44,11 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "step-timeout": (int, float),
     "out": (str,),
     "json": (bool,),
+}
+_ITEMS: Mapping[str, tuple[type, ...]] = {
+    "wrappers": (str, dict),
+    "task": (int,),
+    "seed-range": (int,),
 }
 _LISTS = ("envs", "policy")
 
@@ -66,8 +78,8 @@ def _check(path: str, name: str, value: Any) -> None:
 
 
 def _holds_names(name: str, value: Any) -> bool:
-    kinds = (str, dict) if name == "wrappers" else (str,)
-    return not isinstance(value, list) or all(isinstance(each, kinds) for each in value)
+    kinds = _ITEMS.get(name, (str,))
+    return not isinstance(value, list) or all(type(each) in kinds for each in value)
 
 
 def _unreadable(path: str, what: str) -> SettingsError:
@@ -84,7 +96,17 @@ def arguments(options: Mapping[str, Any]) -> dict[str, Any]:
             given[name] = _json_object(name, given[name])
     if isinstance(given.get("wrappers"), str):
         given["wrappers"] = wrapper_list(given["wrappers"])
+    if "task" in given and isinstance(given["task"], list):
+        given["task"] = _flat(given["task"])
     return {_RENAMED.get(name, name): value for name, value in given.items()}
+
+
+def _flat(tasks: list[Any]) -> list[int]:
+    """Return the tasks of several options, each of which may name several, as one list."""
+    flat: list[int] = []
+    for each in tasks:
+        flat += each if isinstance(each, list) else [each]
+    return flat
 
 
 def _json_object(name: str, text: str) -> dict[str, Any]:
