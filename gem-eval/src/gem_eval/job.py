@@ -35,12 +35,9 @@ from gem_eval.settings import (
     resumed,
     settings_from,
 )
-from gem_eval.summary import Counters, Outcome, Summary, summarise
+from gem_eval.summary import Counters, Outcome, Summary, Tries, summarise
 
 __all__ = ["Job", "continued", "started"]
-
-_Place = tuple[int, int, int]
-_Done = dict[tuple[str, _Place], Outcome]
 
 
 class _Live(NamedTuple):
@@ -118,8 +115,7 @@ class Job:
         self.folder, self.settings = folder, settings
         self.stats = RolloutStats()
         self._live, self._plan = live, plan
-        self._done: _Done = {}
-        self._retried = 0
+        self._tries = Tries()
         self._log = EpisodeLog(folder.episodes_path)
         try:
             self._read()
@@ -147,12 +143,12 @@ class Job:
     @property
     def finished(self) -> int:
         """Episodes that ended by anything but an error. The others are run, or run again."""
-        return sum(outcome.error is None for outcome in self._done.values())
+        return sum(outcome.error is None for outcome in self._tries.last)
 
     @property
     def kept(self) -> int:
         """Episodes that are in the log, each counted once."""
-        return len(self._done)
+        return len(self._tries)
 
     async def run(self, on_episode: Callable[[Episode], None] | None = None) -> Summary:
         """Run what is missing and sum up. Raises RunStopped where the log cannot be written."""
@@ -176,38 +172,28 @@ class Job:
     async def _evaluate(
         self, policy: NamedPolicy, on_episode: Callable[[Episode], None] | None
     ) -> None:
-        missing = [each for each in self._plan if self._is_missing(policy, each)]
+        missing = [each for each in self._plan if self._tries.is_missing((policy.name, *each[:3]))]
         episodes = _rollout(self.settings, self._live, policy, missing, self.stats)
         async with aclosing(episodes):
             async for episode in episodes:
                 self._log.append(episode)
-                self._count(episode)
+                self._tries.add(Outcome.of(episode))
                 if on_episode is not None:
                     on_episode(episode)
 
-    def _is_missing(self, policy: NamedPolicy, planned: Assignment) -> bool:
-        """Say whether an episode has to be run: it never ended, or its last try by an error."""
-        outcome = self._done.get((policy.name, planned[:3]))
-        return outcome is None or outcome.error is not None
-
-    def _count(self, episode: Episode) -> None:
-        """Let an episode count as its last try. One that ended without an error stays."""
-        key = (episode.policy, _place(episode))
-        before = self._done.get(key)
-        if before is None:
-            self._done[key] = Outcome.of(episode)
-        elif before.error is not None:
-            self._done[key] = Outcome.of(episode)
-            self._retried += 1
-
-    def _summed_up(self) -> Summary:
-        summary = summarise(
+    def so_far(self) -> Summary:
+        """Sum up the episodes that are in the log. Writes nothing."""
+        return summarise(
             self.settings,
-            self._done.values(),
+            self._tries.last,
             run=str(self.folder.path),
             counters=self._counters(),
-            retried=self._retried,
+            retried=self._tries.retried,
+            planned=self.total,
         )
+
+    def _summed_up(self) -> Summary:
+        summary = self.so_far()
         try:
             self.folder.write_summary(summary.to_json())
         except OSError as error:
@@ -244,8 +230,8 @@ class Job:
             conflict = expectations.conflict(episode, planned)
             if conflict is not None:
                 raise self._strange(episode, conflict)
-            self._count(episode)
-        if self._done and self.folder.is_edited:
+            self._tries.add(Outcome.of(episode))
+        if self.kept and self.folder.is_edited:
             raise self._edited()
 
     def _strange(self, episode: Episode, what: str) -> RunFolderError:
@@ -301,7 +287,7 @@ async def _close(policy: NamedPolicy) -> None:
         warnings.warn(f"Closing {policy.name} failed: {error!r}", RuntimeWarning, stacklevel=2)
 
 
-def _place(episode: Episode) -> _Place:
+def _place(episode: Episode) -> tuple[int, int, int]:
     return (episode.env_index, episode.episode_index, episode.repeat)
 
 

@@ -19,7 +19,7 @@ from gem_eval.settings import Settings
 if TYPE_CHECKING:
     from gem_eval.frames import DataFrame
 
-__all__ = ["Counters", "Outcome", "Result", "Summary", "Tokens", "summarise"]
+__all__ = ["Counters", "Outcome", "Result", "Summary", "Tokens", "Tries", "summarise"]
 
 Interval = tuple[float, float] | None
 
@@ -65,9 +65,46 @@ class Outcome(NamedTuple):
         )
 
     @property
+    def place(self) -> tuple[str, int, int, int]:
+        """Which episode of its run it is of."""
+        return (self.policy, self.env_index, self.episode_index, self.repeat)
+
+    @property
     def group(self) -> int:
         """What it shares with the outcomes that are like it: its task, or else its seed."""
         return self.episode_index if self.task is None else self.task
+
+
+class Tries:
+    """The last try of each episode of a run. One that no error ended stays whatever comes later.
+
+    `retried` counts the tries that ended by an error and were made again.
+    """
+
+    def __init__(self) -> None:
+        self.retried = 0
+        self._last: dict[tuple[str, int, int, int], Outcome] = {}
+
+    def __len__(self) -> int:
+        return len(self._last)
+
+    @property
+    def last(self) -> Iterable[Outcome]:
+        """The outcome of each episode, once."""
+        return self._last.values()
+
+    def add(self, outcome: Outcome) -> None:
+        """Let another try count."""
+        before = self._last.get(outcome.place)
+        if before is not None and before.error is None:
+            return
+        self._last[outcome.place] = outcome
+        self.retried += before is not None
+
+    def is_missing(self, place: tuple[str, int, int, int]) -> bool:
+        """Say whether an episode has to be run: it never ended, or its last try by an error."""
+        outcome = self._last.get(place)
+        return outcome is None or outcome.error is not None
 
 
 class _Frozen(BaseModel):
@@ -138,7 +175,7 @@ class Counters(_Frozen):
 
 
 class Summary(_Frozen):
-    """What `summary.json` holds. `run` is the run's folder.
+    """What `summary.json` holds. `run` is the run's folder, `planned` counts what it asks for.
 
     `errors` are the episodes whose last try ended by an error; `retried` counts the tries before
     that were made again, which are in the log alone. `counters` are of what ran after the run was
@@ -150,6 +187,7 @@ class Summary(_Frozen):
     episodes: int
     errors: int
     retried: int = 0
+    planned: int | None = None
     results: tuple[Result, ...]
     counters: Counters | None = None
 
@@ -171,6 +209,7 @@ def summarise(
     run: str,
     counters: Counters | None = None,
     retried: int = 0,
+    planned: int | None = None,
 ) -> Summary:
     """Sum outcomes up, for each environment and policy in the order of the settings."""
     found: dict[tuple[int, str], list[Outcome]] = defaultdict(list)
@@ -186,6 +225,7 @@ def summarise(
         episodes=sum(result.episodes for result in results),
         errors=sum(result.errors for result in results),
         retried=retried,
+        planned=planned,
         results=results,
         counters=counters,
     )

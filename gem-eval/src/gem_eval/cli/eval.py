@@ -79,6 +79,9 @@ def _run(job: Job, *, as_json: bool) -> int:
         print(f"gem-env eval: {one_line(str(error))}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
+        if job.kept and not as_json:  # half a run is not what a program asked for
+            _show(job.so_far(), offers_next=False)
+            sys.stdout.flush()  # the table first, where both go to one place
         print(_interrupted(job), file=sys.stderr)
         return 130
     if as_json:
@@ -101,7 +104,7 @@ def _interrupted(job: Job) -> str:
     )
 
 
-def _show(summary: Summary) -> None:
+def _show(summary: Summary, *, offers_next: bool = True) -> None:
     from gem_eval.table import print_summary
 
-    print_summary(summary, sys.stdout)
+    print_summary(summary, sys.stdout, offers_next=offers_next)
