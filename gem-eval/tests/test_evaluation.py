@@ -251,7 +251,7 @@ def edited(path: Path, **settings: Any) -> bytes:
         ({"seed": 1}, "a seed is "),
         ({"max_turns": 1}, "[0-9] turns in its log and max_turns is 1 in its run.json"),
         ({"policy_kwargs": {"random": {}}}, "settings in its run.json were edited"),
-        ({"step_timeout_s": 3.0}, "settings in its run.json were edited, and 5 episodes"),
+        ({"step_timeout_s": 3.0}, "settings in its run.json were edited .* 5 episodes were played"),
         ({"episodes": 3}, "its log has an episode that its run.json does not ask for"),
     ],
 )
@@ -280,6 +280,16 @@ def test_an_edited_spec_is_told_even_where_the_record_has_no_digest(
     (path / "run.json").write_text(json.dumps(record))
 
     with pytest.raises(RunFolderError, match="'highest': 3"):
+        gem_eval.resume(path)
+
+
+def test_an_edit_that_no_environment_can_be_made_of_is_told_as_an_edit(
+    run: Callable[..., Evaluation],
+) -> None:
+    path = run(episodes=5).path
+    edited(path, env_kwargs={"highst": 3})
+
+    with pytest.raises(RunFolderError, match=r"were edited .* it takes no 'highst'"):
         gem_eval.resume(path)
 
 

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from gem.counting import RolloutStats
 from gem.episode import Episode, EpisodeLog, read_episodes
-from gem.errors import LogError
+from gem.errors import GemError, LogError
 from gem.hooks import announce
 from gem.planning import Assignment
 from gem.registry import WrapperLike
@@ -75,12 +75,25 @@ def continued(path: str | Path, given: Mapping[str, Any]) -> Job:
             path=str(folder.path),
         )
     settings = resumed(there, given)
-    live = _live(settings, given)
-    _check(settings, live)
-    plan = _plan(settings, live)
+    try:
+        live = _live(settings, given)
+        _check(settings, live)
+        plan = _plan(settings, live)
+    except GemError as error:
+        if folder.is_edited:  # what is there no longer works, and did when the run began
+            raise _edited(folder, str(error)) from error
+        raise
     if (settings.episodes, settings.repeats) != (there.episodes, there.repeats):
         _refuse_to_shrink(folder, settings, plan, _plan(there, live))
     return Job(folder, settings, live, plan)
+
+
+def _edited(folder: RunFolder, what: str) -> RunFolderError:
+    return RunFolderError(
+        f"{folder.path} cannot go on: the settings in its run.json were edited after it was "
+        f"started. {what} Undo the edit, or start a new run with --out.",
+        path=str(folder.path),
+    )
 
 
 def _refuse_to_shrink(
@@ -232,7 +245,7 @@ class Job:
                 raise self._strange(episode, conflict)
             self._tries.add(Outcome.of(episode))
         if self.kept and self.folder.is_edited:
-            raise self._edited()
+            raise _edited(self.folder, f"{self.kept} episodes were played with those before.")
 
     def _strange(self, episode: Episode, what: str) -> RunFolderError:
         path = self.folder.path
@@ -240,14 +253,6 @@ class Job:
             f"{path} cannot go on: {what} ({episode.env_id}, policy {episode.policy!r}, episode "
             f"{episode.episode_index}). Its run.json was edited, or its log or data are of another "
             "evaluation: undo that, or start a new run with --out.",
-            path=str(path),
-        )
-
-    def _edited(self) -> RunFolderError:
-        path = self.folder.path
-        return RunFolderError(
-            f"{path} cannot go on: the settings in its run.json were edited, and {self.kept} "
-            "episodes were played with those before. Undo that, or start a new run with --out.",
             path=str(path),
         )
 
