@@ -126,7 +126,8 @@ def _add_where(parser: argparse.ArgumentParser) -> None:
     add(
         "--resume",
         metavar="DIR",
-        help="run what this folder lacks or what ended by an error there, with the settings it has",
+        help="run what this folder lacks and what ended by an error there, with its settings; a "
+        "larger --episodes or --repeats extends the run",
     )
     add("--config", metavar="FILE", help="a TOML file with these options; the command line wins")
     add("--json", action="store_true", help="print the summary as JSON, and nothing else")
