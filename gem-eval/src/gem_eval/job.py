@@ -185,7 +185,7 @@ class Job:
     async def _evaluate(
         self, policy: NamedPolicy, on_episode: Callable[[Episode], None] | None
     ) -> None:
-        missing = [each for each in self._plan if self._tries.is_missing((policy.name, *each[:3]))]
+        missing = self._missing(policy)
         episodes = _rollout(self.settings, self._live, policy, missing, self.stats)
         async with aclosing(episodes):
             async for episode in episodes:
@@ -193,6 +193,9 @@ class Job:
                 self._tries.add(Outcome.of(episode))
                 if on_episode is not None:
                     on_episode(episode)
+
+    def _missing(self, policy: NamedPolicy) -> list[Assignment]:
+        return [each for each in self._plan if self._tries.is_missing((policy.name, *each[:3]))]
 
     def so_far(self) -> Summary:
         """Sum up the episodes that are in the log. Writes nothing."""
