@@ -76,12 +76,11 @@ def _run(job: Job, *, as_json: bool) -> int:
     try:
         summary = asyncio.run(_shown(job, hidden=as_json))
     except RunStopped as error:
+        _show_what_is_there(job, as_json=as_json)
         print(f"gem-env eval: {one_line(str(error))}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        if job.kept and not as_json:  # half a run is not what a program asked for
-            _show(job.so_far(), offers_next=False)
-            sys.stdout.flush()  # the table first, where both go to one place
+        _show_what_is_there(job, as_json=as_json)
         print(_interrupted(job), file=sys.stderr)
         return 130
     if as_json:
@@ -89,6 +88,13 @@ def _run(job: Job, *, as_json: bool) -> int:
     else:
         _show(summary)
     return 1 if summary.errors else 0
+
+
+def _show_what_is_there(job: Job, *, as_json: bool) -> None:
+    """Show the table of a run that did not end. Half a run is no JSON that anybody asked for."""
+    if job.kept and not as_json:
+        _show(job.so_far(), offers_next=False)
+        sys.stdout.flush()  # before the line on stderr, where both go to one place
 
 
 async def _shown(job: Job, *, hidden: bool) -> Summary:
