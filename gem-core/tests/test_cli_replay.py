@@ -146,6 +146,15 @@ def test_an_episode_that_an_error_ended_is_counted_apart(
     assert "0 the same, 0 different, 3 partial\nPartial: an error" in capsys.readouterr().out
 
 
+def test_of_an_episode_that_was_tried_again_the_last_try_is_replayed(
+    episodes: list[gem.Episode], tmp_path: Path, capsys: Output
+) -> None:
+    failed = replace(episodes[0], turns=(), stop_reason="policy_error", success=None, error="down")
+
+    assert main(["replay", str(logged(tmp_path, [failed, *episodes])), "--verify"]) == 0
+    assert capsys.readouterr().out == "3 episodes: 3 the same, 0 different, 0 partial\n"
+
+
 def test_a_task_is_named(install: Install, tmp_path: Path, capsys: Output) -> None:
     install("acme-replay", envs={"replay:Coin": "gem.testing.envs:Coin"})
     episodes = played("replay:Coin", ScriptedPolicy(["heads"]))

@@ -14,7 +14,14 @@ import pytest
 
 from gem.content import ImagePart, Message, TextPart, ToolCall, ToolResult
 from gem.conversation import Usage
-from gem.episode import Episode, EpisodeLog, Turn, plain_info, read_episodes
+from gem.episode import (
+    Episode,
+    EpisodeLog,
+    Turn,
+    plain_info,
+    read_episodes,
+    read_last_tries,
+)
 from gem.errors import LogError
 
 TURN = Turn(
@@ -178,6 +185,20 @@ def test_what_is_appended_is_read_in_order(tmp_path: Path) -> None:
         log.append(changed(seed=2))
         log.close()
     assert [episode.seed for episode in read_episodes(path)] == [11, 1, 2]
+
+
+def test_an_episode_that_was_tried_again_is_read_once(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    failed = replace(EPISODE, stop_reason="policy_error", success=None, error="down")
+    lost = replace(failed, episode_index=5)
+    won_by_another = replace(EPISODE, policy="another")
+    with EpisodeLog(path) as log:
+        for each in (failed, lost, won_by_another, EPISODE, replace(lost, error="down again")):
+            log.append(each)
+
+    found = [(each.policy, each.episode_index, each.error) for each in read_last_tries(path)]
+
+    assert found == [("another", 4, None), ("random", 4, None), ("random", 5, "down again")]
 
 
 def test_a_half_written_line_is_removed_however_long(tmp_path: Path) -> None:

@@ -19,6 +19,8 @@ def test_a_file_has_the_names_of_the_command_line(file: Path) -> None:
         envs = "tiny:*"
         policy = ["solver", "random"]
         episodes = "all"
+        task = [3, 5]
+        seed-range = [0, 50]
         max-turns = 5
         step-timeout = 2
         wrappers = ["concat", {id = "time_limit", max_turns = 3}]
@@ -34,6 +36,8 @@ def test_a_file_has_the_names_of_the_command_line(file: Path) -> None:
         "envs": ["tiny:*"],
         "policies": ["solver", "random"],
         "episodes": "all",
+        "tasks": [3, 5],
+        "seed_range": [0, 50],
         "max_turns": 5,
         "step_timeout_s": 2,
         "wrappers": ["concat", {"id": "time_limit", "max_turns": 3}],
@@ -54,6 +58,7 @@ def test_a_file_has_the_names_of_the_command_line(file: Path) -> None:
         ("repeats = '5'", "'repeats'"),
         ("repeats = true", "'repeats'"),
         ("envs = [1]", "'envs'"),
+        ("task = ['x']", "'task'"),
         ("env-kwargs = '{}'", "'env-kwargs'"),
     ],
 )

@@ -20,6 +20,7 @@ class Done(NamedTuple):
 
 Command = Callable[..., Done]
 GUESS = ("tiny:Guess", "--policy", "solver", "--episodes", "5")
+PARROT = ("tiny:Guess", "--policy", "parrot:a", "--episodes", "5")
 
 
 @pytest.fixture
@@ -112,6 +113,8 @@ def test_every_option_reaches_the_record(gem_eval: Command) -> None:
         "backend_options": {"start_method": "fork"},
         "env_kwargs": {"highest": 31},
         "policy_kwargs": {"parrot": {"times": 2}},
+        "tasks": None,
+        "seed_range": None,
         "max_turns": 2,
         "step_timeout_s": 61.5,
         "wait_for_server_s": 3.5,
@@ -123,6 +126,30 @@ def test_all_episodes_of_a_finite_set(gem_eval: Command) -> None:
     gem_eval("tiny:Numbered", "--policy", "solver", "--episodes", "all", "--out", "run")
 
     assert summary()["results"][0]["episodes"] == 6
+
+
+def test_chosen_tasks_and_seeds_are_played_alone(gem_eval: Command) -> None:
+    gem_eval("tiny:Numbered", "--policy", "solver", "--task", "1,2", "--task", "5", "--out", "run")
+    gem_eval("tiny:Guess", "--policy", "solver", "--seed-range", "7", "--out", "seed")
+
+    assert (summary()["episodes"], summary("seed")["episodes"]) == (3, 1)
+
+
+def test_arguments_of_an_only_policy_stand_alone(gem_eval: Command) -> None:
+    assert gem_eval(*PARROT, "--policy-kwargs", '{"times": 2}', "--out", "run").status == 0
+    assert gem_eval(*PARROT, "--policy-kwargs", '{"times": 2}', "--resume", "run").status == 0
+
+    record = json.loads(Path("run", "run.json").read_text())
+    assert record["settings"]["policy_kwargs"] == {"parrot:a": {"times": 2}}
+
+
+def test_a_run_is_extended_by_more_episodes(gem_eval: Command) -> None:
+    gem_eval(*GUESS, "--out", "run")
+
+    assert gem_eval("--resume", "run", "--episodes", "8").status == 0
+    assert gem_eval("--resume", "run").status == 0
+
+    assert summary()["episodes"] == 8
 
 
 def test_the_command_line_wins_over_the_file(gem_eval: Command) -> None:
@@ -178,7 +205,8 @@ def test_a_summary_that_cannot_be_written_is_written_on_resuming(gem_eval: Comma
 
     done = gem_eval("--resume", "run")
 
-    assert (done.status, done.out) == (1, "")
+    assert done.status == 1
+    assert "1.000 [0.566, 1.000]" in done.out
     [line] = done.err.splitlines()
     assert "The summary cannot be written" in line
     assert line.endswith("gem-env eval --resume run")
@@ -201,10 +229,10 @@ def test_resume_with_the_same_command_is_the_same(gem_eval: Command) -> None:
 def test_resume_of_another_evaluation_is_refused_by_what_differs(gem_eval: Command) -> None:
     gem_eval(*GUESS, "--out", "run")
 
-    line = complaint(gem_eval("--resume", "run", "--seed", "1", "--episodes", "6"))
+    line = complaint(gem_eval("--resume", "run", "--seed", "1", "--max-turns", "6"))
 
     assert "seed is 0 there and 1 here" in line
-    assert "episodes is 5 there and 6 here" in line
+    assert "max_turns is None there and 6 here" in line
 
 
 def test_a_folder_in_use_is_refused_with_how_to_go_on(gem_eval: Command) -> None:
@@ -228,6 +256,13 @@ def test_a_folder_in_use_is_refused_with_how_to_go_on(gem_eval: Command) -> None
         (["tiny:Guess", "--policy", "openai"], "openai:MODEL@BASE_URL"),
         (["tiny:Guess", "--policy", "scripted:nowhere:Mine"], "'nowhere:Mine'"),
         ([*GUESS, "--policy-kwargs", '{"openai": {}}'], "'openai'"),
+        ([*GUESS, "--policy-kwargs", "{temperature: 0}"], "JSON"),
+        ([*GUESS, "--policy-kwargs", "[3]"], "JSON object"),
+        ([*GUESS, "--policy-kwargs", '{"temperature": 0}'], "it takes no 'temperature'"),
+        ([*PARROT, "--policy-kwargs", '{"times": "2"}'], "times='2' does not fit"),
+        ([*PARROT, "--policy-kwargs", '{"parrot": 2}'], '{"parrot": {"ARGUMENT": VALUE}}'),
+        ([*PARROT, "--policy-kwargs", '{"opnai": {"times": 2}}'], "it takes no 'opnai'"),
+        ([*PARROT, "--policy", "noop", "--policy-kwargs", '{"times": 2}'], '{"parrot": {'),
         ([*GUESS, "--env-kwargs", "{highest: 3}"], "JSON"),
         ([*GUESS, "--env-kwargs", "[3]"], "JSON object"),
         ([*GUESS, "--env-kwargs", '{"highst": 3}'], "highest: int"),
@@ -248,6 +283,13 @@ def test_a_folder_in_use_is_refused_with_how_to_go_on(gem_eval: Command) -> None
         ([*GUESS, "--backend", "process", "--backend-options", '{"start": 1}'], "start_method"),
         ([*GUESS, "--backend-options", "[3]"], "JSON object"),
         ([*GUESS, "--seed", "x"], "--seed"),
+        (["tiny:Numbered", "--policy", "noop", "--task", "6"], "Task 6 was chosen"),
+        (["tiny:Numbered", "--policy", "noop", "--task", "x"], "'x' is no task's number"),
+        (["tiny:Numbered", "--policy", "noop", "--seed-range", "0:3"], "finite set of tasks"),
+        (["tiny:Guess", "--policy", "noop", "--task", "0"], "no finite set of tasks"),
+        (["tiny:Guess", "--policy", "noop", "--seed-range", "x"], "'x' is no range of seeds"),
+        (["tiny:Guess", "--policy", "noop", "--seed-range", "3:3"], "holds no seed"),
+        ([*GUESS, "--seed-range", "0:3"], "episodes and seed_range were given"),
         ([*GUESS, "--resume", "nowhere"], "nowhere"),
         ([*GUESS, "--resume", "run", "--out", "run"], "--out"),
         ([*GUESS, "--out", "file/run"], "file/run"),

@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
+import gem
 import gem_eval
 from gem import Request
 from gem.episode import EpisodeLog, read_episodes
 from gem.errors import BadArguments, GemError, LogError, TargetError
 from gem_eval import EvalError, Evaluation, RunFolderError, SettingsError
+from gem_eval.intervals import wilson
 
 Key = tuple[str, int, int, int]
 
@@ -141,6 +143,179 @@ def test_all_tasks_of_a_finite_set_are_run_once(run: Callable[..., Evaluation]) 
 
     assert sorted(each.task or 0 for each in found.episodes()) == list(range(6))
     assert found.summary.results[0].success_rate == 1.0
+
+
+def test_by_default_no_task_is_played_twice(run: Callable[..., Evaluation]) -> None:
+    found = run(envs=["tiny:Numbered", "tiny:Guess"], policies="solver", episodes=None)
+
+    numbered, guess = found.summary.results
+    assert (numbered.episodes, numbered.tasks) == (6, 6)
+    assert (guess.episodes, guess.tasks) == (100, None)
+
+
+def test_more_episodes_than_tasks_are_played_where_they_are_asked_for(
+    run: Callable[..., Evaluation],
+) -> None:
+    many = run(envs="tiny:Numbered", policies="solver", episodes=60).summary.results[0]
+
+    assert (many.episodes, many.tasks) == (60, 6)
+    assert many.success_rate_ci95 == pytest.approx(wilson(1.0, 6))
+
+
+def test_a_chosen_task_is_the_episode_that_it_is_among_all(run: Callable[..., Evaluation]) -> None:
+    options: dict[str, Any] = {"envs": "tiny:Numbered", "policies": "solver"}
+    among_all = {each.task: each for each in run("all", episodes="all", **options).episodes()}
+
+    chosen = run("chosen", episodes=None, tasks=[4, 2], **options)
+
+    assert {each.task for each in chosen.episodes()} == {2, 4}
+    for each in chosen.episodes():
+        assert each.fingerprint() == among_all[each.task].fingerprint()
+        assert each.episode_index == among_all[each.task].episode_index
+    assert gem_eval.resume(chosen.path).summary == chosen.summary
+
+
+def test_a_chosen_seed_is_the_environments_own(run: Callable[..., Evaluation]) -> None:
+    found = run(policies="random", episodes=None, seed_range=range(7, 10), repeats=2)
+
+    assert sorted(each.seed for each in found.episodes()) == [7, 7, 8, 8, 9, 9]
+    with gem.make("tiny:Guess") as env:
+        for each in (each for each in found.episodes() if each.repeat == 0):
+            env.reset(seed=each.seed)
+            assert env.sample_action() == each.turns[0].action
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"envs": "tiny:Numbered", "tasks": [2, 6]}, "Task 6 .* 6 tasks"),
+        ({"envs": "tiny:Guess", "tasks": [2]}, "seed_range"),
+        ({"envs": "tiny:Numbered", "seed_range": (0, 3)}, "by tasks"),
+    ],
+)
+def test_episodes_that_there_are_not_are_refused(
+    run: Callable[..., Evaluation], options: dict[str, Any], what: str
+) -> None:
+    with pytest.raises(SettingsError, match=what):
+        run(episodes=None, **options)
+
+
+@pytest.mark.parametrize(
+    ("env", "more"),
+    [
+        ("tiny:Guess", {"episodes": 20}),
+        ("tiny:Numbered", {"episodes": 9}),
+        ("tiny:Numbered", {"episodes": "all"}),
+        ("tiny:Guess", {"repeats": 3}),
+    ],
+)
+def test_an_extended_run_is_the_longer_one(
+    run: Callable[..., Evaluation], env: str, more: dict[str, Any]
+) -> None:
+    options: dict[str, Any] = {"envs": env, "policies": "solver"}
+    expected = fingerprints(run("longer", **{"episodes": 5, **options, **more}).path)
+    path = run("short", episodes=5, **options).path
+    begun = (path / "episodes.jsonl").read_bytes()
+
+    gem_eval.resume(path, **more)
+
+    assert fingerprints(path) == expected
+    assert (path / "episodes.jsonl").read_bytes().startswith(begun)
+    assert gem_eval.resume(path).summary.episodes == len(expected)
+
+
+@pytest.mark.parametrize("fewer", [{"episodes": 3}, {"repeats": 1}])
+def test_a_run_is_not_cut(run: Callable[..., Evaluation], fewer: dict[str, Any]) -> None:
+    path = run(episodes=5, repeats=2).path
+    before = (path / "run.json").read_bytes()
+
+    with pytest.raises(RunFolderError, match="can be extended, not cut"):
+        gem_eval.resume(path, **fewer)
+
+    assert (path / "run.json").read_bytes() == before
+
+
+def edited(path: Path, **settings: Any) -> bytes:
+    """Edit settings in the record of a run, and return what it holds then."""
+    record = json.loads((path / "run.json").read_bytes())
+    record["settings"].update(settings)
+    (path / "run.json").write_text(json.dumps(record))
+    return (path / "run.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("settings", "what"),
+    [
+        ({"env_kwargs": {"highest": 31}}, "env_kwargs are .* in its log and .*'highest': 31"),
+        ({"wrappers": [{"id": "concat"}]}, "wrappers are .*'concat'"),
+        ({"seed": 1}, "a seed is "),
+        ({"max_turns": 1}, "[0-9] turns in its log and max_turns is 1 in its run.json"),
+        ({"policy_kwargs": {"random": {}}}, "settings in its run.json were edited"),
+        ({"step_timeout_s": 3.0}, "settings in its run.json were edited .* 5 episodes were played"),
+        ({"episodes": 3}, "its log has an episode that its run.json does not ask for"),
+    ],
+)
+def test_a_record_that_was_edited_is_compared_with_the_episodes(
+    run: Callable[..., Evaluation], settings: dict[str, Any], what: str
+) -> None:
+    path = run(policies="random", episodes=5, concurrency=1).path
+    log = (path / "episodes.jsonl").read_bytes()
+    record = edited(path, **settings)
+
+    with pytest.raises(RunFolderError, match=what) as caught:
+        gem_eval.resume(path)
+
+    assert "\n" not in str(caught.value)
+    assert (path / "episodes.jsonl").read_bytes() == log
+    assert (path / "run.json").read_bytes() == record
+
+
+def test_an_edited_spec_is_told_even_where_the_record_has_no_digest(
+    run: Callable[..., Evaluation],
+) -> None:
+    path = run(episodes=5).path
+    record = json.loads((path / "run.json").read_bytes())
+    del record["digest"]
+    record["settings"]["envs"][0]["kwargs"] = {"highest": 3}
+    (path / "run.json").write_text(json.dumps(record))
+
+    with pytest.raises(RunFolderError, match="'highest': 3"):
+        gem_eval.resume(path)
+
+
+def test_an_edit_that_no_environment_can_be_made_of_is_told_as_an_edit(
+    run: Callable[..., Evaluation],
+) -> None:
+    path = run(episodes=5).path
+    edited(path, env_kwargs={"highst": 3})
+
+    with pytest.raises(RunFolderError, match=r"were edited .* it takes no 'highst'"):
+        gem_eval.resume(path)
+
+
+def test_a_record_may_be_edited_before_the_first_episode(run: Callable[..., Evaluation]) -> None:
+    path = run(episodes=5).path
+    (path / "episodes.jsonl").unlink()
+    edited(path, seed=1)
+
+    gem_eval.resume(path)
+
+    assert gem_eval.resume(path).settings.seed == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"wrappers": [{"id": "time_limit", "max_turns": 3}], "max_turns": 2},
+        {"env_kwargs": {"highest": 31}, "backend": "process", "num_workers": 1},
+    ],
+)
+def test_a_run_that_nobody_edited_goes_on(
+    run: Callable[..., Evaluation], options: dict[str, Any]
+) -> None:
+    found = run(episodes=5, **options)
+
+    assert gem_eval.resume(found.path).summary == found.summary
 
 
 def test_all_of_an_endless_set_is_refused(run: Callable[..., Evaluation]) -> None:
@@ -311,10 +486,54 @@ def test_going_on_with_a_finished_run_runs_nothing(run: Callable[..., Evaluation
     assert (seen, again.summary) == ([], found.summary)
 
 
-def test_an_episode_that_ended_by_an_error_is_finished(run: Callable[..., Evaluation]) -> None:
+class Absent(Mine):
+    """A server that is away, but for its first `limit` requests."""
+
+    def __call__(self, request: Request) -> str:
+        self.left -= 1
+        if self.left < 0:
+            raise ConnectionError("nobody is there")
+        return r"\boxed{8}"
+
+
+def test_what_a_server_lost_is_run_again_when_it_is_back(
+    run: Callable[..., Evaluation],
+) -> None:
+    expected = fingerprints(run("expected", policies=Mine(), max_turns=1).path)
+    found = run(policies=Absent(9), max_turns=1)
+    assert (found.summary.errors, found.summary.retried) == (11, 0)
+    first_tries = found.folder.episodes_path.read_bytes()
+
+    again = gem_eval.resume(found.path, policies=Mine())
+
+    assert (again.summary.episodes, again.summary.errors, again.summary.retried) == (20, 0, 11)
+    assert {each.error for each in again.episodes()} == {None}
+    assert sorted(each.fingerprint() for each in again.episodes()) == sorted(expected.values())
+    assert found.folder.episodes_path.read_bytes().startswith(first_tries)
+
+
+def test_a_second_try_that_is_interrupted_loses_and_repeats_nothing(
+    run: Callable[..., Evaluation],
+) -> None:
+    expected = fingerprints(run("expected", policies=Mine(), max_turns=1).path)
+    path = run(policies=Absent(9), max_turns=1, concurrency=1).path
+    with pytest.raises(KeyboardInterrupt):
+        gem_eval.resume(path, policies=Mine(4))
+
+    again = gem_eval.resume(path, policies=Mine())
+
+    assert (again.summary.episodes, again.summary.errors, again.summary.retried) == (20, 0, 11)
+    assert sorted(each.fingerprint() for each in again.episodes()) == sorted(expected.values())
+    assert len(list(read_episodes(again.folder.episodes_path))) == 20 + 11
+
+
+def test_an_error_that_stays_is_counted_once(run: Callable[..., Evaluation]) -> None:
     found = run(envs="tiny:Broken", policies="random")
 
-    assert gem_eval.resume(found.path).summary == found.summary
+    again = gem_eval.resume(found.path).summary
+
+    assert (again.episodes, again.errors) == (20, found.summary.errors)
+    assert again.retried == found.summary.errors
 
 
 def test_a_run_killed_before_its_first_episode_goes_on(run: Callable[..., Evaluation]) -> None:

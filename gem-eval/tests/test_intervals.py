@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gem_eval.intervals import mean, pass_at_k, pass_at_k_of, rate, wilson
+from gem_eval.intervals import mean, pass_at_k, pass_at_k_of, rate, student, wilson
 
 Z = NormalDist().inv_cdf(0.975)
 GROUPS = st.lists(st.lists(st.booleans(), min_size=1, max_size=5), min_size=1, max_size=30)
@@ -63,8 +63,51 @@ def test_repeats_that_always_succeed_count_as_one_observation_each() -> None:
     assert rate([[True] * 4] * 10).ci95 == wilson(1.0, 10)
 
 
-def test_repeats_that_vary_like_independent_ones_count_fully() -> None:
-    assert rate([[True, False]] * 20).ci95 == pytest.approx(wilson(0.5, 40))
+def test_repeats_of_many_that_vary_like_independent_ones_count_nearly_fully() -> None:
+    low, high = rate([[True, False]] * 200).ci95 or (0.0, 0.0)
+
+    assert (low, high) == pytest.approx(wilson(0.5, 400), abs=1e-3)
+
+
+def test_two_tasks_tell_no_more_than_two_observations_however_often_they_are_played() -> None:
+    assert rate([[True] * 50, [False] * 50]).ci95 == pytest.approx(wilson(0.5, 2))
+
+
+def test_two_tasks_that_look_alike_may_differ_from_the_next() -> None:
+    low, high = rate([[True, False] * 25] * 2).ci95 or (0.5, 0.5)
+
+    assert low < 0.2
+    assert high > 0.8
+
+
+def test_a_rate_over_a_few_tasks_covers_that_of_all_tasks_about_95_times_in_100() -> None:
+    rng = np.random.default_rng(5)
+    played = [rng.random(20) < rng.beta(1, 1, size=(6, 1)) for _ in range(400)]  # the mean is 0.5
+
+    intervals = [rate(tasks.tolist()).ci95 for tasks in played]
+
+    covered = sum(low <= 0.5 <= high for low, high in filter(None, intervals))
+    assert 370 <= covered <= 396
+
+
+def test_a_mean_over_two_tasks_lies_between_them() -> None:
+    assert mean([[1.0] * 50, [0.0] * 50]) == (0.5, (0.0, 1.0))
+
+
+def test_a_mean_over_a_few_tasks_covers_that_of_all_tasks_about_95_times_in_100() -> None:
+    rng = np.random.default_rng(6)
+    intervals = [mean(alone(rng.normal(size=6).tolist())).ci95 for _ in range(400)]
+
+    covered = sum(low <= 0.0 <= high for low, high in filter(None, intervals))
+
+    assert 360 <= covered <= 396
+
+
+@pytest.mark.parametrize(
+    ("freedom", "quantile"), [(1, 12.7062), (2, 4.3027), (30, 2.0423), (31, 2.0395), (120, 1.9799)]
+)
+def test_students_quantiles_are_the_published_ones(freedom: int, quantile: float) -> None:
+    assert student(freedom) == pytest.approx(quantile, abs=5e-5)
 
 
 @given(GROUPS)

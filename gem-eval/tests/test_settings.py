@@ -57,6 +57,11 @@ def test_an_unknown_id_is_answered_by_the_nearest() -> None:
         {"seed": 1.5},
         {"num_workers": 0},
         {"policy_kwargs": {"openai": {}}},
+        {"policy_kwargs": {"noop": 3}},
+        {"policy_kwargs": [3]},
+        {"tasks": []},
+        {"tasks": [-1]},
+        {"seed_range": (3, 3)},
         {"envs": []},
         {"policies": []},
     ],
@@ -107,8 +112,8 @@ def test_wrappers_are_recorded_as_data() -> None:
     [
         {"envs": ["tiny:Guess", "tiny:Echo"]},
         {"policies": ["noop", "random"]},
-        {"episodes": 7},
-        {"repeats": 2},
+        {"tasks": [1]},
+        {"seed_range": (0, 5)},
         {"seed": 1},
         {"wrappers": ["concat"]},
         {"env_kwargs": {"highest": 3}},
@@ -125,7 +130,7 @@ def test_a_setting_that_differs_is_named(given: dict[str, Any]) -> None:
 
 
 def test_equal_settings_differ_in_nothing() -> None:
-    given = {"envs": ["tiny:*ess"], "policies": "noop", "episodes": 100, "env_kwargs": {}}
+    given = {"envs": ["tiny:*ess"], "policies": "noop", "seed": 0, "env_kwargs": {}}
 
     assert differences(settings(), given) == []
 
@@ -158,3 +163,50 @@ def test_the_options_of_a_backend_stay_with_it() -> None:
 def test_what_is_given_to_go_on_is_checked_too() -> None:
     with pytest.raises(GemError, match="concurrency"):
         differences(settings(), {"concurrency": 0})
+
+
+def test_more_episodes_are_no_difference() -> None:
+    assert differences(settings(), {"episodes": 200, "repeats": 2}) == []
+    assert resumed(settings(), {"episodes": 200}) == settings(episodes=200)
+
+
+def test_arguments_of_an_only_policy_may_stand_alone() -> None:
+    policy = "openai:m@http://localhost/v1"
+    by_name = {policy: {"temperature": 0, "extra": {"top_k": 1}}}
+
+    found = settings(policies=policy, policy_kwargs=by_name[policy])
+
+    assert found.policy_kwargs == by_name
+
+
+@pytest.mark.parametrize(
+    ("policies", "given"),
+    [
+        (["noop", "random"], {"temperature": 0}),
+        (["noop"], {"noop": {}, "temperature": 0}),
+        ([Mine()], {"temperature": 0}),
+        (["noop"], {"noop": 0}),
+    ],
+)
+def test_arguments_of_nobody_are_answered_by_the_form(
+    policies: list[Any], given: dict[str, Any]
+) -> None:
+    with pytest.raises(SettingsError, match=r'\{"ARGUMENT": VALUE\}'):
+        settings(policies=policies, policy_kwargs=given)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"episodes": 5, "tasks": [1]},
+        {"episodes": "all", "seed_range": (0, 5)},
+        {"tasks": [1], "seed_range": (0, 5)},
+    ],
+)
+def test_episodes_are_chosen_in_one_way(given: dict[str, Any]) -> None:
+    with pytest.raises(SettingsError, match=" and ".join(given)):
+        settings(**given)
+
+
+def test_seeds_may_be_a_range() -> None:
+    assert settings(seed_range=range(3, 9)).seed_range == (3, 9)

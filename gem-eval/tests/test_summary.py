@@ -49,6 +49,36 @@ def test_an_error_is_counted_apart_and_is_no_wrong_answer() -> None:
     assert found.stop_reasons == {"env_error": 1, "terminated": 1}
 
 
+def test_beside_success_stands_success_with_errors_counted_as_failures() -> None:
+    won = [outcome(n, success=True) for n in range(9)]
+    lost = [outcome(n, stop_reason="policy_error", error="down") for n in range(9, 60)]
+
+    found = result(won + lost)
+
+    assert (found.success_rate, found.success_rate_with_errors) == (1.0, 9 / 60)
+    assert found.success_rate_with_errors_ci95 == wilson(9 / 60, 60)
+
+
+def test_a_prompt_beyond_the_context_of_a_model_is_no_error() -> None:
+    found = result([outcome(0, success=True), outcome(1, stop_reason="model_length")])
+
+    assert (found.success_rate, found.errors) == (0.5, 0)
+    assert found.stop_reasons == {"model_length": 1, "terminated": 1}
+
+
+def test_what_is_played_on_one_task_belongs_together() -> None:
+    found = result([outcome(n, task=n % 2, success=n % 2 == 0) for n in range(100)])
+
+    assert (found.tasks, found.episodes) == (2, 100)
+    assert found.success_rate_ci95 == pytest.approx(wilson(0.5, 2))
+
+
+def test_answers_that_a_limit_of_tokens_cut_are_counted() -> None:
+    found = result([outcome(0, answers=3, cut_answers=2), outcome(1, answers=1), outcome(2)])
+
+    assert (found.answers, found.cut_answers) == (4, 2)
+
+
 def test_nothing_but_errors_has_no_rate() -> None:
     found = result([outcome(0, stop_reason="policy_error", error="down")])
 

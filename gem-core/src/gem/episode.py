@@ -40,6 +40,7 @@ __all__ = [
     "is_success",
     "plain_info",
     "read_episodes",
+    "read_last_tries",
 ]
 
 FORMAT = 1
@@ -466,6 +467,30 @@ def read_episodes(path: str | os.PathLike[str]) -> Iterator[Episode]:
             "the `episodes.jsonl` of a run folder.",
             path=str(path),
         ) from error
+
+
+def read_last_tries(path: str | os.PathLike[str]) -> Iterator[Episode]:
+    """Yield each episode of a log once: of one that was tried again after an error, the last try.
+
+    A log is append-only, so a first try stays in it. Episodes whose last try ended by an error
+    come after all others. Raises LogError as `read_episodes` does.
+    """
+    # An error is kept back until the end of the log: a later line may be the same episode again.
+    failed: dict[tuple[object, ...], Episode] = {}
+    for episode in read_episodes(path):
+        place = _place(episode)
+        failed.pop(place, None)
+        if episode.is_error:
+            failed[place] = episode
+        else:
+            yield episode
+    yield from failed.values()
+
+
+def _place(episode: Episode) -> tuple[object, ...]:
+    """Return what two tries of one episode have in common, and two episodes have not."""
+    which = (episode.env_index, episode.episode_index, episode.repeat)
+    return (episode.policy, episode.env_id, *which, episode.seed)
 
 
 def _episodes(lines: Any, path: str | os.PathLike[str]) -> Iterator[Episode]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from gem.episode import Episode, read_episodes
+from gem.episode import Episode, read_last_tries
 from gem.registry import WrapperLike
 from gem_eval import job
 from gem_eval.errors import EvalError
@@ -44,8 +44,11 @@ class Evaluation:
         return self.folder.record.settings
 
     def episodes(self) -> Iterator[Episode]:
-        """Read the episodes from the log, in the order in which they finished."""
-        return read_episodes(self.folder.episodes_path)
+        """Read the episodes from the log, each once: its last try. Those with an error come last.
+
+        `gem.episode.read_episodes(run.folder.episodes_path)` reads first tries too.
+        """
+        return read_last_tries(self.folder.episodes_path)
 
     def to_pandas(self) -> DataFrame:
         """Return a table with a row for each episode. Needs pandas.
@@ -61,7 +64,9 @@ async def evaluate_async(
     envs: Envs,
     policies: Policies,
     *,
-    episodes: int | Literal["all"] = 100,
+    episodes: int | Literal["all"] | None = None,
+    tasks: Iterable[int] | None = None,
+    seed_range: tuple[int, int] | range | None = None,
     repeats: int = 1,
     seed: int = 0,
     concurrency: int = 64,
@@ -70,7 +75,7 @@ async def evaluate_async(
     backend_options: Mapping[str, Any] | None = None,
     wrappers: Iterable[WrapperLike] = (),
     env_kwargs: Mapping[str, Any] | None = None,
-    policy_kwargs: Mapping[str, Mapping[str, Any]] | None = None,
+    policy_kwargs: Mapping[str, Any] | None = None,
     max_turns: int | None = None,
     step_timeout_s: float | None = None,
     wait_for_server_s: float | None = None,
@@ -83,6 +88,8 @@ async def evaluate_async(
         "envs": envs,
         "policies": policy_list(policies),
         "episodes": episodes,
+        "tasks": tasks,
+        "seed_range": seed_range,
         "repeats": repeats,
         "seed": seed,
         "concurrency": concurrency,
@@ -104,7 +111,9 @@ def evaluate(
     envs: Envs,
     policies: Policies,
     *,
-    episodes: int | Literal["all"] = 100,
+    episodes: int | Literal["all"] | None = None,
+    tasks: Iterable[int] | None = None,
+    seed_range: tuple[int, int] | range | None = None,
     repeats: int = 1,
     seed: int = 0,
     concurrency: int = 64,
@@ -113,7 +122,7 @@ def evaluate(
     backend_options: Mapping[str, Any] | None = None,
     wrappers: Iterable[WrapperLike] = (),
     env_kwargs: Mapping[str, Any] | None = None,
-    policy_kwargs: Mapping[str, Mapping[str, Any]] | None = None,
+    policy_kwargs: Mapping[str, Any] | None = None,
     max_turns: int | None = None,
     step_timeout_s: float | None = None,
     wait_for_server_s: float | None = None,
@@ -125,8 +134,11 @@ def evaluate(
 
     `envs`: ids, shell patterns or specs. `policies`: names (`"random"`, `"openai:M@URL"`) or
     policies themselves, told apart by their `name`. `episodes` counts for each environment and
-    policy; `"all"` is every task of a finite set. `policy_kwargs` maps a policy's name to its
-    arguments. `out` is a new folder; without it one is made below `runs/`. `backend`,
+    policy: 100, or every task once where there are fewer, unless it is given; `"all"` is every task
+    of a finite set. Instead of it, `tasks` plays these of a finite set, as the run of all of them
+    would, and `seed_range` the environment's own seeds, from the first to before the second.
+    `policy_kwargs` maps a policy's name to its arguments; those of an only policy may stand alone.
+    `out` is a new folder; without it one is made below `runs/`. `backend`,
     `num_workers` and `backend_options` say where environments run, as for `gem.rollout`. The
     same settings give the same episodes on every backend and at any concurrency. An episode that
     fails is an error in the summary, never a wrong answer. A model's server that goes away is
@@ -143,6 +155,8 @@ def evaluate(
             envs,
             policies,
             episodes=episodes,
+            tasks=tasks,
+            seed_range=seed_range,
             repeats=repeats,
             seed=seed,
             concurrency=concurrency,
@@ -168,6 +182,8 @@ async def resume_async(
     policies: Policies | None = None,
     wrappers: Iterable[WrapperLike] | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
+    episodes: int | Literal["all"] | None = None,
+    repeats: int | None = None,
     concurrency: int | None = None,
     backend: str | None = None,
     num_workers: int | None = None,
@@ -181,6 +197,8 @@ async def resume_async(
         "policies": None if policies is None else policy_list(policies),
         "wrappers": None if wrappers is None else tuple(wrappers),
         "env_kwargs": env_kwargs,
+        "episodes": episodes,
+        "repeats": repeats,
         "concurrency": concurrency,
         "backend": backend,
         "num_workers": num_workers,
@@ -198,6 +216,8 @@ def resume(
     policies: Policies | None = None,
     wrappers: Iterable[WrapperLike] | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
+    episodes: int | Literal["all"] | None = None,
+    repeats: int | None = None,
     concurrency: int | None = None,
     backend: str | None = None,
     num_workers: int | None = None,
@@ -209,9 +229,10 @@ def resume(
     """Run exactly the episodes that an evaluation lacks, with the settings it was started with.
 
     Live objects (a policy, a table in memory) are not in its record: pass them again. Episodes
-    that ended by an error are finished, and stay. `concurrency` may differ, and so may where
-    environments run: another `backend` takes its own `num_workers` and `backend_options`, which
-    are not in the record. Raises RunFolderError where what is given is
+    that ended by an error are run again; their first tries stay in the log. More `episodes` or
+    `repeats` extend the run: what it has stays, and belongs to the longer one. `concurrency` may
+    differ, and so may where environments run: another `backend` takes its own `num_workers` and
+    `backend_options`, which are not in the record. Raises RunFolderError where what is given is
     not what the run has.
     """
     return _run_to_end(
@@ -220,6 +241,8 @@ def resume(
             policies=policies,
             wrappers=wrappers,
             env_kwargs=env_kwargs,
+            episodes=episodes,
+            repeats=repeats,
             concurrency=concurrency,
             backend=backend,
             num_workers=num_workers,

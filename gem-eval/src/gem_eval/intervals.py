@@ -1,21 +1,34 @@
 """Estimates with 95% intervals, as plain functions on plain data.
 
-Observations come in groups: the repeats of one episode (one seed) form a group, since they are
-alike. Without repeats every group has one member. Knows nothing about episodes or files.
+Observations come in groups: whatever was played on one task (or, where there are no tasks, from
+one seed) forms a group, since it is alike. Knows nothing about episodes or files.
+
+Few groups tell little, however often each was played. Rates follow Korn and Graubard (1998, Survey
+Methodology 24), as Dean and Pagano (2015) recommend with Wilson's interval: the effective number of
+observations takes Student's quantile at the number of groups. Means follow Hesterberg (2015, The
+American Statistician 69): a percentile bootstrap whose percentiles are widened likewise.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Estimate", "mean", "pass_at_k", "pass_at_k_of", "rate", "wilson"]
+__all__ = ["Estimate", "mean", "pass_at_k", "pass_at_k_of", "rate", "student", "wilson"]
 
 _Z95 = 1.959963984540054
+# The 97.5% quantiles of Student's distribution for 1 to 30 degrees of freedom.
+_STUDENT = (
+    *(12.706205, 4.302653, 3.182446, 2.776445, 2.570582, 2.446912, 2.364624, 2.306004, 2.262157),
+    *(2.228139, 2.200985, 2.178813, 2.160369, 2.144787, 2.131450, 2.119905, 2.109816, 2.100922),
+    *(2.093024, 2.085963, 2.079614, 2.073873, 2.068658, 2.063899, 2.059539, 2.055529, 2.051831),
+    *(2.048407, 2.045230, 2.042272),
+)
 _RESAMPLES = 2000
 _DRAWS_AT_ONCE = 1_000_000
 
@@ -30,9 +43,9 @@ class Estimate(NamedTuple):
 def rate(groups: Sequence[Sequence[bool]]) -> Estimate:
     """Estimate the share of True with Wilson's interval.
 
-    Repeats of one seed are not independent: the interval is Wilson's at the effective number
-    of observations, n divided by the design effect (Kish 1965; Dean and Pagano 2015), between
-    the number of groups and n.
+    Observations of one group are not independent: the interval is Wilson's at the effective number
+    of observations. It is n divided by the design effect (Kish 1965), and less where few groups
+    say what the design effect is; it lies between the effective number of groups and n.
 
     >>> rate([[True]] * 8 + [[False]] * 2).value
     0.8
@@ -42,7 +55,7 @@ def rate(groups: Sequence[Sequence[bool]]) -> Estimate:
     if n == 0:
         return Estimate(None, None)
     share = sum(map(sum, groups)) / n
-    return Estimate(share, wilson(share, n / _design_effect(groups, share, n)))
+    return Estimate(share, wilson(share, _effective_number(groups, share, n)))
 
 
 def wilson(share: float, n: float) -> tuple[float, float]:
@@ -62,8 +75,9 @@ def wilson(share: float, n: float) -> tuple[float, float]:
 def mean(groups: Sequence[Sequence[float]]) -> Estimate:
     """Estimate a mean with a percentile bootstrap over whole groups, its seed fixed.
 
-    One group alone shows no spread, so it has a value and no interval. A mean that is not
-    finite has neither.
+    The percentiles are those of `_tail`: with few groups the interval is as wide as the spread of
+    the groups, for two it is from the one to the other. One group alone shows no spread, so it has
+    a value and no interval. A mean that is not finite has neither.
     """
     groups = [group for group in groups if group]
     if not groups:
@@ -76,7 +90,8 @@ def mean(groups: Sequence[Sequence[float]]) -> Estimate:
             return Estimate(None, None)
         if len(groups) == 1:
             return Estimate(value, None)
-        low, high = np.quantile(_resampled_means(sums, sizes), [0.025, 0.975])
+        tail = _tail(len(groups))
+        low, high = np.quantile(_resampled_means(sums, sizes), [tail, 1 - tail])
     is_told = math.isfinite(low) and math.isfinite(high)
     return Estimate(value, (float(low), float(high)) if is_told else None)
 
@@ -103,15 +118,47 @@ def pass_at_k_of(n: int, successes: int, k: int) -> float:
     return 1.0 - math.comb(n - successes, k) / math.comb(n, k)
 
 
-def _design_effect(groups: Sequence[Sequence[bool]], share: float, n: int) -> float:
-    """Return how many observations of these count as one: 1 to the mean size of a group."""
+def student(freedom: int) -> float:
+    """Return the 97.5% quantile of Student's distribution, from one degree of freedom on.
+
+    >>> round(student(1), 3), round(student(60), 4)
+    (12.706, 2.0003)
+    """
+    if freedom <= len(_STUDENT):
+        return _STUDENT[freedom - 1]
+    z = _Z95
+    # The Cornish-Fisher expansion (Abramowitz and Stegun 26.7.5): exact to 1e-6 from here on.
+    terms = (
+        z,
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+    )
+    return math.fsum(term / freedom**power for power, term in enumerate(terms))
+
+
+def _effective_number(groups: Sequence[Sequence[bool]], share: float, n: int) -> float:
+    """Return how many independent observations would tell as much as these."""
     count = len(groups)
-    largest = n / count
-    independent = share * (1 - share) * n
-    if independent == 0 or count == 1:
-        return largest
+    # Were all of a group equal, each group would count as one, the larger ones for more.
+    least = n * n / sum(len(group) ** 2 for group in groups)
+    spread = share * (1 - share) * n
+    if count in (n, 1) or spread == 0:
+        return least
     clustered = sum((sum(group) - share * len(group)) ** 2 for group in groups)
-    return min(max(clustered * count / (count - 1) / independent, 1.0), largest)
+    design_effect = clustered * count / (count - 1) / spread
+    few = (student(n - 1) / student(count - 1)) ** 2
+    return min(max(n / max(design_effect, 1.0) * few, least), n)
+
+
+def _tail(count: int) -> float:
+    """Return what part of the bootstrap to leave out at each end: 0.025, and less of few groups.
+
+    A bootstrap of few groups is too narrow, by the quantile it does not know and by the divisor of
+    its variance (Hesterberg 2015, section 5.3).
+    """
+    widened = math.sqrt(count / (count - 1)) * student(count - 1)
+    return NormalDist().cdf(-widened)
 
 
 def _resampled_means(sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:

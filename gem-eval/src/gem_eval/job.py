@@ -17,7 +17,7 @@ from gem.counting import RolloutStats
 from gem.episode import Episode, EpisodeLog, read_episodes
 from gem.errors import GemError, LogError, in_one_line
 from gem.hooks import announce
-from gem.planning import Assignment, plan_episodes
+from gem.planning import Assignment
 from gem.registry import WrapperLike
 from gem.rollouts import Rollout, rollout
 from gem_eval.errors import (
@@ -28,6 +28,8 @@ from gem_eval.errors import (
     ServerRefusalError,
     SettingsError,
 )
+from gem_eval.expectations import Expectations
+from gem_eval.plan import plan_of
 from gem_eval.policies import NamedPolicy, make_policy, name_of
 from gem_eval.run_folder import RunFolder
 from gem_eval.settings import (
@@ -35,16 +37,14 @@ from gem_eval.settings import (
     PolicyRef,
     Settings,
     differences,
+    kwargs_by_policy,
     policy_list,
     resumed,
     settings_from,
 )
-from gem_eval.summary import Counters, Outcome, Summary, summarise
+from gem_eval.summary import Counters, Outcome, Summary, Tries, summarise
 
 __all__ = ["Job", "continued", "started"]
-
-_Place = tuple[int, int, int]
-_Done = dict[tuple[str, _Place], Outcome]
 
 
 class _Live(NamedTuple):
@@ -62,26 +62,65 @@ def started(given: Mapping[str, Any], *, out: str | Path | None, command: Sequen
     live = _live(settings, given)
     plan = _plan(settings, live)
     _check(settings, live)
-    return Job(RunFolder.create(out, settings, command), settings, live, plan)
+    total = len(plan) * len(settings.policies)
+    return Job(RunFolder.create(out, settings, command, total=total), settings, live, plan)
 
 
 def continued(path: str | Path, given: Mapping[str, Any]) -> Job:
     """Open an evaluation that was started before. What is given must be what it has.
 
-    `concurrency` may differ, and where environments run. Raises GemError, and then changes nothing.
+    `concurrency` may differ, and where environments run. More `episodes` or `repeats` extend it.
+    Raises GemError, and then changes nothing.
     """
     folder = RunFolder.open(path)
-    different = differences(folder.record.settings, given)
+    there = folder.record.settings
+    different = differences(there, given)
     if different:
         raise RunFolderError(
             f"{folder.path} is another evaluation: {'; '.join(different)}. Leave these options "
             "out to continue it, or start a new one with --out.",
             path=str(folder.path),
         )
-    settings = resumed(folder.record.settings, given)
-    live = _live(settings, given)
-    _check(settings, live)
-    return Job(folder, settings, live, _plan(settings, live))
+    settings = resumed(there, given)
+    try:
+        live = _live(settings, given)
+        _check(settings, live)
+        plan = _plan(settings, live)
+    except GemError as error:
+        if folder.is_edited:  # what is there no longer works, and did when the run began
+            raise _edited(folder, str(error)) from error
+        raise
+    if (settings.episodes, settings.repeats) != (there.episodes, there.repeats):
+        _refuse_to_shrink(folder, settings, plan, _plan(there, live))
+    return Job(folder, settings, live, plan)
+
+
+def _edited(folder: RunFolder, what: str) -> RunFolderError:
+    return RunFolderError(
+        f"{folder.path} cannot go on: the settings in its run.json were edited after it was "
+        f"started. {what} Undo the edit, or start a new run with --out.",
+        path=str(folder.path),
+    )
+
+
+def _refuse_to_shrink(
+    folder: RunFolder,
+    settings: Settings,
+    plan: Sequence[Assignment],
+    before: Sequence[Assignment],
+) -> None:
+    there = folder.record.settings
+    if not set(before) <= set(plan):
+        raise RunFolderError(
+            f"{folder.path} has {_many(there)}, and {_many(settings)} would leave some of them "
+            "out. A run can be extended, not cut: give more, or start a new one with --out.",
+            path=str(folder.path),
+        )
+
+
+def _many(settings: Settings) -> str:
+    episodes = "the default episodes" if settings.episodes is None else settings.episodes
+    return f"episodes={episodes} and repeats={settings.repeats}"
 
 
 class Job:
@@ -96,12 +135,25 @@ class Job:
         self.folder, self.settings = folder, settings
         self.stats = RolloutStats()
         self._live, self._plan = live, plan
+        self._tries = Tries()
         self._log = EpisodeLog(folder.episodes_path)
         try:
-            self._done = self._read()
+            self._read()
+            self._extend()
         except BaseException:
             self._log.close()
             raise
+
+    def _extend(self) -> None:
+        """Put on record that the run has grown, before its first new episode is in the log."""
+        there = self.folder.record.settings
+        growth = {"episodes": self.settings.episodes, "repeats": self.settings.repeats}
+        settings = there.model_copy(update=growth)
+        if settings != there or self.folder.is_edited:
+            try:
+                self.folder = self.folder.extended(settings, total=self.total)
+            except OSError as error:
+                raise self._stopped(f"run.json cannot be written ({error.strerror}).") from error
 
     @property
     def total(self) -> int:
@@ -110,8 +162,13 @@ class Job:
 
     @property
     def finished(self) -> int:
-        """Episodes that are in the log."""
-        return len(self._done)
+        """Episodes that ended by anything but an error. The others are run, or run again."""
+        return sum(outcome.error is None for outcome in self._tries.last)
+
+    @property
+    def kept(self) -> int:
+        """Episodes that are in the log, each counted once."""
+        return len(self._tries)
 
     @property
     def state(self) -> str:
@@ -161,7 +218,7 @@ class Job:
         self._keep(refused, on_episode)
 
     def _missing(self, policy: NamedPolicy) -> list[Assignment]:
-        return [each for each in self._plan if (policy.name, each[:3]) not in self._done]
+        return [each for each in self._plan if self._tries.is_missing((policy.name, *each[:3]))]
 
     async def _probe(self) -> None:
         """Raise PolicyError where a server that is to be asked would answer nothing.
@@ -180,17 +237,23 @@ class Job:
     ) -> None:
         for episode in episodes:
             self._log.append(episode)
-            self._done[episode.policy, _place(episode)] = Outcome.of(episode)
+            self._tries.add(Outcome.of(episode))
             if on_episode is not None:
                 on_episode(episode)
 
-    def _summed_up(self) -> Summary:
-        summary = summarise(
+    def so_far(self) -> Summary:
+        """Sum up the episodes that are in the log. Writes nothing."""
+        return summarise(
             self.settings,
-            self._done.values(),
+            self._tries.last,
             run=str(self.folder.path),
             counters=self._counters(),
+            retried=self._tries.retried,
+            planned=self.total,
         )
+
+    def _summed_up(self) -> Summary:
+        summary = self.so_far()
         try:
             self.folder.write_summary(summary.to_json())
         except OSError as error:
@@ -209,32 +272,34 @@ class Job:
     def _stopped(self, why: str) -> RunStopped:
         path = self.folder.path
         return RunStopped(
-            f"{why} {self.folder.kept} of {self.total} episodes are kept in {path}. When it is "
+            f"{why} {self.kept} of {self.total} episodes are kept in {path}. When it is "
             f"mended, go on with: gem-env eval --resume {path}",
             path=str(path),
         )
 
-    def _read(self) -> _Done:
+    def _read(self) -> None:
         expected = {assignment[:3]: assignment for assignment in self._plan}
         names = {policy.name for policy in self._live.policies}
-        done: _Done = {}
+        expectations = Expectations(self.settings, self._live.env_kwargs, self._live.wrappers)
         for episode in read_episodes(self.folder.episodes_path):
             planned = expected.get(_place(episode))
-            if planned is None or episode.policy not in names or not self._fits(episode, planned):
-                raise self._strange(episode)
-            done.setdefault((episode.policy, _place(episode)), Outcome.of(episode))
-        return done
+            if planned is None or episode.policy not in names:
+                raise self._strange(
+                    episode, "its log has an episode that its run.json does not ask for"
+                )
+            conflict = expectations.conflict(episode, planned)
+            if conflict is not None:
+                raise self._strange(episode, conflict)
+            self._tries.add(Outcome.of(episode))
+        if self.kept and self.folder.is_edited:
+            raise _edited(self.folder, f"{self.kept} episodes were played with those before.")
 
-    def _fits(self, episode: Episode, planned: Assignment) -> bool:
-        spec = self.settings.envs[planned.env_index]
-        return (episode.env_id, episode.seed, episode.task) == (spec.id, *planned[3:])
-
-    def _strange(self, episode: Episode) -> RunFolderError:
+    def _strange(self, episode: Episode, what: str) -> RunFolderError:
         path = self.folder.path
         return RunFolderError(
-            f"{path} holds an episode that its run.json does not ask for: {episode.env_id}, "
-            f"policy {episode.policy!r}, episode {episode.episode_index}, seed {episode.seed}. "
-            "Its log or its environments' data are of another evaluation: start one with --out.",
+            f"{path} cannot go on: {what} ({episode.env_id}, policy {episode.policy!r}, episode "
+            f"{episode.episode_index}). Its run.json was edited, or its log or data are of another "
+            "evaluation: undo that, or start a new run with --out.",
             path=str(path),
         )
 
@@ -286,13 +351,13 @@ def _told(episode: Episode) -> str:
     return (episode.error or "").partition(": ")[2]
 
 
-def _place(episode: Episode) -> _Place:
+def _place(episode: Episode) -> tuple[int, int, int]:
     return (episode.env_index, episode.episode_index, episode.repeat)
 
 
 def _live(settings: Settings, given: Mapping[str, Any]) -> _Live:
     given_policies = {name_of_any(each): each for each in policy_list(given.get("policies", ()))}
-    kwargs = given.get("policy_kwargs", settings.policy_kwargs)
+    kwargs = kwargs_by_policy(given.get("policy_kwargs", settings.policy_kwargs), settings.policies)
     return _Live(
         [_policy(ref, given_policies.get(ref.name), kwargs) for ref in settings.policies],
         dict(given.get("env_kwargs", settings.env_kwargs)),
@@ -322,21 +387,4 @@ def _policy(
 
 
 def _plan(settings: Settings, live: _Live) -> list[Assignment]:
-    try:
-        return plan_episodes(
-            settings.envs,
-            episodes=settings.episodes,
-            seed=settings.seed,
-            repeats=settings.repeats,
-            env_kwargs=live.env_kwargs,
-            wrappers=live.wrappers,
-        )
-    except GemError:
-        raise
-    except (Exception, SystemExit) as error:  # an environment may raise anything when it is made
-        ids = ", ".join(spec.id for spec in settings.envs)
-        raise SettingsError(
-            f"An environment of {ids} cannot be made ({in_one_line(error)}). Check "
-            f"its arguments with `gem-env show`.",
-            option="env_kwargs",
-        ) from error
+    return plan_of(settings, env_kwargs=live.env_kwargs, wrappers=live.wrappers)

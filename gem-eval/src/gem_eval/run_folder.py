@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from hashlib import blake2b
 from itertools import count
 from pathlib import Path
 from typing import Any, Literal
@@ -21,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gem.registry import versions
 from gem_eval.errors import RunFolderError
-from gem_eval.settings import Settings
+from gem_eval.settings import FREE, Settings
 
 __all__ = ["RunFolder", "RunRecord"]
 
@@ -30,7 +31,12 @@ _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSY
 
 
 class RunRecord(BaseModel):
-    """What `run.json` holds."""
+    """What `run.json` holds.
+
+    `total` counts the episodes of all policies. `digest` is of those settings that decide what an
+    episode is: where they no longer fit it, somebody has edited them. Both are None in the record
+    of a version that kept none.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -39,6 +45,8 @@ class RunRecord(BaseModel):
     created: str
     versions: Mapping[str, str]
     settings: Settings
+    total: int | None = None
+    digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +55,12 @@ class RunFolder:
 
     path: Path
     record: RunRecord
+    is_edited: bool = False
+    """Whether the settings in `run.json` are others than were written there."""
 
     @property
     def episodes_path(self) -> Path:
-        """The log: one finished episode a line, in the order in which they finished."""
+        """The log: one finished try of an episode a line, in the order in which they finished."""
         return self.path / "episodes.jsonl"
 
     @property
@@ -58,21 +68,20 @@ class RunFolder:
         """The summary, written when every episode is there."""
         return self.path / "summary.json"
 
-    @property
-    def kept(self) -> int:
-        """How many episodes are safe on disk: the whole lines of the log."""
-        with self.episodes_path.open("rb") as lines:
-            return sum(line.endswith(b"\n") for line in lines)
-
     @classmethod
     def create(
-        cls, path: str | os.PathLike[str] | None, settings: Settings, command: Sequence[str]
+        cls,
+        path: str | os.PathLike[str] | None,
+        settings: Settings,
+        command: Sequence[str],
+        *,
+        total: int | None = None,
     ) -> RunFolder:
         """Make a new run: in an empty or absent folder, or in a new one below `runs/`.
 
         Raises RunFolderError, and then leaves nothing behind.
         """
-        record = _record(settings, command)
+        record = _record(settings, command, total)
         folder = _new_folder() if path is None else _empty_folder(Path(path))
         try:
             claim(folder / "run.json", record.model_dump_json(indent=2))
@@ -97,7 +106,10 @@ class RunFolder:
                 path=str(folder),
             ) from error
         try:
-            return cls(folder, RunRecord.model_validate_json(text))
+            record = RunRecord.model_validate_json(text)
+            # Of the text, not of what was read from it: another version may know more settings.
+            is_edited = record.digest not in (None, _digest(json.loads(text)["settings"]))
+            return cls(folder, record, is_edited)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = ".".join(map(str, first["loc"])) or "its text"
@@ -107,14 +119,36 @@ class RunFolder:
                 path=str(folder),
             ) from error
 
+    def extended(self, settings: Settings, *, total: int) -> RunFolder:
+        """Write other settings into `run.json`, whole or not at all. Raises OSError."""
+        update = {"settings": settings, "total": total, "digest": _digest_of(settings)}
+        record = self.record.model_copy(update=update)
+        _replace(self.path / "run.json", record.model_dump_json(indent=2))
+        return RunFolder(self.path, record)
+
     def write_summary(self, plain: Mapping[str, Any]) -> None:
         """Write the summary, whole or not at all. Raises OSError."""
-        draft = _draft(self.summary_path, json.dumps(plain, indent=2, allow_nan=False))
-        try:
-            draft.replace(self.summary_path)
-        except OSError:
-            draft.unlink()
-            raise
+        _replace(self.summary_path, json.dumps(plain, indent=2, allow_nan=False))
+
+
+def _replace(path: Path, text: str) -> None:
+    draft = _draft(path, text)
+    try:
+        draft.replace(path)
+    except OSError:
+        draft.unlink()
+        raise
+
+
+def _digest_of(settings: Settings) -> str:
+    return _digest(settings.model_dump(mode="json"))
+
+
+def _digest(settings: Mapping[str, Any]) -> str:
+    """Hash what decides the episodes: the settings as JSON, without those that are free."""
+    deciding = {name: value for name, value in settings.items() if name not in FREE}
+    text = json.dumps(deciding, sort_keys=True)
+    return blake2b(text.encode("ascii"), digest_size=16).hexdigest()
 
 
 def claim(path: Path, text: str) -> None:
@@ -145,7 +179,7 @@ def _draft(path: Path, text: str) -> Path:
     return draft
 
 
-def _record(settings: Settings, command: Sequence[str]) -> RunRecord:
+def _record(settings: Settings, command: Sequence[str], total: int | None) -> RunRecord:
     from gem_eval import __version__
 
     packs = {name: version for spec in settings.envs for name, version in versions(spec.id).items()}
@@ -155,6 +189,8 @@ def _record(settings: Settings, command: Sequence[str]) -> RunRecord:
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         versions={"python": python, "gem-eval": __version__, **packs},
         settings=settings,
+        total=total,
+        digest=_digest_of(settings),
     )
 
 

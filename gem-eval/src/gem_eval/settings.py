@@ -5,7 +5,7 @@ Two evaluations with equal settings have the same episodes. Knows nothing about 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -19,6 +19,8 @@ from gem_eval.errors import SettingsError
 from gem_eval.policies import name_of
 
 __all__ = [
+    "DEFAULT_EPISODES",
+    "FREE",
     "Envs",
     "Policies",
     "PolicyLike",
@@ -26,6 +28,7 @@ __all__ = [
     "Settings",
     "differences",
     "env_specs",
+    "kwargs_by_policy",
     "policy_list",
     "policy_refs",
     "resumed",
@@ -40,7 +43,11 @@ Policies = PolicyLike | Iterable[PolicyLike]
 Envs = EnvLike | Iterable[EnvLike]
 
 Positive = Annotated[int, Field(ge=1)]
-_FREE = frozenset(
+Natural = Annotated[int, Field(ge=0)]
+
+DEFAULT_EPISODES = 100
+
+FREE = frozenset(
     {
         "concurrency",
         "backend",
@@ -50,6 +57,9 @@ _FREE = frozenset(
         "max_refusals",
     }
 )
+"""Settings that change no episode, so that a run may go on with others."""
+
+_GROWING = frozenset({"episodes", "repeats"})
 _WILD = frozenset("*?[")
 
 
@@ -63,14 +73,20 @@ class PolicyRef(BaseModel):
 
 
 class Settings(BaseModel):
-    """The settings of an evaluation. From `concurrency` on they change no episode."""
+    """The settings of an evaluation. From `concurrency` on they change no episode.
+
+    `episodes` is None where nobody said how many: 100 of each environment, or every task once
+    where it has fewer. `tasks` and `seed_range` choose the episodes one by one instead.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     envs: Annotated[tuple[EnvSpec, ...], Field(min_length=1)]
     policies: Annotated[tuple[PolicyRef, ...], Field(min_length=1)]
     policy_kwargs: Mapping[str, Mapping[str, Any]] = {}
-    episodes: Positive | Literal["all"] = 100
+    episodes: Positive | Literal["all"] | None = None
+    tasks: Annotated[tuple[Natural, ...], Field(min_length=1)] | None = None
+    seed_range: tuple[int, int] | None = None
     repeats: Positive = 1
     seed: int = 0
     wrappers: tuple[WrapperRef, ...] = ()
@@ -92,31 +108,33 @@ def settings_from(given: Mapping[str, Any]) -> Settings:
     except ValidationError as error:
         raise _complaint(error, given) from error
     _check_names(settings)
+    _check_choice(settings)
     return settings
 
 
 def differences(settings: Settings, given: Mapping[str, Any]) -> list[str]:
     """Say, one line each, where what was given is not what a run was started with.
 
-    Environments and policies are compared by name: the run's own specs go on.
+    Environments and policies are compared by name: the run's own specs go on. More episodes and
+    more repeats are no difference: whether they are more is for the plan to say.
     """
     wanted = settings_from({**dict(settings), **given})
     return [
         f"{name} is {_shown(then)} there and {_shown(now)} here"
         for name, then, now in (
             (name, _essence(settings, name), _essence(wanted, name))
-            for name in sorted(Settings.model_fields.keys() - _FREE)
+            for name in sorted(Settings.model_fields.keys() - FREE - _GROWING)
         )
         if then != now
     ]
 
 
 def resumed(settings: Settings, given: Mapping[str, Any]) -> Settings:
-    """Return the settings of a run that goes on with what was given now, where that is free.
+    """Return the settings of a run that goes on with what was given now, where that may differ.
 
     The number of workers and the options of its backend do not go with another backend.
     """
-    free = _recorded({name: value for name, value in given.items() if name in _FREE})
+    free = _recorded({name: value for name, value in given.items() if name in FREE | _GROWING})
     if free.get("backend", settings.backend) != settings.backend:
         free = {"num_workers": None, "backend_options": {}, **free}
     return settings.model_copy(update=free)
@@ -180,21 +198,82 @@ def _wrapper_ref(wrapper: WrapperLike) -> WrapperRef:
     return WrapperRef(id=f"{wrapper.__module__}:{name_of(wrapper)}")
 
 
+def _tasks(tasks: Any) -> Any:
+    several = [tasks] if isinstance(tasks, int) else tasks
+    return None if several is None else tuple(dict.fromkeys(several))
+
+
+def _ends(seeds: Any) -> Any:
+    if isinstance(seeds, range) and seeds.step == 1:
+        return (seeds.start, seeds.stop)
+    return tuple(seeds) if isinstance(seeds, list) else seeds
+
+
 _RECORDED: Mapping[str, Callable[[Any], Any]] = {
     "envs": env_specs,
     "policies": policy_refs,
     "wrappers": wrapper_refs,
     "env_kwargs": recorded,
     "backend_options": recorded,
-    "policy_kwargs": lambda each: {name: recorded(kwargs) for name, kwargs in each.items()},
+    "tasks": _tasks,
+    "seed_range": _ends,
 }
 
 
 def _recorded(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {
+    plain = {
         name: _RECORDED[name](value) if name in _RECORDED else value
         for name, value in given.items()
     }
+    if "policy_kwargs" in given:
+        named = kwargs_by_policy(given["policy_kwargs"], plain.get("policies", ()))
+        plain["policy_kwargs"] = {name: recorded(kwargs) for name, kwargs in named.items()}
+    return plain
+
+
+def kwargs_by_policy(
+    given: Mapping[str, Any], refs: Iterable[PolicyRef]
+) -> dict[str, Mapping[str, Any]]:
+    """Return arguments of policies by the name of each. Those of an only policy may stand alone.
+
+    Raises SettingsError, which shows the form, where it is not clear whose an argument is.
+
+    >>> kwargs_by_policy({"temperature": 0}, [PolicyRef(name="openai:m@http://localhost/v1")])
+    {'openai:m@http://localhost/v1': {'temperature': 0}}
+    """
+    refs = list(refs)
+    names = [ref.name for ref in refs if ref.live is None]  # an object has its arguments
+    owners = list(dict.fromkeys([*(name.partition(":")[0] for name in names), *names]))
+    if not isinstance(given, Mapping):
+        raise _unowned(f"policy_kwargs is {_shown(given)}, and must be an object", owners)
+    known = {spec.id for spec in registry.policies()} | {ref.name for ref in refs}
+    for name in given.keys() - set(owners):
+        if name in known or str(name).partition(":")[0] in known:
+            raise SettingsError(
+                f"policy_kwargs has arguments for {name!r}, which names no policy that is made "
+                f"here. Name one of: {', '.join(map(repr, owners)) or 'none'}.",
+                option="policy_kwargs",
+            )
+    own = [name for name in given if name not in owners]
+    if own and len(own) == len(given) and len(names) == len(refs) == 1:
+        return {names[0]: given}
+    if own:
+        raise _unowned(
+            f"policy_kwargs has {own[0]!r}, and does not say of which policy it is", owners
+        )
+    for name, kwargs in given.items():
+        if not isinstance(kwargs, Mapping):
+            raise _unowned(f"policy_kwargs has {_shown(kwargs)} for {name!r}", owners)
+    return dict(given)
+
+
+def _unowned(what: str, owners: Sequence[str]) -> SettingsError:
+    owner = owners[0] if owners else "openai"
+    return SettingsError(
+        f'{what}. Give arguments by the policy\'s name, {{"{owner}": {{"ARGUMENT": VALUE}}}}; an '
+        'only policy\'s may stand alone, {"ARGUMENT": VALUE}.',
+        option="policy_kwargs",
+    )
 
 
 def _essence(settings: Settings, name: str) -> Any:
@@ -219,14 +298,23 @@ def _check_names(settings: Settings) -> None:
             "another `name`.",
             option="policies",
         )
-    made = [ref.name for ref in settings.policies if ref.live is None]  # an object has its own
-    owners = {*made, *(name.partition(":")[0] for name in made)}
-    strange = sorted(settings.policy_kwargs.keys() - owners)
-    if strange:
+
+
+def _check_choice(settings: Settings) -> None:
+    """Refuse to choose the episodes in two ways at once, or to choose none."""
+    chosen = [name for name in ("episodes", "tasks", "seed_range") if getattr(settings, name)]
+    if len(chosen) > 1:
         raise SettingsError(
-            f"policy_kwargs has arguments for {strange[0]!r}, which names no policy that is made "
-            f"here. Name one of: {', '.join(map(repr, sorted(owners))) or 'none'}.",
-            option="policy_kwargs",
+            f"{chosen[0]} and {chosen[1]} were given, and each says which episodes to play. Leave "
+            "one of them out.",
+            option=chosen[1],
+        )
+    if settings.seed_range is not None and settings.seed_range[0] >= settings.seed_range[1]:
+        first, end = settings.seed_range
+        raise SettingsError(
+            f"seed_range={first}:{end} holds no seed. Its end is not played: {first}:{first + 1} "
+            f"is the seed {first} alone.",
+            option="seed_range",
         )
 
 

@@ -19,7 +19,7 @@ from gem_eval.settings import Settings
 if TYPE_CHECKING:
     from gem_eval.frames import DataFrame
 
-__all__ = ["Counters", "Outcome", "Result", "Summary", "Tokens", "summarise"]
+__all__ = ["Counters", "Outcome", "Result", "Summary", "Tokens", "Tries", "summarise"]
 
 Interval = tuple[float, float] | None
 
@@ -39,6 +39,9 @@ class Outcome(NamedTuple):
     usage: Usage | None
     policy_s: float
     environment_s: float
+    task: int | None = None
+    answers: int = 0
+    cut_answers: int = 0
 
     @classmethod
     def of(cls, episode: Episode) -> Outcome:
@@ -56,7 +59,52 @@ class Outcome(NamedTuple):
             _usage(episode),
             sum(turn.policy_s for turn in episode.turns),
             sum(turn.step_s for turn in episode.turns),
+            episode.task,
+            sum(turn.finish_reason is not None for turn in episode.turns),
+            sum(turn.finish_reason == "length" for turn in episode.turns),
         )
+
+    @property
+    def place(self) -> tuple[str, int, int, int]:
+        """Which episode of its run it is of."""
+        return (self.policy, self.env_index, self.episode_index, self.repeat)
+
+    @property
+    def group(self) -> int:
+        """What it shares with the outcomes that are like it: its task, or else its seed."""
+        return self.episode_index if self.task is None else self.task
+
+
+class Tries:
+    """The last try of each episode of a run. One that no error ended stays whatever comes later.
+
+    `retried` counts the tries that ended by an error and were made again.
+    """
+
+    def __init__(self) -> None:
+        self.retried = 0
+        self._last: dict[tuple[str, int, int, int], Outcome] = {}
+
+    def __len__(self) -> int:
+        return len(self._last)
+
+    @property
+    def last(self) -> Iterable[Outcome]:
+        """The outcome of each episode, once."""
+        return self._last.values()
+
+    def add(self, outcome: Outcome) -> None:
+        """Let another try count."""
+        before = self._last.get(outcome.place)
+        if before is not None and before.error is None:
+            return
+        self._last[outcome.place] = outcome
+        self.retried += before is not None
+
+    def is_missing(self, place: tuple[str, int, int, int]) -> bool:
+        """Say whether an episode has to be run: it never ended, or its last try by an error."""
+        outcome = self._last.get(place)
+        return outcome is None or outcome.error is not None
 
 
 class _Frozen(BaseModel):
@@ -81,15 +129,21 @@ class Result(_Frozen):
     """One policy on one environment.
 
     `episodes` counts every episode, `errors` those that an error ended; rates and means are
-    over the rest. An interval is 95%, or None where there is too little to tell.
+    over the rest. `success_rate_with_errors` alone is over all, an error counted as a failure.
+    An interval is 95%, or None where there is too little to tell; what was played on one task
+    counts as alike. `tasks` is how many tasks of a finite set were played. `answers` are those of
+    which a server said why they ended, `cut_answers` those of them that reached a limit of tokens.
     """
 
     env_id: str
     policy: str
     episodes: int
+    tasks: int | None = None
     errors: int
     success_rate: float | None
     success_rate_ci95: Interval
+    success_rate_with_errors: float | None = None
+    success_rate_with_errors_ci95: Interval = None
     mean_return: float | None
     mean_return_ci95: Interval
     mean_turns: float | None
@@ -99,6 +153,8 @@ class Result(_Frozen):
     stop_reasons: Mapping[str, int]
     first_error: str | None
     tokens: Tokens | None
+    answers: int = 0
+    cut_answers: int = 0
     seconds: Seconds
 
 
@@ -123,16 +179,19 @@ class Counters(_Frozen):
 
 
 class Summary(_Frozen):
-    """What `summary.json` holds. `run` is the run's folder.
+    """What `summary.json` holds. `run` is the run's folder, `planned` counts what it asks for.
 
-    `counters` are of what ran after the run was started, or resumed for the last time; they are
-    None where no episode of it was run to the end.
+    `errors` are the episodes whose last try ended by an error; `retried` counts the tries before
+    that were made again, which are in the log alone. `counters` are of what ran after the run was
+    started, or resumed for the last time; they are None where no episode of it was run to the end.
     """
 
     format: Literal[1] = 1
     run: str
     episodes: int
     errors: int
+    retried: int = 0
+    planned: int | None = None
     results: tuple[Result, ...]
     counters: Counters | None = None
 
@@ -153,6 +212,8 @@ def summarise(
     *,
     run: str,
     counters: Counters | None = None,
+    retried: int = 0,
+    planned: int | None = None,
 ) -> Summary:
     """Sum outcomes up, for each environment and policy in the order of the settings."""
     found: dict[tuple[int, str], list[Outcome]] = defaultdict(list)
@@ -167,6 +228,8 @@ def summarise(
         run=run,
         episodes=sum(result.episodes for result in results),
         errors=sum(result.errors for result in results),
+        retried=retried,
+        planned=planned,
         results=results,
         counters=counters,
     )
@@ -177,6 +240,11 @@ def _result(env_id: str, policy: str, outcomes: Sequence[Outcome], repeats: int)
     errors = [each.error for each in outcomes if each.error is not None]
     scored = [each for each in outcomes if each.error is None]
     rate = intervals.rate(_grouped(scored, lambda each: each.success))
+    # A server that fails where an answer is long would else flatter the rate.
+    with_errors = intervals.rate(
+        _grouped(outcomes, lambda each: each.success and each.error is None)
+    )
+    tasks = {each.task for each in outcomes if each.task is not None}
     returns = intervals.mean(_grouped(scored, lambda each: each.total_return))
     turns = intervals.mean(_grouped(scored, lambda each: float(each.turns)))
     passes = _passes(_grouped(scored, lambda each: each.success), repeats)
@@ -184,9 +252,12 @@ def _result(env_id: str, policy: str, outcomes: Sequence[Outcome], repeats: int)
         env_id=env_id,
         policy=policy,
         episodes=len(outcomes),
+        tasks=len(tasks) or None,
         errors=len(errors),
         success_rate=rate.value,
         success_rate_ci95=rate.ci95,
+        success_rate_with_errors=with_errors.value,
+        success_rate_with_errors_ci95=with_errors.ci95,
         mean_return=returns.value,
         mean_return_ci95=returns.ci95,
         mean_turns=turns.value,
@@ -196,6 +267,8 @@ def _result(env_id: str, policy: str, outcomes: Sequence[Outcome], repeats: int)
         stop_reasons=dict(sorted(Counter(each.stop_reason for each in outcomes).items())),
         first_error=errors[0] if errors else None,
         tokens=_tokens(outcomes),
+        answers=sum(each.answers for each in outcomes),
+        cut_answers=sum(each.cut_answers for each in outcomes),
         seconds=Seconds(
             policy=sum(each.policy_s for each in outcomes),
             environment=sum(each.environment_s for each in outcomes),
@@ -204,10 +277,10 @@ def _result(env_id: str, policy: str, outcomes: Sequence[Outcome], repeats: int)
 
 
 def _grouped(outcomes: Iterable[Outcome], of: Callable[[Outcome], Any]) -> list[list[Any]]:
-    """Group one figure by episode: repeats of one seed belong together."""
+    """Group one figure by task, or else by seed: what is alike belongs together."""
     groups: dict[int, list[Any]] = defaultdict(list)
     for outcome in outcomes:
-        groups[outcome.episode_index].append(of(outcome))
+        groups[outcome.group].append(of(outcome))
     return list(groups.values())
 
 

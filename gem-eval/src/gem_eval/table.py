@@ -2,73 +2,204 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from typing import IO
+from typing import IO, NamedTuple
 
-from rich import box
+from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from gem.cli.text import one_line
+from gem_eval.short_names import short_names
 from gem_eval.summary import Result, Summary
 
 __all__ = ["print_summary"]
 
 _NAMES = ("environment", "policy")
+_LEFT = (*_NAMES, "stop reasons")
 _SHOWN = 300
-_UNCUT = 10_000
+_GAP = "  "
+_LOG_WIDTH = 120  # of a file or a pipe
+_SLOW_S = 0.1  # of an episode that took less nobody asks how long it took
+
+Row = Mapping[str, str]
 
 
-def print_summary(summary: Summary, file: IO[str]) -> None:
-    """Print a table, plain and uncut where the file is no terminal; or blocks, on a narrow one."""
+class _Section(NamedTuple):
+    """Rows under a title, and the figures of each of the tables that they are printed as."""
+
+    title: str
+    names: tuple[str, ...]
+    rows: Sequence[Row]
+    tables: Sequence[Sequence[str]]
+
+    def chosen(self, figures: Sequence[str]) -> list[Row]:
+        """Return the rows of one of the tables."""
+        return [{name: row[name] for name in (*self.names, *figures)} for row in self.rows]
+
+
+def print_summary(summary: Summary, file: IO[str], *, offers_next: bool = True) -> None:
+    """Print a table, or several below one another where the width asks for it; no cell is cut.
+
+    Where the names beside one figure are too wide, each environment has its tables; where a
+    policy's name alone is, a terminal gets blocks. A file or a pipe is 120 columns wide, unless
+    COLUMNS says otherwise.
+    """
     console = Console(file=file, highlight=False)
-    rows = [_row(result) for result in summary.results]
-    table = _table(rows, box.SIMPLE_HEAD if console.is_terminal else None)
-    needed = console.measure(table, options=console.options.update(width=_UNCUT)).maximum
-    if not console.is_terminal:
-        console.width = max(console.width, needed)
-    if needed <= console.width:
-        console.print(table)
-    else:
+    if not console.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
+        console.width = _LOG_WIDTH
+    names = short_names([result.policy for result in summary.results])
+    rows = _rows(summary.results, names)
+    together = [_section("", _NAMES, rows, console)]
+    apart = [
+        _section(env, ("policy",), [row for row in rows if row["environment"] == env], console)
+        for env in dict.fromkeys(row["environment"] for row in rows)
+    ]
+    if _fit(together, console):
+        _print_sections(console, together)
+    elif _fit(apart, console):
+        _print_sections(console, apart)
+    elif console.is_terminal:
         _print_blocks(console, rows)
-    for line in _notes(summary):
+    else:
+        _print_sections(console, together)
+    for line in _notes(summary, names, offers_next=offers_next):
         console.print(Text(line), soft_wrap=True)
 
 
-def _table(rows: Sequence[Mapping[str, str]], lines: box.Box | None) -> Table:
-    table = Table(box=lines, pad_edge=False, header_style="bold")
-    for name in rows[0]:
-        table.add_column(name, justify="left" if name in _NAMES else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*map(Text, row.values()))
-    return table
+def _section(title: str, names: tuple[str, ...], rows: Sequence[Row], console: Console) -> _Section:
+    """Share the figures out over tables that fit, each with the names and one figure or more."""
+    tables: list[list[str]] = [[]]
+    whole = _Section(title, names, rows, tables)
+    for figure in rows[0]:
+        if figure in _NAMES:
+            continue
+        wider = [*tables[-1], figure]
+        if tables[-1] and _width(whole.chosen(wider)) > console.width:
+            tables.append([figure])
+        else:
+            tables[-1] = wider
+    return whole
 
 
-def _print_blocks(console: Console, rows: Sequence[Mapping[str, str]]) -> None:
+def _fit(sections: Sequence[_Section], console: Console) -> bool:
+    return all(
+        _width(section.chosen(figures)) <= console.width
+        for section in sections
+        for figures in section.tables
+    )
+
+
+def _widths(rows: Sequence[Row]) -> dict[str, int]:
+    return {name: max(cell_len(name), *(cell_len(row[name]) for row in rows)) for name in rows[0]}
+
+
+def _width(rows: Sequence[Row]) -> int:
+    widths = _widths(rows)
+    return sum(widths.values()) + len(_GAP) * (len(widths) - 1)
+
+
+def _print_sections(console: Console, sections: Sequence[_Section]) -> None:
+    is_first = True
+    for section in sections:
+        for number, figures in enumerate(section.tables):
+            if not is_first:
+                console.print()
+            is_first = False
+            if section.title and not number:
+                console.print(Text(section.title, style="bold"), soft_wrap=True)
+            _print_table(console, section.chosen(figures))
+
+
+def _print_table(console: Console, rows: Sequence[Row]) -> None:
+    widths = _widths(rows)
+    header = {name: name for name in rows[0]}
+    for row in (header, *rows):
+        cells = (_padded(name, cell, widths[name]) for name, cell in row.items())
+        style = "bold" if row is header else ""
+        console.print(Text(_GAP.join(cells).rstrip(), style=style), soft_wrap=True)
+
+
+def _padded(column: str, cell: str, width: int) -> str:
+    blanks = " " * (width - cell_len(cell))
+    return f"{cell}{blanks}" if column in _LEFT else f"{blanks}{cell}"
+
+
+def _print_blocks(console: Console, rows: Sequence[Row]) -> None:
     for row in rows:
         title = "  ".join(row[name] for name in _NAMES)
         console.print(Text(title, style="bold"), soft_wrap=True)
         for name, figure in row.items():
             if name not in _NAMES:
-                console.print(Text(f"  {name:<10}{figure}"), soft_wrap=True)
+                console.print(Text(f"  {name:<15}{figure}"), soft_wrap=True)
         console.print()
 
 
-def _row(result: Result) -> dict[str, str]:
+def _rows(results: Sequence[Result], names: Mapping[str, str]) -> list[Row]:
+    """Return a row for each result. A figure that says nothing in any of them is left out."""
+    rows = [_row(result, names) for result in results]
+    silent = {
+        "with errors": all(not result.errors for result in results),
+        "tokens in/out": all(result.tokens is None for result in results),
+        "s/episode": all(_seconds(result) < _SLOW_S for result in results),
+        "cut answers": all(not result.answers for result in results),
+        "stop reasons": all(result.stop_reasons.keys() <= {"terminated"} for result in results),
+    }
+    return [
+        {name: figure for name, figure in row.items() if not silent.get(name, False)}
+        for row in rows
+    ]
+
+
+def _row(result: Result, names: Mapping[str, str]) -> Row:
+    all_ci95 = result.success_rate_with_errors_ci95
     row = {
         "environment": one_line(result.env_id),
-        "policy": one_line(result.policy),
+        "policy": one_line(names[result.policy]),
         "episodes": str(result.episodes),
         "success": _figure(result.success_rate, result.success_rate_ci95, 3),
+        "errors": str(result.errors),
+        "with errors": _figure(result.success_rate_with_errors, all_ci95, 3),
         "return": _figure(result.mean_return, result.mean_return_ci95, 3),
         "turns": _figure(result.mean_turns, result.mean_turns_ci95, 2),
     }
     if len(result.pass_at_k) > 1:
         k = max(result.pass_at_k, key=int)
         row[f"pass@{k}"] = _figure(result.pass_at_k[k], result.pass_at_k_ci95[k], 3)
-    return {**row, "errors": str(result.errors)}
+    tokens = result.tokens
+    row["tokens in/out"] = "-"
+    if tokens is not None:
+        row["tokens in/out"] = f"{_short(tokens.prompt)}/{_short(tokens.completion)}"
+    row["s/episode"] = f"{_seconds(result):.2f}" if result.episodes else "-"
+    row["cut answers"] = f"{result.cut_answers} of {result.answers}" if result.answers else "-"
+    row["stop reasons"] = _counts(result.stop_reasons)
+    return row
+
+
+def _counts(reasons: Mapping[str, int]) -> str:
+    """Name reasons with how often each was, the most frequent first."""
+    ranked = sorted(reasons.items(), key=lambda each: (-each[1], each[0]))
+    return ", ".join(f"{reason} {count}" for reason, count in ranked) or "-"
+
+
+def _seconds(result: Result) -> float:
+    """Return how long an episode waited for policy and environment, in the mean."""
+    total_s = result.seconds.policy + result.seconds.environment
+    return total_s / result.episodes if result.episodes else 0.0
+
+
+def _short(count: int) -> str:
+    """Write a count with three digits or a bit more.
+
+    >>> _short(999), _short(16_500), _short(2_345_678)
+    ('999', '16.5k', '2.3M')
+    """
+    for size, letter in ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")):
+        if count >= size:
+            return f"{count / size:.1f}{letter}"
+    return str(count)
 
 
 def _figure(value: float | None, interval: tuple[float, float] | None, digits: int) -> str:
@@ -80,13 +211,37 @@ def _figure(value: float | None, interval: tuple[float, float] | None, digits: i
     return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
-def _notes(summary: Summary) -> Iterator[str]:
-    folder = shlex.quote(summary.run)
+def _notes(summary: Summary, names: Mapping[str, str], *, offers_next: bool) -> Iterator[str]:
     yield "In brackets: 95% intervals. Episodes that ended by an error count under errors alone."
+    if summary.errors:
+        yield "With errors: success where an error counts as a failure."
+    if summary.retried:
+        tries = "1 try" if summary.retried == 1 else f"{summary.retried} tries"
+        yield f"{tries} that ended by an error were made again; the log keeps the first ones too."
+    yield from dict.fromkeys(_repeated(summary.results))  # each environment once
+    for name, short in names.items():
+        if name != short:
+            yield f"{one_line(short)} is {one_line(name)}"
     for result in summary.results:
         if result.first_error is not None:
             what = one_line(result.first_error)[:_SHOWN]
-            yield f"The first error of {result.policy} on {result.env_id}: {what}"
-    yield ""
-    yield f"Run folder: {summary.run}"
-    yield f"Next: gem-env replay {folder} --verify"
+            yield f"The first error of {names[result.policy]} on {result.env_id}: {what}"
+    if offers_next:
+        folder = shlex.quote(summary.run)
+        yield ""
+        yield f"Run folder: {summary.run}"
+        if summary.errors:
+            yield f"Next: gem-env eval --resume {folder} runs again what ended by an error"
+        else:
+            yield f"Next: gem-env replay {folder} --verify"
+
+
+def _repeated(results: Sequence[Result]) -> Iterator[str]:
+    """Say where there are fewer tasks than episodes: they tell no more than their tasks."""
+    for result in results:
+        repeats = max(map(int, result.pass_at_k), default=1)
+        if result.tasks is not None and result.episodes > result.tasks * repeats:
+            yield (
+                f"{result.env_id} has {result.episodes} episodes of {result.tasks} tasks: an "
+                "interval counts what is played on one task as alike."
+            )

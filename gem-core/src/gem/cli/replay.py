@@ -29,7 +29,8 @@ def add_command(commands: Any) -> None:
         "replay",
         help="run logged episodes again and compare",
         description="Run logged episodes again and compare them step by step. The exit status is "
-        "1 if one differs; the first difference is shown.",
+        "1 if one differs; the first difference is shown. Of an episode that was tried again "
+        "after an error, the last try is taken.",
         epilog=_EPILOGUE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -69,12 +70,12 @@ def _log_path(run: str) -> Path:
 
 
 def _reports(path: Path, *, live_tools: bool) -> Iterator[ReplayReport]:
-    from gem.episode import read_episodes
+    from gem.episode import read_last_tries
     from gem.errors import LogError
     from gem.replaying import replay
 
     is_empty = True
-    for episode in read_episodes(path):
+    for episode in read_last_tries(path):
         is_empty = False
         yield replay(episode, live_tools=live_tools)
     if is_empty:

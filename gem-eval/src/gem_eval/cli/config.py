@@ -23,6 +23,7 @@ _RENAMED = {
     "step_timeout": "step_timeout_s",
     "wait_for_server": "wait_for_server_s",
     "workers": "num_workers",
+    "task": "tasks",
 }
 _JSON = ("env_kwargs", "policy_kwargs", "backend_options")
 _TYPES: Mapping[str, tuple[type, ...]] = {
@@ -30,6 +31,8 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "policy": (str, list),
     "policy-kwargs": (dict,),
     "episodes": (int, str),
+    "task": (int, list),
+    "seed-range": (list,),
     "repeats": (int,),
     "seed": (int,),
     "wrappers": (str, list),
@@ -45,6 +48,11 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "fail-on-error": (bool,),
     "out": (str,),
     "json": (bool,),
+}
+_ITEMS: Mapping[str, tuple[type, ...]] = {
+    "wrappers": (str, dict),
+    "task": (int,),
+    "seed-range": (int,),
 }
 _LISTS = ("envs", "policy")
 
@@ -74,8 +82,8 @@ def _check(path: str, name: str, value: Any) -> None:
 
 
 def _holds_names(name: str, value: Any) -> bool:
-    kinds = (str, dict) if name == "wrappers" else (str,)
-    return not isinstance(value, list) or all(isinstance(each, kinds) for each in value)
+    kinds = _ITEMS.get(name, (str,))
+    return not isinstance(value, list) or all(type(each) in kinds for each in value)
 
 
 def _unreadable(path: str, what: str) -> SettingsError:
@@ -92,7 +100,17 @@ def arguments(options: Mapping[str, Any]) -> dict[str, Any]:
             given[name] = _json_object(name, given[name])
     if isinstance(given.get("wrappers"), str):
         given["wrappers"] = wrapper_list(given["wrappers"])
+    if "task" in given and isinstance(given["task"], list):
+        given["task"] = _flat(given["task"])
     return {_RENAMED.get(name, name): value for name, value in given.items()}
+
+
+def _flat(tasks: list[Any]) -> list[int]:
+    """Return the tasks of several options, each of which may name several, as one list."""
+    flat: list[int] = []
+    for each in tasks:
+        flat += each if isinstance(each, list) else [each]
+    return flat
 
 
 def _json_object(name: str, text: str) -> dict[str, Any]:

@@ -77,9 +77,11 @@ def _run(job: Job, *, as_json: bool, fails_on_error: bool) -> int:
     try:
         summary = asyncio.run(_shown(job, hidden=as_json))
     except RunStopped as error:
+        _show_what_is_there(job, as_json=as_json)
         print(f"gem-env eval: {one_line(str(error))}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
+        _show_what_is_there(job, as_json=as_json)
         print(_interrupted(job), file=sys.stderr)
         return 130
     if as_json:
@@ -96,6 +98,13 @@ def _status(summary: Summary, *, fails_on_error: bool) -> int:
     return 1 if tells_nothing else 0
 
 
+def _show_what_is_there(job: Job, *, as_json: bool) -> None:
+    """Show the table of a run that did not end. Half a run is no JSON that anybody asked for."""
+    if job.kept and not as_json:
+        _show(job.so_far(), offers_next=False)
+        sys.stdout.flush()  # before the line on stderr, where both go to one place
+
+
 async def _shown(job: Job, *, hidden: bool) -> Summary:
     with progress(job, hidden=hidden) as on_episode:
         return await job.run(on_episode)
@@ -104,12 +113,12 @@ async def _shown(job: Job, *, hidden: bool) -> Summary:
 def _interrupted(job: Job) -> str:
     folder = shlex.quote(str(job.folder.path))
     return (
-        f"gem-env eval: interrupted. {job.folder.kept} of {job.total} episodes are kept in "
+        f"gem-env eval: interrupted. {job.kept} of {job.total} episodes are kept in "
         f"{job.folder.path}. Go on with: gem-env eval --resume {folder}"
     )
 
 
-def _show(summary: Summary) -> None:
+def _show(summary: Summary, *, offers_next: bool = True) -> None:
     from gem_eval.table import print_summary
 
-    print_summary(summary, sys.stdout)
+    print_summary(summary, sys.stdout, offers_next=offers_next)

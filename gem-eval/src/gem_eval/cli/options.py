@@ -13,7 +13,8 @@ __all__ = ["add_command"]
 
 _DESCRIPTION = """\
 Run policies on environments, keep every episode in a run folder, and print the figures with
-95% intervals. Killing it loses only unfinished episodes: --resume runs exactly the missing ones.
+95% intervals. Killing it loses only unfinished episodes: --resume runs exactly the missing ones,
+and those that ended by an error.
 The exit status is 1 if the run could not go on, if every episode of a policy on an environment
 ended by an error, or with --fail-on-error if any did; 130 after Ctrl-C.
 """
@@ -30,8 +31,10 @@ policies:
 examples:
   gem-env eval game:GuessTheNumber-v0-hard --policy solver --policy random --episodes 200
   gem-env eval 'game:*-easy' --policy openai:my-model@http://localhost:8000/v1 \\
-      --policy-kwargs '{"openai": {"temperature": 0.7}}' --out runs/my-model
+      --policy-kwargs '{"temperature": 0.7}' --out runs/my-model
   gem-env eval --resume runs/my-model
+  gem-env eval --resume runs/my-model --episodes 500
+  gem-env eval game:GuessTheNumber-v0-hard --policy random --seed-range 7:10
   gem-env eval --config evaluation.toml --seed 1
 """
 
@@ -59,16 +62,32 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
     add(
         "--policy-kwargs",
         metavar="JSON",
-        help='arguments of policies, by name: \'{"openai": {"temperature": 0}}\'',
+        help='arguments of policies, by name: \'{"openai": {"temperature": 0}}\'; those of an '
+        "only policy may stand alone: '{\"temperature\": 0}'",
     )
     add(
         "--episodes",
         type=_count_or_all,
         metavar="N|all",
-        help="for each environment and policy; `all` is every task once (100)",
+        help="for each environment and policy; `all` is every task once. Default: 100, or every "
+        "task once where there are fewer",
     )
-    add("--repeats", type=int, metavar="K", help="the same seeds K times, for pass@k (1)")
-    add("--seed", type=int, metavar="S", help="the run's seed (0)")
+    add(
+        "--task",
+        action="append",
+        type=_numbers,
+        metavar="N[,N...]",
+        help="these tasks of a finite set alone, each the same episode as among all; may be given "
+        "several times",
+    )
+    add(
+        "--seed-range",
+        type=_seed_range,
+        metavar="A:B",
+        help="the environment's own seeds from A to before B (`gem-env play --seed A`), or A alone",
+    )
+    add("--repeats", type=int, metavar="K", help="the same seeds K times, for pass@k. Default: 1")
+    add("--seed", type=int, metavar="S", help="the run's seed. Default: 0")
     add(
         "--wrappers",
         metavar="A,B",
@@ -80,13 +99,19 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
 
 def _add_how(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--concurrency", type=int, metavar="C", help="episodes in flight at once (64)")
+    add("--concurrency", type=int, metavar="C", help="episodes in flight at once. Default: 64")
     add(
         "--backend",
         metavar="B",
-        help="where environments run: inline, thread, process, or what a pack adds (inline)",
+        help="where environments run: inline, thread, process, or what a pack adds. Default: "
+        "inline",
     )
-    add("--workers", type=int, metavar="N", help="processes of the backend (one a processor)")
+    add(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="processes of the backend. Default: one a processor",
+    )
     add("--backend-options", metavar="JSON", help="options of the backend, a JSON object")
     add(
         "--step-timeout",
@@ -111,8 +136,13 @@ def _add_how(parser: argparse.ArgumentParser) -> None:
 
 def _add_where(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--out", metavar="DIR", help="the run folder, new or empty (runs/DATE-TIME)")
-    add("--resume", metavar="DIR", help="run what this folder lacks, with the settings it has")
+    add("--out", metavar="DIR", help="the run folder, new or empty. Default: runs/DATE-TIME")
+    add(
+        "--resume",
+        metavar="DIR",
+        help="run what this folder lacks and what ended by an error there, with its settings; a "
+        "larger --episodes or --repeats extends the run",
+    )
     add("--config", metavar="FILE", help="a TOML file with these options; the command line wins")
     add(
         "--fail-on-error",
@@ -129,6 +159,25 @@ def _count_or_all(text: str) -> int | str:
         return int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor 'all'") from None
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return [int(number) for number in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no task's number; write 7, or 3,7,9"
+        ) from None
+
+
+def _seed_range(text: str) -> tuple[int, int]:
+    first, colon, end = text.partition(":")
+    try:
+        return (int(first), int(end) if colon else int(first) + 1)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no range of seeds; write 0:50 for those from 0 to 49, or 7"
+        ) from None
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -1,0 +1,113 @@
+"""Decide which episodes an evaluation has. Knows nothing about policies or run folders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gem.errors import GemError, in_one_line
+from gem.planning import Assignment, plan_episodes
+from gem.registry import WrapperLike
+from gem_eval.errors import SettingsError
+from gem_eval.settings import DEFAULT_EPISODES, Settings
+
+__all__ = ["plan_of"]
+
+
+def plan_of(
+    settings: Settings, *, env_kwargs: Mapping[str, Any], wrappers: Sequence[WrapperLike]
+) -> list[Assignment]:
+    """List the episodes that each policy plays. Makes each environment once; raises GemError.
+
+    An episode has the same seed and task whichever others are played beside it: `tasks` chooses
+    from what `episodes="all"` would play, and more `episodes` begin with those of fewer.
+    """
+
+    def planned(episodes: Any) -> list[Assignment]:
+        return _made(
+            settings,
+            episodes=episodes,
+            seed=settings.seed,
+            repeats=settings.repeats,
+            env_kwargs=env_kwargs,
+            wrappers=wrappers,
+        )
+
+    if settings.seed_range is not None:
+        return _of_seeds(settings, planned(1), settings.seed_range)
+    if settings.tasks is not None:
+        _refuse_endless(settings, planned(1), settings.tasks)
+        return _of_tasks(settings, planned("all"), settings.tasks)
+    if settings.episodes is None:
+        return _each_task_once(planned(DEFAULT_EPISODES))
+    return planned(settings.episodes)
+
+
+def _each_task_once(plan: Sequence[Assignment]) -> list[Assignment]:
+    """Leave out the episodes that play a task again which an earlier one has."""
+    first: dict[tuple[int, int], int] = {}
+    return [
+        each
+        for each in plan
+        if each.task is None
+        or first.setdefault((each.env_index, each.task), each.episode_index) == each.episode_index
+    ]
+
+
+def _refuse_endless(settings: Settings, plan: Sequence[Assignment], tasks: Sequence[int]) -> None:
+    for each in plan:
+        if each.task is None:
+            raise SettingsError(
+                f"Task {tasks[0]} was chosen, and {settings.envs[each.env_index].id} has no finite "
+                "set of tasks. Choose its episodes by their seeds instead, with seed_range.",
+                option="tasks",
+            )
+
+
+def _of_tasks(
+    settings: Settings, plan: Sequence[Assignment], tasks: Sequence[int]
+) -> list[Assignment]:
+    for env_index, spec in enumerate(settings.envs):
+        known = {each.task for each in plan if each.env_index == env_index}
+        strange = [task for task in tasks if task not in known]
+        if strange:
+            raise SettingsError(
+                f"Task {strange[0]} was chosen, and {spec.id} has {len(known)} tasks, counted "
+                f"from 0. Choose from 0 to {len(known) - 1}.",
+                option="tasks",
+            )
+    return [each for each in plan if each.task in tasks]
+
+
+def _of_seeds(
+    settings: Settings, plan: Sequence[Assignment], seeds: tuple[int, int]
+) -> list[Assignment]:
+    """Return an episode for each seed, and each repeat that the plan of one episode has."""
+    for each in plan:
+        if each.task is not None:
+            raise SettingsError(
+                f"seed_range={seeds[0]}:{seeds[1]} was asked for, and "
+                f"{settings.envs[each.env_index].id} has a finite set of tasks. Choose from them "
+                "by tasks.",
+                option="seed_range",
+            )
+    return [
+        Assignment(env_index, episode_index, repeat, seed, None)
+        for env_index in range(len(settings.envs))
+        for episode_index, seed in enumerate(range(*seeds))
+        for repeat in range(settings.repeats)
+    ]
+
+
+def _made(settings: Settings, **options: Any) -> list[Assignment]:
+    try:
+        return plan_episodes(settings.envs, **options)
+    except GemError:
+        raise
+    except (Exception, SystemExit) as error:  # an environment may raise anything when it is made
+        ids = ", ".join(spec.id for spec in settings.envs)
+        raise SettingsError(
+            f"An environment of {ids} cannot be made ({in_one_line(error)}). Check "
+            f"its arguments with `gem-env show`.",
+            option="env_kwargs",
+        ) from error
