@@ -290,6 +290,17 @@ def test_a_checkout_that_was_imported_from_is_as_committed(
     assert faults() == [""]
 
 
+def test_a_run_with_a_checkout_that_is_another_writes_nothing(toy: Toy, checkout: Path) -> None:
+    (checkout / "framework.py").write_text("VERSION = 2\n")
+
+    status, printed = toy.run(toy.folder, f"--checkout={checkout}")
+
+    assert (status, toy.result()) == (1, BEFORE), printed
+    assert "the signatures are of" in printed  # another commit
+    assert "files of the checkout are not as committed (1, of them framework.py)" in printed
+    assert "pytest was imported from" in printed  # by what installed it
+
+
 @pytest.mark.parametrize("file", ["framework.py", "json.py"])
 def test_a_checkout_with_a_file_that_is_not_committed_is_not_its_commit(
     checkout: Path, faults: Callable[[], list[str]], file: str
