@@ -43,6 +43,7 @@ def test_episodes(same_everywhere, shown):
 
     subprocess.run([sys.executable, "-c", "import gem.mixtures"], check=True)  # as in a worker
     subprocess.run(["sh", str(Path(__file__).parents[3] / "examples" / "run.sh")], check=True)
+    subprocess.run(["test", "-d", str(Path(gem.__file__).parent / "testing")], check=True)
     same_everywhere.append("episodes")
     shown["episodes"] += 1
 
@@ -147,6 +148,7 @@ def test_a_result_lists_what_was_imported_late_and_in_other_processes(toy: Toy) 
         "gem-core/pyproject.toml",
         "gem-integrations/src/gem_integrations/recorded/toy.json",  # data
         "examples/run.sh",  # by another program
+        "gem-core/src/gem/testing/elsewhere.py",  # in a folder that another program was given
         f"{CONTRACTS}/harness.py",
         f"{CONTRACTS}/toy/requirements.txt",
         f"{CONTRACTS}/toy/stubs.py",

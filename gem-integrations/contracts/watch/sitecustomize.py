@@ -39,7 +39,19 @@ def _read_by(event: str, given: tuple[Any, ...]) -> Iterator[str]:
     if event == "open" and isinstance(given[0], str) and not given[2] & os.O_ACCMODE:
         yield given[0]
     elif event == "subprocess.Popen" and isinstance(given[1], (list, tuple)):
-        yield from (os.path.join(given[2] or "", word) for word in map(str, given[1]))
+        # A shell, or a Python that imports no `sitecustomize`: the sandbox's, which is given a
+        # folder of ours, starts so.
+        for word in map(str, given[1]):
+            path = os.path.join(given[2] or "", word)
+            yield from _modules_in(path) if os.path.isdir(path) else [path]
+
+
+def _modules_in(folder: str) -> Iterator[str]:
+    """Yield the modules in a folder of a package of ours."""
+    path = os.path.abspath(folder)
+    if _is_ours(path) and (_SITE in path or f"{os.sep}src{os.sep}gem" in path):
+        for parent, _, names in os.walk(folder):
+            yield from (os.path.join(parent, name) for name in names if name.endswith(".py"))
 
 
 def _watch(folder: str) -> None:
