@@ -149,7 +149,7 @@ def contract(session: nox.Session, name: str) -> None:
         options.append(f"--checkout={checkout.resolve()}")
         python_path.append(checkout)
     install_frameworks(session, folder)
-    with tempfile.TemporaryDirectory() as reads:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as reads:  # Ray lingers
         environment = {
             "HF_HUB_OFFLINE": "1",
             "PYTHONPATH": os.pathsep.join(str(each.resolve()) for each in python_path),

@@ -85,7 +85,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
     if items:
-        items[0].config.stash[RUN].chosen.append(f"{len(items)} tests were deselected")
+        items[0].config.stash[RUN].chosen.append(f"tests were deselected ({len(items)})")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,20 +1,21 @@
 """Say whether an adapter's contract was last passed by the code that is here.
 
-`python content.py trl` ends with 0 where it was, and with 1 where it has to run again, saying why.
-It needs nothing but Python: a result lists the files that the run read of ours, with a digest of
-each as it was installed, and a wheel of ours holds its sources unchanged.
+`python content.py trl` ends with 0 where it was, and with 1 where it has to run again, saying why;
+without a name it looks at all of them. It needs nothing but Python: a result lists the files that
+the run read of ours, with a digest of each as it was installed, and a wheel of ours holds its
+sources unchanged.
 """
 
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+CONTRACTS = ROOT / "gem-integrations" / "contracts"
 MOST_TOLD = 3
 """Differences that the command line tells, of each result."""
 
@@ -56,15 +57,21 @@ def changes(name: str, root: Path = ROOT) -> Iterator[str]:
     yield from (f"{each} is new" for each in own(name, root) if each not in known)
 
 
-def main(name: str) -> int:
-    """Tell how a result differs, and return the status to end with."""
-    found = list(changes(name))
-    for each in itertools.islice(found, MOST_TOLD):
-        print(f"{name}: {each}")  # noqa: T201 - a command's output
-    if len(found) > MOST_TOLD:
-        print(f"{name}: and {len(found) - MOST_TOLD} more")  # noqa: T201 - as above
-    return bool(found)
+def main(*names: str) -> int:
+    """Tell how results differ, all of them without names. Returns the status to end with."""
+    known = sorted(each.parent.name for each in CONTRACTS.glob("*/requirements.txt"))
+    unknown = set(names).difference(known)
+    if unknown:
+        print(f"{min(unknown)!r} is no contract. They are {', '.join(known)}.", file=sys.stderr)
+        return 2
+    found = {name: list(changes(name)) for name in names or known}
+    for name, lines in found.items():
+        for each in lines[:MOST_TOLD]:
+            print(f"{name}: {each}")
+        if len(lines) > MOST_TOLD:
+            print(f"{name}: and {len(lines) - MOST_TOLD} more")
+    return int(any(found.values()))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

@@ -128,8 +128,8 @@ def checkout_faults(checkout: Path, module: str, known_commit: str) -> Iterator[
     changed = _git(checkout, *asked).splitlines()
     if changed:
         yield (
-            f"the checkout has {len(changed)} files that are not as committed "
-            f"({', '.join(each[3:] for each in changed[:3])}): commit or remove them"
+            f"files of the checkout are not as committed ({len(changed)}, of them "
+            f"{', '.join(each[3:] for each in changed[:3])}): commit or remove them"
         )
     file = getattr(sys.modules.get(module), "__file__", None)
     if file is not None and not Path(file).resolve().is_relative_to(checkout.resolve()):

@@ -8,9 +8,11 @@ and a process that is killed has already written its lines. Without the folder t
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 _ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3)) + os.sep
@@ -31,28 +33,48 @@ def _source(path: str) -> str:
     return f"{folder}{os.sep}{name.partition('.')[0]}.py" if cache else path
 
 
+def _read_by(event: str, given: tuple[Any, ...]) -> Iterator[str]:
+    """Yield the paths that an event of Python's says are to be read, or that a program is given."""
+    # Python raises `open` for imports, data files and `os.open` alike, before it opens.
+    if event == "open" and isinstance(given[0], str) and not given[2] & os.O_ACCMODE:
+        yield given[0]
+    elif event == "subprocess.Popen" and isinstance(given[1], (list, tuple)):
+        # A shell, or a Python that imports no `sitecustomize`: the sandbox's, which is given a
+        # folder of ours, starts so.
+        for word in map(str, given[1]):
+            path = os.path.join(given[2] or "", word)
+            yield from _modules_in(path) if os.path.isdir(path) else [path]
+
+
+def _modules_in(folder: str) -> Iterator[str]:
+    """Yield the modules in a folder of a package of ours."""
+    path = os.path.abspath(folder)
+    if _is_ours(path) and (_SITE in path or f"{os.sep}src{os.sep}gem" in path):
+        for parent, _, names in os.walk(folder):
+            yield from (os.path.join(parent, name) for name in names if name.endswith(".py"))
+
+
 def _watch(folder: str) -> None:
     seen: set[str] = set()
 
-    def write_down(event: str, given: tuple[Any, ...]) -> None:
-        # Python raises `open` for imports, data files and `os.open` alike, before it opens. What
-        # this function raised would reach whoever opens the file.
-        if event != "open" or not isinstance(given[0], str) or given[2] & os.O_ACCMODE:
-            return  # another event, a file descriptor, or a file that is to be written
-        path = _source(os.path.abspath(given[0]))
+    def write_down(path: str) -> None:
+        path = _source(os.path.abspath(path))
         if path in seen or not _is_ours(path):
             return
         seen.add(path)  # first: to read the file below is such an event too
-        try:
-            with open(path, "rb") as file:
-                digest = hashlib.sha256(file.read()).hexdigest()[:16]
-            # A file for each process, which a fork changes; each line is one small write.
-            with open(f"{folder}/{os.getpid()}", "a", encoding="utf-8") as lines:
-                lines.write(f"{digest} {path}\n")
-        except OSError:
-            return  # it is not there: whoever asked will see that
+        with open(path, "rb") as file:
+            digest = hashlib.sha256(file.read()).hexdigest()[:16]
+        # A file for each process, which a fork changes; each line is one small write.
+        with open(f"{folder}/{os.getpid()}", "a", encoding="utf-8") as lines:
+            lines.write(f"{digest} {path}\n")
 
-    sys.addaudithook(write_down)
+    def hear(event: str, given: tuple[Any, ...]) -> None:
+        for path in _read_by(event, given):
+            # What is raised here would reach whoever opens the file.
+            with contextlib.suppress(OSError, ValueError):  # there is no such file
+                write_down(path)
+
+    sys.addaudithook(hear)
 
 
 if _folder := os.environ.get("GEM_CONTRACT_READS"):
