@@ -94,6 +94,35 @@ def test_what_no_template_lists_the_first_message_tells(
     assert opening.index("# Tools") < opening.index("Hello.")
 
 
+STRICT = (
+    "{% if tools %}{{ tools | tojson }}{% endif %}{% for m in messages %}"
+    "{% if m.role == 'tool' %}{{ raise_exception('no results') }}{% endif %}"
+    "{% for call in m.tool_calls or () %}<tool_call>{{ call.function | tojson }}</tool_call>"
+    "{% endfor %}{{ m.content }}</s>{% endfor %}"
+)
+"""Lists tools and shows calls, and knows no results."""
+
+DEAF = STRICT.replace("{{ tools | tojson }}", "{{ raise_exception('no tools') }}")
+
+
+def test_results_that_a_template_refuses_are_a_users(tokenizer_of: Callable[..., Any]) -> None:
+    tokenizer = tokenizer_of("strict", STRICT)
+    messages = [HELLO, Message("assistant", HERMES), Message("tool", "42", call_id="a")]
+
+    added = ChatCodec(tokenizer).following(messages, 1, 1, [], TOOLS)
+
+    assert added is not None
+    assert tokenizer.decode(added) == "</s><tool_response>\n42\n</tool_response></s>"
+
+
+def test_a_template_that_refuses_tools_is_given_none(tokenizer_of: Callable[..., Any]) -> None:
+    tokenizer = tokenizer_of("deaf to tools", DEAF)
+
+    opening = tokenizer.decode(ChatCodec(tokenizer).opening([HELLO], TOOLS))
+
+    assert opening.startswith("# Tools")
+
+
 def test_it_is_told_below_what_the_system_says(tokenizer_of: Callable[..., Any]) -> None:
     tokenizer = tokenizer_of("phi3")
 
