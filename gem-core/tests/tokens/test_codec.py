@@ -24,6 +24,12 @@ MOVING = (
 )
 """Shows what the system says with the last user's message, as Mistral's first ones do."""
 
+LLAMA_LIKE = (
+    "{% for m in messages %}{% if m.role == 'user' %}[INST] {{ m.content }} [/INST]"
+    "{% else %} {{ m.content }}</s>{% endif %}{% endfor %}"
+)
+"""Has no opening for an answer, and a space before each."""
+
 LATE = (
     "{% if messages[-1].role == 'tool' %}Tools were used.{% endif %}"
     "{% for m in messages %}{{ m.role }}: {{ m.content }}</s>{% endfor %}"
@@ -244,6 +250,60 @@ def test_a_trimmed_answer_is_no_rewrite(tokenizer_of: Callable[..., Any]) -> Non
     ids, _ = play(ChatCodec(tokenizer_of("gemma")), [HELLO], [("  Yes. \n", user("And?"))])
 
     assert ids is not None
+
+
+@pytest.mark.parametrize("space", [" ", ""])
+def test_a_space_that_a_template_puts_before_what_was_said_is_no_rewrite(
+    leading: str, space: str, tokenizer_of: Callable[..., Any]
+) -> None:
+    tokenizer = tokenizer_of(leading)
+    codec = ChatCodec(tokenizer, on_rewrite="refuse")
+    turns = [(space + "One.", user("Two?")), (space + "Three\nfour", user("Five?"))]
+
+    ids, messages = play(codec, [HELLO], turns, ending=[tokenizer.eos_token_id])
+
+    assert ids is not None
+    spoken = [Message(each.role, each.text.strip()) for each in messages]
+    written = shown(tokenizer, spoken).replace(" </s>", "</s>")
+    as_said = written.replace(" One.", f"{space}One.").replace(" Three", f"{space}Three")
+    assert tokenizer.decode(ids) == as_said
+
+
+def test_with_such_a_space_dropped_reasoning_is_still_a_rewrite(
+    tokenizer_of: Callable[..., Any],
+) -> None:
+    template = LLAMA_LIKE.replace("m.content", "m.content.split('</think>')[-1]")
+    codec = ChatCodec(tokenizer_of("dropping", template))
+
+    kept, _ = play(codec, [HELLO], [("This.", user("And?"))])
+    lost, _ = play(codec, [HELLO], [(THOUGHT, user("And?"))])
+
+    assert kept is not None
+    assert lost is None
+
+
+def test_a_system_message_that_moves_to_the_last_user_is_a_rewrite(
+    tokenizer_of: Callable[..., Any],
+) -> None:
+    codec = ChatCodec(tokenizer_of("mistral_v3"))
+
+    still, _ = play(codec, [HELLO], [("Yes.", user("And?"))])
+    moved, _ = play(codec, [SYSTEM, HELLO], [("Yes.", user("And?"))])
+
+    assert still is not None
+    assert moved is None
+
+
+def test_what_moves_is_not_said_again_where_the_conversation_is_kept(
+    tokenizer_of: Callable[..., Any],
+) -> None:
+    tokenizer = tokenizer_of("mistral", MOVING)
+    codec = ChatCodec(tokenizer, on_rewrite="keep")
+
+    ids, _ = play(codec, [SYSTEM, HELLO], [("Yes.", user("And?"))])
+
+    assert ids is not None
+    assert tokenizer.decode(ids).endswith("Yes.</s>[INST]And?[/INST]")
 
 
 def test_the_end_of_a_turn_is_not_part_of_its_text(tokenizer_of: Callable[..., Any]) -> None:

@@ -10,22 +10,32 @@ from __future__ import annotations
 from gem.parsing.any_of import AnyOf
 from gem.parsing.boxed import boxed, find_boxed, last_boxed
 from gem.parsing.calls import Malformed, Parsed, ParsedCall, Parser
+from gem.parsing.families import FAMILIES
 from gem.parsing.fences import Fences
+from gem.parsing.glm import Glm
 from gem.parsing.hermes import Hermes
+from gem.parsing.llama import Llama
+from gem.parsing.mistral import Mistral
 from gem.parsing.openai import OpenAI
 from gem.parsing.pythonic import Pythonic
+from gem.parsing.qwen import Qwen
 from gem.parsing.tags import Tags
 
 __all__ = [
+    "FAMILIES",
     "AnyOf",
     "Fences",
+    "Glm",
     "Hermes",
+    "Llama",
     "Malformed",
+    "Mistral",
     "OpenAI",
     "Parsed",
     "ParsedCall",
     "Parser",
     "Pythonic",
+    "Qwen",
     "Tags",
     "boxed",
     "find_boxed",

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-__all__ = ["Cursor", "Region", "outside_thought", "regions"]
+__all__ = ["Cursor", "Region", "only_piece", "outside_thought", "regions"]
 
 THINKING = r"(?P<think><think>)"
 _ENDS = re.compile(r"</think>")
@@ -91,3 +91,17 @@ def outside_thought(text: str) -> Iterator[tuple[int, int]]:
             return
         place = end.end()
     yield place, len(text)
+
+
+def only_piece(text: str) -> tuple[int, int] | None:
+    """Return where all that was not only thought is, without white space around it.
+
+    None where nothing is left, or thought parts what is.
+    """
+    pieces = [span for span in outside_thought(text) if text[slice(*span)].strip()]
+    if len(pieces) != 1:
+        return None
+    begin, end = pieces[0]
+    piece = text[begin:end]
+    begin += len(piece) - len(piece.lstrip())
+    return begin, begin + len(piece.strip())

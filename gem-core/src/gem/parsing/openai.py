@@ -6,10 +6,13 @@ from gem.content import Action, ToolCall
 from gem.parsing.calls import Found, Malformed, Parsed, ParsedCall
 from gem.parsing.plain import plain
 
-__all__ = ["MALFORMED", "OpenAI"]
+__all__ = ["MALFORMED", "REASON", "OpenAI"]
 
 MALFORMED = "$malformed"
 """The one argument of a call whose arguments were no JSON object: their text."""
+
+REASON = "$reason"
+"""Beside it, where somebody has said why the call cannot be read: a sentence for the policy."""
 
 
 class OpenAI:
@@ -27,6 +30,7 @@ def _found(call: ToolCall) -> Found:
         reason = f"The arguments of {call.name} cannot be read: {error}."
         return Malformed(call.id, "shape", reason, call.name)
     if MALFORMED in arguments:
-        reason = f"The arguments of {call.name} are not a JSON object."
+        otherwise = f"The arguments of {call.name} are not a JSON object."
+        reason = str(arguments.get(REASON, otherwise))
         return Malformed(call.id, "json", reason, call.name)
     return ParsedCall(call.id, call.name, arguments)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gem.content import is_shallow, normalise_text
 
-__all__ = ["NotPlainError", "named_call", "plain", "read_json"]
+__all__ = ["NotPlainError", "json_at", "named_call", "plain", "read_json"]
 
 _MOST_DIGITS = 300
+_SPACE = re.compile(r"\s*")
 
 
 class NotPlainError(ValueError):
@@ -24,8 +26,20 @@ def read_json(text: str) -> Any:
     Text within JSON's strings may hold line breaks as they are. What other readers take in more
     than one way is refused: NaN and infinities, a name that appears twice, very long numbers.
     """
+    written = text.strip()
+    data, end = json_at(written, 0)
+    if end < len(written):
+        raise NotPlainError(f"it is not JSON alone: more follows its character {end}")
+    return data
+
+
+def json_at(text: str, at: int) -> tuple[Any, int]:
+    """Return the JSON data that begins at a place, and where it ends. As `read_json` otherwise."""
+    blank = _SPACE.match(text, at)
+    begin = at if blank is None else blank.end()
     try:
-        return plain(_DECODER.decode(text.strip()))
+        data, end = _DECODER.raw_decode(text, begin)
+        return plain(data), end
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise NotPlainError(f"it is not JSON: {error.msg} at {place}") from error

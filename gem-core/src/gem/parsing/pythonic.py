@@ -11,13 +11,16 @@ from itertools import accumulate
 from typing import Any
 
 from gem.parsing.calls import Found, Malformed, Parsed, ParsedCall, Span, parsed
-from gem.parsing.cursor import outside_thought
+from gem.parsing.cursor import only_piece
 from gem.parsing.plain import NotPlainError, plain
 
 __all__ = ["Pythonic"]
 
 _BEGINS = re.compile(r"\[\s*[A-Za-z_][\w.]*\s*\(")
-_FRAME = ("<|python_start|>", "<|python_end|>")
+_FRAMES = (
+    ("<|python_start|>", "<|python_end|>"),  # Llama 4
+    ("<|tool_call_start|>", "<|tool_call_end|>"),  # LFM2
+)
 _LONGEST = 64 * 1024
 _DEEPEST = 64
 _DEPTHS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
@@ -33,24 +36,19 @@ class Pythonic:
     """
 
     def parse(self, action: str) -> Parsed:
-        pieces = [span for span in outside_thought(action) if action[slice(*span)].strip()]
-        if len(pieces) != 1:
+        span = only_piece(action)
+        if span is None:
             return Parsed((), action)
-        span = _stripped(action, pieces[0])
         written = _unframed(action[slice(*span)])
         if not _BEGINS.match(written):
             return Parsed((), action)
         return parsed(action, _found(written, span))
 
 
-def _stripped(text: str, span: Span) -> Span:
-    piece = text[slice(*span)]
-    begin = span[0] + len(piece) - len(piece.lstrip())
-    return begin, begin + len(piece.strip())
-
-
 def _unframed(text: str) -> str:
-    return text.removeprefix(_FRAME[0]).removesuffix(_FRAME[1]).strip()
+    for begin, end in _FRAMES:
+        text = text.removeprefix(begin).removesuffix(end).strip()
+    return text
 
 
 def _found(written: str, span: Span) -> list[Found]:

@@ -8,11 +8,14 @@ about episodes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
+from contextlib import suppress
+from functools import cached_property
+from itertools import groupby, takewhile
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from gem.content import Message, TextPart
 from gem.errors import BadArguments, in_one_line
+from gem.tokens.calling import Calling, Chat, Tools, calling_of, how_to_call, in_tags
 
 __all__ = ["ChatCodec", "Tokenizer"]
 
@@ -20,8 +23,6 @@ OnRewrite = Literal["split", "refuse", "keep"]
 
 _MARK = "zqxj7"  # in no template
 _FEW = 8  # tokens: a turn that is over is closed within so many
-Chat = list[dict[str, Any]]
-Tools = Sequence[Mapping[str, Any]]
 
 
 class Tokenizer(Protocol):
@@ -47,6 +48,12 @@ class ChatCodec:
     one the template writes. `template_options` are passed on to the template
     (`enable_thinking=False`).
 
+    `tool_format` says how tools are called. With "template" it is found by rendering: a template
+    that lists tools does so, and calls are read as it writes them; of any other the first message
+    says how to call. A word of `gem.parsing.FAMILIES` reads calls in that format, whatever the
+    template asks for. "text" leaves tools out of the prompt and calls in the text, for an
+    environment that tells and reads them itself.
+
     Raises BadArguments where the tokenizer has no template, or one that cannot be understood.
     """
 
@@ -57,6 +64,7 @@ class ChatCodec:
         on_rewrite: OnRewrite = "split",
         stop_ids: Sequence[int] = (),
         template_options: Mapping[str, Any] | None = None,
+        tool_format: str = "template",
     ) -> None:
         if on_rewrite not in get_args(OnRewrite):
             raise _bad("on_rewrite", f"is {on_rewrite!r}, and must be one of {get_args(OnRewrite)}")
@@ -65,12 +73,26 @@ class ChatCodec:
         self._options = dict(template_options or {})
         self._special = _special_ids(tokenizer)
         self._bases: dict[tuple[Any, ...], _Base] = {}
-        closing = self.encode(self._after_mark([_user("x"), _MARKED, _user("y")], ()))
-        closer = self._closer(closing)
-        ends = [*stop_ids, *([] if closer is None else [closing[closer]])]
+        self._tool_format = tool_format
+        ends = [*stop_ids, *self._ends(_user("y"))]
         if tokenizer.eos_token_id is not None:
             ends.append(tokenizer.eos_token_id)
+        with suppress(BadArguments):  # some templates show no results of tools
+            ends += self._ends(_RESULT)  # GLM's models end a call otherwise than an answer
         self.stop_ids = frozenset(ends)
+        if tool_format not in ("template", "text"):
+            calling_of(self._render, tool_format)  # a word that there is not is refused now
+
+    def _ends(self, following: dict[str, Any]) -> list[int]:
+        """Return the token that ends a turn before a message, if one does."""
+        closing = self.encode(self._after_mark([_user("x"), _MARKED, following], ()))
+        closer = self._closer(closing)
+        return [] if closer is None else [closing[closer]]
+
+    @cached_property
+    def calling(self) -> Calling:
+        """How tools are shown and called; found when a conversation with tools is first met."""
+        return calling_of(self._render, self._tool_format)
 
     def encode(self, text: str) -> list[int]:
         """Tokenise a text, adding nothing."""
@@ -81,9 +103,22 @@ class ChatCodec:
         said = ids[:-1] if len(ids) > 0 and ids[-1] in self.stop_ids else ids
         return self._tokenizer.decode(list(said), skip_special_tokens=False)
 
+    def message(self, ids: Sequence[int], tools: Tools = (), turn: int = 0) -> Message:
+        """Return what tokens of the model say as a message, with the calls that are in its text.
+
+        As `Calling.calls`, and none where there are no tools.
+        """
+        text = self.text(ids)
+        if not tools:
+            return Message("assistant", text)
+        return Message("assistant", text, self.calling.calls(text, tools, turn))
+
     def opening(self, messages: Sequence[Message], tools: Tools = ()) -> list[int]:
         """Tokenise a whole conversation, up to where the model speaks."""
-        return self.encode(self._render([_plain(each) for each in messages], tools, opens=True))
+        chat = self._chat(messages, tools)
+        if tools and self.calling.is_told:
+            chat = _told(chat, how_to_call(tools))
+        return self.encode(self._render(chat, self._listed(tools), opens=True))
 
     def following(
         self,
@@ -102,10 +137,10 @@ class ChatCodec:
         """
         base = self._base(messages, tools)
         new = messages[said_at + 1 :]
-        first = since if any(each.role == "user" for each in new) else said_at
-        chain = [_plain(each) for each in messages[first : said_at + 1]]
-        added = [_plain(each) for each in new]
-        tail = self._tail(base, chain, added, tools)
+        first = since if any(self._is_of_user(each, tools) for each in new) else said_at
+        chain = self._chat(messages[first : said_at + 1], tools)
+        added = self._chat(new, tools)
+        tail = self._tail(base, chain, added)
         if tail is None and self.on_rewrite == "split":
             return None
         if tail is None and self.on_rewrite == "refuse":
@@ -115,8 +150,31 @@ class ChatCodec:
                 "drops reasoning). Choose 'split' or 'keep', or another template",
             )
         if tail is None:
-            tail = self._after_mark([*base.chat, _MARKED, *added], base.tools, opens=True)
+            tail = self._after_mark([*_without_system(base.chat), _MARKED, *added], (), opens=True)
         return self._unclosed(self.encode(tail), said_ids)
+
+    def _is_of_user(self, message: Message, tools: Tools) -> bool:
+        """Say whether the template takes a message for one of the user."""
+        return message.role == "user" or (message.role == "tool" and self._tags_results(tools))
+
+    def _tags_results(self, tools: Tools) -> bool:
+        return bool(tools) and self.calling.results == "user"
+
+    def _listed(self, tools: Tools) -> Tools:
+        """Return the tools that the template lists."""
+        return tools if tools and self.calling.is_listed else ()
+
+    def _chat(self, messages: Sequence[Message], tools: Tools) -> Chat:
+        """Return messages as the template takes them."""
+        if not self._tags_results(tools):
+            return [_plain(each) for each in messages]
+        chat: Chat = []
+        for role, group in groupby(messages, key=lambda each: each.role):
+            if role == "tool":  # those of one turn are one message: users do not speak twice
+                chat.append(_user(in_tags([*group])))
+            else:
+                chat += map(_plain, group)
+        return chat
 
     def _unclosed(self, tail: list[int], said_ids: Sequence[int]) -> list[int]:
         """Leave out the end of the model's turn where the model wrote it itself."""
@@ -128,7 +186,7 @@ class ChatCodec:
     def _closer(self, tail: Sequence[int]) -> int | None:
         return next((at for at, each in enumerate(tail[:_FEW]) if each in self._special), None)
 
-    def _tail(self, base: _Base, chain: Chat, added: Chat, tools: Tools) -> str | None:
+    def _tail(self, base: _Base, chain: Chat, added: Chat) -> str | None:
         """Return what the template writes after what was said last, None where it rewrites."""
         if base.head is None:
             return None
@@ -141,7 +199,8 @@ class ChatCodec:
             return None
         at = len(base.head)
         for number, content in enumerate(contents):
-            found = _find(shown, base.opener + content, at, is_next=number == 0)
+            lead = base.lead if number == 0 else None
+            found = _find(shown, base.opener + content, at, lead)
             if found is None:
                 return None
             at = found
@@ -156,19 +215,25 @@ class ChatCodec:
         return self._bases[key]
 
     def _probed(self, roles: Sequence[str], tools: Tools) -> _Base:
-        whole = self._measured([{"role": role, "content": f"x{role}"} for role in roles], tools)
+        chat = [{"role": role, "content": f"x{role}"} for role in roles]
+        whole = self._measured(chat, self._listed(tools))
         small = self._measured([_user("x")], ())
         is_appended = whole.head is not None and small.head is not None
-        is_small = is_appended and (whole.opener, whole.tail) == (small.opener, small.tail)
+        is_small = is_appended and (
+            (whole.opener, whole.lead, whole.tail) == (small.opener, small.lead, small.tail)
+        )
         return small if is_small else whole
 
     def _measured(self, chat: Chat, tools: Tools) -> _Base:
         opened = self._render(chat, tools, opens=True)
         followed = self._render([*chat, _MARKED, _user("y")], tools, opens=True)
-        head, _, tail = followed.partition(_MARK)
-        opener = opened[len(head) :]
-        is_kept = opened.startswith(head) and _MARK in followed
-        return _Base(chat, tools, head if is_kept else None, opener if is_kept else "", tail)
+        base = _base(chat, tools, opened, followed)
+        if base.head is not None:
+            return base
+        # Some write tools, or the system's message, before the last of a user. Nothing moves
+        # until a user speaks again.
+        last = self._render([*chat, _MARKED], tools, opens=False)
+        return _base(chat, tools, opened, last)
 
     def _after_mark(self, chat: Chat, tools: Tools, *, opens: bool = False) -> str:
         shown = self._render(chat, tools, opens=opens)
@@ -199,14 +264,27 @@ class _Base(NamedTuple):
     """A conversation to render turns after.
 
     `head` is what the template writes before what is said next, None where it writes that anew
-    with every turn; `opener` is what it puts into the model's mouth, `tail` what follows.
+    with every turn; `opener` is what it puts into the model's mouth, `lead` the white space that
+    it writes before what was said and not before what is to be said, `tail` what follows.
     """
 
     chat: Chat
     tools: Tools
     head: str | None
     opener: str
+    lead: str
     tail: str
+
+
+def _base(chat: Chat, tools: Tools, opened: str, followed: str) -> _Base:
+    """Compare what the model is given with what the template shows of it once it has spoken."""
+    head, mark, tail = followed.partition(_MARK)
+    if mark and opened.startswith(head):
+        return _Base(chat, tools, head, opened[len(head) :], "", tail)
+    if mark and head.startswith(opened):
+        between = head[len(opened) :]
+        return _Base(chat, tools, opened, "", between if between.isspace() else "", tail)
+    return _Base(chat, tools, None, "", "", tail)
 
 
 def _user(text: str) -> dict[str, Any]:
@@ -214,6 +292,7 @@ def _user(text: str) -> dict[str, Any]:
 
 
 _MARKED: dict[str, Any] = {"role": "assistant", "content": _MARK}
+_RESULT: dict[str, Any] = {"role": "tool", "content": "y", "tool_call_id": "zqxj4abcd"}
 
 
 def _plain(message: Message) -> dict[str, Any]:
@@ -232,14 +311,36 @@ def _text(message: Message) -> str:
     raise _bad("messages", "hold an image, and tokens are made of text alone")
 
 
-def _find(shown: str, said: str, at: int, *, is_next: bool) -> int | None:
-    """Return where something said ends, from `at` on; templates may trim it."""
+def _without_system(chat: Chat) -> Chat:
+    """Leave out what some templates would write again with what the user says last."""
+    return [each for each in chat if each["role"] != "system"] or chat
+
+
+def _told(chat: Chat, instructions: str) -> Chat:
+    """Put instructions into the first message: below what the system says, above what a user."""
+    first, *rest = chat
+    parts = [first["content"], instructions]
+    if first["role"] != "system":
+        parts.reverse()
+    return [{**first, "content": "\n\n".join(parts)}, *rest]
+
+
+def _find(shown: str, said: str, at: int, lead: str | None) -> int | None:
+    """Return where something said ends, from `at` on; templates may trim it.
+
+    `lead` is what may stand between the two, None where anything may.
+    """
     for wanted in (said, said.strip()):
-        if is_next and shown.startswith(wanted, at):
-            return at + len(wanted)
-        found = -1 if is_next else shown.find(wanted, at)
-        if found >= 0:
-            return found + len(wanted)
+        if lead is None:
+            begin = shown.find(wanted, at)
+        elif shown.startswith(wanted, at):  # what was said may begin with the same space
+            begin = at
+        elif shown.startswith(lead + wanted, at):
+            begin = at + len(lead)
+        else:
+            begin = -1
+        if begin >= 0:
+            return begin + len(wanted)
     return None
 
 

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from gem.bridge import is_awaitable
-from gem.content import Message
 from gem.conversation import Reply, Request
 from gem.errors import BadArguments
 from gem.tokens.codec import ChatCodec
@@ -77,7 +76,7 @@ class TokenPolicy:
         ids, logprobs, reason = sampled
         _check(ids, logprobs, request.token_budget)
         return Reply(
-            Message("assistant", self.tokens.codec.text(ids)),
+            self.tokens.codec.message(ids, request.tools, request.turn),
             token_ids=tuple(ids),
             logprobs=None if logprobs is None else tuple(logprobs),
             finish_reason=reason,
