@@ -26,6 +26,7 @@ from gem.returns import rebn
 from gem.seeding import key_seed, stream
 from gem.tokens import Sampled, Trajectory, TurnSample
 from gem_integrations.episodes import EnvOptions, UnplayableError, play
+from gem_integrations.faults import EPISODES
 
 __all__ = ["EnvActorMixin", "EnvArgs", "EnvLearnerMixin", "EnvMultiTurnActorMixin"]
 
@@ -80,12 +81,16 @@ class _Playing:
     generate: Any
 
     def init(self, actor_id: int, save_path: str) -> None:
-        """Load the model as Oat does, and make ready to play."""
+        """Try the environment, then load the model as Oat does, and make ready to play.
+
+        Raises the errors of `gem.make`, and UnplayableError where no episode can begin.
+        """
+        self.options: EnvOptions = self.args.env_options
+        self.options.try_out("Oat")
         super().init(actor_id, save_path)  # type: ignore[misc]
         self.sampling_params: Any = self.sampling_params
         self.sampling_params.n = 1  # of a prompt: an episode goes on with one answer
         self.tokenizer: Any = self.tokenizer
-        self.options: EnvOptions = self.args.env_options
         self.codec = self.options.codec(self.tokenizer)
         self.sampling_params.stop_token_ids = sorted(self.codec.stop_ids)
         self._rounds = 0
@@ -98,18 +103,22 @@ class _Playing:
     def played(self, least: int) -> list[gem.Episode]:
         """Play rounds of episodes until they have so many turns; those without one are left out.
 
-        Raises what `generate` raised, and UnplayableError where a whole round has no turn.
+        Raises what `generate` raised, and UnplayableError where so many in a row have no turn
+        that none will, or all end by the same kind of error.
         """
         episodes: list[gem.Episode] = []
+        in_vain = 0
         while sum(len(each.turns) for each in episodes) < least:
             fresh = asyncio.run(self._round(self.seeds(self._rounds)))
             self._rounds += 1
             episodes += (each for each in fresh if each.turns)
-            if not any(each.turns for each in fresh):
+            in_vain = 0 if any(each.turns for each in fresh) else in_vain + len(fresh)
+            if in_vain >= EPISODES:
                 first = fresh[0]
                 raise UnplayableError(
-                    f"{len(fresh)} episodes of {first.env_id} were played, and none has a turn: "
-                    f"{first.error or first.stop_reason}."
+                    f"{in_vain} episodes of {first.env_id} were played, and none has a turn: "
+                    f"{first.error or first.stop_reason}. Repair that, or for `max_tokens` let "
+                    "`max_model_len` leave room for an answer after the first prompt."
                 )
         return episodes
 

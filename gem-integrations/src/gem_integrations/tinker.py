@@ -30,6 +30,7 @@ from tinker_cookbook.rl.types import (
 from tinker_cookbook.tokenizer_utils import get_tokenizer
 
 import gem
+from gem.bridge import in_thread
 from gem.seeding import episode_seed
 from gem.tokens import ChatCodec, Sampled
 from gem_integrations.episodes import EnvOptions
@@ -201,8 +202,13 @@ class GemDatasetBuilder(RLDatasetBuilder):  # type: ignore[misc]
     seed: int = 0
 
     async def __call__(self) -> tuple[GemDataset, GemDataset | None]:
-        """Return the data set to train on, and the one to test on."""
+        """Try the environment, and return the data set to train on, and the one to test on.
+
+        Raises BadArguments for other options, the errors of `gem.make`, and UnplayableError where
+        no episode can begin.
+        """
         options = GemOptions.of({"env_id": self.env_id, **self.options})
+        await in_thread(options.try_out, "Tinker")
         codec = options.codec(get_tokenizer(self.model_name_for_tokenizer))
         size = self.batch_size, self.group_size, self.num_batches
         train = GemDataset(options, codec, *size, self.seed)

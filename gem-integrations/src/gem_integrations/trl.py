@@ -44,9 +44,12 @@ def rollout_func(env_id: str, **options: Any) -> Rollouts:
 
     `options` are those of `EnvOptions`. The environment writes the prompt. A prompt of the data set
     that is the `label` of a row (`gem_integrations.rows`) fixes its episode; any other is an
-    episode of a new seed. Raises BadArguments for other options.
+    episode of a new seed. Tries the environment. Raises BadArguments for other options, the errors
+    of `gem.make`, and UnplayableError where no episode can begin.
     """
-    return Rollouts(EnvOptions.of({"env_id": env_id, **options}))
+    stated = EnvOptions.of({"env_id": env_id, **options})
+    stated.try_out("TRL's rollout function")
+    return Rollouts(stated)
 
 
 def reward_func(*, env_reward: Sequence[float | None], **_: Any) -> list[float | None]:
