@@ -7,7 +7,7 @@ is the framework's to see, and its exception goes there as it is.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 
@@ -26,6 +26,9 @@ from gem_integrations.faults import (
 )
 
 __all__ = ["EnvOptions", "Row", "UnplayableError", "one_row", "play"]
+
+
+Options = TypeVar("Options", bound="EnvOptions")
 
 
 class EnvOptions(BaseModel):
@@ -54,7 +57,7 @@ class EnvOptions(BaseModel):
     """Shared by the copies of these options, so that it knows all episodes of an adapter."""
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> EnvOptions:
+    def of(cls: type[Options], given: Mapping[str, Any]) -> Options:
         """Return the options that a configuration states. Raises BadArguments for others."""
         try:
             return cls.model_validate(dict(given))
