@@ -44,7 +44,8 @@ def blocks(page: Path, *languages: str) -> Iterator[Block]:
 
 
 def commands(page: Path) -> list[list[str]]:
-    lines = [line for block in blocks(page, "sh", "bash") for line in block.text.splitlines()]
+    texts = [block.text.replace("\\\n", " ") for block in blocks(page, "sh", "bash")]
+    lines = [line for text in texts for line in text.splitlines()]
     parts = [part for line in lines for part in re.split(r"&&|\|", line.partition(" #")[0])]
     return [shlex.split(part) for part in parts if part.strip()]
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Train on an environment of `rl2_env.py`: `sh rl2_reinforce.sh guess`, `arithmetic` or `tool`.
-# Further arguments go to RL2: `sh rl2_reinforce.sh guess trainer.total_steps=100`.
+# It takes 4 GPUs, or as many as GPUS says. Further arguments go to RL2: `sh rl2_reinforce.sh guess trainer.total_steps=100`.
 set -eu
 folder=$(dirname "$0")
 name=${1:-guess}
@@ -14,7 +14,7 @@ mkdir -p data
 python -m gem_integrations.rows "$env" --count 6400 --seed 0 --out data/train.jsonl
 python -m gem_integrations.rows "$env" --count 64 --seed 1 --out data/test.jsonl
 export GEM_EXAMPLE="$name"
-exec torchrun --nproc_per_node=4 -m RL2.trainer.ppo \
+exec torchrun --nproc_per_node="${GPUS:-4}" -m RL2.trainer.ppo \
     rollout.env_path="$folder/rl2_env.py" \
     rollout.train.path=data/train.jsonl \
     rollout.train.prompts_per_rollout=64 \

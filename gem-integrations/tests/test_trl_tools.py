@@ -39,11 +39,11 @@ class Counted(gem.Env):
         {"type": "function", "function": {"name": "wait", "description": "Wait."}},
     )
 
-    def __init__(self, begins: bool = True) -> None:
-        self.begins = begins
+    def __init__(self, no_board_at: int | None = None) -> None:
+        self.no_board_at = no_board_at
 
     def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
-        if not self.begins:
+        if self.no_board_at == self.episode_seed:
             raise OSError("there is no board")
         return f"episode {self.episode_seed}", {"suffix": "Go on."}
 
@@ -131,7 +131,7 @@ def test_what_was_earned_before_a_fault_is_kept() -> None:
 
 
 def test_an_episode_that_cannot_begin_has_no_reward(caplog: pytest.LogCaptureFixture) -> None:
-    made = environment(COUNTED, env_kwargs={"begins": False})()
+    made = environment(COUNTED, env_kwargs={"no_board_at": 3})()
 
     with caplog.at_level(logging.WARNING):
         assert made.reset(seed=3) is None

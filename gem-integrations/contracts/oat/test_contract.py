@@ -23,6 +23,7 @@ import torch
 import torch.distributed
 import tyro
 import vllm
+from fragile import UNLUCKY
 from harness import GAME, PAYING, SEEDS, chat_tokenizer, digest, expected, scripted, whole
 from oat.actors import RewardActor
 from oat.algorithms.ppo import PPOActor, PPOArgs, PPOLearner
@@ -373,9 +374,9 @@ def test_an_environment_that_fails_costs_its_own_episode(
 
 
 def test_environments_that_all_fail_at_once_are_one_error(acting: Any) -> None:
-    actor = acting(Actor, 1, 2, env_id=PAYING, env_kwargs='{"fails_at": 0}')
+    actor = acting(Actor, *range(1, 17), env_id=UNLUCKY)
 
-    with pytest.raises(UnplayableError, match="none has a turn: OSError: the board is lost"):
+    with pytest.raises(UnplayableError, match="the last 16 in this process all ended"):
         actor.step([""])
 
 

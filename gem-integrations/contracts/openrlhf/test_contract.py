@@ -21,6 +21,7 @@ import openrlhf
 import pytest
 import ray
 import torch
+from fragile import UNLUCKY
 from harness import CALL, GAME, PAYING, SEEDS, TOOLS, Row, Said, digest, expected, scripted, whole
 
 HERE = Path(__file__).parent
@@ -217,16 +218,19 @@ def test_rewards_are_summed(rig: MakeRig, tokenizer: Any, shown: Counter[str]) -
     check(experience, expected(tokenizer, 7, **PAYS, **ALONE), shown)
 
 
-@pytest.mark.parametrize(("fails_at", "turns", "reward"), [(2, 2.0, 1.0), (0, 0.0, 0.0)])
+@pytest.mark.parametrize(
+    ("fails", "turns", "reward"),
+    [({**PAYS, "env_kwargs": {"fails_at": 2}}, 2.0, 1.0), ({"env_id": UNLUCKY}, 0.0, 0.0)],
+)
 def test_an_environment_that_fails_costs_its_episode_alone(
     rig: MakeRig,
     tokenizer: Any,
     shown: Counter[str],
-    fails_at: int,
+    fails: dict[str, Any],
     turns: float,
     reward: float,
 ) -> None:
-    well, ill = rig(PAYS), rig({**PAYS, "env_kwargs": {"fails_at": fails_at}})
+    well, ill = rig(PAYS), rig(fails)
 
     async def both() -> list[list[dict[str, Any]]]:
         return await asyncio.gather(well.respond("7"), ill.respond("7"))
@@ -316,7 +320,7 @@ def test_logprobs_are_left_out_where_openrlhf_asks_for_none(rig: MakeRig, tokeni
 
 
 def test_an_episode_that_never_began_has_no_logprobs_either(rig: MakeRig) -> None:
-    unborn = rig({**PAYS, "env_kwargs": {"fails_at": 0}})
+    unborn = rig({"env_id": UNLUCKY})
 
     [without], [with_them] = unborn.generate("1", logprobs=None), unborn.generate("1")
 
@@ -340,7 +344,7 @@ def test_the_parameters_that_all_samples_share_stay_as_they_are(
 
 
 def test_every_response_has_the_same_logs(rig: MakeRig) -> None:
-    loops = [rig(PAYS), rig({**PAYS, "env_kwargs": {"fails_at": 0}})]
+    loops = [rig(PAYS), rig({"env_id": UNLUCKY})]
 
     logs = [asyncio.run(each.respond("1"))[0]["extra_logs"] for each in loops]
 

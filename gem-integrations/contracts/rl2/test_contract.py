@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 import torch
 import wandb
+from fragile import UNLUCKY
 from harness import CALL, GAME, PAYING, SEEDS, TOOLS, digest, expected, whole
 from omegaconf import OmegaConf
 from RL2.datasets import RLDataset, Sample, SampleGroup
@@ -219,7 +220,7 @@ def test_a_step_that_raises_costs_its_own_episode(
 def test_an_episode_that_cannot_begin_is_one_token_that_nobody_said(
     rig: Rig, tokenizer: Any, shown: Counter[str]
 ) -> None:
-    [[got], [other]] = rig.play(1, 2, broken={"env_kwargs": {"fails_at": 0}}, **PAYS)
+    [[got], [other]] = rig.play(1, 2, broken={"env_id": UNLUCKY}, **PAYS)
 
     assert sum(got.mask) == 0
     assert got.rewards == []

@@ -20,6 +20,7 @@ os.environ.setdefault("ROLL_LOG_DIR", tempfile.mkdtemp())
 import pytest
 import ray
 import torch
+from fragile import UNLUCKY
 from harness import CALL, GAME, PAYING, SEEDS, TOOLS, Row, digest, expected, scripted, whole
 from omegaconf import OmegaConf
 from roll.distributed.scheduler.protocol import DataProto
@@ -272,7 +273,7 @@ def test_a_step_that_raises_costs_its_own_episode(
 def test_an_episode_that_cannot_begin_is_one_token_that_nobody_said(
     rig: Rig, engine: type[Scripted], shown: Counter[str]
 ) -> None:
-    rows = rig.run(rig.manager(**paying(episodes=2, fails_at=0)))
+    rows = rig.run(rig.manager(**paying(episodes=2, env_type=UNLUCKY)))
 
     assert engine.asked == []
     for row in rows:
@@ -282,7 +283,7 @@ def test_an_episode_that_cannot_begin_is_one_token_that_nobody_said(
 
 
 def test_a_row_without_an_answer_fits_into_a_batch(rig: Rig) -> None:
-    [lost] = rig.run(rig.manager(**paying(fails_at=0)))
+    [lost] = rig.run(rig.manager(**paying(env_type=UNLUCKY)))
     [good] = rig.run(rig.manager(**paying()))
 
     assert DataProto.concat([lost, good]).batch.batch_size[0] == 2
@@ -377,7 +378,7 @@ def test_rolls_own_manager_differs_by_one_token_a_turn(
 
 
 def test_rolls_own_manager_outlives_an_environment_that_cannot_begin(rig: Rig) -> None:
-    got = rig.play(3, TrajEnvManager, **paying(fails_at=0), **ADAPTED)
+    got = rig.play(3, TrajEnvManager, **paying(env_type=UNLUCKY), **ADAPTED)
 
     assert got.rewards == [0.0]
     assert got.metrics["env/T/env_failed"] == 1.0

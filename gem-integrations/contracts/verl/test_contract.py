@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 import torch
 import verl
+from fragile import UNLUCKY
 from harness import CALL, GAME, PAYING, SEEDS, TOOLS, Row, digest, expected, scripted, whole
 
 HERE = Path(__file__).parent
@@ -230,7 +231,7 @@ def test_an_environment_that_fails_costs_its_episode_alone(
     loops = {
         "pays": PAYS,
         "fails": {**PAYS, "env_kwargs": {"fails_at": 2}},
-        "unborn": {**PAYS, "env_kwargs": {"fails_at": 0}},
+        "unborn": {"env_id": UNLUCKY},
     }
     order = ["pays", "fails", "unborn", "pays"]
     given = [seeded(at, agent_name=name)[0] for at, name in enumerate(order)]
@@ -251,7 +252,7 @@ def test_an_environment_that_fails_costs_its_episode_alone(
 
 
 def test_an_episode_that_never_began_fits_a_batch_without_logprobs(rig: MakeRig) -> None:
-    loops = {"unborn": {**PAYS, "env_kwargs": {"fails_at": 0}}, "pays": PAYS}
+    loops = {"unborn": {"env_id": UNLUCKY}, "pays": PAYS}
     given = [seeded(1, agent_name="unborn")[0], seeded(2, agent_name="pays")[0]]
     made = rig("actor_rollout_ref.rollout.calculate_log_probs=False", **loops)
 

@@ -7,22 +7,28 @@ is the framework's to see, and its exception goes there as it is.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 
 import gem
 from gem.content import Message
-from gem.errors import BadArguments, GemError
+from gem.errors import BadArguments
 from gem.planning import Assignment
 from gem.tokens import ChatCodec, Sampled, TokenPolicy, Trajectory
 from gem.tokens.codec import Tokenizer
+from gem_integrations.faults import (
+    Faults,
+    UnplayableError,
+    holds_images,
+    refused_images,
+    try_to_begin,
+)
 
 __all__ = ["EnvOptions", "Row", "UnplayableError", "one_row", "play"]
 
 
-class UnplayableError(GemError):
-    """An episode could not go on for a reason that every other episode has too."""
+Options = TypeVar("Options", bound="EnvOptions")
 
 
 class EnvOptions(BaseModel):
@@ -49,8 +55,11 @@ class EnvOptions(BaseModel):
     tool_format: str = "template"
     step_timeout_s: float | None = None
 
+    _faults: Faults = PrivateAttr(default_factory=Faults)
+    """Shared by the copies of these options, so that it knows all episodes of an adapter."""
+
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> EnvOptions:
+    def of(cls: type[Options], given: Mapping[str, Any]) -> Options:
         """Return the options that a configuration states. Raises BadArguments for others."""
         try:
             return cls.model_validate(dict(given))
@@ -64,6 +73,26 @@ class EnvOptions(BaseModel):
                 subject="options",
                 problems=problems,
             ) from None
+
+    def try_out(self, framework: str, *, takes_images: bool = False) -> None:
+        """Make and reset one environment, as an adapter does before anything is trained.
+
+        Raises as `try_to_begin` does, and BadArguments where the environment shows images and the
+        adapter takes none.
+        """
+        shown = try_to_begin(
+            self.env_id,
+            env_kwargs=self.env_kwargs,
+            wrappers=self.layers,
+            timeout_s=self.step_timeout_s,
+        )
+        if holds_images(shown) and not takes_images:
+            raise refused_images(self.env_id, framework)
+
+    @property
+    def faults(self) -> Faults:
+        """How the episodes of these options end in this process."""
+        return self._faults
 
     @property
     def layers(self) -> tuple[Any, ...]:
@@ -100,7 +129,8 @@ async def play(
 ) -> gem.Episode:
     """Play one episode on the running event loop: the one that `seed` and `task` fix.
 
-    Raises what the engine raised; UnplayableError where the codec refuses.
+    Raises what the engine raised; UnplayableError where the codec refuses, and where this episode
+    is one of many that the environment ended by the same kind of error (`Faults`).
     """
     watched = _Watched(engine)
     policy = TokenPolicy(
@@ -119,12 +149,32 @@ async def play(
         max_turns=options.max_turns,
         step_timeout_s=options.step_timeout_s,
     )
-    [episode] = [episode async for episode in run]
-    if watched.error is not None:
-        raise watched.error
-    if episode.stop_reason == "policy_error" and not watched.is_silent:
-        raise UnplayableError(f"An episode of {options.env_id} cannot be played: {episode.error}")
+    number = options.faults.begin()
+    try:
+        [episode] = [episode async for episode in run]
+        if watched.error is not None:
+            raise watched.error
+        if episode.stop_reason == "policy_error" and not watched.is_silent:
+            raise UnplayableError(
+                f"An episode of {options.env_id} cannot be played: {episode.error}"
+            )
+        if episode.stop_reason != "policy_error":  # a silent engine says nothing about faults
+            _count(options, number, episode)
+    finally:
+        options.faults.leave(number)
     return episode
+
+
+def _count(options: EnvOptions, number: int, episode: gem.Episode) -> None:
+    """Count how an episode ended. Raises UnplayableError where all of them end so."""
+    shared = options.faults.end(
+        number,
+        env_id=options.env_id,
+        start=(episode.seed, episode.task),
+        error=episode.error if episode.is_error else None,
+    )
+    if shared is not None:
+        raise shared
 
 
 class _Watched:

@@ -25,7 +25,9 @@ from gem.errors import BadArguments
 from gem.returns import rebn
 from gem.seeding import key_seed, stream
 from gem.tokens import Sampled, Trajectory, TurnSample
+from gem_integrations.curricula import Curriculum
 from gem_integrations.episodes import EnvOptions, UnplayableError, play
+from gem_integrations.faults import EPISODES
 
 __all__ = ["EnvActorMixin", "EnvArgs", "EnvLearnerMixin", "EnvMultiTurnActorMixin"]
 
@@ -36,7 +38,8 @@ _IN_JSON = ("env_kwargs", "wrappers", "template_options")
 class EnvArgs:
     """What a run is told beside Oat's own arguments: `class Args(EnvArgs, PPOArgs)`.
 
-    The first ones are the options of every adapter, those with braces or brackets as JSON. An
+    The first ones are the options of every adapter, those with braces or brackets as JSON;
+    `schedule`, the components of a `gem.Schedule`, takes the place of `env_id` and `env_kwargs`. An
     actor plays `num_envs` episodes at once, and `num_samples` (Oat's) of each seed. A request
     waits up to `batch_wait_s` seconds for others. `turn_reward` is what a turn's last token gets:
     the return from there on, discounted by `turn_gamma` a turn, or its own reward. `rebn`
@@ -44,6 +47,7 @@ class EnvArgs:
     """
 
     env_id: str = ""
+    schedule: str = ""
     env_kwargs: str = "{}"
     wrappers: str = "[]"
     system_prompt: str | None = None
@@ -61,16 +65,42 @@ class EnvArgs:
     @property
     def env_options(self) -> EnvOptions:
         """The options of the environments. Raises BadArguments for what they cannot be."""
-        names = EnvOptions.model_fields.keys() - {"on_rewrite"}
-        given = {name: getattr(self, name) for name in names}
-        try:
-            given.update((name, json.loads(given[name])) for name in _IN_JSON)
-        except ValueError as error:
+        return _OatOptions.of(self._stated())
+
+    @property
+    def curriculum(self) -> Curriculum[_OatOptions] | None:
+        """What an actor plays by a schedule, None without one. Raises what `Curriculum` does."""
+        if not self.schedule:
+            return None
+        given = self._stated()
+        if given.pop("env_id") or given.pop("env_kwargs"):
             raise BadArguments(
-                f"One of {', '.join(_IN_JSON)} is not JSON ({error}).", subject="options"
-            ) from error
-        # Several sequences an episode are no matter here: every turn is a sample.
-        return EnvOptions.of(given).model_copy(update={"on_rewrite": self.on_rewrite})
+                "A schedule was given, and env_id or env_kwargs as well. Its components have "
+                "those: leave them out.",
+                subject="schedule",
+            )
+        components = _from_json(self.schedule, "schedule")
+        return Curriculum(gem.Schedule(components), given, framework="Oat", kind=_OatOptions)
+
+    def _stated(self) -> dict[str, Any]:
+        given = {name: getattr(self, name) for name in _OatOptions.model_fields}
+        return given | {name: _from_json(given[name], name) for name in _IN_JSON}
+
+
+def _from_json(text: str, name: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise BadArguments(
+            f"{name} is not JSON ({error}): {text[:80]!r}. Write it as JSON, quoted for the shell.",
+            subject="options",
+        ) from error
+
+
+class _OatOptions(EnvOptions):
+    """The options of every adapter. Turns are samples, so an episode may have many sequences."""
+
+    on_rewrite: Literal["split", "refuse", "keep"] = "split"  # type: ignore[assignment]
 
 
 class _Playing:
@@ -80,12 +110,20 @@ class _Playing:
     generate: Any
 
     def init(self, actor_id: int, save_path: str) -> None:
-        """Load the model as Oat does, and make ready to play."""
+        """Try the environment, then load the model as Oat does, and make ready to play.
+
+        Raises the errors of `gem.make`, and UnplayableError where no episode can begin.
+        """
+        self.curriculum: Curriculum[_OatOptions] | None = self.args.curriculum
+        if self.curriculum is None:
+            self.options: EnvOptions = self.args.env_options
+            self.options.try_out("Oat")
+        else:
+            self.options = self.curriculum.any_options
         super().init(actor_id, save_path)  # type: ignore[misc]
         self.sampling_params: Any = self.sampling_params
         self.sampling_params.n = 1  # of a prompt: an episode goes on with one answer
         self.tokenizer: Any = self.tokenizer
-        self.options: EnvOptions = self.args.env_options
         self.codec = self.options.codec(self.tokenizer)
         self.sampling_params.stop_token_ids = sorted(self.codec.stop_ids)
         self._rounds = 0
@@ -95,21 +133,30 @@ class _Playing:
         who = (self.args.seed, self.args.group_rank, self.actor_id)  # type: ignore[attr-defined]
         return [key_seed("oat", *who, round_index, number) for number in range(self.args.num_envs)]
 
+    def steer(self, schedule: gem.Schedule, episodes: Sequence[gem.Episode]) -> None:
+        """Change the weights after a round of this actor's; override it. By itself it does not."""
+
     def played(self, least: int) -> list[gem.Episode]:
         """Play rounds of episodes until they have so many turns; those without one are left out.
 
-        Raises what `generate` raised, and UnplayableError where a whole round has no turn.
+        Raises what `generate` raised, and UnplayableError where so many in a row have no turn
+        that none will, or all end by the same kind of error.
         """
         episodes: list[gem.Episode] = []
+        in_vain = 0
         while sum(len(each.turns) for each in episodes) < least:
             fresh = asyncio.run(self._round(self.seeds(self._rounds)))
             self._rounds += 1
+            if self.curriculum is not None and self.curriculum.schedule is not None:
+                self.steer(self.curriculum.schedule, fresh)
             episodes += (each for each in fresh if each.turns)
-            if not any(each.turns for each in fresh):
+            in_vain = 0 if any(each.turns for each in fresh) else in_vain + len(fresh)
+            if in_vain >= EPISODES:
                 first = fresh[0]
                 raise UnplayableError(
-                    f"{len(fresh)} episodes of {first.env_id} were played, and none has a turn: "
-                    f"{first.error or first.stop_reason}."
+                    f"{in_vain} episodes of {first.env_id} were played, and none has a turn: "
+                    f"{first.error or first.stop_reason}. Repair that, or for `max_tokens` let "
+                    "`max_model_len` leave room for an answer after the first prompt."
                 )
         return episodes
 
@@ -118,22 +165,30 @@ class _Playing:
         batch: Any = gem.MicroBatch(
             self._sampled, max_batch=size, max_wait_s=self.args.batch_wait_s
         )
+        options = self._options_of(seeds)
         plays = (
             play(
-                self.options,
+                chosen,
                 batch,
                 self.codec,
                 seed=seed,
                 repeat=repeat,
                 max_length=self.args.max_model_len,
             )
-            for seed in seeds
+            for seed, chosen in zip(seeds, options, strict=True)
             for repeat in range(self.args.num_samples)
         )
         try:
             return list(await asyncio.gather(*plays))
         finally:
             await batch.aclose()
+
+    def _options_of(self, seeds: Sequence[int]) -> list[EnvOptions]:
+        """Return the options of each episode of a round."""
+        if self.curriculum is None:
+            return [self.options] * len(seeds)
+        key = key_seed("oat schedule", *seeds)
+        return [self.curriculum.choose(key, number)[1] for number in range(len(seeds))]
 
     def _sampled(self, requests: list[gem.Request]) -> Any:
         """Answer many requests by one call of Oat's `generate`."""

@@ -32,9 +32,11 @@ _log = logging.getLogger(__name__)
 def executor(env_id: str, **options: Any) -> type[EnvExecutor]:
     """Return the class that a file for `--train.agent_func_path` calls `AgentExecutor`.
 
-    `options` are those of `EnvOptions`. Raises BadArguments for others.
+    `options` are those of `EnvOptions`. Tries the environment. Raises BadArguments for other
+    options, the errors of `gem.make`, and UnplayableError where no episode can begin.
     """
     stated = EnvOptions.of({"env_id": env_id, **options})
+    stated.try_out("OpenRLHF")
     return type("AgentExecutor", (EnvExecutor,), {"options": stated})
 
 

@@ -57,11 +57,13 @@ def environment(
     `max_response_tokens` bounds all that follows an episode's prompt. `reset` and `step` alone
     need `tokenizer`, a model's name or one that is loaded: the release gives them none.
 
-    Raises BadArguments for other options, and for a row without a seed.
+    Tries the environment. Raises BadArguments for other options, the errors of `gem.make`, and
+    UnplayableError where no episode can begin; `generate` and `reset`, BadArguments for a row
+    without a seed.
     """
-    made = _Environment(
-        EnvOptions.of({**options, "env_id": env_id}), max_response_tokens, tokenizer
-    )
+    stated = EnvOptions.of({**options, "env_id": env_id})
+    stated.try_out("RL2")
+    made = _Environment(stated, max_response_tokens, tokenizer)
     return Functions(made.generate, made.reset, made.step)
 
 

@@ -11,15 +11,17 @@ ROLL asks a package named `gem` for `env_type`, and here that is ours: nothing i
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gem
 from gem.content import Message
 from gem.conversation import Conversation
-from gem.errors import BadArguments
+from gem.errors import BadArguments, text_of
 from gem.specs import WrapperRef
 from gem_integrations.episodes import EnvOptions
+from gem_integrations.faults import Faults, holds_images, refused_images, try_to_reset
 from gem_integrations.frameworks import require
 
 require("roll")
@@ -48,7 +50,11 @@ class RollEnv(gem.Env):
     `info["metrics"]` has the reward, its parts, whether the environment failed and, where it says
     so, whether the task was done. An environment that raises costs its episode: the step ends it,
     terminated and truncated; after a reset that raised, `is_lost` is True and the first step does.
-    Raises BadArguments for an observation that is no text.
+
+    The first of a process with some environment resets it once, before ROLL does, so that ROLL
+    gives each episode its seed. Raises UnplayableError where that cannot begin, or where many
+    episodes in a row end by errors of one type (`gem_integrations.faults`), and BadArguments for an
+    observation that is no text.
     """
 
     def __init__(
@@ -62,6 +68,10 @@ class RollEnv(gem.Env):
         self.env = env
         self.is_lost = False
         self.tools = env.tools
+        self._env_id = env.spec.id if env.spec else type(env.unwrapped).__name__
+        self._faults = _faults_of(self._env_id, env)
+        self._episode: int | None = None  # its number, None where none is counted
+        self._seed: int | None = None
         self._ends = end_of_turn
         self._instruction = env_instruction
         self._joins_suffix = joins_suffix
@@ -69,9 +79,12 @@ class RollEnv(gem.Env):
     def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
         """Begin the episode that ROLL's seed fixes: the group's plus the episode's number."""
         opening = {} if self._instruction is None else {"env_instruction": self._instruction}
+        self._count(None)  # the last one, where ROLL cut it by a limit of its own
+        self._episode, self._seed = self._faults.begin(), seed
         try:
             observation, info = self.env.reset(seed=seed)
-        except Exception:  # noqa: BLE001 - it costs the episode and no other
+        except Exception as error:  # noqa: BLE001 - it costs the episode and no other
+            self._count(error)
             self.is_lost = True
             return LOST, opening
         self.is_lost = False
@@ -84,7 +97,8 @@ class RollEnv(gem.Env):
             return self._failed()
         try:
             step = self.env.step(self._stripped(action))
-        except Exception:  # noqa: BLE001 - it costs the episode and no other
+        except Exception as error:  # noqa: BLE001 - it costs the episode and no other
+            self._count(error)
             return self._failed()
         text, shown = self._shown(step.observation, step.info)
         metrics = {"raw_reward": step.reward, "env_failed": 0.0}
@@ -95,6 +109,8 @@ class RollEnv(gem.Env):
             metrics["success"] = float(step.info["success"])
         info = {**shown, "metrics": metrics, "metrics_agg_mode": modes}
         is_over = step.terminated or step.truncated
+        if is_over:
+            self._count(None)
         return gem.Step(text, float(step.reward), is_over, step.truncated, info)
 
     def sample_action(self) -> str:
@@ -103,7 +119,23 @@ class RollEnv(gem.Env):
 
     def close(self) -> None:
         """Close the environment."""
+        if self._episode is not None:
+            self._faults.leave(self._episode)
         self.env.close()
+
+    def _count(self, error: Exception | None) -> None:
+        """Count how the episode ended, if one was begun. Raises where all of them end so."""
+        if self._episode is None:
+            return
+        number, self._episode = self._episode, None
+        shared = self._faults.end(
+            number,
+            env_id=self._env_id,
+            start=self._seed,
+            error=None if error is None else text_of(error),
+        )
+        if shared is not None:
+            raise shared from error
 
     def _stripped(self, action: str) -> str:
         ends = [end for end in self._ends if action.endswith(end)]
@@ -130,6 +162,23 @@ class RollEnv(gem.Env):
         metrics = {"raw_reward": 0.0, "env_failed": 1.0}
         modes = {"raw_reward": "sum", "env_failed": "last", "success": "last"}
         return gem.Step("", 0.0, True, True, {"metrics": metrics, "metrics_agg_mode": modes})
+
+
+_FAULTS: dict[str, Faults] = {}
+"""How the episodes of each environment end, which every manager of a process has its own of."""
+_TRYING = threading.Lock()
+"""Held while an environment is tried: ROLL makes managers in many threads at once."""
+
+
+def _faults_of(env_id: str, env: gem.Env) -> Faults:
+    """Return what the managers of an environment share, once it has begun in this process."""
+    key = env_id if env.spec is None else env.spec.model_dump_json()
+    with _TRYING:
+        if key not in _FAULTS:
+            if holds_images(try_to_reset(env_id, env)):
+                raise refused_images(env_id, "ROLL")
+            _FAULTS[key] = Faults()
+        return _FAULTS[key]
 
 
 def register_all() -> list[str]:

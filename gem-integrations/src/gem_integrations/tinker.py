@@ -30,8 +30,10 @@ from tinker_cookbook.rl.types import (
 from tinker_cookbook.tokenizer_utils import get_tokenizer
 
 import gem
+from gem.bridge import in_thread
 from gem.seeding import episode_seed
 from gem.tokens import ChatCodec, Sampled
+from gem_integrations.curricula import Curriculum
 from gem_integrations.episodes import EnvOptions
 from gem_integrations.stepping import SteppedEpisode
 
@@ -164,9 +166,12 @@ class GemGroupBuilder(EnvGroupBuilder):  # type: ignore[misc]
 
 @dataclass(frozen=True)
 class GemDataset(RLDataset):  # type: ignore[misc]
-    """Groups of new episodes without end, of which `num_batches` times `batch_size` are used."""
+    """Groups of new episodes without end, of which `num_batches` times `batch_size` are used.
 
-    options: GemOptions
+    `options` are those of one environment, or a curriculum over the components of a schedule.
+    """
+
+    options: GemOptions | Curriculum[GemOptions]
     codec: ChatCodec
     batch_size: int
     group_size: int
@@ -174,14 +179,20 @@ class GemDataset(RLDataset):  # type: ignore[misc]
     seed: int = 0
 
     def get_batch(self, index: int) -> Sequence[GemGroupBuilder]:
-        """Return the groups of one batch: the same ones whenever it is asked for."""
+        """Return the groups of one batch: the same ones whenever it is asked for.
+
+        With a schedule they follow its weights as they are now, and are those that `gem.rollout`
+        plans with them.
+        """
         first = index * self.batch_size
-        return [
-            GemGroupBuilder(
-                self.options, self.codec, self.group_size, episode_seed(self.seed, 0, number)
-            )
-            for number in range(first, first + self.batch_size)
-        ]
+        return [self._group(number) for number in range(first, first + self.batch_size)]
+
+    def _group(self, number: int) -> GemGroupBuilder:
+        place, options = 0, self.options
+        if isinstance(options, Curriculum):
+            place, options = options.choose(self.seed, number)
+        seed = episode_seed(self.seed, place, number)
+        return GemGroupBuilder(options, self.codec, self.group_size, seed)
 
     def __len__(self) -> int:
         return self.num_batches
@@ -189,10 +200,13 @@ class GemDataset(RLDataset):  # type: ignore[misc]
 
 @chz.chz  # type: ignore[untyped-decorator, unused-ignore]
 class GemDatasetBuilder(RLDatasetBuilder):  # type: ignore[misc]
-    """The data set for a training configuration. `test_groups` of another seed test, if any."""
+    """The data set for a training configuration. `test_groups` of another seed test, if any.
+
+    `env_id` may be a `gem.Schedule`: whoever holds it changes its weights between batches.
+    """
 
     model_name_for_tokenizer: str
-    env_id: str
+    env_id: str | gem.Schedule
     options: Mapping[str, Any] = chz.field(default_factory=dict)
     batch_size: int
     group_size: int
@@ -201,11 +215,18 @@ class GemDatasetBuilder(RLDatasetBuilder):  # type: ignore[misc]
     seed: int = 0
 
     async def __call__(self) -> tuple[GemDataset, GemDataset | None]:
-        """Return the data set to train on, and the one to test on."""
-        options = GemOptions.of({"env_id": self.env_id, **self.options})
-        codec = options.codec(get_tokenizer(self.model_name_for_tokenizer))
+        """Try the environment, and return the data set to train on, and the one to test on.
+
+        Raises BadArguments for other options, the errors of `gem.make`, and UnplayableError where
+        no episode can begin.
+        """
+        curriculum = await in_thread(self._curriculum)
+        codec = curriculum.any_options.codec(get_tokenizer(self.model_name_for_tokenizer))
         size = self.batch_size, self.group_size, self.num_batches
-        train = GemDataset(options, codec, *size, self.seed)
+        train = GemDataset(curriculum, codec, *size, self.seed)
         if not self.test_groups:
             return train, None
-        return train, GemDataset(options, codec, self.test_groups, 1, 1, self.seed + 1)
+        return train, GemDataset(curriculum, codec, self.test_groups, 1, 1, self.seed + 1)
+
+    def _curriculum(self) -> Curriculum[GemOptions]:
+        return Curriculum(self.env_id, self.options, framework="Tinker", kind=GemOptions)

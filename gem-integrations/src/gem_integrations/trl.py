@@ -20,6 +20,7 @@ import gem
 from gem.errors import BadArguments
 from gem.seeding import key_seed
 from gem.tokens import ChatCodec, Sampled
+from gem_integrations.curricula import Curriculum
 from gem_integrations.episodes import EnvOptions, Row, one_row, play
 from gem_integrations.frameworks import require
 from gem_integrations.rows import Start, start_of
@@ -39,14 +40,18 @@ _MOST_SCORES = 2**29
 """Numbers kept while sampling: one for each word of the vocabulary, token and answer. 2 GiB."""
 
 
-def rollout_func(env_id: str, **options: Any) -> Rollouts:
+def rollout_func(env_id: str | gem.Schedule, **options: Any) -> Rollouts:
     """Return what a GRPOTrainer takes as its `rollout_func`: it plays an environment.
 
+    With a schedule each group is of the component that its weights choose as the step begins.
     `options` are those of `EnvOptions`. The environment writes the prompt. A prompt of the data set
     that is the `label` of a row (`gem_integrations.rows`) fixes its episode; any other is an
-    episode of a new seed. Raises BadArguments for other options.
+    episode of a new seed. Tries the environment. Raises BadArguments for other options, the errors
+    of `gem.make`, and UnplayableError where no episode can begin.
     """
-    return Rollouts(EnvOptions.of({"env_id": env_id, **options}))
+    return Rollouts(
+        Curriculum(env_id, options, framework="TRL's rollout function", kind=EnvOptions)
+    )
 
 
 def reward_func(*, env_reward: Sequence[float | None], **_: Any) -> list[float | None]:
@@ -68,8 +73,8 @@ class Rollouts:
     raised.
     """
 
-    def __init__(self, options: EnvOptions) -> None:
-        self._options = options
+    def __init__(self, curriculum: Curriculum[EnvOptions]) -> None:
+        self._curriculum = curriculum
         self._calls: Counter[tuple[str, int]] = Counter()
 
     def __call__(self, prompts: Sequence[Any], trainer: GRPOTrainer) -> dict[str, list[Any]]:
@@ -90,7 +95,7 @@ class Rollouts:
 
     async def _rows(self, prompts: Sequence[Any], trainer: Any) -> list[Row]:
         _check(trainer)
-        codec = self._options.codec(trainer._tokenizer)
+        codec = self._curriculum.any_options.codec(trainer._tokenizer)
         is_training = trainer.model.training
         members = trainer.num_generations if is_training else trainer.num_generations_eval
         number = len(prompts)
@@ -98,12 +103,17 @@ class Rollouts:
         keys = self._keys(trainer.args.seed, trainer.state.global_step, is_training=is_training)
         table = _Table(_Sampler(trainer, codec, (*keys, first)), number)
 
+        groups = range(first // members, (first + number - 1) // members + 1)
+        options = {group: self._chosen(key_seed(*keys), group) for group in groups}
+        if self._curriculum.schedule is not None:
+            _refuse_tasks(prompts)
+
         async def row(at: int) -> Row:
             group, repeat = divmod(first + at, members)
             start = _start(prompts[at]) or Start(key_seed(*keys, group), None)
             try:
                 episode = await play(
-                    self._options,
+                    options[group],
                     partial(table.ask, at),
                     codec,
                     seed=start.seed,
@@ -117,6 +127,9 @@ class Rollouts:
             return one_row(episode, codec)
 
         return await asyncio.gather(*map(row, range(number)))
+
+    def _chosen(self, seed: int, group: int) -> EnvOptions:
+        return self._curriculum.choose(seed, group)[1]
 
     def _keys(self, seed: int, step: int, *, is_training: bool) -> tuple[int | str, ...]:
         """Name this call: steps differ, and so do the calls of one step, if it makes several."""
@@ -221,6 +234,17 @@ def _start(prompt: Any) -> Start | None:
     except (TypeError, ValueError):  # a prompt in parts, or in words
         return None
     return start_of(row) if isinstance(row, dict) else None
+
+
+def _refuse_tasks(prompts: Sequence[Any]) -> None:
+    """Raise BadArguments for a row that names a task: of which environment is not known."""
+    for start in map(_start, prompts):
+        if start is not None and start.task is not None:
+            raise BadArguments(
+                f"A row of the data set fixes task {start.task}, and a schedule chooses the "
+                "environment. Give empty prompts, or rows with a seed alone.",
+                subject="row",
+            )
 
 
 def _padded(prompts: list[list[int]], filler: int, device: Any) -> tuple[Any, Any]:

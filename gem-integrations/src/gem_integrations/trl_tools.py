@@ -13,9 +13,10 @@ from typing import Any, ClassVar, Literal, Union
 import gem
 from gem.content import Action, ToolCall
 from gem.conversation import Conversation
-from gem.errors import BadArguments
+from gem.errors import BadArguments, text_of
 from gem_integrations.episodes import EnvOptions
-from gem_integrations.rows import start_of
+from gem_integrations.faults import UnplayableError
+from gem_integrations.rows import Start, start_of
 
 __all__ = ["ToolEnvironment", "environment"]
 
@@ -41,23 +42,35 @@ class ToolEnvironment:
     """
 
     _options: ClassVar[EnvOptions]
+    _shared_fault: ClassVar[list[UnplayableError]]
+    """What the next reset raises: TRL shows what a method raises to the model, and goes on."""
 
     def __init__(self) -> None:
         self._env = _made(self._options)
         self._earned: float | None = None
         self._is_over = True
+        self._episode: int | None = None  # its number, None where none is counted
+        self._start: Start | None = None
 
     def reset(self, **row: Any) -> str | None:
         """Begin the episode that a row's `seed` and `task` fix, and return what it says first.
 
-        None where the environment fails. Raises BadArguments for a row without a seed.
+        None where the environment fails. Raises BadArguments for a row without a seed, and
+        UnplayableError where many episodes in a row ended by errors of one type.
         """
         start = start_of(row)
+        self._count(None)  # the last one, where TRL cut it by a limit of its own
+        if self._shared_fault:
+            raise self._shared_fault[0]
+        self._episode, self._start = self._options.faults.begin(), start
         self._earned, self._is_over = None, True
         try:
             observation, info = self._env.reset(seed=start.seed, **_task(start.task))
-        except Exception as error:  # noqa: BLE001 - it costs this episode, and no other
+        except Exception as error:
             _log.warning("%s failed at its beginning: %s", type(self).__name__, error)
+            self._count(error)
+            if self._shared_fault:
+                raise self._shared_fault[0] from error
             return None
         self._earned, self._is_over = 0.0, False
         return _text(observation, info)
@@ -81,10 +94,29 @@ class ToolEnvironment:
         if self._is_over:
             return _OVER
         self._is_over = True  # unless the environment says otherwise
-        step = self._env.step(action)
+        try:
+            step = self._env.step(action)
+        except Exception as error:
+            self._count(error)
+            raise  # TRL shows it to the model
         self._earned = (self._earned or 0.0) + step.reward
         self._is_over = step.terminated or step.truncated
+        if self._is_over:
+            self._count(None)
         return _text(step.observation, step.info)
+
+    def _count(self, error: Exception | None) -> None:
+        """Count how the episode ended, if one was begun."""
+        if self._episode is None:
+            return
+        number, self._episode = self._episode, None
+        shared = self._options.faults.end(
+            number,
+            env_id=self._options.env_id,
+            start=self._start,
+            error=None if error is None else text_of(error),
+        )
+        self._shared_fault[:] = [] if shared is None else [shared]
 
 
 def environment(env_id: str, **options: Any) -> type[ToolEnvironment]:
@@ -95,8 +127,9 @@ def environment(env_id: str, **options: Any) -> type[ToolEnvironment]:
     itself. `get_reward` is the sum of the rewards. `options` are `env_kwargs`, `wrappers` and
     `max_turns` of `EnvOptions`: TRL sees to the rest, and rows have the system prompt.
 
-    Makes the environment once, for its tools. Raises BadArguments for other options, and for a
-    tool whose name no method can have.
+    Tries the environment, and asks it for its tools. Raises BadArguments for other options, and
+    for a tool whose name no method can have, the errors of `gem.make`, and UnplayableError where no
+    episode can begin.
     """
     others = sorted(options.keys() - {"env_kwargs", "wrappers", "max_turns"})
     if others:
@@ -108,9 +141,10 @@ def environment(env_id: str, **options: Any) -> type[ToolEnvironment]:
             problems=others,
         )
     chosen = EnvOptions.of({"env_id": env_id, **options})
+    chosen.try_out("TRL's environments of tools")
     with _made(chosen) as made:
         methods = dict(_method(each["function"]) for each in made.tools)
-    return type(env_id, (ToolEnvironment,), {"_options": chosen, **methods})
+    return type(env_id, (ToolEnvironment,), {"_options": chosen, "_shared_fault": [], **methods})
 
 
 def _made(options: EnvOptions) -> gem.Env:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 from typing import Any
@@ -31,7 +32,9 @@ class EnvAgentLoop(AgentLoopBase):  # type: ignore[misc]
     `EnvOptions`; a row without a `seed` plays its `index`. What the row's prompt says is not
     used: the environment writes the prompt.
 
-    Raises BadArguments for other options and for a row that fixes no episode.
+    The first loop of a process tries the environment. Raises BadArguments for other options and
+    for a row that fixes no episode, the errors of `gem.make`, and UnplayableError where no episode
+    can begin.
     """
 
     def __init__(
@@ -57,8 +60,9 @@ class EnvAgentLoop(AgentLoopBase):  # type: ignore[misc]
             data_config,
             hf_model_type=hf_model_type,
         )
-        stated = OmegaConf.merge({"template_options": self.apply_chat_template_kwargs}, options)
-        self.options = EnvOptions.of(OmegaConf.to_container(stated, resolve=True))
+        merged = OmegaConf.merge({"template_options": self.apply_chat_template_kwargs}, options)
+        self._known = _known(OmegaConf.to_container(merged, resolve=True))
+        self.options = self._known.options
 
     async def run(
         self, sampling_params: dict[str, Any], priority: int = 0, **row: Any
@@ -68,6 +72,7 @@ class EnvAgentLoop(AgentLoopBase):  # type: ignore[misc]
         No response is longer than `response_length`. A first prompt of more than `prompt_length`
         is not played, and costs its episode as a failing environment does: one token, masked.
         """
+        self._known.try_once()  # here, since hydra wraps what a constructor raises
         seed, task = start_of(row, otherwise="index")
         codec = self.options.codec(self.tokenizer)
         engine = _Engine(self, sampling_params, int(priority))
@@ -95,6 +100,31 @@ class EnvAgentLoop(AgentLoopBase):  # type: ignore[misc]
                 **engine.versions,
             },
         )
+
+
+_KNOWN: dict[str, _Known] = {}
+"""By what a file states: verl makes a loop for each sample, and those of one entry share this."""
+
+
+class _Known:
+    """The options of an agent loop, and whether their environment was tried in this process."""
+
+    def __init__(self, options: EnvOptions) -> None:
+        self.options = options
+        self._is_tried = False
+
+    def try_once(self) -> None:
+        """Try the environment, unless it has begun before. Raises as `EnvOptions.try_out`."""
+        if not self._is_tried:  # nothing else runs meanwhile: this does not wait for the loop
+            self.options.try_out("verl")
+            self._is_tried = True
+
+
+def _known(stated: Any) -> _Known:
+    key = json.dumps(stated, sort_keys=True, default=repr)
+    if key not in _KNOWN:
+        _KNOWN[key] = _Known(EnvOptions.of(stated))
+    return _KNOWN[key]
 
 
 class _Engine:

@@ -1,0 +1,62 @@
+"""The cookbook rolls out groups of a schedule's components, by the weights as they are."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import tinker
+from harness import GAME, PAYING, scripted
+from tinker_cookbook.completers import TokenCompleter, TokensWithLogprobs
+from tinker_cookbook.rl.rollouts import do_group_rollout
+from tinker_cookbook.tokenizer_utils import register_tokenizer
+
+import gem
+from gem.seeding import episode_seed
+from gem_integrations.tinker import GemDatasetBuilder
+
+COMPONENTS = [{"env": GAME["env_id"], "name": "game"}, {"env": PAYING, "name": "pays"}]
+
+
+class Scripted(TokenCompleter):
+    """Answers as the script says."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+
+    async def __call__(
+        self, model_input: tinker.ModelInput, stop: Any, **limits: Any
+    ) -> TokensWithLogprobs:
+        said = scripted(self._tokenizer, model_input.to_ints())
+        return TokensWithLogprobs([*said.ids], [*(said.logprobs or ())], stop_reason="stop")
+
+
+def test_groups_are_of_the_components_by_their_weights_as_they_are(tokenizer: Any) -> None:
+    register_tokenizer("contract/schedule", lambda: tokenizer)
+    schedule = gem.Schedule(COMPONENTS)
+    builder = GemDatasetBuilder(
+        model_name_for_tokenizer="contract/schedule",
+        env_id=schedule,
+        options={"max_turns": 4},
+        batch_size=8,
+        group_size=2,
+        num_batches=2,
+        seed=5,
+    )
+
+    async def rolled() -> list[Any]:
+        data, _ = await builder()
+        first = data.get_batch(0)
+        schedule.update(weights={"game": 0})
+        groups = [*first, *data.get_batch(1)]
+        played = (do_group_rollout(group, Scripted(tokenizer)) for group in groups)
+        assert len(await asyncio.gather(*played)) == 16
+        return groups
+
+    groups = asyncio.run(rolled())
+    tags = [tag for group in groups for tag in group.logging_tags()]
+    assert set(tags[:8]) == {GAME["env_id"], PAYING}
+    assert set(tags[8:]) == {PAYING}
+    place = [GAME["env_id"], PAYING].index
+    wanted = [episode_seed(5, place(tag), number) for number, tag in enumerate(tags)]
+    assert [group.seed for group in groups] == wanted
