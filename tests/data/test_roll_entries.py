@@ -70,7 +70,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         entries = (
             entries_in(checkout) if checkout else [Entry(**json.loads(line)) for line in lines]
         )
-        metafunc.parametrize("entry", entries, ids=lambda entry: entry.name)
+        metafunc.parametrize("entry", list(entries), ids=lambda entry: entry.name)
 
 
 @pytest.fixture(scope="module")
