@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-import gem
+from gem import registry
 from gem_integrations.frameworks import FRAMEWORKS
 
 ROOT = Path(__file__).parents[1]
@@ -155,7 +155,8 @@ def test_core_names_no_distribution_of_environments() -> None:
 
 
 def test_core_treats_no_namespace_of_a_pack_apart() -> None:
-    namespaces = {f"{found.namespace}:" for found in gem.list_envs()}
+    manifests = [record.manifest for record in registry.plugins() if record.manifest]
+    namespaces = {f"{found.namespace}:" for manifest in manifests for found in manifest.envs}
     strings = {
         node.value
         for path in sources(CORE)

@@ -38,7 +38,7 @@ def entries_in(table: Path) -> Iterator[Entry]:
 
 def entries_of(checkout: Path) -> Iterator[Entry]:
     """Read every entry with an id of a namespace out of the configurations of a checkout."""
-    for path in sorted(checkout.rglob("*.yaml")):
+    for path in sorted([*checkout.glob("examples/*/*.yaml"), *checkout.glob("tests/**/*.yaml")]):
         tree = importlib.import_module("yaml").safe_load(path.read_text(encoding="utf-8"))
         if isinstance(tree, dict):
             yield from _entries(tree, tree, path.stem)
@@ -66,11 +66,8 @@ def _resolved(value: Any, top: Mapping[str, Any]) -> Any:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "entry" in metafunc.fixturenames:
         checkout = metafunc.config.getoption("--roll-checkout")
-        lines = TABLE.read_text(encoding="utf-8").splitlines()
-        entries = (
-            entries_in(checkout) if checkout else [Entry(**json.loads(line)) for line in lines]
-        )
-        metafunc.parametrize("entry", entries, ids=lambda entry: entry.name)
+        entries = entries_in(TABLE) if checkout is None else entries_of(checkout)
+        metafunc.parametrize("entry", list(entries), ids=lambda entry: entry.name)
 
 
 @pytest.fixture(scope="module")
