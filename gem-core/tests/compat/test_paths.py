@@ -9,6 +9,7 @@ import random
 import runpy
 import subprocess
 import sys
+import types
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -32,6 +33,7 @@ from gem.compat.parsing import (
     last_boxed_only_string,
     remove_boxed,
 )
+from gem.compat.provided import names_of
 from gem.compat.registration import ENV_REGISTRY, print_envs
 from gem.compat.seeding import np_random, set_seed
 from gem.compat.tools import BaseTool, ToolEnvWrapper
@@ -82,7 +84,6 @@ OF_PACKS = {
     "gem.tools.mcp_server.time_mcp": "app",
     "gem.tools.mcp_tool": "MCPTool",
     "gem.tools.python_code_tool": "PythonCodeTool",
-    "gem.tools.search_engine.retrieval_server": "app",
     "gem.tools.search_tool": "SearchTool",
     "gem.utils.qa_em": "em_check",
     "gem.utils.sandbox": "run_python",
@@ -119,7 +120,25 @@ def test_a_path_of_a_pack_says_what_to_install_where_none_provides_it(
     assert not hasattr(module, "__path_hook__")
 
 
-SERVER = "gem.tools.search_engine.retrieval_server"  # no pack of ours provides it
+@pytest.mark.parametrize(
+    ("path", "instead"),
+    [
+        ("gem.envs.math_visual_env", "math:Geometry3K"),
+        ("gem.envs.mcpmark", "gem.tools.mcp_tool"),
+        ("gem.multiagent", "one agent"),
+        ("gem.multiagent.multi_agent_env", "one agent"),
+        ("gem.tools.search_engine.google_search_server", "serve-search"),
+        ("gem.tools.search_engine.retrieval_server", "serve-search"),
+        ("gem.tools.search_engine.serp_search_server", "serve-search"),
+        ("gem.utils.math_grader", "check_correct"),
+    ],
+)
+def test_a_module_that_is_not_here_names_what_replaces_it(path: str, instead: str) -> None:
+    with pytest.raises(ImportError, match=f"that is not here.*{instead}"):
+        importlib.import_module(path).anything  # noqa: B018
+
+
+SERVER = "gem.envs.mcpmark_server"  # no pack of ours provides it
 
 
 def test_a_pack_provides_a_published_path(install: Callable[..., Path]) -> None:
@@ -131,7 +150,8 @@ def test_a_pack_provides_a_published_path(install: Callable[..., Path]) -> None:
         """
     install("acme-old", manifest=manifest, files={"old.py": "app = 'an app'\n"})
     install("acme-broken", manifest="1 / 0")
-    module = importlib.import_module(SERVER)
+    module = types.ModuleType(SERVER)
+    module.__getattr__ = names_of(SERVER)  # type: ignore[method-assign]
 
     assert module.app == "an app"
     with pytest.raises(ImportError, match=r"'search' was asked.*it has app, main;"):

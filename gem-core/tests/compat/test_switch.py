@@ -229,3 +229,10 @@ def test_the_environment_says_its_id() -> None:
     from gem.compat.environment import AsPublished
 
     assert AsPublished(gem.make("old:Game").unwrapped).env_id == "old:Game"
+
+
+def test_one_that_is_put_on_by_hand_may_have_a_seed() -> None:
+    from gem.compat.environment import AsPublished
+
+    one, other = (AsPublished(gem.make("old:Questions"), seed=7) for _ in range(2))
+    assert tasks(one, 6) == tasks(other, 6)

@@ -15,6 +15,19 @@ from gem.targets import load_target
 __all__ = ["names_of"]
 
 
+_REPLACED = {
+    "gem.envs.math_visual_env": 'Make it by its id: gem.make("math:Geometry3K").',
+    "gem.envs.mcpmark": "Give a policy the tools of any MCP server with gem.tools.mcp_tool.",
+    "gem.multiagent": "Environments here have one agent.",
+    "gem.multiagent.multi_agent_env": "Environments here have one agent.",
+    "gem.tools.search_engine.google_search_server": "Serve an index with `gem-env serve-search`.",
+    "gem.tools.search_engine.retrieval_server": "Serve an index with `gem-env serve-search`.",
+    "gem.tools.search_engine.serp_search_server": "Serve an index with `gem-env serve-search`.",
+    "gem.utils.math_grader": "Grade with gem.envs.math_env: MathEnv.check_correct(answer, gold).",
+}
+"""What to use in place of modules that nothing provides."""
+
+
 def names_of(module: str) -> Callable[[str], Any]:
     """Return the `__getattr__` of a module of gem-llm, which finds its names in the packs.
 
@@ -46,6 +59,11 @@ def _targets() -> dict[str, str]:
 
 
 def _missing(module: str, name: str) -> str:
+    if module in _REPLACED:
+        return (
+            f"{name!r} was asked of {module!r}, a module of gem-llm that is not here. "
+            f"{_REPLACED[module]}"
+        )
     provided = [path.partition(":")[2] for path in _targets() if path.startswith(f"{module}:")]
     if provided:
         return (

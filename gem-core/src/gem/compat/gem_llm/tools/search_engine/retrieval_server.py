@@ -1,4 +1,4 @@
-"""`gem.tools.search_engine.retrieval_server`, as in gem-llm: a pack provides its names."""
+"""A module of gem-llm that is not here: its names say what to use."""
 
 from __future__ import annotations
 
