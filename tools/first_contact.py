@@ -211,6 +211,13 @@ def names(newcomer: Newcomer) -> None:
     says("show rg:chain_sum", "gem-envs-reasoning", "pip install", "[tasks]")
     says("check ta:2048-v0", "pip install", "gem-envs-games[textarena]")
     says("eval game:Wordle-v0-easy", "gem-eval", "pip install")
+    told = newcomer.run(".venv/bin/gem-env show rg:chain_sum", clone).text
+    command = re.findall(r"`(pip install [^`]+)`", told)[0]
+    log = newcomer.work / "pip-names.log"
+    log.unlink(missing_ok=True)
+    newcomer.run(f".venv/bin/{command} --quiet", clone, PIP_LOG=str(log))
+    expect_no_look_up(newcomer, log.read_text(encoding="utf-8", errors="replace"))
+    says("show rg:chain_sum", "Observation (seed 0)", status=0, never="cannot be shown")
 
 
 def expect_no_look_up(newcomer: Newcomer, log: str) -> None:

@@ -205,6 +205,12 @@ def test_a_tool_is_shown_with_what_it_lacks(capsys: Output) -> None:
     assert "not known: abacus needs acme-absent>=1.0" in page
 
 
+def test_a_bare_name_that_was_registered_is_shown(capsys: Output) -> None:
+    gem.register("bare", "gem.testing.envs:Coin")
+    assert main(["show", "bare"]) == 0
+    assert capsys.readouterr().out.startswith("local:bare\n")
+
+
 def test_an_unknown_id_is_wrong_use(capsys: Output) -> None:
     assert main(["show", "acme:Gues"]) == 2
     [line] = capsys.readouterr().err.splitlines()

@@ -9,7 +9,7 @@ import pytest
 
 import gem
 from gem.availability import lacks
-from gem_envs_games.textarena.probing import lacks as textarena_lacks
+from gem_envs_games.probing import textarena
 
 
 def needs(env_id: str) -> list[str]:
@@ -29,14 +29,14 @@ def test_words_are_looked_for_where_nltk_would(
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("NLTK_DATA", str(tmp_path))
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "nowhere"))
-    assert textarena_lacks("Hangman-v0") == (
+    assert textarena("Hangman-v0") == (
         "the NLTK data words",
         "python -m nltk.downloader words",
     )
     (tmp_path / "corpora").mkdir()
     (tmp_path / "corpora" / "words.zip").touch()
-    assert textarena_lacks("Hangman-v0") is None
-    assert textarena_lacks("Wordle-v0") == (
+    assert textarena("Hangman-v0") is None
+    assert textarena("Wordle-v0") == (
         "the NLTK data averaged_perceptron_tagger_eng",
         "python -m nltk.downloader averaged_perceptron_tagger_eng",
     )

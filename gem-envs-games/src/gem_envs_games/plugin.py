@@ -202,7 +202,7 @@ def _served_wiki_game(id: str, target: str, server: str) -> EnvSpec:
         requires=("httpx>=0.27",),
         source=f"The pages of {server} that you name.",
         licence="That of the pages.",
-        probe="gem_envs_games.wiki_game.probing:lacks",
+        probe="gem_envs_games.probing:served_wiki",
     )
 
 

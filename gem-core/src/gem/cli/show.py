@@ -65,13 +65,20 @@ def _named(id: str) -> list[tuple[str, Any]]:
         "wrappers": registry.wrappers,
         "tools": registry.tools,
     }
+    exactly: Mapping[str, Any] = {
+        "envs": registry.spec,
+        "wrappers": registry.wrapper_spec,
+        "tools": registry.tool_spec,
+    }
     found = []
     for kind, every in kinds.items():
         specs = {spec.id: spec for spec in every()}
-        ids = matches(id, specs) if is_pattern(id) else [each for each in specs if each == id]
-        found += [(kind, specs[each]) for each in ids]
+        if is_pattern(id):
+            found += [(kind, specs[each]) for each in matches(id, specs)]
+        elif id in specs:
+            found.append((kind, exactly[kind](id)))  # raises where two packs claim it
     if not found:
-        found.append(("envs", registry.spec(id)))  # raises, with the ids that are near
+        found.append(("envs", registry.spec(id)))  # of a bare name, or an error with what is near
     return found
 
 

@@ -14,7 +14,7 @@ from gem.specs import EnvSpec
 __all__ = ["ENVS", "FAMILIES", "Family", "family_of"]
 
 _TEXTARENA = "textarena==0.7.4"  # exactly: its games' attributes are read, and none is documented
-_PROBE = "gem_envs_games.textarena.probing:lacks"
+_PROBE = "gem_envs_games.probing:textarena"
 _REMOTE = "it asks a remote model at every turn, so it is neither offline nor reproducible"
 _BROKEN = "TextArena 0.7.4's module for it is no valid Python of any version"
 

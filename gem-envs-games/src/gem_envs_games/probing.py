@@ -1,4 +1,4 @@
-"""What a game of TextArena needs that is not here. Imports neither TextArena nor NLTK."""
+"""What games need that is no package and not here. Imports no game, TextArena or NLTK."""
 
 from __future__ import annotations
 
@@ -9,11 +9,18 @@ from pathlib import Path
 
 from gem_envs_games.textarena.listing import family_of
 
-__all__ = ["lacks"]
+__all__ = ["served_wiki", "textarena"]
 
 
-def lacks(name: str, **_: object) -> tuple[str, str] | None:
-    """Return what keeps a game from being made here and what to do, or None."""
+def served_wiki(url: str | None = None, **_: object) -> tuple[str, str] | None:
+    """Return that a server is to be named, or None where one is."""
+    if url is None:
+        return "a server that you name", "url=ADDRESS, of kiwix-serve book=NAME too"
+    return None
+
+
+def textarena(name: str, **_: object) -> tuple[str, str] | None:
+    """Return what keeps a game of TextArena from being made here and what to do, or None."""
     family = family_of(name)
     if family.missing:
         return "a TextArena that can run it", f"none: {family.missing}"
