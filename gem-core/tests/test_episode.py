@@ -108,8 +108,10 @@ def test_a_fingerprint_tells_what_must_reproduce_apart(difference: dict[str, Any
 
 
 def test_a_fingerprint_leaves_out_what_need_not_reproduce() -> None:
-    other_turn = {"step_s": 9.0, "policy_s": 9.0, "usage": None, "reasoning": None}
-    turns = tuple(replace(turn, **other_turn) for turn in EPISODE.turns)
+    turns = tuple(
+        replace(turn, step_s=9.0, policy_s=9.0, usage=None, reasoning=None)
+        for turn in EPISODE.turns
+    )
     other = changed(
         turns=turns,
         duration_s=9.0,
