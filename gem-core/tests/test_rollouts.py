@@ -724,6 +724,20 @@ def test_a_reply_with_tokens_and_tool_calls_is_recorded() -> None:
     assert turn.usage == gem.Usage(5, 2)
 
 
+def test_reasoning_is_recorded_and_neither_played_nor_shown() -> None:
+    prompts = []
+
+    def thinking(request: Request) -> Reply:
+        prompts.append(str(list(request.messages)))
+        return Reply(gem.Message("assistant", "neither"), reasoning="secret\ud800")
+
+    episode = run_one(thinking, max_turns=2)
+
+    assert [turn.reasoning for turn in episode.turns] == ["secret\ufffd"] * 2
+    assert [turn.action for turn in episode.turns] == ["neither"] * 2
+    assert "secret" not in prompts[1]
+
+
 def test_a_plain_action_with_calls_keeps_them() -> None:
     call = ToolCall("c", "search")
     turn = run_one(lambda request: Action("H", tool_calls=[call]), max_turns=1).turns[0]
@@ -742,6 +756,7 @@ def test_a_plain_action_with_calls_keeps_them() -> None:
         Reply(gem.Message("assistant", "H"), usage=Usage("1")),  # type: ignore[arg-type]
         Reply(gem.Message("assistant", "H", (ToolCall("c", "f", {"x": nested(200)}),))),
         Reply(gem.Message("assistant", None)),  # type: ignore[arg-type]
+        Reply(gem.Message("assistant", "H"), reasoning=["so"]),  # type: ignore[arg-type]
     ],
 )
 def test_a_reply_that_no_record_could_hold_is_the_policys_error(reply: Reply) -> None:

@@ -85,6 +85,15 @@ def test_the_documented_request_is_sent(server: Any) -> None:
     }
 
 
+def test_thoughts_in_tags_are_reasoning_where_that_is_asked(server: Any, answers: Any) -> None:
+    server.answers = [answers.chat("<think>It is odd.</think>7")]
+
+    [reply] = ask(policy_at(server.url, think_tags=True))
+
+    assert isinstance(reply, Reply)
+    assert (reply.reasoning, reply.message.text) == ("It is odd.", "7")
+
+
 def test_a_finished_prompt_goes_to_completions(server: Any, answers: Any) -> None:
     server.answers = [answers.Answer(body=b'{"choices": [{"text": "7"}]}')]
 

@@ -62,13 +62,18 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer of a policy. Token ids and logprobs, where present, have equal lengths."""
+    """One answer of a policy. Token ids and logprobs, where present, have equal lengths.
+
+    `reasoning` is what the model thought before it answered, where its server tells it apart: it
+    is recorded, and neither the environment nor a later prompt has it.
+    """
 
     message: Message
     token_ids: tuple[int, ...] | None = None
     logprobs: tuple[float, ...] | None = None
     finish_reason: Literal["stop", "length", "tool_calls", "other"] | None = None
     usage: Usage | None = None
+    reasoning: str | None = None
 
     @property
     def action(self) -> Action:

@@ -76,7 +76,8 @@ class Turn:
     Durations are in seconds: `step_s` of the environment, `policy_s` of the policy. Token ids,
     logprobs and mask, where present, have equal lengths: where there is a mask, they begin with
     what the policy was given for the first time (0 in it), and with all of it where
-    `new_sequence` says that what it saw before was rewritten.
+    `new_sequence` says that what it saw before was rewritten. `reasoning` is what the policy
+    thought before it acted: nothing that must reproduce.
     """
 
     observation: Observation
@@ -98,6 +99,7 @@ class Turn:
     new_sequence: bool = False
     finish_reason: str | None = None
     usage: Usage | None = None
+    reasoning: str | None = None
 
     def answered(self, step: Step) -> Turn:
         """Return the turn with what the environment answered, its next observation left out.
@@ -138,6 +140,7 @@ class Turn:
             "new_sequence": self.new_sequence or None,
             "finish_reason": self.finish_reason,
             "usage": usage,
+            "reasoning": self.reasoning,
         }
         plain = {**self.outcome(), "info": dict(self.info)}
         plain |= {"step_s": self.step_s, "policy_s": self.policy_s}

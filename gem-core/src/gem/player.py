@@ -246,6 +246,8 @@ def _recordable(reply: Reply) -> Reply:
         _refuse_unrecordable(reply.message)
     if reply.finish_reason is not None:
         json.dumps(reply.finish_reason, allow_nan=False)
+    if reply.reasoning is not None:
+        reply = replace(reply, reasoning=normalise_text(reply.reasoning))
     if reply.token_ids is None and reply.logprobs is None and reply.usage is None:
         return reply
     logprobs = reply.logprobs and tuple(map(float, reply.logprobs))

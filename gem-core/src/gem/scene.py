@@ -31,8 +31,8 @@ from gem.tokens.context import Given, TokenContext, TokenTerms
 __all__ = ["Scene"]
 
 
-_TOLD = ("token_ids", "logprobs", "finish_reason", "usage")
-_NOTHING = (None, None, None, None)
+_TOLD = ("token_ids", "logprobs", "finish_reason", "usage", "reasoning")
+_NOTHING = (None, None, None, None, None)
 _quick_request = quick(Request)
 
 
@@ -166,7 +166,7 @@ class Scene:
             others["suffix"] = suffix
         if reply.message.tool_calls:
             others["tool_calls"] = tuple(reply.message.tool_calls)
-        told = reply.token_ids, reply.logprobs, reply.finish_reason, reply.usage
+        told = reply.token_ids, reply.logprobs, reply.finish_reason, reply.usage, reply.reasoning
         if told != _NOTHING:
             others.update(
                 {name: it for name, it in zip(_TOLD, told, strict=True) if it is not None}

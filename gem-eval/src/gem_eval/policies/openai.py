@@ -89,8 +89,11 @@ class OpenAIPolicy:
     While nobody is behind the address (no connection, 502, 503, 504) every request waits, for
     `wait_for_server_s` at most, and one of them all looks for the server. That wait counts
     neither as an attempt nor within `total_timeout_s`; it does count within the deadlines of a
-    rollout. `state` says in one line what is waited for. `extra` joins the body as it is, for
-    what one server takes and others do not.
+    rollout. `state` says in one line what is waited for.
+
+    What a server tells as reasoning is recorded apart from the answer, and sent in no later
+    prompt; with `think_tags` so is what an answer begins with in `<think>`. `extra` joins the
+    body as it is, for what one server takes and others do not.
     """
 
     def __init__(
@@ -104,6 +107,7 @@ class OpenAIPolicy:
         max_tokens: int | None = None,
         stop: Sequence[str] | None = None,
         sends_seed: bool = True,
+        think_tags: bool = False,
         extra: Mapping[str, Any] | None = None,
         max_retries: int = 4,
         backoff_s: float = 0.5,
@@ -117,6 +121,7 @@ class OpenAIPolicy:
         self.model, self.base_url = _model_and_url(argument)
         self.wait_for_server_s = wait_for_server_s
         self._system, self._sends_seed = system, sends_seed
+        self._think_tags = think_tags
         self._options = _without_none(
             temperature=temperature, top_p=top_p, stop=stop and list(stop)
         )
@@ -140,7 +145,7 @@ class OpenAIPolicy:
         """
         body = await self._answer(self._asked(request))
         try:
-            return read_reply(body, is_chat=request.prompt is None)
+            return read_reply(body, is_chat=request.prompt is None, think_tags=self._think_tags)
         except MalformedReplyError as error:
             raise PolicyError(
                 f"{self._at} sent a reply that cannot be read: {error.what}: "

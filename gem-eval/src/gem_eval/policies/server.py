@@ -98,7 +98,7 @@ class Server:
             raise SilentError from error
         # The transport lets those of aiohttp's errors through that it has no name for.
         except (httpx.TransportError, aiohttp.ClientError) as error:
-            raise NoAnswerError(str(error) or type(error).__name__) from error
+            raise NoAnswerError(_reason(error)) from error
         return Answer(reply.status_code, reply.reason_phrase, reply.headers, body)
 
     async def _body(self, reply: httpx.Response) -> bytes:
@@ -164,6 +164,14 @@ class Server:
         if self._pid != os.getpid():
             self._opened = {}
             self._pid = os.getpid()
+
+
+def _reason(error: Exception) -> str:
+    """Say why there was no answer: for a connection that was not made what the system says."""
+    cause = error.__cause__
+    if isinstance(cause, aiohttp.ClientConnectorError):
+        return str(cause.os_error)
+    return str(error) or type(error).__name__
 
 
 class _Opened(NamedTuple):
