@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import fcntl
 import io
@@ -12,12 +13,15 @@ import subprocess
 import sys
 import termios
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import gem
+from gem.cli.colours import painted
 from gem.cli.main import main
-from gem.cli.screen import Scene, Turn, frame
+from gem.cli.screen import Scene, Screen, Turn, frame
 
 Install = Callable[..., Path]
 Output = pytest.CaptureFixture[str]
@@ -56,12 +60,44 @@ class Hostile(Lamps):
         super().reset(seed)
         return "\\x1b[2J\\x07", {}
 
+class Strict(Lamps):
+    """Ends at an answer that is no number."""
+    highlights = (("^Lit", "[0-9]", "green"),)
+    def step(self, action):
+        if not action.isdecimal():
+            return gem.Step("Not a number.", -0.1, True, False, {"action_error": "format"})
+        return super().step(action)
+
+class Links(gem.Env):
+    """Lists its answers, in the message or on the board."""
+    def reset(self, seed=None):
+        return "Go.\\n\\\\boxed{Iron}\\n\\\\boxed{Gold}", {}
+    def step(self, action):
+        board = "<answer>Up</answer>\\n<answer>Down</answer>"
+        return gem.Step(f"You said {action}", 0.0, False, False, {"suffix": board})
+    def sample_action(self):
+        return "\\\\boxed{Iron}"
+
+class Tooled(Guess):
+    """Has a tool."""
+    tools = ({"type": "function", "function": {"name": "add"}},)
+
 class NoSample(Guess):
     """Has nothing to sample."""
     def sample_action(self):
         raise NotImplementedError
 '''
-NAMES = ("Raises", "Unmade", "Refuses", "NotPlain", "Hostile", "NoSample")
+NAMES = (
+    "Raises",
+    "Unmade",
+    "Refuses",
+    "NotPlain",
+    "Hostile",
+    "NoSample",
+    "Strict",
+    "Links",
+    "Tooled",
+)
 OURS = ("Guess", "Lamps", "Coin")
 TERMINAL = """
 import fcntl, signal, sys, termios
@@ -175,6 +211,186 @@ def test_another_episode_starts(play: Play) -> None:
 
 def test_any_other_episode_starts(play: Play) -> None:
     assert play("Lamps", ":new").count("Seed ") == 2
+
+
+def test_an_answer_that_cannot_be_read_is_asked_for_again(play: Play) -> None:
+    shown = play("Strict", "one", "1")
+
+    assert "Not a number.\nThat was not counted: try again" in shown
+    assert "Lit: [1]" in shown
+
+
+def test_a_strict_game_counts_an_answer_that_cannot_be_read(play: Play) -> None:
+    assert "No success after 1 turn" in play("Strict", "one", options=("--strict",))
+
+
+def test_a_number_takes_an_answer_that_is_listed(play: Play) -> None:
+    shown = play("Links", "2", "1", "3", ":undo", "2")
+
+    assert " 1  Iron\n   2  Gold" in shown
+    assert "You said \\boxed{Gold}" in shown
+    assert "You said <answer>Up</answer>" in shown
+    assert "You said \\boxed{3}" in shown
+    assert "You said <answer>Down</answer>" in shown
+
+
+def test_a_call_of_a_tool_is_not_put_into_a_box(play: Play) -> None:
+    assert "sent as" not in play("Tooled", '<tool_call>{"name": "add"}</tool_call>')
+    assert "sent as \\boxed{8}" in play("Tooled", "8")
+    assert "sent as" in play("Guess", "<8>")
+
+
+def test_a_short_way_to_leave(play: Play) -> None:
+    assert "Left after 1 turn" in play("Lamps", "1", ":q", "2")
+
+
+class Keyboard(io.StringIO):
+    """Standard input as a terminal's."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def typed(site: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch) -> Play:
+    """Return a function that runs `play` with these arguments and lines from a keyboard."""
+    monkeypatch.setenv("TERM", "dumb")
+
+    def run(*arguments: str, lines: str = "", status: int = 0) -> str:
+        monkeypatch.setattr("sys.stdin", Keyboard(lines))
+        assert main(["play", *arguments]) == status
+        output = capsys.readouterr()
+        return output.out + output.err
+
+    return run
+
+
+def test_without_an_id_there_is_a_menu(typed: Play) -> None:
+    shown = typed(lines="play\nnonsense\n99\nplay:Lamps\n1\n:q\n")
+
+    assert "What to play?" in shown
+    assert "Give a number from 1 to" in shown
+    assert "Lit: [1]" in shown
+
+
+def test_the_menu_takes_numbers_and_can_be_left(typed: Play) -> None:
+    assert "What to play?" in typed(lines="1\n:q\n")
+    assert "What to play?" in typed(lines=":q\n")
+
+
+def test_without_an_id_and_a_terminal_an_id_is_asked_for(
+    capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+
+    assert main(["play"]) == 2
+    assert "was given no environment. Name one" in capsys.readouterr().err
+
+
+@pytest.fixture
+def run_folder(site: Path, tmp_path: Path) -> Path:
+    """Return a run folder with three episodes: won, failed in its second step, replaced prompts."""
+
+    async def record() -> None:
+        sure = {"env": "play:Strict", "max_turns": 2}
+        with gem.EpisodeLog(tmp_path / "episodes.jsonl") as log:
+            for name, options in (
+                ("plain", sure),
+                ("raised", {"env": "play:Raises"}),
+                ("rewritten", {**sure, "wrappers": ["concat"]}),
+            ):
+                async for episode in gem.rollout(lambda request: "1", **options):
+                    log.append(replace(episode, policy=name))
+
+    asyncio.run(record())
+    return tmp_path
+
+
+def test_the_episodes_of_a_run_are_listed(typed: Play, run_folder: Path) -> None:
+    shown = typed(str(run_folder))
+
+    assert "    1  play:Strict seed" in shown
+    assert f"Watch one of these 3: gem-env play {run_folder} NUMBER" in shown
+
+
+def test_a_recorded_episode_is_watched_turn_by_turn(typed: Play, run_folder: Path) -> None:
+    shown = typed(str(run_folder), "1", lines="\n:b\n\n\n")
+
+    assert "Four lamps" in shown
+    assert shown.count("Lit: [1]") == 3  # the first turn twice
+    assert "No success after 2 turns (max_turns), total reward" in shown
+
+
+def test_watching_can_be_left(typed: Play, run_folder: Path) -> None:
+    assert "Lit" not in typed(str(run_folder), "1", lines=":q\n")
+    assert "Lit" not in typed(str(run_folder), "1", lines="")
+
+
+def test_an_episode_that_an_error_ended_is_shown_up_to_there(
+    play: Play, run_folder: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert main(["play", str(run_folder / "episodes.jsonl"), "3"]) == 0
+    assert "Ended by env_error: RuntimeError: out of" in capsys.readouterr().out
+    assert main(["play", str(run_folder), "2"]) == 0
+    assert "Lit: [1]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("number", ["0", "4"])
+def test_an_episode_that_a_run_does_not_have_is_refused(
+    typed: Play, run_folder: Path, number: str
+) -> None:
+    assert "and it has 3, counted from 1" in typed(str(run_folder), number, status=2)
+
+
+def test_an_episode_of_an_environment_is_refused(typed: Play) -> None:
+    assert "and that is no run folder" in typed("play:Lamps", "3", status=2)
+
+
+def test_an_episode_whose_environment_is_gone_is_watched_all_the_same(
+    typed: Play, run_folder: Path
+) -> None:
+    path = run_folder / "episodes.jsonl"
+    path.write_text(path.read_text().replace("play:Strict", "gone:Strict"))
+
+    assert "Lit: [1]" in typed(str(run_folder), "1", lines="\n\n")
+
+
+def test_a_policy_is_watched(typed: Play, install: Install) -> None:
+    source = "def one():\n    return Policy()\nclass Policy:\n    closed = 0\n"
+    source += "    def __call__(self, request):\n        return '1'\n"
+    source += "    async def aclose(self):\n        Policy.closed += 1\n"
+    plain = "\ndef two():\n    return lambda request: 'no number'\n"
+    manifest = "from gem.specs import PluginManifest, PolicySpec\n"
+    manifest += "plugin = PluginManifest(name='acme', policies=("
+    manifest += "PolicySpec(id='one', target='acme_policy.one:one'),"
+    manifest += "PolicySpec(id='two', target='acme_policy.one:two')))"
+    install("acme-policy", manifest=manifest, files={"one.py": source + plain})
+
+    shown = typed("play:Strict", "--policy", "one", "--seed", "3", lines="\n\n\n\n\n\n")
+    assert "play:Strict seed 3" in shown
+    assert "Lit: [1]" in shown
+    assert sys.modules["acme_policy.one"].Policy.closed == 1
+    assert "Not a number." in typed("play:Strict", "--policy", "two", lines="\n")
+    raised = typed("play:Raises", "--policy", "one", status=1)
+    assert "Ended by env_error" in raised
+
+
+def test_marks_are_coloured_unless_that_is_not_wanted(
+    capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene = Scene("Play", (Turn("", "Lit: [1]\nNot 1"),), highlights=(("^Lit", "[0-9]", "green"),))
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    Screen().show(scene)
+    assert "Lit: [\x1b[32m1\x1b[0m]\nNot 1" in capsys.readouterr().out
+
+    monkeypatch.setenv("NO_COLOR", "1")
+    Screen().show(scene)
+    assert "Lit: [1]\nNot 1" in capsys.readouterr().out
+
+
+def test_a_long_line_is_left_as_it_is() -> None:
+    assert painted("1" * 1000, [("1", "1", "red")]) == "1" * 1000
 
 
 def test_a_seed_is_a_number(play: Play) -> None:

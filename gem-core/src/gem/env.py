@@ -82,6 +82,9 @@ class Env:
     """Whether that prompt is already rendered by a chat template."""
     turn: int = 0
     """Turns taken in this episode."""
+    highlights: ClassVar[Sequence[tuple[str, str, str]]] = ()
+    """What `gem-env play` colours in the text: a pattern of a line, one of what to colour in it,
+    and bold, red, green, yellow, blue, magenta, cyan or grey."""
 
     if TYPE_CHECKING:
         rng: random.Random

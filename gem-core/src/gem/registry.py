@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from gem import __version__
 from gem import plugins as plugin_records
 from gem.arguments import checked, is_opaque, recorded, refuse_opaque
+from gem.conversation import Policy
 from gem.deprecation import warn_deprecated
 from gem.env import Env
 from gem.errors import (
@@ -54,6 +55,7 @@ __all__ = [
     "executors",
     "list_envs",
     "make",
+    "make_policy",
     "owner",
     "plugins",
     "policies",
@@ -557,3 +559,33 @@ def _check_order(layers: Sequence[_Layer]) -> None:
                 wrappers=names,
             )
         depth = place
+
+
+def make_policy(policy: str, **kwargs: Any) -> Policy:
+    """Make the policy that `NAME` or `NAME:ARGUMENT` names, of any installed pack.
+
+    `kwargs` are checked against its signature. Raises UnknownPolicy, IdConflict,
+    MissingRequirement, TargetError, BadArguments.
+    """
+    id, colon, argument = policy.partition(":")
+    spec = policy_spec(id)
+    check_requirements(spec.requires, subject=f"The policy {id!r}", of=provider("policies", id))
+    arguments = _policy_arguments(spec, argument, given=bool(colon))
+    target = load_target(spec.target)
+    values = checked(target, kwargs, subject=f"The policy {id!r}", skip=len(arguments))
+    return cast(Policy, target(*arguments, **values))
+
+
+def _policy_arguments(spec: PolicySpec, argument: str, *, given: bool) -> tuple[str, ...]:
+    if spec.takes_argument is None and given:
+        raise BadArguments(
+            f"The policy {spec.id + ':' + argument!r} was asked for, and {spec.id!r} takes no "
+            f"argument. Write {spec.id}.",
+            subject=spec.id,
+        )
+    if spec.takes_argument is not None and not argument:
+        raise BadArguments(
+            f"The policy {spec.id!r} needs an argument. Write {spec.id}:{spec.takes_argument}.",
+            subject=spec.id,
+        )
+    return (argument,) if spec.takes_argument is not None else ()

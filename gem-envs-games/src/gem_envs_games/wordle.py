@@ -17,6 +17,7 @@ __all__ = ["Wordle", "best_guess", "mark"]
 
 _LENGTHS = (3, 4, 5)
 _TURNS_PER_LETTER = 5
+_MARKS = r"^[GYX]( [GYX])+$"  # the line of marks under a guess
 _EXAMPLES = ("fox", "lamp", "bread", "garden", "weather", "elephant", "butterfly", "basketball")
 
 
@@ -28,6 +29,12 @@ class Wordle(Game):
     each letter. Every place that is right for the first time earns its share of half the reward;
     finding the word earns what is left of all of it.
     """
+
+    highlights = (
+        (_MARKS, r"\bG\b", "green"),
+        (_MARKS, r"\bY\b", "yellow"),
+        (_MARKS, r"\bX\b", "grey"),
+    )
 
     def __init__(
         self,

@@ -6,8 +6,10 @@ import argparse
 import contextlib
 import random
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gem.cli.choosing import chosen_id, is_run, looks_like_a_call, numbered
 from gem.cli.options import add_making, env_kwargs, wrapper_list
 from gem.cli.screen import Scene, Turn, display
 from gem.cli.text import indented, one_line
@@ -23,12 +25,18 @@ if TYPE_CHECKING:
 __all__ = ["add_command"]
 
 _EPILOGUE = """\
-example:
+examples:
+  gem-env play                                             choose from a menu
   gem-env play game:GuessTheNumber-v0-easy --seed 3
+  gem-env play game:Wordle-v0-hard --policy solver         watch a policy
+  gem-env play runs/games 12                               watch the 12th episode of a run
 
 What you type is the action. Where the environment asks for a box or tags and you type none,
-they are put around it. Lines that begin with a colon are yours: see :help. On a terminal the
-board is redrawn in place; with TERM=dumb, in a file or a pipe, line follows line.
+they are put around it, but not around a tool's call. Where it lists whole answers, a number
+takes one. An answer that cannot be read is asked for again; with --strict it counts, as it does
+for a model. Lines that begin with a colon are yours: see :help. On a terminal the board is
+redrawn in place, in colours unless NO_COLOR is set; with TERM=dumb, in a file or a pipe, line
+follows line.
 """
 _HELP = """\
 :hint         what solve() would answer; :hint! answers it
@@ -40,7 +48,7 @@ _HELP = """\
 :send TEXT    answer with TEXT exactly as it is
 :lines        answer with the lines that follow, as far as one that is a single dot
 :help         this
-:quit         leave, as do Ctrl-C and Ctrl-D\
+:quit, :q     leave, as do Ctrl-C and Ctrl-D\
 """
 _OVER = "It is over: :undo, :restart, :new or :quit"
 
@@ -54,20 +62,50 @@ def add_command(commands: Any) -> None:
         epilog=_EPILOGUE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("id", metavar="ID", help="an environment's id, as `gem-env list` shows it")
+    parser.add_argument(
+        "id",
+        metavar="ID|RUN",
+        nargs="?",
+        help="an environment's id, as `gem-env list` shows it, or a run folder to watch",
+    )
+    parser.add_argument(
+        "episode", metavar="EPISODE", nargs="?", type=int, help="of a run, counted from 1"
+    )
     parser.add_argument("--seed", type=int, metavar="N", help="which episode (default: any)")
+    parser.add_argument(
+        "--strict", action="store_true", help="count answers that cannot be read, as for a model"
+    )
+    parser.add_argument("--policy", metavar="P", help="watch a policy play, as `eval` names it")
     add_making(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
     from gem import registry
-    from gem.errors import GemError, in_one_line
+    from gem.cli import watching
+    from gem.errors import BadArguments, GemError, in_one_line
 
+    if options.id is None:
+        options.id = chosen_id()
+        if options.id is None:
+            return 0
+    if is_run(options.id):
+        return watching.watch_recorded(Path(options.id), options.episode)
+    if options.episode is not None:
+        raise BadArguments(
+            f"Episode {options.episode} of {options.id!r} was asked for, and that is no run "
+            "folder. Name a folder that gem-env eval wrote, or give --seed.",
+            subject="EPISODE",
+        )
     kwargs, layers = env_kwargs(options.env_kwargs), wrapper_list(options.wrappers)
+    seed = _any_seed() if options.seed is None else options.seed
+    if options.policy is not None:
+        return watching.watch_policy(
+            options.policy, options.id, seed=seed, env_kwargs=kwargs, wrappers=layers
+        )
     try:
         with registry.make(options.id, wrappers=layers, **kwargs) as env:
-            _Game(env, options.id).play(options.seed)
+            _Game(env, options.id, is_strict=options.strict).play(seed)
     except (GemError, BrokenPipeError):
         raise
     except Exception as error:  # noqa: BLE001 - an environment may raise anything
@@ -85,14 +123,16 @@ class _Game:
 
     _scene: Scene
     _seed: int
+    _choices: list[str]  # the answers that the last message lists, by their numbers
 
-    def __init__(self, env: Env, id: str) -> None:
+    def __init__(self, env: Env, id: str, *, is_strict: bool) -> None:
         self._env = env
         self._id = id
+        self._is_strict = is_strict
         self._display = display()
         self._is_interactive = sys.stdin.isatty()
         self._form = "%s"
-        self._past: list[tuple[Snapshot, Scene]] = []
+        self._past: list[tuple[Snapshot, Scene, list[str]]] = []
         self._commands: Mapping[str, Callable[[str], None]] = {
             ":hint": self._hint,
             ":hint!": self._take_hint,
@@ -106,16 +146,16 @@ class _Game:
             ":help": lambda _: self._display.note(_HELP),
         }
 
-    def play(self, seed: int | None) -> None:
+    def play(self, seed: int) -> None:
         """Play as long as the player likes; where nobody types, to the end of the episode."""
         if self._is_interactive:
             with contextlib.suppress(ImportError):
                 import readline  # noqa: F401 - line editing and history for input()
         try:
-            self._start(_any_seed() if seed is None else seed)
+            self._start(seed)
             while not self._scene.outcome or self._is_interactive:
                 line = input(f"{_OVER}> " if self._scene.outcome else "> ")
-                if line.strip() == ":quit":
+                if line.strip() in (":quit", ":q"):
                     break
                 self._follow(line)
         except (EOFError, KeyboardInterrupt):
@@ -129,9 +169,15 @@ class _Game:
         observation, info = self._env.reset(seed=seed)
         self._form = _form(self._env, observation)
         heading = f"{self._id}. Seed {seed}. Type your action, or :help."
-        self._rules = _text(observation)
+        self._rules, board = self._numbered(observation, info)
         turns = (Turn("", self._rules),)
-        self._scene = Scene(heading, turns, _board(info), 0, self._env.max_turns)
+        self._scene = Scene(
+            heading,
+            turns,
+            board,
+            max_turns=self._env.max_turns,
+            highlights=self._env.unwrapped.highlights,
+        )
         self._display.begin(self._scene)
 
     def _follow(self, line: str) -> None:
@@ -147,7 +193,13 @@ class _Game:
             self._display.show(self._scene._replace(reward=None))
 
     def _answer(self, text: str) -> None:
-        action = _dressed(text, self._form)
+        number = text.strip()
+        if number.isdecimal() and 1 <= int(number[:9]) <= len(self._choices):
+            action = self._choices[int(number) - 1]
+        elif self._env.tools and looks_like_a_call(text):
+            action = text
+        else:
+            action = _dressed(text, self._form)
         self._take(action, typed=text)
 
     def _take(self, action: str, typed: str | None = None) -> None:
@@ -156,16 +208,35 @@ class _Game:
             return
         self._remember()
         step = self._env.step(action)
-        turn = Turn(action if typed is None else typed, _text(step.observation))
-        self._scene = self._after(step, turn)
+        if self._past and not self._is_strict and step.info.get("action_error") == "format":
+            self._ask_again(step)
+            return
+        message, board = self._numbered(step.observation, step.info)
+        turn = Turn(action if typed is None else typed, message)
+        self._scene = self._after(step, turn, board)
         self._display.show(self._scene, "" if typed in {None, action} else f"  sent as {action}")
 
-    def _after(self, step: Step, turn: Turn) -> Scene:
+    def _ask_again(self, step: Step) -> None:
+        """Take a slip of the fingers back: it is the player's, and not the game's."""
+        saved, self._scene, self._choices = self._past.pop()
+        self._env.restore(saved)
+        self._display.note(
+            f"{_text(step.observation)}\nThat was not counted: try again (--strict counts it)."
+        )
+
+    def _numbered(self, observation: Observation, info: Mapping[str, Any]) -> tuple[str, str]:
+        """Return the message and the board, with numbers where one of them lists answers."""
+        message, in_message = numbered(_text(observation))
+        board, on_board = numbered(_board(info))
+        self._choices = on_board or in_message
+        return message, board
+
+    def _after(self, step: Step, turn: Turn, board: str) -> Scene:
         before = self._scene
         total = before.total + step.reward
         return before._replace(
             turns=(turn,) if self._env.rewrites_history else (*before.turns, turn),
-            board=_board(step.info),
+            board=board,
             turn=self._env.turn,
             max_turns=self._env.max_turns,
             total=total,
@@ -181,7 +252,7 @@ class _Game:
         from gem.errors import SnapshotError
 
         try:
-            self._past.append((self._env.snapshot(), self._scene))
+            self._past.append((self._env.snapshot(), self._scene, self._choices))
         except SnapshotError:
             self._past.clear()  # :undo then says that there is nothing to go back to
 
@@ -189,7 +260,7 @@ class _Game:
         if not self._past:
             self._display.note("There is nothing to take back.")
             return
-        saved, scene = self._past.pop()
+        saved, scene, self._choices = self._past.pop()
         self._env.restore(saved)
         self._scene = scene._replace(reward=None)
         self._display.show(self._scene, "Taken back. This is where you were.")

@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
+from gem.cli.colours import Highlight, are_wanted, painted
 from gem.cli.text import indented, one_line, printable
 
 __all__ = ["Display", "Scene", "Turn", "display", "frame"]
@@ -38,6 +39,7 @@ class Scene(NamedTuple):
     total: float = 0.0
     reward: float | None = None
     outcome: str = ""
+    highlights: Sequence[Highlight] = ()
 
     @property
     def status(self) -> str:
@@ -104,7 +106,8 @@ class Screen:
         self.note(note)
 
     def note(self, text: str) -> None:
-        lines = frame(self._scene, text, *_size())
+        highlights = self._scene.highlights if are_wanted() else ()
+        lines = [painted(line, highlights) for line in frame(self._scene, text, *_size())]
         print(_HOME_AND_CLEAR + "\n".join(lines), flush=True)
 
 

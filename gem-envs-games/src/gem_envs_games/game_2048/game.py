@@ -14,6 +14,7 @@ __all__ = ["Game2048"]
 
 _TURNS = {16: 20, 32: 30, 64: 50}
 _SIZES = range(2, 9)
+_ROW = r"^ *[\d.]+( +[\d.]+)+$"  # a row of the board
 _SMALLEST = 8  # the first two tiles may be 4s
 
 
@@ -24,6 +25,14 @@ class Game2048(Game):
     go with the tile. Every doubling of the highest tile earns the same share of the reward, all
     of it together at the target. The game is lost where no move is left.
     """
+
+    highlights = (
+        (_ROW, r"(?<!\d)(?:8|16)(?!\d)", "yellow"),
+        (_ROW, r"(?<!\d)(?:32|64)(?!\d)", "red"),
+        (_ROW, r"(?<!\d)(?:128|256|512)(?!\d)", "magenta"),
+        (_ROW, r"(?<!\d)\d{4,}", "cyan"),
+        (_ROW, r"[.]", "grey"),
+    )
 
     def __init__(
         self,

@@ -26,10 +26,16 @@ __all__ = ["Minesweeper"]
 
 _SIDES = (5, 6, 7, 8)
 _LONGEST = 30
+_ROW = r"^ *\d+   [\d.F* ]+$"  # a row of the board, behind its number
 _TRIES = 200  # the registered sizes need 7 on average at most
 
 Size = tuple[int, int, int]
 """Rows, columns and mines."""
+
+
+def _cell(mark: str) -> str:
+    """Return a pattern for the cells with this mark: the first behind the row's number, others."""
+    return rf"(?<=\d   ){mark}(?!\d)|(?<=[\d.F*]  ){mark}(?!\d)"
 
 
 class Minesweeper(Game):
@@ -40,6 +46,14 @@ class Minesweeper(Game):
     argument that is None is drawn anew for every episode: a square of 5 to 8, a fifth of it
     mines, and a turn for every cell. Every safe cell earns its share of the reward.
     """
+
+    highlights = (
+        (_ROW, _cell("1"), "blue"),
+        (_ROW, _cell("2"), "green"),
+        (_ROW, _cell("[3-8]"), "red"),
+        (_ROW, _cell("F"), "yellow"),
+        (_ROW, _cell("[.]"), "grey"),
+    )
 
     def __init__(
         self,

@@ -17,6 +17,7 @@ __all__ = ["Sudoku"]
 _CLUES = {4: 10, 9: 50}
 _TURNS = {4: 15, 9: 50}
 _EMPTY = "."
+_ROW = r"^ *\d   [\d.| ]+$"  # a row of the grid, behind its number
 _SPARE = 2  # turns more than there are empty cells
 
 
@@ -28,6 +29,11 @@ class Sudoku(Game):
     anew for every episode: 4 with 10 clues and 15 turns, or 9 with 50 and 50. Every right digit
     earns its share of the reward.
     """
+
+    highlights = (
+        (_ROW, r"(?<=\d   )\d|(?<=[\d.|] )\d", "bold"),
+        (_ROW, r"[.|]", "grey"),
+    )
 
     def __init__(
         self,

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import Any, cast
+from typing import Any
 
-from gem.arguments import checked
+from gem import registry
 from gem.conversation import Policy, PolicyAnswer, Request
-from gem.errors import BadArguments
-from gem.registry import policy_spec, provider
-from gem.specs import PolicySpec
-from gem.targets import check_requirements, load_target
 
 __all__ = ["NamedPolicy", "make_policy", "name_of"]
 
@@ -58,31 +54,10 @@ def make_policy(policy: str, **kwargs: Any) -> NamedPolicy:
     >>> make_policy("noop").name
     'noop'
     """
-    id, colon, argument = policy.partition(":")
-    spec = policy_spec(id)
-    check_requirements(spec.requires, subject=f"The policy {id!r}", of=provider("policies", id))
-    arguments = _arguments(spec, argument, given=bool(colon))
-    target = load_target(spec.target)
-    values = checked(target, kwargs, subject=f"The policy {id!r}", skip=len(arguments))
-    return NamedPolicy(policy, cast(Policy, target(*arguments, **values)))
+    return NamedPolicy(policy, registry.make_policy(policy, **kwargs))
 
 
 def name_of(policy: object) -> str:
     """Return the name under which a policy object is recorded, as a rollout would."""
     name = getattr(policy, "name", None) or getattr(policy, "__name__", None)
     return str(name or type(policy).__name__)
-
-
-def _arguments(spec: PolicySpec, argument: str, *, given: bool) -> tuple[str, ...]:
-    if spec.takes_argument is None and given:
-        raise BadArguments(
-            f"The policy {spec.id + ':' + argument!r} was asked for, and {spec.id!r} takes no "
-            f"argument. Write {spec.id}.",
-            subject=spec.id,
-        )
-    if spec.takes_argument is not None and not argument:
-        raise BadArguments(
-            f"The policy {spec.id!r} needs an argument. Write {spec.id}:{spec.takes_argument}.",
-            subject=spec.id,
-        )
-    return (argument,) if spec.takes_argument is not None else ()
