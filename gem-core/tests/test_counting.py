@@ -40,8 +40,25 @@ def test_before_any_run_there_is_nothing_to_tell() -> None:
         "episodes_per_s",
         "step_p50_s",
         "step_p99_s",
+        "call_p50_s",
+        "call_p99_s",
     }
     assert not any(told.values())
+
+
+def test_calls_are_counted_when_they_end_and_the_oldest_is_known_before() -> None:
+    stats = gem.RolloutStats()
+    assert (stats.calls_in_flight, stats.oldest_call_s) == (0, 0.0)
+
+    stats.begin_call("first")
+    stats.begin_call("second")
+    of_two = stats.oldest_call_s
+    stats.end_call("first")
+
+    assert stats.calls_in_flight == stats.calls == 1
+    assert stats.oldest_call_s > 0
+    assert (stats.call_s(0.5) or 0) > 0.9 * of_two
+    assert stats.steps == 0
 
 
 def test_time_runs_while_any_run_goes_on() -> None:

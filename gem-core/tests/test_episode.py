@@ -42,6 +42,7 @@ TURN = Turn(
     mask=(1, 1),
     finish_reason="stop",
     usage=Usage(3, 2),
+    reasoning="Seven is lucky.",
 )
 EPISODE = Episode(
     env_id="demo:Echo",
@@ -114,7 +115,10 @@ def test_a_fingerprint_tells_what_must_reproduce_apart(difference: dict[str, Any
 
 
 def test_a_fingerprint_leaves_out_what_need_not_reproduce() -> None:
-    turns = tuple(replace(turn, step_s=9.0, policy_s=9.0, usage=None) for turn in EPISODE.turns)
+    turns = tuple(
+        replace(turn, step_s=9.0, policy_s=9.0, usage=None, reasoning=None)
+        for turn in EPISODE.turns
+    )
     other = changed(
         turns=turns,
         duration_s=9.0,

@@ -19,6 +19,7 @@ from gem.errors import (
     IdConflict,
     LogError,
     MissingRequirement,
+    ModelLengthError,
     OpaqueError,
     ResetNeeded,
     SnapshotError,
@@ -50,6 +51,7 @@ FIELDS: list[tuple[type[GemError], dict[str, Any]]] = [
     (EnvClosed, {}),
     (SnapshotError, {"attribute": "board"}),
     (DataError, {"source": "a.jsonl", "row": 3, "field": "answer"}),
+    (ModelLengthError, {}),
     (LogError, {"path": "a.jsonl"}),
 ]
 

@@ -119,7 +119,10 @@ def busy(stats: gem.RolloutStats) -> None:
     """Count something of everything."""
     for number in range(7):
         stats.count_step(0.05)
-        stats.count_episode(is_error=number == 0)
+        stats.count_episode(is_error=number == 0, is_success=number > 3)
+        stats.begin_call(number)
+        if number > 2:
+            stats.end_call(number)
     stats.deadline_hits, stats.restarts, stats.retries = 2, 1, 3
 
 
@@ -140,7 +143,8 @@ def test_the_line_is_redrawn_while_no_episode_ends() -> None:
 
     with Screen() as screen:
         run(wait, policy_timeout_s=60)
-    assert screen.lines[:3] == ["0/3 episodes  errors 0"] * 3
+    for line in screen.lines[1:3]:
+        assert re.fullmatch(r"0/3 episodes  errors 0  in flight 3  oldest [\d.]+ (us|ms|s)", line)
 
 
 def test_the_line_needs_no_thread() -> None:
@@ -157,14 +161,46 @@ def test_the_line_needs_no_thread() -> None:
 
 
 def test_figures_that_are_not_0_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("COLUMNS", "250")
     with Screen() as screen:
         show(busy, until=lambda: "1007/2000" in screen.told)
     assert re.fullmatch(
-        r"1007/2000 episodes  [\d.,]+/s  \d\d:\d\d left  errors 1  deadline hits 2  restarts 1  "
-        r"retries 3  [\d.,]+ steps/s  p50 \d\d ms  p99 \d\d ms  the note",
+        r"1007/2000 episodes  [\d.,]+/s  \d\d:\d\d left  errors 1  success 0.500  deadline hits 2  "
+        r"restarts 1  retries 3  in flight 3  oldest [\d.]+ m?s  answers p50 [\d.]+ us  "
+        r"p99 [\d.]+ us  [\d.,]+ steps/s  p50 \d\d ms  p99 \d\d ms  the note",
         screen.lines[-1],
     )
+
+
+def test_an_alert_comes_before_other_figures() -> None:
+    def alert() -> str:
+        return "" if "is away" in screen.told else "the server is away"
+
+    async def meet() -> None:
+        with Progress(gem.RolloutStats(), total=9, alert=alert):
+            while "0/9 episodes  errors 0" not in screen.told:
+                await asyncio.sleep(0.01)
+
+    with Screen() as screen:
+        asyncio.run(asyncio.wait_for(meet(), 60))
+
+    assert screen.lines[0] == "0/9 episodes  the server is away  errors 0"
+
+
+def test_the_success_of_another_policy_begins_anew() -> None:
+    async def meet() -> None:
+        stats = gem.RolloutStats()
+        with Progress(stats, total=9) as progress:
+            stats.count_episode(is_error=False, is_success=True)
+            progress.begin_policy()
+            stats.count_episode(is_error=False)
+            while "success" not in screen.told:
+                await asyncio.sleep(0.01)
+
+    with Screen() as screen:
+        asyncio.run(asyncio.wait_for(meet(), 60))
+
+    assert "success 0.000" in screen.lines[-1]
 
 
 @pytest.mark.parametrize(("step_s", "unit"), [(2e-5, "us"), (0.005, "ms"), (3.0, "s"), (30.0, "s")])

@@ -20,7 +20,7 @@ from gem.content import Action, TextPart, ToolCall, ToolResult, observation_text
 from gem.conversation import Reply, Request, Usage
 from gem.env import Env
 from gem.episode import Episode
-from gem.errors import BadArguments, EnvUsageError, UnknownEnv
+from gem.errors import BadArguments, EnvUsageError, ModelLengthError, UnknownEnv
 from gem.planning import Assignment, plan_episodes
 from gem.replaying import replay
 from gem.rollouts import rollout
@@ -396,6 +396,36 @@ def test_an_error_of_the_policy_is_no_wrong_answer(policy: Any, error: str) -> N
     assert (episode.error or "").startswith(error)
 
 
+def test_a_prompt_beyond_the_models_context_is_unsolved_and_no_error() -> None:
+    asked = []
+
+    async def short_of_memory(request: Request) -> str:
+        asked.append(request.turn)
+        if request.turn == 1:
+            raise ModelLengthError("The prompt is too long.")
+        return "neither"
+
+    episode = run_one(short_of_memory, env_kwargs={"limit": 9}, policy_retries=3)
+
+    assert asked == [0, 1]  # the same prompt is as long when it is sent again
+    assert (episode.stop_reason, episode.error, episode.is_error) == ("model_length", None, False)
+    assert (len(episode.turns), episode.truncated, episode.success) == (1, True, False)
+    assert gem.replay(episode).state == "same"
+
+
+def test_what_was_reached_before_the_models_context_ended_is_not_solved() -> None:
+    def silent(request: Request) -> str:
+        raise ModelLengthError("The prompt is too long.")
+
+    generous = EnvSpec(id="demo:Generous", target="here:Slow", success_return=0.0)
+    gem.register(generous, Slow)
+
+    episode = run_one(silent, "demo:Generous")
+
+    assert (episode.turns, episode.success) == ((), False)
+    assert gem.replay(episode).state == "same"
+
+
 def test_a_policy_that_is_too_slow_is_an_error() -> None:
     async def slow(request: Request) -> str:
         await asyncio.sleep(30)
@@ -522,6 +552,21 @@ def test_an_episode_too_long_for_its_policy_is_the_policys_error() -> None:
     assert episode.stop_reason == "policy_error"
     assert episode.error == (
         "TimeoutError: the episode did not end within 0.01 s; it waited for the policy"
+    )
+
+
+def test_what_a_late_policy_waits_for_is_in_the_error() -> None:
+    class Waiting:
+        state = "waiting 3 of 600 s for a server"
+
+        async def __call__(self, request: Request) -> str:
+            return await never(request)
+
+    episode = run_one(Waiting(), episode_timeout_s=0.01)
+
+    assert episode.error == (
+        "TimeoutError: the episode did not end within 0.01 s; it waited for the policy "
+        "(waiting 3 of 600 s for a server)"
     )
 
 
@@ -679,6 +724,20 @@ def test_a_reply_with_tokens_and_tool_calls_is_recorded() -> None:
     assert turn.usage == gem.Usage(5, 2)
 
 
+def test_reasoning_is_recorded_and_neither_played_nor_shown() -> None:
+    prompts = []
+
+    def thinking(request: Request) -> Reply:
+        prompts.append(str(list(request.messages)))
+        return Reply(gem.Message("assistant", "neither"), reasoning="secret\ud800")
+
+    episode = run_one(thinking, max_turns=2)
+
+    assert [turn.reasoning for turn in episode.turns] == ["secret\ufffd"] * 2
+    assert [turn.action for turn in episode.turns] == ["neither"] * 2
+    assert "secret" not in prompts[1]
+
+
 def test_a_plain_action_with_calls_keeps_them() -> None:
     call = ToolCall("c", "search")
     turn = run_one(lambda request: Action("H", tool_calls=[call]), max_turns=1).turns[0]
@@ -697,6 +756,7 @@ def test_a_plain_action_with_calls_keeps_them() -> None:
         Reply(gem.Message("assistant", "H"), usage=Usage("1")),  # type: ignore[arg-type]
         Reply(gem.Message("assistant", "H", (ToolCall("c", "f", {"x": nested(200)}),))),
         Reply(gem.Message("assistant", None)),  # type: ignore[arg-type]
+        Reply(gem.Message("assistant", "H"), reasoning=["so"]),  # type: ignore[arg-type]
     ],
 )
 def test_a_reply_that_no_record_could_hold_is_the_policys_error(reply: Reply) -> None:

@@ -231,7 +231,7 @@ def gem_env(variables: dict[str, str], tmp_path: Path) -> Run:
 
 
 class Asked(NamedTuple):
-    """One request as the server saw it."""
+    """One request as the server saw it. The names of headers are in lower case."""
 
     path: str
     headers: dict[str, str]
@@ -263,14 +263,18 @@ class _Listener(ThreadingHTTPServer):
 
 
 class Server:
-    """An HTTP server on loopback. It gives `answers` in turn, the last one for ever."""
+    """An HTTP server on loopback. It gives `answers` in turn, the last one for ever.
 
-    def __init__(self) -> None:
+    `at` puts it where another was: its URL.
+    """
+
+    def __init__(self, at: str = "http://127.0.0.1:0/v1") -> None:
         self.answers: list[Answer] = [chat("hello")]
         self.asked: list[Asked] = []
         self.over = threading.Event()
         self._lock = threading.Lock()
-        self._http = _Listener(("127.0.0.1", 0), self._handler())
+        port = int(at.rpartition(":")[2].removesuffix("/v1"))
+        self._http = _Listener(("127.0.0.1", port), self._handler())
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,))
         self._thread.start()
 
@@ -299,7 +303,8 @@ class Server:
             def do_POST(self) -> None:
                 length = int(self.headers["Content-Length"])
                 body = json.loads(self.rfile.read(length))
-                answer = server.next(Asked(self.path, dict(self.headers), body))
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                answer = server.next(Asked(self.path, headers, body))
                 if answer.hangs:
                     server.over.wait()
                 if answer.hangs or answer.drops:

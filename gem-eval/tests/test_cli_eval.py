@@ -90,6 +90,8 @@ def test_every_option_reaches_the_record(gem_eval: Command) -> None:
         "--policy-kwargs": '{"parrot": {"times": 2}}',
         "--max-turns": "2",
         "--step-timeout": "61.5",
+        "--wait-for-server": "3.5",
+        "--max-refusals": "2",
     }
     options = [word for pair in given.items() for word in pair]
 
@@ -115,6 +117,8 @@ def test_every_option_reaches_the_record(gem_eval: Command) -> None:
         "seed_range": None,
         "max_turns": 2,
         "step_timeout_s": 61.5,
+        "wait_for_server_s": 3.5,
+        "max_refusals": 2,
     }
 
 
@@ -170,11 +174,18 @@ def test_a_policy_is_found_in_the_current_folder(
     assert done.status == 0
 
 
-def test_the_status_is_1_if_an_episode_ended_by_an_error(gem_eval: Command) -> None:
-    done = gem_eval("tiny:Broken", "--policy", "random", "--episodes", "20")
+def test_an_error_is_told_and_fails_the_command_where_that_is_asked(gem_eval: Command) -> None:
+    broken = ("tiny:Broken", "--policy", "random", "--episodes", "20")
 
-    assert (done.status, done.err) == (1, "")
+    done = gem_eval(*broken)
+
+    assert (done.status, done.err) == (0, "")
+    assert gem_eval(*broken, "--fail-on-error").status == 1
     assert "The first error of random on tiny:Broken: RuntimeError: the wheel came off" in done.out
+
+
+def test_a_policy_that_fails_in_every_episode_fails_the_command(gem_eval: Command) -> None:
+    assert gem_eval("tiny:Silent", "--policy", "solver", "--episodes", "3").status == 1
 
 
 def test_resume_alone_takes_everything_from_the_folder(gem_eval: Command) -> None:

@@ -161,8 +161,46 @@ def test_a_refusal_is_an_answer() -> None:
     assert reply.message.text == "No."
 
 
-def test_a_budget_spent_on_thoughts_is_an_empty_answer() -> None:
-    assert read_reply(reply_to({"content": None}, "length"), is_chat=True).message.text == ""
+@pytest.mark.parametrize("finish", ["length", "stop"])
+def test_a_model_that_says_nothing_gives_an_empty_answer(finish: str) -> None:
+    assert read_reply(reply_to({"content": None}, finish), is_chat=True).message.text == ""
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+def test_reasoning_is_kept_apart_from_the_answer(field: str) -> None:
+    reply = read_reply(reply_to({"content": "7", field: "It is odd."}), is_chat=True)
+
+    assert (reply.message.text, reply.reasoning) == ("7", "It is odd.")
+
+
+@pytest.mark.parametrize("thought", [None, "", 7, {"text": "so"}, ["so"]])
+def test_what_is_no_reasoning_is_left_out(thought: Any) -> None:
+    reply = read_reply(reply_to({"content": "7", "reasoning": thought}), is_chat=True)
+
+    assert (reply.message.text, reply.reasoning) == ("7", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "reasoning", "answer"),
+    [
+        ("<think>\nIt is odd.\n</think>\n\n7", "It is odd.", "7"),
+        ("It is odd.\n</think>7", "It is odd.", "7"),  # the prompt ends in the first tag
+        ("<think>It is odd, and", "It is odd, and", ""),
+        ("<think>\n\n</think>\n\n7", None, "7"),
+        ("7 <think>", None, "7 <think>"),
+        ("<think>a</think>b</think>c", "a", "b</think>c"),
+        ("<think>" * 200_000, "<think>" * 199_999, ""),
+    ],
+)
+def test_tags_around_thoughts_are_read_where_that_is_asked(
+    text: str, reasoning: str | None, answer: str
+) -> None:
+    body = reply_to({"content": text})
+
+    reply = read_reply(body, is_chat=True, think_tags=True)
+
+    assert (reply.reasoning, reply.message.text) == (reasoning, answer)
+    assert read_reply(body, is_chat=True).message.text == text
 
 
 @pytest.mark.parametrize(
@@ -179,7 +217,7 @@ def test_a_budget_spent_on_thoughts_is_an_empty_answer() -> None:
         (b'{"choices": [7]}', "'choices'"),
         (b'{"choices": [{}]}', "'message'"),
         (reply_to({}), "'content'"),
-        (reply_to({"content": None}), "'content'"),
+        (reply_to({"content": None}, None), "'content'"),
         (reply_to({"content": 7}), "'content'"),
         (reply_to({"content": [{"type": "text"}]}), "'content'"),
         (reply_to({"content": "", "tool_calls": 7}), "'tool_calls'"),

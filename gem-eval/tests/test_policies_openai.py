@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from gem import Message, Reply, Request, Usage
-from gem.errors import BadArguments
+from gem.errors import BadArguments, ModelLengthError
 from gem_eval import PolicyError, make_policy
+from gem_eval.errors import ServerRefusalError
 from gem_eval.policies.openai import Backoff, OpenAIPolicy, retry_after_s
 
 QUESTION = Request((Message("user", "Guess."),), seed=5)
@@ -25,7 +26,8 @@ def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def policy_at(url: str, **options: Any) -> OpenAIPolicy:
-    return OpenAIPolicy(f"my-model@{url}", **{"backoff_s": 0.0, "max_backoff_s": 0.0, **options})
+    usual = {"backoff_s": 0.0, "max_backoff_s": 0.0, "wait_for_server_s": 0.0}
+    return OpenAIPolicy(f"my-model@{url}", **{**usual, **options})
 
 
 def ask(policy: OpenAIPolicy, *requests: Request) -> list[Reply | str]:
@@ -83,6 +85,15 @@ def test_the_documented_request_is_sent(server: Any) -> None:
     }
 
 
+def test_thoughts_in_tags_are_reasoning_where_that_is_asked(server: Any, answers: Any) -> None:
+    server.answers = [answers.chat("<think>It is odd.</think>7")]
+
+    [reply] = ask(policy_at(server.url, think_tags=True))
+
+    assert isinstance(reply, Reply)
+    assert (reply.reasoning, reply.message.text) == ("It is odd.", "7")
+
+
 def test_a_finished_prompt_goes_to_completions(server: Any, answers: Any) -> None:
     server.answers = [answers.Answer(body=b'{"choices": [{"text": "7"}]}')]
 
@@ -104,7 +115,7 @@ def test_the_key_comes_from_the_environment(server: Any, monkeypatch: pytest.Mon
 
     ask(policy_at(server.url))
 
-    assert server.asked[0].headers["Authorization"] == f"Bearer {KEY}"
+    assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
 
 
 def test_the_key_may_be_in_another_variable(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,13 +123,13 @@ def test_the_key_may_be_in_another_variable(server: Any, monkeypatch: pytest.Mon
 
     ask(policy_at(server.url, api_key_env="MY_KEY"))
 
-    assert server.asked[0].headers["Authorization"] == f"Bearer {KEY}"
+    assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
 
 
 def test_a_local_server_needs_no_key(server: Any) -> None:
     ask(policy_at(server.url))
 
-    assert "Authorization" not in server.asked[0].headers
+    assert "authorization" not in server.asked[0].headers
 
 
 @pytest.mark.parametrize("status", [401, 500, 200])
@@ -143,7 +154,7 @@ def test_a_key_that_no_header_can_carry_is_refused_unseen(monkeypatch: pytest.Mo
     assert KEY not in str(caught.value)
 
 
-@pytest.mark.parametrize("status", [429, 500, 502, 503])
+@pytest.mark.parametrize("status", [429, 500])
 def test_a_passing_failure_is_tried_again(server: Any, answers: Any, status: int) -> None:
     busy = answers.Answer(status, b"busy", (("Retry-After", "60"),))
     server.answers = [busy, busy, answers.chat("hello")]
@@ -161,11 +172,11 @@ def test_a_dropped_connection_is_tried_again(server: Any, answers: Any) -> None:
 
 
 def test_a_lasting_failure_is_an_error_with_what_the_server_says(server: Any, answers: Any) -> None:
-    server.answers = [answers.Answer(503, b"out of memory")]
+    server.answers = [answers.Answer(500, b"out of memory")]
 
     said = complaint(policy_at(server.url, max_retries=2))
 
-    assert "503: out of memory (after 3 attempts)" in said
+    assert "500: out of memory (after 3 attempts)" in said
     assert len(server.asked) == 3
 
 
@@ -237,23 +248,147 @@ def test_a_dead_server_is_named(dead_url: str) -> None:
     assert f"{dead_url} gave no answer" in complaint(policy_at(dead_url))
 
 
-def test_a_dead_server_is_tried_once_a_request_after_the_first(dead_url: str) -> None:
-    first, second = ask(policy_at(dead_url, max_retries=3), QUESTION, QUESTION)
+@pytest.mark.parametrize("status", [502, 503, 504])
+def test_a_server_that_is_away_is_waited_for(server: Any, answers: Any, status: int) -> None:
+    away = answers.Answer(status, b"nobody here", (("Retry-After", "60"),))
+    server.answers = [away, away, away, answers.chat("hello")]
 
-    assert "after 4 attempts" in str(first)
-    assert "after 1 attempt)" in str(second)
+    [reply] = ask(policy_at(server.url, max_retries=0, wait_for_server_s=60))
+
+    assert isinstance(reply, Reply)
 
 
-def test_a_server_that_comes_back_is_trusted_again(server: Any, answers: Any) -> None:
-    drop = answers.Answer(drops=True)
-    server.answers = [drop, drop, answers.chat("hello"), drop, answers.chat("again")]
+def test_one_of_all_who_wait_looks_for_the_server(server: Any, answers: Any) -> None:
+    away = answers.Answer(503, b"loading")
+    server.answers = [away] * 21 + [answers.chat("hello")]
+    policy = policy_at(server.url, wait_for_server_s=60)
 
-    first, second, third = ask(policy_at(server.url, max_retries=1), *[QUESTION] * 3)
+    async def crowd() -> list[Reply]:
+        replies = await asyncio.gather(*(policy(QUESTION) for _ in range(20)))
+        await policy.aclose()
+        return replies
 
-    assert "gave no answer" in str(first)
-    assert isinstance(second, Reply)
-    assert isinstance(third, Reply)
-    assert third.message.text == "again"
+    replies = asyncio.run(crowd())
+
+    assert [reply.message.text for reply in replies] == ["hello"] * 20
+    looks = [asked for asked in server.asked if asked.body.get("max_tokens") == 1]
+    assert len(looks) == 2
+    assert len(server.asked) == 20 + len(looks) + 20
+
+
+def test_a_server_that_stays_away_is_told_with_what_it_said(server: Any, answers: Any) -> None:
+    server.answers = [answers.Answer(503, b"loading")]
+
+    said = complaint(policy_at(server.url, wait_for_server_s=0.05))
+
+    assert "503: loading. It was waited for 0.05 s" in said
+
+
+def test_a_server_that_was_given_up_is_waited_for_no_more(dead_url: str) -> None:
+    first, second = ask(policy_at(dead_url, wait_for_server_s=0.2), QUESTION, QUESTION)
+
+    assert "waited for 0.2 s" in str(first)
+    assert "gave no answer" in str(second)
+    assert "It was waited for" not in str(second)
+
+
+def test_the_wait_for_a_server_does_not_count_within_the_time_of_a_request(
+    server: Any, answers: Any
+) -> None:
+    away = answers.Answer(503, b"loading")
+    server.answers = [away, away, away, away, away, answers.chat("hello")]
+
+    # Looks come after 0.1, 0.2, 0.4 and 0.8 s.
+    [reply] = ask(policy_at(server.url, wait_for_server_s=60, total_timeout_s=1.2))
+
+    assert isinstance(reply, Reply)
+
+
+def test_what_is_waited_for_is_said(dead_url: str) -> None:
+    policy = policy_at(dead_url, wait_for_server_s=60)
+
+    async def waiting() -> list[str]:
+        states = [policy.state]
+        request = asyncio.ensure_future(policy(QUESTION))
+        while not policy.state:
+            await asyncio.sleep(0)
+        states.append(policy.state)
+        request.cancel()
+        await asyncio.wait([request])
+        await policy.aclose()
+        return [*states, policy.state]
+
+    assert asyncio.run(waiting()) == ["", f"waiting 0 of 60 s for {dead_url}", ""]
+
+
+def test_a_request_that_ends_the_server_each_time_is_given_up(server: Any, answers: Any) -> None:
+    drop, away = answers.Answer(drops=True), answers.Answer(503, b"starting")
+    server.answers = [drop, away, answers.chat("hello")] * 8
+
+    said = complaint(policy_at(server.url, max_retries=1, wait_for_server_s=60))
+
+    assert "(after 2 attempts)" in said
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [(401, ""), (402, ""), (403, ""), (404, ""), (429, "insufficient_quota")],
+)
+def test_a_refusal_for_good_is_found_by_a_probe(
+    server: Any, answers: Any, status: int, code: str
+) -> None:
+    body = json.dumps({"error": {"message": "no", "code": code}}).encode()
+    server.answers = [answers.Answer(status, body)]
+    policy = policy_at(server.url)
+
+    with pytest.raises(ServerRefusalError, match=f"answered {status}"):
+        asyncio.run(policy.probe())
+
+    assert isinstance(server.asked[0].body["messages"], list)
+
+
+@pytest.mark.parametrize("status", [200, 400, 422, 429, 500])
+def test_a_probe_is_content_with_any_other_answer(server: Any, answers: Any, status: int) -> None:
+    server.answers = [answers.Answer(status, b"{}")]
+
+    asyncio.run(policy_at(server.url).probe())
+
+    assert server.asked[0].body["max_tokens"] == 1
+
+
+def test_a_server_of_finished_prompts_alone_is_there(server: Any, answers: Any) -> None:
+    server.answers = [answers.Answer(404, b"no such path"), answers.Answer(body=b"{}")]
+
+    asyncio.run(policy_at(server.url).probe())
+
+    assert [asked.path for asked in server.asked] == ["/v1/chat/completions", "/v1/completions"]
+
+
+def test_a_probe_takes_the_word_for_a_limit_that_the_server_takes(server: Any) -> None:
+    asyncio.run(policy_at(server.url, extra={"max_completion_tokens": 900, "top_k": 5}).probe())
+
+    body = server.asked[0].body
+    assert (body["max_completion_tokens"], body["top_k"]) == (1, 5)
+    assert "max_tokens" not in body
+
+
+def test_a_prompt_beyond_the_context_is_no_error_of_the_server(server: Any, answers: Any) -> None:
+    text = b"This model's maximum context length is 4096 tokens. However, you requested 5000."
+    server.answers = [answers.Answer(400, text)]
+
+    with pytest.raises(ModelLengthError, match="maximum context length"):
+        asyncio.run(policy_at(server.url, max_tokens=1000)(QUESTION))
+
+    assert len(server.asked) == 1
+
+
+def test_a_limit_of_the_answer_beyond_the_context_is_a_wrong_option(
+    server: Any, answers: Any
+) -> None:
+    text = b"This model's maximum context length is 4096 tokens. However, you requested 8292."
+    server.answers = [answers.Answer(400, text)]
+
+    assert "max_tokens=8192" in complaint(policy_at(server.url, max_tokens=8192))
 
 
 def test_a_proxy_is_not_asked_for_this_machine(

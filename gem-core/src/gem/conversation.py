@@ -62,13 +62,18 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer of a policy. Token ids and logprobs, where present, have equal lengths."""
+    """One answer of a policy. Token ids and logprobs, where present, have equal lengths.
+
+    `reasoning` is what the model thought before it answered, where its server tells it apart: it
+    is recorded, and neither the environment nor a later prompt has it.
+    """
 
     message: Message
     token_ids: tuple[int, ...] | None = None
     logprobs: tuple[float, ...] | None = None
     finish_reason: Literal["stop", "length", "tool_calls", "other"] | None = None
     usage: Usage | None = None
+    reasoning: str | None = None
 
     @property
     def action(self) -> Action:
@@ -85,7 +90,9 @@ class Policy(Protocol):
     """Anything that can be called with a request. A coroutine function is the usual form.
 
     Optional attributes: `name` (for logs), `wants` (a collection of "sample", "solution"),
-    and `aclose` (a coroutine that frees what the policy holds).
+    `state` (what it waits for beside answers, in one line: a late episode's error has it), and
+    `aclose` (a coroutine that frees what the policy holds). A policy whose prompt does not
+    fit the model raises `gem.errors.ModelLengthError`: its episode ends as `model_length`.
     """
 
     def __call__(self, request: Request) -> Awaitable[PolicyAnswer] | PolicyAnswer: ...

@@ -22,10 +22,11 @@ class RolloutStats:
     """What a run has done so far: give one to `gem.rollout(stats=...)`, and read it meanwhile.
 
     `steps` were answered by environments; `episodes` have ended, `errors` of them by an error.
-    `retries` are policy calls that were made again. `deadline_hits` counts what was late, whether
-    it ended an episode or was tried again, `restarts` the workers that were replaced. One object
-    may count several runs, after one another or together. A step's latency is what its episode
-    waited for it, kept to 7 percent in constant memory.
+    `successes` of them solved their task. `calls` are answers of the policy that were waited for,
+    until they came or failed; `retries` are those that were made again. `deadline_hits` counts
+    what was late, whether it ended an episode or was tried again, `restarts` the workers that were
+    replaced. One object may count several runs, after one another or together. A step's or a
+    call's latency is what its episode waited for it, kept to 7 percent in constant memory.
 
     >>> stats = RolloutStats()
     >>> stats.count_step(0.5)
@@ -36,6 +37,8 @@ class RolloutStats:
     steps: int = 0
     episodes: int = 0
     errors: int = 0
+    successes: int = 0
+    calls: int = 0
     retries: int = 0
     deadline_hits: int = 0
     restarts: int = 0
@@ -43,6 +46,8 @@ class RolloutStats:
     _since: float = field(default=0.0, repr=False)
     _before_s: float = field(default=0.0, repr=False)
     _latencies: list[int] = field(default_factory=_no_latencies, repr=False)
+    _call_latencies: list[int] = field(default_factory=_no_latencies, repr=False)
+    _waiting: dict[object, float] = field(default_factory=dict, repr=False)  # the oldest first
 
     @property
     def elapsed_s(self) -> float:
@@ -54,12 +59,22 @@ class RolloutStats:
 
         0.5 asks for the median, 0.99 for the 99th percentile.
         """
-        wanted = max(1, math.ceil(quantile * self.steps))
-        for place, below in enumerate(accumulate(self._latencies)):
-            if below >= wanted:
-                exponent, part = divmod(place, _PARTS)
-                return math.ldexp(0.5 + (part + 0.5) / (2 * _PARTS), exponent + _LEAST)
-        return None
+        return _quantile(self._latencies, self.steps, quantile)
+
+    def call_s(self, quantile: float) -> float | None:
+        """Return the same of the calls of the policy."""
+        return _quantile(self._call_latencies, self.calls, quantile)
+
+    @property
+    def calls_in_flight(self) -> int:
+        """How many answers of the policy are waited for now."""
+        return len(self._waiting)
+
+    @property
+    def oldest_call_s(self) -> float:
+        """How long, in seconds, the oldest of them has been waited for; 0 where there is none."""
+        since = next(iter(self._waiting.values()), None)
+        return 0.0 if since is None else time.perf_counter() - since
 
     def as_dict(self) -> dict[str, float | None]:
         """Return every figure as plain data, rates a second and p50 and p99 of steps included."""
@@ -68,6 +83,8 @@ class RolloutStats:
             "steps": self.steps,
             "episodes": self.episodes,
             "errors": self.errors,
+            "successes": self.successes,
+            "calls": self.calls,
             "retries": self.retries,
             "deadline_hits": self.deadline_hits,
             "restarts": self.restarts,
@@ -76,6 +93,8 @@ class RolloutStats:
             "episodes_per_s": self.episodes / elapsed_s if elapsed_s else None,
             "step_p50_s": self.step_s(0.5),
             "step_p99_s": self.step_s(0.99),
+            "call_p50_s": self.call_s(0.5),
+            "call_p99_s": self.call_s(0.99),
         }
 
     def begin_run(self) -> None:
@@ -92,11 +111,34 @@ class RolloutStats:
     def count_step(self, seconds: float) -> None:
         """Count a step that took so long."""
         self.steps += 1
-        fraction, exponent = math.frexp(seconds + 1e-9)  # what the clock cannot see is not 0
-        place = (exponent - _LEAST) * _PARTS + int((fraction - 0.5) * 2 * _PARTS)
-        self._latencies[min(place, len(self._latencies) - 1)] += 1
+        self._latencies[_place(seconds)] += 1
 
-    def count_episode(self, *, is_error: bool) -> None:
+    def begin_call(self, caller: object) -> None:
+        """Note that an answer of the policy is waited for. A caller waits for one at a time."""
+        self._waiting[caller] = time.perf_counter()
+
+    def end_call(self, caller: object) -> None:
+        """Count the call that this caller began."""
+        self.calls += 1
+        self._call_latencies[_place(time.perf_counter() - self._waiting.pop(caller))] += 1
+
+    def count_episode(self, *, is_error: bool, is_success: bool = False) -> None:
         """Count an episode that ended."""
         self.episodes += 1
         self.errors += is_error
+        self.successes += is_success
+
+
+def _place(seconds: float) -> int:
+    fraction, exponent = math.frexp(seconds + 1e-9)  # what the clock cannot see is not 0
+    place = (exponent - _LEAST) * _PARTS + int((fraction - 0.5) * 2 * _PARTS)
+    return min(place, (_MOST - _LEAST + 1) * _PARTS - 1)
+
+
+def _quantile(latencies: list[int], count: int, quantile: float) -> float | None:
+    wanted = max(1, math.ceil(quantile * count))
+    for place, below in enumerate(accumulate(latencies)):
+        if below >= wanted:
+            exponent, part = divmod(place, _PARTS)
+            return math.ldexp(0.5 + (part + 0.5) / (2 * _PARTS), exponent + _LEAST)
+    return None

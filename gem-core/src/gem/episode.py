@@ -50,12 +50,17 @@ StopReason = Literal[
     "truncated",
     "max_turns",
     "max_tokens",
+    "model_length",
     "env_error",
     "step_timeout",
     "worker_lost",
     "policy_error",
 ]
-"""Why an episode ended: by its task, by its own limit, by a limit of the run, or by an error."""
+"""Why an episode ended: by its task, by its own limit, by a limit of the run, or by an error.
+
+`max_tokens` is a limit of the run on tokens, `model_length` the end of the model's own context,
+which its server tells; it counts as a failure to solve the task.
+"""
 
 _CHUNK = 64 * 1024
 _ERRORS = frozenset({"env_error", "step_timeout", "worker_lost", "policy_error"})
@@ -71,7 +76,8 @@ class Turn:
     Durations are in seconds: `step_s` of the environment, `policy_s` of the policy. Token ids,
     logprobs and mask, where present, have equal lengths: where there is a mask, they begin with
     what the policy was given for the first time (0 in it), and with all of it where
-    `new_sequence` says that what it saw before was rewritten.
+    `new_sequence` says that what it saw before was rewritten. `reasoning` is what the policy
+    thought before it acted: nothing that must reproduce.
     """
 
     observation: Observation
@@ -93,6 +99,7 @@ class Turn:
     new_sequence: bool = False
     finish_reason: str | None = None
     usage: Usage | None = None
+    reasoning: str | None = None
 
     def answered(self, step: Step) -> Turn:
         """Return the turn with what the environment answered, its next observation left out.
@@ -133,6 +140,7 @@ class Turn:
             "new_sequence": self.new_sequence or None,
             "finish_reason": self.finish_reason,
             "usage": usage,
+            "reasoning": self.reasoning,
         }
         plain = {**self.outcome(), "info": dict(self.info)}
         plain |= {"step_s": self.step_s, "policy_s": self.policy_s}

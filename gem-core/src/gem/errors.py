@@ -18,6 +18,7 @@ GemError
 │   └── EnvClosed          a call after close
 ├── SnapshotError          state that cannot be saved, or does not fit
 ├── DataError              an environment's data is absent or malformed
+├── ModelLengthError       a prompt that does not fit the model's context; a policy raises it
 └── LogError               a log of episodes cannot be read or written
 
 Each message has three parts: what was asked, what is true, what to do next.
@@ -38,6 +39,7 @@ __all__ = [
     "IdConflict",
     "LogError",
     "MissingRequirement",
+    "ModelLengthError",
     "OpaqueError",
     "ResetNeeded",
     "SnapshotError",
@@ -184,6 +186,14 @@ class DataError(GemError):
         self.source = source
         self.row = row
         self.field = field
+
+
+class ModelLengthError(GemError):
+    """A prompt does not fit the model's context.
+
+    A policy raises it, and its episode ends as `model_length`: a failure to solve the task, and
+    no error.
+    """
 
 
 class LogError(GemError):

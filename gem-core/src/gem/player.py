@@ -22,7 +22,7 @@ from gem.conversation import Policy, PolicyAnswer, Reply, Request, Usage, as_rep
 from gem.counting import RolloutStats
 from gem.deadlines import Abandon, LateError, Limit, Watch
 from gem.episode import Episode, StopReason
-from gem.errors import text_of
+from gem.errors import ModelLengthError, text_of
 from gem.planning import Assignment
 from gem.scene import Scene
 from gem.stages import Stage, StagedEnv, StoppedError
@@ -126,7 +126,10 @@ class Player:
         return partial(self._scene.record, _name_of(self._policy), duration_s)
 
     def _lateness(self, limit: Limit) -> str:
-        who = self._scene.waits_for
+        who: str = self._scene.waits_for
+        state = getattr(self._policy, "state", "") if who == "policy" else ""
+        if state:
+            who = f"policy ({state})"
         if limit is self._terms.episode_limit:
             return f"the episode did not end within {limit.timeout_s} s; it waited for the {who}"
         return f"the {who} did not answer within {limit.timeout_s} s"
@@ -142,7 +145,11 @@ class Player:
             request = scene.request(*hints)
             if request is None:
                 break
-            reply, text = await self._ask(request)
+            try:
+                reply, text = await self._ask(request)
+            except ModelLengthError:
+                scene.exceed_model_length()
+                break
             answered = time.perf_counter()
             self._refuse_if_late(answered)
             step = env.step(scene.act(reply, text, answered - before))
@@ -166,20 +173,28 @@ class Player:
             return await call
 
     async def _ask(self, request: Request) -> tuple[Reply, str]:
-        tried, retries = 0, self._terms.retries
+        tried, retries, stats = 0, self._terms.retries, self._terms.stats
         while True:
             try:
                 if tried:
                     await self._wait_to_retry(tried)
                 answer = self._policy(request)
                 if is_awaitable(answer):
-                    with self._calls.under(self._terms.policy_limit):
-                        answer = await answer  # type: ignore[misc]
+                    if stats is not None:
+                        stats.begin_call(self)
+                    try:
+                        with self._calls.under(self._terms.policy_limit):
+                            answer = await answer  # type: ignore[misc]
+                    finally:
+                        if stats is not None:
+                            stats.end_call(self)
                 return _taken(answer)  # type: ignore[arg-type]
             except LateError:
                 if tried == retries:
                     raise
                 self._count_late()
+            except ModelLengthError:
+                raise  # the same prompt is as long the next time
             except (Exception, SystemExit, asyncio.CancelledError) as error:
                 if tried == retries or isinstance(error, asyncio.CancelledError):
                     raise StoppedError("policy_error", text_of(error)) from error
@@ -231,6 +246,8 @@ def _recordable(reply: Reply) -> Reply:
         _refuse_unrecordable(reply.message)
     if reply.finish_reason is not None:
         json.dumps(reply.finish_reason, allow_nan=False)
+    if reply.reasoning is not None:
+        reply = replace(reply, reasoning=normalise_text(reply.reasoning))
     if reply.token_ids is None and reply.logprobs is None and reply.usage is None:
         return reply
     logprobs = reply.logprobs and tuple(map(float, reply.logprobs))

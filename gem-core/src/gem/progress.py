@@ -24,7 +24,16 @@ __all__ = ["Progress"]
 
 _Figures = Callable[[], Iterable[str]]
 _GAP = "  "
-_COUNTS = ("steps", "episodes", "errors", "deadline_hits", "restarts", "retries")
+_COUNTS = (
+    "steps",
+    "episodes",
+    "errors",
+    "successes",
+    "calls",
+    "deadline_hits",
+    "restarts",
+    "retries",
+)
 
 
 class Progress:
@@ -34,20 +43,29 @@ class Progress:
     counts are of the time since it was entered, latencies of all that the stats have counted. On
     a terminal the loop redraws one line four times a second, with `note` at its end, and removes
     it when left; what is printed meanwhile goes above it. Elsewhere (a file, a pipe, TERM=dumb) a
-    plain line is written every `log_every_s` seconds. Raises MissingRequirement without rich.
+    plain line is written every `log_every_s` seconds. What `alert` returns, where it is not
+    empty, is said before all other figures but the first. Raises MissingRequirement without rich.
     """
 
     def __init__(
-        self, stats: RolloutStats, *, total: int, finished: int = 0, log_every_s: float = 10.0
+        self,
+        stats: RolloutStats,
+        *,
+        total: int,
+        finished: int = 0,
+        log_every_s: float = 10.0,
+        alert: Callable[[], str] | None = None,
     ) -> None:
         check_requirements(("rich>=13.7",), subject="progress=True")
         self.note = ""
         self._stats, self._total, self._finished = stats, total, finished
         self._log_every_s = log_every_s
+        self._alert = alert
 
     def __enter__(self) -> Progress:
         self._since = time.perf_counter()
         self._before = {name: getattr(self._stats, name) for name in _COUNTS}
+        self.begin_policy()
         console, figures = _terminal(), self._figures
         self._shown = (
             _Log(figures, self._log_every_s) if console is None else _Line(figures, console)
@@ -61,6 +79,11 @@ class Progress:
         self._timer.cancel()
         with suppress(OSError):
             self._shown.close()
+
+    def begin_policy(self) -> None:
+        """Let the success begin anew: what comes is another policy's."""
+        self._scored_before = self._stats.episodes - self._stats.errors
+        self._solved_before = self._stats.successes
 
     def _wait(self) -> None:
         self._timer = asyncio.get_running_loop().call_later(self._shown.every_s, self._show)
@@ -77,15 +100,27 @@ class Progress:
         elapsed_s = time.perf_counter() - self._since
         ended = self._finished + done["episodes"]
         yield f"{ended}/{self._total} episodes"
+        alert = self._alert() if self._alert is not None else ""
+        if alert:
+            yield alert
         if done["episodes"]:
             rate = done["episodes"] / elapsed_s
             yield f"{_short(rate)}/s"
             left = timedelta(seconds=round(max(self._total - ended, 0) / rate))
             yield f"{left} left".removeprefix("0:")
         yield f"errors {done['errors']}"
+        scored = stats.episodes - stats.errors - self._scored_before
+        if scored:
+            yield f"success {(stats.successes - self._solved_before) / scored:.3f}"
         for name in ("deadline_hits", "restarts", "retries"):
             if done[name]:
                 yield f"{name.replace('_', ' ')} {done[name]}"
+        if stats.calls_in_flight:
+            yield f"in flight {stats.calls_in_flight}"
+            yield f"oldest {_duration(stats.oldest_call_s)}"
+        if done["calls"]:
+            yield f"answers p50 {_duration(stats.call_s(0.5) or 0.0)}"
+            yield f"p99 {_duration(stats.call_s(0.99) or 0.0)}"
         if done["steps"]:
             yield f"{_short(done['steps'] / elapsed_s)} steps/s"
             yield f"p50 {_duration(stats.step_s(0.5) or 0.0)}"

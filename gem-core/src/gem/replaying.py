@@ -136,7 +136,8 @@ def _compare_end(
 ) -> Iterator[Difference]:
     """Compare what an evaluation counts."""
     assert env.spec is not None, "it was made from one"
-    success = is_success(info, total, env.spec.success_return)
+    is_unsolved = episode.stop_reason == "model_length"  # whatever was reached until then
+    success = not is_unsolved and is_success(info, total, env.spec.success_return)
     if episode.success != success:
         yield Difference(turn, "success", episode.success, success)
     if episode.total_reward != total:

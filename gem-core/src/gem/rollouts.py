@@ -307,7 +307,9 @@ class _Flight:
             restarts = self._terms.stage.restarts
             self._terms.stats.restarts += restarts - self._restarts
             self._restarts = restarts
-            self._terms.stats.count_episode(is_error=episode.is_error)
+            self._terms.stats.count_episode(
+                is_error=episode.is_error, is_success=bool(episode.success)
+            )
         announce("gem_episode_finished", episode=episode)
         return place, episode
 

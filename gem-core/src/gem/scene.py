@@ -31,8 +31,8 @@ from gem.tokens.context import Given, TokenContext, TokenTerms
 __all__ = ["Scene"]
 
 
-_TOLD = ("token_ids", "logprobs", "finish_reason", "usage")
-_NOTHING = (None, None, None, None)
+_TOLD = ("token_ids", "logprobs", "finish_reason", "usage", "reasoning")
+_NOTHING = (None, None, None, None, None)
 _quick_request = quick(Request)
 
 
@@ -135,6 +135,10 @@ class Scene:
         elif max_turns is not None and len(self._tape) >= max_turns:
             self._end("max_turns")
 
+    def exceed_model_length(self) -> None:
+        """End the episode, unsolved, because its prompt does not fit the model's context."""
+        self.stop_reason, self._success = "model_length", False
+
     def _end(self, reason: StopReason) -> None:
         self.stop_reason = reason
         total = self._tape.total
@@ -162,7 +166,7 @@ class Scene:
             others["suffix"] = suffix
         if reply.message.tool_calls:
             others["tool_calls"] = tuple(reply.message.tool_calls)
-        told = reply.token_ids, reply.logprobs, reply.finish_reason, reply.usage
+        told = reply.token_ids, reply.logprobs, reply.finish_reason, reply.usage, reply.reasoning
         if told != _NOTHING:
             others.update(
                 {name: it for name, it in zip(_TOLD, told, strict=True) if it is not None}

@@ -6,13 +6,23 @@ GemError
     ├── RunFolderError      a run folder that cannot be made, read, or continued
     │   └── RunStopped      a failure in the middle of a run; what had finished is safe
     └── PolicyError         a policy that cannot answer: an error on the episode, not a wrong answer
+        ├── ServerAwayError     its server is away, and did not come back in the time it was given
+        └── ServerRefusalError  its server answers no request: the key, the model, the quota
 """
 
 from __future__ import annotations
 
 from gem.errors import GemError
 
-__all__ = ["EvalError", "PolicyError", "RunFolderError", "RunStopped", "SettingsError"]
+__all__ = [
+    "EvalError",
+    "PolicyError",
+    "RunFolderError",
+    "RunStopped",
+    "ServerAwayError",
+    "ServerRefusalError",
+    "SettingsError",
+]
 
 
 class EvalError(GemError):
@@ -41,3 +51,11 @@ class RunStopped(RunFolderError):
 
 class PolicyError(EvalError):
     """A policy cannot answer. The episode ends with this text and counts as an error."""
+
+
+class ServerAwayError(PolicyError):
+    """A policy's server is away, and did not come back in the time that it was given."""
+
+
+class ServerRefusalError(PolicyError):
+    """A policy's server refuses whatever it is asked: the key, the model, the quota."""

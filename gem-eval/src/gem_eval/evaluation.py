@@ -78,6 +78,8 @@ async def evaluate_async(
     policy_kwargs: Mapping[str, Any] | None = None,
     max_turns: int | None = None,
     step_timeout_s: float | None = None,
+    wait_for_server_s: float | None = None,
+    max_refusals: int = 5,
     out: str | Path | None = None,
     on_episode: OnEpisode | None = None,
 ) -> Evaluation:
@@ -99,6 +101,8 @@ async def evaluate_async(
         "policy_kwargs": policy_kwargs or {},
         "max_turns": max_turns,
         "step_timeout_s": step_timeout_s,
+        "wait_for_server_s": wait_for_server_s,
+        "max_refusals": max_refusals,
     }
     return await _finished(job.started(given, out=out, command=_COMMAND), on_episode)
 
@@ -121,6 +125,8 @@ def evaluate(
     policy_kwargs: Mapping[str, Any] | None = None,
     max_turns: int | None = None,
     step_timeout_s: float | None = None,
+    wait_for_server_s: float | None = None,
+    max_refusals: int = 5,
     out: str | Path | None = None,
     on_episode: OnEpisode | None = None,
 ) -> Evaluation:
@@ -135,8 +141,11 @@ def evaluate(
     `out` is a new folder; without it one is made below `runs/`. `backend`,
     `num_workers` and `backend_options` say where environments run, as for `gem.rollout`. The
     same settings give the same episodes on every backend and at any concurrency. An episode that
-    fails is an error in the summary, never a wrong answer. Raises GemError before the first
-    episode on settings that cannot work, RunStopped if the folder can no longer be written.
+    fails is an error in the summary, never a wrong answer. A model's server that goes away is
+    waited for, `wait_for_server_s` (None: as long as the policy says, and not before the first
+    episode). Raises GemError before the first episode on settings that cannot work; RunStopped if
+    the folder can no longer be written, or a server did not come back or refused for good: before
+    the first episode, or `max_refusals` times in a row. What such an error ended is not kept.
 
         run = gem_eval.evaluate("math:Arithmetic-v0", ["solver", "random"], episodes=200)
         print(run.summary.results[0].success_rate, run.path)
@@ -159,6 +168,8 @@ def evaluate(
             policy_kwargs=policy_kwargs,
             max_turns=max_turns,
             step_timeout_s=step_timeout_s,
+            wait_for_server_s=wait_for_server_s,
+            max_refusals=max_refusals,
             out=out,
             on_episode=on_episode,
         )
@@ -177,6 +188,8 @@ async def resume_async(
     backend: str | None = None,
     num_workers: int | None = None,
     backend_options: Mapping[str, Any] | None = None,
+    wait_for_server_s: float | None = None,
+    max_refusals: int | None = None,
     on_episode: OnEpisode | None = None,
 ) -> Evaluation:
     """Await `resume`, for code that already runs on an event loop."""
@@ -190,6 +203,8 @@ async def resume_async(
         "backend": backend,
         "num_workers": num_workers,
         "backend_options": backend_options,
+        "wait_for_server_s": wait_for_server_s,
+        "max_refusals": max_refusals,
     }
     given = {name: value for name, value in options.items() if value is not None}
     return await _finished(job.continued(folder, given), on_episode)
@@ -207,6 +222,8 @@ def resume(
     backend: str | None = None,
     num_workers: int | None = None,
     backend_options: Mapping[str, Any] | None = None,
+    wait_for_server_s: float | None = None,
+    max_refusals: int | None = None,
     on_episode: OnEpisode | None = None,
 ) -> Evaluation:
     """Run exactly the episodes that an evaluation lacks, with the settings it was started with.
@@ -230,6 +247,8 @@ def resume(
             backend=backend,
             num_workers=num_workers,
             backend_options=backend_options,
+            wait_for_server_s=wait_for_server_s,
+            max_refusals=max_refusals,
             on_episode=on_episode,
         )
     )

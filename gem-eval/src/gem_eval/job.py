@@ -20,7 +20,14 @@ from gem.hooks import announce
 from gem.planning import Assignment
 from gem.registry import WrapperLike
 from gem.rollouts import Rollout, rollout
-from gem_eval.errors import RunFolderError, RunStopped, SettingsError
+from gem_eval.errors import (
+    PolicyError,
+    RunFolderError,
+    RunStopped,
+    ServerAwayError,
+    ServerRefusalError,
+    SettingsError,
+)
 from gem_eval.expectations import Expectations
 from gem_eval.plan import plan_of
 from gem_eval.policies import NamedPolicy, make_policy, name_of
@@ -163,13 +170,22 @@ class Job:
         """Episodes that are in the log, each counted once."""
         return len(self._tries)
 
+    @property
+    def state(self) -> str:
+        """What the run waits for beside answers and environments; empty where that is nothing."""
+        return next((policy.state for policy in self._live.policies if policy.state), "")
+
     async def run(self, on_episode: Callable[[Episode], None] | None = None) -> Summary:
-        """Run what is missing and sum up. Raises RunStopped where the log cannot be written."""
+        """Run what is missing and sum up.
+
+        Raises RunStopped where the log cannot be written, or a policy's server will not answer.
+        """
         announce("gem_run_started", run=self.folder)
         try:
+            await self._probe()
             for policy in self._live.policies:
                 await self._evaluate(policy, on_episode)
-        except LogError as error:
+        except (LogError, PolicyError) as error:
             raise self._stopped(str(error)) from error
         finally:
             for policy in self._live.policies:
@@ -187,12 +203,40 @@ class Job:
     ) -> None:
         missing = self._missing(policy)
         episodes = _rollout(self.settings, self._live, policy, missing, self.stats)
+        refused: list[Episode] = []  # in a row: not kept unless the server answers again
         async with aclosing(episodes):
             async for episode in episodes:
-                self._log.append(episode)
-                self._tries.add(Outcome.of(episode))
-                if on_episode is not None:
-                    on_episode(episode)
+                if _ended_by(episode, ServerAwayError):
+                    raise PolicyError(_told(episode))
+                if _ended_by(episode, ServerRefusalError):
+                    refused.append(episode)
+                    if len(refused) < self.settings.max_refusals:
+                        continue
+                    raise PolicyError(f"{_told(episode)} So it was {len(refused)} times in a row.")
+                self._keep([*refused, episode], on_episode)
+                refused.clear()
+        self._keep(refused, on_episode)
+
+    async def _probe(self) -> None:
+        """Raise PolicyError where a server that is to be asked would answer nothing.
+
+        A server that was never there is not waited for, unless that was asked for.
+        """
+        wait_s = self.settings.wait_for_server_s
+        for policy in self._live.policies:
+            if wait_s is not None:
+                policy.wait_for_server(wait_s)
+            if self._missing(policy):
+                await policy.probe(wait_s=wait_s or 0.0)
+
+    def _keep(
+        self, episodes: Sequence[Episode], on_episode: Callable[[Episode], None] | None
+    ) -> None:
+        for episode in episodes:
+            self._log.append(episode)
+            self._tries.add(Outcome.of(episode))
+            if on_episode is not None:
+                on_episode(episode)
 
     def _missing(self, policy: NamedPolicy) -> list[Assignment]:
         return [each for each in self._plan if self._tries.is_missing((policy.name, *each[:3]))]
@@ -293,6 +337,16 @@ async def _close(policy: NamedPolicy) -> None:
         await policy.aclose()
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the run is over: nothing else may be lost
         warnings.warn(f"Closing {policy.name} failed: {error!r}", RuntimeWarning, stacklevel=2)
+
+
+def _ended_by(episode: Episode, kind: type[PolicyError]) -> bool:
+    """Say whether this error ended the episode: its record has the error's class and text."""
+    told = f"{kind.__module__}.{kind.__qualname__}: "
+    return episode.stop_reason == "policy_error" and (episode.error or "").startswith(told)
+
+
+def _told(episode: Episode) -> str:
+    return (episode.error or "").partition(": ")[2]
 
 
 def _place(episode: Episode) -> tuple[int, int, int]:

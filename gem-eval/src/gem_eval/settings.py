@@ -47,7 +47,16 @@ Natural = Annotated[int, Field(ge=0)]
 
 DEFAULT_EPISODES = 100
 
-FREE = frozenset({"concurrency", "backend", "num_workers", "backend_options"})
+FREE = frozenset(
+    {
+        "concurrency",
+        "backend",
+        "num_workers",
+        "backend_options",
+        "wait_for_server_s",
+        "max_refusals",
+    }
+)
 """Settings that change no episode, so that a run may go on with others."""
 
 _GROWING = frozenset({"episodes", "repeats"})
@@ -88,6 +97,8 @@ class Settings(BaseModel):
     backend: str = "inline"
     num_workers: Positive | None = None
     backend_options: Mapping[str, Any] = {}
+    wait_for_server_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    max_refusals: Positive = 5
 
 
 def settings_from(given: Mapping[str, Any]) -> Settings:

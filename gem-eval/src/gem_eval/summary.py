@@ -172,6 +172,10 @@ class Counters(_Frozen):
     episodes_per_s: float | None
     step_p50_s: float | None
     step_p99_s: float | None
+    successes: int = 0
+    calls: int = 0
+    call_p50_s: float | None = None
+    call_p99_s: float | None = None
 
 
 class Summary(_Frozen):

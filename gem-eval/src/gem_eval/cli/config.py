@@ -21,6 +21,7 @@ __all__ = ["arguments", "read_config"]
 _RENAMED = {
     "policy": "policies",
     "step_timeout": "step_timeout_s",
+    "wait_for_server": "wait_for_server_s",
     "workers": "num_workers",
     "task": "tasks",
 }
@@ -42,6 +43,9 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "workers": (int,),
     "backend-options": (dict,),
     "step-timeout": (int, float),
+    "wait-for-server": (int, float),
+    "max-refusals": (int,),
+    "fail-on-error": (bool,),
     "out": (str,),
     "json": (bool,),
 }

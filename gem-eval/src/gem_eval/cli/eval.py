@@ -1,7 +1,7 @@
 """`gem-env eval`: run policies on environments and show the figures.
 
-Exit status: 0 done, 1 if an episode ended by an error or the run could not go on, 2 wrong use,
-130 after Ctrl-C.
+Exit status: 0 done; 1 if the run could not go on, if every episode of a policy on an environment
+ended by an error, or with --fail-on-error if any did; 2 wrong use; 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ def run(options: argparse.Namespace) -> int:
     if path is not None:
         given = {**read_config(path), **given}
     as_json = given.pop("json", False)
+    fails_on_error = given.pop("fail_on_error", False)
     _let_policies_be_found()
     job = _job(given)
     try:
-        return _run(job, as_json=as_json)
+        return _run(job, as_json=as_json, fails_on_error=fails_on_error)
     finally:
         job.close()
 
@@ -72,7 +73,7 @@ def _job(options: Mapping[str, Any]) -> Job:
     return continued(folder, given)
 
 
-def _run(job: Job, *, as_json: bool) -> int:
+def _run(job: Job, *, as_json: bool, fails_on_error: bool) -> int:
     try:
         summary = asyncio.run(_shown(job, hidden=as_json))
     except RunStopped as error:
@@ -87,7 +88,14 @@ def _run(job: Job, *, as_json: bool) -> int:
         print(json.dumps(summary.to_json(), indent=2))
     else:
         _show(summary)
-    return 1 if summary.errors else 0
+    return _status(summary, fails_on_error=fails_on_error)
+
+
+def _status(summary: Summary, *, fails_on_error: bool) -> int:
+    if fails_on_error and summary.errors:
+        return 1
+    tells_nothing = any(0 < result.episodes == result.errors for result in summary.results)
+    return 1 if tells_nothing else 0
 
 
 def _show_what_is_there(job: Job, *, as_json: bool) -> None:

@@ -15,7 +15,8 @@ _DESCRIPTION = """\
 Run policies on environments, keep every episode in a run folder, and print the figures with
 95% intervals. Killing it loses only unfinished episodes: --resume runs exactly the missing ones,
 and those that ended by an error.
-The exit status is 1 if an episode ended by an error, 130 after Ctrl-C.
+The exit status is 1 if the run could not go on, if every episode of a policy on an environment
+ended by an error, or with --fail-on-error if any did; 130 after Ctrl-C.
 """
 _EPILOGUE = """\
 policies:
@@ -118,6 +119,19 @@ def _add_how(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="seconds after which a step is given up, and its episode an error",
     )
+    add(
+        "--wait-for-server",
+        type=float,
+        metavar="S",
+        help="seconds to wait for a model's server that is away, also before the first episode "
+        "(600 for one that goes away, 0 for one that was never there)",
+    )
+    add(
+        "--max-refusals",
+        type=int,
+        metavar="K",
+        help="stop when a server refuses for good (its key, model or quota) so often in a row (5)",
+    )
 
 
 def _add_where(parser: argparse.ArgumentParser) -> None:
@@ -130,6 +144,11 @@ def _add_where(parser: argparse.ArgumentParser) -> None:
         "larger --episodes or --repeats extends the run",
     )
     add("--config", metavar="FILE", help="a TOML file with these options; the command line wins")
+    add(
+        "--fail-on-error",
+        action="store_true",
+        help="exit with status 1 if an episode ended by an error",
+    )
     add("--json", action="store_true", help="print the summary as JSON, and nothing else")
 
 

@@ -22,9 +22,16 @@ def progress(job: Job, *, hidden: bool) -> Iterator[Callable[[Episode], None] | 
     if hidden:
         yield None
         return
-    with Progress(job.stats, total=job.total, finished=job.finished) as shown:
+    with Progress(
+        job.stats, total=job.total, finished=job.finished, alert=lambda: one_line(job.state)
+    ) as shown:
+        policy = ""
 
         def on_episode(episode: Episode) -> None:
+            nonlocal policy
+            if policy and policy != episode.policy:
+                shown.begin_policy()
+            policy = episode.policy
             shown.note = one_line(f"{episode.env_id} {episode.policy}")
 
         yield on_episode

@@ -26,6 +26,22 @@ class NamedPolicy:
     def __call__(self, request: Request) -> Awaitable[PolicyAnswer] | PolicyAnswer:
         return self.policy(request)
 
+    @property
+    def state(self) -> str:
+        """What it waits for beside answers, in one line; empty where that is nothing."""
+        return str(getattr(self.policy, "state", ""))
+
+    def wait_for_server(self, wait_s: float) -> None:
+        """Have a server that goes away waited for so long, if the policy asks one."""
+        if hasattr(self.policy, "wait_for_server_s"):
+            self.policy.wait_for_server_s = wait_s
+
+    async def probe(self, *, wait_s: float) -> None:
+        """See whether its server, if it asks one, will answer. Raises PolicyError."""
+        probe = getattr(self.policy, "probe", None)
+        if probe is not None:
+            await probe(wait_s=wait_s)
+
     async def aclose(self) -> None:
         """Free what the policy holds, if it holds anything."""
         close = getattr(self.policy, "aclose", None)

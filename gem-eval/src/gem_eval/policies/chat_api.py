@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from gem.content import ImagePart, Message, Part, ToolCall, is_shallow, normalise_text
@@ -24,6 +25,8 @@ _FINISH: Mapping[str, FinishReason] = {
     "function_call": "tool_calls",
 }
 _SEEDS = 2**31
+_THINK = "<think>"
+_THOUGHT = "</think>"
 
 
 class MalformedReplyError(Exception):
@@ -83,8 +86,11 @@ def _call(call: ToolCall) -> dict[str, Any]:
     return {"id": call.id, "type": "function", "function": function}
 
 
-def read_reply(body: bytes, *, is_chat: bool) -> Reply:
-    """Read a server's answer. Raises MalformedReplyError on any but the documented shape."""
+def read_reply(body: bytes, *, is_chat: bool, think_tags: bool = False) -> Reply:
+    """Read a server's answer. Raises MalformedReplyError on any but the documented shape.
+
+    With `think_tags`, what stands between `<think>` and `</think>` at the beginning is reasoning.
+    """
     plain = _parsed(body)
     choices = plain.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
@@ -92,7 +98,35 @@ def read_reply(body: bytes, *, is_chat: bool) -> Reply:
     choice: dict[str, Any] = choices[0]
     message = _answer(choice) if is_chat else _completion(choice)
     finish = _finish_reason(choice.get("finish_reason"))
-    return Reply(message, finish_reason=finish, usage=_usage(plain.get("usage")))
+    reasoning = _reasoning(choice)
+    if think_tags:
+        thought, text = _thought_apart(message.text)
+        message = replace(message, content=text)
+        reasoning = reasoning or thought
+    usage = _usage(plain.get("usage"))
+    return Reply(message, finish_reason=finish, usage=usage, reasoning=reasoning)
+
+
+def _reasoning(choice: dict[str, Any]) -> str | None:
+    """Return what the model thought, where the server tells it apart from the answer."""
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        return None
+    fields = (message.get(name) for name in ("reasoning_content", "reasoning"))
+    return next((field for field in fields if isinstance(field, str) and field), None)
+
+
+def _thought_apart(text: str) -> tuple[str | None, str]:
+    """Return what a text thinks, None where it does not, and what it says after that.
+
+    The first tag may be part of the prompt. Thoughts that are cut off have no answer.
+    """
+    begun = text.lstrip()
+    is_open = begun.startswith(_THINK)
+    thought, end, rest = begun.removeprefix(_THINK).partition(_THOUGHT)
+    if not end and not is_open:
+        return None, text
+    return thought.strip() or None, rest.lstrip() if end else ""
 
 
 def _finish_reason(finish: Any) -> FinishReason | None:
@@ -123,8 +157,11 @@ def _answer(choice: dict[str, Any]) -> Message:
     calls = _tool_calls(said.get("tool_calls"))
     text = _text(said)
     if text is None:
-        # With calls there may be no text; and a model may spend its whole budget on thoughts.
-        if not calls and choice.get("finish_reason") != "length":
+        # With calls there may be no text; a model may spend its whole budget on thoughts, or say
+        # nothing, which is `null` and not a field that is missing.
+        finish = choice.get("finish_reason")
+        says_nothing = finish == "length" or (finish == "stop" and "content" in said)
+        if not calls and not says_nothing:
             raise MalformedReplyError("its message has no 'content'", choice)
         text = ""
     return Message("assistant", text, calls)

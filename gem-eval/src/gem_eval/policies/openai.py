@@ -18,17 +18,22 @@ from typing import Any, NamedTuple
 import httpx  # heavy: 0.1 s
 
 from gem.conversation import Reply, Request
-from gem.errors import BadArguments
+from gem.errors import BadArguments, ModelLengthError
 from gem.seeding import stream
-from gem_eval.errors import PolicyError
+from gem_eval.errors import PolicyError, ServerRefusalError
 from gem_eval.policies.chat_api import MalformedReplyError, read_reply, request_body, request_path
+from gem_eval.policies.outage import Outage
+from gem_eval.policies.refusals import context_length, refusal
+from gem_eval.policies.server import Answer, NoAnswerError, Server, SilentError, TooLongError
 
 __all__ = ["Backoff", "OpenAIPolicy", "retry_after_s"]
 
 _ARGUMENT = re.compile(r"(?P<model>.+?)@(?P<url>https?://.+)", re.DOTALL)
-_LOOPBACK = re.compile(r"localhost|127\.\d+\.\d+\.\d+|::1")
-_ERROR_BYTES = 64 * 1024
 _SHOWN = 300
+_HELLO = {"role": "user", "content": "Hello."}
+_LIMITS = ("max_tokens", "max_completion_tokens")
+_LOOK_S = 30.0  # a server that is silent for longer may load its model: it is there
+_MOST_OUTAGES = 5  # that one request waits for
 
 
 class Backoff(NamedTuple):
@@ -53,7 +58,7 @@ class Backoff(NamedTuple):
         return min(max(grown, retry_after_s or 0.0), self.longest_s)
 
 
-class _RetryableError(Exception):
+class _PassingError(Exception):
     """A failed attempt that another may mend: its text, and what the server asks to wait."""
 
     def __init__(self, text: str, retry_after_s: float | None = None) -> None:
@@ -61,8 +66,17 @@ class _RetryableError(Exception):
         self.retry_after_s = retry_after_s
 
 
-class _UnreachableError(_RetryableError):
-    """There was no answer at all."""
+class _AwayError(_PassingError):
+    """There was nobody who answers."""
+
+
+class _Asked(NamedTuple):
+    """A request as it is sent. `max_tokens` is what it allows the answer, None for any number."""
+
+    path: str
+    content: bytes
+    max_tokens: int | None
+    seed: int
 
 
 class OpenAIPolicy:
@@ -70,9 +84,16 @@ class OpenAIPolicy:
 
     429, 5xx and failed connections are tried again, up to `max_retries` times, with growing
     waits that honour Retry-After; an answer that does not come within `read_timeout_s` is not.
-    Everything about one request ends within `total_timeout_s`. While the server cannot be
-    reached, each further request gets one attempt, so a dead server fails a whole run fast.
-    `extra` joins the body as it is, for what one server takes and others do not.
+    Everything about one request ends within `total_timeout_s`.
+
+    While nobody is behind the address (no connection, 502, 503, 504) every request waits, for
+    `wait_for_server_s` at most, and one of them all looks for the server. That wait counts
+    neither as an attempt nor within `total_timeout_s`; it does count within the deadlines of a
+    rollout. `state` says in one line what is waited for.
+
+    What a server tells as reasoning is recorded apart from the answer, and sent in no later
+    prompt; with `think_tags` so is what an answer begins with in `<think>`. `extra` joins the
+    body as it is, for what one server takes and others do not.
     """
 
     def __init__(
@@ -86,6 +107,7 @@ class OpenAIPolicy:
         max_tokens: int | None = None,
         stop: Sequence[str] | None = None,
         sends_seed: bool = True,
+        think_tags: bool = False,
         extra: Mapping[str, Any] | None = None,
         max_retries: int = 4,
         backoff_s: float = 0.5,
@@ -93,128 +115,184 @@ class OpenAIPolicy:
         connect_timeout_s: float = 10.0,
         read_timeout_s: float = 300.0,
         total_timeout_s: float = 900.0,
+        wait_for_server_s: float = 600.0,
         max_reply_bytes: int = 16 * 1024 * 1024,
     ) -> None:
         self.model, self.base_url = _model_and_url(argument)
+        self.wait_for_server_s = wait_for_server_s
         self._system, self._sends_seed = system, sends_seed
+        self._think_tags = think_tags
         self._options = _without_none(
             temperature=temperature, top_p=top_p, stop=stop and list(stop)
         )
         self._max_tokens, self._extra = max_tokens, dict(extra or {})
         self._max_retries, self._backoff = max_retries, Backoff(backoff_s, max_backoff_s)
-        self._timeout = httpx.Timeout(
-            read_timeout_s, connect=connect_timeout_s, pool=None, write=read_timeout_s
-        )
-        self._total_timeout_s, self._max_bytes = total_timeout_s, max_reply_bytes
+        self._read_timeout_s, self._total_timeout_s = read_timeout_s, total_timeout_s
         self._key = _key(api_key_env)
-        self._client: httpx.AsyncClient | None = None
-        self._is_down = False
+        self._server = Server(
+            self.base_url,
+            key=self._key,
+            connect_timeout_s=connect_timeout_s,
+            read_timeout_s=read_timeout_s,
+            max_reply_bytes=max_reply_bytes,
+        )
+        self._outage = Outage(self.base_url, self._look)
 
     async def __call__(self, request: Request) -> Reply:
-        """Ask the model. Raises PolicyError where no proper answer came."""
-        content = self._content(request)
-        asked = self._ask(request_path(request), content, request.seed)
+        """Ask the model. Raises PolicyError where no proper answer came.
+
+        ModelLengthError says that the prompt does not fit the model's context.
+        """
+        body = await self._answer(self._asked(request))
         try:
-            body = await asyncio.wait_for(asked, self._total_timeout_s)
-        except asyncio.TimeoutError:
-            raise PolicyError(
-                f"{self._at} did not finish an answer within {self._total_timeout_s:g} s, further "
-                "attempts included. Check the server, or raise total_timeout_s."
-            ) from None
-        try:
-            return read_reply(body, is_chat=request.prompt is None)
+            return read_reply(body, is_chat=request.prompt is None, think_tags=self._think_tags)
         except MalformedReplyError as error:
             raise PolicyError(
                 f"{self._at} sent a reply that cannot be read: {error.what}: "
                 f"{self._shown(error.found)}. Check that it speaks the OpenAI API at this address."
             ) from None
 
+    @property
+    def state(self) -> str:
+        """What the policy waits for, in one line for a person; empty while it waits for answers."""
+        return self._outage.state
+
+    async def probe(self, *, wait_s: float = 0.0) -> None:
+        """Ask for one token, to see whether anything will be answered.
+
+        Raises ServerRefusalError where the server refuses the key, the model or the address, or
+        has no quota left, and ServerAwayError where nobody is there within `wait_s`.
+        """
+        await self._outage.end(wait_s)
+
     async def aclose(self) -> None:
         """Close the connections. A later request opens new ones."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aclose()
+        await self._outage.aclose()
+        await self._server.aclose()
 
     @property
     def _at(self) -> str:
         return f"The server at {self.base_url}"
 
-    def _content(self, request: Request) -> bytes:
+    def _asked(self, request: Request) -> _Asked:
         body = request_body(request, system=self._system, sends_seed=self._sends_seed)
         limits = [limit for limit in (self._max_tokens, request.token_budget) if limit is not None]
         if limits:
             body["max_tokens"] = min(limits)
+        body = {"model": self.model, **body, **self._options, **self._extra}
         # Escaped ASCII: no text that a model wrote can fail to be encoded.
-        return json.dumps({"model": self.model, **body, **self._options, **self._extra}).encode()
+        content = json.dumps(body).encode()
+        return _Asked(request_path(request), content, _most_tokens(body), request.seed)
 
-    async def _ask(self, path: str, content: bytes, seed: int) -> bytes:
-        attempt = 0
+    async def _answer(self, asked: _Asked) -> bytes:
+        """Ask, and again where that may help."""
+        now = asyncio.get_running_loop().time
+        due = now() + self._total_timeout_s
+        attempt = outages = 0
         while True:
             try:
-                return await self._attempt(path, content)
-            except _RetryableError as error:
-                gave_up_at_once = self._is_down and isinstance(error, _UnreachableError)
-                if gave_up_at_once or attempt >= self._max_retries:
-                    self._is_down = isinstance(error, _UnreachableError)
-                    tries = "1 attempt" if attempt == 0 else f"{attempt + 1} attempts"
-                    raise PolicyError(
-                        f"{error} (after {tries}). Check that the server runs and has room."
-                    ) from None
-                await asyncio.sleep(self._backoff.delay_s(attempt, seed, error.retry_after_s))
+                return await asyncio.wait_for(self._attempt(asked), due - now())
+            except asyncio.TimeoutError:
+                raise self._late() from None
+            except _AwayError as error:
+                passing: _PassingError = error
+                before = now()
+                was_away = await self._outage.end(self.wait_for_server_s)
+                due += now() - before
+            except _PassingError as error:
+                passing, was_away = error, False
+            if was_away and outages < _MOST_OUTAGES:
+                # It was the server's fault and no attempt; but a request may be what ends it.
+                outages += 1
+                delay_s = self._backoff.delay_s(0, asked.seed)
+            else:
+                self._give_up_after(attempt, passing)
+                delay_s = self._backoff.delay_s(attempt, asked.seed, passing.retry_after_s)
                 attempt += 1
+            if now() + delay_s >= due:
+                raise self._late()
+            await asyncio.sleep(delay_s)
 
-    async def _attempt(self, path: str, content: bytes) -> bytes:
+    def _give_up_after(self, attempt: int, error: _PassingError) -> None:
+        if attempt >= self._max_retries:
+            tries = "1 attempt" if attempt == 0 else f"{attempt + 1} attempts"
+            raise PolicyError(
+                f"{error} (after {tries}). Check that the server runs and has room."
+            ) from None
+
+    def _late(self) -> PolicyError:
+        return PolicyError(
+            f"{self._at} did not finish an answer within {self._total_timeout_s:g} s, further "
+            "attempts included. Check the server, or raise total_timeout_s."
+        )
+
+    async def _attempt(self, asked: _Asked) -> bytes:
         try:
-            async with self._http().stream("POST", self.base_url + path, content=content) as reply:
-                self._is_down = False
-                return await self._taken(reply)
-        except (httpx.ReadTimeout, httpx.WriteTimeout) as error:
+            answer = await self._server.post(asked.path, asked.content)
+        except SilentError as error:
             raise PolicyError(
                 f"{self._at} accepted the request and went silent for more than "
-                f"{self._timeout.read:g} s. Check the server, or raise read_timeout_s."
+                f"{self._read_timeout_s:g} s. Check the server, or raise read_timeout_s."
             ) from error
-        except httpx.TransportError as error:
-            what = self._shown(str(error)) or type(error).__name__
-            raise _UnreachableError(f"{self._at} gave no answer: {what}") from error
+        except TooLongError as error:
+            raise PolicyError(f"{self._at} {error}") from error
+        except NoAnswerError as error:
+            raise _AwayError(self._no_answer(error)) from error
+        if answer.status == 200:
+            return answer.body
+        raise self._refused(answer, asked)
 
-    async def _taken(self, reply: httpx.Response) -> bytes:
-        status = reply.status_code
-        if status == 200:
-            return await self._body(reply)
-        said = self._shown(await _beginning(reply))
-        text = f"{self._at} answered {status}: {said or reply.reason_phrase}"
-        if status == 429 or status >= 500:
-            raise _RetryableError(text, retry_after_s(reply.headers.get("retry-after")))
-        raise PolicyError(f"{text}. {_advice(status)}")
-
-    async def _body(self, reply: httpx.Response) -> bytes:
-        if reply.headers.get("content-encoding", "identity") != "identity":
-            raise PolicyError(f"{self._at} compressed its reply, which was not asked for.")
-        body = bytearray()
-        async for chunk in reply.aiter_raw():
-            body += chunk
-            if len(body) > self._max_bytes:
-                raise PolicyError(
-                    f"{self._at} sent more than {self._max_bytes} bytes in one reply. Check the "
-                    "server, or raise max_reply_bytes."
-                )
-        return bytes(body)
-
-    def _http(self) -> httpx.AsyncClient:
-        if self._client is None:
-            headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
-            if self._key:
-                headers["Authorization"] = f"Bearer {self._key}"
-            host = httpx.URL(self.base_url).host
-            self._client = httpx.AsyncClient(
-                headers=headers,
-                timeout=self._timeout,
-                # The run's own concurrency is the limit.
-                limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
-                # A proxy cannot reach this machine's own servers.
-                trust_env=not _LOOPBACK.fullmatch(host),
+    def _refused(self, answer: Answer, asked: _Asked) -> Exception:
+        """Return the error that a status other than 200 is."""
+        told = _text(answer)
+        text = self._told(answer)
+        kind = refusal(answer.status, told)
+        if kind == "model_length":
+            length = context_length(told)
+            if length is None or asked.max_tokens is None or asked.max_tokens < length:
+                return ModelLengthError(text)
+            return ServerRefusalError(
+                f"{text}. max_tokens={asked.max_tokens} leaves no room for a prompt: lower it."
             )
-        return self._client
+        if kind == "for_good":
+            return ServerRefusalError(f"{text}. {_advice(answer.status)}")
+        if kind == "away":
+            return _AwayError(text, retry_after_s(answer.headers.get("retry-after")))
+        if kind == "busy":
+            return _PassingError(text, retry_after_s(answer.headers.get("retry-after")))
+        return PolicyError(f"{text}. {_advice(answer.status)}")
+
+    async def _look(self) -> str | None:
+        """Say why nobody answers; None where somebody does. Raises ServerRefusalError."""
+        try:
+            answer = await self._look_at("/chat/completions", messages=[_HELLO])
+            if answer.status == 404:  # a server of finished prompts alone may have no chat
+                other = await self._look_at("/completions", prompt=_HELLO["content"])
+                answer = answer if other.status == 404 else other
+        except NoAnswerError as error:
+            return self._no_answer(error)
+        except (SilentError, TooLongError):
+            return None  # that is no answer either, but there is somebody
+        if answer.status == 200:
+            return None
+        kind = refusal(answer.status, _text(answer))
+        if kind == "for_good":
+            raise ServerRefusalError(f"{self._told(answer)}. {_advice(answer.status)}")
+        return self._told(answer) if kind == "away" else None
+
+    async def _look_at(self, path: str, **prompt: Any) -> Answer:
+        limits = {name: 1 for name in _LIMITS if name in self._extra} or {"max_tokens": 1}
+        body = {"model": self.model, "stream": False, **prompt, **self._extra, **limits}
+        content = json.dumps(body).encode()
+        read_timeout_s = min(_LOOK_S, self._read_timeout_s)
+        return await self._server.post(path, content, read_timeout_s=read_timeout_s)
+
+    def _no_answer(self, error: NoAnswerError) -> str:
+        return f"{self._at} gave no answer: {self._shown(str(error))}"
+
+    def _told(self, answer: Answer) -> str:
+        told = self._shown(_text(answer))
+        return f"{self._at} answered {answer.status}: {told or answer.reason}"
 
     def _shown(self, text: str) -> str:
         """Return text of the server's as one short line, the key taken out before it is cut."""
@@ -275,17 +353,18 @@ def retry_after_s(header: str | None) -> float | None:
         return None
 
 
-async def _beginning(reply: httpx.Response) -> str:
-    """Return the first of an error's text."""
-    body = bytearray()
-    async for chunk in reply.aiter_raw():
-        body += chunk
-        if len(body) > _ERROR_BYTES:
-            break
-    return body[:_ERROR_BYTES].decode("utf-8", "replace")
+def _text(answer: Answer) -> str:
+    return answer.body.decode("utf-8", "replace")
+
+
+def _most_tokens(body: Mapping[str, Any]) -> int | None:
+    limits = [body[name] for name in _LIMITS if isinstance(body.get(name), int)]
+    return max(limits, default=None)
 
 
 def _advice(status: int) -> str:
+    if status in {402, 429}:
+        return "Check what the key may still spend."
     if status in {401, 403}:
         return "Check the key in the environment variable, and what it may use."
     if status == 404:

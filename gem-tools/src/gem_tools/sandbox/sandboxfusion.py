@@ -19,7 +19,7 @@ from gem_tools.sandbox.request import ExecRequest, ExecResult, Session, Status
 
 __all__ = ["SandboxFusion"]
 
-_REQUIREMENT = "httpx>=0.27"
+_REQUIRES = ("aiohttp>=3.12", "httpx>=0.27", "httpx-aiohttp>=0.2")
 
 
 class SandboxFusion:
@@ -40,7 +40,7 @@ class SandboxFusion:
         max_parallel: int = 64,
         token: str | None = None,
     ) -> None:
-        check_requirements([_REQUIREMENT], subject="The sandbox `sandboxfusion`")
+        check_requirements(_REQUIRES, subject="The sandbox `sandboxfusion`")
         self._url = f"{url.rstrip('/')}/run_code"
         self._grace_s, self._most, self._token = grace_s, max_parallel, token
         self._client: Any = None
@@ -74,11 +74,16 @@ class SandboxFusion:
 
     def _new_client(self) -> Any:
         import httpx  # heavy: 0.1 s
+        from httpx_aiohttp import HttpxAiohttpClient  # heavy: 0.2 s
 
         headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
-        return httpx.AsyncClient(headers=headers, timeout=None, limits=httpx.Limits())
+        # httpx's own pool walks over all of its connections for each request. `max_parallel` is
+        # the limit, so there is none here, for which 0 is aiohttp's word.
+        limits = httpx.Limits(max_connections=0)
+        return HttpxAiohttpClient(headers=headers, timeout=None, limits=limits)
 
     async def _post(self, body: dict[str, Any], most: int) -> bytes:
+        import aiohttp
         import httpx
 
         try:
@@ -88,7 +93,8 @@ class SandboxFusion:
                     content += piece
                     if len(content) > most:
                         raise self._failure(f"its answer has more than {most} bytes")
-        except httpx.HTTPError as error:
+        # The transport lets those of aiohttp's errors through that it has no name for.
+        except (httpx.HTTPError, aiohttp.ClientError) as error:
             raise self._failure(in_one_line(error)) from error
         if response.status_code != httpx.codes.OK:
             shown = " ".join(content[:300].decode(errors="replace").split())

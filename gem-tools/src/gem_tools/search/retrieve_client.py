@@ -10,7 +10,7 @@ import json
 import os
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["RetrieveClient"]
 
 _LOOPBACK = re.compile(r"localhost|127\.\d+\.\d+\.\d+|::1")
+_REQUIRES = ("aiohttp>=3.12", "httpx>=0.27", "httpx-aiohttp>=0.2")
 _SHOWN = 300
 _random = random.Random()  # only jitter: no result depends on it
 
@@ -49,6 +50,7 @@ class _Line(NamedTuple):
     """What one event loop asks through."""
 
     http: httpx.AsyncClient
+    holder: AsyncGenerator[httpx.AsyncClient, None]
     batches: Any  # a MicroBatch of queries and hits; its types are those of a policy
 
 
@@ -71,7 +73,7 @@ class RetrieveClient:
         max_batch: int = 64,
         max_reply_bytes: int = 16 * 1024 * 1024,
     ) -> None:
-        check_requirements(["httpx>=0.27"], subject="A client of search servers")
+        check_requirements(_REQUIRES, subject="A client of search servers")
         self.url = _address(url)
         self._timeout_s, self._connect_timeout_s = timeout_s, connect_timeout_s
         self._max_retries, self._backoff_s = max_retries, backoff_s
@@ -87,7 +89,8 @@ class RetrieveClient:
         """
         check_search([query], k)
         limit_s = self._timeout_s if timeout_s is None else min(timeout_s, self._timeout_s)
-        asked = self._line().batches(_Asked(plain_query(query), k))
+        line = await self._line()
+        asked = line.batches(_Asked(plain_query(query), k))
         try:
             hits: list[Hit] = await asyncio.wait_for(asked, limit_s)
         except asyncio.TimeoutError:
@@ -120,13 +123,15 @@ class RetrieveClient:
         """Close the connections, from synchronous code."""
         wait_for(self.aclose())
 
-    def _line(self) -> _Line:
+    async def _line(self) -> _Line:
         self._start_afresh_after_fork()
         loop = asyncio.get_running_loop()
         if loop not in self._lines:
             self._lines = {old: line for old, line in self._lines.items() if not old.is_closed()}
             batches: Any = MicroBatch(self._ask, max_batch=self._max_batch, max_wait_s=0)  # type: ignore[arg-type]
-            self._lines[loop] = _Line(self._http(), batches)
+            holder = self._holder()
+            # Nothing is awaited until the client is there: no other call makes one meanwhile.
+            self._lines[loop] = _Line(await anext(holder), holder, batches)
         return self._lines[loop]
 
     def _start_afresh_after_fork(self) -> None:
@@ -134,17 +139,28 @@ class RetrieveClient:
         if self._pid != os.getpid():
             self._lines, self._pid = {}, os.getpid()
 
-    def _http(self) -> httpx.AsyncClient:
-        import httpx  # heavy: 0.1 s
+    async def _holder(self) -> AsyncGenerator[httpx.AsyncClient, None]:
+        """Yield a client and close it, at the latest as the loop ends.
 
-        return httpx.AsyncClient(
+        `asyncio.run` ends every generator that is left; nobody has to call `aclose` for that.
+        """
+        import httpx  # heavy: 0.1 s
+        from httpx_aiohttp import HttpxAiohttpClient  # heavy: 0.2 s
+
+        # httpx's own pool walks over all of its connections for each request.
+        client = HttpxAiohttpClient(
             headers={"Content-Type": "application/json", "Accept-Encoding": "identity"},
             # What a call may take is up to its own deadline.
             timeout=httpx.Timeout(None, connect=self._connect_timeout_s),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=16),
+            # 0 is aiohttp's word for no limit; httpx's word, None, would leave aiohttp's 100.
+            limits=httpx.Limits(max_connections=0),
             # A proxy cannot reach this machine's own servers.
             trust_env=not _LOOPBACK.fullmatch(httpx.URL(self.url).host),
         )
+        try:
+            yield client
+        finally:
+            await client.aclose()
 
     async def _ask(self, asked: list[_Asked]) -> list[list[Hit]]:
         """Answer a batch, trying again where that may help."""
@@ -177,14 +193,16 @@ class RetrieveClient:
         return [hits[: each.k] for each, hits in zip(asked, found, strict=True)]
 
     async def _attempt(self, content: bytes) -> bytes:
+        import aiohttp
         import httpx
 
-        line = self._line()
+        line = await self._line()
         try:
             async with line.http.stream("POST", self.url, content=content) as reply:
                 self._is_down = False
                 body = await self._body(reply)
-        except httpx.TransportError as error:
+        # The transport lets those of aiohttp's errors through that it has no name for.
+        except (httpx.TransportError, aiohttp.ClientError) as error:
             raise _UnreachableError(f"gave no answer: {_shown(error)}") from error
         if reply.status_code == 200:
             return body
@@ -210,7 +228,7 @@ class RetrieveClient:
 
 async def _close(line: _Line) -> None:
     await line.batches.aclose()
-    await line.http.aclose()
+    await line.holder.aclose()
 
 
 def _address(text: str) -> str:

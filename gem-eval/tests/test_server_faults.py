@@ -1,0 +1,192 @@
+"""What becomes of a run whose model's server dies, refuses, or was never there."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gem_eval
+from gem.episode import Episode, read_episodes
+from gem_eval import Evaluation, RunStopped
+from gem_eval.policies.openai import OpenAIPolicy
+
+TOTAL = 60
+Key = tuple[int, int, int]
+
+
+@pytest.fixture(autouse=True)
+def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+
+@pytest.fixture
+def guess(server: Any, answers: Any) -> Any:
+    """Return the server, which makes a guess."""
+    server.answers = [answers.chat(r"\boxed{8}")]
+    return server
+
+
+@pytest.fixture
+def came_back() -> Iterator[list[Any]]:
+    """Return a list for servers that a test starts."""
+    started: list[Any] = []
+    yield started
+    for each in started:
+        each.close()
+
+
+def fingerprints(folder: Path) -> dict[Key, str]:
+    found: dict[Key, str] = {}
+    for each in read_episodes(folder / "episodes.jsonl"):
+        key = (each.env_index, each.episode_index, each.repeat)
+        assert key not in found
+        found[key] = each.fingerprint()
+    return found
+
+
+def policy_at(url: str, **options: Any) -> OpenAIPolicy:
+    return OpenAIPolicy(f"m@{url}", backoff_s=0.01, max_backoff_s=0.01, **options)
+
+
+def settings(url: str, out: Path, **options: Any) -> dict[str, Any]:
+    usual = {
+        "envs": "tiny:Guess",
+        "policies": f"openai:m@{url}",
+        "policy_kwargs": {"openai": {"backoff_s": 0.01, "max_backoff_s": 0.01}},
+        "episodes": TOTAL,
+        "concurrency": 8,
+        "max_turns": 3,
+        "out": out,
+    }
+    return {**usual, **options}
+
+
+def test_a_server_that_dies_and_comes_back_costs_no_episode(
+    guess: Any, came_back: list[Any], tmp_path: Path
+) -> None:
+    expected = gem_eval.evaluate(**settings(guess.url, tmp_path / "undisturbed"))
+    policy = policy_at(guess.url)
+    seen: list[Episode] = []
+
+    def on_episode(episode: Episode) -> None:
+        seen.append(episode)
+        if len(seen) == 10:
+            guess.close()
+
+    async def run() -> Evaluation:
+        given = settings(guess.url, tmp_path / "run", policies=policy, policy_kwargs={})
+        running = asyncio.ensure_future(gem_eval.evaluate_async(**given, on_episode=on_episode))
+        while not policy.state:
+            await asyncio.sleep(0)
+        assert 10 <= len(seen) < TOTAL
+        came_back.append(type(guess)(at=guess.url))
+        came_back[0].answers = guess.answers
+        return await running
+
+    found = asyncio.run(run())
+
+    assert (found.summary.episodes, found.summary.errors) == (TOTAL, 0)
+    assert fingerprints(tmp_path / "run") == fingerprints(expected.path)
+
+
+def test_a_server_that_does_not_come_back_stops_the_run_and_burns_nothing(
+    guess: Any, came_back: list[Any], tmp_path: Path
+) -> None:
+    def on_episode(episode: Episode) -> None:
+        guess.close()
+
+    given = settings(guess.url, tmp_path / "run", wait_for_server_s=0.2)
+    with pytest.raises(RunStopped, match=r"waited for 0\.2 s.* of 60 episodes are kept"):
+        gem_eval.evaluate(**given, on_episode=on_episode)
+
+    kept = fingerprints(tmp_path / "run")
+    came_back.append(type(guess)(at=guess.url))
+    came_back[0].answers = guess.answers
+    summary = gem_eval.resume(tmp_path / "run").summary
+    assert 0 < len(kept) < TOTAL
+    assert (summary.episodes, summary.errors) == (TOTAL, 0)
+    assert kept.items() <= fingerprints(tmp_path / "run").items()
+
+
+def test_a_server_that_was_never_there_stops_the_run_at_once(tmp_path: Path, server: Any) -> None:
+    server.close()
+
+    with pytest.raises(RunStopped, match=r"gave no answer.* 0 of 60 episodes are kept"):
+        gem_eval.evaluate(**settings(server.url, tmp_path / "run"))
+
+
+def test_a_server_is_waited_for_before_the_first_episode_where_that_is_asked(
+    server: Any, answers: Any, tmp_path: Path
+) -> None:
+    loading = answers.Answer(503, b"loading")
+    server.answers = [loading, loading, answers.chat(r"\boxed{8}")]
+
+    found = gem_eval.evaluate(**settings(server.url, tmp_path / "run", wait_for_server_s=60))
+
+    assert (found.summary.episodes, found.summary.errors) == (TOTAL, 0)
+
+
+def test_a_refusal_for_good_is_found_before_the_first_episode(
+    server: Any, answers: Any, tmp_path: Path
+) -> None:
+    server.answers = [answers.Answer(401, b'{"error": {"message": "no such key"}}')]
+
+    with pytest.raises(RunStopped, match=r"answered 401.*no such key.*Check the key"):
+        gem_eval.evaluate(**settings(server.url, tmp_path / "run"))
+
+    assert len(server.asked) == 1
+    assert fingerprints(tmp_path / "run") == {}
+
+
+def test_a_quota_that_ends_in_the_middle_stops_the_run_and_burns_nothing(
+    server: Any, answers: Any, tmp_path: Path
+) -> None:
+    spent = answers.Answer(429, json.dumps({"error": {"code": "insufficient_quota"}}).encode())
+    good = answers.chat(r"\boxed{8}")
+    server.answers = [good] * 40 + [spent]
+
+    with pytest.raises(RunStopped, match=r"answered 429.*So it was 5 times in a row"):
+        gem_eval.evaluate(**settings(server.url, tmp_path / "run"))
+
+    kept = fingerprints(tmp_path / "run")
+    server.answers = [good]
+    summary = gem_eval.resume(tmp_path / "run").summary
+    assert 0 < len(kept) < TOTAL
+    assert (summary.episodes, summary.errors) == (TOTAL, 0)
+
+
+def test_refusals_that_others_follow_are_errors_of_their_episodes(
+    server: Any, answers: Any, tmp_path: Path
+) -> None:
+    good, flagged = answers.chat(r"\boxed{8}"), answers.Answer(403, b"flagged")
+    server.answers = [good, *[flagged] * 4, good]
+
+    found = gem_eval.evaluate(**settings(server.url, tmp_path / "run", concurrency=1))
+
+    assert (found.summary.episodes, found.summary.errors) == (TOTAL, 4)
+
+
+def test_a_prompt_beyond_the_context_counts_as_unsolved(
+    server: Any, answers: Any, tmp_path: Path
+) -> None:
+    text = b'{"error": {"code": "context_length_exceeded"}}'
+    server.answers = [answers.chat(r"\boxed{0}"), answers.Answer(400, text)]
+
+    [result] = gem_eval.evaluate(**settings(server.url, tmp_path / "run")).summary.results
+
+    assert (result.errors, result.success_rate) == (0, 0.0)
+    assert result.stop_reasons == {"model_length": TOTAL}
+
+
+def test_a_finished_run_is_resumed_without_its_server(guess: Any, tmp_path: Path) -> None:
+    gem_eval.evaluate(**settings(guess.url, tmp_path / "run"))
+    asked = len(guess.asked)
+
+    assert gem_eval.resume(tmp_path / "run").summary.episodes == TOTAL
+
+    assert len(guess.asked) == asked
