@@ -217,9 +217,6 @@ class Job:
                 refused.clear()
         self._keep(refused, on_episode)
 
-    def _missing(self, policy: NamedPolicy) -> list[Assignment]:
-        return [each for each in self._plan if self._tries.is_missing((policy.name, *each[:3]))]
-
     async def _probe(self) -> None:
         """Raise PolicyError where a server that is to be asked would answer nothing.
 
@@ -240,6 +237,9 @@ class Job:
             self._tries.add(Outcome.of(episode))
             if on_episode is not None:
                 on_episode(episode)
+
+    def _missing(self, policy: NamedPolicy) -> list[Assignment]:
+        return [each for each in self._plan if self._tries.is_missing((policy.name, *each[:3]))]
 
     def so_far(self) -> Summary:
         """Sum up the episodes that are in the log. Writes nothing."""
