@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import io
 import logging
 from typing import Any, Literal, get_type_hints
 
 import pytest
 
 import gem
+from gem.content import ImagePart, TextPart
 from gem.errors import BadArguments
 from gem_integrations.trl_tools import ToolEnvironment, environment
 
@@ -53,6 +55,22 @@ class Counted(gem.Env):
         calls = getattr(action, "tool_calls", ())
         said = ", ".join(f"{each.name}({dict(each.arguments)})" for each in calls)
         return gem.Step(said or "heard", 1.0, action == "end", False, {})
+
+
+class Seen(gem.Env):
+    """Shows an image each turn."""
+
+    def __init__(self, png: str) -> None:
+        self.png = png
+
+    def reset(self, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
+        return self.shown(), {}
+
+    def step(self, action: str) -> gem.Step:
+        return gem.Step(self.shown(), 0.0, False, False, {})
+
+    def shown(self) -> list[Any]:
+        return [TextPart("Look:"), ImagePart(bytes.fromhex(self.png))]
 
 
 COUNTED = gem.register("test:Counted", Counted).id
@@ -139,6 +157,20 @@ def test_an_episode_that_cannot_begin_has_no_reward(caplog: pytest.LogCaptureFix
     assert made.get_reward() is None
     assert made.act("hello") == "The episode is over."
     assert "there is no board" in caplog.text
+
+
+def test_images_are_blocks_as_messages_of_transformers_have_them() -> None:
+    pillow = pytest.importorskip("PIL.Image")
+    drawn = io.BytesIO()
+    pillow.new("L", (3, 2)).save(drawn, "PNG")
+    gem.register("test:Seen", Seen, png=drawn.getvalue().hex())
+    made = environment("test:Seen")()
+
+    answers: list[Any] = [made.reset(seed=1), made.act("x")]
+    for text, image, *rest in answers:
+        assert text == {"type": "text", "text": "Look:"}
+        assert (image["type"], image["image"].size, image["image"].mode) == ("image", (3, 2), "RGB")
+        assert rest == []
 
 
 def test_a_row_without_a_seed_is_refused() -> None:

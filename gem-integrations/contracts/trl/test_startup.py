@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ from fragile import HOPELESS, TURNING
 sys.path.insert(0, str(Path(__file__).parent))  # for trl_rig.py
 
 from harness import PAYING
+from pages import EXAMPLES
 from trl_rig import Scripted, Watched, tiny, trainer_of
 
-from gem.errors import BadArguments
+from gem.errors import BadArguments, GemError
 from gem_integrations.episodes import UnplayableError
 from gem_integrations.faults import EPISODES
 from gem_integrations.trl import environment, reward_func, rollout_func
@@ -33,6 +35,19 @@ def test_no_trainer_is_made_of_what_cannot_begin(door: Any) -> None:
 def test_nor_of_a_misspelt_argument(door: Any) -> None:
     with pytest.raises(BadArguments, match="lenght"):
         door(PAYING, env_kwargs={"lenght": 3})
+
+
+@pytest.mark.parametrize("name", ["tool", "methods"])
+def test_the_example_stops_where_there_is_no_sandbox(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ended with status 0 before, and had trained nothing."""
+    monkeypatch.setenv("PATH", "")
+    asked = ["--env", name, "--config", str(EXAMPLES / "trl_grpo.yaml"), "--use_cpu", "True"]
+    monkeypatch.setattr(sys, "argv", ["trl_grpo.py", *asked])
+
+    with pytest.raises(GemError, match="bubblewrap"):
+        runpy.run_path(str(EXAMPLES / "trl_grpo.py"), run_name="__main__")
 
 
 def trainer(tokenizer: Any, folder: Any, size: int, steps: int) -> Watched:

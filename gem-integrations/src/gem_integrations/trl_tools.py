@@ -6,19 +6,23 @@ Knows nothing about trainers, and does not import TRL.
 from __future__ import annotations
 
 import inspect
+import io
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Union
 
 import gem
-from gem.content import Action, ToolCall
+from gem.content import Action, ImagePart, Message, ToolCall
 from gem.conversation import Conversation
 from gem.errors import BadArguments, text_of
 from gem_integrations.episodes import EnvOptions
-from gem_integrations.faults import UnplayableError
+from gem_integrations.faults import UnplayableError, holds_images
 from gem_integrations.rows import Start, start_of
 
 __all__ = ["ToolEnvironment", "environment"]
+
+Shown = Union[str, list[dict[str, Any]]]
+"""What TRL puts into a message: text, or blocks of text and images for a model that sees them."""
 
 _log = logging.getLogger(__name__)
 
@@ -52,11 +56,12 @@ class ToolEnvironment:
         self._episode: int | None = None  # its number, None where none is counted
         self._start: Start | None = None
 
-    def reset(self, **row: Any) -> str | None:
+    def reset(self, **row: Any) -> Shown | None:
         """Begin the episode that a row's `seed` and `task` fix, and return what it says first.
 
-        None where the environment fails. Raises BadArguments for a row without a seed, and
-        UnplayableError where many episodes in a row ended by errors of one type.
+        With images that is a list of blocks, as messages of `transformers` have them. None where
+        the environment fails. Raises BadArguments for a row without a seed, and UnplayableError
+        where many episodes in a row ended by errors of one type.
         """
         start = start_of(row)
         self._count(None)  # the last one, where TRL cut it by a limit of its own
@@ -73,7 +78,7 @@ class ToolEnvironment:
                 raise self._shared_fault[0] from error
             return None
         self._earned, self._is_over = 0.0, False
-        return _text(observation, info)
+        return _shown(observation, info)
 
     def get_reward(self) -> float | None:
         """Return what the episode has earned, None where it could not begin."""
@@ -88,9 +93,10 @@ class ToolEnvironment:
         Returns:
             What the environment says to that.
         """
-        return self._play(Action(text))
+        # The hint is what TRL makes the schema of; blocks of images are taken as well.
+        return self._play(Action(text))  # type: ignore[return-value]
 
-    def _play(self, action: Action) -> str:
+    def _play(self, action: Action) -> Shown:
         if self._is_over:
             return _OVER
         self._is_over = True  # unless the environment says otherwise
@@ -103,7 +109,7 @@ class ToolEnvironment:
         self._is_over = step.terminated or step.truncated
         if self._is_over:
             self._count(None)
-        return _text(step.observation, step.info)
+        return _shown(step.observation, step.info)
 
     def _count(self, error: Exception | None) -> None:
         """Count how the episode ended, if one was begun."""
@@ -141,7 +147,7 @@ def environment(env_id: str, **options: Any) -> type[ToolEnvironment]:
             problems=others,
         )
     chosen = EnvOptions.of({"env_id": env_id, **options})
-    chosen.try_out("TRL's environments of tools")
+    chosen.try_out("TRL's environments of tools", takes_images=True)
     with _made(chosen) as made:
         methods = dict(_method(each["function"]) for each in made.tools)
     return type(env_id, (ToolEnvironment,), {"_options": chosen, "_shared_fault": [], **methods})
@@ -161,13 +167,34 @@ def _task(task: int | None) -> Mapping[str, Any]:
     return {} if task is None else {"task": task}
 
 
-def _text(observation: Any, info: Mapping[str, Any]) -> str:
+def _shown(observation: Any, info: Mapping[str, Any]) -> Shown:
+    """Return an observation as TRL takes it: text, or blocks of text and images."""
     talk = Conversation()
     talk.observe(observation, info)
-    return "\n".join(message.text for message in talk.messages)
+    if not holds_images(talk.messages):
+        return "\n".join(message.text for message in talk.messages)
+    return [block for message in talk.messages for block in _blocks(message)]
 
 
-def _method(schema: Mapping[str, Any]) -> tuple[str, Callable[..., str]]:
+def _blocks(message: Message) -> Iterator[dict[str, Any]]:
+    if isinstance(message.content, str):
+        yield {"type": "text", "text": message.content}
+        return
+    for part in message.content:
+        if isinstance(part, ImagePart):
+            yield {"type": "image", "image": _opened(part)}
+        else:
+            yield {"type": "text", "text": part.text}
+
+
+def _opened(part: ImagePart) -> Any:
+    """Return an image as processors take it. Pillow comes with models that see images."""
+    from PIL import Image  # heavy: 0.1 s
+
+    return Image.open(io.BytesIO(part.image)).convert("RGB")
+
+
+def _method(schema: Mapping[str, Any]) -> tuple[str, Callable[..., Shown]]:
     """Return the name of a tool and the method that calls it."""
     name, described = schema["name"], schema.get("parameters", {})
     properties = described.get("properties", {})
@@ -178,7 +205,7 @@ def _method(schema: Mapping[str, Any]) -> tuple[str, Callable[..., str]]:
             subject=name,
         )
 
-    def call(self: ToolEnvironment, **arguments: Any) -> str:
+    def call(self: ToolEnvironment, **arguments: Any) -> Shown:
         return self._play(Action("", tool_calls=[ToolCall(name, name, arguments)]))
 
     taken = [_parameter(key, each, described) for key, each in properties.items()]
