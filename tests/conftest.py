@@ -16,6 +16,11 @@ ROOT = Path(__file__).parents[1]
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    about = "a checkout of ROLL, to try the environments of its configurations"
+    parser.addoption("--roll-checkout", type=Path, help=about)
+
+
 @pytest.fixture
 def run_python(tmp_path: Path) -> Run:
     """Return a function that runs Python in a process of its own, in an empty folder.

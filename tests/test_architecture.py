@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from gem import registry
 from gem_integrations.frameworks import FRAMEWORKS
 
 ROOT = Path(__file__).parents[1]
@@ -151,6 +152,19 @@ def test_core_names_no_distribution_of_environments() -> None:
 
     assert packs
     assert guilty == []
+
+
+def test_core_treats_no_namespace_of_a_pack_apart() -> None:
+    manifests = [record.manifest for record in registry.plugins() if record.manifest]
+    namespaces = {f"{found.namespace}:" for manifest in manifests for found in manifest.envs}
+    strings = {
+        node.value
+        for path in sources(CORE)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant)
+    }
+    assert "rg:" in namespaces
+    assert not namespaces & strings
 
 
 def brought(path: Path) -> set[str]:

@@ -19,6 +19,7 @@ from gem.specs import EnvSpec, PluginManifest, ToolSpec
 plugin = PluginManifest(name="acme", envs=(
     EnvSpec(id="acme:Echo", target="gem.testing.envs:Echo", summary="Say it backwards."),
     EnvSpec(id="acme:Coin", target="gem.testing.envs:Coin", summary="Call a coin."),
+    EnvSpec(id="acme:Older", target="gem.testing.envs:Coin", replaced_by="acme:Coin"),
     EnvSpec(id="acme2:Lamps", target="gem.testing.envs:Lamps", summary="Light them."),
 ), tools=(ToolSpec(id="abacus", target="acme:abacus", summary="Count."),))
 """
@@ -53,6 +54,11 @@ def test_json_has_the_specs(capsys: Output) -> None:
         ("acme:Coin", "Call a coin."),
         ("acme:Echo", "Say it backwards."),
     ]
+
+
+def test_an_older_id_is_listed_where_it_is_named(capsys: Output) -> None:
+    assert main(["list", "acme:Older"]) == 0
+    assert capsys.readouterr().out == "acme (1)\n  acme:Older\n"
 
 
 def test_a_pattern_that_matches_nothing_is_wrong_use_with_the_nearest(capsys: Output) -> None:

@@ -29,6 +29,7 @@ plugin = PluginManifest(name="acme", envs=(
     spec("Raises", target="acme_show.envs:Raises"),
     spec("Long", target="acme_show.envs:Long"),
     spec("NoLimit", target="acme_show.envs:NoLimit"),
+    spec("Older", target="gem.testing.envs:Echo", replaced_by="acme:Echo"),
 ))
 """
 ENVS = '''
@@ -94,6 +95,11 @@ def test_no_limit_of_turns_is_stated(capsys: Output) -> None:
     assert "no limit" in page
     assert "each step 0.0 to inf" in page
     assert "Parameters\n  none" in page
+
+
+def test_an_older_id_names_the_one_to_use(capsys: Output) -> None:
+    assert main(["show", "acme:Older"]) == 0
+    assert "  older id  use acme:Echo\n" in capsys.readouterr().out
 
 
 def test_what_cannot_be_won_is_stated_with_its_bound(capsys: Output) -> None:

@@ -13,7 +13,7 @@ from gem.errors import BadArguments, OpaqueError
 from gem.planning import Assignment, plan_episodes
 from gem.schedules import Schedule
 from gem.seeding import episode_seed
-from gem.specs import EnvSpec
+from gem.specs import DataSource, EnvSpec, ObsoleteKwarg
 
 GUESS = EnvSpec(id="test:Guess", target="gem.testing.envs:Guess", blocking=False)
 COIN = EnvSpec(id="test:Coin", target="gem.testing.envs:Coin", blocking=False)
@@ -167,3 +167,24 @@ def test_a_live_argument_is_refused_by_name() -> None:
     curriculum = Schedule([{"env": GUESS, "kwargs": {"highest": object()}}])
     with pytest.raises(OpaqueError, match="highest"):
         plan(curriculum, 1)
+
+
+SUMS = EnvSpec(
+    id="test:Sums",
+    target="gem.testing.envs:Coin",
+    kwargs={"source": DataSource(hub="acme/sums", split="train")},
+    obsolete_kwargs={"dataset_name": ObsoleteKwarg(instead="source.hub")},
+)
+
+
+def test_a_component_changes_only_the_fields_of_a_source_that_it_names() -> None:
+    [found] = Schedule([{"env": SUMS, "kwargs": {"source": {"revision": "v1"}}}])
+
+    assert found.kwargs["source"] == {"hub": "acme/sums", "split": "train", "revision": "v1"}
+
+
+def test_a_component_takes_arguments_of_earlier_releases() -> None:
+    with pytest.warns(DeprecationWarning, match="'dataset_name'"):
+        [found] = Schedule([{"env": SUMS, "kwargs": {"dataset_name": "acme/other"}}])
+
+    assert found.kwargs == {"source": {"hub": "acme/other", "split": "train"}}

@@ -84,3 +84,22 @@ def test_every_spec_is_whole(spec: gem.EnvSpec) -> None:
     assert spec.summary
     assert spec.source
     assert spec.licence
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_arguments_of_earlier_releases_pose_the_same_problems() -> None:
+    tools = pytest.importorskip("gem_tools.sandbox", reason="gem-tools is not installed")
+    try:
+        tools.make_sandbox()
+    except tools.SandboxUnavailable as unavailable:
+        pytest.skip(str(unavailable))
+    rows = [{"task": "Double a number.", "checks": {"inputs": ["2\n"], "outputs": ["4\n"]}}]
+    fields = {"question": "task", "tests": "checks"}
+    ignored: dict[str, Any] = {"verbose": True, "max_workers": 5, "use_mp": True, "max_steps": 10}
+
+    older = gem.make(
+        "code:CodeContest", dataset=rows, question_key="task", test_key="checks", **ignored
+    )
+    today = gem.make("code:CodeContest", data=rows, fields=fields)
+    assert older.reset(seed=1) == today.reset(seed=1)
+    assert older.spec == today.spec

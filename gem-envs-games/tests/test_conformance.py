@@ -8,7 +8,7 @@ from gem_envs_games.plugin import plugin
 
 CORE = ("sync", "thread", "process")  # others are tested where they come from
 DECLARED = {"tasks", "different_seeds", "backends"}
-GAMES = [spec for spec in plugin.envs if spec.namespace == "game"]
+GAMES = [spec for spec in plugin.envs if spec.namespace == "game" and not spec.replaced_by]
 LONG = "game:Game2048-"  # hundreds of turns, each of them searched by solve()
 
 pytestmark = pytest.mark.slow

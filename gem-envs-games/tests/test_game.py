@@ -15,7 +15,11 @@ from gem.content import observation_text
 from gem.errors import BadArguments
 from gem_envs_games.plugin import plugin
 
-GAMES = [spec for spec in plugin.envs if spec.namespace == "game" and not spec.requires]
+GAMES = [
+    spec
+    for spec in plugin.envs
+    if spec.namespace == "game" and not spec.requires and not spec.replaced_by
+]
 IDS = [spec.id for spec in GAMES]
 WINNABLE = [spec.id for spec in GAMES if spec.winnable and not spec.needs_luck]
 FAMILIES = [id for id in IDS if id.endswith("-easy")]

@@ -67,7 +67,8 @@ PUBLISHED: dict[str, dict[str, object]] = {
     "WikiGame-v0-hard": {"max_turns": 15},
 }
 
-GAMES = [spec for spec in plugin.envs if spec.namespace == "game"]
+GAMES = [spec for spec in plugin.envs if spec.namespace == "game" and not spec.replaced_by]
+OLDER = [spec for spec in plugin.envs if spec.replaced_by]
 
 IMPORTS = """
 import json, sys
@@ -89,6 +90,45 @@ def test_the_registry_lists_what_the_manifest_states() -> None:
     listed = [spec for spec in gem.list_envs("game:*") if spec.target.startswith("gem_envs_games.")]
 
     assert listed == sorted(GAMES, key=lambda spec: spec.id)
+
+
+@pytest.mark.parametrize("spec", OLDER, ids=lambda spec: spec.id)
+def test_an_older_id_makes_its_own_game_and_names_one_that_is_listed(spec: EnvSpec) -> None:
+    with pytest.warns(DeprecationWarning, match=f"Use '{spec.replaced_by}'"):
+        env = gem.make(spec.id)
+
+    env.reset(seed=3)
+    assert "action_error" not in env.step(str(env.solve())).info
+    assert spec.replaced_by in {listed.id for listed in GAMES}
+    assert spec not in gem.list_envs("game:*")
+
+
+def test_the_sizes_of_older_ids_are_those_that_configurations_name_for_them() -> None:
+    sizes = {
+        spec.id.partition(":")[2]: {**spec.kwargs, "max_turns": None, "no_guess": None}
+        for spec in OLDER
+    }
+    plain = {
+        name: {argument: value for argument, value in given.items() if value is not None}
+        for name, given in sizes.items()
+    }
+    assert plain == {
+        "Mastermind-v0": {"code_length": 4, "num_numbers": 6, "duplicate_numbers": False},
+        "Minesweeper-v0": {"rows": 8, "cols": 8, "num_mines": 10},
+        "Wordle-v0": {"word_length": 5, "only_real_words": True},
+        "FifteenPuzzle-v0": {"num_rows": 3},
+        "Hangman-v0": {"word_length": 5, "hardcore": False},
+        "Sudoku-v0": {"scale": 9, "clues": 50},
+        "TowerofHanoi-v0": {"num_disks": 4, "scattered": False},
+    }
+
+
+def test_sokoban_takes_the_room_by_its_older_name() -> None:
+    with pytest.warns(DeprecationWarning, match="Write dim_room="):
+        env = gem.make("game:Sokoban-v0-random", room_size=[6, 6], num_boxes=2)
+
+    assert env.spec is not None
+    assert env.spec.kwargs["dim_room"] == [6, 6]
 
 
 @pytest.mark.parametrize("spec", GAMES, ids=lambda spec: spec.id)

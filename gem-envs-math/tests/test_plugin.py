@@ -4,6 +4,8 @@ import importlib.metadata
 import json
 import subprocess
 import sys
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -83,3 +85,45 @@ def test_every_spec_says_where_its_problems_come_from(spec: gem.EnvSpec) -> None
     assert spec.summary
     assert spec.source
     assert spec.licence or spec.source == "generated from the seed"
+
+
+ROWS = [
+    {"prompt": "What is 1 + 1?", "solution": "2"},
+    {"prompt": "What is 2 + 2?", "solution": "4"},
+]
+KEYS: dict[str, Any] = {"question_key": "prompt", "answer_key": "solution"}
+
+
+def test_arguments_of_earlier_releases_pose_the_same_problems() -> None:
+    fields = {"question": "prompt", "answer": "solution"}
+    today = gem.make("math:GSM8K", data=ROWS, fields=fields, seed=3)
+
+    with pytest.warns(DeprecationWarning, match=r"'dataset'|'\w+_key'|'use_mp'|'verbose'|'max_st"):
+        older = gem.make(
+            "math:GSM8K", dataset=ROWS, **KEYS, use_mp=False, verbose=True, max_steps=1, seed=3
+        )
+    assert older.reset() == today.reset()
+    assert older.step(str(today.solve())).reward == 1.0
+    assert older.spec is not None
+    assert older.spec.kwargs["fields"] == fields
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_data_set_is_named_as_in_earlier_releases(
+    datasets: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder of that name, from the working folder, is what `datasets` takes for the data set."""
+    (tmp_path / "acme" / "sums").mkdir(parents=True)
+    lines = "".join(f"{json.dumps(row)}\n" for row in ROWS)
+    (tmp_path / "acme" / "sums" / "train.jsonl").write_text(lines, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+
+    env = gem.make("math:GSM8K", dataset_name="acme/sums", split="train", **KEYS)
+    assert env.num_tasks == 2
+    assert env.reset(task=1)[0] == gem.make("math:GSM8K", dataset=ROWS, **KEYS).reset(task=1)[0]
+
+
+def test_every_data_set_takes_the_arguments_of_earlier_releases() -> None:
+    older = {spec.id for spec in plugin.envs if "dataset_name" in spec.obsolete_kwargs}
+    assert older == {spec.id for spec in plugin.envs if "source" in spec.kwargs}

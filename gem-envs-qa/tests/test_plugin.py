@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import gem
+from gem.errors import BadArguments
 from gem.specs import DataSource
 from gem.targets import load_target
 from gem_envs_qa.plugin import plugin
@@ -98,3 +99,35 @@ def test_every_spec_says_where_its_questions_come_from(spec: gem.EnvSpec) -> Non
     assert spec.summary
     assert spec.source
     assert spec.licence or spec.id == "qa:Worlds-v0"
+
+
+ROWS = [{"q": "Who wrote Emma?", "a": ["Jane Austen", "Austen"]}]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize(("old", "form"), [(True, "boxed"), (False, "answer")])
+def test_arguments_of_earlier_releases_ask_the_same_questions(old: bool, form: str) -> None:
+    fields = {"question": "q", "answer": "a"}
+    today = gem.make("qa:HotpotQA", data=ROWS, fields=fields, answer_form=form)
+
+    older = gem.make(
+        "qa:HotpotQA",
+        dataset=ROWS,
+        question_key="q",
+        answer_key="a",
+        extract_boxed=old,
+        load_from_cache_file=True,
+        use_mp=True,
+    )
+    assert older.reset(seed=1) == today.reset(seed=1)
+    assert older.step(str(today.solve())).reward == 1.0
+
+
+def test_what_extract_boxed_may_be_is_told() -> None:
+    with pytest.raises(BadArguments, match="Write answer_form= in its place"):
+        gem.make("qa:HotpotQA", data=ROWS, extract_boxed="maybe")
+
+
+def test_every_data_set_takes_the_arguments_of_earlier_releases() -> None:
+    older = {spec.id for spec in plugin.envs if "dataset_name" in spec.obsolete_kwargs}
+    assert older == {spec.id for spec in plugin.envs if "source" in spec.kwargs}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -30,6 +31,17 @@ def test_listing_imports_nothing_of_the_library() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
 
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("env_id", ["rg:leg_counting", "rg:composite"])
+@pytest.mark.parametrize("name", ["size", "use_mp", "verbose"])
+def test_arguments_of_earlier_releases_are_ignored(env_id: str, name: str) -> None:
+    pytest.importorskip("reasoning_gym", reason="the extra `tasks` is not installed")
+    given: dict[str, Any] = {name: 500}
+
+    with pytest.warns(DeprecationWarning, match=f"no {name!r} any longer; it is ignored"):
+        env = gem.make(env_id, seed=42, **given)
+    assert env.reset() == gem.make(env_id, seed=42).reset()
 
 
 def test_every_id_needs_the_library_of_the_extra() -> None:

@@ -123,9 +123,12 @@ __all__ = [
     "tool",
 ]
 
+_OLDER = {"print_envs": "gem.registry"}
+"""Names that only code of earlier releases asks for."""
+
 
 def __getattr__(name: str) -> object:
-    home = _HOME_OF.get(name)
+    home = _HOME_OF.get(name) or _OLDER.get(name)
     if home is None:
         raise AttributeError(f"module 'gem' has no attribute {name!r}")
     import importlib

@@ -10,7 +10,6 @@ import inspect
 import json
 import reprlib
 import types
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -74,12 +73,6 @@ def checked(
         if name not in signature.parameters:
             if signature.is_open:
                 values[name] = value
-            elif name in _OBSOLETE or (name == "size" and subject.startswith("rg:")):
-                warnings.warn(
-                    f"{subject} takes no {name!r} any longer; it is ignored. Leave it out.",
-                    DeprecationWarning,
-                    stacklevel=2,
-                )
             else:
                 problems.append(f"it takes no {name!r}")
             continue
@@ -170,8 +163,6 @@ def _plain(value: Any) -> Any:
         return list(value)
     raise TypeError(f"{type(value).__name__} is no JSON")
 
-
-_OBSOLETE = frozenset({"use_mp", "verbose"})  # what environments of gem-llm took
 
 _signatures: WeakKeyDictionary[Any, dict[int, _Signature]] = WeakKeyDictionary()
 

@@ -210,15 +210,29 @@ class Env:
         twin.restore(self.snapshot())
         return twin
 
-    def spawn(self: E, same_state: bool = True) -> E:
-        """`fork` under its older name; with `same_state=False` the twin starts unseeded."""
+    def spawn(self: E, same_state: bool = True, *, seed: int | None = None) -> E:
+        """`fork` under its older name; with `same_state=False` the twin starts unseeded.
+
+        With `seed` the twin's next `reset()` equals `reset(seed=seed)`.
+        """
+        first_seed = guards.checked_seed(seed, "spawn")
         twin = self.fork()
+        base = twin.unwrapped
         if not same_state:
-            base = twin.unwrapped
             base._phase = guards.NEW
             base._first_seed = base._episode_seed = None
             base.rng = random.Random()
+        if first_seed is not None:
+            base._first_seed = first_seed
         return twin
+
+    def get_state(self) -> Snapshot:
+        """`snapshot` under its older name."""
+        return self.snapshot()
+
+    def set_state(self, state: Snapshot) -> None:
+        """`restore` under its older name."""
+        self.restore(state)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.spec.id if self.spec else 'made by hand'}>"

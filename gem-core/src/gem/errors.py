@@ -2,7 +2,7 @@
 
 GemError
 ├── UnknownId              no installed plugin provides this id
-│   ├── UnknownEnv
+│   ├── UnknownEnv         a ValueError as well
 │   ├── UnknownWrapper
 │   ├── UnknownPolicy
 │   └── UnknownTool
@@ -70,8 +70,8 @@ class UnknownId(GemError):
         self.suggestions = tuple(suggestions)
 
 
-class UnknownEnv(UnknownId):
-    """No installed plugin provides this environment."""
+class UnknownEnv(UnknownId, ValueError):
+    """No installed plugin provides this environment. A ValueError too, as it once was."""
 
     kind = "environment"
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from gem import bridge
 from gem.content import Observation
+from gem.deprecation import warn_deprecated
 from gem.errors import BadArguments, EnvBusy, EnvClosed, EnvUsageError, ResetNeeded
 from gem.seeding import key_seed
 from gem.step import Step, as_step
@@ -256,10 +257,13 @@ def _end_episode(env: AnyEnv) -> None:
 
 def _base_reset(cls: type, raw: Raw) -> Raw:
     takes_seed = _takes_seed(raw)
+    takes_tasks = _takes_tasks(raw)
 
     def reset(self: AnyEnv, seed: int | None = None, **options: Any) -> Started:
         if self._phase == BUSY and type(self) is not cls:  # a super() call
             return _as_started(raw(self, **_seeded(takes_seed, seed, options)))
+        if takes_tasks and "idx" in options:
+            options = _task_for_idx(options)
         seed = _enter_base_reset(self, seed)
         try:
             started = _as_started(raw(self, **_seeded(takes_seed, seed, options)))
@@ -274,10 +278,13 @@ def _base_reset(cls: type, raw: Raw) -> Raw:
 
 def _base_areset(cls: type, raw: Raw) -> Raw:
     takes_seed = _takes_seed(raw)
+    takes_tasks = _takes_tasks(raw)
 
     async def areset(self: AnyEnv, seed: int | None = None, **options: Any) -> Started:
         if self._phase == BUSY and type(self) is not cls:  # a super() call
             return _as_started(await raw(self, **_seeded(takes_seed, seed, options)))
+        if takes_tasks and "idx" in options:
+            options = _task_for_idx(options)
         seed = _enter_base_reset(self, seed)
         try:
             started = _as_started(await raw(self, **_seeded(takes_seed, seed, options)))
@@ -295,6 +302,22 @@ def _takes_seed(raw: Raw) -> bool:
     return "seed" in parameters or any(
         parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()
     )
+
+
+def _takes_tasks(raw: Raw) -> bool:
+    """Say whether a reset takes `task` and has no other use for its older name `idx`."""
+    parameters = inspect.signature(raw).parameters
+    return "task" in parameters and "idx" not in parameters
+
+
+def _task_for_idx(options: dict[str, Any]) -> dict[str, Any]:
+    if "task" in options:
+        raise BadArguments(
+            "reset was given idx= and task=, two names for the number of one task. Leave idx= out.",
+            subject="reset",
+        )
+    warn_deprecated("reset takes idx= as the name of an earlier release.", instead="Write task=.")
+    return {("task" if name == "idx" else name): value for name, value in options.items()}
 
 
 def _seeded(takes_seed: bool, seed: int | None, options: dict[str, Any]) -> dict[str, Any]:

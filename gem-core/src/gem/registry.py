@@ -9,6 +9,7 @@ import difflib
 import fnmatch
 import functools
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, Union, cast
 
@@ -17,6 +18,7 @@ from pydantic import ValidationError
 from gem import __version__
 from gem import plugins as plugin_records
 from gem.arguments import checked, is_opaque, recorded, refuse_opaque
+from gem.deprecation import warn_deprecated
 from gem.env import Env
 from gem.errors import (
     BadArguments,
@@ -30,6 +32,7 @@ from gem.errors import (
     WrapperOrderError,
 )
 from gem.guards import checked_seed
+from gem.obsolete import current_kwargs
 from gem.plugins import RIVAL, PluginRecord
 from gem.specs import (
     DataSource,
@@ -54,6 +57,7 @@ __all__ = [
     "plugins",
     "policies",
     "policy_spec",
+    "print_envs",
     "refresh",
     "register",
     "resolve",
@@ -128,10 +132,22 @@ def versions(env_id: str) -> dict[str, str]:
 
 
 def list_envs(pattern: str = "*") -> list[EnvSpec]:
-    """Return the specs whose id matches a shell pattern, by id. Imports manifests only."""
+    """Return the specs whose id matches a shell pattern, by id. Imports manifests only.
+
+    Older ids, which have a `replaced_by`, are left out but where the pattern is one itself.
+    """
     known = {found.id: found for found in _installed().specs("envs")}
     known.update({id: local.spec for id, local in _local.items()})
-    return [known[id] for id in sorted(known) if fnmatch.fnmatchcase(id, pattern)]
+    return [
+        known[id]
+        for id in sorted(known)
+        if fnmatch.fnmatchcase(id, pattern) and (id == pattern or known[id].replaced_by is None)
+    ]
+
+
+def print_envs() -> None:
+    """Print the id of every environment, one a line: an older way to ask `gem-env list`."""
+    sys.stdout.writelines(f"{found.id}\n" for found in list_envs())
 
 
 def wrappers() -> list[WrapperSpec]:
@@ -325,12 +341,16 @@ def make(
     """Build an environment with its wrappers, innermost first.
 
     `kwargs` override the spec's own and are checked against the target's signature. `seed`
-    fixes the instance's run seed: its first `reset()` equals `reset(seed=seed)`. With `compat` it
-    and its wrappers behave as those of the published gem-llm (docs/drop-in.md lists how); None
-    leaves that to the variable GEM_COMPAT, which holds for ids of installed packs. Raises
-    UnknownEnv, IdConflict, MissingRequirement, TargetError, BadArguments, WrapperOrderError.
+    fixes the instance's run seed: its first `reset()` equals `reset(seed=seed)`. An older id, and
+    arguments of earlier releases that the spec lists, are taken with a DeprecationWarning. With
+    `compat` it and its wrappers behave as those of the published gem-llm (docs/drop-in.md lists
+    how); None leaves that to the variable GEM_COMPAT, which holds for ids of installed packs.
+
+    Raises UnknownEnv, IdConflict, MissingRequirement, TargetError, BadArguments,
+    WrapperOrderError.
     """
     found, first_seed = resolve(env_id), checked_seed(seed, "make")
+    kwargs = current_kwargs(kwargs, found.obsolete_kwargs, subject=found.id)
     check_requirements(found.requires, subject=found.id)
     around = _listed(wrappers)
     if wants_compat(compat, env_id):
@@ -369,9 +389,18 @@ def _overridden(declared: Mapping[str, Any], given: Mapping[str, Any]) -> dict[s
 
 
 def resolve(env: EnvLike) -> EnvSpec:
-    """Return the spec that an id, a spec or its JSON data stands for. Imports no target."""
+    """Return the spec that an id, a spec or its JSON data stands for. Imports no target.
+
+    An older id gives a DeprecationWarning that names the one to use.
+    """
     if isinstance(env, str):
-        return spec(env)
+        found = spec(env)
+        if found.replaced_by is not None:
+            warn_deprecated(
+                f"{found.id!r} is the id of an earlier release.",
+                instead=f"Use {found.replaced_by!r}, with arguments where it shall differ.",
+            )
+        return found
     return env if isinstance(env, EnvSpec) else _described(env)
 
 

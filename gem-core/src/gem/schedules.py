@@ -12,6 +12,7 @@ from gem import registry
 from gem.arguments import recorded
 from gem.errors import BadArguments
 from gem.mixtures import Component, checked_components, drawn
+from gem.obsolete import current_kwargs
 from gem.specs import EnvSpec
 
 __all__ = ["Schedule"]
@@ -115,9 +116,10 @@ class Schedule(Sequence[EnvSpec]):
 def _whole(component: Component) -> EnvSpec:
     found = registry.resolve(component.env)
     layers = map(registry._as_ref, component.wrappers)
+    kwargs = current_kwargs(component.kwargs, found.obsolete_kwargs, subject=found.id)
     return found.model_copy(
         update={
-            "kwargs": {**found.kwargs, **recorded(component.kwargs)},
+            "kwargs": recorded(registry._overridden(found.kwargs, kwargs)),
             "wrappers": (*found.wrappers, *layers),
         }
     )

@@ -25,6 +25,7 @@ __all__ = [
     "DataSource",
     "EnvSpec",
     "ExecutorSpec",
+    "ObsoleteKwarg",
     "PluginManifest",
     "PolicySpec",
     "ToolSpec",
@@ -91,6 +92,18 @@ class DataSource(BaseModel):
     homepage: str = ""
 
 
+class ObsoleteKwarg(_Spec):
+    """What an argument of an earlier release is today.
+
+    `instead` is the argument that takes its value, or with a dot one field of it: "source.hub" is
+    `hub` in the mapping `source`. Without it the argument is ignored. `values` translates what it
+    could be, written as JSON, into what `instead` takes: `{"true": "boxed", "false": "answer"}`.
+    """
+
+    instead: str = ""
+    values: Mapping[str, Any] = {}
+
+
 class EnvSpec(_Provided):
     """One environment: where it lives, what it takes, and what it promises.
 
@@ -99,7 +112,10 @@ class EnvSpec(_Provided):
     an episode counts as a success where its last `info` has no `"success"`. `fixed_start`
     declares that every seed starts alike, `winnable=False` that even a perfect player cannot
     succeed (`bound` is then the best return there is), `needs_luck` that some starts are only won
-    by a lucky guess. `wrappers` is the stack, innermost first. `compat_kwargs` are arguments that
+    by a lucky guess. `wrappers` is the stack, innermost first. `obsolete_kwargs` are arguments of
+    earlier releases, which `gem.make` still takes, with a warning. `replaced_by` marks an older id
+    that goes on working, with a warning, and names the one to use; no listing shows it.
+    `compat_kwargs` are arguments that
     `gem.make(..., compat=True)` adds, so that it is as gem-llm's environment of this id was.
     """
 
@@ -114,6 +130,8 @@ class EnvSpec(_Provided):
     source: str = ""
     licence: str = ""
     wrappers: tuple[WrapperRef, ...] = ()
+    obsolete_kwargs: Mapping[str, ObsoleteKwarg] = {}
+    replaced_by: EnvId | None = None
     compat_kwargs: Mapping[str, Any] = {}
 
     @field_validator("kwargs")

@@ -18,7 +18,17 @@ def test_the_published_paths_have_the_published_names() -> None:
     factory = importlib.import_module("gem.wrappers.wrapper_factory")
 
     assert (core.Env, core.EnvWrapper) == (gem.Env, gem.Wrapper)
+    assert (core.ActType, core.ObsType) == (gem.Action, gem.Observation)
     assert callable(factory.get_wrapper_fns)
+
+
+def test_the_factory_has_every_wrapper_by_name() -> None:
+    factory = importlib.import_module("gem.wrappers.wrapper_factory").WRAPPER_FACTORY
+
+    assert set(factory) >= {"concat", "concat_chat", "episode_tracking"}
+    assert len(factory) == len(list(factory))
+    assert isinstance(factory["concat"](Published()), gem.Wrapper)
+    assert factory.get("concta") is None
 
 
 def test_a_path_that_nobody_had_is_simply_not_there() -> None:
@@ -40,13 +50,6 @@ class Published(gem.Env):
 
     def step(self, action: str) -> Any:
         return "over", 1, True, True, {"said": action}
-
-
-class Plain(gem.Env):
-    """Takes no arguments."""
-
-    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
-        return "plain", {}
 
 
 def test_an_environment_is_registered_under_a_bare_name() -> None:
@@ -102,24 +105,6 @@ def test_an_unknown_wrapper_is_refused_at_once() -> None:
 
     with pytest.raises(UnknownWrapper, match="concta"):
         factory.get_wrapper_fns("concta")
-
-
-@pytest.mark.parametrize(
-    ("id", "name"), [("old:Env", "use_mp"), ("old:Env", "verbose"), ("rg:old", "size")]
-)
-def test_an_argument_that_is_obsolete_is_ignored_with_a_warning(id: str, name: str) -> None:
-    gem.register(id, entry_point=Plain)
-
-    given: dict[str, Any] = {name: 3}
-    with pytest.warns(DeprecationWarning, match=f"{name!r} any longer"):
-        assert gem.make(id, **given).reset(seed=1)[0] == "plain"
-
-
-def test_a_size_is_obsolete_nowhere_else() -> None:
-    gem.register("old:Env", entry_point=Plain)
-
-    with pytest.raises(BadArguments, match="it takes no 'size'"):
-        gem.make("old:Env", size=3)
 
 
 def test_a_vector_takes_arguments_of_each_environment() -> None:

@@ -47,7 +47,7 @@ from gem.specs import PluginManifest
 envs: Any = importlib.import_module(f"{__name__.rpartition('.')[0]}.envs")
 
 PATHS = {
-    "gem.core": "Env EnvWrapper",
+    "gem.core": "ActType Env EnvWrapper ObsType",
     "gem.envs.registration": "ENV_REGISTRY EnvSpec make make_vec print_envs register",
     "gem.tools.base_tool": "BaseTool",
     "gem.tools.tool_env_wrapper": "ToolEnvWrapper",
@@ -62,7 +62,7 @@ PATHS = {
     "gem.vector.vector_env": "AutoresetMode VectorEnv",
     "gem.wrappers.episode_tracking_wrapper": "EpisodeTrackingWrapper",
     "gem.wrappers.observation_wrapper": "ObservationWrapper",
-    "gem.wrappers.wrapper_factory": "get_wrapper_fns",
+    "gem.wrappers.wrapper_factory": "WRAPPER_FACTORY get_wrapper_fns",
 }
 OF_PACKS = {
     "gem.envs.code_env": "CodeEnv",

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from gem.specs import DataSource, EnvSpec, PluginManifest
+from gem.specs import DataSource, EnvSpec, ObsoleteKwarg, PluginManifest
 
 __all__ = ["plugin"]
 
 _REQUIRES = ("gem-tools>=0.1,<0.2",)
 _AS_THERE = "as published there"
+_OBSOLETE = {
+    "dataset": ObsoleteKwarg(instead="data"),
+    "dataset_name": ObsoleteKwarg(instead="source.hub"),
+    "question_key": ObsoleteKwarg(instead="fields.question"),
+    "test_key": ObsoleteKwarg(instead="fields.tests"),
+    "max_steps": ObsoleteKwarg(),  # an episode has one turn
+    "max_workers": ObsoleteKwarg(),
+    "use_mp": ObsoleteKwarg(),
+    "verbose": ObsoleteKwarg(),
+}
+"""What these environments took in earlier releases."""
 
 
 def _spec(id: str, summary: str, source: DataSource, **kwargs: float) -> EnvSpec:
@@ -22,6 +33,7 @@ def _spec(id: str, summary: str, source: DataSource, **kwargs: float) -> EnvSpec
         blocking=False,  # grading is awaited; what may wait, loading, is done by the constructor
         source=f"{source.hub} on the Hugging Face Hub, split {source.split}",
         licence=source.licence,
+        obsolete_kwargs=_OBSOLETE,
     )
 
 

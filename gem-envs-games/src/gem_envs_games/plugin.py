@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gem.specs import EnvSpec, PluginManifest
+from gem.specs import EnvSpec, ObsoleteKwarg, PluginManifest
 from gem_envs_games.textarena.listing import ENVS as TEXTARENA
 
 __all__ = ["plugin"]
@@ -150,6 +150,7 @@ def _sokoban(
         f"Sokoban-{variant}",
         "sokoban:Sokoban",
         f"Push every box onto a goal in {summary}.",
+        declared={"obsolete_kwargs": {"room_size": ObsoleteKwarg(instead="dim_room")}},
         dim_room=room,
         num_boxes=boxes,
         max_turns=turns,
@@ -203,6 +204,22 @@ def _served_wiki_game(id: str, target: str, server: str) -> EnvSpec:
         licence="That of the pages.",
     )
 
+
+def _older(spec: EnvSpec, replaced_by: str) -> EnvSpec:
+    """Return the spec of an id of earlier releases, which no listing shows."""
+    return spec.model_copy(update={"replaced_by": f"game:{replaced_by}"})
+
+
+_OLDER = (
+    _older(_mastermind("v0", "4 of 6 numbers in 30 turns", 4, 6, 30), "Mastermind-v0-hard"),
+    _older(_minesweeper("v0", "8x8 with 10 mines", 8, 10, 64), "Minesweeper-v0-hard"),
+    _older(_wordle("v0", "5 letters in 25 turns", 5, 25), "Wordle-v0-hard"),
+    _older(_fifteen_puzzle("v0", "3x3 in 20 moves", 3, 20), "FifteenPuzzle-v1-easy"),
+    _older(_hangman("v0", "5 letters in 15 turns", 5, 15), "Hangman-v0-hard"),
+    _older(_sudoku("v0", "9x9 in 50 turns", 9, 50, 50), "Sudoku-v0-hard"),
+    _older(_tower_of_hanoi("v0", "4 disks in 20 moves", 4, 20), "TowerofHanoi-v0-hard"),
+)
+"""Ids of earlier releases, with the sizes that training configurations name for them."""
 
 _PUBLISHED = {
     "crosswords": "CrosswordsEnv",
@@ -279,6 +296,7 @@ plugin = PluginManifest(
         _served_wiki_game("MediaWiki-v0", "mediawiki", "a MediaWiki"),
         _served_wiki_game("Kiwix-v0", "kiwix", "a kiwix-serve"),
         *TEXTARENA,
+        *_OLDER,
     ),
     published={
         f"gem.envs.game_env.{module}:{name}": f"gem_envs_games.gem_llm:{name}"

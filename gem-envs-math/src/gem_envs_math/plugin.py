@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from gem.specs import DataSource, EnvSpec, PluginManifest
+from gem.specs import DataSource, EnvSpec, ObsoleteKwarg, PluginManifest
 
 __all__ = ["plugin"]
 
 _UNKNOWN = "as published there"
 _GRADED = ("math-verify>=0.9",)
 _DRAWN = ("pillow>=11.0",)
+_OBSOLETE = {
+    "dataset": ObsoleteKwarg(instead="data"),
+    "dataset_name": ObsoleteKwarg(instead="source.hub"),
+    "question_key": ObsoleteKwarg(instead="fields.question"),
+    "answer_key": ObsoleteKwarg(instead="fields.answer"),
+    "max_steps": ObsoleteKwarg(),  # an episode has one turn
+    "use_mp": ObsoleteKwarg(),
+    "verbose": ObsoleteKwarg(),
+}
+"""What the environments over data sets took in earlier releases."""
 
 
 def _dataset(id: str, source: DataSource, summary: str) -> EnvSpec:
@@ -21,6 +31,7 @@ def _dataset(id: str, source: DataSource, summary: str) -> EnvSpec:
         requires=_GRADED,
         source=f"{source.hub} on the Hugging Face Hub",
         licence=source.licence,
+        obsolete_kwargs=_OBSOLETE,
     )
 
 
@@ -34,6 +45,7 @@ def _numbers(id: str, source: DataSource, summary: str) -> EnvSpec:
         blocking=False,  # what may wait, loading the table, is done by the constructor
         source=f"{source.hub} on the Hugging Face Hub",
         licence=source.licence,
+        obsolete_kwargs=_OBSOLETE,
     )
 
 
@@ -136,6 +148,7 @@ _TRAINING = (
         requires=_GRADED,
         source="axon-rl/geometry3k on the Hugging Face Hub",
         licence=_UNKNOWN,
+        obsolete_kwargs={**_OBSOLETE, "image_key": ObsoleteKwarg(instead="fields.images")},
     ),
 )
 _EVALUATION = (

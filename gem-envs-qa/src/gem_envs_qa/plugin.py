@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from gem.specs import DataSource, EnvSpec, PluginManifest, PolicySpec
+from gem.specs import DataSource, EnvSpec, ObsoleteKwarg, PluginManifest, PolicySpec
 
 __all__ = ["plugin"]
 
 _UNKNOWN = "as published there"
 _LOGIC_LM = "https://github.com/teacherpeterpan/Logic-LLM/blob/main/data"
+_OBSOLETE = {
+    "dataset": ObsoleteKwarg(instead="data"),
+    "dataset_name": ObsoleteKwarg(instead="source.hub"),
+    "question_key": ObsoleteKwarg(instead="fields.question"),
+    "answer_key": ObsoleteKwarg(instead="fields.answer"),
+    "extract_boxed": ObsoleteKwarg(
+        instead="answer_form", values={"true": "boxed", "false": "answer"}
+    ),
+    "load_from_cache_file": ObsoleteKwarg(),
+    "max_steps": ObsoleteKwarg(),  # an episode has one turn
+    "use_mp": ObsoleteKwarg(),
+    "verbose": ObsoleteKwarg(),
+}
+"""What the environments over data sets took in earlier releases."""
 
 
 def _open(
@@ -35,6 +49,7 @@ def _spec(id: str, target: str, source: DataSource, summary: str, **kwargs: Any)
         blocking=False,  # what may wait, loading the table, is done by the constructor
         source=where,
         licence=source.licence,
+        obsolete_kwargs=_OBSOLETE,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gem.specs import EnvSpec, PluginManifest
+from gem.specs import EnvSpec, ObsoleteKwarg, PluginManifest
 from gem_envs_reasoning.listing import CATEGORIES
 
 __all__ = ["plugin"]
@@ -10,6 +10,12 @@ __all__ = ["plugin"]
 _REQUIRES = ("reasoning-gym==0.1.25",)
 _SOURCE = "generated from the seed by reasoning-gym 0.1.25"
 _LICENCE = "Apache-2.0; its NOTICE lists parts under MIT, acre is culled from code under GPL-3.0"
+_OBSOLETE = {
+    "size": ObsoleteKwarg(),  # questions are generated without end
+    "use_mp": ObsoleteKwarg(),
+    "verbose": ObsoleteKwarg(),
+}
+"""What these environments took in earlier releases."""
 
 _AS_THERE = {"answer_form": "boxed"}  # as its trainers' templates ask
 
@@ -25,6 +31,7 @@ plugin = PluginManifest(
             requires=_REQUIRES,
             source=_SOURCE,
             licence=_LICENCE,
+            obsolete_kwargs=_OBSOLETE,
         ),
         *(
             EnvSpec(
@@ -36,6 +43,7 @@ plugin = PluginManifest(
                 requires=_REQUIRES,
                 source=_SOURCE,
                 licence=_LICENCE,
+                obsolete_kwargs=_OBSOLETE,
             )
             for category, names in CATEGORIES.items()
             for name in names

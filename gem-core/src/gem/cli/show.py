@@ -61,6 +61,7 @@ def _stated(spec: EnvSpec) -> dict[str, Any]:
         "winnable": spec.winnable,
         "needs_luck": spec.needs_luck,
         "bound": spec.bound,
+        "replaced_by": spec.replaced_by,
     }
 
 
@@ -134,6 +135,7 @@ def _page(facts: dict[str, Any]) -> str:
 def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     rows = [
         ("task", facts["summary"]),
+        ("older id", f"use {facts['replaced_by']}" if facts["replaced_by"] else ""),
         ("turns", _turns(facts)),
         ("rewards", _rewards(facts)),
         ("tasks", _known(facts.get("num_tasks"))),

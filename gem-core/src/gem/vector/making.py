@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Any
 
 from gem.backends import build
+from gem.deprecation import warn_deprecated
 from gem.env import Env
 from gem.errors import BadArguments
 from gem.registry import EnvLike, WrapperLike, make, wants_compat
@@ -30,7 +32,7 @@ class EnvMaker:
 
 
 def make_vec(
-    ids: EnvLike | Sequence[EnvLike],
+    ids: EnvLike | Sequence[EnvLike] | None = None,
     *,
     num_envs: int | None = None,
     backend: str = "sync",
@@ -42,6 +44,7 @@ def make_vec(
     backend_options: Mapping[str, Any] | None = None,
     vec_kwargs: Sequence[Mapping[str, Any]] | None = None,
     async_mode: bool | None = None,
+    env_ids: EnvLike | Sequence[EnvLike] | None = None,
     **kwargs: Any,
 ) -> VectorEnv:
     """Build a vector of environments: one for each of `ids`, or `num_envs`, going round `ids`.
@@ -63,14 +66,18 @@ def make_vec(
     `compat` is that of `gem.make`, for every environment, as any other of its arguments.
 
     `vec_kwargs` are further arguments of each environment; a seed in the first is that of the run,
-    if there is no other. `async_mode` is an older way to say "thread", or "sync".
+    if there is no other. Older ways to say things: `env_ids` is `ids`, `async_mode` the backend
+    "thread" or "sync", and `env0_kwargs`, `env1_kwargs` and so on are entries of `vec_kwargs`.
 
     Raises BadArguments for a word that is not installed, and for what a backend cannot do; and
     what `gem.make` raises (with "process" a GemError that says it): then every environment made
     so far is closed.
     """
-    stack, wanted = tuple(wrappers), _each(ids, num_envs)
-    own = [dict(each) for each in vec_kwargs or [{}] * len(wanted)]
+    stack = tuple(wrappers)
+    wanted = _each(_one_of(ids, env_ids), num_envs)
+    if vec_kwargs is None:
+        vec_kwargs, kwargs = _numbered(kwargs, len(wanted))
+    own = [dict(each) for each in vec_kwargs]
     if len(own) != len(wanted):
         raise BadArguments(
             f"make_vec was given vec_kwargs for {len(own)} environments, and makes {len(wanted)}. "
@@ -96,6 +103,50 @@ def make_vec(
         step_timeout_s=step_timeout_s,
     )
     return vector
+
+
+def _one_of(
+    ids: EnvLike | Sequence[EnvLike] | None, env_ids: EnvLike | Sequence[EnvLike] | None
+) -> EnvLike | Sequence[EnvLike]:
+    """Return what was given, under either name. Raises BadArguments for none and for both."""
+    if ids is not None and env_ids is None:
+        return ids
+    if env_ids is not None and ids is None:
+        warn_deprecated("make_vec takes env_ids= as an older name.", instead="Write ids=.")
+        return env_ids
+    raise BadArguments(
+        f"make_vec was given ids={ids!r:.80} and env_ids={env_ids!r:.80}, two names for the same "
+        "thing. Give the ids of the environments once, as the first argument.",
+        subject="make_vec",
+    )
+
+
+_NUMBERED = re.compile(r"env(\d{1,9})_kwargs", re.ASCII)
+
+
+def _numbered(
+    kwargs: Mapping[str, Any], count: int
+) -> tuple[list[Mapping[str, Any]], dict[str, Any]]:
+    """Take `env0_kwargs` and its like out of `kwargs`, as the arguments of each environment."""
+    own: list[Mapping[str, Any]] = [{}] * count
+    left = {}
+    for name, value in kwargs.items():
+        match = _NUMBERED.fullmatch(name)
+        if match is None:
+            left[name] = value
+            continue
+        place = int(match[1])
+        if place >= count or not isinstance(value, Mapping):
+            raise BadArguments(
+                f"make_vec was given {name}={value!r:.80}, and makes {count} environments, counted "
+                "from 0. Give vec_kwargs=, a list with one dictionary for each.",
+                subject=name,
+            )
+        warn_deprecated(
+            f"make_vec takes {name}= as an older name.", instead="Write vec_kwargs=[{...}, ...]."
+        )
+        own[place] = value
+    return own, left
 
 
 def _with_switch(env: EnvLike, kwargs: Mapping[str, Any]) -> Mapping[str, Any]:

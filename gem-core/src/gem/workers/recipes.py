@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from gem import registry
 from gem.arguments import recorded, refuse_opaque
 from gem.errors import OpaqueError, TargetError
+from gem.obsolete import current_kwargs
 from gem.registry import EnvLike, WrapperLike
 from gem.specs import EnvSpec, WrapperRef
 from gem.targets import load_target
@@ -37,7 +38,9 @@ def recipe_of(
     what `gem.register` was given in this one, live or not, is there too.
     """
     spec = registry.resolve(env)
-    plain = recorded(kwargs or {})
+    # Here and not in the worker: the warning is for whoever asked, and points at their line.
+    kwargs = current_kwargs(kwargs or {}, spec.obsolete_kwargs, subject=spec.id)
+    plain = recorded(kwargs)
     refuse_opaque(plain, subject=spec.id)
     local = registry._local.get(spec.id)
     if not (is_inherited and local is not None and local.spec.target == spec.target):

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from gem.compat import Env, EnvWrapper
+from gem.compat import ActType, Env, EnvWrapper, ObsType
 
-__all__ = ["Env", "EnvWrapper"]
+__all__ = ["ActType", "Env", "EnvWrapper", "ObsType"]

@@ -1,0 +1,38 @@
+"""Every wrapper that is installed, by its id. Knows nothing about what they do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from gem.env import Env
+from gem.errors import UnknownWrapper
+from gem.registry import wants_compat, wrapper_spec, wrappers
+from gem.targets import load_target
+
+__all__ = ["WRAPPER_FACTORY"]
+
+
+class _Factory(Mapping[str, Callable[..., Env]]):
+    """What puts each wrapper on an environment, imported as it is asked for.
+
+    With GEM_COMPAT=1 it is the one that gem-llm had.
+    """
+
+    def __getitem__(self, wrapper_id: str) -> Callable[..., Env]:
+        try:
+            found = wrapper_spec(wrapper_id)
+        except UnknownWrapper as error:
+            raise KeyError(wrapper_id) from error
+        published = found.compat_target if wants_compat(None, wrapper_id) else None
+        wrap: Callable[..., Env] = load_target(published or found.target)
+        return wrap
+
+    def __iter__(self) -> Iterator[str]:
+        return (found.id for found in wrappers())
+
+    def __len__(self) -> int:
+        return len(wrappers())
+
+
+WRAPPER_FACTORY: Mapping[str, Callable[..., Env]] = _Factory()
+"""`WRAPPER_FACTORY["concat"](env)`, as in gem-llm; `gem.make(..., wrappers=["concat"])` here."""
