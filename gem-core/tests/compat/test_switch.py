@@ -202,9 +202,11 @@ def test_the_variable_is_for_ids_of_packs_alone(
 def test_the_variable_holds_for_vectors_and_wrapper_functions(
     monkeypatch: pytest.MonkeyPatch, fake_pack: Any
 ) -> None:
-    from gem.compat import get_wrapper_fns
+    from gem.compat import WRAPPER_FACTORY, get_wrapper_fns
 
     monkeypatch.setenv("GEM_COMPAT", "1")
+    tracked = WRAPPER_FACTORY["episode_tracking"](gem.make("fake:Game"))
+    assert "step_counter" in tracked.reset()[1]
     with gem.make_vec(
         ["fake:Game"] * 2, wrappers=get_wrapper_fns("episode_tracking,concat")
     ) as vec:

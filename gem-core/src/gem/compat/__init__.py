@@ -13,12 +13,15 @@ from collections.abc import Callable
 from typing import Any
 
 from gem.arguments import parameters
+from gem.content import Action as ActType
+from gem.content import Observation as ObsType
 from gem.env import Env
 from gem.registry import wants_compat, wrapper_spec
 from gem.targets import load_target
 from gem.wrapper import Wrapper
+from gem.wrappers.factory import WRAPPER_FACTORY
 
-__all__ = ["Env", "EnvWrapper", "get_wrapper_fns"]
+__all__ = ["WRAPPER_FACTORY", "ActType", "Env", "EnvWrapper", "ObsType", "get_wrapper_fns"]
 
 EnvWrapper = Wrapper
 """`gem.Wrapper` under its older name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from gem.errors import UnknownEnv
-from gem.registry import list_envs, make, register, spec
+from gem.registry import list_envs, make, print_envs, register, spec
 from gem.specs import EnvSpec
 from gem.vector import make_vec
 
@@ -29,9 +29,3 @@ class _Registry(Mapping[str, EnvSpec]):
 
 
 ENV_REGISTRY: Mapping[str, EnvSpec] = _Registry()
-
-
-def print_envs() -> None:
-    """Print the id of every environment, one a line."""
-    for env_id in ENV_REGISTRY:
-        print(env_id)  # noqa: T201 - what it is for

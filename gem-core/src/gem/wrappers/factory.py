@@ -6,21 +6,25 @@ from collections.abc import Callable, Iterator, Mapping
 
 from gem.env import Env
 from gem.errors import UnknownWrapper
-from gem.registry import wrapper_spec, wrappers
+from gem.registry import wants_compat, wrapper_spec, wrappers
 from gem.targets import load_target
 
 __all__ = ["WRAPPER_FACTORY"]
 
 
 class _Factory(Mapping[str, Callable[..., Env]]):
-    """What puts each wrapper on an environment, imported as it is asked for."""
+    """What puts each wrapper on an environment, imported as it is asked for.
+
+    With GEM_COMPAT=1 it is the one that gem-llm had.
+    """
 
     def __getitem__(self, wrapper_id: str) -> Callable[..., Env]:
         try:
             found = wrapper_spec(wrapper_id)
         except UnknownWrapper as error:
             raise KeyError(wrapper_id) from error
-        wrap: Callable[..., Env] = load_target(found.target)
+        published = found.compat_target if wants_compat(None, wrapper_id) else None
+        wrap: Callable[..., Env] = load_target(published or found.target)
         return wrap
 
     def __iter__(self) -> Iterator[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from gem.compat import Env, EnvWrapper
-from gem.content import Action as ActType
-from gem.content import Observation as ObsType
+from gem.compat import ActType, Env, EnvWrapper, ObsType
 
 __all__ = ["ActType", "Env", "EnvWrapper", "ObsType"]

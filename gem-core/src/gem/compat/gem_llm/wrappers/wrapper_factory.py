@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gem.compat import get_wrapper_fns
-from gem.wrappers.factory import WRAPPER_FACTORY
+from gem.compat import WRAPPER_FACTORY, get_wrapper_fns
 
 __all__ = ["WRAPPER_FACTORY", "get_wrapper_fns"]
