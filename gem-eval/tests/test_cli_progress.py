@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -116,3 +117,17 @@ def test_ctrl_c_shows_what_is_there_and_says_how_to_go_on(terminal: Terminal, ba
     assert last.endswith(
         " of 10000 episodes are kept in run. Go on with: gem-env eval --resume run\n"
     )
+
+
+def test_a_server_that_is_waited_for_is_said(terminal: Terminal, server: Any, answers: Any) -> None:
+    server.answers = [*[answers.Answer(503, b"loading")] * 5, answers.chat(r"\boxed{8}")]
+    policy = f"openai:m@{server.url}"
+
+    done = terminal(
+        *("eval", "tiny:Guess", "--policy", policy, "--episodes", "5", "--max-turns", "1"),
+        *("--wait-for-server", "60", "--out", "run"),
+    )
+
+    assert done.status == 0
+    assert re.search(rf"0/5 episodes  waiting \d of 60 s for {re.escape(server.url)}", done.err)
+    assert "5/5 episodes" in done.err

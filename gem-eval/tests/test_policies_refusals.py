@@ -105,7 +105,10 @@ def test_any_other_text_is_a_wrong_request(text: str) -> None:
         (502, "", "away"),
         (503, "", "away"),
         (504, "", "away"),
-        (302, "", "request"),
+        (302, "", "for_good"),
+        (405, "", "for_good"),
+        (400, "model_not_found", "for_good"),
+        (400, "invalid_value", "request"),
     ],
 )
 def test_a_status_says_whether_to_ask_again(status: int, code: str, kind: str) -> None:

@@ -160,6 +160,29 @@ def test_a_quota_that_ends_in_the_middle_stops_the_run_and_burns_nothing(
     assert (summary.episodes, summary.errors) == (TOTAL, 0)
 
 
+def test_an_option_that_every_request_has_stops_the_run(
+    server: Any, answers: Any, tmp_path: Path
+) -> None:
+    good, wrong = answers.chat(r"\boxed{8}"), answers.Answer(400, b"unknown option 'top_q'")
+    server.answers = [good, wrong]
+
+    with pytest.raises(RunStopped, match=r"unknown option 'top_q'.*So it was 5 times in a row"):
+        gem_eval.evaluate(**settings(server.url, tmp_path / "run"))
+
+    assert fingerprints(tmp_path / "run") == {}
+
+
+def test_requests_that_are_refused_for_what_is_in_them_are_errors(
+    server: Any, answers: Any, tmp_path: Path
+) -> None:
+    texts = [f"image {number} is broken".encode() for number in range(TOTAL)]
+    server.answers = [answers.chat(""), *(answers.Answer(400, text) for text in texts)]
+
+    found = gem_eval.evaluate(**settings(server.url, tmp_path / "run", concurrency=1))
+
+    assert (found.summary.episodes, found.summary.errors) == (TOTAL, TOTAL)
+
+
 def test_refusals_that_others_follow_are_errors_of_their_episodes(
     server: Any, answers: Any, tmp_path: Path
 ) -> None:

@@ -7,7 +7,8 @@ GemError
     │   └── RunStopped      a failure in the middle of a run; what had finished is safe
     └── PolicyError         a policy that cannot answer: an error on the episode, not a wrong answer
         ├── ServerAwayError     its server is away, and did not come back in the time it was given
-        └── ServerRefusalError  its server answers no request: the key, the model, the quota
+        ├── ServerRefusalError  its server answers no request: the key, the model, the quota
+        └── RequestRefusedError its server refuses this request: an option, or what is in it
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from gem.errors import GemError
 __all__ = [
     "EvalError",
     "PolicyError",
+    "RequestRefusedError",
     "RunFolderError",
     "RunStopped",
     "ServerAwayError",
@@ -59,3 +61,7 @@ class ServerAwayError(PolicyError):
 
 class ServerRefusalError(PolicyError):
     """A policy's server refuses whatever it is asked: the key, the model, the quota."""
+
+
+class RequestRefusedError(PolicyError):
+    """A policy's server refuses a request: for an option that all have, or for what is in it."""

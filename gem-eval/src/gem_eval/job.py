@@ -22,6 +22,7 @@ from gem.registry import WrapperLike
 from gem.rollouts import Rollout, rollout
 from gem_eval.errors import (
     PolicyError,
+    RequestRefusedError,
     RunFolderError,
     RunStopped,
     ServerAwayError,
@@ -203,18 +204,23 @@ class Job:
     ) -> None:
         missing = self._missing(policy)
         episodes = _rollout(self.settings, self._live, policy, missing, self.stats)
-        refused: list[Episode] = []  # in a row: not kept unless the server answers again
+        refused: list[Episode] = []  # alike, in a row: not kept unless another one follows
+        last: str | None = None
         async with aclosing(episodes):
             async for episode in episodes:
                 if _ended_by(episode, ServerAwayError):
                     raise PolicyError(_told(episode))
-                if _ended_by(episode, ServerRefusalError):
-                    refused.append(episode)
-                    if len(refused) < self.settings.max_refusals:
-                        continue
+                refusal = _refusal(episode)
+                if refusal != last:
+                    self._keep(refused, on_episode)
+                    refused.clear()
+                last = refusal
+                if refusal is None:
+                    self._keep([episode], on_episode)
+                    continue
+                refused.append(episode)
+                if len(refused) == self.settings.max_refusals:
                     raise PolicyError(f"{_told(episode)} So it was {len(refused)} times in a row.")
-                self._keep([*refused, episode], on_episode)
-                refused.clear()
         self._keep(refused, on_episode)
 
     async def _probe(self) -> None:
@@ -345,6 +351,17 @@ def _ended_by(episode: Episode, kind: type[PolicyError]) -> bool:
     """Say whether this error ended the episode: its record has the error's class and text."""
     told = f"{kind.__module__}.{kind.__qualname__}: "
     return episode.stop_reason == "policy_error" and (episode.error or "").startswith(told)
+
+
+def _refusal(episode: Episode) -> str | None:
+    """Return what is alike in episodes that the same refusal ended; None for any other end.
+
+    Refusals for good may differ in their text, by the number of the request. A request may be
+    refused for what is in it: only the same words, again and again, are about all requests.
+    """
+    if _ended_by(episode, ServerRefusalError):
+        return ServerRefusalError.__name__
+    return episode.error if _ended_by(episode, RequestRefusedError) else None
 
 
 def _told(episode: Episode) -> str:

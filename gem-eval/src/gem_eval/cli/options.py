@@ -130,7 +130,7 @@ def _add_how(parser: argparse.ArgumentParser) -> None:
         "--max-refusals",
         type=int,
         metavar="K",
-        help="stop when a server refuses for good (its key, model or quota) so often in a row (5)",
+        help="stop when a server refuses alike so often in a row: key, model, quota, option (5)",
     )
 
 

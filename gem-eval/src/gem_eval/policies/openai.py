@@ -20,7 +20,7 @@ import httpx  # heavy: 0.1 s
 from gem.conversation import Reply, Request
 from gem.errors import BadArguments, ModelLengthError
 from gem.seeding import stream
-from gem_eval.errors import PolicyError, ServerRefusalError
+from gem_eval.errors import PolicyError, RequestRefusedError, ServerRefusalError
 from gem_eval.policies.chat_api import MalformedReplyError, read_reply, request_body, request_path
 from gem_eval.policies.outage import Outage
 from gem_eval.policies.refusals import context_length, refusal
@@ -260,7 +260,7 @@ class OpenAIPolicy:
             return _AwayError(text, retry_after_s(answer.headers.get("retry-after")))
         if kind == "busy":
             return _PassingError(text, retry_after_s(answer.headers.get("retry-after")))
-        return PolicyError(f"{text}. {_advice(answer.status)}")
+        return RequestRefusedError(f"{text}. {_advice(answer.status)}")
 
     async def _look(self) -> str | None:
         """Say why nobody answers; None where somebody does. Raises ServerRefusalError."""

@@ -37,8 +37,16 @@ _TOO_LONG_TEXTS: tuple[tuple[str, ...], ...] = (
     ("contextwindowexceedederror",),  # LiteLLM
 )
 _LENGTH = re.compile(r"maximum context length (?:is|of) (\d{1,12})", re.IGNORECASE)
-_FOR_GOOD_STATUSES = frozenset({401, 402, 403, 404})
-_NO_QUOTA = frozenset({"insufficient_quota", "billing_hard_limit_reached", "insufficient_balance"})
+_FOR_GOOD_STATUSES = frozenset({401, 402, 403, 404, 405, 410})
+_FOR_GOOD_CODES = frozenset(
+    {
+        "billing_hard_limit_reached",
+        "insufficient_balance",
+        "insufficient_quota",
+        "invalid_api_key",
+        "model_not_found",
+    }
+)
 _AWAY_STATUSES = frozenset({502, 503, 504})
 
 
@@ -53,7 +61,9 @@ def refusal(status: int, text: str) -> Refusal:
     codes = _codes(text)
     if status in _TOO_LONG_STATUSES and (codes & _TOO_LONG_CODES or _says_too_long(text)):
         return "model_length"
-    if status in _FOR_GOOD_STATUSES or (status == 429 and codes & _NO_QUOTA):
+    is_redirect = 300 <= status < 400  # which is not followed: the key is for this address
+    has_code = 400 <= status < 500 and bool(codes & _FOR_GOOD_CODES)
+    if status in _FOR_GOOD_STATUSES or is_redirect or has_code:
         return "for_good"
     if status in _AWAY_STATUSES:
         return "away"
