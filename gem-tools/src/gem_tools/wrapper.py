@@ -90,8 +90,14 @@ class Tools(Wrapper):
         Whoever is given schemas tells the model how to call, in a format of his.
         """
         if not self._is_told_elsewhere:
-            return self.env.tools
+            return tuple(self.env.tools)
         return (*self.env.tools, *(tool.schema() for tool in self._tools.values()))
+
+    @property
+    def callable_tools(self) -> tuple[Mapping[str, Any], ...]:
+        """The schemas of all tools, whatever the format: calls beside the text count in each."""
+        inner = getattr(self.env, "callable_tools", self.env.tools)
+        return (*inner, *(tool.schema() for tool in self._tools.values()))
 
     @property
     def max_turns(self) -> int | None:  # type: ignore[override]
