@@ -85,7 +85,7 @@ class Newcomer:
         done = subprocess.run(
             ["bash", "-ec", command],
             cwd=folder,
-            env={**kept, "HOME": str(self.home), **variables},
+            env={**kept, "HOME": str(self.home), "PIP_PROGRESS_BAR": "off", **variables},
             input=typed,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
