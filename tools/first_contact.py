@@ -17,15 +17,16 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
 FENCE = re.compile(r"^```(sh|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -220,6 +221,94 @@ def names(newcomer: Newcomer) -> None:
     says("show rg:chain_sum", "Observation (seed 0)", status=0, never="cannot be shown")
 
 
+GAME = "game:GuessTheNumber-v0-hard"
+
+
+def installed(newcomer: Newcomer, name: str) -> Path:
+    """Return a fresh clone in which core, the games and the evaluation are installed."""
+    clone = newcomer.clone(name)
+    folders = "./gem-core ./gem-envs-games ./gem-eval"
+    newcomer.run(f"python3 -m venv .venv && .venv/bin/pip install --quiet {folders}", clone)
+    return clone
+
+
+@check
+def server(newcomer: Newcomer) -> None:
+    """Evaluate against a server that dies and comes back, and one whose context is small."""
+    clone = installed(newcomer, "server")
+    asked = f".venv/bin/gem-env eval {GAME} --policy openai:MODEL@http://127.0.0.1:8000/v1"
+    asked += " --concurrency 4 --seed 0"
+
+    def comes_back() -> None:
+        with served_model(delay_s=0.05):
+            time.sleep(1.5)
+        time.sleep(2)
+        with served_model():
+            is_over.wait(120)
+
+    is_over = threading.Event()
+    away = threading.Thread(target=comes_back)
+    away.start()
+    time.sleep(0.2)
+    done = newcomer.run(f"{asked} --episodes 60 --out runs/back", clone)
+    is_over.set()
+    away.join()
+    newcomer.expect("the run waits for it and goes on", holds=done.status == 0)
+    expect_each_once(newcomer, clone / "runs/back", 60)
+
+    with served_model(delay_s=0.05, most=40):
+        done = newcomer.run(
+            f"{asked} --episodes 60 --wait-for-server 1 --out runs/gone || true", clone
+        )
+    newcomer.expect("a run whose server stays away stops", holds="--resume runs/gone" in done.text)
+    with served_model():
+        newcomer.run(".venv/bin/gem-env eval --resume runs/gone", clone)
+    expect_each_once(newcomer, clone / "runs/gone", 60)
+
+    with served_model(context=900):
+        newcomer.run(f"{asked} --episodes 8 --out runs/long", clone)
+    episodes = logged(clone / "runs/long")
+    reasons = [(each["stop_reason"], each["success"], each["error"]) for each in episodes]
+    newcomer.expect(
+        "a prompt over the context is a failure to solve, and no error",
+        holds=("model_length", False, None) in reasons,
+    )
+    done = newcomer.run(f"{asked} --episodes 8 --out runs/absent || true", clone)
+    newcomer.expect("a server that is not there costs no episode", holds="8000" in done.text)
+    newcomer.expect("its log is empty", holds=logged(clone / "runs/absent") == [])
+
+
+@check
+def options(newcomer: Newcomer) -> None:
+    """Give five wrong forms of options: each is one line and status 2."""
+    clone = installed(newcomer, "options")
+    for wrong in (
+        "--policy-kwargs '{\"temperature\": 0'",
+        "--policy-kwargs '[1]'",
+        "--policy-kwargs '{\"temperature\": 0}' --policy solver",
+        "--policy nobody",
+        '--env-kwargs \'{"max_turns": "5"}\'',
+    ):
+        done = newcomer.run(f".venv/bin/gem-env eval {GAME} --policy random {wrong}", clone)
+        newcomer.expect(
+            "it is one line and status 2",
+            holds=done.status == 2 and len(done.text.splitlines()) == 1,
+        )
+
+
+def logged(run: Path) -> list[dict[str, Any]]:
+    """Return the lines of a run's log."""
+    path = run / "episodes.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return [json.loads(line) for line in lines]
+
+
+def expect_each_once(newcomer: Newcomer, run: Path, planned: int) -> None:
+    """Expect every planned episode to be in the log once without an error."""
+    well = [each["episode_index"] for each in logged(run) if each["error"] is None]
+    newcomer.expect(f"all {planned} are done, none twice", holds=sorted(well) == [*range(planned)])
+
+
 def expect_no_look_up(newcomer: Newcomer, log: str) -> None:
     """Expect that no index was asked for a distribution of ours."""
     asked = sorted(set(LOOK_UP.findall(log)))
@@ -237,15 +326,30 @@ class _Model(BaseHTTPRequestHandler):
     """A model that always guesses 25, behind the OpenAI API."""
 
     protocol_version = "HTTP/1.1"
+    delay_s = 0.0
+    context = 10**9  # characters of a request that it reads
+    left = 10**9  # requests that it answers before it goes away
 
     def do_POST(self) -> None:
         """Answer a request for a completion."""
-        self.rfile.read(int(self.headers["Content-Length"]))
-        message = {"role": "assistant", "content": r"\boxed{25}"}
-        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
-        body = json.dumps({"model": "MODEL", "choices": [choice], "usage": usage}).encode()
-        self.send_response(200)
+        asked = self.rfile.read(int(self.headers["Content-Length"]))
+        time.sleep(self.delay_s)
+        type(self).left -= 1
+        if self.left < 0:
+            self.close_connection = True
+            self.connection.close()
+        elif len(asked) > self.context:
+            error = {"code": "context_length_exceeded", "message": "The prompt is too long."}
+            self._send(400, {"error": error})
+        else:
+            message = {"role": "assistant", "content": r"\boxed{25}"}
+            usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+            choice = {"index": 0, "message": message, "finish_reason": "stop"}
+            self._send(200, {"model": "MODEL", "choices": [choice], "usage": usage})
+
+    def _send(self, status: int, answer: dict[str, Any]) -> None:
+        body = json.dumps(answer).encode()
+        self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -255,16 +359,41 @@ class _Model(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+class _Server(ThreadingHTTPServer):
+    """A server that takes its connections with it when it goes."""
+
+    daemon_threads = True
+
+    def __init__(self, model: type[_Model]) -> None:
+        self.connections: list[socket.socket] = []
+        super().__init__(("127.0.0.1", 8000), model)
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        """Take a connection and remember it."""
+        connection, address = super().get_request()
+        self.connections.append(connection)
+        return connection, address
+
+    def handle_error(self, *_: object) -> None:
+        """Say nothing of a client that has left, or of a connection that was cut."""
+
+
 @contextmanager
-def served_model() -> Iterator[None]:
-    """Serve the model where the README has it."""
-    server = ThreadingHTTPServer(("127.0.0.1", 8000), _Model)
+def served_model(
+    *, delay_s: float = 0.0, context: int = 10**9, most: int = 10**9
+) -> Iterator[None]:
+    """Serve the model where the README has it, up to its `most` answers."""
+    model = type("Model", (_Model,), {"delay_s": delay_s, "context": context, "left": most})
+    server = _Server(model)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield
     finally:
         server.shutdown()
         server.server_close()
+        for connection in server.connections:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
 
 def main() -> int:
