@@ -240,16 +240,16 @@ def server(newcomer: Newcomer) -> None:
     asked += " --concurrency 4 --seed 0"
 
     def comes_back() -> None:
-        with served_model(delay_s=0.05):
-            time.sleep(1.5)
-        time.sleep(2)
+        with served_model(delay_s=0.05, most=60) as model:
+            while model.left > 0 and not is_over.wait(0.05):
+                pass
+        time.sleep(3)
         with served_model():
             is_over.wait(120)
 
     is_over = threading.Event()
     away = threading.Thread(target=comes_back)
     away.start()
-    time.sleep(0.2)
     done = newcomer.run(f"{asked} --episodes 60 --out runs/back", clone)
     is_over.set()
     away.join()
@@ -381,13 +381,15 @@ class _Server(ThreadingHTTPServer):
 @contextmanager
 def served_model(
     *, delay_s: float = 0.0, context: int = 10**9, most: int = 10**9
-) -> Iterator[None]:
+) -> Iterator[type[_Model]]:
     """Serve the model where the README has it, up to its `most` answers."""
-    model = type("Model", (_Model,), {"delay_s": delay_s, "context": context, "left": most})
+    model: type[_Model] = type(
+        "Model", (_Model,), {"delay_s": delay_s, "context": context, "left": most}
+    )
     server = _Server(model)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        yield
+        yield model
     finally:
         server.shutdown()
         server.server_close()
