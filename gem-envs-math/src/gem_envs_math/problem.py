@@ -64,9 +64,7 @@ class MathProblem(Env):
                 "-1 and 0, so that an answer that cannot be read never pays.",
                 subject=type(self).__name__,
             )
-        check_requirements(
-            REQUIRES[grader], subject=f"The grader {grader!r}", of="gem-envs-math"
-        )
+        check_requirements(REQUIRES[grader], subject=f"The grader {grader!r}", of="gem-envs-math")
         self.grader: Grader = grader
         self.format_error_reward = format_error_reward
         self.reward_range = (format_error_reward, 1.0)
