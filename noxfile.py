@@ -53,6 +53,13 @@ CHECKOUTS = {"rl2", "roll"}
 """The frameworks that come as a checkout: their contract runs where it is told a folder."""
 ADAPTERS = [f"--ignore=gem-integrations/src/gem_integrations/{name}.py" for name in CONTRACTS]
 """What pytest leaves out where it imports sources: these need the frameworks that they are for."""
+CARRIERS = [
+    "trl",  # it needs torch, and is not imported
+    "mistral-common; python_version >= '3.11'",  # it needs an older numpy, and not for this
+    "pycountry",
+    "pydantic-extra-types",
+]
+"""Packages that carry chat templates, or that these import."""
 QUICKSTART = """
     gem-env eval game:GuessTheNumber-v0-hard game:Mastermind-v0-hard math:Arithmetic-v0
     --policy solver --policy random --episodes 200 --seed 0
@@ -71,7 +78,7 @@ def quickstart(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Hold gem-core's own tests to full coverage, then run all others and docstring examples."""
     install_checkout(session, "test", "templates", "servers")
-    session.install(CONSTRAINTS, "--no-deps", "trl")  # it needs torch, and is not imported
+    session.install(CONSTRAINTS, "--no-deps", *CARRIERS)
     core, *others = TESTS
     session.run("coverage", "run", "-m", "pytest", "--quiet", core)
     session.run("coverage", "report")

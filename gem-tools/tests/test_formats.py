@@ -85,7 +85,7 @@ def test_a_parser_that_is_named_is_part_of_the_record_and_a_live_one_is_not() ->
         ("no.where:parser", TargetError, "cannot be imported"),
         (f"{__name__}:NoParser", BadArguments, "NoParser is no parser"),
         (f"{__name__}:pytestmark_", TargetError, "cannot be imported"),
-        ("xml", BadArguments, "There are: openai, hermes, tags, fences, pythonic, and any"),
+        ("xml", BadArguments, "There are: openai, tags, fences, hermes, .*, pythonic, and any"),
         (3, BadArguments, "format=3"),
     ],
 )

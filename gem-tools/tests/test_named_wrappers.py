@@ -49,9 +49,14 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.mark.usefixtures("_bwrap")
 @pytest.mark.parametrize(
-    "text", ["I count. <python>print(6 * 7)</python>", "I count.\n```python\nprint(6 * 7)\n```\n"]
+    "text",
+    [
+        "I count. <python>print(6 * 7)</python>",
+        "I count.\n```python\nprint(6 * 7)\n```\n",
+        '<tool_call>{"name": "python", "arguments": {"code": "print(6 * 7)"}}</tool_call>',
+    ],
 )
-def test_python_is_run_from_tags_and_from_fences(text: str) -> None:
+def test_python_is_run_from_tags_from_fences_and_from_json(text: str) -> None:
     step = begun("python_tool").step(text)
 
     assert step.observation == "<tool_response>\n42\n</tool_response>"

@@ -499,7 +499,7 @@ def test_limits_leave_room_for_calls() -> None:
     ("tools", "options", "why"),
     [
         ({"id": "search"}, {}, "which is one tool. Give a list of tools."),
-        ([add], {"format": "xml"}, "format='xml'. There are: openai, hermes, tags, fences, py"),
+        ([add], {"format": "xml"}, "format='xml'. There are: openai, tags, fences, hermes, "),
     ],
 )
 def test_a_stack_that_is_built_by_hand_is_checked_alike(tools: Any, options: Any, why: str) -> None:

@@ -44,6 +44,7 @@ def test_an_escaped_surrogate_is_replaced_in_names_and_values() -> None:
     [
         ("", "json", "it is not JSON: Expecting value at line 1, column 1"),
         ('{"name": "a",}', "json", "it is not JSON"),
+        ("{} and so on", "json", "it is not JSON alone: more follows its character 2"),
         ("[" * 100_000, "json", "it is nested too deep"),
         ("[" * 70 + "]" * 70, "json", "it is nested too deep"),
         ('{"a": NaN}', "json", "NaN is not JSON"),

@@ -29,6 +29,7 @@ def test_a_text_is_not_searched() -> None:
     ("arguments", "kind", "reason"),
     [
         ({"$malformed": "{"}, "json", "The arguments of add are not a JSON object."),
+        ({"$malformed": "", "$reason": "It is torn."}, "json", "It is torn."),
         ({"a": {1}}, "shape", "it holds a set, which JSON does not have."),
         ({"a": {1: 2}}, "shape", "a key in it is no text."),
         ({"a": 1 << 2000}, "shape", "a number in it is too long."),

@@ -263,7 +263,8 @@ def test_a_space_that_a_template_puts_before_what_was_said_is_no_rewrite(
     ids, messages = play(codec, [HELLO], turns, ending=[tokenizer.eos_token_id])
 
     assert ids is not None
-    written = shown(tokenizer, messages).replace(" </s>", "</s>")
+    spoken = [Message(each.role, each.text.strip()) for each in messages]
+    written = shown(tokenizer, spoken).replace(" </s>", "</s>")
     as_said = written.replace(" One.", f"{space}One.").replace(" Three", f"{space}Three")
     assert tokenizer.decode(ids) == as_said
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, Union, get_args
 
 from gem.errors import BadArguments
-from gem.parsing import AnyOf, Fences, Hermes, OpenAI, Parser, Pythonic, Tags
+from gem.parsing import FAMILIES, AnyOf, Fences, Hermes, OpenAI, Parser, Tags
 from gem.targets import load_target
 from gem.tools import Tool
 
-__all__ = ["Format", "parser_for", "tags_or_fences"]
+__all__ = ["Format", "fences_tags_or_json", "parser_for", "tags_or_json"]
 
-Word = Literal["openai", "hermes", "tags", "fences", "pythonic"]
+Word = Literal["openai", "tags", "fences", "hermes", "mistral", "glm", "qwen", "llama", "pythonic"]
 Format = Union[Word, str, Parser]
 """One of the words, a parser, or the `module:attribute` of one or of what makes one.
 
@@ -28,10 +28,8 @@ def parser_for(format: Format, tools: Iterable[Tool]) -> Parser:  # noqa: A002 -
         return Tags({tool.name: _only_argument(tool, format) for tool in tools})
     if format == "fences":
         return Fences({tool.name: _only_argument(tool, format) for tool in tools})
-    if format == "hermes":
-        return Hermes()
-    if format == "pythonic":
-        return Pythonic()
+    if format in FAMILIES:
+        return FAMILIES[format]([tool.schema() for tool in tools])
     if format == "openai":
         return OpenAI()
     if ":" in format:
@@ -43,13 +41,21 @@ def parser_for(format: Format, tools: Iterable[Tool]) -> Parser:  # noqa: A002 -
     )
 
 
-def tags_or_fences(tools: Iterable[Tool]) -> Parser:
-    """Return a parser of calls as tags and as fences: `<python>...</python>`, ```` ```python ````.
+def tags_or_json(tools: Iterable[Tool]) -> Parser:
+    """Return a parser of calls as tags and as Hermes' JSON: `<search>...</search>`, `<tool_call>`.
 
     Raises BadArguments where a tool takes more than one text.
     """
-    arguments = {tool.name: _only_argument(tool, "tags") for tool in tools}
-    return AnyOf(Tags(arguments), Fences(arguments))
+    return AnyOf(parser_for("tags", tools), Hermes())
+
+
+def fences_tags_or_json(tools: Iterable[Tool]) -> Parser:
+    """Return a parser of calls as `tags_or_json` has them, and as fences: ```` ```python ````.
+
+    Raises BadArguments where a tool takes more than one text.
+    """
+    tools = tuple(tools)
+    return AnyOf(parser_for("fences", tools), tags_or_json(tools))
 
 
 def _named(target: str, tools: tuple[Tool, ...]) -> Parser:

@@ -26,8 +26,10 @@ def python_tool(
     options: Mapping[str, Any] | None = None,
     program_timeout_s: float | None = None,
 ) -> Tools:
-    """Let a policy run Python: `<python>...</python>`, or a block fenced as `python`.
+    """Let a policy run Python.
 
+    A call is one beside the text, as a server or `gem.tokens` reads it where the chat template
+    has tools, `<tool_call>` with JSON, `<python>...</python>`, or a block fenced as `python`.
     `stateful`, `backend`, `options` and `program_timeout_s` are those of the tool, all others
     those of `tools`. Raises SandboxUnavailable where this machine has no such sandbox.
     """
@@ -40,7 +42,7 @@ def python_tool(
     return Tools(
         env,
         [{"id": "python", **given(python)}],
-        format="gem_tools.formats:tags_or_fences",
+        format="gem_tools.formats:fences_tags_or_json",
         max_tool_uses=max_tool_uses,
         tool_reward=tool_reward,
         tool_success_reward=tool_success_reward,

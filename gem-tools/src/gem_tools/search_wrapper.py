@@ -23,8 +23,10 @@ def search_tool(
     timeout_s: float | None = None,
     result_tag: str = "tool_response",
 ) -> Tools:
-    """Let a policy search with `<search>...</search>`.
+    """Let a policy search.
 
+    A call is one beside the text, as a server or `gem.tokens` reads it where the chat template
+    has tools, `<tool_call>` with JSON, or `<search>...</search>`.
     `index` is a folder that `gem-env build-search` wrote, `url` the address of a `/retrieve`
     server; one of them is needed. Each answer has `k` documents. All others are those of `tools`.
     Raises BadArguments and SearchError.
@@ -39,7 +41,7 @@ def search_tool(
     return Tools(
         env,
         [{"id": "search", **given({"index": index or url, "k": k})}],
-        format="tags",
+        format="gem_tools.formats:tags_or_json",
         max_tool_uses=max_tool_uses,
         tool_reward=tool_reward,
         tool_success_reward=tool_success_reward,

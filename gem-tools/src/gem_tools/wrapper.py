@@ -38,9 +38,10 @@ _numbers = itertools.count()
 class Tools(Wrapper):
     """Let a policy call tools. An action with a call is answered here, and goes no further.
 
-    `format` says how calls are written: "openai" (beside the text), "hermes", "tags", "fences" or
-    "pythonic", or it is a `gem.parsing.Parser`, or the `module:attribute` of one. Calls that come
-    beside the text count in every format. The calls of one action run at once, and their results
+    `format` says how calls are written: "openai" (beside the text), "tags", "fences", a word of
+    `gem.parsing.FAMILIES`, or it is a `gem.parsing.Parser`, or the `module:attribute` of one. Calls
+    that come beside the text count in every format, and `gem.tokens` reads them there as the chat
+    template asks for them. The calls of one action run at once, and their results
     come back in its order: as messages of the role "tool", or, for calls within the text, as one
     text, each in `<result_tag>`. A call that cannot be read, names no tool or fails has a result
     as well, which says why. A tool that is pure is not asked the same twice.

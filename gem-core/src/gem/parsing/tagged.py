@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ _OPENER = re.compile(rf"{THINKING}|<tool_call>")
 _END = re.compile(r"</tool_call>")
 
 
-class Tagged:
+class Tagged(ABC):
     """Read each `<tool_call>...</tool_call>`; `call` says what it holds.
 
     `tools` are the schemas of the tools there are: they say which arguments are strings.
@@ -32,9 +33,9 @@ class Tagged:
     def parse(self, action: str) -> Parsed:
         return parsed(action, self._found(Cursor(action)))
 
+    @abstractmethod
     def call(self, id: str, content: str, span: Span) -> Found:
         """Read what stands between the tags."""
-        raise NotImplementedError
 
     def value(self, tool: str, argument: str, text: str) -> Any:
         """Return an argument of a tool as its schema has it."""

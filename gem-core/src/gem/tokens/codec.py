@@ -332,13 +332,15 @@ def _find(shown: str, said: str, at: int, lead: str | None) -> int | None:
     """
     for wanted in (said, said.strip()):
         if lead is None:
-            found = shown.find(wanted, at)
-            if found >= 0:
-                return found + len(wanted)
-            continue
-        for before in ("", lead):  # what was said may begin with the same space
-            if shown.startswith(before + wanted, at):
-                return at + len(before + wanted)
+            begin = shown.find(wanted, at)
+        elif shown.startswith(wanted, at):  # what was said may begin with the same space
+            begin = at
+        elif shown.startswith(lead + wanted, at):
+            begin = at + len(lead)
+        else:
+            begin = -1
+        if begin >= 0:
+            return begin + len(wanted)
     return None
 
 
