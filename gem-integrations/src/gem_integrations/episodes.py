@@ -31,7 +31,8 @@ class EnvOptions(BaseModel):
     `env_kwargs` and `wrappers` are those of `gem.make`. `system_prompt` opens every episode.
     `max_turns` ends an episode as truncated, `max_turn_tokens` cuts an answer.
     `template_options` go to the chat template (`{"enable_thinking": False}`), and `on_rewrite` is
-    the codec's: "refuse", or "keep" for templates that drop earlier reasoning.
+    the codec's: "refuse", or "keep" for templates that drop earlier reasoning. `tool_format` is the
+    codec's too: "template" reads tool calls as the chat template asks for them.
     `step_timeout_s` is seconds.
     """
 
@@ -45,6 +46,7 @@ class EnvOptions(BaseModel):
     max_turn_tokens: int | None = None
     on_rewrite: Literal["refuse", "keep"] = "refuse"
     template_options: Mapping[str, Any] = {}
+    tool_format: str = "template"
     step_timeout_s: float | None = None
 
     @classmethod
@@ -73,7 +75,10 @@ class EnvOptions(BaseModel):
     def codec(self, tokenizer: Tokenizer) -> ChatCodec:
         """Return the codec for a tokenizer; it serves every episode."""
         return ChatCodec(
-            tokenizer, on_rewrite=self.on_rewrite, template_options=self.template_options
+            tokenizer,
+            on_rewrite=self.on_rewrite,
+            template_options=self.template_options,
+            tool_format=self.tool_format,
         )
 
 
