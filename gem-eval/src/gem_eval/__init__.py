@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from gem_eval.errors import EvalError, PolicyError, RunFolderError, RunStopped, SettingsError
     from gem_eval.evaluation import Evaluation, evaluate, evaluate_async, resume, resume_async
     from gem_eval.policies import make_policy
+    from gem_eval.policies.token_server import TokenServer
     from gem_eval.summary import Result, Summary
 
 __version__ = "0.1.0"
@@ -19,6 +20,7 @@ _HOMES = {
     "gem_eval.errors": "EvalError PolicyError RunFolderError RunStopped SettingsError",
     "gem_eval.evaluation": "Evaluation evaluate evaluate_async resume resume_async",
     "gem_eval.policies": "make_policy",
+    "gem_eval.policies.token_server": "TokenServer",
     "gem_eval.summary": "Result Summary",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
@@ -32,6 +34,7 @@ __all__ = [
     "RunStopped",
     "SettingsError",
     "Summary",
+    "TokenServer",
     "evaluate",
     "evaluate_async",
     "make_policy",
