@@ -139,6 +139,27 @@ def test_a_model_that_calls_as_its_prompt_says_is_understood(name: str) -> None:
     ]
 
 
+def test_with_a_format_of_ones_own_nobody_else_tells_how_to_call() -> None:
+    tokenizer = tokenizer_with("qwen3", "<|im_end|>")
+    tools = {"id": "tools", "tools": [{"id": "python"}], "format": "tags"}
+    seen: list[str] = []
+
+    def sample(request: gem.Request) -> Sampled:
+        seen.append(tokenizer.decode(list(request.prompt_ids or ())))
+        return Sampled([*letter_by_letter(tokenizer, "<python>print(6 * 7)</python>")])
+
+    async def episode() -> gem.Episode:
+        policy = TokenPolicy(sample, ChatCodec(tokenizer))
+        run = gem.rollout(policy, "test:Guess", wrappers=[tools], max_turns=2, seed=0)
+        [only] = [each async for each in run]
+        return only
+
+    asyncio.run(episode())
+
+    assert "tool_call" not in seen[0]
+    assert "<tool_response>\n42\n</tool_response>" in seen[1]
+
+
 def said(sequence: TokenSequence) -> list[int]:
     """Return the tokens that the model said."""
     pairs = zip(sequence.response_ids, sequence.response_mask, strict=True)

@@ -10,7 +10,7 @@ from gem.parsing import FAMILIES, AnyOf, Fences, Hermes, OpenAI, Parser, Tags
 from gem.targets import load_target
 from gem.tools import Tool
 
-__all__ = ["Format", "fences_tags_or_json", "parser_for", "tags_or_json"]
+__all__ = ["Format", "fences_tags_or_json", "is_told_elsewhere", "parser_for", "tags_or_json"]
 
 Word = Literal["openai", "tags", "fences", "hermes", "mistral", "glm", "qwen", "llama", "pythonic"]
 Format = Union[Word, str, Parser]
@@ -39,6 +39,12 @@ def parser_for(format: Format, tools: Iterable[Tool]) -> Parser:  # noqa: A002 -
         "'module:attribute' that is a parser or makes one.",
         subject="tools",
     )
+
+
+def is_told_elsewhere(format: Format) -> bool:  # noqa: A002 - the user's word
+    """Say whether chat templates, servers or `gem.tokens` tell a model how to call in a format."""
+    ours = [f"{__name__}:{each.__name__}" for each in (tags_or_json, fences_tags_or_json)]
+    return isinstance(format, str) and format in ("openai", *FAMILIES, *ours)
 
 
 def tags_or_json(tools: Iterable[Tool]) -> Parser:

@@ -24,7 +24,7 @@ from gem.tools.answering import failure
 from gem.wrapper import Wrapper
 from gem_tools.caching import answers
 from gem_tools.choosing import ToolLike, as_tools
-from gem_tools.formats import Format, parser_for
+from gem_tools.formats import Format, is_told_elsewhere, parser_for
 from gem_tools.slots import slot
 
 __all__ = ["Tools"]
@@ -41,10 +41,13 @@ class Tools(Wrapper):
     `format` says how calls are written: "openai" (beside the text), "tags", "fences", a word of
     `gem.parsing.FAMILIES`, or it is a `gem.parsing.Parser`, or the `module:attribute` of one. Calls
     that come beside the text count in every format, and `gem.tokens` reads them there as the chat
-    template asks for them. The calls of one action run at once, and their results
-    come back in its order: as messages of the role "tool", or, for calls within the text, as one
-    text, each in `<result_tag>`. A call that cannot be read, names no tool or fails has a result
-    as well, which says why. A tool that is pure is not asked the same twice.
+    template asks for them. With "tags", "fences" and a parser of your own the prompt that you
+    write says how to call: nobody else is told of the tools.
+
+    The calls of one action run at once, and their results come back in its order: as messages of
+    the role "tool", or, for calls within the text, as one text, each in `<result_tag>`. A call
+    that cannot be read, names no tool or fails has a result as well, which says why. A tool that
+    is pure is not asked the same twice.
 
     Each call earns `tool_reward`, and `tool_success_reward` or `tool_error_reward`. An episode
     has `max_tool_uses` calls, None for no limit; further ones are refused, and an action that
@@ -71,6 +74,7 @@ class Tools(Wrapper):
         super().__init__(env)
         self._tools = _by_name(tools, env.tools)
         self._parser = parser_for(format, self._tools.values())
+        self._is_told_elsewhere = is_told_elsewhere(format)
         self._most = max_tool_uses
         self._rewards = (tool_reward, tool_success_reward, tool_error_reward)
         self._timeout_s, self._result_tag = timeout_s, result_tag
@@ -81,7 +85,12 @@ class Tools(Wrapper):
 
     @property
     def tools(self) -> tuple[Mapping[str, Any], ...]:  # type: ignore[override]
-        """The schemas of the environment's own tools and of these."""
+        """The schemas of the environment's own tools and of these, but for formats of one's own.
+
+        Whoever is given schemas tells the model how to call, in a format of his.
+        """
+        if not self._is_told_elsewhere:
+            return self.env.tools
         return (*self.env.tools, *(tool.schema() for tool in self._tools.values()))
 
     @property
