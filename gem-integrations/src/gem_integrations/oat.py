@@ -51,6 +51,7 @@ class EnvArgs:
     max_turn_tokens: int | None = None
     on_rewrite: Literal["split", "refuse", "keep"] = "split"
     template_options: str = "{}"
+    tool_format: str = "template"
     step_timeout_s: float | None = None
     num_envs: int = 16
     batch_wait_s: float = 0.05

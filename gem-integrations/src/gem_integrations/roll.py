@@ -19,6 +19,7 @@ from gem.content import Message
 from gem.conversation import Conversation
 from gem.errors import BadArguments
 from gem.specs import WrapperRef
+from gem.tokens.calling import TOLD, Calling, how_to_call, in_tags
 from gem_integrations.episodes import EnvOptions
 from gem_integrations.frameworks import require
 
@@ -49,7 +50,15 @@ class RollEnv(gem.Env):
     so, whether the task was done. An environment that raises costs its episode: the step ends it,
     terminated and truncated; after a reset that raised, `is_lost` is True and the first step does.
     Raises BadArguments for an observation that is no text.
+
+    Where the environment has tools, the first prompt says how to call them, for ROLL shows them to
+    no chat template; calls are read as it says, and results come as text in tags.
     """
+
+    calling: Calling = TOLD
+    """How tools are called. `TokenEnvManager` puts that of its codec here."""
+    tells_of_tools = True
+    """Whether the first prompt says how. `TokenEnvManager`'s codec does it by itself."""
 
     def __init__(
         self,
@@ -65,6 +74,7 @@ class RollEnv(gem.Env):
         self._ends = end_of_turn
         self._instruction = env_instruction
         self._joins_suffix = joins_suffix
+        self._answers = 0
 
     def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
         """Begin the episode that ROLL's seed fixes: the group's plus the episode's number."""
@@ -75,7 +85,10 @@ class RollEnv(gem.Env):
             self.is_lost = True
             return LOST, opening
         self.is_lost = False
+        self._answers = 0
         text, shown = self._shown(observation, info)
+        if self.tools and self.tells_of_tools:
+            text = f"{how_to_call(self.tools)}\n\n{text}"
         return text, opening | shown
 
     def step(self, action: str) -> gem.Step:
@@ -83,7 +96,7 @@ class RollEnv(gem.Env):
         if self.is_lost:
             return self._failed()
         try:
-            step = self.env.step(self._stripped(action))
+            step = self.env.step(self._read(self._stripped(action)))
         except Exception:  # noqa: BLE001 - it costs the episode and no other
             return self._failed()
         text, shown = self._shown(step.observation, step.info)
@@ -96,6 +109,14 @@ class RollEnv(gem.Env):
         info = {**shown, "metrics": metrics, "metrics_agg_mode": modes}
         is_over = step.terminated or step.truncated
         return gem.Step(text, float(step.reward), is_over, step.truncated, info)
+
+    def _read(self, text: str) -> str:
+        """Put the calls in an answer beside its text, where the environment has tools."""
+        if not self.tools:
+            return text
+        calls = self.calling.calls(text, self.tools, self._answers)
+        self._answers += 1
+        return gem.Action(text, tool_calls=calls)
 
     def sample_action(self) -> str:
         """Return one that the environment draws."""
@@ -114,6 +135,9 @@ class RollEnv(gem.Env):
         suffix = info.get("suffix")
         talk = Conversation()
         talk.observe(observation, info if self._joins_suffix else {})
+        results = [each for each in talk.messages if each.role == "tool"]
+        if results and len(results) == len(talk.messages):  # ROLL takes one message a turn
+            return self._results(results)
         if len(talk.messages) != 1 or not isinstance(talk.messages[0].content, str):
             raise BadArguments(
                 f"{self.env!r} shows {type(observation).__name__}, and ROLL's managers take one "
@@ -121,10 +145,13 @@ class RollEnv(gem.Env):
                 subject="observation",
             )
         [message] = talk.messages
-        shown = {"use_tool": True} if message.role == "tool" else {}
-        return message.text, shown | (
-            {} if suffix is None or self._joins_suffix else {"suffix": suffix}
-        )
+        return message.text, {} if suffix is None or self._joins_suffix else {"suffix": suffix}
+
+    def _results(self, results: Sequence[Message]) -> tuple[str, dict[str, Any]]:
+        """Return results of tools as text, in the role in which the chat template has them."""
+        if self.calling.results == "user":
+            return in_tags(results), {}
+        return "\n".join(each.text for each in results), {"use_tool": True}
 
     def _failed(self) -> gem.Step:
         metrics = {"raw_reward": 0.0, "env_failed": 1.0}
@@ -159,8 +186,8 @@ class TokenEnvManager(TrajEnvManager):  # type: ignore[misc]
     ROLL's own closes each turn of the model once more and writes nothing else between it and the
     next. Here the messages are ROLL's, and their tokens those of `gem.tokens.ChatCodec`, as in
     every other adapter if `agent_template` is "{observation}". An environment that is no `RollEnv`
-    is made one, with `joins_suffix`. `on_rewrite` and `template_options`, within `codec` of the
-    environment's entry, are those of `EnvOptions`.
+    is made one, with `joins_suffix`. `on_rewrite`, `template_options` and `tool_format`, within
+    `codec` of the environment's entry, are those of `EnvOptions`.
 
     An episode without an answer, because it could not begin or its prompt fills
     `sequence_length`, is one token that nobody said, with ROLL's `drop_flag`.
@@ -181,6 +208,9 @@ class TokenEnvManager(TrajEnvManager):  # type: ignore[misc]
         stated: Any = OmegaConf.to_container(OmegaConf.create(dict(self.env_config)))
         options = {"env_id": stated["env_type"], **stated.get("codec", {})}
         self._codec = EnvOptions.of(options).codec(self.tokenizer)
+        if self.env.tools:
+            self.env.calling = self._codec.calling
+            self.env.tells_of_tools = False
         self._tells_logprobs = True
 
     def format_messages(self, history: Any) -> Any:
@@ -211,7 +241,7 @@ class TokenEnvManager(TrajEnvManager):  # type: ignore[misc]
     def _messages(self, entry: Any) -> list[Message]:
         """Return a turn of ROLL's history; what the model said is read from its tokens."""
         given = [
-            Message(each["role"], each["content"])
+            Message(each["role"], each["content"], call_id=_call_id(each["role"]))
             for each in entry["messages"]
             if each["role"] != "assistant" and (each["content"] or each["role"] != "system")
         ]
@@ -242,3 +272,8 @@ class TokenEnvManager(TrajEnvManager):  # type: ignore[misc]
         rollout.batch["response_mask"].zero_()
         rollout.meta_info["drop_flag"] = True
         return rollout
+
+
+def _call_id(role: str) -> str | None:
+    """Return which call a message answers: one of nine letters, which ROLL does not keep."""
+    return "c00000000" if role == "tool" else None

@@ -90,7 +90,7 @@ class Tools(Wrapper):
         Whoever is given schemas tells the model how to call, in a format of his.
         """
         if not self._is_told_elsewhere:
-            return self.env.tools
+            return tuple(self.env.tools)
         return (*self.env.tools, *(tool.schema() for tool in self._tools.values()))
 
     @property
