@@ -156,6 +156,9 @@ def test_with_a_format_of_ones_own_nobody_else_tells_how_to_call() -> None:
 
     asyncio.run(episode())
 
+    env: Any = gem.make("test:Guess", wrappers=[tools])
+    assert env.tools == ()
+    assert [each["function"]["name"] for each in env.callable_tools] == ["python"]
     assert "tool_call" not in seen[0]
     assert "<tool_response>\n42\n</tool_response>" in seen[1]
 

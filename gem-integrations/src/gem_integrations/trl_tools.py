@@ -109,7 +109,9 @@ def environment(env_id: str, **options: Any) -> type[ToolEnvironment]:
         )
     chosen = EnvOptions.of({"env_id": env_id, **options})
     with _made(chosen) as made:
-        methods = dict(_method(each["function"]) for each in made.tools)
+        methods = dict(
+            _method(each["function"]) for each in getattr(made, "callable_tools", made.tools)
+        )
     return type(env_id, (ToolEnvironment,), {"_options": chosen, **methods})
 
 

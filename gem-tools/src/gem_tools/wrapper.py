@@ -94,6 +94,12 @@ class Tools(Wrapper):
         return (*self.env.tools, *(tool.schema() for tool in self._tools.values()))
 
     @property
+    def callable_tools(self) -> tuple[Mapping[str, Any], ...]:
+        """The schemas of all tools, whatever the format: calls beside the text count in each."""
+        inner = getattr(self.env, "callable_tools", self.env.tools)
+        return (*inner, *(tool.schema() for tool in self._tools.values()))
+
+    @property
     def max_turns(self) -> int | None:  # type: ignore[override]
         """The environment's own limit, with room for every action that can call a tool."""
         inner = self.env.max_turns
