@@ -470,6 +470,7 @@ def test_the_loops_of_the_example_play(rig: MakeRig, name: str) -> None:
     made = rig(
         f"{agent}.agent_loop_config_path={EXAMPLES / 'verl_grpo.yaml'}",
         f"{agent}.default_agent_loop={name}",
+        "actor_rollout_ref.rollout.prompt_length=2048",  # in bytes
         env=GAME,
     )
 
