@@ -270,7 +270,7 @@ def test_without_an_id_there_is_a_menu(typed: Play) -> None:
 
     assert "What to play?" in shown
     assert "Give a number from 1 to" in shown
-    assert "Lit: [1]" in shown
+    assert "Left after 1 turn" in shown
 
 
 def test_the_menu_takes_numbers_and_can_be_left(typed: Play) -> None:

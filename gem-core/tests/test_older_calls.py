@@ -81,7 +81,7 @@ def test_an_environment_with_an_idx_of_its_own_keeps_it() -> None:
 
 def test_an_environment_without_tasks_refuses_idx() -> None:
     env: gem.Env = Guess()
-    with pytest.raises(TypeError, match="idx"):
+    with pytest.raises(BadArguments, match="reset with idx"):
         env.reset(idx=3)
 
 

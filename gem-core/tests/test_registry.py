@@ -179,6 +179,44 @@ def test_a_policy_is_found(install: Install) -> None:
     assert "clairvoyant" in [each.id for each in registry.policies()]
 
 
+def test_a_policy_is_made_by_its_name(install: Install) -> None:
+    install(
+        "acme-policies",
+        manifest="""
+            from gem.specs import PluginManifest, PolicySpec
+
+            plugin = PluginManifest(
+                name="acme-policies",
+                policies=(
+                    PolicySpec(id="always", target="acme_policies.one:Always",
+                               takes_argument="WORD"),
+                    PolicySpec(id="plain", target="acme_policies.one:Always"),
+                ),
+            )
+            """,
+        files={
+            "one.py": """
+                class Always:
+                    def __init__(self, word="yes", *, times: int = 1):
+                        self.answer = word * times
+
+                    def __call__(self, request):
+                        return self.answer
+            """
+        },
+    )
+    made: Any = registry.make_policy
+
+    assert made("always:no", times=2)(None) == "nono"
+    assert made("plain")(None) == "yes"
+    with pytest.raises(BadArguments, match="takes no argument"):
+        made("plain:no")
+    with pytest.raises(BadArguments, match="Write always:WORD"):
+        made("always")
+    with pytest.raises(BadArguments, match="times"):
+        made("plain", times="2")
+
+
 def test_listing_is_by_id_and_by_pattern(words: str, install: Install) -> None:
     install("acme-more", envs={"acme:B-v0": "a:b", "acme:A-v0": "a:b"})
     listed = [each.id for each in list_envs()]

@@ -64,7 +64,7 @@ def chosen_id() -> str | None:
     namespaces = sorted({spec.namespace for spec in specs})
     counts = {name: sum(spec.namespace == name for spec in specs) for name in namespaces}
     print("What to play?")
-    namespace = _chosen([(name, f"{counts[name]} environments") for name in namespaces])
+    namespace = _chosen([(name, f"{counts[name]} to choose from") for name in namespaces])
     if namespace is None:
         return None
     here = [(spec.id, spec.summary) for spec in specs if spec.namespace == namespace]

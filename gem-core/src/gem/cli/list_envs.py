@@ -84,8 +84,8 @@ def _found(kind: str, pattern: str) -> Sequence[Any]:
     every = registry.list_envs() if kind == "envs" else getattr(registry, kind)()
     ids = set(matches(pattern, [spec.id for spec in every]))
     if not ids and pattern != "*":
-        unknown = registry.spec if kind == "envs" else getattr(registry, _OTHERS[kind])
-        unknown(pattern)  # raises, with the ids that are near
+        look_up = registry.spec if kind == "envs" else getattr(registry, _OTHERS[kind])
+        return [look_up(pattern)]  # an older id, or it raises with the ids that are near
     return [spec for spec in every if spec.id in ids]
 
 
