@@ -14,7 +14,8 @@ from gem import Message, Reply, Request, Usage
 from gem.errors import BadArguments, ModelLengthError
 from gem_eval import PolicyError, make_policy
 from gem_eval.errors import ServerRefusalError
-from gem_eval.policies.openai import Backoff, OpenAIPolicy, retry_after_s
+from gem_eval.policies.openai import OpenAIPolicy
+from gem_eval.policies.retrying import Backoff, retry_after_s
 
 QUESTION = Request((Message("user", "Guess."),), seed=5)
 KEY = "sk-0123456789abcdef"

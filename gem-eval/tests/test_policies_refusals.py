@@ -13,6 +13,10 @@ TOO_LONG = {
     "openai": (400, {"error": {"message": OPENAI, "code": "context_length_exceeded"}}),
     "openai code": (400, {"error": {"message": "...", "code": "context_length_exceeded"}}),
     "vllm": (400, {"object": "error", "message": OPENAI, "type": "BadRequestError", "code": 400}),
+    "vllm tokens": (
+        400,
+        {"message": "The decoder prompt (length 9001) is longer than the maximum model length."},
+    ),
     "sglang": (
         400,
         {"message": "The input (9001 tokens) is longer than the model's context length (8192)."},

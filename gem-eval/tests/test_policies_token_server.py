@@ -12,7 +12,7 @@ import pytest
 import gem
 from gem.errors import BadArguments
 from gem.tokens import ChatCodec, Sampled, TokenPolicy, Trajectory
-from gem_eval.errors import PolicyError
+from gem_eval.errors import PolicyError, ServerAwayError
 from gem_eval.policies.token_server import TokenServer
 
 GAME = "tokens:Guess"
@@ -201,25 +201,48 @@ def test_the_smaller_limit_counts(engine: Engine) -> None:
 
 
 @BOTH
-def test_a_server_that_is_busy_or_away_is_asked_again(engine: Engine, answers: Any) -> None:
+def test_a_server_that_is_busy_is_asked_again(engine: Engine) -> None:
     engine.first = [
-        engine.says({"error": "busy"}, 503),
-        answers.Answer(drops=True),
+        engine.says({}, 500),
         engine.says({}, 429, headers=(("Retry-After", "0"),)),
     ]
 
     said = sampled(engine.sampler())
 
     assert said.finish_reason == "stop"
-    assert len(engine.asked) == 4
+    assert len(engine.asked) == 3
+
+
+@BOTH
+def test_a_server_that_goes_on_to_fail_is_an_error(engine: Engine) -> None:
+    engine.first = [engine.says({"error": "broken"}, 500)] * 9
+
+    with pytest.raises(PolicyError, match=r"answered 500: .*broken.* \(after 3 attempts\)"):
+        sampled(engine.sampler(max_retries=2))
+
+
+@BOTH
+def test_a_server_that_is_away_is_waited_for(engine: Engine, answers: Any) -> None:
+    engine.first = [
+        engine.says({"error": "loading"}, 503),
+        answers.Answer(drops=True),  # of the request that looks for it
+    ]
+
+    said = sampled(engine.sampler(max_retries=0))
+
+    limits = [asked_for(engine.api, each.body)[1] for each in engine.asked]
+    assert said.finish_reason == "stop"
+    assert limits == [64, 1, 1, 64]
 
 
 @BOTH
 def test_a_server_that_stays_away_is_an_error(engine: Engine) -> None:
-    engine.first = [engine.says({"error": "busy"}, 503)] * 9
+    engine.first = [engine.says({"error": "loading"}, 503)] * 9
+    sampler = engine.sampler(wait_for_server_s=0.0)
 
-    with pytest.raises(PolicyError, match=r"answered 503: .*busy.* \(after 3 attempts\)"):
-        sampled(engine.sampler(max_retries=2))
+    with pytest.raises(ServerAwayError, match=r"answered 503: .*loading.*Start it, or have it"):
+        sampled(sampler)
+    assert sampler.state == ""
 
 
 @BOTH
@@ -239,6 +262,22 @@ def test_an_answer_that_is_broken_off_goes_on_where_it_was(engine: Engine) -> No
     assert (said.ids, said.logprobs) == (whole.ids, whole.logprobs)
     asked = [asked_for(engine.api, each.body) for each in engine.asked]
     assert asked == [(prompt, 64), ([*prompt, *begun.ids], 60), ([*prompt, *begun.ids], 60)]
+
+
+@BOTH
+def test_tokens_make_the_attempts_count_anew(engine: Engine) -> None:
+    prompt = TOKENIZER.encode("user: Hm.", add_special_tokens=False)
+    whole = model(prompt, 64)
+    begun = Sampled(whole.ids[:4], (whole.logprobs or ())[:4])
+    rest = Sampled(whole.ids[4:], (whole.logprobs or ())[4:])
+    engine.first = [
+        engine.says({}, 500),
+        engine.says(written(engine.api, prompt, begun, "abort")),
+        engine.says({}, 500),
+        engine.says(written(engine.api, [*prompt, *begun.ids], rest, "stop")),
+    ]
+
+    assert sampled(engine.sampler(max_retries=1)).ids == whole.ids
 
 
 @BOTH
@@ -417,3 +456,17 @@ def test_an_api_that_there_is_not_is_refused() -> None:
 def test_vllm_needs_the_models_name() -> None:
     with pytest.raises(BadArguments, match="without a model"):
         TokenServer("http://127.0.0.1:1/v1", api="vllm")
+
+
+@pytest.mark.parametrize(
+    "url", ["localhost:8000/v1", "http://", "http://me:key@host/v1", "http://host:port"]
+)
+def test_an_address_that_cannot_work_is_refused(url: str) -> None:
+    with pytest.raises(BadArguments, match="The address of a TokenServer"):
+        TokenServer(url, api="sglang")
+
+
+def test_a_proxy_of_the_environment_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:1")
+
+    assert TokenServer("http://engine:8000/", api="sglang").url == "http://engine:8000"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from itertools import groupby, takewhile
 from typing import Any, Literal, NamedTuple, Protocol, get_args
@@ -297,10 +298,7 @@ _RESULT: dict[str, Any] = {"role": "tool", "content": "y", "tool_call_id": "zqxj
 
 def _plain(message: Message) -> dict[str, Any]:
     """Return a message as templates take it: with the calls of the model in its text alone."""
-    plain: dict[str, Any] = {"role": message.role, "content": _text(message)}
-    if message.call_id is not None:
-        plain["tool_call_id"] = message.call_id
-    return plain
+    return replace(message, content=_text(message), tool_calls=()).to_chat()
 
 
 def _text(message: Message) -> str:

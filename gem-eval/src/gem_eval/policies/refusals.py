@@ -25,6 +25,7 @@ _TOO_LONG_CODES = frozenset(
 _TOO_LONG_TEXTS: tuple[tuple[str, ...], ...] = (
     ("maximum context length",),  # OpenAI, vLLM, SGLang, DeepSeek, Mistral
     ("longer than the model's context length",),  # SGLang
+    ("longer than the maximum model length",),  # vLLM, of token ids
     ("input length", "exceeds the maximum allowed length"),  # SGLang
     ("exceeds the available context size",),  # llama.cpp
     ("`inputs` tokens + `max_new_tokens` must be",),  # TGI

@@ -53,7 +53,8 @@ class TooLongError(Exception):
 class Server:
     """The server at `url`. Raises BadArguments where a SOCKS proxy stands before it.
 
-    A connection has `connect_timeout_s` and each wait for a part of an answer `read_timeout_s`.
+    A connection has `connect_timeout_s` and each wait for a part of an answer `read_timeout_s`,
+    with None any time. `uses_proxies` says whether those of the environment are asked.
     How many requests are in flight is up to the caller: connections are not limited.
     """
 
@@ -63,12 +64,13 @@ class Server:
         *,
         key: str,
         connect_timeout_s: float,
-        read_timeout_s: float,
+        read_timeout_s: float | None,
         max_reply_bytes: int,
+        uses_proxies: bool = True,
     ) -> None:
         self.url = url
         # A proxy cannot reach this machine's own servers.
-        self._uses_proxies = not _LOOPBACK.fullmatch(httpx.URL(url).host)
+        self._uses_proxies = uses_proxies and not _LOOPBACK.fullmatch(httpx.URL(url).host)
         if self._uses_proxies:
             _refuse_socks(httpx.URL(url))
         self._headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
@@ -129,7 +131,7 @@ class Server:
                     closing = asyncio.run_coroutine_threadsafe(each.holder.aclose(), loop)
                     await asyncio.wrap_future(closing)
 
-    def _reading_for(self, read_timeout_s: float) -> httpx.Timeout:
+    def _reading_for(self, read_timeout_s: float | None) -> httpx.Timeout:
         return httpx.Timeout(read_timeout_s, connect=self._connect_timeout_s, pool=None)
 
     async def _client(self) -> httpx.AsyncClient:

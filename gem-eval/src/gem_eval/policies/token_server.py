@@ -8,35 +8,31 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
-
-import httpx  # heavy: 0.1 s
 
 import gem
 from gem.errors import BadArguments
 from gem.tokens import Sampled
 from gem_eval.errors import PolicyError
 from gem_eval.policies.chat_api import MalformedReplyError
-from gem_eval.policies.openai import Backoff, retry_after_s
+from gem_eval.policies.retrying import (
+    Backoff,
+    PassingError,
+    PromptTooLongError,
+    RetryingServer,
+    check_address,
+    key_from,
+)
+from gem_eval.policies.server import Answer, NoAnswerError, SilentError, TooLongError
 from gem_eval.policies.token_apis import APIS, Asked, Piece
 
 __all__ = ["TokenServer"]
 
-_SHOWN = 300
 _ABORT_S = 5.0
-_CONTEXT = ("context length", "context_length", "longer than the model", "max_model_len")
-
-
-class _RetryableError(Exception):
-    """A failed attempt that another may mend: its text, and what the server asks to wait."""
-
-    def __init__(self, text: str, retry_after_s: float | None = None) -> None:
-        super().__init__(text)
-        self.retry_after_s = retry_after_s
 
 
 class TokenServer:
@@ -51,14 +47,13 @@ class TokenServer:
     parameters of sampling as they are, by the server's own names. With `sends_seed` each request
     has the seed that its run, episode and turn fix.
 
-    429, 5xx and failed connections are tried again up to `max_retries` times, with growing waits
-    that honour Retry-After. An answer that the server breaks off, to load weights for instance,
-    goes on from where it was: its tokens are kept. Everything about one request ends within
-    `total_timeout_s`. Who stops waiting makes the server stop, too. How many requests are in
-    flight is up to the caller.
+    What fails is tried again, and a server that is away is waited for, as by `RetryingServer`;
+    the request that looks for it asks for one token. An answer that the server breaks off, to
+    load weights for instance, goes on from where it was: its tokens are kept, and attempts are
+    counted anew. Who stops waiting makes the server stop, too. How many requests are in flight
+    is up to the caller. Proxies of the environment are not asked: an engine is near.
 
-    The key comes from the environment variable `api_key_env`, and is in no error. `transport` is
-    httpx's, for other ways to connect. One engine serves one event loop at a time.
+    The key comes from the environment variable `api_key_env`, and is in no error.
 
     Raises BadArguments for arguments that do not fit, PolicyError where no proper answer comes.
     """
@@ -81,7 +76,8 @@ class TokenServer:
         max_backoff_s: float = 30.0,
         connect_timeout_s: float = 10.0,
         total_timeout_s: float = 900.0,
-        transport: httpx.AsyncBaseTransport | None = None,
+        wait_for_server_s: float = 600.0,
+        max_reply_bytes: int = 64 * 1024 * 1024,
     ) -> None:
         if api not in APIS:
             raise BadArguments(
@@ -94,6 +90,7 @@ class TokenServer:
                 f"{url}/models lists.",
                 subject="model",
             )
+        check_address(url, of="a TokenServer", subject="url")
         self.url = url.rstrip("/")
         self._api = APIS[api]
         self._model = {} if model is None else {"model": model}
@@ -101,160 +98,110 @@ class TokenServer:
         self._max_tokens = max_tokens
         self._options = {"temperature": temperature, **(options or {})}
         self._sends_seed = sends_seed
-        self._max_retries = max_retries
-        self._backoff = Backoff(backoff_s, max_backoff_s)
-        self._connect_timeout_s = connect_timeout_s
-        self._total_timeout_s = total_timeout_s
-        self._key = os.environ.get(api_key_env, "").strip()
-        self._transport = transport
-        self._client: tuple[asyncio.AbstractEventLoop, httpx.AsyncClient] | None = None
+        self._server = RetryingServer(
+            self.url,
+            key=key_from(api_key_env, subject="api_key_env"),
+            look=self._look,
+            max_retries=max_retries,
+            backoff=Backoff(backoff_s, max_backoff_s),
+            connect_timeout_s=connect_timeout_s,
+            read_timeout_s=None,  # nothing comes before an answer is whole, however long it is
+            total_timeout_s=total_timeout_s,
+            wait_for_server_s=wait_for_server_s,
+            max_reply_bytes=max_reply_bytes,
+            uses_proxies=False,
+        )
         self._aborting: set[asyncio.Task[None]] = set()
 
     async def __call__(self, request: gem.Request) -> Sampled:
         """Return what the model says to the request's `prompt_ids`."""
         asked = self._asked(request)
-        try:
-            return await asyncio.wait_for(self._sampled(asked), self._total_timeout_s)
-        except asyncio.TimeoutError:
-            raise PolicyError(
-                f"{self._at} did not finish an answer within {self._total_timeout_s:g} s, further "
-                "attempts included. Check the server, or raise total_timeout_s."
-            ) from None
-
-    async def aclose(self) -> None:
-        """Close the connections, once the server knows of what was given up."""
-        if self._aborting:
-            await asyncio.wait(self._aborting)
-        if self._client is not None:
-            _, client = self._client
-            self._client = None
-            await client.aclose()
-
-    @property
-    def _at(self) -> str:
-        return f"The server at {self.url}"
-
-    def _asked(self, request: gem.Request) -> Asked:
-        limits = [each for each in (request.token_budget, self._max_tokens) if each is not None]
-        if not limits:
-            raise BadArguments(
-                f"{self._at} was to answer without a limit, and servers then cut after a few "
-                "tokens. Set max_tokens, or a limit of the TokenPolicy.",
-                subject="max_tokens",
-            )
-        seed = request.seed if self._sends_seed else None
-        ids = request.prompt_ids or ()
-        return Asked(ids, min(limits), self._stop_ids, seed, request_id="")
-
-    async def _sampled(self, asked: Asked) -> Sampled:
-        """Ask until an answer is whole: one that the server broke off goes on where it was."""
+        asking = self._server.asking(request.seed)
         ids: list[int] = []
         logprobs: list[float] = []
-        failures = 0
         while True:
-            rest = asked._replace(
-                ids=[*asked.ids, *ids],
-                max_tokens=asked.max_tokens - len(ids),
-                request_id=uuid.uuid4().hex,  # the server may still hold the one before
-            )
-            try:
-                piece = await self._attempt(rest)
-            except _RetryableError as error:
-                failures = await self._failed(asked, failures, str(error), error.retry_after_s)
-                continue
+            rest = asked._replace(ids=[*asked.ids, *ids], max_tokens=asked.max_tokens - len(ids))
+            piece = await asking.answer(partial(self._attempt, rest))
             ids += piece.ids
             logprobs += piece.logprobs
             if piece.finish_reason != "abort":
                 return Sampled(ids, logprobs, piece.finish_reason)
             if len(ids) == asked.max_tokens:
                 return Sampled(ids, logprobs, "length")
-            if piece.ids:
-                failures = 0
-            else:
-                failures = await self._failed(asked, failures, f"{self._at} broke an answer off")
 
-    async def _failed(
-        self, asked: Asked, failures: int, text: str, retry_after_s: float | None = None
-    ) -> int:
-        """Wait after a failed attempt, and return how many there were. Raises PolicyError."""
-        if failures >= self._max_retries:
-            tries = "1 attempt" if failures == 0 else f"{failures + 1} attempts"
-            raise PolicyError(f"{text} (after {tries}). Check that the server runs and has room.")
-        await asyncio.sleep(self._backoff.delay_s(failures, asked.seed or 0, retry_after_s))
-        return failures + 1
+    @property
+    def state(self) -> str:
+        """What the engine waits for, in one line for a person; empty while it waits for answers."""
+        return self._server.outage.state
+
+    async def aclose(self) -> None:
+        """Close the connections, once the server knows of what was given up."""
+        if self._aborting:
+            await asyncio.wait(self._aborting)
+        await self._server.aclose()
+
+    def _asked(self, request: gem.Request) -> Asked:
+        limits = [each for each in (request.token_budget, self._max_tokens) if each is not None]
+        if not limits:
+            raise BadArguments(
+                f"{self._server.name} was to answer without a limit, and servers then cut after a "
+                "few tokens. Set max_tokens, or a limit of the TokenPolicy.",
+                subject="max_tokens",
+            )
+        seed = request.seed if self._sends_seed else None
+        ids = request.prompt_ids or ()
+        return Asked(ids, min(limits), self._stop_ids, seed, request_id="")
 
     async def _attempt(self, asked: Asked) -> Piece:
-        body = json.dumps({**self._model, **self._api.body(asked, self._options)})
+        # Every attempt has an id of its own: the server may still hold the one before.
+        asked = asked._replace(request_id=uuid.uuid4().hex)
         try:
-            reply = await self._http().post(self.url + self._api.path, content=body)
+            body = await self._server.post(self._api.path, self._content(asked))
         except asyncio.CancelledError:  # hanging up is not enough for every server
             self._abort(asked)
             raise
-        except httpx.TransportError as error:
-            what = self._shown(str(error)) or type(error).__name__
-            raise _RetryableError(f"{self._at} gave no answer: {what}") from error
-        if reply.status_code != 200:
-            raise self._refusal(reply, asked)
+        except PromptTooLongError as error:
+            raise PolicyError(
+                f"{error}. The prompt has {len(asked.ids)} tokens, and {asked.max_tokens} more "
+                "were asked for: set the TokenPolicy's max_length to the server's context."
+            ) from None
         try:
-            return self._api.read(_parsed(reply), asked)
+            piece = self._api.read(_parsed(body), asked)
         except MalformedReplyError as error:
             raise PolicyError(
-                f"{self._at} sent a reply that cannot be read: {error.what}: "
-                f"{self._shown(error.found)}. Check that its version returns token ids, and api=."
+                f"{self._server.name} sent a reply that cannot be read: {error.what}: "
+                f"{self._server.shown(error.found)}. Check that its version returns token ids, "
+                "and api=."
             ) from None
+        if piece.finish_reason == "abort" and not piece.ids:
+            raise PassingError(f"{self._server.name} broke an answer off")
+        return piece
 
-    def _refusal(self, reply: httpx.Response, asked: Asked) -> Exception:
-        status, said = reply.status_code, self._shown(reply.text)
-        text = f"{self._at} answered {status}: {said or reply.reason_phrase}"
-        if status == 429 or status >= 500:
-            return _RetryableError(text, retry_after_s(reply.headers.get("retry-after")))
-        if any(each in said.lower() for each in _CONTEXT):
-            return PolicyError(
-                f"{text}. The prompt has {len(asked.ids)} tokens, and {asked.max_tokens} more were "
-                "asked for: set the TokenPolicy's max_length to the server's context."
-            )
-        return PolicyError(f"{text}. Check the address, the model's name, the key and the options.")
+    async def _look(self) -> Answer:
+        """Ask for one token."""
+        asked = Asked([0], 1, self._stop_ids, seed=None, request_id=uuid.uuid4().hex)
+        return await self._server.post_look(self._api.path, self._content(asked))
+
+    def _content(self, asked: Asked) -> bytes:
+        return json.dumps({**self._model, **self._api.body(asked, self._options)}).encode()
 
     def _abort(self, asked: Asked) -> None:
         """Tell the server that nobody waits any more, without making anybody wait for that."""
         if self._api.abort_path is None:
             return
-        sent = self._http().post(
-            self.url + self._api.abort_path, json={"rid": asked.request_id}, timeout=_ABORT_S
-        )
-        task = asyncio.ensure_future(_quietly(sent))
+        task = asyncio.ensure_future(self._send_abort(self._api.abort_path, asked.request_id))
         self._aborting.add(task)  # asyncio itself keeps none alive
         task.add_done_callback(self._aborting.discard)
 
-    def _http(self) -> httpx.AsyncClient:
-        loop = asyncio.get_running_loop()
-        if self._client is None or self._client[0] is not loop:
-            headers = {"Content-Type": "application/json"}
-            if self._key:
-                headers["Authorization"] = f"Bearer {self._key}"
-            client = httpx.AsyncClient(
-                headers=headers,
-                transport=self._transport,
-                timeout=httpx.Timeout(None, connect=self._connect_timeout_s),
-                limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
-                trust_env=False,  # an engine is near; a proxy would not reach it
-            )
-            self._client = (loop, client)
-        return self._client[1]
-
-    def _shown(self, text: str) -> str:
-        """Return text of the server's as one short line, the key taken out before it is cut."""
-        line = " ".join((text.replace(self._key, "***") if self._key else text).split())
-        return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
+    async def _send_abort(self, path: str, request_id: str) -> None:
+        content = json.dumps({"rid": request_id}).encode()
+        # Where it does not arrive the server hears it by the closed connection alone.
+        with suppress(NoAnswerError, SilentError, TooLongError):
+            await self._server.post_once(path, content, read_timeout_s=_ABORT_S)
 
 
-def _parsed(reply: httpx.Response) -> Any:
+def _parsed(body: bytes) -> Any:
     try:
-        return reply.json()
+        return json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise MalformedReplyError("it is not JSON", reply.text) from error
-
-
-async def _quietly(sent: Any) -> None:
-    with suppress(httpx.HTTPError):  # then the server hears it by the closed connection alone
-        await sent
+        raise MalformedReplyError("it is not JSON", body.decode("utf-8", "replace")) from error
