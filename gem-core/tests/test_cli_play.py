@@ -8,6 +8,7 @@ import fcntl
 import io
 import os
 import pty
+import re
 import struct
 import subprocess
 import sys
@@ -276,6 +277,11 @@ def test_without_an_id_there_is_a_menu(typed: Play) -> None:
 def test_the_menu_takes_numbers_and_can_be_left(typed: Play) -> None:
     assert "What to play?" in typed(lines="1\n:q\n")
     assert "What to play?" in typed(lines=":q\n")
+    assert "What to play?" in typed(lines="")  # the keyboard's end
+
+
+def test_a_number_of_the_menu_may_have_zeros_before_it(typed: Play) -> None:
+    assert "Give a number from 1 to" in typed(lines="0000000012345\n:q\n")
 
 
 def test_without_an_id_and_a_terminal_an_id_is_asked_for(
@@ -310,6 +316,7 @@ def test_the_episodes_of_a_run_are_listed(typed: Play, run_folder: Path) -> None
     shown = typed(str(run_folder))
 
     assert "    1  play:Strict seed" in shown
+    assert re.search(r"play:Raises seed \d+: 1 turn, ", shown)
     assert f"Watch one of these 3: gem-env play {run_folder} NUMBER" in shown
 
 
@@ -369,11 +376,25 @@ def test_a_policy_is_watched(typed: Play, install: Install) -> None:
 
     shown = typed("play:Strict", "--policy", "one", "--seed", "3", lines="\n\n\n\n\n\n")
     assert "play:Strict seed 3" in shown
+    assert "policy one\n" in shown
     assert "Lit: [1]" in shown
     assert sys.modules["acme_policy.one"].Policy.closed == 1
     assert "Not a number." in typed("play:Strict", "--policy", "two", lines="\n")
     raised = typed("play:Raises", "--policy", "one", status=1)
     assert "Ended by env_error" in raised
+
+
+def test_a_policy_whose_server_is_away_is_told_at_once(typed: Play, install: Install) -> None:
+    source = "from gem.errors import GemError\ndef away():\n    return Away()\nclass Away:\n"
+    source += "    async def probe(self):\n        raise GemError('Nobody is there.')\n"
+    source += "    async def __call__(self, request):\n        raise AssertionError\n"
+    manifest = "from gem.specs import PluginManifest, PolicySpec\n"
+    manifest += "plugin = PluginManifest(name='acme', policies=("
+    manifest += "PolicySpec(id='away', target='acme_policy.away:away'),))"
+    install("acme-policy", manifest=manifest, files={"away.py": source})
+
+    shown = typed("play:Strict", "--policy", "away", status=2)
+    assert shown == "gem-env: Nobody is there.\n"
 
 
 def test_marks_are_coloured_unless_that_is_not_wanted(

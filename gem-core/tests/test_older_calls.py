@@ -45,6 +45,11 @@ def test_make_takes_env_id() -> None:
     assert observation_text(env.reset(seed=1)[0]).startswith("Guess a number from 1 to 3")
 
 
+def test_make_vec_takes_none_for_no_wrappers() -> None:
+    vector = gem.make_vec(["older:Guess"], wrappers=None, seed=1)
+    assert observation_text(vector.reset()[0][0]).startswith("Guess a number")
+
+
 @pytest.mark.parametrize("coin", [Coin, AwaitedCoin])
 def test_reset_takes_idx_for_a_task(coin: type[gem.Env]) -> None:
     env = coin()

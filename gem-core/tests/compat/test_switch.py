@@ -121,6 +121,14 @@ def test_a_task_that_is_asked_for_is_not_counted() -> None:
     assert taken + tasks(env, 4) == order
 
 
+def test_a_task_may_be_asked_for_by_its_older_name() -> None:
+    env = gem.make("old:Questions", compat=True)
+
+    for reset in (env.reset, lambda **options: asyncio.run(env.areset(**options))):
+        with pytest.warns(DeprecationWarning, match="Write task="):
+            assert reset(idx=3)[1]["task"] == 3
+
+
 def test_a_copy_goes_on_with_the_order() -> None:
     env = gem.make("old:Questions", compat=True, seed=7)
     tasks(env, 2)

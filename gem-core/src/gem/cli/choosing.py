@@ -77,11 +77,16 @@ def _chosen(rows: Sequence[tuple[str, str]]) -> str | None:
     print(columns(numbered, margin="  "))
     names = [name for name, _ in rows]
     while True:
-        answer = input("Its number, or :q> ").strip()
+        try:
+            answer = input("Its number, or :q> ").strip()
+        except EOFError:
+            print()
+            return None
         if answer in (":q", ":quit"):
             return None
-        if answer.isdecimal() and 1 <= int(answer[:9]) <= len(rows):
-            return names[int(answer) - 1]
+        number = int(answer) if answer.isdecimal() and len(answer) < 10 else 0
+        if 1 <= number <= len(rows):
+            return names[number - 1]
         if answer in names:
             return answer
         print(f"Give a number from 1 to {len(rows)}.")

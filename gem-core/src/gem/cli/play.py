@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gem.cli.choosing import chosen_id, is_run, looks_like_a_call, numbered
 from gem.cli.options import add_making, env_kwargs, wrapper_list
 from gem.cli.screen import Scene, Turn, display
-from gem.cli.text import indented, one_line
+from gem.cli.text import counted, indented, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -303,7 +303,7 @@ def _board(info: Mapping[str, Any]) -> str:
 
 
 def _turns(env: Env) -> str:
-    return f"{env.turn} turn{'s' * (env.turn != 1)}"
+    return counted(env.turn, "turn")
 
 
 def _outcome(env: Env, step: Step, total: float) -> str:

@@ -7,7 +7,7 @@ import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
 
-__all__ = ["columns", "indented", "one_line", "printable"]
+__all__ = ["columns", "counted", "indented", "one_line", "printable"]
 
 # Control characters can rewrite a screen, bidirectional marks can disguise text, and a lone
 # surrogate has no encoding. Newline and tab stay.
@@ -28,6 +28,15 @@ def printable(text: str) -> str:
 def one_line(text: str) -> str:
     """Return text as one printable line."""
     return printable(" ".join(text.split()))
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with what it counts.
+
+    >>> counted(1, "turn"), counted(0, "turn")
+    ('1 turn', '0 turns')
+    """
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def indented(text: str, margin: str = "  ") -> str:

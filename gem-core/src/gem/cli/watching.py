@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gem.cli.screen import Display, Scene, Turn, display
+from gem.cli.text import counted
 
 if TYPE_CHECKING:
     from gem.episode import Episode
@@ -48,7 +50,11 @@ def watch_policy(
     env_kwargs: Mapping[str, Any],
     wrappers: Sequence[Any],
 ) -> int:
-    """Let a policy play the episode of a seed, and show it turn by turn. Status 1 on an error."""
+    """Let a policy play the episode of a seed, and show it turn by turn. Status 1 on an error.
+
+    One that asks a server looks first whether that answers (`probe`), and raises what it finds:
+    in the episode itself it would wait for the server to come back, for minutes and unseen.
+    """
     episode = asyncio.run(_played(name, env_id, seed, env_kwargs, wrappers))
     _show(episode)
     return int(episode.is_error)
@@ -62,6 +68,7 @@ async def _played(
     from gem.rollouts import rollout
 
     policy = make_policy(name)
+    probe = getattr(policy, "probe", None)
     run = rollout(
         policy,
         env_id,
@@ -70,7 +77,9 @@ async def _played(
         wrappers=wrappers,
     )
     try:
-        return await anext(run)
+        if probe is not None:
+            await probe()
+        return replace(await anext(run), policy=name)
     finally:
         await run.aclose()
         close = getattr(policy, "aclose", None)
@@ -143,7 +152,7 @@ def _highlights(episode: Episode) -> Sequence[tuple[str, str, str]]:
 def _line(episode: Episode) -> str:
     won = {True: "success", False: "no success", None: "error"}[episode.success]
     return (
-        f"{episode.env_id} seed {episode.seed}: {len(episode.turns)} turns, return "
+        f"{episode.env_id} seed {episode.seed}: {counted(len(episode.turns), 'turn')}, return "
         f"{episode.total_reward:g}, {won}"
     )
 
@@ -153,6 +162,6 @@ def _outcome(episode: Episode) -> str:
         return f"Ended by {episode.stop_reason}: {episode.error}"
     won = "Success" if episode.success else "No success"
     return (
-        f"{won} after {len(episode.turns)} turns ({episode.stop_reason}), total reward "
+        f"{won} after {counted(len(episode.turns), 'turn')} ({episode.stop_reason}), total reward "
         f"{episode.total_reward:g}."
     )

@@ -75,7 +75,8 @@ class AsPublished(TaskOrder, Wrapper):
     def _with_task(self, options: dict[str, Any]) -> dict[str, Any]:
         """Add the next task of the order, unless one is asked for or there is no set."""
         size = self.env.num_tasks
-        if not size or options.get("task") is not None:
+        # `idx` is the older name of `task`: either says which one is wanted.
+        if not size or any(options.get(name) is not None for name in ("task", "idx")):
             return options
         # The guards have put the seed of this reset, or one that `make` was given, on the base
         # environment; None means that the present order goes on.

@@ -37,7 +37,7 @@ def make_vec(
     num_envs: int | None = None,
     backend: str = "sync",
     autoreset: AutoReset = "same_step",
-    wrappers: Iterable[WrapperLike] = (),
+    wrappers: Iterable[WrapperLike] | None = (),
     seed: int | None = None,
     num_workers: int | None = None,
     step_timeout_s: float | None = None,
@@ -67,13 +67,14 @@ def make_vec(
 
     `vec_kwargs` are further arguments of each environment; a seed in the first is that of the run,
     if there is no other. Older ways to say things: `env_ids` is `ids`, `async_mode` the backend
-    "thread" or "sync", and `env0_kwargs`, `env1_kwargs` and so on are entries of `vec_kwargs`.
+    "thread" or "sync", `wrappers=None` no wrappers, and `env0_kwargs`, `env1_kwargs` and so on
+    are entries of `vec_kwargs`.
 
     Raises BadArguments for a word that is not installed, and for what a backend cannot do; and
     what `gem.make` raises (with "process" a GemError that says it): then every environment made
     so far is closed.
     """
-    stack = tuple(wrappers)
+    stack = () if wrappers is None else tuple(wrappers)
     wanted = _each(_one_of(ids, env_ids), num_envs)
     if vec_kwargs is None:
         vec_kwargs, kwargs = _numbered(kwargs, len(wanted))
