@@ -200,7 +200,6 @@ def test_a_level_may_name_attributes_and_values_stand_over_it() -> None:
         ({"level": "hard"}, "level"),
         ({"animals": 3}, r"no 'animals'.*max_animals"),
         ({"seed_": 3}, "no 'seed_'"),
-        ({"size": 3}, "no 'size'"),
         ({"min_animals": 0}, "min_animals"),
         ({"min_animals": "3"}, "another level or other values"),
         ({"split": "test"}, "split"),

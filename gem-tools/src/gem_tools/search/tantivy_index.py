@@ -126,7 +126,9 @@ def _opened(folder: Path, manifest: Manifest) -> tuple[tantivy.Searcher, tantivy
     files are mapped the links have done their work.
     """
     try:
-        with tempfile.TemporaryDirectory(prefix="gem-search-") as links:
+        # A thread of tantivy's may still take its lock there while the folder is removed. What is
+        # then left is a lock file, and no reason to refuse the index, which is open.
+        with tempfile.TemporaryDirectory(prefix="gem-search-", ignore_cleanup_errors=True) as links:
             for name in manifest.files:
                 Path(links, name).symlink_to((folder / name).absolute())
             index = tantivy.Index.open(links)
