@@ -20,7 +20,12 @@ import httpx  # heavy: 0.1 s
 from gem.conversation import Reply, Request
 from gem.errors import BadArguments, ModelLengthError
 from gem.seeding import stream
-from gem_eval.errors import PolicyError, RequestRefusedError, ServerRefusalError
+from gem_eval.errors import (
+    PolicyError,
+    RequestRefusedError,
+    ServerRefusalError,
+    UnreadableReplyError,
+)
 from gem_eval.policies.chat_api import MalformedReplyError, read_reply, request_body, request_path
 from gem_eval.policies.outage import Outage
 from gem_eval.policies.refusals import context_length, refusal
@@ -147,7 +152,7 @@ class OpenAIPolicy:
         try:
             return read_reply(body, is_chat=request.prompt is None, think_tags=self._think_tags)
         except MalformedReplyError as error:
-            raise PolicyError(
+            raise UnreadableReplyError(
                 f"{self._at} sent a reply that cannot be read: {error.what}: "
                 f"{self._shown(error.found)}. Check that it speaks the OpenAI API at this address."
             ) from None
