@@ -83,6 +83,14 @@ def test_a_run_without_an_episode_is_shown(gem_env_here: Command) -> None:
     assert sorted(path.name for path in Path("run").iterdir()) == ["run.json", "summary.json"]
 
 
+def test_a_run_that_was_stopped_before_its_first_episode_names_no_last_one(
+    gem_env_here: Command,
+) -> None:
+    Path("run", "episodes.jsonl").write_bytes(b"")
+
+    assert gem_env_here("report", "run").out.startswith("run: 0 of 10 episodes\n")
+
+
 def test_an_episode_that_was_tried_again_is_counted_once(gem_env_here: Command) -> None:
     gem_env_here("eval", "tiny:Broken", "--policy", "random", "--episodes", "20", "--out", "broken")
     gem_env_here("eval", "--resume", "broken")

@@ -172,6 +172,17 @@ def test_an_option_that_every_request_has_stops_the_run(
     assert fingerprints(tmp_path / "run") == {}
 
 
+def test_an_address_that_is_no_model_stops_the_run(
+    server: Any, answers: Any, tmp_path: Path
+) -> None:
+    server.answers = [answers.Answer(200, b"<html>Welcome</html>")]
+
+    with pytest.raises(RunStopped, match=r"not JSON: <html>Welcome.*So it was 5 times in a row"):
+        gem_eval.evaluate(**settings(server.url, tmp_path / "run"))
+
+    assert fingerprints(tmp_path / "run") == {}
+
+
 def test_requests_that_are_refused_for_what_is_in_them_are_errors(
     server: Any, answers: Any, tmp_path: Path
 ) -> None:

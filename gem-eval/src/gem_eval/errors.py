@@ -8,7 +8,8 @@ GemError
     └── PolicyError         a policy that cannot answer: an error on the episode, not a wrong answer
         ├── ServerAwayError     its server is away, and did not come back in the time it was given
         ├── ServerRefusalError  its server answers no request: the key, the model, the quota
-        └── RequestRefusedError its server refuses this request: an option, or what is in it
+        ├── RequestRefusedError its server refuses this request: an option, or what is in it
+        └── UnreadableReplyError what answers does not speak the protocol
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ __all__ = [
     "ServerAwayError",
     "ServerRefusalError",
     "SettingsError",
+    "UnreadableReplyError",
 ]
 
 
@@ -65,3 +67,7 @@ class ServerRefusalError(PolicyError):
 
 class RequestRefusedError(PolicyError):
     """A policy's server refuses a request: for an option that all have, or for what is in it."""
+
+
+class UnreadableReplyError(PolicyError):
+    """What a policy's server answers is not of its protocol: most often another server's page."""

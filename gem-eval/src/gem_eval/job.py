@@ -28,6 +28,7 @@ from gem_eval.errors import (
     ServerAwayError,
     ServerRefusalError,
     SettingsError,
+    UnreadableReplyError,
 )
 from gem_eval.expectations import Expectations
 from gem_eval.plan import plan_of
@@ -357,11 +358,13 @@ def _refusal(episode: Episode) -> str | None:
     """Return what is alike in episodes that the same refusal ended; None for any other end.
 
     Refusals for good may differ in their text, by the number of the request. A request may be
-    refused for what is in it: only the same words, again and again, are about all requests.
+    refused for what is in it, or its answer be unreadable: only the same words, again and again,
+    are about all requests.
     """
     if _ended_by(episode, ServerRefusalError):
         return ServerRefusalError.__name__
-    return episode.error if _ended_by(episode, RequestRefusedError) else None
+    about_one_request = (RequestRefusedError, UnreadableReplyError)
+    return episode.error if any(_ended_by(episode, kind) for kind in about_one_request) else None
 
 
 def _told(episode: Episode) -> str:

@@ -6,7 +6,6 @@ import argparse
 import json
 import sys
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from gem.cli.text import one_line
@@ -71,10 +70,9 @@ def _title(folder: RunFolder, summary: Summary) -> str:
         title = f"{folder.path}: {done} of {planned} episodes"
     if summary.errors:
         title = f"{title}, {summary.errors} ended by an error"
-    if planned != done:
-        with suppress(OSError):  # there is no log yet
-            ago_s = max(0.0, time.time() - folder.episodes_path.stat().st_mtime)
-            title = f"{title}, the last ended {_duration(ago_s)} ago"
+    if done and planned != done:
+        ago_s = max(0.0, time.time() - folder.episodes_path.stat().st_mtime)
+        title = f"{title}, the last ended {_duration(ago_s)} ago"
     return title
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from gem.conversation import Reply, Request
 from gem.errors import BadArguments, ModelLengthError
-from gem_eval.errors import PolicyError, ServerRefusalError
+from gem_eval.errors import PolicyError, ServerRefusalError, UnreadableReplyError
 from gem_eval.policies.chat_api import MalformedReplyError, read_reply, request_body, request_path
 from gem_eval.policies.retrying import (
     Backoff,
@@ -109,7 +109,7 @@ class OpenAIPolicy:
         try:
             return read_reply(body, is_chat=request.prompt is None, think_tags=self._think_tags)
         except MalformedReplyError as error:
-            raise PolicyError(
+            raise UnreadableReplyError(
                 f"{self._server.name} sent a reply that cannot be read: {error.what}: "
                 f"{self._server.shown(error.found)}. Check that it speaks the OpenAI API at this "
                 "address."
