@@ -154,7 +154,8 @@ def resolved(folder: Path) -> dict[str, str]:
         if (folder / name).is_file()
         for line in (folder / name).read_text(encoding="utf-8").splitlines()
     ]
-    names = [Requirement(line).name for line in lines if line and line[0] not in "#.-"]
+    stated = [line.partition(" #")[0] for line in lines if line and line[0] not in "#.-"]
+    names = [Requirement(line).name for line in stated]
     return {each: importlib.metadata.version(each) for each in sorted(names, key=str.lower)}
 
 
