@@ -121,7 +121,7 @@ def toy(tmp_path: Path) -> Toy:
     (made.root / "examples" / "run.sh").write_text("exit 0\n")
     (made.folder / "stubs.py").write_text(STUBS)
     (made.folder / "test_contract.py").write_text(TESTS)
-    (made.folder / "requirements.txt").write_text("pytest\n")
+    (made.folder / "requirements.txt").write_text("pytest  # what runs it\n")
     (made.folder / "result.json").write_text(json.dumps(BEFORE))
     return made
 
