@@ -36,7 +36,7 @@ def counted(number: int, noun: str) -> str:
     >>> counted(1, "turn"), counted(0, "turn")
     ('1 turn', '0 turns')
     """
-    return f"{number} {noun}{'s' * (number != 1)}"
+    return f"1 {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def indented(text: str, margin: str = "  ") -> str:
