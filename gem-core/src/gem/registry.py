@@ -386,11 +386,20 @@ def wants_compat(asked: bool | None, env: EnvLike = "") -> bool:
 
     The variable changes only what is named by an id, and nothing that the process registered:
     a spec is the whole of what it describes, and a script's own environments are as it wrote them.
+    Raises BadArguments on another value of either.
     """
+    variable = os.environ.get("GEM_COMPAT") or "0"
+    is_known = asked is None or asked is True or asked is False
+    if not is_known or variable not in ("0", "1"):
+        raise BadArguments(
+            f"compat={asked!r:.40} was asked for, and the variable GEM_COMPAT is {variable!r:.40}. "
+            "The first is True, False or None, the second 0 or 1.",
+            subject="compat",
+        )
     if asked is not None:
         return asked
     is_own = isinstance(env, str) and _full(env) in _local
-    return os.environ.get("GEM_COMPAT") == "1" and isinstance(env, str) and not is_own
+    return variable == "1" and isinstance(env, str) and not is_own
 
 
 def _overridden(declared: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

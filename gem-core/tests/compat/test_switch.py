@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import gem
 from gem.compat.constants import TERMINAL_STATE
 from gem.compat.switch import as_published, wrapper_as_published
+from gem.errors import BadArguments
 from gem.specs import WrapperRef
 
 HERE = __name__.rpartition(".")[0]
@@ -246,3 +248,18 @@ def test_one_that_is_put_on_by_hand_may_have_a_seed() -> None:
 
     one, other = (AsPublished(gem.make("old:Questions"), seed=7) for _ in range(2))
     assert tasks(one, 6) == tasks(other, 6)
+
+
+def test_a_switch_that_is_neither_on_nor_off_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    make: Any = gem.make
+    with pytest.raises(BadArguments, match="compat='yes' was asked for"):
+        make("old:Game", compat="yes")
+    monkeypatch.setenv("GEM_COMPAT", "true")
+    with pytest.raises(BadArguments, match=r"GEM_COMPAT is 'true'.*0 or 1"):
+        make("old:Game")
+
+
+def test_the_older_paths_are_found_at_plain_places() -> None:
+    module = importlib.import_module("gem.tools.base_tool")
+    assert str(module.__file__).endswith("/gem/compat/gem_llm/tools/base_tool.py")
+    assert ".." not in str(module.__file__)

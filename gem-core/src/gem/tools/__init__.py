@@ -12,4 +12,4 @@ from gem.tools.function import FunctionTool, tool
 __all__ = ["FunctionTool", "Tool", "ToolContext", "answer", "tool"]
 
 # The modules that gem-llm had here: see `gem.compat`.
-__path__.append(f"{__path__[0]}/../compat/gem_llm/tools")
+__path__.append(f"{__path__[0].rpartition('/')[0]}/compat/gem_llm/tools")

@@ -19,4 +19,4 @@ __all__ = [
 ]
 
 # The modules that gem-llm had here: see `gem.compat`.
-__path__.append(f"{__path__[0]}/../compat/gem_llm/vector")
+__path__.append(f"{__path__[0].rpartition('/')[0]}/compat/gem_llm/vector")

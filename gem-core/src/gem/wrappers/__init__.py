@@ -6,4 +6,4 @@ Importing this package imports none of them.
 from __future__ import annotations
 
 # The modules that gem-llm had here: see `gem.compat`.
-__path__.append(f"{__path__[0]}/../compat/gem_llm/wrappers")
+__path__.append(f"{__path__[0].rpartition('/')[0]}/compat/gem_llm/wrappers")
