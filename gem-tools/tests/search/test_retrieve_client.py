@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import socket
 import subprocess
@@ -324,3 +325,18 @@ def test_an_address_of_nothing_is_refused(url: str) -> None:
 def test_arguments_are_checked_before_anything_is_sent(query: Any, k: int) -> None:
     with pytest.raises(BadArguments):
         run("http://127.0.0.1:9/", lambda client: client.asearch(query, k))
+
+
+def test_a_client_that_nobody_closes_is_closed_when_it_is_collected(
+    stub: Any, recwarn: pytest.WarningsRecorder
+) -> None:
+    async def main() -> None:
+        client = RetrieveClient(stub(echo).url)
+        await client.asearch("goose", 1)
+        del client
+        gc.collect()
+
+    asyncio.run(main())
+    gc.collect()
+
+    assert [each for each in recwarn if each.category is ResourceWarning] == []

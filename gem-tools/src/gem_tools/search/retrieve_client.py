@@ -10,7 +10,8 @@ import json
 import os
 import random
 import re
-from collections.abc import AsyncGenerator, Sequence
+import weakref
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -46,11 +47,14 @@ class _Asked(NamedTuple):
     k: int
 
 
+_Holder = AsyncGenerator["httpx.AsyncClient", None]
+
+
 class _Line(NamedTuple):
     """What one event loop asks through."""
 
     http: httpx.AsyncClient
-    holder: AsyncGenerator[httpx.AsyncClient, None]
+    holder: _Holder
     batches: Any  # a MicroBatch of queries and hits; its types are those of a policy
 
 
@@ -79,6 +83,10 @@ class RetrieveClient:
         self._max_retries, self._backoff_s = max_retries, backoff_s
         self._max_batch, self._max_bytes = max_batch, max_reply_bytes
         self._lines: dict[asyncio.AbstractEventLoop, _Line] = {}
+        # What nobody closes is closed when the last of this client is gone. The clients are also
+        # held here, apart, so that they are not collected unclosed together with it.
+        self._holders: dict[asyncio.AbstractEventLoop, _Holder] = {}
+        weakref.finalize(self, _let_go, self._holders).atexit = False
         self._pid = os.getpid()
         self._is_down = False
 
@@ -112,6 +120,7 @@ class RetrieveClient:
         """Close the connections of every loop. A later call opens new ones."""
         self._start_afresh_after_fork()
         lines, self._lines = self._lines, {}
+        self._holders.clear()
         for loop, line in lines.items():
             if loop is asyncio.get_running_loop():
                 await _close(line)
@@ -127,9 +136,13 @@ class RetrieveClient:
         self._start_afresh_after_fork()
         loop = asyncio.get_running_loop()
         if loop not in self._lines:
-            self._lines = {old: line for old, line in self._lines.items() if not old.is_closed()}
+            for old in [each for each in self._lines if each.is_closed()]:
+                del self._lines[old]
+                del self._holders[old]
             batches: Any = MicroBatch(self._ask, max_batch=self._max_batch, max_wait_s=0)  # type: ignore[arg-type]
-            holder = self._holder()
+            # A proxy cannot reach this machine's own servers.
+            uses_proxies = not _is_here(self.url)
+            holder = self._holders[loop] = _held(self._connect_timeout_s, uses_proxies)
             # Nothing is awaited until the client is there: no other call makes one meanwhile.
             self._lines[loop] = _Line(await anext(holder), holder, batches)
         return self._lines[loop]
@@ -137,30 +150,9 @@ class RetrieveClient:
     def _start_afresh_after_fork(self) -> None:
         """Leave the connections to the process that opened them; its loops do not run here."""
         if self._pid != os.getpid():
-            self._lines, self._pid = {}, os.getpid()
-
-    async def _holder(self) -> AsyncGenerator[httpx.AsyncClient, None]:
-        """Yield a client and close it, at the latest as the loop ends.
-
-        `asyncio.run` ends every generator that is left; nobody has to call `aclose` for that.
-        """
-        import httpx  # heavy: 0.1 s
-        from httpx_aiohttp import HttpxAiohttpClient  # heavy: 0.2 s
-
-        # httpx's own pool walks over all of its connections for each request.
-        client = HttpxAiohttpClient(
-            headers={"Content-Type": "application/json", "Accept-Encoding": "identity"},
-            # What a call may take is up to its own deadline.
-            timeout=httpx.Timeout(None, connect=self._connect_timeout_s),
-            # 0 is aiohttp's word for no limit; httpx's word, None, would leave aiohttp's 100.
-            limits=httpx.Limits(max_connections=0),
-            # A proxy cannot reach this machine's own servers.
-            trust_env=not _LOOPBACK.fullmatch(httpx.URL(self.url).host),
-        )
-        try:
-            yield client
-        finally:
-            await client.aclose()
+            self._lines = {}
+            self._holders.clear()
+            self._pid = os.getpid()
 
     async def _ask(self, asked: list[_Asked]) -> list[list[Hit]]:
         """Answer a batch, trying again where that may help."""
@@ -224,6 +216,46 @@ class RetrieveClient:
 
     def _failed(self, what: str) -> SearchUnavailable:
         return SearchUnavailable(f"The search server at {self.url} {what}.", url=self.url)
+
+
+async def _held(connect_timeout_s: float, uses_proxies: bool) -> _Holder:
+    """Yield a client and close it, at the latest as the loop ends.
+
+    `asyncio.run` ends every generator that is left; nobody has to call `aclose` for that.
+    """
+    import httpx  # heavy: 0.1 s
+    from httpx_aiohttp import HttpxAiohttpClient  # heavy: 0.2 s
+
+    # httpx's own pool walks over all of its connections for each request.
+    client = HttpxAiohttpClient(
+        headers={"Content-Type": "application/json", "Accept-Encoding": "identity"},
+        # What a call may take is up to its own deadline.
+        timeout=httpx.Timeout(None, connect=connect_timeout_s),
+        # 0 is aiohttp's word for no limit; httpx's word, None, would leave aiohttp's 100.
+        limits=httpx.Limits(max_connections=0),
+        trust_env=uses_proxies,
+    )
+    try:
+        yield client
+    finally:
+        await client.aclose()
+
+
+def _let_go(holders: Mapping[asyncio.AbstractEventLoop, _Holder]) -> None:
+    """Close the clients that a collected one of ours has left, each on its own loop."""
+    for loop, holder in holders.items():
+        if not loop.is_closed():  # else it has ended its generators itself
+            asyncio.run_coroutine_threadsafe(_end(holder), loop)
+
+
+async def _end(holder: _Holder) -> None:
+    await holder.aclose()
+
+
+def _is_here(url: str) -> bool:
+    import httpx
+
+    return _LOOPBACK.fullmatch(httpx.URL(url).host) is not None
 
 
 async def _close(line: _Line) -> None:
