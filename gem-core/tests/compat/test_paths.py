@@ -118,6 +118,7 @@ def test_a_path_of_a_pack_says_what_to_install_where_none_provides_it(
     with pytest.raises(ImportError, match=r"a pack provides.*drop-in\.md"):
         getattr(module, OF_PACKS[path])
     assert not hasattr(module, "__path_hook__")
+    assert not hasattr(module, "pytest_plugins")
 
 
 @pytest.mark.parametrize(

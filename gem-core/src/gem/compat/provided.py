@@ -36,7 +36,8 @@ def names_of(module: str) -> Callable[[str], Any]:
     """
 
     def getter(name: str) -> Any:
-        if name.startswith("__"):  # what Python's own machinery asks of any module
+        # What Python's own machinery and pytest's ask of any module.
+        if name.startswith(("__", "pytest")):
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         target = _targets().get(f"{module}:{name}")
         if target is None:
