@@ -82,7 +82,7 @@ def quickstart(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Hold gem-core's own tests to full coverage, then run all others and docstring examples."""
-    install_checkout(session, "test", "templates", "servers")
+    install_checkout(session, "build", "test", "templates", "servers")
     session.install(CONSTRAINTS, "--no-deps", *CARRIERS)
     core, *others = TESTS
     session.run("coverage", "run", "-m", "pytest", "--quiet", core)

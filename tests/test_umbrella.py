@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-pytest.importorskip("hatchling", reason="what builds the root is not installed")
+for needed in ("hatchling", "editables"):
+    pytest.importorskip(needed, reason="what builds the root is not installed")
 
 ROOT = Path(__file__).parents[1]
 OURS = {path.parent.name for path in ROOT.glob("*/pyproject.toml")}
