@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import gem
 from gem import registry
 from gem.errors import IdConflict, UnknownEnv
 from gem.plugins import PluginRecord
@@ -145,7 +146,7 @@ def test_two_that_claim_one_id_are_in_conflict_about_that_id_alone(install: Inst
             "'acme:Same-v0' is claimed by acme-one 1.5 and acme-two 1.0. Uninstall all but one."
         )
     with pytest.raises(IdConflict, match=r"claimed by acme-one 1.5 and acme-two 1.0") as caught:
-        registry.make("acme:Same-v0")
+        gem.make("acme:Same-v0")
     assert caught.value.distributions == ("acme-one 1.5", "acme-two 1.0")
     assert caught.value.id == "acme:Same-v0"
     assert registry.spec("acme:One-v0").target == "a:b"
@@ -226,7 +227,7 @@ def test_the_published_package_of_the_same_folder_is_named(install: Install) -> 
     assert rival.error is not None
     assert "Run `pip uninstall gem-llm`" in rival.error
     with pytest.raises(UnknownEnv, match="Run `pip uninstall gem-llm`"):
-        registry.make("acme:Wrods-v0")
+        gem.make("acme:Wrods-v0")
     assert registry.spec("acme:Words-v0").id == "acme:Words-v0"
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import gem
-from gem import registry
+from gem import making, registry
 from gem.content import Observation
 from gem.env import Env
 from gem.errors import (
@@ -28,7 +28,8 @@ from gem.errors import (
     UnknownWrapper,
     WrapperOrderError,
 )
-from gem.registry import list_envs, make, owner, register, resolve, spec, wrapper_spec
+from gem.making import make, resolve
+from gem.registry import list_envs, owner, register, spec, wrapper_spec
 from gem.snapshot import Snapshot
 from gem.specs import DataSource, EnvSpec, WrapperRef
 from gem.step import Step
@@ -205,7 +206,7 @@ def test_a_policy_is_made_by_its_name(install: Install) -> None:
             """
         },
     )
-    made: Any = registry.make_policy
+    made: Any = making.make_policy
 
     assert made("always:no", times=2)(None) == "nono"
     assert made("plain")(None) == "yes"

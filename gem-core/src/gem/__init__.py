@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from gem.env import Env, Step
     from gem.episode import Episode, EpisodeLog, Turn, read_episodes
     from gem.errors import GemError, ResetNeeded
+    from gem.making import make
     from gem.microbatch import MicroBatch
     from gem.mixtures import Mixture
-    from gem.registry import list_envs, make, register, spec
+    from gem.registry import list_envs, register, spec
     from gem.replaying import replay
     from gem.rollouts import rollout
     from gem.schedules import Schedule
@@ -59,9 +60,10 @@ _HOMES = {
     "gem.env": "Env Step",
     "gem.episode": "Episode EpisodeLog Turn read_episodes",
     "gem.errors": "GemError ResetNeeded",
+    "gem.making": "make",
     "gem.microbatch": "MicroBatch",
     "gem.mixtures": "Mixture",
-    "gem.registry": "list_envs make register spec",
+    "gem.registry": "list_envs register spec",
     "gem.replaying": "replay",
     "gem.rollouts": "rollout",
     "gem.schedules": "Schedule",

@@ -16,7 +16,7 @@ from gem.content import Observation
 from gem.env import Env
 from gem.episode import is_success
 from gem.errors import BadArguments, SnapshotError
-from gem.registry import make, resolve
+from gem.making import make, resolve
 from gem.seeding import stream
 from gem.snapshot import Snapshot, encode
 from gem.specs import EnvSpec

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from gem.errors import BadArguments
-from gem.registry import EnvLike, WrapperLike, make, resolve
+from gem.making import EnvLike, WrapperLike, make, resolve
 from gem.schedules import Schedule
 from gem.seeding import episode_seed, stream
 from gem.specs import EnvSpec

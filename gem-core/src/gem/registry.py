@@ -1,61 +1,41 @@
-"""Turn an id into a spec, and a spec into a live stack: look up, check, construct.
+"""Turn an id into a spec: what is installed and what this process registered, listed and found.
 
-Knows nothing about how plugins are found (`gem.plugins`) or how environments work.
+Knows nothing about how plugins are found (`gem.plugins`) or what is made of a spec (`gem.making`).
 """
 
 from __future__ import annotations
 
 import fnmatch
-import functools
-import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar, Union, cast
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, cast
 
 from pydantic import ValidationError
 
 from gem import __version__
 from gem import plugins as plugin_records
-from gem.arguments import checked, is_opaque, recorded, refuse_opaque
-from gem.conversation import Policy
-from gem.deprecation import warn_deprecated
+from gem.arguments import recorded
 from gem.env import Env
 from gem.errors import (
     BadArguments,
     IdConflict,
-    TargetError,
     UnknownEnv,
     UnknownId,
     UnknownPolicy,
     UnknownTool,
     UnknownWrapper,
-    WrapperOrderError,
 )
-from gem.guards import checked_seed
 from gem.installing import absent_providers
-from gem.obsolete import current_kwargs
 from gem.plugins import RIVAL, PluginRecord
 from gem.searching import near
-from gem.specs import (
-    DataSource,
-    EnvSpec,
-    ExecutorSpec,
-    PolicySpec,
-    ToolSpec,
-    WrapperRef,
-    WrapperSpec,
-)
-from gem.targets import check_requirements, forget_installed, load_target
-from gem.wrapper import Wrapper
+from gem.specs import EnvSpec, ExecutorSpec, PolicySpec, ToolSpec, WrapperSpec
+from gem.targets import forget_installed, load_target, target_of
 
 __all__ = [
-    "EnvLike",
-    "WrapperLike",
+    "Registration",
     "executor_spec",
     "executors",
     "list_envs",
-    "make",
-    "make_policy",
     "owner",
     "plugins",
     "policies",
@@ -64,24 +44,16 @@ __all__ = [
     "provider",
     "refresh",
     "register",
-    "resolve",
+    "registration",
     "spec",
+    "spec_from",
     "tool_spec",
     "tools",
     "versions",
-    "wants_compat",
+    "wrapper_of",
     "wrapper_spec",
     "wrappers",
 ]
-
-EnvLike = Union[str, EnvSpec, Mapping[str, Any]]
-"""An id, a spec, or a spec as JSON data (`snapshot.spec`)."""
-WrapperLike = Union[str, WrapperRef, Mapping[str, Any], Callable[[Env], Env]]
-"""A wrapper's id, `{"id": ..., **kwargs}`, a WrapperRef, or a callable that wraps."""
-
-S = TypeVar("S", bound=Union[EnvSpec, WrapperSpec, PolicySpec])
-
-_LAYERS = ("tool", "observation", "prompt")
 
 
 class _Catalogue:
@@ -182,8 +154,9 @@ def executors() -> list[ExecutorSpec]:
 
 def spec(env_id: str) -> EnvSpec:
     """Return an environment's spec. Raises UnknownEnv, with near ids, or IdConflict."""
-    if _full(env_id) in _local:
-        return _local[_full(env_id)].spec
+    local = registration(env_id)
+    if local is not None:
+        return local.spec
     return cast(EnvSpec, _find("envs", env_id, UnknownEnv, "gem-env list"))
 
 
@@ -193,7 +166,7 @@ def wrapper_spec(wrapper_id: str) -> WrapperSpec:
     A `module:Class` target is an id as well: it needs no plugin.
     """
     if ":" in wrapper_id:
-        provided = _provided(wrapper_id)
+        provided = wrapper_of(wrapper_id)
         if provided is not None:
             return provided
         found = load_target(wrapper_id)
@@ -206,7 +179,7 @@ def wrapper_spec(wrapper_id: str) -> WrapperSpec:
     )
 
 
-def _provided(target: str) -> WrapperSpec | None:
+def wrapper_of(target: str) -> WrapperSpec | None:
     """Return the spec of the wrapper that has this target, if a plugin has one."""
     return next((found for found in wrappers() if found.target == target), None)
 
@@ -318,10 +291,15 @@ def register(
         raise BadArguments(
             f"register({id!r}) needs a target: 'module:Class', or a callable.", subject=id
         )
-    found = env if isinstance(env, EnvSpec) else _described({"id": id, "target": _name(target)})
+    found = env if isinstance(env, EnvSpec) else spec_from({"id": id, "target": target_of(target)})
     found = found.model_copy(update={"kwargs": {**found.kwargs, **recorded(kwargs)}})
-    _local[id] = _Local(found, None if isinstance(target, str) else target, kwargs)
+    _local[id] = Registration(found, None if isinstance(target, str) else target, kwargs)
     return found
+
+
+def registration(env_id: str) -> Registration | None:
+    """Return what this process registered under an id or a bare name, None for nothing."""
+    return _local.get(_full(env_id))
 
 
 def _full(name: str) -> str:
@@ -329,120 +307,22 @@ def _full(name: str) -> str:
     return name if ":" in name else f"local:{name}"
 
 
-class _Local(NamedTuple):
-    """What was registered in this process: live objects stay live here."""
+class Registration(NamedTuple):
+    """What was registered in this process: live objects stay live here.
+
+    `target` is the callable, None where the spec's own target is to be imported.
+    """
 
     spec: EnvSpec
     target: Callable[..., Env] | None
     kwargs: Mapping[str, Any]
 
 
-_local: dict[str, _Local] = {}
+_local: dict[str, Registration] = {}
 
 
-def _name(target: str | Callable[..., Env] | None) -> str:
-    if isinstance(target, str):
-        return target
-    return f"{target.__module__}:{getattr(target, '__qualname__', type(target).__qualname__)}"
-
-
-def make(
-    env_id: EnvLike,
-    *,
-    seed: int | None = None,
-    wrappers: Iterable[WrapperLike] = (),
-    compat: bool | None = None,
-    **kwargs: Any,
-) -> Env:
-    """Build an environment with its wrappers, innermost first.
-
-    `kwargs` override the spec's own and are checked against the target's signature. `seed`
-    fixes the instance's run seed: its first `reset()` equals `reset(seed=seed)`. An older id, and
-    arguments of earlier releases that the spec lists, are taken with a DeprecationWarning. With
-    `compat` it and its wrappers behave as those of the published gem-llm (docs/drop-in.md lists
-    how); None leaves that to the variable GEM_COMPAT, which holds for ids of installed packs.
-    Raises UnknownEnv, IdConflict, MissingRequirement, TargetError, BadArguments,
-    WrapperOrderError.
-    """
-    found, first_seed = resolve(env_id), checked_seed(seed, "make")
-    kwargs = current_kwargs(kwargs, found.obsolete_kwargs, subject=found.id)
-    check_requirements(found.requires, subject=found.id, of=provider("envs", found.id))
-    around = _listed(wrappers)
-    if wants_compat(compat, env_id):
-        # That room is above this one: it is found by its name, as what a plugin has is.
-        found = load_target("gem.compat.switch:as_published")(found)
-        around = list(map(load_target("gem.compat.switch:wrapper_as_published"), around))
-    layers = [_layer(each) for each in (*found.wrappers, *around)]
-    _check_order(layers)
-    made = _construct(found, _overridden(found.kwargs, kwargs) if kwargs else found.kwargs)
-    made.unwrapped._first_seed = first_seed
-    for layer in layers:
-        made = _put_on(layer, made)
-    return made
-
-
-def wants_compat(asked: bool | None, env: EnvLike = "") -> bool:
-    """Say whether something is to be as in gem-llm: as asked, or else as GEM_COMPAT=1 says.
-
-    The variable changes only what is named by an id, and nothing that the process registered:
-    a spec is the whole of what it describes, and a script's own environments are as it wrote them.
-    Raises BadArguments on another value of either.
-    """
-    variable = os.environ.get("GEM_COMPAT") or "0"
-    is_known = asked is None or asked is True or asked is False
-    if not is_known or variable not in ("0", "1"):
-        raise BadArguments(
-            f"compat={asked!r:.40} was asked for, and the variable GEM_COMPAT is {variable!r:.40}. "
-            "The first is True, False or None, the second 0 or 1.",
-            subject="compat",
-        )
-    if asked is not None:
-        return asked
-    is_own = isinstance(env, str) and _full(env) in _local
-    return variable == "1" and isinstance(env, str) and not is_own
-
-
-def _overridden(declared: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments, the given ones first; of a `source` only the fields that are given."""
-    source, change = declared.get("source"), given.get("source")
-    if isinstance(change, DataSource):
-        change = change.model_dump(exclude_unset=True)
-    if isinstance(source, Mapping) and isinstance(change, Mapping):
-        given = {**given, "source": {**source, **change}}
-    return {**declared, **given}
-
-
-def resolve(env: EnvLike) -> EnvSpec:
-    """Return the spec that an id, a spec or its JSON data stands for. Imports no target.
-
-    An older id gives a DeprecationWarning that names the one to use.
-    """
-    if isinstance(env, str):
-        found = spec(env)
-        if found.replaced_by is not None:
-            warn_deprecated(
-                f"{found.id!r} is the id of an earlier release.",
-                instead=f"Use {found.replaced_by!r}, with arguments where it shall differ.",
-            )
-        return found
-    if isinstance(env, EnvSpec):
-        return env
-    if isinstance(env, (type, Env)):
-        raise _not_registered(env)
-    return _described(env)
-
-
-def _not_registered(env: type | Env) -> BadArguments:
-    name = env.__name__ if isinstance(env, type) else type(env).__name__
-    kind = "a class" if isinstance(env, type) else "a live instance"
-    return BadArguments(
-        f"An environment was asked for by {name}, which is {kind}. Give it an id first, and ask "
-        f'by that: gem.register("my:{name}-v0", {name}).',
-        subject=name,
-    )
-
-
-def _described(plain: Mapping[str, Any]) -> EnvSpec:
+def spec_from(plain: Mapping[str, Any]) -> EnvSpec:
+    """Return the spec that JSON data describes. Raises BadArguments, with every problem in it."""
     try:
         return EnvSpec.model_validate(plain)
     except ValidationError as error:
@@ -456,145 +336,3 @@ def _described(plain: Mapping[str, Any]) -> EnvSpec:
             subject="env",
             problems=problems,
         ) from error
-
-
-def _construct(found: EnvSpec, kwargs: Mapping[str, Any]) -> Env:
-    local = _local.get(found.id)
-    if local is None or local.spec.target != found.target:
-        local = _Local(found, None, {})
-    is_as_found = kwargs is found.kwargs and not found.wrappers
-    kwargs = {
-        name: local.kwargs.get(name, value) if is_opaque(value) else value
-        for name, value in kwargs.items()
-    }
-    refuse_opaque(kwargs, subject=found.id)
-    target = local.target or load_target(found.target)
-    taken = checked(target, kwargs, subject=found.id, defaults=found.kwargs)
-    made = _env(target(**taken), found.target)
-    if is_as_found:
-        made.spec = found  # one for thousands of environments
-    else:
-        made.spec = found.model_copy(update={"kwargs": recorded(kwargs), "wrappers": ()})
-    return made
-
-
-def _env(made: Any, target: str) -> Env:
-    if isinstance(made, Env):
-        return made
-    raise TargetError(
-        f"{target!r} made a {type(made).__name__}, and must make a gem.Env. Name another target.",
-        target=target,
-    )
-
-
-class _Layer(NamedTuple):
-    """One wrapper, its arguments checked before anything is built."""
-
-    name: str
-    spec: WrapperSpec | None
-    ref: WrapperRef | None
-    wrap: Callable[[Env], Any]
-
-
-def _listed(wrappers: Iterable[WrapperLike]) -> list[WrapperLike]:
-    if isinstance(wrappers, (str, Mapping)) or not isinstance(wrappers, Iterable):
-        raise BadArguments(
-            f"wrappers={wrappers!r} is one {type(wrappers).__name__}, and a list of wrappers is "
-            "needed, innermost first.",
-            subject="wrappers",
-        )
-    return list(wrappers)
-
-
-def _layer(like: WrapperLike) -> _Layer:
-    if callable(like):
-        of = like.func if isinstance(like, functools.partial) else like
-        return _Layer(_name(of).partition(":")[2], _provided(_name(of)), None, like)
-    ref = _as_ref(like)
-    found = wrapper_spec(ref.id)
-    check_requirements(found.requires, subject=found.id, of=provider("wrappers", found.id))
-    refuse_opaque(ref.kwargs, subject=found.id)
-    target = load_target(found.target)
-    kwargs = checked(target, ref.kwargs, subject=found.id, skip=1)
-    written = WrapperRef(id=found.id, kwargs=recorded(ref.kwargs))
-    return _Layer(found.id, found, written, lambda env: target(env, **kwargs))
-
-
-def _put_on(layer: _Layer, env: Env) -> Env:
-    wrapped = _env(layer.wrap(env), layer.spec.target if layer.spec else layer.name)
-    if layer.ref is None or layer.spec is None:
-        return wrapped
-    if wrapped is env or not isinstance(wrapped, Wrapper):
-        return wrapped
-    if wrapped.env is env:
-        wrapped._ref, wrapped._blocks = layer.ref, layer.spec.blocking
-    elif env.spec is not None:  # one id that stands for several layers
-        blocking = env.spec.blocking or layer.spec.blocking
-        stack = {"wrappers": (*env.spec.wrappers, layer.ref), "blocking": blocking}
-        wrapped.spec = env.spec.model_copy(update=stack)
-    return wrapped
-
-
-def _as_ref(layer: Any) -> WrapperRef:
-    if isinstance(layer, str):
-        return WrapperRef(id=layer)
-    if isinstance(layer, WrapperRef):
-        return layer
-    if not isinstance(layer, Mapping) or not isinstance(layer.get("id"), str):
-        raise BadArguments(
-            f"A wrapper was given as {layer!r:.80}, and none is known by that. Give its id, a "
-            "dictionary with its 'id' and arguments, or a callable.",
-            subject="wrappers",
-        )
-    kwargs = {name: value for name, value in layer.items() if name != "id"}
-    if set(kwargs) == {"kwargs"} and isinstance(kwargs["kwargs"], Mapping):
-        kwargs = dict(kwargs["kwargs"])  # a WrapperRef as JSON data
-    return WrapperRef(id=layer["id"], kwargs=kwargs)
-
-
-def _check_order(layers: Sequence[_Layer]) -> None:
-    """Refuse a layer inside its place: tools inside observations inside one prompt."""
-    depth = 0
-    for count, layer in enumerate(layers, start=1):
-        if layer.spec is None or layer.spec.layer == "any":
-            continue
-        place = _LAYERS.index(layer.spec.layer) + 1
-        if place < depth or place == depth == len(_LAYERS):
-            names = [each.name for each in layers]
-            raise WrapperOrderError(
-                f"The wrappers {', '.join(names)} cannot work in this order: {names[count - 1]!r} "
-                f"is a {layer.spec.layer} wrapper around a {_LAYERS[depth - 1]} wrapper. From the "
-                "inside: tools, then observations, then at most one prompt wrapper.",
-                wrappers=names,
-            )
-        depth = place
-
-
-def make_policy(policy: str, **kwargs: Any) -> Policy:
-    """Make the policy that `NAME` or `NAME:ARGUMENT` names, of any installed pack.
-
-    `kwargs` are checked against its signature. Raises UnknownPolicy, IdConflict,
-    MissingRequirement, TargetError, BadArguments.
-    """
-    id, colon, argument = policy.partition(":")
-    spec = policy_spec(id)
-    check_requirements(spec.requires, subject=f"The policy {id!r}", of=provider("policies", id))
-    arguments = _policy_arguments(spec, argument, given=bool(colon))
-    target = load_target(spec.target)
-    values = checked(target, kwargs, subject=f"The policy {id!r}", skip=len(arguments))
-    return cast(Policy, target(*arguments, **values))
-
-
-def _policy_arguments(spec: PolicySpec, argument: str, *, given: bool) -> tuple[str, ...]:
-    if spec.takes_argument is None and given:
-        raise BadArguments(
-            f"The policy {spec.id + ':' + argument!r} was asked for, and {spec.id!r} takes no "
-            f"argument. Write {spec.id}.",
-            subject=spec.id,
-        )
-    if spec.takes_argument is not None and not argument:
-        raise BadArguments(
-            f"The policy {spec.id!r} needs an argument. Write {spec.id}:{spec.takes_argument}.",
-            subject=spec.id,
-        )
-    return (argument,) if spec.takes_argument is not None else ()

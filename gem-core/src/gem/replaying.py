@@ -16,7 +16,8 @@ from gem.content import Action, Observation, observation_to_json
 from gem.env import Env
 from gem.episode import Episode, Turn, is_success
 from gem.errors import in_one_line
-from gem.registry import make, resolve, versions
+from gem.making import make, resolve
+from gem.registry import versions
 from gem.specs import WrapperRef
 
 __all__ = ["Difference", "ReplayReport", "replay"]

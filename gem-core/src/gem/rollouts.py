@@ -21,10 +21,10 @@ from gem.deadlines import Sweeper
 from gem.episode import Episode
 from gem.errors import BadArguments, EnvUsageError
 from gem.hooks import announce
+from gem.making import WrapperLike
 from gem.planning import Assignment, Envs, as_list, is_count, plan_episodes
 from gem.player import Player, Record, Terms
 from gem.progress import Progress
-from gem.registry import WrapperLike
 from gem.stages import Stage
 
 __all__ = ["Rollout", "rollout"]

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
-from gem import registry
 from gem.arguments import recorded
 from gem.errors import BadArguments
+from gem.making import overridden, ref_of, resolve
 from gem.mixtures import Component, checked_components, drawn
 from gem.obsolete import current_kwargs
 from gem.specs import EnvSpec
@@ -90,7 +90,7 @@ class Schedule(Sequence[EnvSpec]):
 
         It is for what takes one environment, such as `gem.make_vec`.
         """
-        envs = [{**dict(each), "env": registry.resolve(each.env)} for each in self._components]
+        envs = [{**dict(each), "env": resolve(each.env)} for each in self._components]
         kwargs = recorded({"envs": envs})
         return EnvSpec(id=env_id, target="gem.mixtures:Mixture", kwargs=kwargs)
 
@@ -114,12 +114,12 @@ class Schedule(Sequence[EnvSpec]):
 
 
 def _whole(component: Component) -> EnvSpec:
-    found = registry.resolve(component.env)
-    layers = map(registry._as_ref, component.wrappers)
+    found = resolve(component.env)
+    layers = map(ref_of, component.wrappers)
     kwargs = current_kwargs(component.kwargs, found.obsolete_kwargs, subject=found.id)
     return found.model_copy(
         update={
-            "kwargs": recorded(registry._overridden(found.kwargs, kwargs)),
+            "kwargs": recorded(overridden(found.kwargs, kwargs)),
             "wrappers": (*found.wrappers, *layers),
         }
     )

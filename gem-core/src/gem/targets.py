@@ -24,6 +24,7 @@ __all__ = [
     "load_target",
     "missing_of",
     "name_and_version",
+    "target_of",
 ]
 
 
@@ -118,3 +119,16 @@ def load_target(target: str) -> Any:
             target=target,
         ) from error
     return found
+
+
+def target_of(named: Any) -> str:
+    """Return the target of a class, a function or an instance: of the last, that of its class.
+
+    A string is a target already. What no import finds has one too, as `__main__:<lambda>`.
+
+    >>> target_of(Requirement)
+    'packaging.requirements:Requirement'
+    """
+    if isinstance(named, str):
+        return named
+    return f"{named.__module__}:{getattr(named, '__qualname__', type(named).__qualname__)}"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from gem.episode import Episode, read_last_tries
-from gem.registry import WrapperLike
+from gem.making import WrapperLike
 from gem_eval import job
 from gem_eval.errors import EvalError
 from gem_eval.run_folder import RunFolder

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gem.episode import Episode
+from gem.making import WrapperLike, make
 from gem.planning import Assignment
-from gem.registry import WrapperLike, make
 from gem.specs import EnvSpec
 from gem_eval.settings import Settings
 

@@ -17,8 +17,8 @@ from gem.counting import RolloutStats
 from gem.episode import Episode, EpisodeLog, read_episodes
 from gem.errors import GemError, LogError, in_one_line
 from gem.hooks import announce
+from gem.making import WrapperLike
 from gem.planning import Assignment
-from gem.registry import WrapperLike
 from gem.rollouts import Rollout, rollout
 from gem_eval.errors import (
     PolicyError,

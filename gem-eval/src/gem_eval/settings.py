@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from gem import registry
 from gem.arguments import recorded
 from gem.conversation import Policy
-from gem.registry import EnvLike, WrapperLike
+from gem.making import EnvLike, WrapperLike, resolve
 from gem.specs import EnvSpec, WrapperRef
 from gem_eval.errors import SettingsError
 from gem_eval.policies import name_of
@@ -149,7 +149,7 @@ def env_specs(envs: Envs) -> tuple[EnvSpec, ...]:
 
 def _resolved(env: EnvLike) -> list[EnvSpec]:
     if not isinstance(env, str) or not _WILD & set(env):
-        return [registry.resolve(env)]
+        return [resolve(env)]
     matching = registry.list_envs(env)
     if not matching:
         raise SettingsError(

@@ -78,9 +78,10 @@ def _found(env_id: str, kwargs: str) -> _Data:
     from gem import registry
     from gem.data import Table
     from gem.errors import BadArguments
+    from gem.making import make
 
     spec = registry.spec(env_id)
-    with registry.make(env_id, **env_kwargs(kwargs)) as env:
+    with make(env_id, **env_kwargs(kwargs)) as env:
         table = getattr(env, "table", None)
     if isinstance(table, Table):
         return _Data(spec, table)

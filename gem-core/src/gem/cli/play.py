@@ -81,9 +81,9 @@ def add_command(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from gem import registry
     from gem.cli import watching
     from gem.errors import BadArguments, GemError, in_one_line
+    from gem.making import make
 
     if options.id is None:
         options.id = chosen_id()
@@ -104,7 +104,7 @@ def _run(options: argparse.Namespace) -> int:
             options.policy, options.id, seed=seed, env_kwargs=kwargs, wrappers=layers
         )
     try:
-        with registry.make(options.id, wrappers=layers, **kwargs) as env:
+        with make(options.id, wrappers=layers, **kwargs) as env:
             _Game(env, options.id, is_strict=options.strict).play(seed)
     except (GemError, BrokenPipeError):
         raise

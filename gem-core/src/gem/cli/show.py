@@ -153,10 +153,10 @@ def _parameters(kind: str, spec: EnvSpec | WrapperSpec | ToolSpec) -> dict[str, 
 
 def _observed(spec: EnvSpec) -> dict[str, Any]:
     """Return what a live instance says, or why none could be had."""
-    from gem import registry
+    from gem.making import make
 
     try:
-        with registry.make(spec) as env:
+        with make(spec) as env:
             return _start(env)
     except Exception as error:  # noqa: BLE001 - an environment may raise anything, and stays shown
         return {"observation": None, "observation_error": _reason(error)}

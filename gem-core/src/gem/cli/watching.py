@@ -63,8 +63,8 @@ def watch_policy(
 async def _played(
     name: str, env_id: str, seed: int, env_kwargs: Mapping[str, Any], wrappers: Sequence[Any]
 ) -> Episode:
+    from gem.making import make_policy
     from gem.planning import Assignment
-    from gem.registry import make_policy
     from gem.rollouts import rollout
 
     policy = make_policy(name)

@@ -16,7 +16,8 @@ from gem.arguments import parameters
 from gem.content import Action as ActType
 from gem.content import Observation as ObsType
 from gem.env import Env
-from gem.registry import wants_compat, wrapper_spec
+from gem.making import wants_compat
+from gem.registry import wrapper_spec
 from gem.targets import load_target
 from gem.wrapper import Wrapper
 from gem.wrappers.factory import WRAPPER_FACTORY

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from gem.errors import UnknownEnv
-from gem.registry import list_envs, make, print_envs, register, spec
+from gem.making import make
+from gem.registry import list_envs, print_envs, register, spec
 from gem.specs import EnvSpec
 from gem.vector import make_vec
 

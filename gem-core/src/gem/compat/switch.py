@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gem.registry import WrapperLike, wrapper_spec
+from gem.making import WrapperLike
+from gem.registry import wrapper_spec
 from gem.specs import EnvSpec, WrapperRef
 
 __all__ = ["ID", "as_published", "wrapper_as_published"]

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from gem.content import Observation
 from gem.episode import StopReason
 from gem.errors import in_one_line
-from gem.registry import EnvLike, resolve
+from gem.making import EnvLike, resolve
 from gem.specs import EnvSpec
 from gem.step import Step
 

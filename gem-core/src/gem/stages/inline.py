@@ -12,7 +12,7 @@ from gem.content import Observation
 from gem.env import Env
 from gem.errors import BadArguments
 from gem.guards import waits
-from gem.registry import EnvLike, WrapperLike, make
+from gem.making import EnvLike, WrapperLike, make
 from gem.seeding import stream
 from gem.specs import EnvSpec
 from gem.stages.base import Stage, warn_of_close

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from gem.content import Observation
-from gem.registry import EnvLike, WrapperLike
+from gem.making import EnvLike, WrapperLike
 from gem.specs import EnvSpec
 from gem.stages.base import Stage, StoppedError
 from gem.step import Step

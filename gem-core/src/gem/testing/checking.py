@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gem.errors import EnvUsageError, GemError
-from gem.registry import EnvLike, WrapperLike, resolve
+from gem.making import EnvLike, WrapperLike, resolve
 from gem.testing import elsewhere
 from gem.testing.report import CheckLine, CheckReport
 from gem.testing.subject import Subject

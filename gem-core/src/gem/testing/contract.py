@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from gem.errors import DataError, MissingRequirement
-from gem.registry import EnvLike, WrapperLike
+from gem.making import EnvLike, WrapperLike
 from gem.testing.subject import Subject
 from gem.testing.table import CHECKS, Check
 

@@ -11,7 +11,7 @@ import sys
 from typing import Any, TextIO
 
 from gem.errors import in_one_line
-from gem.registry import make
+from gem.making import make
 from gem.snapshot import Snapshot
 from gem.specs import EnvSpec
 from gem.testing.playing import continued, play, repeating

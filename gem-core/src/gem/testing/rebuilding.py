@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gem.errors import OpaqueError
-from gem.registry import make
+from gem.making import make
 from gem.specs import EnvSpec
 from gem.testing.playing import first_difference, play, repeating
 from gem.testing.report import NotApplicableError, NotHeldError

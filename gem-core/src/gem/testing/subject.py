@@ -10,7 +10,8 @@ from typing import Any
 
 from gem.env import Env
 from gem.errors import DataError, MissingRequirement
-from gem.registry import EnvLike, WrapperLike, executor_spec, make
+from gem.making import EnvLike, WrapperLike, make
+from gem.registry import executor_spec
 from gem.specs import EnvSpec
 from gem.testing.playing import Play, Sight, play
 

@@ -12,7 +12,7 @@ from gem.backends import build
 from gem.deprecation import warn_deprecated
 from gem.env import Env
 from gem.errors import BadArguments
-from gem.registry import EnvLike, WrapperLike, make, wants_compat
+from gem.making import EnvLike, WrapperLike, make, wants_compat
 from gem.specs import EnvSpec
 from gem.vector.base import AutoReset, VectorEnv
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from gem.episode import StopReason
 from gem.errors import EnvBusy, EnvClosed, EnvUsageError, ResetNeeded, text_of
-from gem.registry import EnvLike, WrapperLike
+from gem.making import EnvLike, WrapperLike
 from gem.workers.messages import (
     ASK,
     DROP,

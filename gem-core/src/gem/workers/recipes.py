@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from gem import registry
 from gem.arguments import recorded, refuse_opaque
 from gem.errors import OpaqueError, TargetError
+from gem.making import EnvLike, WrapperLike, resolve
 from gem.obsolete import current_kwargs
-from gem.registry import EnvLike, WrapperLike
+from gem.registry import registration
 from gem.specs import EnvSpec, WrapperRef
-from gem.targets import load_target
+from gem.targets import load_target, target_of
 
 __all__ = ["Recipe", "recipe_of"]
 
@@ -37,12 +37,12 @@ def recipe_of(
     of the running script, say, or a lambda. With `is_inherited` the other process is a fork, and
     what `gem.register` was given in this one, live or not, is there too.
     """
-    spec = registry.resolve(env)
+    spec = resolve(env)
     # Here and not in the worker: the warning is for whoever asked, and points at their line.
     kwargs = current_kwargs(kwargs or {}, spec.obsolete_kwargs, subject=spec.id)
     plain = recorded(kwargs)
     refuse_opaque(plain, subject=spec.id)
-    local = registry._local.get(spec.id)
+    local = registration(spec.id)
     if not (is_inherited and local is not None and local.spec.target == spec.target):
         refuse_opaque(spec.kwargs, subject=spec.id)
         _refuse_unless_found(spec, None if local is None else local.target)
@@ -82,7 +82,7 @@ def _layer(like: WrapperLike, env_id: str) -> Mapping[str, Any]:
         inner = recorded(like.get("kwargs", {}))
         refuse_opaque({**plain, **inner}, subject=str(like.get("id")))
         return {**plain, **({"kwargs": inner} if "kwargs" in like else {})}
-    path = f"{like.__module__}:{getattr(like, '__qualname__', type(like).__qualname__)}"
+    path = target_of(like)
     if path.startswith("__main__:") or not _names(path, like):
         raise _opaque(env_id, path, "wrappers")
     return {"id": path}

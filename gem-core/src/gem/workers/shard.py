@@ -10,7 +10,7 @@ from typing import Any
 
 from gem.env import Env
 from gem.errors import text_of
-from gem.registry import make
+from gem.making import make
 from gem.seeding import stream
 from gem.snapshot import Snapshot, decode, encode
 from gem.workers.beat import REVIVING, SINCE, Beat

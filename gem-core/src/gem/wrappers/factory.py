@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 from gem.env import Env
 from gem.errors import UnknownWrapper
-from gem.registry import wants_compat, wrapper_spec, wrappers
+from gem.making import wants_compat
+from gem.registry import wrapper_spec, wrappers
 from gem.targets import load_target
 
 __all__ = ["WRAPPER_FACTORY"]

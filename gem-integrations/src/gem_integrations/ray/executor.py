@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from gem.errors import BadArguments
+from gem.making import EnvLike, WrapperLike
 from gem.planning import is_count
-from gem.registry import EnvLike, WrapperLike
 from gem.stages.pooled import PooledStage
 from gem.vector.base import AutoReset
 from gem.vector.making import EnvMaker
