@@ -1043,13 +1043,39 @@ def test_an_environment_that_takes_options_as_a_dict_is_given_the_dict() -> None
         def reset(self, seed: int | None = None, options: Any = None) -> Started:
             return str(options), {}
 
+    assert Gymnastic().reset(options={"task": 4}) == ("{'task': 4}", {})
+    assert Wrapper(Gymnastic()).reset(options={"task": 4}) == ("{'task': 4}", {})
+
+
+@pytest.mark.parametrize("options", [{"task": 4}, {"options": {"task": 4}}])
+@pytest.mark.parametrize("around", [lambda env: env, Wrapper])
+def test_a_reset_that_takes_any_option_is_given_each_by_its_name(
+    options: dict[str, Any], around: Callable[[Env], Env]
+) -> None:
     class Anything(Dice):
         def reset(self, seed: int | None = None, **options: Any) -> Started:
             return str(options), {}
 
-    assert Gymnastic().reset(options={"task": 4}) == ("{'task': 4}", {})
-    assert Anything().reset(options={"task": 4}) == ("{'options': {'task': 4}}", {})
-    assert Anything().reset(options=None) == ("{}", {})
+    assert around(Anything()).reset(**options) == ("{'task': 4}", {})
+    assert around(Anything()).reset(options=None) == ("{}", {})
+
+
+def test_a_layer_that_takes_options_as_a_dict_is_given_the_dict() -> None:
+    class Gymnastic(Wrapper):
+        def reset(self, seed: int | None = None, options: Any = None) -> Started:
+            return str(options), {}
+
+    assert Wrapper(Gymnastic(Dice())).reset(options={"task": 4}) == ("{'task': 4}", {})
+
+
+@pytest.mark.parametrize("around", [lambda env: env, Wrapper])
+def test_an_option_by_its_place_is_refused(around: Callable[[Env], Env]) -> None:
+    env: Any = around(Dice())
+
+    for reset in (env.reset, lambda *given: asyncio.run(env.areset(*given))):
+        with pytest.raises(BadArguments, match=r"reset was given 2 after the seed.*name each"):
+            reset(None, 2)
+    assert env.reset(3) == Dice().reset(seed=3)
 
 
 def test_an_environment_that_waits_is_guarded_alike() -> None:

@@ -20,6 +20,7 @@ from gem.snapshot import Snapshot, decode, encode
 from gem.step import Step
 
 if TYPE_CHECKING:
+    from gem.reset_options import ResetForm
     from gem.specs import EnvSpec
 
 __all__ = ["Env", "Step"]
@@ -93,6 +94,7 @@ class Env:
         rng = _LazyRandom()
 
     _is_layer: ClassVar[bool] = False
+    _reset_form: ClassVar[ResetForm]
     _phase: int = guards.NEW
     _first_seed: int | None = None
     _episode_seed: int | None = None

@@ -13,14 +13,14 @@ import inspect
 import numbers
 import threading
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from gem import bridge
 from gem.content import Observation
-from gem.deprecation import warn_deprecated
 from gem.errors import BadArguments, EnvBusy, EnvClosed, EnvUsageError, ResetNeeded
 from gem.global_chance import GlobalChance
+from gem.reset_options import by_name, checked_options, refuse_positional, reset_form
 from gem.seeding import key_seed
 from gem.step import Step, as_step
 
@@ -70,6 +70,7 @@ def install(cls: Any) -> None:
             _put(cls, name, _derived(_waiting, cls, name, async_name))
         if async_raw is None:
             _put(cls, async_name, _derived(_at_once, cls, async_name, name))
+    cls._reset_form = reset_form(cls.reset)  # a guard has the signature that its author wrote
     sampler = vars(cls).get("sample_action")
     if inspect.isfunction(sampler) and not cls._is_layer:
         cls.sample_action = _sampling(sampler)
@@ -299,17 +300,18 @@ def _end_episode(env: AnyEnv) -> None:
 
 
 def _base_reset(cls: type, raw: Raw) -> Raw:
-    form = _reset_form(raw)
+    form = reset_form(raw)
 
-    def reset(self: AnyEnv, seed: int | None = None, **options: Any) -> Started:
+    def reset(self: AnyEnv, seed: int | None = None, *more: Any, **options: Any) -> Started:
+        refuse_positional(cls, more)
         if self._phase == BUSY and type(self) is not cls:  # a super() call
-            return _as_started(raw(self, **_seeded(form, seed, options)))
+            return _as_started(raw(self, **form.arguments(seed, options)))
         if options:
-            options = _checked_options(cls, form, options)
+            options = checked_options(cls, form, options)
         seed = _enter_base_reset(self, seed)
         before = _first_look(cls)
         try:
-            started = _as_started(raw(self, **_seeded(form, seed, options)))
+            started = _as_started(raw(self, **form.arguments(seed, options)))
         except BaseException:
             _leave(self, ENDED)
             raise
@@ -348,16 +350,17 @@ def _warn_of_global_chance(cls: type, before: GlobalChance) -> None:
 
 
 def _base_areset(cls: type, raw: Raw) -> Raw:
-    form = _reset_form(raw)
+    form = reset_form(raw)
 
-    async def areset(self: AnyEnv, seed: int | None = None, **options: Any) -> Started:
+    async def areset(self: AnyEnv, seed: int | None = None, *more: Any, **options: Any) -> Started:
+        refuse_positional(cls, more)
         if self._phase == BUSY and type(self) is not cls:  # a super() call
-            return _as_started(await raw(self, **_seeded(form, seed, options)))
+            return _as_started(await raw(self, **form.arguments(seed, options)))
         if options:
-            options = _checked_options(cls, form, options)
+            options = checked_options(cls, form, options)
         seed = _enter_base_reset(self, seed)
         try:
-            started = _as_started(await raw(self, **_seeded(form, seed, options)))
+            started = _as_started(await raw(self, **form.arguments(seed, options)))
         except BaseException:
             _leave(self, ENDED)
             raise
@@ -365,72 +368,6 @@ def _base_areset(cls: type, raw: Raw) -> Raw:
         return started
 
     return areset
-
-
-class _ResetForm(NamedTuple):
-    """What a written reset takes: a seed or not, and its options, None where it takes any."""
-
-    takes_seed: bool
-    options: frozenset[str] | None
-    names_tasks: bool  # `task`, and no other use for its older name `idx`
-
-
-def _reset_form(raw: Raw) -> _ResetForm:
-    parameters = list(inspect.signature(raw).parameters.values())[1:]  # without self
-    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
-    names = {parameter.name for parameter in parameters}
-    return _ResetForm(
-        takes_seed="seed" in names or takes_any,
-        options=None if takes_any else frozenset(names - {"seed"}),
-        names_tasks="task" in names and "idx" not in names,
-    )
-
-
-def _seeded(form: _ResetForm, seed: int | None, options: dict[str, Any]) -> dict[str, Any]:
-    return {"seed": seed, **options} if form.takes_seed else options
-
-
-def _checked_options(cls: type, form: _ResetForm, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of a reset by name, those in Gymnasium's `options={...}` among them.
-
-    Raises BadArguments on an option that this reset does not take.
-    """
-    if "options" in options and (form.options is None or "options" not in form.options):
-        options = _unpacked(cls, form, dict(options))
-    if "idx" in options and form.names_tasks:
-        options = _task_for_idx(options)
-    unknown = () if form.options is None else sorted(options.keys() - form.options)
-    if unknown:
-        taken = " and ".join(["seed", *sorted(form.options or ())])
-        raise BadArguments(
-            f"{cls.__name__} was reset with {', '.join(unknown)}. It takes {taken}; pass "
-            "everything else to gem.make.",
-            subject="reset",
-        )
-    return options
-
-
-def _unpacked(cls: type, form: _ResetForm, options: dict[str, Any]) -> dict[str, Any]:
-    inner = options.pop("options")
-    if inner is not None and not isinstance(inner, Mapping):
-        raise BadArguments(
-            f"{cls.__name__} was reset with options={inner!r:.60}. Options are a dict by name, or "
-            "None.",
-            subject="reset",
-        )
-    if inner and form.options is None:  # what takes any keyword may hand the dict on as it is
-        return {**options, "options": inner}
-    return {**(inner or {}), **options}
-
-
-def _task_for_idx(options: dict[str, Any]) -> dict[str, Any]:
-    if "task" in options:
-        raise BadArguments(
-            "reset was given idx= and task=, two names for the number of one task. Leave idx= out.",
-            subject="reset",
-        )
-    warn_deprecated("reset takes idx= as the name of an earlier release.", instead="Write task=.")
-    return {("task" if name == "idx" else name): value for name, value in options.items()}
 
 
 def _enter_base_reset(env: AnyEnv, seed: int | None) -> int | None:
@@ -476,15 +413,17 @@ def checked_seed(seed: Any, subject: str) -> int | None:
 
 
 def _layer_reset(cls: type, raw: Raw) -> Raw:
-    form = _reset_form(raw)
+    form = reset_form(raw)
 
-    def reset(self: AnyEnv, seed: int | None = None, **options: Any) -> Started:
+    def reset(self: AnyEnv, seed: int | None = None, *more: Any, **options: Any) -> Started:
+        refuse_positional(cls, more)
+        options = _by_name(self, options)
         seed = checked_seed(seed, "reset")
         if not _enter_layer(self, cls, "reset"):
-            return _as_started(raw(self, **_seeded(form, seed, options)))
+            return _as_started(raw(self, **form.arguments(seed, options)))
         _offer_seed(self, seed)
         try:
-            return _as_started(raw(self, **_seeded(form, seed, options)))
+            return _as_started(raw(self, **form.arguments(seed, options)))
         except BaseException:
             _end_episode(self)
             raise
@@ -496,15 +435,17 @@ def _layer_reset(cls: type, raw: Raw) -> Raw:
 
 
 def _layer_areset(cls: type, raw: Raw) -> Raw:
-    form = _reset_form(raw)
+    form = reset_form(raw)
 
-    async def areset(self: AnyEnv, seed: int | None = None, **options: Any) -> Started:
+    async def areset(self: AnyEnv, seed: int | None = None, *more: Any, **options: Any) -> Started:
+        refuse_positional(cls, more)
+        options = _by_name(self, options)
         seed = checked_seed(seed, "reset")
         if not _enter_layer(self, cls, "reset"):
-            return _as_started(await raw(self, **_seeded(form, seed, options)))
+            return _as_started(await raw(self, **form.arguments(seed, options)))
         _offer_seed(self, seed)
         try:
-            return _as_started(await raw(self, **_seeded(form, seed, options)))
+            return _as_started(await raw(self, **form.arguments(seed, options)))
         except BaseException:
             _end_episode(self)
             raise
@@ -513,6 +454,21 @@ def _layer_areset(cls: type, raw: Raw) -> Raw:
             self._calling = False
 
     return areset
+
+
+def _by_name(env: AnyEnv, options: dict[str, Any]) -> dict[str, Any]:
+    """Return a layer's options by name, unless it or what it holds takes them as one dict.
+
+    A layer acts on options of its own: it must find `task` where Gymnasium's `options` has it.
+    """
+    if "options" not in options:
+        return options
+    inner = env
+    while not type(inner)._reset_form.takes_dict:
+        if not inner._is_layer:
+            return by_name(type(inner), options)
+        inner = inner.env
+    return options
 
 
 def _offer_seed(env: AnyEnv, seed: int | None) -> None:

@@ -120,6 +120,7 @@ def test_a_task_that_is_asked_for_is_not_counted() -> None:
 
     taken = [env.reset()[1]["task"]]
     assert env.reset(task=4)[1]["task"] == 4
+    assert env.reset(options={"task": 3})[1]["task"] == 3
     assert taken + tasks(env, 4) == order
 
 

@@ -128,12 +128,14 @@ def test_the_task_that_was_asked_for_is_recorded_and_one_that_was_drawn_is_not(
     env = gem.make(coin_id, wrappers=[{"id": "record", "path": log}])
     env.reset(seed=0, task=1)
     env.step("heads")
+    env.reset(seed=0, options={"task": 1})  # as Gymnasium has it
+    env.step("heads")
     env.reset(seed=0)
     env.step("heads")
 
     episodes = recorded(log)
-    assert [episode.task for episode in episodes] == [1, None]
-    assert [replay(episode).state for episode in episodes] == ["same", "same"]
+    assert [episode.task for episode in episodes] == [1, 1, None]
+    assert [replay(episode).state for episode in episodes] == ["same", "same", "same"]
 
 
 def test_the_stack_inside_is_recorded_and_the_recorder_is_not(guess_id: str, log: str) -> None:
