@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,6 +50,9 @@ def logged(tmp_path: Path, episodes: list[gem.Episode]) -> Path:
 
 class Asking(gem.Env):
     """Answers as it was told to, or with what has happened since."""
+
+    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        return "", {}
 
     def step(self, action: str) -> gem.Step:
         assert isinstance(action, gem.Action)

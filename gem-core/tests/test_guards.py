@@ -365,10 +365,16 @@ def test_a_coroutine_under_the_synchronous_name_is_refused(name: str) -> None:
 
 def test_the_nearest_form_wins_in_a_diamond() -> None:
     class Left(Env):
+        def reset(self, seed: int | None = None) -> Started:
+            return "", {}
+
         def step(self, action: str) -> Step:
             return over("left")
 
     class Right(Env):
+        def reset(self, seed: int | None = None) -> Started:
+            return "", {}
+
         async def astep(self, action: str) -> Step:
             return over("right")
 
@@ -545,10 +551,28 @@ def test_forms_look_like_what_their_author_wrote() -> None:
         assert not inspect.iscoroutinefunction(cls.step)
 
 
-def test_a_bare_environment_has_every_form() -> None:
-    env = Env()
-    assert asyncio.run(env.areset(seed=2)) == ("", {})
-    with pytest.raises(NotImplementedError, match="Env defines neither step nor astep"):
+class Misspelt(Env):
+    def rest(self, seed: int | None = None) -> Started:
+        return "", {}
+
+
+@pytest.mark.parametrize("make", [Env, Misspelt, lambda: Wrapper(Misspelt())])
+def test_an_environment_that_defines_no_reset_says_so(make: Callable[[], Env]) -> None:
+    with pytest.raises(NotImplementedError, match="defines neither reset nor areset"):
+        make().reset()
+    with pytest.raises(NotImplementedError, match="defines neither reset nor areset"):
+        asyncio.run(make().areset(seed=2))
+
+
+def test_an_environment_that_defines_no_step_says_so() -> None:
+    class Stepless(Env):
+        async def areset(self, seed: int | None = None) -> Any:
+            return await super().areset(seed=seed)
+
+    env = Stepless()
+
+    assert env.reset(seed=2) == ("", {})
+    with pytest.raises(NotImplementedError, match="Stepless defines neither step nor astep"):
         env.step("a")
     env.close()
 

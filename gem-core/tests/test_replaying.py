@@ -194,6 +194,9 @@ class Asking(Env):
 
     asked = 0
 
+    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        return "", {}
+
     def step(self, action: str) -> Step:
         assert isinstance(action, gem.Action)
         results = action.tool_results or (ToolResult("c", f"answer {Asking.asked}"),)

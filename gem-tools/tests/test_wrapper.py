@@ -461,6 +461,9 @@ class Desk(gem.Env):
 
     tools = (search.schema(),)
 
+    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        return "", {}
+
     def step(self, action: str) -> Step:
         return Step("looked up", 0.0, False, False, {})
 

@@ -119,6 +119,11 @@ class Env:
         With a seed (any int) the episode depends on the seed alone; without one it continues
         this instance's own stream.
         """
+        if guards.author(self, "reset") is Env:  # else it was called by super()
+            raise NotImplementedError(
+                f"{type(self).__name__} was reset, and it defines neither reset nor areset. Write "
+                "the first, or the second if it waits; it returns an observation and a dict."
+            )
         guards.reseed(self, seed)
         return "", {}
 

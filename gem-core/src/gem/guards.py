@@ -30,6 +30,7 @@ __all__ = [
     "ENDED",
     "NEW",
     "RUNNING",
+    "author",
     "checked_seed",
     "install",
     "refuse_unless_idle",
@@ -112,6 +113,12 @@ def _put(
 ) -> None:
     form._mark = _Mark(form, cls, author, raw)
     setattr(cls, name, form)
+
+
+def author(env: AnyEnv, name: str) -> type | None:
+    """Return the class that wrote a method, None where the form was derived from the other."""
+    mark: _Mark | None = getattr(getattr(type(env), name), "_mark", None)
+    return None if mark is None else mark.author
 
 
 def waits(env: AnyEnv, name: str) -> bool:
