@@ -166,10 +166,21 @@ def test_the_fields_of_a_source_hold_for_a_file(write_rows: WriteRows) -> None:
 
 
 @pytest.mark.parametrize("form", ["file", "list"])
-def test_a_file_and_a_list_have_no_splits(write_rows: WriteRows, form: str) -> None:
+def test_a_file_and_a_list_are_the_split_train(write_rows: WriteRows, form: str) -> None:
     data = write_rows(ROWS) if form == "file" else ROWS
-    with pytest.raises(BadArguments, match=rf"of the {form} .*, which has no splits"):
-        load_table(SUMS, data=data, split="train")
+    assert list(load_table(SUMS, data=data, split="train")) == list(load_table(SUMS, data=data))
+    with pytest.raises(BadArguments, match=rf"of the {form} .*, which is one split, 'train'"):
+        load_table(SUMS, data=data, split="test")
+
+
+def test_a_dataset_is_the_split_that_it_states(datasets: ModuleType) -> None:
+    rows = [{"question": "1 + 1?", "answer": 2}]
+    stated = datasets.Dataset.from_list(rows, split="test")
+    assert list(load_table(SUMS, data=stated, split="test")) == [("1 + 1?", 2)]
+    with pytest.raises(BadArguments, match=r"of the Dataset .*, which is one split, 'test'"):
+        load_table(SUMS, data=stated, split="train")
+    unstated = datasets.Dataset.from_list(rows)
+    assert list(load_table(SUMS, data=unstated, split="train")) == [("1 + 1?", 2)]
 
 
 @pytest.mark.parametrize("source", [None, DataSource()])

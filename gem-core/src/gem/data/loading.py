@@ -42,6 +42,7 @@ __all__ = ["REQUIRES", "load_table"]
 REQUIRES = ("datasets>=3.0",)
 
 Row = TypeVar("Row")
+_WHOLE = "train"  # what `datasets` calls the rows of a file, which has no other split
 _lock = threading.RLock()  # threads that ask for one table wait for one load
 _lasting: dict[Hashable, Table[Any]] = {}
 _in_memory: WeakValueDictionary[Hashable, Table[Any]] = WeakValueDictionary()
@@ -62,8 +63,9 @@ def load_table(
     `data` is the path of a .jsonl, .json, .csv or .parquet file, a `datasets.Dataset`, or a list
     of dictionaries. Without it the data set `source` of the Hugging Face Hub is loaded, from its
     cache where it is there. `fields` maps our fields to the data's names, over those that the
-    source states; `split` chooses, over the source's, where there are several. `limit` keeps the
-    first rows.
+    source states; `split` chooses, over the source's, where there are several. Rows of a file or
+    a list are one split, "train", as `datasets` has it; a Dataset may state another. `limit`
+    keeps the first rows.
 
     Every row is read once, now, and DataError names the row and the field that does not fit.
     With `streaming` rows are fetched in order as they are needed, at most `limit`, which must be
@@ -76,8 +78,7 @@ def load_table(
     _check_limit(limit, streaming)
     if isinstance(data, (str, Path)):
         path = str(data)
-        if split is not None:
-            raise _no_splits(f"the file {path}", split)
+        _check_split(f"the file {path}", split, own=_WHOLE)
         stamp = stamp_of(path)
         key = ("file", stamp, kind, *names.values(), limit, streaming)
         reader = Reader(kind, names, path)
@@ -123,12 +124,14 @@ def _once(
     return table
 
 
-def _no_splits(what: str, split: str) -> BadArguments:
-    return BadArguments(
-        f"split={split!r} was asked for of {what}, which has no splits. Leave split= out, or "
-        "give the rows of that split.",
-        subject="split",
-    )
+def _check_split(what: str, split: str | None, *, own: str) -> None:
+    """Refuse rows of one split where another is asked for."""
+    if split not in (None, own):
+        raise BadArguments(
+            f"split={split!r} was asked for of {what}, which is one split, {own!r}. Leave split= "
+            "out, or give the rows of that split.",
+            subject="split",
+        )
 
 
 def _file_table(
@@ -160,14 +163,18 @@ def _chosen(rows: Rows, split: str | None) -> Rows:
             subject="data",
         )
     if isinstance(rows, Sequence) or _is_dataset(rows):
-        if split is not None:
-            raise _no_splits(f"the {type(rows).__name__} given as data=", split)
+        _check_split(f"the {type(rows).__name__} given as data=", split, own=_own_split(rows))
         return rows
     raise BadArguments(
         f"data= was given a {type(rows).__name__}. Give the path of a file, a datasets.Dataset "
         "or a list of dictionaries.",
         subject="data",
     )
+
+
+def _own_split(rows: Rows) -> str:
+    stated = getattr(rows, "split", None) if _is_dataset(rows) else None
+    return str(stated or _WHOLE)
 
 
 def _is_dataset(rows: Rows) -> bool:
