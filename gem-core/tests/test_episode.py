@@ -257,9 +257,16 @@ def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
         list(read_episodes(path))
 
 
-def test_a_log_that_is_not_there_is_one_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(LogError, match="cannot be read"):
-        list(read_episodes(tmp_path / "absent.jsonl"))
+def test_a_run_is_read_by_its_folder_too(tmp_path: Path) -> None:
+    (tmp_path / "episodes.jsonl").write_text(f"{EPISODE.to_json()}\n")
+    assert [*read_episodes(tmp_path)] == [*read_episodes(str(tmp_path))] == [EPISODE]
+    assert [*read_last_tries(tmp_path)] == [EPISODE]
+
+
+@pytest.mark.parametrize("name", ["absent.jsonl", "."])
+def test_a_log_that_is_not_there_is_one_clear_error(tmp_path: Path, name: str) -> None:
+    with pytest.raises(LogError, match=r"cannot be read.*that of a run folder, or of the"):
+        list(read_episodes(tmp_path / name))
 
 
 def test_a_folder_that_is_not_there_is_one_clear_error(tmp_path: Path) -> None:

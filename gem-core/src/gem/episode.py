@@ -44,6 +44,7 @@ __all__ = [
 ]
 
 FORMAT = 1
+_LOG_NAME = "episodes.jsonl"
 
 StopReason = Literal[
     "terminated",
@@ -458,18 +459,26 @@ def is_success(info: Mapping[str, Any], total: float, success_return: float) -> 
 def read_episodes(path: str | os.PathLike[str]) -> Iterator[Episode]:
     """Yield the episodes of a log, in the order in which they finished.
 
-    A half-written last line is ignored. Raises LogError, naming the line, on any other that is
-    not an episode.
+    `path` is the log's, or that of the run folder that holds it. A half-written last line is
+    ignored. Raises LogError, naming the line, on any other that is not an episode, and where
+    there is no log.
     """
+    log = _log_path(path)
     try:
-        with Path(path).open("rb") as lines:
-            yield from _episodes(lines, path)
+        with log.open("rb") as lines:
+            yield from _episodes(lines, log)
     except OSError as error:
         raise LogError(
-            f"The episode log {path} cannot be read ({error.strerror}). Check the path: it is "
-            "the `episodes.jsonl` of a run folder.",
-            path=str(path),
+            f"The episode log {log} cannot be read ({error.strerror}). Check the path: it is "
+            f"that of a run folder, or of the `{_LOG_NAME}` in it.",
+            path=str(log),
         ) from error
+
+
+def _log_path(run: str | os.PathLike[str]) -> Path:
+    """Return the path of a run's episodes: in a folder it has one name, and a file is a log."""
+    path = Path(run)
+    return path / _LOG_NAME if path.is_dir() else path
 
 
 def read_last_tries(path: str | os.PathLike[str]) -> Iterator[Episode]:
@@ -496,7 +505,7 @@ def _place(episode: Episode) -> tuple[object, ...]:
     return (episode.policy, episode.env_id, *which, episode.seed)
 
 
-def _episodes(lines: Any, path: str | os.PathLike[str]) -> Iterator[Episode]:
+def _episodes(lines: Any, path: Path) -> Iterator[Episode]:
     for number, line in enumerate(lines, start=1):
         try:
             episode = Episode.from_json(line)

@@ -46,7 +46,7 @@ def add_command(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    path = _log_path(options.run_path)
+    path = Path(options.run_path)
     counts: Counter[str] = Counter()
     first: ReplayReport | None = None
     changed: dict[str, tuple[str | None, str | None]] = {}
@@ -62,11 +62,6 @@ def _run(options: argparse.Namespace) -> int:
     else:
         print("\n".join(_verdict(counts, first, changed)))
     return int(counts["different"] > 0)
-
-
-def _log_path(run: str) -> Path:
-    path = Path(run)
-    return path / "episodes.jsonl" if path.is_dir() else path
 
 
 def _reports(path: Path, *, live_tools: bool) -> Iterator[ReplayReport]:

@@ -25,8 +25,7 @@ def watch_recorded(run: Path, number: int | None) -> int:
     from gem.episode import read_last_tries
     from gem.errors import BadArguments
 
-    path = run / "episodes.jsonl" if run.is_dir() else run
-    episodes = list(read_last_tries(path))
+    episodes = list(read_last_tries(run))
     if number is None:
         for place, episode in enumerate(episodes, 1):
             print(f"{place:5}  {_line(episode)}")
