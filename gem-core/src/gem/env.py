@@ -96,6 +96,8 @@ class Env:
     _is_layer: ClassVar[bool] = False
     _reset_form: ClassVar[ResetForm]
     _phase: int = guards.NEW
+    # What the next reset begins with if it is given no seed; it is on the base environment, where
+    # `make` and a layer's reset put it, and that reset takes it away.
     _first_seed: int | None = None
     _episode_seed: int | None = None
     _sampler: random.Random | None = None

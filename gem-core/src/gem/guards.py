@@ -85,6 +85,9 @@ def _nearest(cls: type, name: str, async_name: str) -> type:
         if _written(owner, name) is not None or _written(owner, async_name) is not None
     )
     raw, async_raw = _written(owner, name), _written(owner, async_name)
+    # Two forms that a class wrote by hand can differ, and only its author can say that they do
+    # not: `_writes_both`. It is read of that class alone, for a subclass does not inherit the
+    # promise: it would hold for forms that nobody compared.
     if raw is not None and async_raw is not None and not vars(owner).get("_writes_both"):
         raise TypeError(
             f"{owner.__name__} defines both {name} and {async_name}. Write the first, or the "
@@ -382,7 +385,7 @@ def _enter_base_reset(env: AnyEnv, seed: int | None) -> int | None:
         raise _misuse(env._phase, "reset")
     seed = checked_seed(env._first_seed if seed is None else seed, "reset")
     env._phase = BUSY
-    env._first_seed = None
+    env._first_seed = None  # it serves one reset: the next goes on with the stream
     reseed(env, seed)
     env.turn = 0
     return seed

@@ -106,7 +106,7 @@ class Mixture(Env):
     chosen: int | None = None
     """Index of the component that is played; None before the first reset."""
 
-    _writes_both: ClassVar[bool] = True
+    _writes_both: ClassVar[bool] = True  # each calls the component's own form
     _unsaved: ClassVar[frozenset[str]] = Env._unsaved | {"_made"}
     _made: dict[int, Env]
 

@@ -54,7 +54,7 @@ class Wrapper(Env):
     env: Env
 
     _is_layer: ClassVar[bool] = True
-    _writes_both: ClassVar[bool] = True
+    _writes_both: ClassVar[bool] = True  # both call the same hooks
     _calling: bool = False
     _closed: bool = False
     _ref: WrapperRef | None = None

@@ -29,7 +29,7 @@ class AsPublished(TaskOrder, Wrapper):
     `seed` is what its first `reset()` begins with.
     """
 
-    _writes_both = True
+    _writes_both = True  # both forms of reset choose the task
     _suffix: str | None = None
 
     def __init__(self, env: Env, seed: int | None = None) -> None:

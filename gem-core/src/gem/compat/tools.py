@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gem.compat.counters import of_episode_before
 from gem.content import Message, Observation, TextPart
 from gem.env import Env
 from gem.step import Step
@@ -64,8 +65,9 @@ class ToolEnvWrapper(Wrapper):
     def max_turns(self) -> int | None:  # type: ignore[override]
         """The environment's own limit, with room for every call."""
         inner = self.env.max_turns
-        has_limit = inner is not None and self.max_tool_uses is not None
-        return inner + self.max_tool_uses if has_limit else None  # type: ignore[operator]
+        if inner is None or self.max_tool_uses is None:
+            return None
+        return inner + self.max_tool_uses
 
     @property
     def single_turn(self) -> bool:  # type: ignore[override]
@@ -86,15 +88,12 @@ class ToolEnvWrapper(Wrapper):
     def on_reset(
         self, observation: Observation, info: dict[str, Any]
     ) -> tuple[Observation, dict[str, Any]]:
-        before = {
-            "prev_ep_tool_use_counter": self.tool_use_counter,
-            "prev_ep_tool_success_counter": self.tool_success_counter,
-        }
+        before = of_episode_before(self._counters())
         self.tool_use_counter = 0
         self.tool_success_counter = 0
         for tool in self._tools:
             observation = _with_text(observation, tool.instruction_string())
-        return observation, {**info, **self._counts(), **before}
+        return observation, {**info, **self._use(), **before}
 
     def on_action(self, action: str) -> str | Step:
         if self.max_tool_uses is not None and self.tool_use_counter >= self.max_tool_uses:
@@ -106,7 +105,7 @@ class ToolEnvWrapper(Wrapper):
         return action
 
     def on_step(self, action: str, step: Step) -> Step:
-        return step._replace(info={**step.info, **self._counts()})
+        return step._replace(info={**step.info, **self._use()})
 
     def _answered(self, tool: BaseTool, answer: str, call: str, *, failed: bool) -> Step:
         reward = self.tool_reward
@@ -119,11 +118,13 @@ class ToolEnvWrapper(Wrapper):
         info = {"parsed_action": call, "tool_type": tool.tool_type}
         return Step(answer, reward, False, False, info)
 
-    def _counts(self) -> dict[str, Any]:
+    def _use(self) -> dict[str, Any]:
+        return {**self._counters(), "use_tool": self.tool_use_counter > 0}
+
+    def _counters(self) -> dict[str, int]:
         return {
             "tool_use_counter": self.tool_use_counter,
             "tool_success_counter": self.tool_success_counter,
-            "use_tool": self.tool_use_counter > 0,
         }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gem.compat.counters import of_episode_before
 from gem.content import Observation
 from gem.env import Env
 from gem.step import Step
@@ -27,10 +28,7 @@ class EpisodeTrackingWrapper(Wrapper):
     def on_reset(
         self, observation: Observation, info: dict[str, Any]
     ) -> tuple[Observation, dict[str, Any]]:
-        before = {
-            "prev_ep_step_counter": self.step_counter,
-            "prev_ep_cumulative_rewards": self.cumulative_rewards,
-        }
+        before = of_episode_before(self._totals())
         self.step_counter = 0
         self.cumulative_rewards = 0.0
         return observation, {**info, **self._totals(), **before}

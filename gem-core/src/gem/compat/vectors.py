@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Any
 
 from gem.env import Env
 from gem.errors import BadArguments
@@ -28,40 +27,32 @@ _MODES: dict[AutoresetMode, AutoReset] = {
 }
 
 
-class SyncVectorEnv(_Sync):
+class _FromFunctions:
+    """What gem-llm's vectors were made from. A vector of ours comes after it among the bases."""
+
+    def __init__(
+        self,
+        env_ids: Sequence[str],
+        env_fns: Sequence[Callable[[], Env]],
+        autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
+    ) -> None:
+        if len(env_ids) != len(env_fns):
+            raise BadArguments(
+                f"A vector was given {len(env_ids)} ids and {len(env_fns)} functions that make "
+                "environments. Give one function for each id.",
+                subject="env_fns",
+            )
+        autoreset = _autoreset(autoreset_mode)
+        super().__init__(env_fns, autoreset=autoreset)  # type: ignore[call-arg]  # our vector's
+        self.env_ids = list(env_ids)
+
+
+class SyncVectorEnv(_FromFunctions, _Sync):
     """`gem.make_vec(..., backend="sync")`, from functions that make its environments."""
 
-    def __init__(
-        self,
-        env_ids: Sequence[str],
-        env_fns: Sequence[Callable[[], Env]],
-        autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
-    ) -> None:
-        super().__init__(_checked(env_ids, env_fns), autoreset=_autoreset(autoreset_mode))
-        self.env_ids = list(env_ids)
 
-
-class AsyncVectorEnv(ThreadVectorEnv):
+class AsyncVectorEnv(_FromFunctions, ThreadVectorEnv):
     """`gem.make_vec(..., backend="thread")`, from functions that make its environments."""
-
-    def __init__(
-        self,
-        env_ids: Sequence[str],
-        env_fns: Sequence[Callable[[], Env]],
-        autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
-    ) -> None:
-        super().__init__(_checked(env_ids, env_fns), autoreset=_autoreset(autoreset_mode))
-        self.env_ids = list(env_ids)
-
-
-def _checked(env_ids: Sequence[str], env_fns: Sequence[Any]) -> Sequence[Any]:
-    if len(env_ids) != len(env_fns):
-        raise BadArguments(
-            f"A vector was given {len(env_ids)} ids and {len(env_fns)} functions that make "
-            "environments. Give one function for each id.",
-            subject="env_fns",
-        )
-    return env_fns
 
 
 def _autoreset(mode: str | AutoresetMode) -> AutoReset:
