@@ -1,0 +1,73 @@
+"""Policies, and runs of them as lists of episodes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from gem.conversation import Request
+from gem.episode import Episode
+from gem.rollouts import rollout
+
+HANGS_S = 1.0  # what a call on a thread is waited for; only one that hangs takes any time
+
+
+class Guess:
+    """Takes what the environment sampled."""
+
+    name = "guess"
+    wants = ("sample",)
+
+    def __call__(self, request: Request) -> str:
+        return request.sample or ""
+
+
+class Solve:
+    wants = ("solution",)
+
+    async def __call__(self, request: Request) -> str:
+        return request.solution or ""
+
+
+def script(*answers: Any) -> Callable[[Request], Any]:
+    def scripted(request: Request) -> Any:
+        return answers[request.turn]
+
+    return scripted
+
+
+def run(policy: Any, env: Any, **options: Any) -> list[Episode]:
+    async def collect() -> list[Episode]:
+        return [episode async for episode in rollout(policy, env, **options)]
+
+    return asyncio.run(collect())
+
+
+def run_one(policy: Any, env: Any = "demo:Coin", **options: Any) -> Episode:
+    (episode,) = run(policy, env, **options)
+    return episode
+
+
+def fingerprints(episodes: list[Episode]) -> Counter[str]:
+    return Counter(episode.fingerprint() for episode in episodes)
+
+
+async def never(request: Request) -> str:
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+class Stubborn:
+    """A policy that no cancellation ends; the test ends it."""
+
+    def __init__(self) -> None:
+        self.end = asyncio.Event()
+
+    async def __call__(self, request: Request) -> str:
+        while not self.end.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await self.end.wait()
+        return "H"
