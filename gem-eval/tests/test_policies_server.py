@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import subprocess
 import sys
@@ -120,6 +121,21 @@ def test_one_event_loop_after_another_may_ask(server: Any) -> None:
     asked = server_at(server.url)
 
     assert [asyncio.run(asked.post("/", b"{}")).status for _ in range(2)] == [200, 200]
+
+
+def test_one_that_nobody_closes_is_closed_when_it_is_collected(
+    server: Any, recwarn: pytest.WarningsRecorder
+) -> None:
+    async def ask() -> None:
+        asked = server_at(server.url)
+        await asked.post("/", b"{}")
+        del asked
+        gc.collect()
+
+    asyncio.run(ask())
+    gc.collect()
+
+    assert [each for each in recwarn if each.category is ResourceWarning] == []
 
 
 def test_each_event_loop_has_connections_of_its_own(server: Any) -> None:
