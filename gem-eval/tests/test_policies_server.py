@@ -12,20 +12,20 @@ from typing import Any
 import pytest
 
 from gem.errors import BadArguments
-from gem_eval.policies.server import NoAnswerError, Server
+from gem_eval.policies.server import NoAnswerError, ServerConnections
 
 Handle = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
 
-def server_at(url: str, **options: Any) -> Server:
+def server_at(url: str, **options: Any) -> ServerConnections:
     given = {
         "key": "",
         "connect_timeout_s": 10.0,
         "read_timeout_s": 10.0,
         "max_reply_bytes": 1000,
     }
-    return Server(url, **{**given, **options})
+    return ServerConnections(url, **{**given, **options})
 
 
 @asynccontextmanager
@@ -155,9 +155,9 @@ def test_each_event_loop_has_connections_of_its_own(server: Any) -> None:
 
 FORKED = """
 import asyncio, gc, os, sys
-from gem_eval.policies.server import Server
+from gem_eval.policies.server import ServerConnections
 
-server = Server(
+server = ServerConnections(
     sys.argv[1], key="", connect_timeout_s=10, read_timeout_s=10, max_reply_bytes=1000
 )
 

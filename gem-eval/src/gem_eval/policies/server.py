@@ -21,7 +21,7 @@ from httpx_aiohttp import HttpxAiohttpClient
 
 from gem.errors import BadArguments
 
-__all__ = ["Answer", "NoAnswerError", "Server", "SilentError", "TooLongError"]
+__all__ = ["NoAnswerError", "ServerConnections", "ServerReply", "SilentError", "TooLongError"]
 
 _LOOPBACK = re.compile(r"localhost|127\.\d+\.\d+\.\d+|::1")
 _ERROR_BYTES = 64 * 1024
@@ -34,7 +34,7 @@ _Holder = AsyncGenerator[httpx.AsyncClient, None]
 """Yields one client, and closes it as it is ended."""
 
 
-class Answer(NamedTuple):
+class ServerReply(NamedTuple):
     """What the server sent. Of an answer that is no 200, `body` is only the beginning."""
 
     status: int
@@ -55,8 +55,8 @@ class TooLongError(Exception):
     """The answer is larger than allowed, or compressed, which was not asked for."""
 
 
-class Server:
-    """The server at `url`. Raises BadArguments where a SOCKS proxy stands before it.
+class ServerConnections:
+    """Those to the server at `url`. Raises BadArguments where a SOCKS proxy stands before it.
 
     A connection has `connect_timeout_s` and each wait for a part of an answer `read_timeout_s`,
     with None any time. `uses_proxies` says whether those of the environment are asked.
@@ -94,7 +94,7 @@ class Server:
 
     async def post(
         self, path: str, content: bytes, *, read_timeout_s: float | None = None
-    ) -> Answer:
+    ) -> ServerReply:
         """Send JSON and return the answer. Redirects are not followed.
 
         `read_timeout_s` is for this request alone. Raises NoAnswerError, SilentError, TooLongError.
@@ -111,7 +111,7 @@ class Server:
         # The transport lets those of aiohttp's errors through that it has no name for.
         except (httpx.TransportError, aiohttp.ClientError) as error:
             raise NoAnswerError(_reason(error)) from error
-        return Answer(reply.status_code, reply.reason_phrase, reply.headers, body)
+        return ServerReply(reply.status_code, reply.reason_phrase, reply.headers, body)
 
     async def _body(self, reply: httpx.Response) -> bytes:
         is_error = reply.status_code != 200
