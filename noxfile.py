@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import functools
 import itertools
+import json
 import logging
 import os
 import shutil
@@ -145,14 +146,18 @@ def contract(session: nox.Session, name: str) -> None:
         session.error(f"{asked!r} is no adapter. They are {', '.join(CONTRACTS)}")
     if asked not in ("", name):
         session.skip(f"{asked} was asked for")
-    if not asked and (name in CHECKOUTS or is_current(name)):
-        session.skip("it needs a checkout" if name in CHECKOUTS else "its result is of this code")
+    if not asked and is_current(name):
+        session.skip("its result is of this code")
+    if not asked and name in CHECKOUTS:
+        session.skip(f"its result is old. {how_to_check_out(name)}")
     python_path = [folder.parent / "watch"]  # its sitecustomize.py sees what is read
     options = [f"--framework={name}"]
     if name in CHECKOUTS:
         if not rest or rest[0].startswith("-"):
-            session.error(f"{name} comes as a checkout: nox -s contract -- {name} FOLDER")
+            session.error(how_to_check_out(name))
         checkout = Path(rest.pop(0))
+        if not checkout.is_dir():
+            session.error(f"{checkout} is no folder. {how_to_check_out(name)}")
         options.append(f"--checkout={checkout.resolve()}")
         python_path.append(checkout)
     install_frameworks(session, folder)
@@ -231,6 +236,16 @@ def is_current(name: str) -> bool:
     """Whether an adapter's contract was last passed by the code that is here."""
     script = "gem-integrations/contracts/content.py"
     return subprocess.run([sys.executable, script, name], check=False).returncode == 0
+
+
+def how_to_check_out(name: str) -> str:
+    """Say how to run the contract of a framework that comes as a checkout."""
+    recorded = Path(f"gem-integrations/src/gem_integrations/recorded/{name}.json")
+    commit = json.loads(recorded.read_text(encoding="utf-8"))["recorded_from"]
+    return (
+        f"{name} comes as a checkout: clone it as docs/trainers/{name}.md says, check out {commit} "
+        f"there, and run `nox -s contract -- {name} FOLDER`"
+    )
 
 
 def build_wheels(session: nox.Session, names: set[str]) -> dict[str, Path]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import subprocess
 import sys
@@ -11,20 +12,20 @@ from typing import Any
 import pytest
 
 from gem.errors import BadArguments
-from gem_eval.policies.server import NoAnswerError, Server
+from gem_eval.policies.server import NoAnswerError, ServerConnections
 
 Handle = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
 
-def server_at(url: str, **options: Any) -> Server:
+def server_at(url: str, **options: Any) -> ServerConnections:
     given = {
         "key": "",
         "connect_timeout_s": 10.0,
         "read_timeout_s": 10.0,
         "max_reply_bytes": 1000,
     }
-    return Server(url, **{**given, **options})
+    return ServerConnections(url, **{**given, **options})
 
 
 @asynccontextmanager
@@ -122,6 +123,21 @@ def test_one_event_loop_after_another_may_ask(server: Any) -> None:
     assert [asyncio.run(asked.post("/", b"{}")).status for _ in range(2)] == [200, 200]
 
 
+def test_one_that_nobody_closes_is_closed_when_it_is_collected(
+    server: Any, recwarn: pytest.WarningsRecorder
+) -> None:
+    async def ask() -> None:
+        asked = server_at(server.url)
+        await asked.post("/", b"{}")
+        del asked
+        gc.collect()
+
+    asyncio.run(ask())
+    gc.collect()
+
+    assert [each for each in recwarn if each.category is ResourceWarning] == []
+
+
 def test_each_event_loop_has_connections_of_its_own(server: Any) -> None:
     asked = server_at(server.url)
     statuses: list[int] = []
@@ -139,9 +155,9 @@ def test_each_event_loop_has_connections_of_its_own(server: Any) -> None:
 
 FORKED = """
 import asyncio, gc, os, sys
-from gem_eval.policies.server import Server
+from gem_eval.policies.server import ServerConnections
 
-server = Server(
+server = ServerConnections(
     sys.argv[1], key="", connect_timeout_s=10, read_timeout_s=10, max_reply_bytes=1000
 )
 

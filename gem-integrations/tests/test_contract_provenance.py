@@ -28,7 +28,7 @@ BEFORE = {"result": "of before"}
 STUBS = """
 from gem_integrations.frameworks import FRAMEWORKS, Framework
 
-FRAMEWORKS["toy"] = Framework("toy", "pytest", "pytest", "", "pip install pytest")
+FRAMEWORKS["toy"] = Framework("toy", "pytest", "pytest")
 """
 TESTS = """
 import subprocess

@@ -8,20 +8,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 
 import gem_integrations
+from gem.installing import pip_command
 from gem_integrations import frameworks
 from gem_integrations.frameworks import FRAMEWORKS, Framework, FrameworkError, drift, require
 
 RECORDS = Path(gem_integrations.__file__).parent / "recorded"
-PYTEST = Framework("tool", "pytest", "pytest", ">=1", 'pip install "pytest>=8"')
+PYTEST = Framework("tool", "pytest", "pytest", ">=1", ("pytest>=8",))
+EXTRAS = {
+    each.name: [
+        stated
+        for stated in map(Requirement, importlib.metadata.requires("gem-integrations") or ())
+        if stated.marker and f'extra == "{each.name}"' in str(stated.marker)
+    ]
+    for each in FRAMEWORKS.values()
+}
 
 
 @pytest.fixture
 def known(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return a function that makes pytest the framework `tool`, with these signatures known."""
 
-    def know(signatures: dict[str, list[str]], **changes: str) -> None:
+    def know(signatures: dict[str, list[str]], **changes: Any) -> None:
         monkeypatch.setitem(frameworks.FRAMEWORKS, "tool", PYTEST._replace(**changes))
         record = {"recorded_from": "8.0", "signatures": signatures}
         monkeypatch.setattr(frameworks, "recorded", lambda name: record)
@@ -46,6 +56,35 @@ def test_an_absent_framework_is_one_error_with_the_command(name: str) -> None:
 
     assert caught.value.command in str(caught.value)
     assert "Supported: " in str(caught.value)
+
+
+@pytest.mark.parametrize("name", sorted(FRAMEWORKS))
+def test_the_command_installs_what_the_extra_of_the_framework_brings(name: str) -> None:
+    brought = {f"{each.name}{each.specifier}" for each in EXTRAS[name]}
+    wanted = {
+        f"{each.name}{each.specifier}" for each in map(Requirement, FRAMEWORKS[name].requirements)
+    }
+
+    assert wanted <= brought
+    assert bool(wanted) != bool(FRAMEWORKS[name].repository)
+
+
+def test_the_command_is_given_as_core_gives_that_of_any_extra(known: Any) -> None:
+    asked = ("trl>=1.16,<1.17",)
+    known({}, requirements=asked, versions="<1")
+
+    with pytest.raises(FrameworkError) as caught:
+        require("tool")
+
+    # From a checkout: pip install ./gem-integrations[trl]
+    assert caught.value.command == pip_command(asked, of="gem-integrations")
+
+
+def test_a_framework_for_another_python_says_so(known: Any) -> None:
+    known({}, distribution="no-such-distribution", python="<3")
+
+    with pytest.raises(FrameworkError, match=r"here; it needs Python <3, and this is 3\."):
+        require("tool")
 
 
 def test_a_version_outside_of_the_range_is_named_with_those_inside(known: Any) -> None:
@@ -94,10 +133,15 @@ def test_a_framework_that_fails_as_it_is_imported_is_the_same_one_error(
 
 
 def test_a_checkout_is_known_by_its_commit(known: Any) -> None:
-    known({}, versions="", module="no_such_module")
+    known({}, versions="", module="no_such_module", repository="https://example.org/a/Tool")
 
-    with pytest.raises(FrameworkError, match=r"Supported: the commit 8\.0"):
+    with pytest.raises(FrameworkError, match=r"Supported: the commit 8\.0") as caught:
         require("tool")
+
+    assert caught.value.command == (
+        "git clone https://example.org/a/Tool && git -C Tool checkout 8.0 && "
+        "export PYTHONPATH=$PWD/Tool"
+    )
 
 
 def test_a_signature_shows_what_may_be_left_out_and_what_needs_a_name() -> None:

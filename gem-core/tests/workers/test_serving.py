@@ -27,7 +27,7 @@ from gem.workers.messages import (
     pack_plain,
 )
 from gem.workers.recipes import recipe_of
-from gem.workers.serving import Interrupted, Server, limit_memory
+from gem.workers.serving import CommandServer, Interrupted, limit_memory
 
 
 class Session:
@@ -39,7 +39,7 @@ class Session:
         descriptor = new_beat()
         self.beat = Beat(descriptor)
         os.close(descriptor)
-        self.server = Server(self._theirs, self.beat)
+        self.server = CommandServer(self._theirs, self.beat)
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
         if most_bytes is not None:

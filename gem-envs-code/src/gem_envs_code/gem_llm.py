@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from gem.bridge import wait_for
 from gem.compat.environment import answered
+from gem.compat.tables import table_arguments
 from gem.compat.task_order import TaskOrder
 from gem.content import Observation
-from gem.data import DataSource
 from gem.step import Step
 from gem_envs_code.candidate import Limits
 from gem_envs_code.grading import grade
@@ -41,13 +40,8 @@ class CodeEnv(TaskOrder, CodeProblem):
         sandbox_type: str = "none",
         **_: Any,
     ) -> None:
-        if isinstance(dataset, Mapping):
-            dataset = dataset[split or "train"]
-            split = None
         super().__init__(
-            data=dataset,
-            source=None if dataset is not None else DataSource(hub=dataset_name or None),
-            split=split,
+            **table_arguments(dataset, dataset_name=dataset_name, split=split),
             fields={"question": question_key, "tests": test_key},
             max_tests=max_tests,
             format_error_reward=-0.1,

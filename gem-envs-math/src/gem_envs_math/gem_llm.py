@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from gem.compat.environment import answered
+from gem.compat.tables import table_arguments
 from gem.compat.task_order import TaskOrder
 from gem.content import Observation
-from gem.data import DataSource
 from gem.step import Step
 from gem_envs_math.dataset_math import DatasetMath
 from gem_envs_math.judging import JUDGES
@@ -36,13 +35,8 @@ class MathEnv(TaskOrder, DatasetMath):
         use_mp: bool = True,
         **_: Any,
     ) -> None:
-        if isinstance(dataset, Mapping):
-            dataset = dataset[split or "train"]
-            split = None
         super().__init__(
-            data=dataset,
-            source=None if dataset is not None else DataSource(hub=dataset_name or None),
-            split=split,
+            **table_arguments(dataset, dataset_name=dataset_name, split=split),
             fields={"question": question_key, "answer": answer_key},
         )
         self.seed = seed

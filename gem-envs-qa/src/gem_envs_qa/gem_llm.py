@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 from gem.compat.environment import answered
 from gem.compat.parsing import extract_last_boxed_answer, extract_last_tagged_answer
+from gem.compat.tables import table_arguments
 from gem.compat.task_order import TaskOrder
 from gem.content import Observation
-from gem.data import DataSource
 from gem.step import Step
 from gem_envs_qa.normalising import normal_form
 from gem_envs_qa.question import Question
@@ -81,13 +81,8 @@ class QaEnv(TaskOrder, Question):
         load_from_cache_file: bool = True,
         **_: Any,
     ) -> None:
-        if isinstance(dataset, Mapping):
-            dataset = dataset[split or "train"]
-            split = None
         super().__init__(
-            data=dataset,
-            source=None if dataset is not None else DataSource(hub=dataset_name or None),
-            split=split,
+            **table_arguments(dataset, dataset_name=dataset_name, split=split),
             fields={"question": question_key, "answer": answer_key},
             shows_context=False,
             answer_form="boxed" if extract_boxed else "answer",

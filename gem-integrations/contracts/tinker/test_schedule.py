@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+from pathlib import Path
 from typing import Any
 
-import tinker
-from harness import GAME, PAYING, scripted
-from tinker_cookbook.completers import TokenCompleter, TokensWithLogprobs
+from harness import GAME, PAYING
+
+sys.path.insert(0, str(Path(__file__).parent))  # for tinker_rig.py
+
 from tinker_cookbook.rl.rollouts import do_group_rollout
 from tinker_cookbook.tokenizer_utils import register_tokenizer
+from tinker_rig import Scripted
 
 import gem
 from gem.seeding import episode_seed
 from gem_integrations.tinker import GemDatasetBuilder
 
 COMPONENTS = [{"env": GAME["env_id"], "name": "game"}, {"env": PAYING, "name": "pays"}]
-
-
-class Scripted(TokenCompleter):
-    """Answers as the script says."""
-
-    def __init__(self, tokenizer: Any) -> None:
-        self._tokenizer = tokenizer
-
-    async def __call__(
-        self, model_input: tinker.ModelInput, stop: Any, **limits: Any
-    ) -> TokensWithLogprobs:
-        said = scripted(self._tokenizer, model_input.to_ints())
-        return TokensWithLogprobs([*said.ids], [*(said.logprobs or ())], stop_reason="stop")
 
 
 def test_groups_are_of_the_components_by_their_weights_as_they_are(tokenizer: Any) -> None:

@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
-import tinker
 from fragile import HOPELESS, TURNING
-from harness import PAYING, scripted
-from tinker_cookbook.completers import TokenCompleter, TokensWithLogprobs
+from harness import PAYING
+
+sys.path.insert(0, str(Path(__file__).parent))  # for tinker_rig.py
+
 from tinker_cookbook.rl.rollouts import do_group_rollout
 from tinker_cookbook.tokenizer_utils import register_tokenizer
+from tinker_rig import Scripted
 
 from gem.errors import BadArguments
 from gem_integrations.episodes import UnplayableError
 from gem_integrations.faults import EPISODES
 from gem_integrations.tinker import GemDatasetBuilder
-
-
-class Scripted(TokenCompleter):
-    """Answers as the script says."""
-
-    def __init__(self, tokenizer: Any) -> None:
-        self._tokenizer = tokenizer
-
-    async def __call__(
-        self, model_input: tinker.ModelInput, stop: Any, **limits: Any
-    ) -> TokensWithLogprobs:
-        said = scripted(self._tokenizer, model_input.to_ints())
-        return TokensWithLogprobs([*said.ids], [*(said.logprobs or ())], stop_reason="stop")
 
 
 def builder(tokenizer: Any, env_id: str, **options: Any) -> GemDatasetBuilder:

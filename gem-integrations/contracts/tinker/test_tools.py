@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
-import tinker
-from harness import GAME, scripted
+from harness import GAME
 from templates import CALL, SEED, TOOLS, check, with_tools
-from tinker_cookbook.completers import TokenCompleter, TokensWithLogprobs
+
+sys.path.insert(0, str(Path(__file__).parent))  # for tinker_rig.py
+
 from tinker_cookbook.rl.rollouts import do_group_rollout
+from tinker_rig import Scripted
 
 from gem_integrations.tinker import GemGroupBuilder, GemOptions
-
-
-class Caller(TokenCompleter):
-    """Calls the tool first, and then answers as the script says."""
-
-    def __init__(self, tokenizer: Any) -> None:
-        self._tokenizer = tokenizer
-
-    async def __call__(
-        self, model_input: tinker.ModelInput, stop: Any, *, max_tokens: int | None = None
-    ) -> TokensWithLogprobs:
-        said = scripted(self._tokenizer, model_input.to_ints(), max_tokens, first=CALL)
-        return TokensWithLogprobs([*said.ids], [*(said.logprobs or ())], stop_reason="stop")
 
 
 def test_a_call_as_the_template_asks_for_it_is_answered(
@@ -35,7 +26,8 @@ def test_a_call_as_the_template_asks_for_it_is_answered(
     options = GemOptions.of(GAME | TOOLS)
     builder = GemGroupBuilder(options, options.codec(tokenizer), 1, SEED)
 
-    [played] = asyncio.run(do_group_rollout(builder, Caller(tokenizer))).trajectories_G
+    policy = Scripted(tokenizer, first=CALL)
+    [played] = asyncio.run(do_group_rollout(builder, policy)).trajectories_G
 
     last = played.transitions[-1]
     ids = [*last.ob.to_ints(), *last.ac.tokens]

@@ -10,6 +10,7 @@ import importlib.metadata
 import importlib.util
 import inspect
 import json
+import platform
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 from packaging.specifiers import SpecifierSet
 
 from gem.errors import GemError, in_one_line
+from gem.installing import pip_command
 
 __all__ = ["FRAMEWORKS", "Framework", "FrameworkError", "drift", "recorded", "require", "signature"]
 
@@ -34,13 +36,19 @@ class FrameworkError(GemError):
 
 
 class Framework(NamedTuple):
-    """One framework. `versions` is empty where it comes as a checkout, which has none to trust."""
+    """One framework: what pip installs of it, or where it is cloned from as a checkout.
+
+    `versions` is empty where it comes as a checkout, which has none to trust. `python` is what its
+    extra is for: elsewhere pip would install nothing, and say nothing.
+    """
 
     name: str
     module: str
     distribution: str
-    versions: str
-    command: str
+    versions: str = ""
+    requirements: tuple[str, ...] = ()
+    repository: str = ""
+    python: str = ""
 
 
 FRAMEWORKS: Mapping[str, Framework] = {
@@ -51,49 +59,48 @@ FRAMEWORKS: Mapping[str, Framework] = {
             "oat",
             "oat-llm",
             ">=0.2.4,<0.3",
-            'pip install "oat-llm==0.2.4"',
+            ("oat-llm>=0.2.4,<0.3",),
+            python="<3.11",
         ),
         Framework(
             "openrlhf",
             "openrlhf",
             "openrlhf",
             ">=0.11.2,<0.12",
-            'pip install "openrlhf==0.11.2"',
+            ("openrlhf>=0.11.2,<0.12",),
         ),
         Framework(
             "rl2",
             "RL2",
             "RL2",
-            "",
-            "git clone https://github.com/ChenmienTan/RL2 && export PYTHONPATH=$PWD/RL2",
+            repository="https://github.com/ChenmienTan/RL2",
         ),
         Framework(
             "roll",
             "roll",
             "roll",
-            "",
-            "git clone https://github.com/alibaba/ROLL && export PYTHONPATH=$PWD/ROLL",
+            repository="https://github.com/alibaba/ROLL",
         ),
         Framework(
             "tinker",
             "tinker_cookbook",
             "tinker-cookbook",
             ">=0.5,<0.6",
-            'pip install "tinker==0.38.0" "tinker-cookbook==0.5.0"',
+            ("tinker>=0.38,<0.39", "tinker-cookbook>=0.5,<0.6"),
         ),
         Framework(
             "trl",
             "trl",
             "trl",
             ">=1.16,<1.17",
-            'pip install "trl==1.16.0"',
+            ("trl>=1.16,<1.17",),
         ),
         Framework(
             "verl",
             "verl",
             "verl",
             ">=0.9.1,<0.10",
-            'pip install "verl[verl-core]==0.9.1"',
+            ("verl[verl-core]>=0.9.1,<0.10",),
         ),
     )
 }
@@ -107,7 +114,7 @@ def require(name: str) -> None:
     framework = FRAMEWORKS[name]
     found = _found(framework)
     if found is None:
-        raise _error(framework, "is not installed here")
+        raise _error(framework, f"is not installed here{_python_of(framework)}")
     if framework.versions and not SpecifierSet(framework.versions).contains(
         found, prereleases=True
     ):
@@ -132,11 +139,32 @@ def _found(framework: Framework) -> str | None:
 
 def _error(framework: Framework, what: str) -> FrameworkError:
     supported = framework.versions or f"the commit {recorded(framework.name)['recorded_from']}"
+    command = _command(framework)
     return FrameworkError(
         f"The adapter for {framework.name} was asked for, and {framework.distribution} {what}. "
-        f"Supported: {supported}. Run: {framework.command}",
+        f"Supported: {supported}. Run: {command}",
         framework=framework.name,
-        command=framework.command,
+        command=command,
+    )
+
+
+def _python_of(framework: Framework) -> str:
+    """Say that a framework wants another Python, where it does."""
+    here = platform.python_version()
+    if SpecifierSet(framework.python).contains(here, prereleases=True):
+        return ""
+    return f"; it needs Python {framework.python}, and this is {here}"
+
+
+def _command(framework: Framework) -> str:
+    """Return what installs a framework as its page of the documentation does."""
+    if not framework.repository:
+        return pip_command(framework.requirements, of="gem-integrations")
+    folder = framework.repository.rpartition("/")[2]
+    commit = recorded(framework.name)["recorded_from"]
+    return (
+        f"git clone {framework.repository} && git -C {folder} checkout {commit} && "
+        f"export PYTHONPATH=$PWD/{folder}"
     )
 
 

@@ -20,7 +20,7 @@ from gem.content import Message
 from gem.conversation import Conversation
 from gem.errors import BadArguments, text_of
 from gem.specs import WrapperRef
-from gem.tokens.calling import TOLD, Calling, how_to_call, in_tags
+from gem.tokens.calling import JSON_IN_TAGS, Calling, how_to_call, in_tags
 from gem_integrations.episodes import EnvOptions
 from gem_integrations.faults import Faults, holds_images, refused_images, try_to_reset
 from gem_integrations.frameworks import require
@@ -61,7 +61,7 @@ class RollEnv(gem.Env):
     no chat template; calls are read as it says, and results come as text in tags.
     """
 
-    calling: Calling = TOLD
+    calling: Calling = JSON_IN_TAGS
     """How tools are called. `TokenEnvManager` puts that of its codec here."""
     tells_of_tools = True
     """Whether the first prompt says how. `TokenEnvManager`'s codec does it by itself."""

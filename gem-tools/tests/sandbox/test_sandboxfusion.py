@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import gc
 import json
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 
 from gem_tools.sandbox import ExecRequest, ExecResult, SandboxError, make_sandbox
+from gem_tools.sandbox.engine import on_engine_now
 
 pytest.importorskip("httpx", reason="the extra `http` is not installed")
 
@@ -158,3 +160,22 @@ def test_a_session_is_refused(address: str) -> None:
 
     with pytest.raises(SandboxError, match="has none"):
         asyncio.run(sandbox.open(ExecRequest("pass")))
+
+
+def test_a_client_that_nobody_closes_is_closed_when_it_is_collected(
+    address: str, recwarn: pytest.WarningsRecorder
+) -> None:
+    sandbox = make_sandbox("sandboxfusion", url=address)
+    asyncio.run(sandbox.run(ExecRequest("pass")))
+
+    del sandbox
+    gc.collect()
+    on_engine_now(_all_else())
+    gc.collect()
+    assert [each for each in recwarn if each.category is ResourceWarning] == []
+
+
+async def _all_else() -> None:
+    """Wait until the engine has nothing else to do."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    await asyncio.gather(*others)

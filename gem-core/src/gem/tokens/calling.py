@@ -16,7 +16,7 @@ from gem.errors import BadArguments
 from gem.parsing import FAMILIES, Malformed, ParsedCall
 from gem.parsing.openai import MALFORMED, REASON
 
-__all__ = ["TOLD", "Calling", "Render", "calling_of", "how_to_call", "in_tags"]
+__all__ = ["JSON_IN_TAGS", "Calling", "Render", "calling_of", "how_to_call", "in_tags"]
 
 Chat = list[dict[str, Any]]
 Tools = Sequence[Mapping[str, Any]]
@@ -47,13 +47,13 @@ class Calling(NamedTuple):
     """How tools are shown, and calls read.
 
     `family` is a word of `FAMILIES`, None where calls are left in the text. `is_listed` says that
-    the template itself lists the tools, `is_told` that the prompt says how to call them instead,
-    `results` in which role their results come.
+    the template itself lists the tools, `needs_instructions` that the prompt has to say how to
+    call them, `results` in which role their results come.
     """
 
     family: str | None
     is_listed: bool
-    is_told: bool
+    needs_instructions: bool
     results: Literal["tool", "user"]
 
     def calls(self, text: str, tools: Tools, turn: int = 0) -> tuple[ToolCall, ...]:
@@ -64,12 +64,12 @@ class Calling(NamedTuple):
         """
         if self.family is None:
             return ()
-        found = FAMILIES[self.family](tools).parse(text).found
-        return tuple(_call(each, turn, number) for number, each in enumerate(found))
+        calls = FAMILIES[self.family](tools).parse(text).found
+        return tuple(_call(each, turn, number) for number, each in enumerate(calls))
 
 
-TOLD = Calling("hermes", is_listed=False, is_told=True, results="user")
-"""Where no template says anything about tools: the prompt tells how to call, as JSON in tags."""
+JSON_IN_TAGS = Calling("hermes", is_listed=False, needs_instructions=True, results="user")
+"""Where no template says anything about tools: the prompt says how to call, as JSON in tags."""
 
 
 def calling_of(render: Render, tool_format: str) -> Calling:
@@ -78,7 +78,7 @@ def calling_of(render: Render, tool_format: str) -> Calling:
     Raises BadArguments for a format that there is not.
     """
     if tool_format == "text":
-        return Calling(None, is_listed=False, is_told=False, results="tool")
+        return Calling(None, is_listed=False, needs_instructions=False, results="tool")
     if tool_format not in ("template", *FAMILIES):
         raise BadArguments(
             f"A ChatCodec's tool_format is {tool_format!r}, and must be 'template' (what the chat "
@@ -89,10 +89,11 @@ def calling_of(render: Render, tool_format: str) -> Calling:
     is_listed = _lists_tools(render)
     family = _family(render) if tool_format == "template" else tool_format
     if family is not None and is_listed:
-        return Calling(family, True, False, "tool" if _shows_results(render) else "user")
+        role: Literal["tool", "user"] = "tool" if _shows_results(render) else "user"
+        return Calling(family, is_listed=True, needs_instructions=False, results=role)
     if tool_format != "template":
-        return Calling(family, is_listed=False, is_told=False, results="user")
-    return TOLD
+        return Calling(family, is_listed=False, needs_instructions=False, results="user")
+    return JSON_IN_TAGS
 
 
 def how_to_call(tools: Tools) -> str:
@@ -113,12 +114,13 @@ def in_tags(results: Sequence[Message]) -> str:
     return "\n".join(f"<tool_response>\n{each.text}\n</tool_response>" for each in results)
 
 
-def _call(found: ParsedCall | Malformed, turn: int, number: int) -> ToolCall:
+def _call(call: ParsedCall | Malformed, turn: int, number: int) -> ToolCall:
     id = f"c{turn % 10_000:04}{number % 10_000:04}"  # nine letters: templates refuse any other
-    if isinstance(found, Malformed):
-        return ToolCall(id, found.name or "unknown", {MALFORMED: "", REASON: found.reason})
-    is_numbered = found.id.startswith("call_")
-    return ToolCall(id if is_numbered else found.id, found.name, found.arguments)
+    if isinstance(call, Malformed):
+        return ToolCall(id, call.name or "unknown", {MALFORMED: "", REASON: call.reason})
+    # The parser has numbered it, from nought in each answer: the model gave it no id.
+    is_numbered = call.id.startswith("call_")
+    return ToolCall(id if is_numbered else call.id, call.name, call.arguments)
 
 
 def _lists_tools(render: Render) -> bool:
@@ -132,44 +134,48 @@ def _family(render: Render) -> str | None:
     """Return the format in which the template shows a call; None where no parser reads it."""
     for arguments in (_ARGUMENTS, json.dumps(_ARGUMENTS)):  # some templates want them as text
         try:
-            before = render([_USER], (), opens=False)
-            shown = render([_USER, _called(arguments)], (), opens=False)
+            question = render([_USER], (), opens=False)
+            chat = render([_USER, _answer_with_call(arguments)], (), opens=False)
         except BadArguments:
             continue
-        written = shown[len(before) :]
+        answer = chat[len(question) :]
         for family, make in FAMILIES.items():
-            for at, until in _cuts(written):
-                [*calls] = make(_PROBE).parse(written[at:until]).found
+            for start, end in _places(answer):
+                calls = make(_PROBE).parse(answer[start:end]).found
                 if len(calls) == 1 and _is_the_probe(calls[0]):
                     return family
     return None
 
 
-def _cuts(written: str) -> list[tuple[int, int]]:
-    """Return where the call may stand: in all that was written, or from its first brace on.
+def _places(answer: str) -> list[tuple[int, int]]:
+    """Return where in an answer its call may stand: the whole, or from the first brace on.
 
     What opens and ends the turn stands around it, and some formats know no text but the call.
     """
-    whole = (0, len(written))
-    braces = [
-        (written.find(first), written.rfind(last) + 1) for first, last in (("{", "}"), ("[", "]"))
-    ]
-    return [whole, *(cut for cut in braces if 0 <= cut[0] < cut[1])]
+    places = [(0, len(answer))]
+    for opening, closing in (("{", "}"), ("[", "]")):
+        start = answer.find(opening)
+        end = answer.rfind(closing) + 1
+        if 0 <= start < end:
+            places.append((start, end))
+    return places
 
 
-def _is_the_probe(found: Any) -> bool:
-    return (found.name, getattr(found, "arguments", None)) == (_NAME, _ARGUMENTS)
+def _is_the_probe(call: ParsedCall | Malformed) -> bool:
+    if isinstance(call, Malformed):
+        return False
+    return call.name == _NAME and call.arguments == _ARGUMENTS
 
 
 def _shows_results(render: Render) -> bool:
     result = {"role": "tool", "content": _RESULT, "tool_call_id": _CALL_ID}
     try:
-        return _RESULT in render([_USER, _SAID, result], _PROBE, opens=True)
+        return _RESULT in render([_USER, _ASSISTANT, result], _PROBE, opens=True)
     except BadArguments:
         return False
 
 
-def _called(arguments: Any) -> dict[str, Any]:
+def _answer_with_call(arguments: Any) -> dict[str, Any]:
     call = {
         "id": _CALL_ID,
         "type": "function",
@@ -179,4 +185,4 @@ def _called(arguments: Any) -> dict[str, Any]:
 
 
 _USER: dict[str, Any] = {"role": "user", "content": "x"}
-_SAID: dict[str, Any] = {"role": "assistant", "content": "y"}
+_ASSISTANT: dict[str, Any] = {"role": "assistant", "content": "y"}

@@ -117,7 +117,7 @@ class ChatCodec:
     def opening(self, messages: Sequence[Message], tools: Tools = ()) -> list[int]:
         """Tokenise a whole conversation, up to where the model speaks."""
         chat = self._chat(messages, tools)
-        if tools and self.calling.is_told:
+        if tools and self.calling.needs_instructions:
             chat = _told(chat, how_to_call(tools))
         return self.encode(self._render(chat, self._listed(tools), opens=True))
 

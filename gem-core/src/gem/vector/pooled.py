@@ -14,7 +14,7 @@ from gem.errors import GemError
 from gem.specs import EnvSpec
 from gem.vector.base import AutoReset
 from gem.vector.making import EnvMaker
-from gem.vector.shard import Answer, Command, Row, failure_info, one_after, refuse_reward
+from gem.vector.shard import Command, Row, ShardAnswer, failure_info, one_after, refuse_reward
 from gem.vector.sharded import ShardedVectorEnv
 from gem.vector.unbroken import Unbroken
 from gem.workers import MAKE, RESET, STEP, Failure, Pool, WorkerPool
@@ -140,7 +140,7 @@ class _Pooled:
     def _reset(self, seeded: Iterable[tuple[int, int]]) -> None:
         self._pool.submit([(RESET, index, seed, {}, 0) for index, seed in seeded])
 
-    def gather(self, number: int, timeout_s: float | None) -> list[Answer]:
+    def gather(self, number: int, timeout_s: float | None) -> list[ShardAnswer]:
         limit = math.inf if timeout_s is None else monotonic() + timeout_s
         while True:
             with Unbroken():
@@ -151,7 +151,7 @@ class _Pooled:
         with Unbroken():
             columns, self._columns = self._columns, _no_columns()
             self._in_flight.difference_update(columns.indices)
-        return [Answer(*columns)]
+        return [ShardAnswer(*columns)]
 
     def _land(self) -> None:
         """Add what came in to the answer, and let the next episodes begin of those that ended."""
@@ -213,7 +213,7 @@ class _Pooled:
 
 
 class _Columns(NamedTuple):
-    """The columns of an Answer that is being put together."""
+    """The columns of a ShardAnswer that is being put together."""
 
     indices: list[int]
     observations: list[Observation]

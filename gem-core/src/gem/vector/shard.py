@@ -1,7 +1,7 @@
 """Some environments of a vector, by index, and what is asked of them as plain data.
 
 A command is a tuple: a word, and columns with one entry for each environment. `carry_out` returns
-an Answer, columns again. Neither holds an environment, so both can cross to another thread,
+a ShardAnswer, columns again. Neither holds an environment, so both can cross to another thread,
 process or machine. Knows nothing about arrays, run seeds, deadlines or when a new episode is due.
 """
 
@@ -19,11 +19,11 @@ from gem.specs import EnvSpec
 
 __all__ = [
     "FAULTS",
-    "Answer",
     "Command",
     "Maker",
     "Row",
     "Shard",
+    "ShardAnswer",
     "failure_info",
     "one_after",
     "refuse_reward",
@@ -47,7 +47,7 @@ Row = tuple[Observation, float, bool, bool, dict[str, Any]]
 _Flags = tuple[bool, bool]
 
 
-class Answer(NamedTuple):
+class ShardAnswer(NamedTuple):
     """What became of a command: three columns, one entry for each of `indices`, and what is rare.
 
     Where an episode ended and another follows, the observation and the info are the next one's,
@@ -100,10 +100,10 @@ class Shard:
             stack.pop_all()
         return [env.spec for env in self._envs.values()]
 
-    def carry_out(self, command: Command) -> Answer:
+    def carry_out(self, command: Command) -> ShardAnswer:
         """Do what a command says, environment by environment, in its order."""
         word, *columns = command
-        answer: Answer = getattr(self, f"_{word}")(*columns)
+        answer: ShardAnswer = getattr(self, f"_{word}")(*columns)
         if self._warned:
             answer, self._warned = answer._replace(warned=self._warned), []
         return answer
@@ -124,7 +124,7 @@ class Shard:
         self._makers.clear()
         return successor
 
-    def unfinished(self, command: Command, info: dict[str, Any]) -> Answer | None:
+    def unfinished(self, command: Command, info: dict[str, Any]) -> ShardAnswer | None:
         """Answer for one environment whose reset does not come back; None for a step or fail.
 
         It is for a shard that was left behind; `info` stands for the episode that does not start.
@@ -132,25 +132,25 @@ class Shard:
         """
         word, indices = command[:2]
         if word == "reset":
-            return Answer(indices, [""], [0.0], [info], (), indices)
+            return ShardAnswer(indices, [""], [0.0], [info], (), indices)
         end = self._ends.get(indices[0])
         if end is None:
             return None
         observation, first_info = one_after(end, ("", 0.0, False, True, info))
         ended = [(indices[0], end[2], end[3])]
-        return Answer(indices, [observation], [end[1]], [first_info], ended, indices)
+        return ShardAnswer(indices, [observation], [end[1]], [first_info], ended, indices)
 
-    def _reset(self, indices: Sequence[int], seeds: Sequence[int]) -> Answer:
+    def _reset(self, indices: Sequence[int], seeds: Sequence[int]) -> ShardAnswer:
         rows = [self._start(index, seed) for index, seed in zip(indices, seeds, strict=True)]
         idle = [index for index, row in zip(indices, rows, strict=True) if row[3]]
-        return Answer(
+        return ShardAnswer(
             indices, [row[0] for row in rows], [0.0] * len(rows), [row[4] for row in rows], (), idle
         )
 
     def _step(
         self, indices: Sequence[int], actions: Iterable[str], seeds: Sequence[int] | None
-    ) -> Answer:
-        steps, answer, over = self._steps, Answer(indices, [], [], []), dict[int, _Flags]()
+    ) -> ShardAnswer:
+        steps, answer, over = self._steps, ShardAnswer(indices, [], [], []), dict[int, _Flags]()
         _, observations, rewards, infos, *_ = answer
         # A row is taken apart at once: rows that were kept would let the garbage collector in.
         for index, action in zip(indices, actions, strict=True):
@@ -169,13 +169,13 @@ class Shard:
 
     def _fail(
         self, indices: Sequence[int], infos: Sequence[dict[str, Any]], seeds: Sequence[int] | None
-    ) -> Answer:
+    ) -> ShardAnswer:
         self._lost.update(indices)
         number = len(indices)
-        answer = Answer(indices, [""] * number, [0.0] * number, list(infos))
+        answer = ShardAnswer(indices, [""] * number, [0.0] * number, list(infos))
         return self._followed(answer, dict.fromkeys(range(number), (False, True)), seeds)
 
-    def _refuse_rewards(self, answer: Answer, over: dict[int, _Flags]) -> None:
+    def _refuse_rewards(self, answer: ShardAnswer, over: dict[int, _Flags]) -> None:
         """Let each whose reward is not a finite number have failed."""
         for at, (index, reward) in enumerate(zip(answer.indices, answer.rewards, strict=True)):
             try:
@@ -186,8 +186,8 @@ class Shard:
                 over[at] = False, True
 
     def _followed(
-        self, answer: Answer, over: Mapping[int, _Flags], seeds: Sequence[int] | None
-    ) -> Answer:
+        self, answer: ShardAnswer, over: Mapping[int, _Flags], seeds: Sequence[int] | None
+    ) -> ShardAnswer:
         """Let the next episode follow where one is over, by position, if there are seeds."""
         indices, observations, rewards, infos, *_ = answer
         ended = [(indices[at], *flags) for at, flags in over.items()]

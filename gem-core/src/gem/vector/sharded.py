@@ -21,7 +21,7 @@ from gem.planning import is_count
 from gem.seeding import seeds_under
 from gem.specs import EnvSpec
 from gem.vector.base import AutoReset, IndexedStep, VectorEnv, VectorStep
-from gem.vector.shard import Answer, Command, Maker
+from gem.vector.shard import Command, Maker, ShardAnswer
 
 __all__ = ["ShardedVectorEnv", "Workers"]
 
@@ -45,7 +45,7 @@ class Workers(Protocol):
     def submit(self, command: Command) -> None:
         """Take a command on. Never waits for an environment."""
 
-    def gather(self, number: int, timeout_s: float | None) -> list[Answer]:
+    def gather(self, number: int, timeout_s: float | None) -> list[ShardAnswer]:
         """Give back the answers for at least so many environments; fewer at the timeout.
 
         An interrupt loses no answer: a later call gives it back.
@@ -172,7 +172,7 @@ class ShardedVectorEnv(VectorEnv):
         self._episodes[index] += 1
         self._seeds[index] = self._seed_of[index](self._episodes[index])
 
-    def _arranged(self, answer: Answer) -> VectorStep:
+    def _arranged(self, answer: ShardAnswer) -> VectorStep:
         """Return an answer's columns as a step, and take note of what ended."""
         number = len(answer.rewards)
         terminated, truncated = np.zeros(number, np.bool_), np.zeros(number, np.bool_)
@@ -261,15 +261,15 @@ class ShardedVectorEnv(VectorEnv):
             raise EnvClosed(f"{method} was called after close. Make another vector.")
 
 
-def _joined(answers: Sequence[Answer]) -> Answer:
+def _joined(answers: Sequence[ShardAnswer]) -> ShardAnswer:
     """Return several answers as one."""
     if len(answers) == 1:
         return answers[0]
-    columns = zip(*answers, strict=True) if answers else iter([()] * len(Answer._fields))
-    return Answer(*(list(chain.from_iterable(column)) for column in columns))
+    columns = zip(*answers, strict=True) if answers else iter([()] * len(ShardAnswer._fields))
+    return ShardAnswer(*(list(chain.from_iterable(column)) for column in columns))
 
 
-def _in_order(indices: Sequence[int], answer: Answer) -> Answer:
+def _in_order(indices: Sequence[int], answer: ShardAnswer) -> ShardAnswer:
     if answer.indices is indices:
         return answer
     place = _places(answer.indices)

@@ -10,7 +10,7 @@ from itertools import chain
 from gem.env import Env
 from gem.errors import BadArguments
 from gem.vector.base import AutoReset
-from gem.vector.shard import Answer, Command, Maker, Shard
+from gem.vector.shard import Command, Maker, Shard, ShardAnswer
 from gem.vector.sharded import ShardedVectorEnv
 
 __all__ = ["SyncVectorEnv"]
@@ -64,7 +64,7 @@ class _Caller:
     def __init__(self, shard: Shard) -> None:
         self._shard = shard
         self._commands: deque[Command] = deque()
-        self._answers: list[Answer] = []
+        self._answers: list[ShardAnswer] = []
         self.specs = shard.make()
 
     @property
@@ -81,7 +81,7 @@ class _Caller:
     def submit(self, command: Command) -> None:
         self._commands.append(command)
 
-    def gather(self, number: int, timeout_s: float | None) -> list[Answer]:
+    def gather(self, number: int, timeout_s: float | None) -> list[ShardAnswer]:
         limit = None if timeout_s is None else time.monotonic() + timeout_s
         ready = sum(len(answer.indices) for answer in self._answers)
         while ready < number and self._commands:

@@ -21,7 +21,7 @@ from gem.errors import BadArguments
 from gem.planning import is_count
 from gem.specs import EnvSpec
 from gem.vector.base import AutoReset
-from gem.vector.shard import Answer, Command, Maker, Shard, failure_info
+from gem.vector.shard import Command, Maker, Shard, ShardAnswer, failure_info
 from gem.vector.sharded import ShardedVectorEnv
 
 __all__ = ["ThreadVectorEnv"]
@@ -95,7 +95,7 @@ class _Desk:
         self.shards = shards
         self.todo: queue.SimpleQueue[Command | None] = queue.SimpleQueue()
         self.running: dict[threading.Thread, _Call] = {}
-        self.done: queue.SimpleQueue[Answer] = queue.SimpleQueue()
+        self.done: queue.SimpleQueue[ShardAnswer] = queue.SimpleQueue()
 
     def carry_out(self, command: Command) -> bool:
         """Do what a command says. Returns False where it was given up meanwhile.
@@ -128,7 +128,7 @@ class _Threads:
     def __init__(self, makers: Sequence[Maker], number: int, timeout_s: float | None) -> None:
         self._timeout_s = timeout_s
         self._in_flight: set[int] = set()
-        self._answers: list[Answer] = []
+        self._answers: list[ShardAnswer] = []
         self._late: list[tuple[int, threading.Thread]] = []
         shards = [Shard({index: make}, faults=_FAULTS) for index, make in enumerate(makers)]
         self._desk = _Desk(shards)
@@ -163,7 +163,7 @@ class _Threads:
             one = [column and column[position : position + 1] for column in columns]
             self._desk.todo.put((word, (index,), *one))
 
-    def gather(self, number: int, timeout_s: float | None) -> list[Answer]:
+    def gather(self, number: int, timeout_s: float | None) -> list[ShardAnswer]:
         limit = None if timeout_s is None else monotonic() + timeout_s
         self._give_up_late()
         while len(self._answers) < number or not self._desk.done.empty():
@@ -177,7 +177,7 @@ class _Threads:
         self._in_flight.difference_update(answer.indices[0] for answer in answers)
         return answers
 
-    def _next_answer(self, limit: float | None) -> Answer:
+    def _next_answer(self, limit: float | None) -> ShardAnswer:
         """Wait for an answer, until `limit` or until a call may be late. Raises queue.Empty."""
         done = self._desk.done
         if not done.empty():

@@ -18,9 +18,9 @@ from gem.errors import text_of
 from gem.workers.beat import NUMBER, REVIVING, SINCE, STOP, STOP_ALL, Beat
 from gem.workers.frames import read_frame, write_frame
 from gem.workers.messages import Answer, Command, loads, pack_foreign, pack_plain
-from gem.workers.shard import Shard
+from gem.workers.slot_envs import SlotEnvs
 
-__all__ = ["INTERRUPT", "Interrupted", "Server", "limit_memory", "serve"]
+__all__ = ["INTERRUPT", "CommandServer", "Interrupted", "limit_memory", "serve"]
 
 INTERRUPT = signal.SIGUSR1  # SIGALRM is left to environments
 
@@ -31,13 +31,13 @@ class Interrupted(BaseException):  # not an Exception, which an environment may 
     """The command that is being done has outlasted its deadline."""
 
 
-class Server:
+class CommandServer:
     """Does what comes in through `end` until the other side is closed."""
 
     def __init__(self, end: socket.socket, beat: Beat) -> None:
         self._end, self._source = end, end.makefile("rb")
         self._cells = beat.cells
-        self._shard = Shard(beat)
+        self._envs = SlotEnvs(beat)
         self._most_bytes = 0
         self._served = 0
 
@@ -49,7 +49,7 @@ class Server:
             limit_memory(most_memory)
             while (frame := read_frame(self._source)) is not None:
                 self._serve(loads(frame))
-            self._tell((None, self._shard.close()))
+            self._tell((None, self._envs.close()))
 
     def interrupt(self, *_: Any) -> None:
         """Handle the pool's signal: stop the command that it means, if that still runs."""
@@ -60,7 +60,7 @@ class Server:
 
     def _serve(self, commands: Sequence[Command]) -> None:
         """Do one frame's commands. All that an Interrupted can come out of is inside the try."""
-        first, cells, do = self._served + 1, self._cells, self._shard.do
+        first, cells, do = self._served + 1, self._cells, self._envs.do
         self._served += len(commands)
         answers: list[Answer] = []
         position = sent = 0
@@ -85,7 +85,7 @@ class Server:
                 position += 1
             except MemoryError as error:
                 text = text_of(error) or "MemoryError"
-                answers.append(self._shard.fail(commands[position][1], "worker_lost", text))
+                answers.append(self._envs.fail(commands[position][1], "worker_lost", text))
                 self._send(commands, answers, sent, 0.0)
                 raise SystemExit from error  # what else is here is restored in a new worker
         self._send(commands, answers, sent, monotonic() - flushed)
@@ -93,7 +93,7 @@ class Server:
     def _stopped(self, command: Command) -> Answer:
         reason = "worker_lost" if self._cells[REVIVING] else "step_timeout"
         self._cells[NUMBER] = self._cells[REVIVING] = 0
-        return self._shard.fail(command[1], reason, "")
+        return self._envs.fail(command[1], reason, "")
 
     def _send(
         self, commands: Sequence[Command], answers: list[Answer], start: int, took_s: float
@@ -118,7 +118,7 @@ class Server:
         try:
             return pack_foreign(answer, self._most_bytes)
         except Exception as error:  # noqa: BLE001 - an object's own code fails: costs one episode
-            return self._shard.fail(command[1], "env_error", text_of(error))
+            return self._envs.fail(command[1], "env_error", text_of(error))
 
 
 def limit_memory(most_bytes: int | None) -> None:
@@ -132,7 +132,7 @@ def limit_memory(most_bytes: int | None) -> None:
 
 def serve(end: socket.socket, beat: Beat) -> None:  # pragma: no cover - only a worker enters
     """Be a worker until the pool's end is closed."""
-    server = Server(end, beat)
+    server = CommandServer(end, beat)
     signal.signal(INTERRUPT, server.interrupt)
 
     def let_go() -> None:

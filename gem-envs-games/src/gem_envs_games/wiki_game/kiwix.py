@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from gem_envs_games.wiki_game.backend import Page, is_nameable
-from gem_envs_games.wiki_game.server import Answer, Server
+from gem_envs_games.wiki_game.server import WikiReply, WikiServer
 
 __all__ = ["Kiwix"]
 
@@ -46,7 +46,7 @@ class Kiwix:
     """
 
     def __init__(self, url: str, book: str, *, timeout_s: float = 10.0, retries: int = 2) -> None:
-        self._server = Server(url, timeout_s=timeout_s, retries=retries)
+        self._server = WikiServer(url, timeout_s=timeout_s, retries=retries)
         self._book = book
         self._content = f"/content/{quote(book, safe='')}/"
         self._root = unquote(urlsplit(self._server.url + self._content).path)
@@ -85,7 +85,7 @@ class Kiwix:
                 return self._read(answer) if "html" in answer.kind else None
         return None
 
-    def _read(self, answer: Answer) -> Page | None:
+    def _read(self, answer: WikiReply) -> Page | None:
         own = self._path(answer.url)
         if own is None or not is_nameable(_title(own)):
             return None

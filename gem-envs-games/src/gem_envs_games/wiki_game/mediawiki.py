@@ -10,7 +10,7 @@ from string import ascii_uppercase
 from pydantic import BaseModel, Field, ValidationError
 
 from gem_envs_games.wiki_game.backend import Page, is_nameable
-from gem_envs_games.wiki_game.server import Server
+from gem_envs_games.wiki_game.server import WikiServer
 
 __all__ = ["MediaWiki"]
 
@@ -78,7 +78,7 @@ class MediaWiki:
     """
 
     def __init__(self, url: str, *, timeout_s: float = 10.0, retries: int = 2) -> None:
-        self._server = Server(url, timeout_s=timeout_s, retries=retries)
+        self._server = WikiServer(url, timeout_s=timeout_s, retries=retries)
         self._page = lru_cache(_KEPT)(self._fetched)
 
     def page(self, title: str) -> Page | None:

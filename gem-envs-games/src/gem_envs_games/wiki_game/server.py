@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import httpx
 
-__all__ = ["REQUIRES", "Answer", "Server"]
+__all__ = ["REQUIRES", "WikiReply", "WikiServer"]
 
 REQUIRES = ("httpx>=0.27",)
 _MOST_BYTES = 4 * 2**20
@@ -29,7 +29,7 @@ _PAUSE_S = 0.1
 _PASSING = (429, 500, 502, 503, 504)
 
 
-class Answer(NamedTuple):
+class WikiReply(NamedTuple):
     """What a server sent, and the address it came from after redirects."""
 
     url: str
@@ -41,7 +41,7 @@ class _PassingError(Exception):
     """Something that may go better the next time. Its text says what."""
 
 
-class Server:
+class WikiServer:
     """One server, asked for one thing at a time, by forks of a game on other threads too.
 
     An answer has `timeout_s` to come in, redirects and all, and its body at most 4 MiB: then the
@@ -64,7 +64,7 @@ class Server:
         self._socket: socket.socket | None = None  # of the only connection
         self._is_late = False
 
-    def get(self, path: str, params: Mapping[str, str | int]) -> Answer | None:
+    def get(self, path: str, params: Mapping[str, str | int]) -> WikiReply | None:
         """Return what is at a path below `url`, None if nothing is. Raises DataError."""
         import httpx  # heavy: 0.1 s
 
@@ -83,7 +83,7 @@ class Server:
                 raise self.broken(in_one_line(final)) from final
         raise self.broken(f"{what}, asked {self._retries + 1} times") from error
 
-    def _once(self, url: str, params: Mapping[str, str | int]) -> Answer | None:
+    def _once(self, url: str, params: Mapping[str, str | int]) -> WikiReply | None:
         import httpx
 
         # httpx limits each wait alone: a byte now and then would keep it reading for days.
@@ -118,7 +118,7 @@ class Server:
             if self._is_late:
                 self._cut_off()
 
-    def _asked(self, url: str, params: Mapping[str, str | int]) -> Answer | None:
+    def _asked(self, url: str, params: Mapping[str, str | int]) -> WikiReply | None:
         client, trace = self._opened(), {"trace": self._connected}
         request = client.build_request("GET", url, params=dict(params), extensions=trace)
         for _ in range(_MOST_REDIRECTS + 1):
@@ -128,7 +128,7 @@ class Server:
                 request = response.next_request
         raise self.broken(f"more than {_MOST_REDIRECTS} redirects")
 
-    def _answer(self, response: httpx.Response) -> Answer | None:
+    def _answer(self, response: httpx.Response) -> WikiReply | None:
         if response.status_code == 404:
             return None
         if response.status_code in _PASSING:
@@ -143,7 +143,7 @@ class Server:
             if len(body) > _MOST_BYTES:
                 raise self.broken(f"more than {_MOST_BYTES} bytes")
         text = body.decode("utf-8", errors="replace")
-        return Answer(str(response.url), response.headers.get("content-type", ""), text)
+        return WikiReply(str(response.url), response.headers.get("content-type", ""), text)
 
     def _opened(self) -> httpx.Client:
         import httpx

@@ -28,14 +28,14 @@ from gem_envs_math.pool.limits import Limits, most_workers
 from gem_envs_math.pool.place import is_ours
 from gem_envs_math.pool.worker import Verify, Worker
 
-__all__ = ["Server", "main"]
+__all__ = ["GradingServer", "main"]
 
 _CACHE_BYTES = 16 << 20
 _MOST_LINE_BYTES = 1 << 20
 _LOOK_S = 0.1  # between two looks at the memory of a worker that works
 
 
-class Server:
+class GradingServer:
     """Serves whoever connects to `listener`. `root` is the process that it must not outlive."""
 
     def __init__(
@@ -275,4 +275,4 @@ def main(target: str, limits: tuple[Any, ...], warm: Sequence[tuple[str, str]]) 
     listener = socket.socket(fileno=int(descriptor))
     load = partial(load_target, target)
     pairs = [Pair(*each) for each in warm]
-    Server(listener, Root(int(process), began), load, Limits(*limits), pairs).run()
+    GradingServer(listener, Root(int(process), began), load, Limits(*limits), pairs).run()

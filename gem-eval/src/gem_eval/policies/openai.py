@@ -22,7 +22,7 @@ from gem_eval.policies.retrying import (
     check_address,
     key_from,
 )
-from gem_eval.policies.server import Answer
+from gem_eval.policies.server import ServerReply
 
 __all__ = ["OpenAIPolicy"]
 
@@ -162,7 +162,7 @@ class OpenAIPolicy:
                 f"{error}. max_tokens={asked.max_tokens} leaves no room for a prompt: lower it."
             ) from None
 
-    async def _look(self) -> Answer:
+    async def _look(self) -> ServerReply:
         """Ask for one token."""
         answer = await self._look_at("/chat/completions", messages=[_HELLO])
         if answer.status != 404:
@@ -171,7 +171,7 @@ class OpenAIPolicy:
         other = await self._look_at("/completions", prompt=_HELLO["content"])
         return answer if other.status == 404 else other
 
-    async def _look_at(self, path: str, **prompt: Any) -> Answer:
+    async def _look_at(self, path: str, **prompt: Any) -> ServerReply:
         limits = {name: 1 for name in _LIMITS if name in self._extra} or {"max_tokens": 1}
         body = {"model": self.model, "stream": False, **prompt, **self._extra, **limits}
         return await self._server.post_look(path, json.dumps(body).encode())

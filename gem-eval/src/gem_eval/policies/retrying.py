@@ -20,7 +20,13 @@ from gem.seeding import stream
 from gem_eval.errors import PolicyError, RequestRefusedError, ServerRefusalError
 from gem_eval.policies.outage import Outage
 from gem_eval.policies.refusals import context_length, refusal
-from gem_eval.policies.server import Answer, NoAnswerError, Server, SilentError, TooLongError
+from gem_eval.policies.server import (
+    NoAnswerError,
+    ServerConnections,
+    ServerReply,
+    SilentError,
+    TooLongError,
+)
 
 __all__ = [
     "Backoff",
@@ -100,7 +106,7 @@ class RetryingServer:
         url: str,
         *,
         key: str,
-        look: Callable[[], Awaitable[Answer]],
+        look: Callable[[], Awaitable[ServerReply]],
         max_retries: int,
         backoff: Backoff,
         connect_timeout_s: float,
@@ -118,7 +124,7 @@ class RetryingServer:
         self._key = key
         self._read_timeout_s = read_timeout_s
         self._look_by = look
-        self._server = Server(
+        self._server = ServerConnections(
             url,
             key=key,
             connect_timeout_s=connect_timeout_s,
@@ -153,11 +159,11 @@ class RetryingServer:
             return answer.body
         raise self._refused(answer)
 
-    async def post_once(self, path: str, content: bytes, *, read_timeout_s: float) -> Answer:
-        """Ask once, and return whatever is answered. Raises what `Server.post` does."""
+    async def post_once(self, path: str, content: bytes, *, read_timeout_s: float) -> ServerReply:
+        """Ask once, and return whatever is answered. Raises what `ServerConnections.post` does."""
         return await self._server.post(path, content, read_timeout_s=read_timeout_s)
 
-    async def post_look(self, path: str, content: bytes) -> Answer:
+    async def post_look(self, path: str, content: bytes) -> ServerReply:
         """Ask in order to see whether anybody is there: `post_once`, with little time."""
         read_timeout_s = min(_LOOK_S, self._read_timeout_s or _LOOK_S)
         return await self.post_once(path, content, read_timeout_s=read_timeout_s)
@@ -172,7 +178,7 @@ class RetryingServer:
         line = " ".join((text.replace(self._key, "***") if self._key else text).split())
         return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
 
-    def _refused(self, answer: Answer) -> Exception:
+    def _refused(self, answer: ServerReply) -> Exception:
         """Return the error that a status other than 200 is."""
         text = _text(answer)
         told = self._told(answer)
@@ -205,7 +211,7 @@ class RetryingServer:
     def _no_answer(self, error: NoAnswerError) -> str:
         return f"{self.name} gave no answer: {self.shown(str(error))}"
 
-    def _told(self, answer: Answer) -> str:
+    def _told(self, answer: ServerReply) -> str:
         return f"{self.name} answered {answer.status}: {self.shown(_text(answer)) or answer.reason}"
 
 
@@ -316,7 +322,7 @@ def retry_after_s(header: str | None) -> float | None:
         return None
 
 
-def _text(answer: Answer) -> str:
+def _text(answer: ServerReply) -> str:
     return answer.body.decode("utf-8", "replace")
 
 

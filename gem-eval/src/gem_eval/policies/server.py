@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import AsyncGenerator
+import weakref
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 from urllib.request import getproxies, proxy_bypass
@@ -20,7 +21,7 @@ from httpx_aiohttp import HttpxAiohttpClient
 
 from gem.errors import BadArguments
 
-__all__ = ["Answer", "NoAnswerError", "Server", "SilentError", "TooLongError"]
+__all__ = ["NoAnswerError", "ServerConnections", "ServerReply", "SilentError", "TooLongError"]
 
 _LOOPBACK = re.compile(r"localhost|127\.\d+\.\d+\.\d+|::1")
 _ERROR_BYTES = 64 * 1024
@@ -29,7 +30,11 @@ _ERROR_BYTES = 64 * 1024
 _IDLE_S = 4.0
 
 
-class Answer(NamedTuple):
+_Holder = AsyncGenerator[httpx.AsyncClient, None]
+"""Yields one client, and closes it as it is ended."""
+
+
+class ServerReply(NamedTuple):
     """What the server sent. Of an answer that is no 200, `body` is only the beginning."""
 
     status: int
@@ -50,8 +55,8 @@ class TooLongError(Exception):
     """The answer is larger than allowed, or compressed, which was not asked for."""
 
 
-class Server:
-    """The server at `url`. Raises BadArguments where a SOCKS proxy stands before it.
+class ServerConnections:
+    """Those to the server at `url`. Raises BadArguments where a SOCKS proxy stands before it.
 
     A connection has `connect_timeout_s` and each wait for a part of an answer `read_timeout_s`,
     with None any time. `uses_proxies` says whether those of the environment are asked.
@@ -79,12 +84,17 @@ class Server:
         self._connect_timeout_s = connect_timeout_s
         self._timeout = self._reading_for(read_timeout_s)
         self._max_bytes = max_reply_bytes
-        self._opened: dict[asyncio.AbstractEventLoop, _Opened] = {}
+        self._clients: dict[asyncio.AbstractEventLoop, httpx.AsyncClient] = {}
+        # What nobody closes is closed when the last of this server is gone. So nothing that it
+        # holds may hold the server, and `_let_go` is given the holders themselves: aiohttp warns
+        # of a client that is collected open.
+        self._holders: dict[asyncio.AbstractEventLoop, _Holder] = {}
+        weakref.finalize(self, _let_go, self._holders).atexit = False
         self._pid = os.getpid()
 
     async def post(
         self, path: str, content: bytes, *, read_timeout_s: float | None = None
-    ) -> Answer:
+    ) -> ServerReply:
         """Send JSON and return the answer. Redirects are not followed.
 
         `read_timeout_s` is for this request alone. Raises NoAnswerError, SilentError, TooLongError.
@@ -101,7 +111,7 @@ class Server:
         # The transport lets those of aiohttp's errors through that it has no name for.
         except (httpx.TransportError, aiohttp.ClientError) as error:
             raise NoAnswerError(_reason(error)) from error
-        return Answer(reply.status_code, reply.reason_phrase, reply.headers, body)
+        return ServerReply(reply.status_code, reply.reason_phrase, reply.headers, body)
 
     async def _body(self, reply: httpx.Response) -> bytes:
         is_error = reply.status_code != 200
@@ -122,13 +132,16 @@ class Server:
     async def aclose(self) -> None:
         """Close the connections of every loop. A later request opens new ones."""
         self._leave_those_of_the_parent()
-        opened, self._opened = self._opened, {}
-        for loop, each in opened.items():
+        holders = dict(self._holders)
+        # Before anything is awaited: a request that comes meanwhile opens a client of its own.
+        self._clients.clear()
+        self._holders.clear()
+        for loop, holder in holders.items():
             if loop is asyncio.get_running_loop():
-                await each.holder.aclose()
+                await holder.aclose()
             elif loop.is_running():
                 with suppress(RuntimeError):  # it ended in this very moment
-                    closing = asyncio.run_coroutine_threadsafe(each.holder.aclose(), loop)
+                    closing = asyncio.run_coroutine_threadsafe(_end(holder), loop)
                     await asyncio.wrap_future(closing)
 
     def _reading_for(self, read_timeout_s: float | None) -> httpx.Timeout:
@@ -137,35 +150,59 @@ class Server:
     async def _client(self) -> httpx.AsyncClient:
         self._leave_those_of_the_parent()
         loop = asyncio.get_running_loop()
-        if loop not in self._opened:
-            alive = {old: each for old, each in self._opened.items() if not old.is_closed()}
-            holder = self._holder()
+        if loop not in self._clients:
+            self._forget_closed_loops()
+            holder = self._holders[loop] = _held(
+                self._headers, self._timeout, uses_proxies=self._uses_proxies
+            )
             # Nothing is awaited until the client is there: no other request makes one meanwhile.
-            self._opened = {**alive, loop: _Opened(await anext(holder), holder)}
-        return self._opened[loop].client
+            self._clients[loop] = await anext(holder)
+        return self._clients[loop]
 
-    async def _holder(self) -> AsyncGenerator[httpx.AsyncClient, None]:
-        """Yield a client and close it, at the latest as the loop ends.
-
-        `asyncio.run` ends every generator that is left; nobody has to call `aclose` for that.
-        """
-        client = HttpxAiohttpClient(
-            headers=self._headers,
-            timeout=self._timeout,
-            # 0 is aiohttp's word for no limit. httpx's word, None, would leave aiohttp's 100.
-            limits=httpx.Limits(max_connections=0, keepalive_expiry=_IDLE_S),
-            trust_env=self._uses_proxies,
-        )
-        try:
-            yield client
-        finally:
-            await client.aclose()
+    def _forget_closed_loops(self) -> None:
+        """Drop the clients of loops that have ended, which have closed them."""
+        for loop in list(self._clients):  # a copy: loops of other threads come and go
+            if loop.is_closed():
+                self._clients.pop(loop, None)
+                self._holders.pop(loop, None)
 
     def _leave_those_of_the_parent(self) -> None:
         """Leave the connections to the process that opened them; its loops do not run here."""
         if self._pid != os.getpid():
-            self._opened = {}
+            self._clients.clear()
+            self._holders.clear()
             self._pid = os.getpid()
+
+
+async def _held(
+    headers: Mapping[str, str], timeout: httpx.Timeout, *, uses_proxies: bool
+) -> _Holder:
+    """Yield a client and close it, at the latest as the loop ends.
+
+    `asyncio.run` ends every generator that is left; nobody has to call `aclose` for that.
+    """
+    client = HttpxAiohttpClient(
+        headers=headers,
+        timeout=timeout,
+        # 0 is aiohttp's word for no limit. httpx's word, None, would leave aiohttp's 100.
+        limits=httpx.Limits(max_connections=0, keepalive_expiry=_IDLE_S),
+        trust_env=uses_proxies,
+    )
+    try:
+        yield client
+    finally:
+        await client.aclose()
+
+
+def _let_go(holders: Mapping[asyncio.AbstractEventLoop, _Holder]) -> None:
+    """Close the clients that a collected server has left, each on its own loop."""
+    for loop, holder in holders.items():
+        if not loop.is_closed():  # else it has ended its generators itself
+            asyncio.run_coroutine_threadsafe(_end(holder), loop)
+
+
+async def _end(holder: _Holder) -> None:
+    await holder.aclose()
 
 
 def _reason(error: Exception) -> str:
@@ -174,11 +211,6 @@ def _reason(error: Exception) -> str:
     if isinstance(cause, aiohttp.ClientConnectorError):
         return str(cause.os_error)
     return str(error) or type(error).__name__
-
-
-class _Opened(NamedTuple):
-    client: httpx.AsyncClient
-    holder: AsyncGenerator[httpx.AsyncClient, None]
 
 
 def _refuse_socks(url: httpx.URL) -> None:

@@ -27,7 +27,7 @@ from gem_eval.policies.retrying import (
     check_address,
     key_from,
 )
-from gem_eval.policies.server import Answer, NoAnswerError, SilentError, TooLongError
+from gem_eval.policies.server import NoAnswerError, ServerReply, SilentError, TooLongError
 from gem_eval.policies.token_apis import APIS, Asked, Piece
 
 __all__ = ["TokenServer"]
@@ -177,7 +177,7 @@ class TokenServer:
             raise PassingError(f"{self._server.name} broke an answer off")
         return piece
 
-    async def _look(self) -> Answer:
+    async def _look(self) -> ServerReply:
         """Ask for one token."""
         asked = Asked([0], 1, self._stop_ids, seed=None, request_id=uuid.uuid4().hex)
         return await self._server.post_look(self._api.path, self._content(asked))

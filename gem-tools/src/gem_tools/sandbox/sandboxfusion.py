@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import os
+import weakref
 from typing import Any
 
 from gem.errors import in_one_line
 from gem.targets import check_requirements
-from gem_tools.sandbox.engine import on_engine
+from gem_tools.sandbox.engine import on_engine, on_engine_soon
 from gem_tools.sandbox.errors import SandboxError
 from gem_tools.sandbox.request import ExecRequest, ExecResult, Session, Status
 
@@ -44,6 +46,7 @@ class SandboxFusion:
         self._url = f"{url.rstrip('/')}/run_code"
         self._grace_s, self._most, self._token = grace_s, max_parallel, token
         self._client: Any = None
+        self._ends_it: Any = None
         self._places: asyncio.Semaphore | None = None
         self.description = f"a SandboxFusion server, {url}"
 
@@ -61,7 +64,12 @@ class SandboxFusion:
 
     async def _run(self, body: dict[str, Any], request: ExecRequest) -> ExecResult:
         if self._client is None:
-            self._client, self._places = self._new_client(), asyncio.Semaphore(self._most)
+            self._client = self._new_client()
+            self._places = asyncio.Semaphore(self._most)
+            # A client that nobody closes is closed when this sandbox is collected: the client is
+            # aiohttp's, which warns of one that is collected open.
+            self._ends_it = weakref.finalize(self, _let_go, os.getpid(), self._client)
+            self._ends_it.atexit = False
         assert self._places is not None
         most = 12 * request.max_output_bytes + (1 << 16)  # JSON takes up to six bytes for one
         async with self._places:
@@ -125,8 +133,21 @@ class SandboxFusion:
 
     async def _close(self) -> None:
         if self._client is not None:
-            await self._client.aclose()
-            self._client = None
+            self._ends_it.detach()
+            client = self._client
+            self._client = None  # before anything is awaited: who comes meanwhile makes another
+            await client.aclose()
+
+
+def _let_go(pid: int, client: Any) -> None:
+    """Close the client that a collected sandbox has left."""
+    if pid == os.getpid():
+        on_engine_soon(client.aclose())
+    else:
+        _of_parents.append(client)
+
+
+_of_parents: list[Any] = []  # never collected: that would close connections of the parent
 
 
 _FIELDS = ("status", "return_code", "stdout", "stderr", "execution_time")

@@ -10,7 +10,7 @@ from gem_tools.search.documents import Document
 from gem_tools.search.hits import SearchIndex
 from gem_tools.search.manifest import Engine, Language, Manifest
 
-__all__ = ["LocalIndex", "Writer", "local_index", "writer"]
+__all__ = ["IndexWriter", "LocalIndex", "local_index", "writer"]
 
 _NEEDS = {
     "tantivy": ["tantivy>=0.25"],
@@ -18,7 +18,7 @@ _NEEDS = {
 }
 
 
-class Writer(Protocol):
+class IndexWriter(Protocol):
     """Writes an index into an empty folder. `version` is the engine's."""
 
     version: str
@@ -42,7 +42,7 @@ class LocalIndex(SearchIndex, Protocol):
     manifest: Manifest
 
 
-def writer(engine: Engine, folder: Path, language: Language) -> Writer:
+def writer(engine: Engine, folder: Path, language: Language) -> IndexWriter:
     """Return what writes an engine's index. Raises MissingRequirement."""
     check_requirements(_NEEDS[engine], subject=f"An index of {engine}", of="gem-tools")
     if engine == "bm25s":

@@ -21,7 +21,7 @@ from gem.microbatch import MicroBatch
 from gem.targets import check_requirements
 from gem_tools.search.errors import SearchUnavailable
 from gem_tools.search.hits import Hit, check_search, plain_query
-from gem_tools.search.retrieve_reply import MalformedReplyError, read_reply
+from gem_tools.search.retrieve_reply import MalformedHitsError, read_reply
 
 if TYPE_CHECKING:
     import httpx
@@ -178,7 +178,7 @@ class RetrieveClient:
             attempt += 1
         try:
             found = read_reply(reply, len(asked))
-        except MalformedReplyError as error:
+        except MalformedHitsError as error:
             raise self._failed(
                 f"sent a reply that cannot be read: {error}. Check that it is a search server"
             ) from error

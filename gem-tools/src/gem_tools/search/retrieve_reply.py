@@ -11,10 +11,10 @@ from gem.content import normalise_text
 from gem_tools.search.documents import title_and_text
 from gem_tools.search.hits import Hit
 
-__all__ = ["MalformedReplyError", "read_reply"]
+__all__ = ["MalformedHitsError", "read_reply"]
 
 
-class MalformedReplyError(Exception):
+class MalformedHitsError(Exception):
     """A reply of another form; the text says what is wrong with it."""
 
 
@@ -26,33 +26,33 @@ def read_reply(body: bytes, queries: int) -> list[list[Hit]]:
     try:
         plain = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise MalformedReplyError("it is no JSON") from error
+        raise MalformedHitsError("it is no JSON") from error
     result = plain.get("result") if isinstance(plain, dict) else None
     if not isinstance(result, list):
-        raise MalformedReplyError("it has no list named 'result'")
+        raise MalformedHitsError("it has no list named 'result'")
     if len(result) != queries:
-        raise MalformedReplyError(f"it answers {len(result)} queries, and {queries} were asked")
+        raise MalformedHitsError(f"it answers {len(result)} queries, and {queries} were asked")
     return [_hits(found) for found in result]
 
 
 def _hits(found: Any) -> list[Hit]:
     if not isinstance(found, list):
-        raise MalformedReplyError("what it found for a query is no list")
+        raise MalformedHitsError("what it found for a query is no list")
     return [_hit(each) for each in found]
 
 
 def _hit(found: Any) -> Hit:
     document = found.get("document", found) if isinstance(found, Mapping) else None
     if not isinstance(document, Mapping):
-        raise MalformedReplyError("one of its documents is no object")
+        raise MalformedHitsError("one of its documents is no object")
     title, text = document.get("title", ""), document.get("text")
     if text is None and isinstance(document.get("contents"), str):
         title, text = title_and_text(document["contents"])
     if not isinstance(title, str) or not isinstance(text, str):
-        raise MalformedReplyError("one of its documents has no text")
+        raise MalformedHitsError("one of its documents has no text")
     id = document.get("id", "")
     if isinstance(id, bool) or not isinstance(id, (str, int)):
-        raise MalformedReplyError("one of its documents has an id that is no string")
+        raise MalformedHitsError("one of its documents has an id that is no string")
     return Hit(
         normalise_text(str(id)),
         _score(found),
@@ -64,5 +64,5 @@ def _hit(found: Any) -> Hit:
 def _score(found: Mapping[str, Any]) -> float:
     score = found.get("score", 0.0)
     if isinstance(score, bool) or not isinstance(score, (int, float)) or not math.isfinite(score):
-        raise MalformedReplyError("one of its scores is no number")
+        raise MalformedHitsError("one of its scores is no number")
     return float(score)

@@ -30,10 +30,10 @@ from gem.workers.messages import (
     unpack_action,
 )
 
-__all__ = ["Shard"]
+__all__ = ["SlotEnvs"]
 
 
-class Shard:
+class SlotEnvs:
     """Environments by the number of their slot. Writes into the beat what takes long."""
 
     def __init__(self, beat: Beat) -> None:
