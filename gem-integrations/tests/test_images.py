@@ -396,6 +396,17 @@ def test_a_processor_that_fails_is_refused_with_the_first_image(
         codec.opening([seen(vision)])
 
 
+def test_options_of_the_processor_go_with_every_image(processor: Any, vision: ModuleType) -> None:
+    options = {"size": {"shortest_edge": 28 * 28, "longest_edge": 28 * 28}}
+    codec = EnvOptions.of({"env_id": "contract:Gallery"}).image_codec(
+        processor, processor_options=options
+    )
+    talk = [seen(vision, size=(84, 56))]
+
+    assert [stop - start for start, stop in codec.spans(codec.opening(talk), 1)] == [1]
+    assert codec.inputs(codec.images(talk))["image_grid_thw"].tolist() == [[1, 2, 2]]
+
+
 def test_a_codec_can_be_sent_to_another_process(codec: ImageCodec, vision: ModuleType) -> None:
     talk = [seen(vision)]
     wanted: Sequence[int] = codec.opening(talk)

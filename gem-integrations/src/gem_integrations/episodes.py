@@ -109,9 +109,11 @@ class EnvOptions(BaseModel):
         """Return the codec for a tokenizer; it serves every episode."""
         return ChatCodec(tokenizer, **self._of_codecs)
 
-    def image_codec(self, processor: Processor) -> ImageCodec:
+    def image_codec(
+        self, processor: Processor, *, processor_options: Mapping[str, Any] | None = None
+    ) -> ImageCodec:
         """Return the codec for a model that sees; it serves every episode, without images too."""
-        return ImageCodec(processor, **self._of_codecs)
+        return ImageCodec(processor, processor_options=processor_options, **self._of_codecs)
 
     @property
     def _of_codecs(self) -> dict[str, Any]:

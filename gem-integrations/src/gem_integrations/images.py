@@ -50,6 +50,9 @@ class ImageCodec(ChatCodec):
     No text stands for an image: where a message spells a placeholder, a space is put into it. A
     model may sample one, and `cut` ends its answer there.
 
+    `processor_options` are passed on to the processor with each image (`max_pixels`): give it those
+    that the engine and the trainer have, or they make other tokens of an image.
+
     Raises BadArguments as a `ChatCodec` does, and with the first image where the template shows
     none, or numbers them, which cannot be done in a conversation that is only added to.
     """
@@ -62,8 +65,10 @@ class ImageCodec(ChatCodec):
         stop_ids: Sequence[int] = (),
         template_options: Mapping[str, Any] | None = None,
         tool_format: str = "template",
+        processor_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.processor = processor
+        self._processor_options = dict(processor_options or {})
         super().__init__(
             _Templated(processor),
             on_rewrite=on_rewrite,
@@ -205,7 +210,8 @@ class ImageCodec(ChatCodec):
 
     def _processed(self, text: str, images: Sequence[Any], **options: Any) -> dict[str, Any]:
         try:
-            return dict(self.processor(text=[text], images=[*images], **options))
+            given = {**self._processor_options, **options}
+            return dict(self.processor(text=[text], images=[*images], **given))
         except Exception as error:
             told = in_one_line(error, at_most=200)
             sizes = ", ".join(f"{each.width}x{each.height}" for each in images)
