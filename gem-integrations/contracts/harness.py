@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import gem
+from gem.content import ImagePart
 
 OPENER = "<|im_start|>assistant\n"
 CHATML = (
@@ -21,6 +22,8 @@ CHATML = (
     "{% if add_generation_prompt %}" + OPENER + "{% endif %}"
 )
 CLOSER = "<|im_end|>"
+IMAGE = "<|image_pad|>"
+"""What stands for a part of an image; `vision.py` has a tokenizer that knows it."""
 GAME: dict[str, Any] = {
     "env_id": "game:GuessTheNumber-v0-hard",
     "system_prompt": "Play to win.",
@@ -219,10 +222,24 @@ def _budget(used: int, limit: int | None, most: int | None) -> int | None:
     return min((room for room in rooms if room is not None), default=None)
 
 
-def _shown(observation: str, info: Mapping[str, Any]) -> str:
+def _shown(observation: Any, info: Mapping[str, Any]) -> str:
     """Return what the model reads of a turn: the state follows what is new."""
+    if not isinstance(observation, str):
+        return "".join(map(_part, observation))
     suffix = info.get("suffix")
     return f"{observation}\n{suffix}" if suffix else observation
+
+
+def _part(part: Any) -> str:
+    """Write a part of text, or an image as Qwen2-VL's template and processor do.
+
+    A token is 28 by 28 pixels, of an image whose sides are so many times 28; a PNG says them in
+    bytes 16 to 24.
+    """
+    if not isinstance(part, ImagePart):
+        return str(part.text)
+    width, height = (int.from_bytes(part.image[at : at + 4], "big") for at in (16, 20))
+    return f"<|vision_start|>{IMAGE * (width // 28 * (height // 28))}<|vision_end|>"
 
 
 def _opening(system_prompt: str | None, shown: str) -> str:

@@ -391,3 +391,19 @@ def test_parts_of_text_are_text_and_images_are_refused(tokenizer_of: Callable[..
     assert codec.opening([parts]) == codec.opening([Message("user", parts.text)])
     with pytest.raises(BadArguments, match="hold an image"):
         codec.opening([image])
+
+
+def test_an_image_that_a_tool_returns_is_refused_within_the_tags_too(
+    tokenizer_of: Callable[..., Any],
+) -> None:
+    codec = ChatCodec(tokenizer_of("gemma3"))
+    tool = {"type": "function", "function": {"name": "look", "parameters": {}}}
+    talk = [
+        Message("user", "Look."),
+        Message("assistant", "a call"),
+        Message("tool", (ImagePart(b"x"),), call_id="c00000000"),
+    ]
+
+    assert codec.calling.results == "user"  # in <tool_response>
+    with pytest.raises(BadArguments, match="hold an image"):
+        codec.following(talk, 1, 1, codec.encode("a call"), [tool])

@@ -21,14 +21,25 @@ class Servers(LLMServerClient):
         self.error: Exception | None = None
         self.asked: dict[str, list[list[int]]] = {}
         self.params: list[dict[str, Any]] = []
+        self.images: list[Any] = []
+        self.processor_options: list[Any] = []
 
     async def generate(
-        self, request_id: str, *, prompt_ids: Any, sampling_params: Any, **others: Any
+        self,
+        request_id: str,
+        *,
+        prompt_ids: Any,
+        sampling_params: Any,
+        image_data: Any = None,
+        mm_processor_kwargs: Any = None,
+        **others: Any,
     ) -> TokenOutput:
         assert set(others) == {"priority"}
         turns = self.asked.setdefault(request_id, [])
         turns.append(prompt_ids)
         self.params.append(sampling_params)
+        self.images.append(image_data)
+        self.processor_options.append(mm_processor_kwargs)
         if self.error is not None:
             raise self.error
         budget = sampling_params["max_tokens"] if self.keeps_to_budget else None

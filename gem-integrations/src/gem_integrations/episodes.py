@@ -6,13 +6,14 @@ is the framework's to see, and its exception goes there as it is.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 
 import gem
 from gem.content import Message
+from gem.conversation import Conversation
 from gem.errors import BadArguments
 from gem.planning import Assignment
 from gem.tokens import ChatCodec, Sampled, TokenPolicy, Trajectory
@@ -24,6 +25,7 @@ from gem_integrations.faults import (
     refused_images,
     try_to_begin,
 )
+from gem_integrations.images import ImageCodec, Processor
 
 __all__ = ["EnvOptions", "Row", "UnplayableError", "one_row", "play"]
 
@@ -74,11 +76,11 @@ class EnvOptions(BaseModel):
                 problems=problems,
             ) from None
 
-    def try_out(self, framework: str, *, takes_images: bool = False) -> None:
+    def try_out(self, framework: str, *, takes_images: bool = False) -> bool:
         """Make and reset one environment, as an adapter does before anything is trained.
 
-        Raises as `try_to_begin` does, and BadArguments where the environment shows images and the
-        adapter takes none.
+        Return whether it shows an image at once. Raises as `try_to_begin` does, and BadArguments
+        where it does and the adapter, or its model, takes none.
         """
         shown = try_to_begin(
             self.env_id,
@@ -86,8 +88,10 @@ class EnvOptions(BaseModel):
             wrappers=self.layers,
             timeout_s=self.step_timeout_s,
         )
-        if holds_images(shown) and not takes_images:
+        shows_images = holds_images(shown)
+        if shows_images and not takes_images:
             raise refused_images(self.env_id, framework)
+        return shows_images
 
     @property
     def faults(self) -> Faults:
@@ -103,12 +107,21 @@ class EnvOptions(BaseModel):
 
     def codec(self, tokenizer: Tokenizer) -> ChatCodec:
         """Return the codec for a tokenizer; it serves every episode."""
-        return ChatCodec(
-            tokenizer,
-            on_rewrite=self.on_rewrite,
-            template_options=self.template_options,
-            tool_format=self.tool_format,
-        )
+        return ChatCodec(tokenizer, **self._of_codecs)
+
+    def image_codec(
+        self, processor: Processor, *, processor_options: Mapping[str, Any] | None = None
+    ) -> ImageCodec:
+        """Return the codec for a model that sees; it serves every episode, without images too."""
+        return ImageCodec(processor, processor_options=processor_options, **self._of_codecs)
+
+    @property
+    def _of_codecs(self) -> dict[str, Any]:
+        return {
+            "on_rewrite": self.on_rewrite,
+            "template_options": self.template_options,
+            "tool_format": self.tool_format,
+        }
 
 
 Engine = Callable[[gem.Request], Awaitable[Sampled]]
@@ -132,7 +145,7 @@ async def play(
     Raises what the engine raised; UnplayableError where the codec refuses, and where this episode
     is one of many that the environment ended by the same kind of error (`Faults`).
     """
-    watched = _Watched(engine)
+    watched = _Watched(engine, codec)
     policy = TokenPolicy(
         watched,
         codec,
@@ -180,8 +193,9 @@ def _count(options: EnvOptions, number: int, episode: gem.Episode) -> None:
 class _Watched:
     """An engine, with what became of it."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, codec: ChatCodec) -> None:
         self._engine = engine
+        self._codec = codec
         self.error: BaseException | None = None
         self.is_silent = False
 
@@ -191,6 +205,8 @@ class _Watched:
         except BaseException as error:
             self.error = error
             raise
+        if isinstance(self._codec, ImageCodec):
+            sampled = self._codec.cut(sampled)
         self.is_silent = len(sampled.ids) == 0
         return sampled
 
@@ -201,7 +217,8 @@ class Row(NamedTuple):
     The response begins with the model's first token: `response_mask` is 1 where the model said
     it, `response_logprobs` 0.0 where it did not, and `spans` are first and one past last position
     of each turn in `ids`. An episode in which the model never spoke has a response of one token
-    that nobody said, mask 0, and no rewards.
+    that nobody said, mask 0, and no rewards. `images` are those that `ids` have tokens for, in
+    order and as `ImageCodec.images` returns them; there are none without such a codec.
     """
 
     prompt_ids: list[int]
@@ -211,6 +228,7 @@ class Row(NamedTuple):
     rewards: list[float]
     spans: list[tuple[int, int]]
     episode: gem.Episode
+    images: Sequence[Any] = ()
 
     @property
     def ids(self) -> list[int]:
@@ -239,4 +257,15 @@ def one_row(episode: gem.Episode, codec: ChatCodec) -> Row:
         rewards=list(sequence.rewards),
         spans=list(sequence.spans),
         episode=episode,
+        images=_images(episode, codec),
     )
+
+
+def _images(episode: gem.Episode, codec: ChatCodec) -> Sequence[Any]:
+    """Return what the model saw: every turn of a record has its answer, so all of them count."""
+    if not isinstance(codec, ImageCodec):
+        return ()
+    talk = Conversation()
+    for turn in episode.turns:
+        talk.observe(turn.observation, {"suffix": turn.suffix})
+    return codec.images(talk.messages)

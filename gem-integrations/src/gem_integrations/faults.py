@@ -131,11 +131,11 @@ def _is_shown(piece: Any) -> bool:
 
 
 def refused_images(env_id: str, framework: str) -> BadArguments:
-    """Return the error for an environment that shows images to an adapter of text."""
+    """Return the error for an environment that shows images to an adapter or a model of text."""
     return BadArguments(
-        f"{env_id!r} was to be played through {framework}, and its observations hold images: this "
-        "adapter hands on text alone. Choose an environment of text, or a framework whose adapter "
-        "takes images; docs/trainers.md says which.",
+        f"{env_id!r} was to be played through {framework}, and its observations hold images: text "
+        "alone is handed on here. Choose an environment of text, or an adapter that takes images "
+        "and a model that has a processor of them; docs/trainers.md says which.",
         subject="env_id",
     )
 

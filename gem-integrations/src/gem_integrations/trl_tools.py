@@ -6,7 +6,6 @@ Knows nothing about trainers, and does not import TRL.
 from __future__ import annotations
 
 import inspect
-import io
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Union
@@ -17,6 +16,7 @@ from gem.conversation import Conversation
 from gem.errors import BadArguments, text_of
 from gem_integrations.episodes import EnvOptions
 from gem_integrations.faults import UnplayableError, holds_images
+from gem_integrations.images import opened
 from gem_integrations.rows import Start, start_of
 
 __all__ = ["ToolEnvironment", "environment"]
@@ -184,16 +184,9 @@ def _blocks(message: Message) -> Iterator[dict[str, Any]]:
         return
     for part in message.content:
         if isinstance(part, ImagePart):
-            yield {"type": "image", "image": _opened(part)}
+            yield {"type": "image", "image": opened(part)}
         else:
             yield {"type": "text", "text": part.text}
-
-
-def _opened(part: ImagePart) -> Any:
-    """Return an image as processors take it. Pillow comes with models that see images."""
-    from PIL import Image  # heavy: 0.1 s
-
-    return Image.open(io.BytesIO(part.image)).convert("RGB")
 
 
 def _method(schema: Mapping[str, Any]) -> tuple[str, Callable[..., Shown]]:

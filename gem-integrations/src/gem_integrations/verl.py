@@ -9,9 +9,10 @@ from typing import Any
 from uuid import uuid4
 
 import gem
-from gem.tokens import Sampled
+from gem.tokens import ChatCodec, Sampled
 from gem_integrations.episodes import EnvOptions, one_row, play
 from gem_integrations.frameworks import require
+from gem_integrations.images import ImageCodec
 from gem_integrations.rows import start_of
 
 require("verl")
@@ -60,8 +61,11 @@ class EnvAgentLoop(AgentLoopBase):  # type: ignore[misc]
             data_config,
             hf_model_type=hf_model_type,
         )
+        # verl passes them on as it makes tensors of the images, and so must whoever counts tokens.
+        self.processor_options = dict(self.mm_processor_kwargs or {})
         merged = OmegaConf.merge({"template_options": self.apply_chat_template_kwargs}, options)
-        self._known = _known(OmegaConf.to_container(merged, resolve=True))
+        stated = OmegaConf.to_container(merged, resolve=True)
+        self._known = _known(stated, self.processor_options)
         self.options = self._known.options
 
     async def run(
@@ -69,13 +73,17 @@ class EnvAgentLoop(AgentLoopBase):  # type: ignore[misc]
     ) -> AgentLoopOutput:
         """Return the episode as verl takes it: its reward is the sum, `turn_scores` are its parts.
 
+        The images of its tokens are in `multi_modal_data`, where the model has a processor. verl
+        makes of them what the model takes.
+
         No response is longer than `response_length`. A first prompt of more than `prompt_length`
         is not played, and costs its episode as a failing environment does: one token, masked.
         """
-        self._known.try_once()  # here, since hydra wraps what a constructor raises
+        # Here, since hydra wraps what a constructor raises.
+        self._known.try_once(takes_images=self.processor is not None)
         seed, task = start_of(row, otherwise="index")
-        codec = self.options.codec(self.tokenizer)
-        engine = _Engine(self, sampling_params, int(priority))
+        codec = self._known.codec(self)
+        engine = _Engine(self, codec, sampling_params, int(priority))
         episode = await play(
             self.options,
             engine,
@@ -91,6 +99,7 @@ class EnvAgentLoop(AgentLoopBase):  # type: ignore[misc]
             response_mask=played.response_mask,
             response_logprobs=played.response_logprobs if sampling_params["logprobs"] else None,
             reward_score=math.fsum(played.rewards),
+            multi_modal_data={"images": [*played.images]} if played.images else None,
             num_turns=2 * len(played.rewards),
             metrics=engine.metrics,
             extra_fields={
@@ -112,16 +121,32 @@ class _Known:
     def __init__(self, options: EnvOptions) -> None:
         self.options = options
         self._is_tried = False
+        self._codec: ChatCodec | None = None
+        self._codec_is_of: tuple[Any, Any] = (None, None)
 
-    def try_once(self) -> None:
+    def try_once(self, *, takes_images: bool) -> None:
         """Try the environment, unless it has begun before. Raises as `EnvOptions.try_out`."""
         if not self._is_tried:  # nothing else runs meanwhile: this does not wait for the loop
-            self.options.try_out("verl")
+            self.options.try_out("verl", takes_images=takes_images)
             self._is_tried = True
 
+    def codec(self, loop: EnvAgentLoop) -> ChatCodec:
+        """Return the codec of a loop's model, the same one for all loops that share the model."""
+        tokenizer, processor = self._codec_is_of
+        is_known = tokenizer is loop.tokenizer and processor is loop.processor
+        if self._codec is None or not is_known:
+            self._codec = self._made(loop)
+            self._codec_is_of = (loop.tokenizer, loop.processor)
+        return self._codec
 
-def _known(stated: Any) -> _Known:
-    key = json.dumps(stated, sort_keys=True, default=repr)
+    def _made(self, loop: EnvAgentLoop) -> ChatCodec:
+        if loop.processor is None:
+            return self.options.codec(loop.tokenizer)
+        return self.options.image_codec(loop.processor, processor_options=loop.processor_options)
+
+
+def _known(stated: Any, processor_options: dict[str, Any]) -> _Known:
+    key = json.dumps([stated, processor_options], sort_keys=True, default=repr)
     if key not in _KNOWN:
         _KNOWN[key] = _Known(EnvOptions.of(stated))
     return _KNOWN[key]
@@ -130,8 +155,12 @@ def _known(stated: Any) -> _Known:
 class _Engine:
     """verl's servers as `play` asks them, and what they tell beside the tokens."""
 
-    def __init__(self, loop: EnvAgentLoop, sampling_params: dict[str, Any], priority: int) -> None:
+    def __init__(
+        self, loop: EnvAgentLoop, codec: ChatCodec, sampling_params: dict[str, Any], priority: int
+    ) -> None:
         config = loop.rollout_config
+        self._codec = codec
+        self._processor_options = loop.processor_options
         self._env_id = loop.options.env_id
         self._servers = loop.server_manager
         self._params = sampling_params
@@ -160,10 +189,18 @@ class _Engine:
                 prompt_ids=ids,
                 sampling_params={**self._params, "max_tokens": request.token_budget},
                 priority=self._priority,
+                **self._seen(request),
             )
         self._note(output.extra_fields)
         budget = request.token_budget  # not every server keeps to it
         return Sampled(output.token_ids[:budget], (output.log_probs or [])[:budget] or None)
+
+    def _seen(self, request: gem.Request) -> dict[str, Any]:
+        """Return what a server is given beside the tokens: the images that they stand for."""
+        images = self._codec.images(request.messages) if isinstance(self._codec, ImageCodec) else []
+        if not images:
+            return {}
+        return {"image_data": images, "mm_processor_kwargs": self._processor_options}
 
     def _note(self, told: dict[str, Any]) -> None:
         """Keep which weights began the episode, and which ended it."""

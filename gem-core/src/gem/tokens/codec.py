@@ -55,6 +55,10 @@ class ChatCodec:
     template asks for. "text" leaves tools out of the prompt and calls in the text, for an
     environment that tells and reads them itself.
 
+    Messages are text here. A subclass for models that see more overrides `_content`, `_tagged` and
+    `_told`, which write messages as the template takes them, and `_encoded`, which tokenises what
+    the template made of them.
+
     Raises BadArguments where the tokenizer has no template, or one that cannot be understood.
     """
 
@@ -118,8 +122,8 @@ class ChatCodec:
         """Tokenise a whole conversation, up to where the model speaks."""
         chat = self._chat(messages, tools)
         if tools and self.calling.needs_instructions:
-            chat = _told(chat, how_to_call(tools))
-        return self.encode(self._render(chat, self._listed(tools), opens=True))
+            chat = self._told(chat, how_to_call(tools))
+        return self._encoded(self._render(chat, self._listed(tools), opens=True), messages)
 
     def following(
         self,
@@ -152,7 +156,11 @@ class ChatCodec:
             )
         if tail is None:
             tail = self._after_mark([*_without_system(base.chat), _MARKED, *added], (), opens=True)
-        return self._unclosed(self.encode(tail), said_ids)
+        return self._unclosed(self._encoded(tail, new), said_ids)
+
+    def _encoded(self, text: str, messages: Sequence[Message]) -> list[int]:
+        """Tokenise what the template wrote, in which these messages are all that is new."""
+        return self.encode(text)
 
     def _is_of_user(self, message: Message, tools: Tools) -> bool:
         """Say whether the template takes a message for one of the user."""
@@ -168,14 +176,39 @@ class ChatCodec:
     def _chat(self, messages: Sequence[Message], tools: Tools) -> Chat:
         """Return messages as the template takes them."""
         if not self._tags_results(tools):
-            return [_plain(each) for each in messages]
+            return [self._plain(each) for each in messages]
         chat: Chat = []
         for role, group in groupby(messages, key=lambda each: each.role):
             if role == "tool":  # those of one turn are one message: users do not speak twice
-                chat.append(_user(in_tags([*group])))
+                chat.append({"role": "user", "content": self._tagged([*group])})
             else:
-                chat += map(_plain, group)
+                chat += map(self._plain, group)
         return chat
+
+    def _plain(self, message: Message) -> dict[str, Any]:
+        """Return a message as templates take it: with the calls of the model in its text alone."""
+        chat = replace(message, content="", tool_calls=()).to_chat()
+        return {**chat, "content": self._content(message)}
+
+    def _content(self, message: Message) -> Any:
+        """Return what a message says as templates take it. Raises BadArguments for an image."""
+        if isinstance(message.content, str):
+            return str(message.content)
+        if all(isinstance(part, TextPart) for part in message.content):
+            return message.text
+        raise _bad("messages", "hold an image, and tokens are made of text alone")
+
+    def _tagged(self, results: Sequence[Message]) -> Any:
+        """Return the results of tools as what a user says, as `_content` returns one message."""
+        return in_tags([replace(each, content=self._content(each)) for each in results])
+
+    def _told(self, chat: Chat, instructions: str) -> Chat:
+        """Put instructions into the first message: below what the system says, above a user."""
+        first, *rest = chat
+        parts = [first["content"], instructions]
+        if first["role"] != "system":
+            parts.reverse()
+        return [{**first, "content": "\n\n".join(parts)}, *rest]
 
     def _unclosed(self, tail: list[int], said_ids: Sequence[int]) -> list[int]:
         """Leave out the end of the model's turn where the model wrote it itself."""
@@ -296,31 +329,9 @@ _MARKED: dict[str, Any] = {"role": "assistant", "content": _MARK}
 _RESULT: dict[str, Any] = {"role": "tool", "content": "y", "tool_call_id": "zqxj4abcd"}
 
 
-def _plain(message: Message) -> dict[str, Any]:
-    """Return a message as templates take it: with the calls of the model in its text alone."""
-    return replace(message, content=_text(message), tool_calls=()).to_chat()
-
-
-def _text(message: Message) -> str:
-    if isinstance(message.content, str):
-        return message.content
-    if all(isinstance(part, TextPart) for part in message.content):
-        return message.text
-    raise _bad("messages", "hold an image, and tokens are made of text alone")
-
-
 def _without_system(chat: Chat) -> Chat:
     """Leave out what some templates would write again with what the user says last."""
     return [each for each in chat if each["role"] != "system"] or chat
-
-
-def _told(chat: Chat, instructions: str) -> Chat:
-    """Put instructions into the first message: below what the system says, above what a user."""
-    first, *rest = chat
-    parts = [first["content"], instructions]
-    if first["role"] != "system":
-        parts.reverse()
-    return [{**first, "content": "\n\n".join(parts)}, *rest]
 
 
 def _find(shown: str, said: str, at: int, lead: str | None) -> int | None:
