@@ -25,11 +25,12 @@ class AsyncEngineArgs(SimpleNamespace):
 
 
 class AsyncLLMEngine:
-    """Answer by a script; remember the prompts and parameters."""
+    """Answer by a script; remember the prompts, their images and the parameters."""
 
     def __init__(self, script: Any) -> None:
         self.script = script
         self.asked: list[list[int]] = []
+        self.images: list[list[Any]] = []
         self.params: list[SamplingParams] = []
         self.output_processor = SimpleNamespace(get_num_unfinished_requests=lambda: 0)
 
@@ -45,6 +46,7 @@ class AsyncLLMEngine:
     ) -> AsyncIterator[Any]:
         ids = prompt["prompt_token_ids"]
         self.asked.append(ids)
+        self.images.append(prompt.get("multi_modal_data", {}).get("image", []))
         self.params.append(params)
         said = self.script(ids, params.max_tokens)
         told = [

@@ -10,14 +10,17 @@ from __future__ import annotations
 import json
 import logging
 import math
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any, ClassVar
 
 import gem
+from gem.errors import BadArguments
 from gem.seeding import key_seed
-from gem.tokens import Sampled
+from gem.tokens import ChatCodec, Sampled
 from gem_integrations.episodes import EnvOptions, one_row, play
 from gem_integrations.frameworks import require
+from gem_integrations.images import ImageCodec
 from gem_integrations.rows import Start, start_of
 
 require("openrlhf")
@@ -36,8 +39,8 @@ def executor(env_id: str, **options: Any) -> type[EnvExecutor]:
     options, the errors of `gem.make`, and UnplayableError where no episode can begin.
     """
     stated = EnvOptions.of({"env_id": env_id, **options})
-    stated.try_out("OpenRLHF")
-    return type("AgentExecutor", (EnvExecutor,), {"options": stated})
+    shows_images = stated.try_out("OpenRLHF", takes_images=True)
+    return type("AgentExecutor", (EnvExecutor,), {"options": stated, "shows_images": shows_images})
 
 
 class EnvExecutor(AgentExecutorBase):  # type: ignore[misc]
@@ -49,6 +52,8 @@ class EnvExecutor(AgentExecutorBase):  # type: ignore[misc]
     """
 
     options: ClassVar[EnvOptions]
+    shows_images: ClassVar[bool] = False
+    """Whether the environment showed an image when it was tried."""
 
     async def execute(
         self,
@@ -66,15 +71,21 @@ class EnvExecutor(AgentExecutorBase):  # type: ignore[misc]
         is set. A first prompt that leaves no room is not played, and costs its episode as a
         failing environment does: one token that is no action. `truncated` is every end but the
         task's own.
+
+        The engine is given all images so far with each prompt, and the row has what the model
+        takes for those that it has tokens for. Raises BadArguments for images without a processor,
+        or without `data.max_images_per_prompt`. `images` of the row are not shown to any model.
         """
-        codec = self.options.codec(getattr(hf_tokenizer, "tokenizer", hf_tokenizer))
+        codec = self._codec(hf_tokenizer)
         seed, task = _start(prompt, label)
 
         async def sample(request: gem.Request) -> Sampled:
             params = deepcopy(sampling_params)  # all samples share it
             limits = (request.token_budget, sampling_params.max_tokens)
             params.max_tokens = min(limit for limit in limits if limit is not None)
-            asked = await llm_engine.generate(list(request.prompt_ids or ()), params)
+            ids = list(request.prompt_ids or ())
+            pictures = _pictures(request, ids, codec, llm_engine)
+            asked = await llm_engine.generate(ids, params, multi_modal_data=pictures)
             return _sampled(asked.outputs[0])
 
         episode = await play(
@@ -93,7 +104,7 @@ class EnvExecutor(AgentExecutorBase):  # type: ignore[misc]
             "prompt": prompt,
             "label": label,
             "images": images,
-            "mm_train_inputs": None,
+            "mm_train_inputs": _inputs(row.images, codec),
             "reward": reward,
             "scores": reward,
             "observation_tokens": row.ids,
@@ -106,6 +117,49 @@ class EnvExecutor(AgentExecutorBase):  # type: ignore[misc]
                 "env_failed": float(episode.is_error),
             },
         }
+
+    def _codec(self, hf_tokenizer: Any) -> ChatCodec:
+        """Return the codec for what OpenRLHF made of the model: a tokenizer, or a processor."""
+        if hasattr(hf_tokenizer, "image_processor"):  # as OpenRLHF itself tells them apart
+            return self.options.image_codec(hf_tokenizer)
+        if self.shows_images:
+            raise BadArguments(
+                f"{self.options.env_id!r} was to be played through OpenRLHF, and its observations "
+                "hold images: the model of this training has a tokenizer, and no processor of "
+                "images. Choose a model that sees, or an environment of text.",
+                subject="env_id",
+            )
+        return self.options.codec(getattr(hf_tokenizer, "tokenizer", hf_tokenizer))
+
+
+def _pictures(
+    request: gem.Request, ids: list[int], codec: ChatCodec, llm_engine: Any
+) -> dict[str, Any] | None:
+    """Return what vLLM is given beside a prompt's tokens, None where there are no images.
+
+    The engine makes one placeholder of each run of an image's tokens, for vLLM writes them out
+    again. It can do so where the runs are as many as the images, and if it was told of images.
+    """
+    images = codec.images(request.messages) if isinstance(codec, ImageCodec) else []
+    if not images:
+        return None
+    assert isinstance(codec, ImageCodec)
+    if not llm_engine._mm_pad_token_ids:
+        raise BadArguments(
+            f"{request.env_id!r} shows images, and OpenRLHF's engines were not told of any. Set "
+            "--data.max_images_per_prompt to the most that an episode shows.",
+            subject="data.max_images_per_prompt",
+        )
+    codec.spans(ids, len(images))
+    return {"image": images}
+
+
+def _inputs(images: Sequence[Any], codec: ChatCodec) -> dict[str, Any] | None:
+    """Return what a learner is given beside a row's tokens, None where there are no images."""
+    if not images:
+        return None
+    assert isinstance(codec, ImageCodec)  # of any other, a row has none
+    return codec.inputs(images, return_tensors="pt")
 
 
 def _start(prompt: str, label: Any) -> Start:
