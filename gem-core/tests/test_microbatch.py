@@ -243,17 +243,24 @@ def test_a_request_that_is_cancelled_in_flight_disturbs_nobody(fails: bool) -> N
     asyncio.run(test())
 
 
-@in_loop
-async def test_a_batch_that_nobody_waits_for_is_cancelled() -> None:
-    before = asyncio.all_tasks()
-    fn = AsyncBatches()
-    asked = ask(gem.MicroBatch(fn, max_batch=2, max_wait_s=LONG_S), 1, 2)
-    await noon()
-    for task in asked:
-        task.cancel()
-    await noon()
-    assert fn.cancelled == 1
-    assert asyncio.all_tasks() == before
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+def test_a_batch_is_cancelled_when_the_last_who_waits_for_it_has_left(
+    order: tuple[int, ...],
+) -> None:
+    async def test() -> None:
+        before = asyncio.all_tasks()
+        fn = AsyncBatches()
+        asked = ask(gem.MicroBatch(fn, max_batch=3, max_wait_s=LONG_S), 1, 2, 3)
+        await noon()
+        cancelled = []
+        for place in order:
+            asked[place].cancel()
+            await noon()
+            cancelled.append(fn.cancelled)
+        assert cancelled == [0, 0, 1]
+        assert asyncio.all_tasks() == before
+
+    asyncio.run(test())
 
 
 @in_loop

@@ -88,31 +88,17 @@ class MicroBatch:
             await aclose()
 
 
+_Seat = tuple[Request, "asyncio.Future[PolicyAnswer]", float]
+"""A request, its answer to be, and since when it waits."""
+
+
 class _Batch:
-    """Requests that are answered together, and how many of them somebody still waits for."""
+    """Requests that are answered together."""
 
     def __init__(self, seats: list[_Seat]) -> None:
-        self.seats, self.wanted = seats, len(seats)
-        for seat in seats:
-            seat.batch = self
-
-
-class _Seat(asyncio.Future[PolicyAnswer]):
-    """The answer to one request, which waits since then, and its batch once that has begun."""
-
-    __slots__ = ("batch", "desk", "request", "since")
-
-    def __init__(self, desk: _Desk, request: Request) -> None:
-        super().__init__(loop=desk.loop)
-        self.desk, self.request, self.since = desk, request, desk.loop.time()
-        self.batch: _Batch | None = None
-
-    def cancel(self, msg: Any = None) -> bool:
-        """Cancel it, and tell its batch that nobody waits for it."""
-        is_cancelled = super().cancel(msg)
-        if is_cancelled and self.batch is not None:
-            self.desk.leave(self.batch)
-        return is_cancelled
+        self.requests = [request for request, _, _ in seats]
+        self.answers = [answer for _, answer, _ in seats]
+        self.unwatched = iter(self.answers)
 
 
 class _Desk:
@@ -132,21 +118,29 @@ class _Desk:
         self._timer: asyncio.TimerHandle | None = None
         self._flying: dict[_Batch, asyncio.Task[None]] = {}
 
-    def ask(self, request: Request) -> _Seat:
+    def ask(self, request: Request) -> asyncio.Future[PolicyAnswer]:
         """Let a request wait for a batch with others, and return its answer to be."""
-        seat = _Seat(self, request)
-        self._waiting.append(seat)
+        # A plain future: a task waits for a subclass of it by a slower way.
+        answer: asyncio.Future[PolicyAnswer] = self.loop.create_future()
+        self._waiting.append((request, answer, self.loop.time()))
         if len(self._waiting) >= self._max_batch:
             self._begin()
         elif self._timer is None:
             self._timer = self.loop.call_later(self._max_wait_s, self._on_time)
-        return seat
+        return answer
 
-    def leave(self, batch: _Batch) -> None:
-        """Count one less who waits for a batch. One that is for nobody is cancelled if it can."""
-        batch.wanted -= 1
-        if self._waits and not batch.wanted and batch in self._flying:
-            self._flying[batch].cancel()
+    def _watch(self, batch: _Batch, _: object = None) -> None:
+        """Cancel a batch when nobody waits for it any more.
+
+        One answer is watched at a time, the next when that one is done: all of them are done when
+        none is left, and each was looked at once.
+        """
+        for answer in batch.unwatched:
+            if not answer.done():
+                answer.add_done_callback(partial(self._watch, batch))
+                return
+        if batch in self._flying:
+            self._flying[batch].cancel()  # nothing, if it has ended
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
@@ -160,10 +154,11 @@ class _Desk:
     def _begin(self) -> None:
         """Send off what is full or due, as far as it may be in flight."""
         while self._waits or not self._flying:
-            self._waiting = [seat for seat in self._waiting if not seat.done()]
+            self._waiting = [seat for seat in self._waiting if not seat[1].done()]
             if not self._waiting:
                 return
-            due_s = self._waiting[0].since + self._max_wait_s - self.loop.time()
+            _, _, since = self._waiting[0]
+            due_s = since + self._max_wait_s - self.loop.time()
             if len(self._waiting) < self._max_batch and due_s > 0:
                 if self._timer is None:
                     self._timer = self.loop.call_later(due_s, self._on_time)
@@ -173,25 +168,27 @@ class _Desk:
             del self._waiting[: self._max_batch]
             task = self._flying[batch] = self.loop.create_task(self._answer(batch))
             task.add_done_callback(partial(self._land, batch))
+            if self._waits:
+                self._watch(batch)
 
     def _land(self, batch: _Batch, _: asyncio.Task[None]) -> None:
         del self._flying[batch]
-        for seat in batch.seats:
-            seat.cancel()  # nothing, unless the batch was cancelled, begun or not
-        batch.seats.clear()  # they name their batch: no circle is left to be collected
+        for answer in batch.answers:
+            answer.cancel()  # nothing, unless the batch was cancelled, begun or not
+        batch.answers.clear()  # their callbacks name their batch: no circle is left
         self._begin()
 
     async def _answer(self, batch: _Batch) -> None:
         try:
-            answers = await self._call([seat.request for seat in batch.seats])
+            answers = await self._call(batch.requests)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - theirs, and nobody else's
-            for seat in batch.seats:
-                if not seat.done():
-                    seat.set_exception(error)
+            for future in batch.answers:
+                if not future.done():
+                    future.set_exception(error)
         else:
-            for seat, answer in zip(batch.seats, answers, strict=True):
-                if not seat.done():
-                    seat.set_result(answer)
+            for future, answer in zip(batch.answers, answers, strict=True):
+                if not future.done():
+                    future.set_result(answer)
 
     async def _call(self, requests: list[Request]) -> list[PolicyAnswer]:
         """Return as many answers as there are requests, or raise."""
@@ -211,8 +208,8 @@ class _Desk:
     async def close(self) -> None:
         """Cancel everything, and wait until it has stopped."""
         self._stop_timer()
-        for seat in self._waiting:
-            seat.cancel()
+        for _, answer, _ in self._waiting:
+            answer.cancel()
         flying = list(self._flying.values())
         for task in flying:
             task.cancel()
