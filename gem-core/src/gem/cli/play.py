@@ -100,7 +100,9 @@ def _run(options: argparse.Namespace) -> int:
     kwargs, layers = env_kwargs(options.env_kwargs), wrapper_list(options.wrappers)
     seed = _any_seed() if options.seed is None else options.seed
     if options.policy is not None:
-        return watching.watch_policy(
+        from gem.cli.live import watch_policy  # heavy, with what it imports: 0.2 s
+
+        return watch_policy(
             options.policy, options.id, seed=seed, env_kwargs=kwargs, wrappers=layers
         )
     try:
@@ -232,17 +234,10 @@ class _Game:
         return message, board
 
     def _after(self, step: Step, turn: Turn, board: str) -> Scene:
-        before = self._scene
-        total = before.total + step.reward
-        return before._replace(
-            turns=(turn,) if self._env.rewrites_history else (*before.turns, turn),
-            board=board,
-            turn=self._env.turn,
-            max_turns=self._env.max_turns,
-            total=total,
-            reward=step.reward,
-            outcome=_outcome(self._env, step, total),
-        )
+        replaces = self._env.rewrites_history
+        scene = self._scene.after(turn, board, step.reward, replaces=replaces)
+        outcome = _outcome(self._env, step, scene.total)
+        return scene._replace(max_turns=self._env.max_turns, outcome=outcome)
 
     def _take_lines(self, _: str) -> None:
         lines = iter(lambda: input(". "), ".")
