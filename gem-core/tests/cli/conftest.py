@@ -65,6 +65,16 @@ class Heavy(Lamps):
             time.sleep(0)
         return super().step(action)
 
+class SilentPlain(Lamps):
+    """Reads nothing, and does not say so."""
+    def step(self, action):
+        return gem.Step("", 0.0, True, False, {"action_error": "format"})
+
+class Silent(SilentPlain):
+    """Wants boxes."""
+    def sample_action(self):
+        return "\\\\boxed{1}"
+
 class Links(gem.Env):
     """Lists its answers, in the message or on the board."""
     def reset(self, seed=None):
@@ -95,6 +105,8 @@ NAMES = (
     "NoSample",
     "Strict",
     "Heavy",
+    "Silent",
+    "SilentPlain",
     "Links",
     "Tooled",
 )

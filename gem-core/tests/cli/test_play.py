@@ -100,10 +100,18 @@ def test_any_other_episode_starts(play: Play) -> None:
 
 
 def test_an_answer_that_cannot_be_read_is_asked_for_again(play: Play) -> None:
-    shown = play("Strict", "one", "1")
+    shown = play("Strict", "one\x1b", "1")
 
-    assert "Not a number.\nThat was not counted: try again" in shown
+    assert (
+        '"one\\x1b" cannot be read here. It was not counted (--strict counts it).\n'
+        "A model would be told: Not a number.\n> "
+    ) in shown
     assert "Lit: [1]" in shown
+
+
+def test_a_game_that_says_nothing_of_a_slip_is_spoken_for(play: Play) -> None:
+    assert "An answer looks like this: \\boxed{...}\n> " in play("Silent", "one")
+    assert "looks like" not in play("SilentPlain", "one")
 
 
 def test_a_strict_game_counts_an_answer_that_cannot_be_read(play: Play) -> None:

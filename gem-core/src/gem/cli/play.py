@@ -9,7 +9,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gem.cli.choosing import chosen_id, is_run, looks_like_a_call, numbered
+from gem.cli.choosing import (
+    chosen_id,
+    is_missing_run,
+    is_run,
+    looks_like_a_call,
+    missing_run,
+    numbered,
+)
 from gem.cli.options import add_making, env_kwargs, wrapper_list
 from gem.cli.screen import Scene, Turn, display
 from gem.cli.text import counted, indented, one_line
@@ -50,6 +57,7 @@ _HELP = """\
 :help         this
 :quit, :q     leave, as do Ctrl-C and Ctrl-D\
 """
+_SHOWN = 60  # characters of an answer that is told to be wrong
 _OVER = "It is over: :undo, :restart, :new or :quit"
 
 
@@ -91,6 +99,8 @@ def _run(options: argparse.Namespace) -> int:
             return 0
     if is_run(options.id):
         return watching.watch_recorded(Path(options.id), options.episode)
+    if is_missing_run(options.id):
+        raise missing_run(options.id)
     if options.episode is not None:
         raise BadArguments(
             f"Episode {options.episode} of {options.id!r} was asked for, and that is no run "
@@ -211,20 +221,25 @@ class _Game:
         self._remember()
         step = self._env.step(action)
         if self._past and not self._is_strict and step.info.get("action_error") == "format":
-            self._ask_again(step)
+            self._ask_again(step, action if typed is None else typed)
             return
         message, board = self._numbered(step.observation, step.info)
         turn = Turn(action if typed is None else typed, message)
         self._scene = self._after(step, turn, board)
         self._display.show(self._scene, "" if typed in {None, action} else f"  sent as {action}")
 
-    def _ask_again(self, step: Step) -> None:
+    def _ask_again(self, step: Step, typed: str) -> None:
         """Take a slip of the fingers back: it is the player's, and not the game's."""
         saved, self._scene, self._choices = self._past.pop()
         self._env.restore(saved)
-        self._display.note(
-            f"{_text(step.observation)}\nThat was not counted: try again (--strict counts it)."
-        )
+        wrong = one_line(typed)[:_SHOWN]
+        lines = [f'"{wrong}" cannot be read here. It was not counted (--strict counts it).']
+        # What the game says takes the answer for counted, and may say that the game is over.
+        if said := _text(step.observation).strip():
+            lines.append(f"A model would be told: {said}")
+        elif self._form != "%s":
+            lines.append(f"An answer looks like this: {self._form % '...'}")
+        self._display.note("\n".join(lines))
 
     def _numbered(self, observation: Observation, info: Mapping[str, Any]) -> tuple[str, str]:
         """Return the message and the board, with numbers where one of them lists answers."""

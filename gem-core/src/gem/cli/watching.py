@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -25,15 +26,20 @@ def watch_recorded(run: Path, number: int | None) -> int:
 
     path = run / "episodes.jsonl" if run.is_dir() else run
     episodes = list(read_last_tries(path))
+    if not episodes:
+        raise BadArguments(
+            f"{run} has no episode to watch: none has finished yet. Watch it again once one has.",
+            subject="RUN",
+        )
     if number is None:
         for place, episode in enumerate(episodes, 1):
             print(f"{place:5}  {_line(episode)}")
-        print(f"Watch one of these {len(episodes)}: gem-env play {run} NUMBER")
+        print(f"Watch one: gem-env play {shlex.quote(str(run))} NUMBER")
         return 0
     if not 1 <= number <= len(episodes):
         raise BadArguments(
             f"Episode {number} of {run} was asked for, and it has {len(episodes)}, counted from "
-            f"1. `gem-env play {run}` lists them.",
+            f"1. `gem-env play {shlex.quote(str(run))}` lists them.",
             subject="EPISODE",
         )
     watch(iter(_scenes(episodes[number - 1])), display())
