@@ -26,6 +26,7 @@ from gem_eval.errors import (
     RunFolderError,
     RunStopped,
     ServerAwayError,
+    ServerFailureError,
     ServerRefusalError,
     SettingsError,
     UnreadableReplyError,
@@ -358,12 +359,12 @@ def _refusal(episode: Episode) -> str | None:
     """Return what is alike in episodes that the same refusal ended; None for any other end.
 
     Refusals for good may differ in their text, by the number of the request. A request may be
-    refused for what is in it, or its answer be unreadable: only the same words, again and again,
-    are about all requests.
+    refused, or be what a server fails at, for what is in it, or its answer be unreadable: only the
+    same words, again and again, are about all requests.
     """
     if _ended_by(episode, ServerRefusalError):
         return ServerRefusalError.__name__
-    about_one_request = (RequestRefusedError, UnreadableReplyError)
+    about_one_request = (RequestRefusedError, ServerFailureError, UnreadableReplyError)
     return episode.error if any(_ended_by(episode, kind) for kind in about_one_request) else None
 
 
