@@ -150,8 +150,10 @@ def test_a_server_that_fails_at_all_but_the_smallest_request_stops_the_run(
 def test_a_server_that_was_never_there_stops_the_run_at_once(tmp_path: Path, server: Any) -> None:
     server.close()
 
-    with pytest.raises(RunStopped, match=r"gave no answer.* 0 of 60 episodes are kept"):
-        gem_eval.evaluate(**settings(server.url, tmp_path / "run"))
+    with pytest.raises(RunStopped, match=r"gave no answer.* 0 of 60 episodes are kept") as caught:
+        gem_eval.evaluate(**settings(server.url, tmp_path / "my run"))
+
+    assert str(caught.value).endswith(f"gem-env eval --resume '{tmp_path}/my run'")
 
 
 def test_a_server_is_waited_for_before_the_first_episode_where_that_is_asked(

@@ -375,14 +375,17 @@ class EpisodeLog:
         except LogError:
             os.close(self._file)
             raise
+        except BlockingIOError as error:
+            os.close(self._file)
+            raise LogError(
+                f"Episodes were to be written to {self.path}, and it is being written by another "
+                "run. Wait until that has ended, or stop it, and start again; or choose another "
+                "path.",
+                path=str(self.path),
+            ) from error
         except OSError as error:
             os.close(self._file)
-            what = (
-                "is being written by another run"
-                if isinstance(error, BlockingIOError)
-                else "cannot be read"
-            )
-            raise self._error(what, error) from error
+            raise self._error("cannot be read", error) from error
 
     def append(self, episode: Episode) -> None:
         """Write one episode and wait until it is on disk."""
@@ -444,8 +447,8 @@ class EpisodeLog:
 
     def _error(self, what: str, error: OSError) -> LogError:
         return LogError(
-            f"The episode log {self.path} {what} ({error.strerror}). What it holds is unharmed: "
-            "mend that and go on, or choose another path.",
+            f"The episode log {self.path} {what} ({error.strerror}). What it holds is unharmed. "
+            "Look at the disk and at who may write there, or choose another path.",
             path=str(self.path),
         )
 

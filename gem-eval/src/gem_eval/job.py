@@ -5,6 +5,7 @@ Everything that can be wrong with the settings is found here, before the first e
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -280,8 +281,8 @@ class Job:
     def _stopped(self, why: str) -> RunStopped:
         path = self.folder.path
         return RunStopped(
-            f"{why} {self.kept} of {self.total} episodes are kept in {path}. When it is "
-            f"mended, go on with: gem-env eval --resume {path}",
+            f"{why} {self.kept} of {self.total} episodes are kept in {path}. Once the cause is "
+            f"gone, go on with: gem-env eval --resume {shlex.quote(str(path))}",
             path=str(path),
         )
 
