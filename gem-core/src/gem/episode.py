@@ -375,17 +375,10 @@ class EpisodeLog:
         except LogError:
             os.close(self._file)
             raise
-        except BlockingIOError as error:
-            os.close(self._file)
-            raise LogError(
-                f"Episodes were to be written to {self.path}, and it is being written by another "
-                "run. Wait until that has ended, or stop it, and start again; or choose another "
-                "path.",
-                path=str(self.path),
-            ) from error
         except OSError as error:
             os.close(self._file)
-            raise self._error("cannot be read", error) from error
+            is_busy = isinstance(error, BlockingIOError)
+            raise (self._busy() if is_busy else self._error("cannot be read", error)) from error
 
     def append(self, episode: Episode) -> None:
         """Write one episode and wait until it is on disk."""
@@ -444,6 +437,13 @@ class EpisodeLog:
                 "episode. It is unharmed: choose another path.",
                 path=str(self.path),
             )
+
+    def _busy(self) -> LogError:
+        return LogError(
+            f"Episodes were to be written to {self.path}, and it is being written by another run. "
+            "Wait until that has ended, or stop it, and start again; or choose another path.",
+            path=str(self.path),
+        )
 
     def _error(self, what: str, error: OSError) -> LogError:
         return LogError(
