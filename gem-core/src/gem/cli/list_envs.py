@@ -42,7 +42,6 @@ def add_command(commands: Any) -> None:
         help="which environments there are",
         description="List the installed environments, grouped by namespace.",
         epilog=_EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "patterns",

@@ -68,7 +68,6 @@ def add_command(commands: Any) -> None:
         help="play an environment yourself",
         description="Play an environment in the terminal.",
         epilog=_EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "id",

@@ -46,7 +46,6 @@ def add_command(commands: Any) -> None:
         help="evaluate policies on environments",
         description=_DESCRIPTION,
         epilog=_EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         argument_default=argparse.SUPPRESS,
     )
     _add_what(parser)
