@@ -276,8 +276,12 @@ def test_a_folder_that_is_not_there_is_one_clear_error(tmp_path: Path) -> None:
 
 def test_two_logs_never_write_one_file(tmp_path: Path) -> None:
     path = tmp_path / "episodes.jsonl"
-    with EpisodeLog(path), pytest.raises(LogError, match="being written by another run"):
+    with EpisodeLog(path), pytest.raises(LogError, match="being written by another run") as caught:
         EpisodeLog(path)
+
+    assert str(path) in str(caught.value)
+    assert "Wait until that has ended, or stop it" in str(caught.value)
+    assert "Errno" not in str(caught.value)
 
 
 def test_a_device_without_space_is_one_clear_error() -> None:

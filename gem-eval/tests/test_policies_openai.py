@@ -13,7 +13,7 @@ import pytest
 from gem import Message, Reply, Request, Usage
 from gem.errors import BadArguments, ModelLengthError
 from gem_eval import PolicyError, make_policy
-from gem_eval.errors import ServerRefusalError
+from gem_eval.errors import ServerAwayError, ServerRefusalError
 from gem_eval.policies.openai import OpenAIPolicy
 from gem_eval.policies.retrying import Backoff, retry_after_s
 
@@ -155,9 +155,8 @@ def test_a_key_that_no_header_can_carry_is_refused_unseen(monkeypatch: pytest.Mo
     assert KEY not in str(caught.value)
 
 
-@pytest.mark.parametrize("status", [429, 500])
-def test_a_passing_failure_is_tried_again(server: Any, answers: Any, status: int) -> None:
-    busy = answers.Answer(status, b"busy", (("Retry-After", "60"),))
+def test_a_refusal_for_load_is_tried_again(server: Any, answers: Any) -> None:
+    busy = answers.Answer(429, b"busy", (("Retry-After", "60"),))
     server.answers = [busy, busy, answers.chat("hello")]
 
     [reply] = ask(policy_at(server.url))
@@ -166,19 +165,31 @@ def test_a_passing_failure_is_tried_again(server: Any, answers: Any, status: int
     assert len(server.asked) == 3
 
 
+def test_a_request_that_a_server_fails_at_is_tried_again(server: Any, answers: Any) -> None:
+    failed, hello = answers.Answer(500, b"out of memory"), answers.chat("hello")
+    server.answers = [failed, hello, hello]
+
+    [reply] = ask(policy_at(server.url))
+
+    assert isinstance(reply, Reply)
+    assert [asked.body.get("max_tokens") for asked in server.asked] == [None, 1, None]
+
+
 def test_a_dropped_connection_is_tried_again(server: Any, answers: Any) -> None:
     server.answers = [answers.Answer(drops=True), answers.chat("hello")]
 
     assert isinstance(ask(policy_at(server.url))[0], Reply)
 
 
-def test_a_lasting_failure_is_an_error_with_what_the_server_says(server: Any, answers: Any) -> None:
-    server.answers = [answers.Answer(500, b"out of memory")]
+def test_a_request_that_a_server_fails_at_each_time_is_an_error_with_what_it_says(
+    server: Any, answers: Any
+) -> None:
+    server.answers = [answers.Answer(500, b"out of memory"), answers.chat("hello")] * 9
 
     said = complaint(policy_at(server.url, max_retries=2))
 
     assert "500: out of memory (after 3 attempts)" in said
-    assert len(server.asked) == 3
+    assert len(server.asked) == 6  # a look follows each attempt
 
 
 @pytest.mark.parametrize(("status", "advice"), [(400, "model"), (401, "key"), (404, "/v1")])
@@ -249,7 +260,7 @@ def test_a_dead_server_is_named(dead_url: str) -> None:
     assert f"{dead_url} gave no answer" in complaint(policy_at(dead_url))
 
 
-@pytest.mark.parametrize("status", [502, 503, 504])
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
 def test_a_server_that_is_away_is_waited_for(server: Any, answers: Any, status: int) -> None:
     away = answers.Answer(status, b"nobody here", (("Retry-After", "60"),))
     server.answers = [away, away, away, answers.chat("hello")]
@@ -348,7 +359,15 @@ def test_a_refusal_for_good_is_found_by_a_probe(
     assert isinstance(server.asked[0].body["messages"], list)
 
 
-@pytest.mark.parametrize("status", [200, 400, 422, 429, 500])
+@pytest.mark.parametrize("status", [500, 503])
+def test_a_server_that_fails_at_a_probe_is_away(server: Any, answers: Any, status: int) -> None:
+    server.answers = [answers.Answer(status, b"the engine is dead")]
+
+    with pytest.raises(ServerAwayError, match=f"answered {status}: the engine is dead. See that"):
+        asyncio.run(policy_at(server.url).probe())
+
+
+@pytest.mark.parametrize("status", [200, 400, 422, 429])
 def test_a_probe_is_content_with_any_other_answer(server: Any, answers: Any, status: int) -> None:
     server.answers = [answers.Answer(status, b"{}")]
 

@@ -113,11 +113,47 @@ def test_a_server_that_does_not_come_back_stops_the_run_and_burns_nothing(
     assert kept.items() <= fingerprints(tmp_path / "run").items()
 
 
+def test_a_server_that_fails_for_good_is_waited_for_and_burns_nothing(
+    server: Any, answers: Any, tmp_path: Path
+) -> None:
+    good, dead = answers.chat(r"\boxed{8}"), answers.Answer(500, b"the engine is dead")
+    server.answers = [good] * 40 + [dead]
+
+    given = settings(server.url, tmp_path / "run", wait_for_server_s=0.2)
+    with pytest.raises(
+        RunStopped, match=r"answered 500: the engine is dead.*waited for 0\.2 s.* of 60 episodes"
+    ):
+        gem_eval.evaluate(**given)
+
+    kept = fingerprints(tmp_path / "run")
+    server.answers = [good]
+    summary = gem_eval.resume(tmp_path / "run").summary
+    assert 0 < len(kept) < TOTAL
+    assert (summary.episodes, summary.errors) == (TOTAL, 0)
+    assert kept.items() <= fingerprints(tmp_path / "run").items()
+
+
+def test_a_server_that_fails_at_all_but_the_smallest_request_stops_the_run(
+    server: Any, answers: Any, tmp_path: Path
+) -> None:
+    good, failed = answers.chat(r"\boxed{8}"), answers.Answer(500, b"out of memory")
+    server.answers = [good, *[failed, good] * 9]  # a look follows each failure
+    kwargs = {"openai": {"max_retries": 0}}
+
+    given = settings(server.url, tmp_path / "run", concurrency=1, policy_kwargs=kwargs)
+    with pytest.raises(RunStopped, match=r"500: out of memory.*So it was 5 times in a row"):
+        gem_eval.evaluate(**given)
+
+    assert fingerprints(tmp_path / "run") == {}
+
+
 def test_a_server_that_was_never_there_stops_the_run_at_once(tmp_path: Path, server: Any) -> None:
     server.close()
 
-    with pytest.raises(RunStopped, match=r"gave no answer.* 0 of 60 episodes are kept"):
-        gem_eval.evaluate(**settings(server.url, tmp_path / "run"))
+    with pytest.raises(RunStopped, match=r"gave no answer.* 0 of 60 episodes are kept") as caught:
+        gem_eval.evaluate(**settings(server.url, tmp_path / "my run"))
+
+    assert str(caught.value).endswith(f"gem-env eval --resume '{tmp_path}/my run'")
 
 
 def test_a_server_is_waited_for_before_the_first_episode_where_that_is_asked(

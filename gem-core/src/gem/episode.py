@@ -378,12 +378,8 @@ class EpisodeLog:
             raise
         except OSError as error:
             os.close(self._file)
-            what = (
-                "is being written by another run"
-                if isinstance(error, BlockingIOError)
-                else "cannot be read"
-            )
-            raise self._error(what, error) from error
+            is_busy = isinstance(error, BlockingIOError)
+            raise (self._busy() if is_busy else self._error("cannot be read", error)) from error
 
     def append(self, episode: Episode) -> None:
         """Write one episode and wait until it is on disk."""
@@ -443,10 +439,17 @@ class EpisodeLog:
                 path=str(self.path),
             )
 
+    def _busy(self) -> LogError:
+        return LogError(
+            f"Episodes were to be written to {self.path}, and it is being written by another run. "
+            "Wait until that has ended, or stop it, and start again; or choose another path.",
+            path=str(self.path),
+        )
+
     def _error(self, what: str, error: OSError) -> LogError:
         return LogError(
-            f"The episode log {self.path} {what} ({error.strerror}). What it holds is unharmed: "
-            "mend that and go on, or choose another path.",
+            f"The episode log {self.path} {what} ({error.strerror}). What it holds is unharmed. "
+            "Look at the disk and at who may write there, or choose another path.",
             path=str(self.path),
         )
 

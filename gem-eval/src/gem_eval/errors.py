@@ -7,6 +7,7 @@ GemError
     │   └── RunStopped      a failure in the middle of a run; what had finished is safe
     └── PolicyError         a policy that cannot answer: an error on the episode, not a wrong answer
         ├── ServerAwayError     its server is away, and did not come back in the time it was given
+        ├── ServerFailureError  its server is there, and fails (5xx) at this request each time
         ├── ServerRefusalError  its server answers no request: the key, the model, the quota
         ├── RequestRefusedError its server refuses this request: an option, or what is in it
         └── UnreadableReplyError what answers does not speak the protocol
@@ -23,6 +24,7 @@ __all__ = [
     "RunFolderError",
     "RunStopped",
     "ServerAwayError",
+    "ServerFailureError",
     "ServerRefusalError",
     "SettingsError",
     "UnreadableReplyError",
@@ -58,7 +60,11 @@ class PolicyError(EvalError):
 
 
 class ServerAwayError(PolicyError):
-    """A policy's server is away, and did not come back in the time that it was given."""
+    """A policy's server is away, or fails at whatever it is asked, and was given time enough."""
+
+
+class ServerFailureError(PolicyError):
+    """A policy's server answers others, and fails at this request as often as it is asked."""
 
 
 class ServerRefusalError(PolicyError):

@@ -145,7 +145,8 @@ def evaluate(
     waited for, `wait_for_server_s` (None: as long as the policy says, and not before the first
     episode). Raises GemError before the first episode on settings that cannot work; RunStopped if
     the folder can no longer be written, or a server did not come back or refused for good: before
-    the first episode, or `max_refusals` times in a row. What such an error ended is not kept.
+    the first episode, or (as one that fails alike does) `max_refusals` times in a row. What such
+    an error ended is not kept.
 
         run = gem_eval.evaluate("math:Arithmetic-v0", ["solver", "random"], episodes=200)
         print(run.summary.results[0].success_rate, run.path)

@@ -5,6 +5,7 @@ Everything that can be wrong with the settings is found here, before the first e
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -26,6 +27,7 @@ from gem_eval.errors import (
     RunFolderError,
     RunStopped,
     ServerAwayError,
+    ServerFailureError,
     ServerRefusalError,
     SettingsError,
     UnreadableReplyError,
@@ -279,8 +281,8 @@ class Job:
     def _stopped(self, why: str) -> RunStopped:
         path = self.folder.path
         return RunStopped(
-            f"{why} {self.kept} of {self.total} episodes are kept in {path}. When it is "
-            f"mended, go on with: gem-env eval --resume {path}",
+            f"{why} {self.kept} of {self.total} episodes are kept in {path}. Once the cause is "
+            f"gone, go on with: gem-env eval --resume {shlex.quote(str(path))}",
             path=str(path),
         )
 
@@ -358,12 +360,12 @@ def _refusal(episode: Episode) -> str | None:
     """Return what is alike in episodes that the same refusal ended; None for any other end.
 
     Refusals for good may differ in their text, by the number of the request. A request may be
-    refused for what is in it, or its answer be unreadable: only the same words, again and again,
-    are about all requests.
+    refused, or be what a server fails at, for what is in it, or its answer be unreadable: only the
+    same words, again and again, are about all requests.
     """
     if _ended_by(episode, ServerRefusalError):
         return ServerRefusalError.__name__
-    about_one_request = (RequestRefusedError, UnreadableReplyError)
+    about_one_request = (RequestRefusedError, ServerFailureError, UnreadableReplyError)
     return episode.error if any(_ended_by(episode, kind) for kind in about_one_request) else None
 
 

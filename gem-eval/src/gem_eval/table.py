@@ -25,19 +25,14 @@ _LOG_WIDTH = 120  # of a file or a pipe
 _SLOW_S = 0.1  # of an episode that took less nobody asks how long it took
 
 Row = Mapping[str, str]
+Table = Sequence[Row]
 
 
 class _Section(NamedTuple):
-    """Rows under a title, and the figures of each of the tables that they are printed as."""
+    """Tables below one another, under a title."""
 
     title: str
-    names: tuple[str, ...]
-    rows: Sequence[Row]
-    tables: Sequence[Sequence[str]]
-
-    def chosen(self, figures: Sequence[str]) -> list[Row]:
-        """Return the rows of one of the tables."""
-        return [{name: row[name] for name in (*self.names, *figures)} for row in self.rows]
+    tables: Sequence[Table]
 
 
 def print_summary(summary: Summary, file: IO[str], *, offers_next: bool = True) -> None:
@@ -52,9 +47,9 @@ def print_summary(summary: Summary, file: IO[str], *, offers_next: bool = True) 
         console.width = _LOG_WIDTH
     names = short_names([result.policy for result in summary.results])
     rows = _rows(summary.results, names)
-    together = [_section("", _NAMES, rows, console)]
+    together = [_Section("", _tables(rows, _NAMES, console.width))]
     apart = [
-        _section(env, ("policy",), [row for row in rows if row["environment"] == env], console)
+        _Section(env, _tables(_of(env, rows), ("policy",), console.width))
         for env in dict.fromkeys(row["environment"] for row in rows)
     ]
     if _fit(together, console):
@@ -69,34 +64,38 @@ def print_summary(summary: Summary, file: IO[str], *, offers_next: bool = True) 
         console.print(Text(line), soft_wrap=True)
 
 
-def _section(title: str, names: tuple[str, ...], rows: Sequence[Row], console: Console) -> _Section:
+def _of(env: str, rows: Table) -> Table:
+    return [row for row in rows if row["environment"] == env]
+
+
+def _tables(rows: Table, names: Sequence[str], width: int) -> list[Table]:
     """Share the figures out over tables that fit, each with the names and one figure or more."""
-    tables: list[list[str]] = [[]]
-    whole = _Section(title, names, rows, tables)
+    tables: list[Table] = []
+    figures: list[str] = []  # of the table that is being filled
     for figure in rows[0]:
         if figure in _NAMES:
             continue
-        wider = [*tables[-1], figure]
-        if tables[-1] and _width(whole.chosen(wider)) > console.width:
-            tables.append([figure])
-        else:
-            tables[-1] = wider
-    return whole
+        wider = [*figures, figure]
+        if figures and _width(_chosen(rows, (*names, *wider))) > width:
+            tables.append(_chosen(rows, (*names, *figures)))
+            wider = [figure]
+        figures = wider
+    return [*tables, _chosen(rows, (*names, *figures))]
+
+
+def _chosen(rows: Table, columns: Sequence[str]) -> Table:
+    return [{name: row[name] for name in columns} for row in rows]
 
 
 def _fit(sections: Sequence[_Section], console: Console) -> bool:
-    return all(
-        _width(section.chosen(figures)) <= console.width
-        for section in sections
-        for figures in section.tables
-    )
+    return all(_width(table) <= console.width for section in sections for table in section.tables)
 
 
-def _widths(rows: Sequence[Row]) -> dict[str, int]:
+def _widths(rows: Table) -> dict[str, int]:
     return {name: max(cell_len(name), *(cell_len(row[name]) for row in rows)) for name in rows[0]}
 
 
-def _width(rows: Sequence[Row]) -> int:
+def _width(rows: Table) -> int:
     widths = _widths(rows)
     return sum(widths.values()) + len(_GAP) * (len(widths) - 1)
 
@@ -104,16 +103,18 @@ def _width(rows: Sequence[Row]) -> int:
 def _print_sections(console: Console, sections: Sequence[_Section]) -> None:
     is_first = True
     for section in sections:
-        for number, figures in enumerate(section.tables):
+        title = section.title
+        for table in section.tables:
             if not is_first:
                 console.print()
             is_first = False
-            if section.title and not number:
-                console.print(Text(section.title, style="bold"), soft_wrap=True)
-            _print_table(console, section.chosen(figures))
+            if title:
+                console.print(Text(title, style="bold"), soft_wrap=True)
+                title = ""  # above the first of its tables alone
+            _print_table(console, table)
 
 
-def _print_table(console: Console, rows: Sequence[Row]) -> None:
+def _print_table(console: Console, rows: Table) -> None:
     widths = _widths(rows)
     header = {name: name for name in rows[0]}
     for row in (header, *rows):
@@ -127,7 +128,7 @@ def _padded(column: str, cell: str, width: int) -> str:
     return f"{cell}{blanks}" if column in _LEFT else f"{blanks}{cell}"
 
 
-def _print_blocks(console: Console, rows: Sequence[Row]) -> None:
+def _print_blocks(console: Console, rows: Table) -> None:
     for row in rows:
         title = "  ".join(row[name] for name in _NAMES)
         console.print(Text(title, style="bold"), soft_wrap=True)

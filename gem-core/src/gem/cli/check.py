@@ -35,7 +35,6 @@ def add_command(commands: Any) -> None:
         description="Check how environments behave, line by line: passed, failed with the "
         "evidence, or skipped with the reason. The exit status is 1 if a line failed.",
         epilog=_EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "subject",

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import difflib
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gem.cli.text import columns
 
-__all__ = ["chosen_id", "is_run", "looks_like_a_call", "numbered"]
+if TYPE_CHECKING:
+    from gem.errors import BadArguments
+
+__all__ = [
+    "chosen_id",
+    "is_missing_run",
+    "is_run",
+    "looks_like_a_call",
+    "missing_run",
+    "numbered",
+]
+
+_LOG = "episodes.jsonl"
+_MOST_OFFERED = 5  # runs that an error names
 
 _WHOLE = re.compile(r"\\boxed\{([^{}\n]{1,200})\}|<answer>([^<>\n]{1,200})</answer>")
 _CALL_STARTS = ("<", "```", "{", "[")
@@ -42,7 +58,50 @@ def looks_like_a_call(text: str) -> bool:
 def is_run(name: str) -> bool:
     """Say whether this names a run folder or a log of episodes. No id has a slash or is a file."""
     path = Path(name)
-    return path.is_file() or (path / "episodes.jsonl").is_file()
+    return path.is_file() or (path / _LOG).is_file()
+
+
+def is_missing_run(name: str) -> bool:
+    """Say whether this is meant as a run and is none: a path, or a folder without a log."""
+    return "/" in name or Path(name).is_dir()
+
+
+def missing_run(name: str) -> BadArguments:
+    """Return the error for a run that is not there, with those that are beside or in it."""
+    from gem.errors import BadArguments
+
+    path = Path(name)
+    what = f"{name} holds no {_LOG}" if path.is_dir() else f"There is no run {name}"
+    folder = path if path.is_dir() else path.parent
+    runs = _runs_in(folder)
+    if path.is_dir() and not runs:  # it may be one of several, and not yet begun
+        folder = path.parent
+        runs = _runs_in(folder)
+    return BadArguments(f"{what}. {_offer(runs, folder, near=path.name)}", subject="ID|RUN")
+
+
+def _runs_in(folder: Path) -> list[str]:
+    """Return the names of the run folders in a folder, the latest first."""
+    try:
+        logs = [each / _LOG for each in folder.iterdir() if (each / _LOG).is_file()]
+        logs.sort(key=lambda log: log.stat().st_mtime, reverse=True)
+    except OSError:  # it is not there, or not ours to read
+        return []
+    return [log.parent.name for log in logs]
+
+
+def _offer(runs: Sequence[str], folder: Path, *, near: str) -> str:
+    if not runs:
+        return (
+            f"There are no runs in {folder} either. `gem-env eval` writes some; "
+            "`gem-env list` shows the ids of environments."
+        )
+    alike = difflib.get_close_matches(near, runs, n=_MOST_OFFERED)
+    ordered = [*alike, *(name for name in runs if name not in alike)]
+    offered = [shlex.quote(str(folder / name)) for name in ordered[:_MOST_OFFERED]]
+    left = len(runs) - len(offered)
+    others = f" and {left} more" if left else ""
+    return f"There are: {', '.join(offered)}{others}."
 
 
 def chosen_id() -> str | None:

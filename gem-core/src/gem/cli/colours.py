@@ -34,23 +34,32 @@ def are_wanted() -> bool:
 def painted(line: str, highlights: Sequence[Highlight]) -> str:
     r"""Return a printable line with its marks in colour; each piece takes the first that fits.
 
+    A mark that is wrong (no regular expression, no colour of ours) colours nothing: an
+    environment's own text is shown whatever it says of it.
+
     >>> painted("A 1", [("^A", "[0-9]", "red")])
     'A \x1b[31m1\x1b[0m'
     """
     if len(line) > _LONGEST:
         return line
-    fitting = tuple(each for each in highlights if re.search(each[0], line))
-    if not fitting:
+    try:
+        fitting = tuple(each for each in highlights if re.search(each[0], line))
+        if not fitting:
+            return line
+        # One pattern for all, in one pass: the codes that were put in hold digits themselves.
+        return _joined(fitting).sub(lambda found: _coloured(found, fitting), line)
+    except (re.error, KeyError):
         return line
-    # One pattern for all, in one pass: the codes that were put in hold digits themselves.
-    return _joined(fitting).sub(lambda found: _coloured(found, fitting), line)
 
 
 @functools.lru_cache(maxsize=64)
 def _joined(highlights: tuple[Highlight, ...]) -> re.Pattern[str]:
+    """Return a pattern with a group for each mark, `h0` for the first."""
     return re.compile("|".join(f"(?P<h{n}>{token})" for n, (_, token, _) in enumerate(highlights)))
 
 
 def _coloured(found: re.Match[str], highlights: tuple[Highlight, ...]) -> str:
-    number = int((found.lastgroup or "h0")[1:])
-    return f"\x1b[{_CODES[highlights[number][2]]}m{found[0]}{_RESET}"
+    if not found[0]:
+        return ""  # a mark that fits nothing at all, such as `x*`, has nothing to colour
+    colours = (colour for n, (*_, colour) in enumerate(highlights) if found[f"h{n}"] is not None)
+    return f"\x1b[{_CODES[next(colours)]}m{found[0]}{_RESET}"

@@ -36,7 +36,6 @@ def add_command(commands: Any) -> None:
         "first rows. It is downloaded if it is not in the cache. With --against, compare it "
         "with another's; the exit status is 1 if they share a row.",
         epilog=_EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("id", metavar="ID", help="an environment's id, as `gem-env list` shows it")
     parser.add_argument(

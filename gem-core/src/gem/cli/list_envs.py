@@ -23,7 +23,7 @@ _EPILOGUE = """\
 examples:
   gem-env list
   gem-env list guess
-  gem-env list 'game:*-easy'
+  gem-env list 'game:*-easy' sudoku
   gem-env list --available
   gem-env list --wrappers
   gem-env list --tools
@@ -42,14 +42,13 @@ def add_command(commands: Any) -> None:
         help="which environments there are",
         description="List the installed environments, grouped by namespace.",
         epilog=_EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "pattern",
-        nargs="?",
-        default="*",
+        "patterns",
+        nargs="*",
         metavar="PATTERN",
-        help="a part of the id, or a shell pattern over ids; in any case",
+        help="a part of the id, or a shell pattern over ids, in any case; of several each id that "
+        "one of them finds",
     )
     kinds = parser.add_mutually_exclusive_group()
     for kind in _OTHERS:
@@ -63,7 +62,7 @@ def add_command(commands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     kind = options.kind or "envs"
-    found = _found(kind, options.pattern)
+    found = _found(kind, options.patterns)
     lacks = _lacks(kind, found)
     shown = [spec for spec in found if not (options.available and lacks[spec.id])]
     _mention_broken_plugins()
@@ -77,16 +76,27 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _found(kind: str, pattern: str) -> Sequence[Any]:
+def _found(kind: str, patterns: Sequence[str]) -> Sequence[Any]:
+    """Return every spec that one of the patterns finds, once; without a pattern, every spec.
+
+    Raises UnknownId, with the ids that are near, for a pattern that finds none.
+    """
     from gem import registry
     from gem.searching import matches
 
     every = registry.list_envs() if kind == "envs" else getattr(registry, kind)()
-    ids = set(matches(pattern, [spec.id for spec in every]))
-    if not ids and pattern != "*":
-        look_up = registry.spec if kind == "envs" else getattr(registry, _OTHERS[kind])
-        return [look_up(pattern)]  # an older id, or it raises with the ids that are near
-    return [spec for spec in every if spec.id in ids]
+    look_up = registry.spec if kind == "envs" else getattr(registry, _OTHERS[kind])
+    if not patterns:
+        return every
+    older: dict[str, Any] = {}
+    wanted: set[str] = set()
+    for pattern in patterns:
+        ids = matches(pattern, [spec.id for spec in every])
+        wanted.update(ids)
+        if not ids and pattern != "*":
+            spec = look_up(pattern)  # an older id, or it raises
+            older[spec.id] = spec
+    return [*older.values(), *(spec for spec in every if spec.id in wanted)]
 
 
 def _lacks(kind: str, specs: Sequence[Any]) -> Lacks:

@@ -11,6 +11,7 @@ import difflib
 import io
 import os
 import sys
+import textwrap
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -82,8 +83,20 @@ def _run(arguments: list[str]) -> int:
     return status or 0
 
 
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Text of one line is wrapped; text of several stays as it is, examples above all."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if "\n" in text:
+            return super()._fill_text(text, width, indent)
+        return textwrap.fill(text, width, initial_indent=indent, subsequent_indent=indent)
+
+
 class _Parser(argparse.ArgumentParser):
-    """Wrong use is one line: what, why, and where to read on."""
+    """What every command is, of core or of a pack. Wrong use is one line: what, why, what next."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": _Formatter, **options})
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {one_line(message)}. Run `{self.prog} --help`.\n")
@@ -97,7 +110,6 @@ def _parser() -> tuple[_Parser, Commands]:
         prog="gem-env",
         description="List, play, check and replay environments for language-model agents.",
         epilog=_EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"gem-core {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

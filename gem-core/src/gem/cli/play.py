@@ -9,7 +9,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gem.cli.choosing import chosen_id, is_run, looks_like_a_call, numbered
+from gem.cli.choosing import (
+    chosen_id,
+    is_missing_run,
+    is_run,
+    looks_like_a_call,
+    missing_run,
+    numbered,
+)
 from gem.cli.options import add_making, env_kwargs, wrapper_list
 from gem.cli.screen import Scene, Turn, display
 from gem.cli.text import counted, indented, one_line
@@ -50,6 +57,7 @@ _HELP = """\
 :help         this
 :quit, :q     leave, as do Ctrl-C and Ctrl-D\
 """
+_SHOWN = 60  # characters of an answer that is told to be wrong
 _OVER = "It is over: :undo, :restart, :new or :quit"
 
 
@@ -60,7 +68,6 @@ def add_command(commands: Any) -> None:
         help="play an environment yourself",
         description="Play an environment in the terminal.",
         epilog=_EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "id",
@@ -91,6 +98,8 @@ def _run(options: argparse.Namespace) -> int:
             return 0
     if is_run(options.id):
         return watching.watch_recorded(Path(options.id), options.episode)
+    if is_missing_run(options.id):
+        raise missing_run(options.id)
     if options.episode is not None:
         raise BadArguments(
             f"Episode {options.episode} of {options.id!r} was asked for, and that is no run "
@@ -100,7 +109,9 @@ def _run(options: argparse.Namespace) -> int:
     kwargs, layers = env_kwargs(options.env_kwargs), wrapper_list(options.wrappers)
     seed = _any_seed() if options.seed is None else options.seed
     if options.policy is not None:
-        return watching.watch_policy(
+        from gem.cli.live import watch_policy  # heavy, with what it imports: 0.2 s
+
+        return watch_policy(
             options.policy, options.id, seed=seed, env_kwargs=kwargs, wrappers=layers
         )
     try:
@@ -209,20 +220,25 @@ class _Game:
         self._remember()
         step = self._env.step(action)
         if self._past and not self._is_strict and step.info.get("action_error") == "format":
-            self._ask_again(step)
+            self._ask_again(step, action if typed is None else typed)
             return
         message, board = self._numbered(step.observation, step.info)
         turn = Turn(action if typed is None else typed, message)
         self._scene = self._after(step, turn, board)
         self._display.show(self._scene, "" if typed in {None, action} else f"  sent as {action}")
 
-    def _ask_again(self, step: Step) -> None:
+    def _ask_again(self, step: Step, typed: str) -> None:
         """Take a slip of the fingers back: it is the player's, and not the game's."""
         saved, self._scene, self._choices = self._past.pop()
         self._env.restore(saved)
-        self._display.note(
-            f"{_text(step.observation)}\nThat was not counted: try again (--strict counts it)."
-        )
+        wrong = one_line(typed)[:_SHOWN]
+        lines = [f'"{wrong}" cannot be read here. It was not counted (--strict counts it).']
+        # What the game says takes the answer for counted, and may say that the game is over.
+        if said := _text(step.observation).strip():
+            lines.append(f"A model would be told: {said}")
+        elif self._form != "%s":
+            lines.append(f"An answer looks like this: {self._form % '...'}")
+        self._display.note("\n".join(lines))
 
     def _numbered(self, observation: Observation, info: Mapping[str, Any]) -> tuple[str, str]:
         """Return the message and the board, with numbers where one of them lists answers."""
@@ -232,17 +248,10 @@ class _Game:
         return message, board
 
     def _after(self, step: Step, turn: Turn, board: str) -> Scene:
-        before = self._scene
-        total = before.total + step.reward
-        return before._replace(
-            turns=(turn,) if self._env.rewrites_history else (*before.turns, turn),
-            board=board,
-            turn=self._env.turn,
-            max_turns=self._env.max_turns,
-            total=total,
-            reward=step.reward,
-            outcome=_outcome(self._env, step, total),
-        )
+        replaces = self._env.rewrites_history
+        scene = self._scene.after(turn, board, step.reward, replaces=replaces)
+        outcome = _outcome(self._env, step, scene.total)
+        return scene._replace(max_turns=self._env.max_turns, outcome=outcome)
 
     def _take_lines(self, _: str) -> None:
         lines = iter(lambda: input(". "), ".")

@@ -30,7 +30,6 @@ def add_command(commands: Any) -> None:
         description="List every plugin: distribution, version, state, what it provides, error. "
         "The exit status is 1 if one is not ok.",
         epilog=_EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--traceback", action="store_true", help="show where each error arose")

@@ -32,7 +32,6 @@ def add_command(commands: Any) -> None:
         "1 if one differs; the first difference is shown. Of an episode that was tried again "
         "after an error, the last try is taken.",
         epilog=_EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("run_path", metavar="RUN", help="a run folder, or its episodes.jsonl")
     parser.add_argument("--verify", action="store_true", help="only the verdict, no episodes")

@@ -48,6 +48,19 @@ class Scene(NamedTuple):
         last = "" if self.reward is None else f", last reward {self.reward:g}"
         return self.outcome or f"Turn {self.turn}{limit}, total reward {self.total:g}{last}."
 
+    def after(self, turn: Turn, board: str, reward: float, *, replaces: bool) -> Scene:
+        """Return the scene that a turn leads to.
+
+        `replaces` says that its message is the whole prompt, which the earlier ones are part of.
+        """
+        return self._replace(
+            turns=(turn,) if replaces else (*self.turns, turn),
+            board=board,
+            turn=self.turn + 1,
+            total=self.total + reward,
+            reward=reward,
+        )
+
     def log(self) -> str:
         """Return every turn so far."""
         return "\n".join(_entry(turn) for turn in self.turns)
@@ -62,8 +75,14 @@ class Display(Protocol):
     def show(self, scene: Scene, note: str = "") -> None:
         """Show the scene that followed."""
 
+    def end(self, scene: Scene) -> None:
+        """Show how it ended, where the last turn of the scene was shown before."""
+
     def note(self, text: str) -> None:
         """Tell the player something; the scene stays."""
+
+    def wait(self, what: str, waited_s: float) -> None:
+        """Say what is waited for. A file or a pipe need not know."""
 
 
 def display() -> Display:
@@ -86,10 +105,18 @@ class Scroll:
         if scene.reward is not None:
             print(f"  reward {scene.reward:g}")
         if scene.outcome:
-            print(scene.outcome)
+            self.end(scene)
+        sys.stdout.flush()  # a pipe would else keep it until the game is over
+
+    def end(self, scene: Scene) -> None:
+        print(printable(scene.outcome))
 
     def note(self, text: str) -> None:
         print(printable(text))
+
+    def wait(self, what: str, waited_s: float) -> None:
+        if sys.stdout.isatty() and not waited_s:  # once: this line stays
+            print(f"{one_line(what)} ...", flush=True)
 
 
 class Screen:
@@ -104,6 +131,12 @@ class Screen:
     def show(self, scene: Scene, note: str = "") -> None:
         self._scene = scene
         self.note(note)
+
+    def end(self, scene: Scene) -> None:
+        self.show(scene)
+
+    def wait(self, what: str, waited_s: float) -> None:
+        self.note(f"{what}, {waited_s:.0f} s ..." if waited_s else f"{what} ...")
 
     def note(self, text: str) -> None:
         highlights = self._scene.highlights if are_wanted() else ()
@@ -134,7 +167,7 @@ def frame(scene: Scene, note: str, columns: int, rows: int) -> list[str]:
     parts = (scene.board, scene.status, note)
     below = [line for part in parts if part for line in ("", *_wrapped(part, columns))]
     last = _wrapped(_entry(scene.turns[-1]), columns)
-    heading = [one_line(scene.heading)[:columns], ""]
+    heading = [*_wrapped(one_line(scene.heading), columns), ""]
     room = rows - _height([*heading, *last, *below, "the prompt"], columns)
     earlier = scene.turns[bool(scene.board) : -1]  # a task without a board is in its instructions
     return [*heading, *_earlier(earlier, columns, room), *last, *below]

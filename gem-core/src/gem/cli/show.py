@@ -33,7 +33,6 @@ def add_command(commands: Any) -> None:
         description="Show an environment: task, turns, rewards, parameters, data, and its start; "
         "or a wrapper or a tool: what it does and takes.",
         epilog=_EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "id",

@@ -1,13 +1,12 @@
-"""Watch an episode that is recorded, or that a policy plays now. Knows nothing about playing."""
+"""Watch an episode scene by scene, one of a run say. Knows nothing about who plays it."""
 
 from __future__ import annotations
 
-import asyncio
+import shlex
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gem.cli.screen import Display, Scene, Turn, display
 from gem.cli.text import counted
@@ -15,7 +14,7 @@ from gem.cli.text import counted
 if TYPE_CHECKING:
     from gem.episode import Episode
 
-__all__ = ["scenes", "watch_policy", "watch_recorded"]
+__all__ = ["outcome_of", "watch", "watch_recorded"]
 
 _HOW = "Enter: the next turn, :b the one before, :q leave"
 
@@ -26,78 +25,43 @@ def watch_recorded(run: Path, number: int | None) -> int:
     from gem.errors import BadArguments
 
     episodes = list(read_last_tries(run))
+    if not episodes:
+        raise BadArguments(
+            f"{run} has no episode to watch: none has finished yet. Watch it again once one has.",
+            subject="RUN",
+        )
     if number is None:
         for place, episode in enumerate(episodes, 1):
             print(f"{place:5}  {_line(episode)}")
-        print(f"Watch one of these {len(episodes)}: gem-env play {run} NUMBER")
+        print(f"Watch one: gem-env play {shlex.quote(str(run))} NUMBER")
         return 0
     if not 1 <= number <= len(episodes):
         raise BadArguments(
             f"Episode {number} of {run} was asked for, and it has {len(episodes)}, counted from "
-            f"1. `gem-env play {run}` lists them.",
+            f"1. `gem-env play {shlex.quote(str(run))}` lists them.",
             subject="EPISODE",
         )
-    _show(episodes[number - 1])
+    watch(iter(_scenes(episodes[number - 1])), display())
     return 0
 
 
-def watch_policy(
-    name: str,
-    env_id: str,
-    *,
-    seed: int,
-    env_kwargs: Mapping[str, Any],
-    wrappers: Sequence[Any],
-) -> int:
-    """Let a policy play the episode of a seed, and show it turn by turn. Status 1 on an error.
-
-    One that asks a server looks first whether that answers (`probe`), and raises what it finds:
-    in the episode itself it would wait for the server to come back, for minutes and unseen.
-    """
-    episode = asyncio.run(_played(name, env_id, seed, env_kwargs, wrappers))
-    _show(episode)
-    return int(episode.is_error)
-
-
-async def _played(
-    name: str, env_id: str, seed: int, env_kwargs: Mapping[str, Any], wrappers: Sequence[Any]
-) -> Episode:
-    from gem.making import make_policy
-    from gem.planning import Assignment
-    from gem.rollouts import rollout
-
-    policy = make_policy(name)
-    probe = getattr(policy, "probe", None)
-    run = rollout(
-        policy,
-        env_id,
-        plan=[Assignment(0, 0, 0, seed, None)],
-        env_kwargs=env_kwargs,
-        wrappers=wrappers,
-    )
-    try:
-        if probe is not None:
-            await probe()
-        return replace(await anext(run), policy=name)
-    finally:
-        await run.aclose()
-        close = getattr(policy, "aclose", None)
-        if close is not None:
-            await close()
-
-
-def _show(episode: Episode) -> None:
-    """Show an episode: on a terminal turn by turn, in a file or a pipe as a whole."""
-    frames = scenes(episode)
-    shown: Display = display()
+def watch(scenes: Iterator[Scene], shown: Display) -> None:
+    """Show scenes up to the one with an outcome: on a terminal turn by turn, else as they come."""
+    frames = [next(scenes)]
     shown.begin(frames[0])
     place = 0
-    while place + 1 < len(frames):
+    while not frames[place].outcome:
         command = _command() if sys.stdin.isatty() else ""
         if command in (":q", ":quit"):
             return
         place = max(place - 1, 0) if command == ":b" else place + 1
-        shown.show(frames[place], frames[place].turns[-1].typed)
+        if place == len(frames):
+            frames.append(next(scenes))
+        scene = frames[place]
+        if scene.outcome and scene.turn == frames[place - 1].turn:
+            shown.end(scene)  # an error ended it, and the last turn was shown before
+        else:
+            shown.show(scene, scene.turns[-1].typed)
 
 
 def _command() -> str:
@@ -108,7 +72,7 @@ def _command() -> str:
         return ":q"
 
 
-def scenes(episode: Episode) -> list[Scene]:
+def _scenes(episode: Episode) -> list[Scene]:
     """Return what there was to see: how it began, and after each turn that was answered."""
     from gem.content import observation_text
 
@@ -119,20 +83,15 @@ def scenes(episode: Episode) -> list[Scene]:
         last = episode.final_observation
         seen.append("" if last is None else observation_text(last))
         boards.append("")
-    heading = f"{_line(episode)}, policy {episode.policy}"
+    # The outcome comes at the end: who watches wants to be surprised.
+    heading = f"{episode.env_id} seed {episode.seed}, policy {episode.policy}"
     scene = Scene(heading, (Turn("", seen[0]),), boards[0], highlights=_highlights(episode))
     frames = [scene]
     for number, turn in enumerate(turns, 1):
         entry = Turn(turn.action, seen[number])
-        scene = scene._replace(
-            turns=(entry,) if episode.rewrites_history else (*scene.turns, entry),
-            board=boards[number],
-            turn=number,
-            total=scene.total + turn.reward,
-            reward=turn.reward,
-        )
+        scene = scene.after(entry, boards[number], turn.reward, replaces=episode.rewrites_history)
         frames.append(scene)
-    frames[-1] = frames[-1]._replace(outcome=_outcome(episode))
+    frames[-1] = frames[-1]._replace(outcome=outcome_of(episode))
     return frames
 
 
@@ -156,7 +115,8 @@ def _line(episode: Episode) -> str:
     )
 
 
-def _outcome(episode: Episode) -> str:
+def outcome_of(episode: Episode) -> str:
+    """Say how an episode ended, in one line."""
     if episode.error is not None:
         return f"Ended by {episode.stop_reason}: {episode.error}"
     won = "Success" if episode.success else "No success"

@@ -46,7 +46,6 @@ def add_command(commands: Any) -> None:
         help="evaluate policies on environments",
         description=_DESCRIPTION,
         epilog=_EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         argument_default=argparse.SUPPRESS,
     )
     _add_what(parser)
@@ -123,14 +122,16 @@ def _add_how(parser: argparse.ArgumentParser) -> None:
         "--wait-for-server",
         type=float,
         metavar="S",
-        help="seconds to wait for a model's server that is away, also before the first episode "
-        "(600 for one that goes away, 0 for one that was never there)",
+        help="seconds to wait for a model's server that is away, or fails at whatever it is asked, "
+        "also before the first episode (600 for one that goes away, 0 for one that was never "
+        "there)",
     )
     add(
         "--max-refusals",
         type=int,
         metavar="K",
-        help="stop when a server refuses alike so often in a row: key, model, quota, option (5)",
+        help="stop when a server refuses or fails alike so often in a row: key, model, quota, "
+        "option, 500 (5)",
     )
 
 

@@ -36,7 +36,6 @@ def add_command(commands: Any) -> None:
         help="the tables of run folders, finished or not",
         description=_DESCRIPTION,
         epilog=_EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("runs", nargs="+", metavar="RUN", help="a run folder")
     parser.add_argument("--json", action="store_true", help="print a JSON list of summaries")

@@ -47,10 +47,10 @@ class OpenAIPolicy:
     waits that honour Retry-After; an answer that does not come within `read_timeout_s` is not.
     Everything about one request ends within `total_timeout_s`.
 
-    While nobody is behind the address (no connection, 502, 503, 504) every request waits, for
-    `wait_for_server_s` at most, and one of them all looks for the server. That wait counts
-    neither as an attempt nor within `total_timeout_s`; it does count within the deadlines of a
-    rollout. `state` says in one line what is waited for.
+    After a failed connection or a 5xx one of all requests looks for the server, and asks it for
+    one token. While that fails as well every request waits, for `wait_for_server_s` at most. That
+    wait counts neither as an attempt nor within `total_timeout_s`; it does count within the
+    deadlines of a rollout. `state` says in one line what is waited for.
 
     What a server tells as reasoning is recorded apart from the answer, and sent in no later
     prompt; with `think_tags` so is what an answer begins with in `<think>`. `extra` joins the

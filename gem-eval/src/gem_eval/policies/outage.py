@@ -74,8 +74,8 @@ class Outage:
             self._is_given_up = True
             waited = f" It was waited for {wait_s:g} s." if wait_s else ""
             raise ServerAwayError(
-                f"{why}.{waited} Start it, or have it waited for (--wait-for-server, or "
-                "wait_for_server_s)."
+                f"{why}.{waited} See that it runs and works, or have it waited for "
+                "(--wait-for-server, or wait_for_server_s)."
             ) from None
         finally:
             self._since = None

@@ -10,8 +10,9 @@ __all__ = ["Refusal", "context_length", "refusal"]
 
 Refusal = Literal["model_length", "for_good", "away", "busy", "request"]
 """`model_length`: the prompt does not fit the model's context. `for_good`: no request will be
-answered (the key, the model, the address or the quota). `away`: there is nobody behind the
-address now. `busy`: it may go better the next time. `request`: this request is wrong."""
+answered (the key, the model, the address or the quota). `away`: nobody who works is behind the
+address now, unless it is this request alone that fails there (5xx). `busy`: it may go better the
+next time. `request`: this request is wrong."""
 
 _TOO_LONG_STATUSES = frozenset({400, 413, 422})
 _TOO_LONG_CODES = frozenset(
@@ -48,7 +49,6 @@ _FOR_GOOD_CODES = frozenset(
         "model_not_found",
     }
 )
-_AWAY_STATUSES = frozenset({502, 503, 504})
 
 
 def refusal(status: int, text: str) -> Refusal:
@@ -66,9 +66,9 @@ def refusal(status: int, text: str) -> Refusal:
     has_code = 400 <= status < 500 and bool(codes & _FOR_GOOD_CODES)
     if status in _FOR_GOOD_STATUSES or is_redirect or has_code:
         return "for_good"
-    if status in _AWAY_STATUSES:
+    if status >= 500:
         return "away"
-    return "busy" if status == 429 or status >= 500 else "request"
+    return "busy" if status == 429 else "request"
 
 
 def context_length(text: str) -> int | None:

@@ -17,7 +17,12 @@ import httpx  # heavy: 0.1 s
 
 from gem.errors import BadArguments
 from gem.seeding import stream
-from gem_eval.errors import PolicyError, RequestRefusedError, ServerRefusalError
+from gem_eval.errors import (
+    PolicyError,
+    RequestRefusedError,
+    ServerFailureError,
+    ServerRefusalError,
+)
 from gem_eval.policies.outage import Outage
 from gem_eval.policies.refusals import context_length, refusal
 from gem_eval.policies.server import (
@@ -75,7 +80,7 @@ class PassingError(Exception):
 
 
 class _AwayError(PassingError):
-    """There was nobody who answers."""
+    """There was nobody who answers, or what answers fails (5xx): a look tells whether at all."""
 
 
 class PromptTooLongError(Exception):
@@ -96,9 +101,10 @@ class RetryingServer:
     waits that honour Retry-After; an answer that does not come within `read_timeout_s` is not.
     Everything about one request ends within `total_timeout_s`.
 
-    While nobody is behind the address (no connection, 502, 503, 504) every request waits, for
-    `wait_for_server_s` at most, and one of them all looks for the server, by `look`: the smallest
-    request that there is. That wait counts neither as an attempt nor within `total_timeout_s`.
+    After a failed connection or a 5xx one of all requests looks for the server, by `look`: the
+    smallest request that there is. While that fails as well, the server is away: every request
+    waits, for `wait_for_server_s` at most, which counts neither as an attempt nor within
+    `total_timeout_s`. Where it is answered, the fault is the request's own.
     """
 
     def __init__(
@@ -259,7 +265,9 @@ class Asking:
     def _give_up_after(self, attempt: int, error: PassingError) -> None:
         if attempt >= self._server.max_retries:
             tries = "1 attempt" if attempt == 0 else f"{attempt + 1} attempts"
-            raise PolicyError(
+            # Who is not away answers others: it fails at this request, or at all that are alike.
+            kind = ServerFailureError if isinstance(error, _AwayError) else PolicyError
+            raise kind(
                 f"{error} (after {tries}). Check that the server runs and has room."
             ) from None
 

@@ -25,7 +25,6 @@ def add_command(commands: Any) -> None:
         help="say what runs programs here, and try its walls",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "--backend", default="bwrap", metavar="NAME", help="another one than bwrap, the default"

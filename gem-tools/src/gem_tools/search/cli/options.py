@@ -36,7 +36,6 @@ def add_build(commands: Any) -> None:
         help="build an index of documents for search",
         description=_BUILD,
         epilog=_BUILD_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add("source", metavar="SOURCE", help="the documents")
@@ -56,7 +55,6 @@ def add_serve(commands: Any) -> None:
         help="serve a search index over HTTP",
         description=_SERVE,
         epilog=_SERVE_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add("index", metavar="INDEX", help="a folder that build-search wrote")

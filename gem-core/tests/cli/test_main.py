@@ -263,3 +263,17 @@ def test_it_writes_to_what_is_no_terminal_and_no_file(monkeypatch: pytest.Monkey
 
     assert main(["list", "no:such"]) == 2
     assert "'no:such'" in written.getvalue()
+
+
+@pytest.mark.parametrize("command", ["show", "data", "plugins", "replay", "check"])
+def test_help_is_wrapped_at_the_width_of_the_terminal_and_examples_are_not(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+
+    assert main([command, "--help"]) == 0
+
+    text, _, examples = capsys.readouterr().out.partition("examples:\n")
+    description = text.split("\n\n")[1]
+    assert max(map(len, description.splitlines())) <= 60
+    assert examples.startswith(f"  gem-env {command}")

@@ -68,6 +68,17 @@ def test_a_pattern_that_matches_nothing_is_wrong_use_with_the_nearest(capsys: Ou
     assert "Did you mean 'acme:Echo'" in captured.err.splitlines()[-1]
 
 
+def test_several_patterns_list_what_any_of_them_finds_once(capsys: Output) -> None:
+    assert main(["list", "ACME:c", "acme:Older", "acme:*", "acme:Older", "--json"]) == 0
+    ids = [spec["id"] for spec in json.loads(capsys.readouterr().out)]
+    assert ids == ["acme:Older", "acme:Coin", "acme:Echo"]
+
+
+def test_of_several_patterns_each_must_find_something(capsys: Output) -> None:
+    assert main(["list", "coin", "acme:Ecko"]) == 2
+    assert "Did you mean 'acme:Echo'" in capsys.readouterr().err.splitlines()[-1]
+
+
 def test_wrappers_are_listed(capsys: Output) -> None:
     assert main(["list", "concat*", "--wrappers"]) == 0
     assert "concat_chat" in capsys.readouterr().out
