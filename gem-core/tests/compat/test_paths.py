@@ -43,8 +43,6 @@ PATHS = {
     "gem.wrappers.observation_wrapper": "ObservationWrapper",
     "gem.wrappers.wrapper_factory": "WRAPPER_FACTORY get_wrapper_fns",
 }
-
-
 OF_PACKS = {
     "gem.envs.code_env": "CodeEnv",
     "gem.envs.game_env.crosswords": "CrosswordsEnv",

@@ -22,8 +22,6 @@ from gem.vector import SyncVectorEnv, make_vec
 from .envs import Count, Faulty, first_of
 
 Install = Callable[..., Path]
-
-
 _CLASS = """
 from gem.vector import SyncVectorEnv
 
@@ -31,8 +29,6 @@ from gem.vector import SyncVectorEnv
 class Backwards(SyncVectorEnv):
     pass
 """
-
-
 _BACKEND = """
 from gem.specs import ExecutorSpec, PluginManifest
 
