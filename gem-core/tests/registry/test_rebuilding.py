@@ -27,8 +27,6 @@ STACK: list[Any] = [
     {"id": "time_limit", "max_turns": 3},
     "concat",
 ]
-
-
 NAMES = ["Prefix", "Prefix", "Prefix", "EpisodeTracking", "TimeLimit", "Concat"]
 
 
