@@ -15,8 +15,11 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import HealthCheck, settings
 
+import gem_eval
 from gem import registry
+from gem.episode import read_episodes
 from gem.testing import fake_plugin
+from gem_eval import Evaluation
 
 # How fast a machine is decides no test.
 settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -344,3 +347,32 @@ def server() -> Iterator[Server]:
 def answers() -> Any:
     """Return what a server can be told to answer: `answers.Answer` and `answers.chat`."""
     return sys.modules[__name__]
+
+
+Key = tuple[str, int, int, int]
+
+
+@pytest.fixture
+def fingerprints() -> Callable[[Path], dict[Key, str]]:
+    """Return a function from a run folder to the fingerprints of its episodes, each there once."""
+
+    def read(folder: Path) -> dict[Key, str]:
+        found: dict[Key, str] = {}
+        for each in read_episodes(folder / "episodes.jsonl"):
+            key = (each.policy, each.env_index, each.episode_index, each.repeat)
+            assert key not in found
+            found[key] = each.fingerprint()
+        return found
+
+    return read
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Callable[..., Evaluation]:
+    """Return a function that evaluates into a folder, named by its first argument."""
+
+    def evaluate(folder: str = "run", **options: Any) -> Evaluation:
+        given = {"envs": "tiny:Guess", "policies": ["solver", "random"], "episodes": 20}
+        return gem_eval.evaluate(**{**given, "out": tmp_path / folder, **options})
+
+    return evaluate
