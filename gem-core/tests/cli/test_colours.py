@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from gem.cli.colours import painted
-from gem.cli.screen import Scene, Screen, Turn
+from gem.cli.screen import Exchange, Screen, View
 
 Output = pytest.CaptureFixture[str]
 Play = Callable[..., str]
@@ -14,13 +14,15 @@ Play = Callable[..., str]
 def test_marks_are_coloured_unless_that_is_not_wanted(
     capsys: Output, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scene = Scene("Play", (Turn("", "Lit: [1]\nNot 1"),), highlights=(("^Lit", "[0-9]", "green"),))
+    view = View(
+        "Play", (Exchange("", "Lit: [1]\nNot 1"),), highlights=(("^Lit", "[0-9]", "green"),)
+    )
     monkeypatch.delenv("NO_COLOR", raising=False)
-    Screen().show(scene)
+    Screen().show(view)
     assert "Lit: [\x1b[32m1\x1b[0m]\nNot 1" in capsys.readouterr().out
 
     monkeypatch.setenv("NO_COLOR", "1")
-    Screen().show(scene)
+    Screen().show(view)
     assert "Lit: [1]\nNot 1" in capsys.readouterr().out
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gem.cli.screen import Scene, Turn, frame
+from gem.cli.screen import Exchange, View, frame
 
 See = Callable[..., list[str]]
 
@@ -71,12 +71,12 @@ def test_hostile_text_reaches_the_screen_escaped(seen: See) -> None:
     assert "\\x1b[31m" in last
 
 
-TURNS = (Turn("", "The rules."), *(Turn(str(n), f"You said {n}.") for n in range(1, 7)))
+TURNS = (Exchange("", "The rules."), *(Exchange(str(n), f"You said {n}.") for n in range(1, 7)))
 
 
 @pytest.mark.parametrize("rows", [7, 10, 13, 24, 40])
 def test_as_many_turns_are_shown_as_fit(rows: int) -> None:
-    lines = frame(Scene("Seed 1.", TURNS, "[ ]", 6), "", 80, rows)
+    lines = frame(View("Seed 1.", TURNS, "[ ]", 6), "", 80, rows)
     asked = len(lines) + 1
 
     assert {"> 6", "You said 6.", "[ ]"} <= set(lines)
@@ -85,11 +85,11 @@ def test_as_many_turns_are_shown_as_fit(rows: int) -> None:
 
 
 def test_turns_that_are_left_out_are_counted() -> None:
-    assert "(4 earlier: see :log)" in frame(Scene("Seed 1.", TURNS, "[ ]", 6), "", 80, 12)
+    assert "(4 earlier: see :log)" in frame(View("Seed 1.", TURNS, "[ ]", 6), "", 80, 12)
 
 
 def test_long_lines_are_broken_between_words() -> None:
-    lines = frame(Scene("Seed 1.", (Turn("", "Say nothing, at length."),)), "", 15, 24)
+    lines = frame(View("Seed 1.", (Exchange("", "Say nothing, at length."),)), "", 15, 24)
 
     assert lines[2:4] == ["Say nothing, at", "length."]
 
@@ -100,7 +100,7 @@ def test_a_heading_is_wrapped_and_never_cut(columns: int) -> None:
         "game:GuessTheNumber-v0-hard seed 11234567890123456789, policy openai:my-model@http://x/v1"
     )
 
-    lines = frame(Scene(heading, TURNS), "", columns, 24)
+    lines = frame(View(heading, TURNS), "", columns, 24)
     shown = lines[: lines.index("")]
 
     assert " ".join(shown) == heading
@@ -110,4 +110,4 @@ def test_a_heading_is_wrapped_and_never_cut(columns: int) -> None:
 def test_a_line_without_an_end_costs_no_time_and_is_kept() -> None:
     endless = "x" * 1_000_000
 
-    assert endless in frame(Scene("Seed 1.", (Turn("", endless),)), "", 80, 24)
+    assert endless in frame(View("Seed 1.", (Exchange("", endless),)), "", 80, 24)

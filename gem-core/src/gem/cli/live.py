@@ -1,4 +1,4 @@
-"""Watch a policy play: each turn as it comes. Knows nothing about how scenes are drawn."""
+"""Watch a policy play: each turn as it comes. Knows nothing about how views are drawn."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gem.bridge import is_awaitable
-from gem.cli.screen import Scene, Turn, display
+from gem.cli.screen import Exchange, View, display
 from gem.cli.watching import outcome_of, watch
 from gem.content import Observation, observation_text
 from gem.conversation import Policy, PolicyAnswer, Request
@@ -44,17 +44,17 @@ def watch_policy(
     shown = display()
     played = _Played(name, env_id, seed, env_kwargs, wrappers, on_wait=shown.wait)
     try:
-        watch(played.scenes(), shown)
+        watch(played.views(), shown)
     finally:
         played.close()
     return int(played.is_error)
 
 
 class _Played:
-    """The scenes of an episode that a policy plays, each when it is asked for.
+    """The views of an episode that a policy plays, each when it is asked for.
 
-    The policy is asked for its next answer when the next scene is wanted, and the event loop runs
-    no longer than until that is there: who looks at a scene for an hour makes no answer late.
+    The policy is asked for its next answer when the next view is wanted, and the event loop runs
+    no longer than until that is there: who looks at a view for an hour makes no answer late.
     """
 
     def __init__(
@@ -71,9 +71,9 @@ class _Played:
         self._name = name
         self._heading = f"{env_id} seed {seed}, policy {name}"
         self._on_wait = on_wait
-        self._scene: Scene | None = None
+        self._view: View | None = None
         self._policy = _Patient(make_policy(name))
-        self._told: asyncio.Queue[Scene] = asyncio.Queue()
+        self._told: asyncio.Queue[View] = asyncio.Queue()
         self._run = rollout(
             self._policy,
             env_id,
@@ -84,8 +84,8 @@ class _Played:
         self._loop = asyncio.new_event_loop()
         self._episode: asyncio.Task[Episode] | None = None
 
-    def scenes(self) -> Iterator[Scene]:
-        """Yield each scene, up to the one with an outcome."""
+    def views(self) -> Iterator[View]:
+        """Yield each view, up to the one with an outcome."""
         while True:
             yield self._loop.run_until_complete(self._next())
 
@@ -99,7 +99,7 @@ class _Played:
         finally:
             self._loop.close()
 
-    async def _next(self) -> Scene:
+    async def _next(self) -> View:
         if self._episode is None:
             await self._policy.probe()
             self._episode = asyncio.ensure_future(anext(self._run))
@@ -107,7 +107,7 @@ class _Played:
             self._policy.let()
             self._on_wait(self._awaited, 0.0)
         begun = self._loop.time()
-        tick_s = None if self._scene is None else _TICK_S  # at first there is no screen
+        tick_s = None if self._view is None else _TICK_S  # at first there is no screen
         told = asyncio.ensure_future(self._told.get())
         ends: set[asyncio.Future[Any]] = {told, self._episode}
         try:
@@ -121,7 +121,7 @@ class _Played:
         finally:
             told.cancel()
         self.is_error = episode.is_error
-        seen = self._scene or Scene(self._heading, (Turn("", ""),))
+        seen = self._view or View(self._heading, (Exchange("", ""),))
         return seen._replace(outcome=outcome_of(episode))
 
     async def _close(self) -> None:
@@ -142,23 +142,23 @@ class _Played:
     def _start(self, env: Env, observation: Observation, info: Mapping[str, Any]) -> None:
         message, board = _seen(observation, info)
         marks = env.unwrapped.highlights
-        turns = (Turn("", message),)
-        self._tell(Scene(self._heading, turns, board, max_turns=env.max_turns, highlights=marks))
+        turns = (Exchange("", message),)
+        self._tell(View(self._heading, turns, board, max_turns=env.max_turns, highlights=marks))
 
     def _land(self, env: Env, action: str, step: Step) -> None:
-        assert self._scene is not None, "a reset was told before"
+        assert self._view is not None, "a reset was told before"
         message, board = _seen(step.observation, step.info)
-        turn = Turn(str(action), message)
+        turn = Exchange(str(action), message)
         self._tell(
-            self._scene.after(turn, board, step.reward, replaces=env.rewrites_history),
+            self._view.after(turn, board, step.reward, replaces=env.rewrites_history),
             is_last=step.terminated or step.truncated,
         )
 
-    def _tell(self, scene: Scene, *, is_last: bool = False) -> None:
-        """Pass a scene on, from whatever thread. The last one comes with its outcome."""
-        self._scene = scene
+    def _tell(self, view: View, *, is_last: bool = False) -> None:
+        """Pass a view on, from whatever thread. The last one comes with its outcome."""
+        self._view = view
         if not is_last:
-            self._loop.call_soon_threadsafe(self._told.put_nowait, scene)
+            self._loop.call_soon_threadsafe(self._told.put_nowait, view)
 
 
 def _seen(observation: Observation, info: Mapping[str, Any]) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from gem.cli.choosing import (
     numbered,
 )
 from gem.cli.options import add_making, env_kwargs, wrapper_list
-from gem.cli.screen import Scene, Turn, display
+from gem.cli.screen import Exchange, View, display
 from gem.cli.text import counted, indented, one_line
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _any_seed() -> int:
 class _Game:
     """Episodes of one environment, with the states to go back to."""
 
-    _scene: Scene
+    _view: View
     _seed: int
     _choices: list[str]  # the answers that the last message lists, by their numbers
 
@@ -143,7 +143,7 @@ class _Game:
         self._display = display()
         self._is_interactive = sys.stdin.isatty()
         self._form = "%s"
-        self._past: list[tuple[Snapshot, Scene, list[str]]] = []
+        self._past: list[tuple[Snapshot, View, list[str]]] = []
         self._commands: Mapping[str, Callable[[str], None]] = {
             ":hint": self._hint,
             ":hint!": self._take_hint,
@@ -151,7 +151,7 @@ class _Game:
             ":restart": lambda _: self._start(self._seed),
             ":new": self._new,
             ":rules": lambda _: self._display.note(self._rules),
-            ":log": lambda _: self._display.note(self._scene.log()),
+            ":log": lambda _: self._display.note(self._view.log()),
             ":send": self._take,
             ":lines": self._take_lines,
             ":help": lambda _: self._display.note(_HELP),
@@ -164,15 +164,15 @@ class _Game:
                 import readline  # noqa: F401 - line editing and history for input()
         try:
             self._start(seed)
-            while not self._scene.outcome or self._is_interactive:
-                line = input(f"{_OVER}> " if self._scene.outcome else "> ")
+            while not self._view.outcome or self._is_interactive:
+                line = input(f"{_OVER}> " if self._view.outcome else "> ")
                 if line.strip() in (":quit", ":q"):
                     break
                 self._follow(line)
         except (EOFError, KeyboardInterrupt):
             print()
-        if not self._scene.outcome:
-            print(f"Left after {_turns(self._env)}, total reward {self._scene.total:g} so far.")
+        if not self._view.outcome:
+            print(f"Left after {_turns(self._env)}, total reward {self._view.total:g} so far.")
 
     def _start(self, seed: int) -> None:
         self._seed = seed
@@ -181,15 +181,15 @@ class _Game:
         self._form = _form(self._env, observation)
         heading = f"{self._id}. Seed {seed}. Type your action, or :help."
         self._rules, board = self._numbered(observation, info)
-        turns = (Turn("", self._rules),)
-        self._scene = Scene(
+        turns = (Exchange("", self._rules),)
+        self._view = View(
             heading,
             turns,
             board,
             max_turns=self._env.max_turns,
             highlights=self._env.unwrapped.highlights,
         )
-        self._display.begin(self._scene)
+        self._display.begin(self._view)
 
     def _follow(self, line: str) -> None:
         name, _, rest = line.lstrip().partition(" ")
@@ -201,7 +201,7 @@ class _Game:
         elif name:
             self._answer(line)
         else:
-            self._display.show(self._scene._replace(reward=None))
+            self._display.show(self._view._replace(reward=None))
 
     def _answer(self, text: str) -> None:
         number = text.strip()
@@ -214,7 +214,7 @@ class _Game:
         self._take(action, typed=text)
 
     def _take(self, action: str, typed: str | None = None) -> None:
-        if self._scene.outcome:
+        if self._view.outcome:
             self._display.note(_OVER)
             return
         self._remember()
@@ -223,13 +223,13 @@ class _Game:
             self._ask_again(step, action if typed is None else typed)
             return
         message, board = self._numbered(step.observation, step.info)
-        turn = Turn(action if typed is None else typed, message)
-        self._scene = self._after(step, turn, board)
-        self._display.show(self._scene, "" if typed in {None, action} else f"  sent as {action}")
+        turn = Exchange(action if typed is None else typed, message)
+        self._view = self._after(step, turn, board)
+        self._display.show(self._view, "" if typed in {None, action} else f"  sent as {action}")
 
     def _ask_again(self, step: Step, typed: str) -> None:
         """Take a slip of the fingers back: it is the player's, and not the game's."""
-        saved, self._scene, self._choices = self._past.pop()
+        saved, self._view, self._choices = self._past.pop()
         self._env.restore(saved)
         wrong = one_line(typed)[:_SHOWN]
         lines = [f'"{wrong}" cannot be read here. It was not counted (--strict counts it).']
@@ -247,11 +247,11 @@ class _Game:
         self._choices = on_board or in_message
         return message, board
 
-    def _after(self, step: Step, turn: Turn, board: str) -> Scene:
+    def _after(self, step: Step, turn: Exchange, board: str) -> View:
         replaces = self._env.rewrites_history
-        scene = self._scene.after(turn, board, step.reward, replaces=replaces)
-        outcome = _outcome(self._env, step, scene.total)
-        return scene._replace(max_turns=self._env.max_turns, outcome=outcome)
+        view = self._view.after(turn, board, step.reward, replaces=replaces)
+        outcome = _outcome(self._env, step, view.total)
+        return view._replace(max_turns=self._env.max_turns, outcome=outcome)
 
     def _take_lines(self, _: str) -> None:
         lines = iter(lambda: input(". "), ".")
@@ -261,7 +261,7 @@ class _Game:
         from gem.errors import SnapshotError
 
         try:
-            self._past.append((self._env.snapshot(), self._scene, self._choices))
+            self._past.append((self._env.snapshot(), self._view, self._choices))
         except SnapshotError:
             self._past.clear()  # :undo then says that there is nothing to go back to
 
@@ -269,10 +269,10 @@ class _Game:
         if not self._past:
             self._display.note("There is nothing to take back.")
             return
-        saved, scene, self._choices = self._past.pop()
+        saved, view, self._choices = self._past.pop()
         self._env.restore(saved)
-        self._scene = scene._replace(reward=None)
-        self._display.show(self._scene, "Taken back. This is where you were.")
+        self._view = view._replace(reward=None)
+        self._display.show(self._view, "Taken back. This is where you were.")
 
     def _new(self, seed: str) -> None:
         if not seed.strip():
@@ -292,7 +292,7 @@ class _Game:
 
     def _solution(self) -> str | None:
         """Return what `solve` answers, or say why there is nothing."""
-        if self._scene.outcome:
+        if self._view.outcome:
             self._display.note(_OVER)
             return None
         answer = self._env.solve()

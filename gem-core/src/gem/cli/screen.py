@@ -15,24 +15,24 @@ from typing import NamedTuple, Protocol
 from gem.cli.colours import Highlight, are_wanted, painted
 from gem.cli.text import indented, one_line, printable
 
-__all__ = ["Display", "Scene", "Turn", "display", "frame"]
+__all__ = ["Display", "Exchange", "View", "display", "frame"]
 
 _HOME_AND_CLEAR = "\x1b[H\x1b[J"
 _LONGEST_WRAPPED = 5_000  # characters of a line; longer ones are left to the terminal
 
 
-class Turn(NamedTuple):
+class Exchange(NamedTuple):
     """What was typed, and what the environment said to it."""
 
     typed: str
     message: str
 
 
-class Scene(NamedTuple):
+class View(NamedTuple):
     """All that there is to see. `turns` is never empty; its first holds the instructions."""
 
     heading: str
-    turns: tuple[Turn, ...]
+    turns: tuple[Exchange, ...]
     board: str = ""
     turn: int = 0
     max_turns: int | None = None
@@ -48,8 +48,8 @@ class Scene(NamedTuple):
         last = "" if self.reward is None else f", last reward {self.reward:g}"
         return self.outcome or f"Turn {self.turn}{limit}, total reward {self.total:g}{last}."
 
-    def after(self, turn: Turn, board: str, reward: float, *, replaces: bool) -> Scene:
-        """Return the scene that a turn leads to.
+    def after(self, turn: Exchange, board: str, reward: float, *, replaces: bool) -> View:
+        """Return the view that a turn leads to.
 
         `replaces` says that its message is the whole prompt, which the earlier ones are part of.
         """
@@ -67,19 +67,19 @@ class Scene(NamedTuple):
 
 
 class Display(Protocol):
-    """Where scenes are shown. A note is for the player, beside what the environment says."""
+    """Where views are shown. A note is for the player, beside what the environment says."""
 
-    def begin(self, scene: Scene) -> None:
-        """Show the first scene of an episode."""
+    def begin(self, view: View) -> None:
+        """Show the first view of an episode."""
 
-    def show(self, scene: Scene, note: str = "") -> None:
-        """Show the scene that followed."""
+    def show(self, view: View, note: str = "") -> None:
+        """Show the view that followed."""
 
-    def end(self, scene: Scene) -> None:
-        """Show how it ended, where the last turn of the scene was shown before."""
+    def end(self, view: View) -> None:
+        """Show how it ended, where the last turn of the view was shown before."""
 
     def note(self, text: str) -> None:
-        """Tell the player something; the scene stays."""
+        """Tell the player something; the view stays."""
 
     def wait(self, what: str, waited_s: float) -> None:
         """Say what is waited for. A file or a pipe need not know."""
@@ -94,22 +94,22 @@ def display() -> Display:
 class Scroll:
     """Line after line, each shown once: for files, pipes and terminals that cannot move back."""
 
-    def begin(self, scene: Scene) -> None:
-        print(f"{one_line(scene.heading)}\n")
-        self.show(scene)
+    def begin(self, view: View) -> None:
+        print(f"{one_line(view.heading)}\n")
+        self.show(view)
 
-    def show(self, scene: Scene, note: str = "") -> None:
+    def show(self, view: View, note: str = "") -> None:
         if note:
             print(printable(note))
-        print(indented("\n".join(filter(None, (scene.turns[-1].message, scene.board)))))
-        if scene.reward is not None:
-            print(f"  reward {scene.reward:g}")
-        if scene.outcome:
-            self.end(scene)
+        print(indented("\n".join(filter(None, (view.turns[-1].message, view.board)))))
+        if view.reward is not None:
+            print(f"  reward {view.reward:g}")
+        if view.outcome:
+            self.end(view)
         sys.stdout.flush()  # a pipe would else keep it until the game is over
 
-    def end(self, scene: Scene) -> None:
-        print(printable(scene.outcome))
+    def end(self, view: View) -> None:
+        print(printable(view.outcome))
 
     def note(self, text: str) -> None:
         print(printable(text))
@@ -120,27 +120,27 @@ class Scroll:
 
 
 class Screen:
-    """A terminal, each scene drawn over the one before. What is too high scrolls, unharmed."""
+    """A terminal, each view drawn over the one before. What is too high scrolls, unharmed."""
 
-    _scene: Scene
+    _view: View
 
-    def begin(self, scene: Scene) -> None:
+    def begin(self, view: View) -> None:
         print("\n" * _size()[1], end="")  # what was there is kept above
-        self.show(scene)
+        self.show(view)
 
-    def show(self, scene: Scene, note: str = "") -> None:
-        self._scene = scene
+    def show(self, view: View, note: str = "") -> None:
+        self._view = view
         self.note(note)
 
-    def end(self, scene: Scene) -> None:
-        self.show(scene)
+    def end(self, view: View) -> None:
+        self.show(view)
 
     def wait(self, what: str, waited_s: float) -> None:
         self.note(f"{what}, {waited_s:.0f} s ..." if waited_s else f"{what} ...")
 
     def note(self, text: str) -> None:
-        highlights = self._scene.highlights if are_wanted() else ()
-        lines = [painted(line, highlights) for line in frame(self._scene, text, *_size())]
+        highlights = self._view.highlights if are_wanted() else ()
+        lines = [painted(line, highlights) for line in frame(self._view, text, *_size())]
         print(_HOME_AND_CLEAR + "\n".join(lines), flush=True)
 
 
@@ -150,11 +150,12 @@ def _size() -> tuple[int, int]:
     return size.columns or 80, size.lines or 24
 
 
-def frame(scene: Scene, note: str, columns: int, rows: int) -> list[str]:
+def frame(view: View, note: str, columns: int, rows: int) -> list[str]:
     r"""Return the lines of a screen. The last message, the board and the note are always whole.
 
-    >>> scene = Scene("Guess, seed 1", (Turn("", "Guess."), Turn("8", "Higher.")), "[ ]", 1, 4)
-    >>> print("\n".join(frame(scene, "", 80, 24)))
+    >>> turns = (Exchange("", "Guess."), Exchange("8", "Higher."))
+    >>> view = View("Guess, seed 1", turns, "[ ]", 1, 4)
+    >>> print("\n".join(frame(view, "", 80, 24)))
     Guess, seed 1
     <BLANKLINE>
     > 8
@@ -164,16 +165,16 @@ def frame(scene: Scene, note: str, columns: int, rows: int) -> list[str]:
     <BLANKLINE>
     Turn 1 of 4, total reward 0.
     """
-    parts = (scene.board, scene.status, note)
+    parts = (view.board, view.status, note)
     below = [line for part in parts if part for line in ("", *_wrapped(part, columns))]
-    last = _wrapped(_entry(scene.turns[-1]), columns)
-    heading = [*_wrapped(one_line(scene.heading), columns), ""]
+    last = _wrapped(_entry(view.turns[-1]), columns)
+    heading = [*_wrapped(one_line(view.heading), columns), ""]
     room = rows - _height([*heading, *last, *below, "the prompt"], columns)
-    earlier = scene.turns[bool(scene.board) : -1]  # a task without a board is in its instructions
+    earlier = view.turns[bool(view.board) : -1]  # a task without a board is in its instructions
     return [*heading, *_earlier(earlier, columns, room), *last, *below]
 
 
-def _earlier(turns: Sequence[Turn], columns: int, room: int) -> list[str]:
+def _earlier(turns: Sequence[Exchange], columns: int, room: int) -> list[str]:
     """Return the turns that there is room for, the latest last, below how many are left out."""
     lines: list[str] = []
     for left, turn in zip(reversed(range(len(turns))), reversed(turns), strict=True):
@@ -184,7 +185,7 @@ def _earlier(turns: Sequence[Turn], columns: int, room: int) -> list[str]:
     return lines
 
 
-def _entry(turn: Turn) -> str:
+def _entry(turn: Exchange) -> str:
     return f"> {one_line(turn.typed)}\n{turn.message}" if turn.typed else turn.message
 
 

@@ -1,4 +1,4 @@
-"""Watch an episode scene by scene, one of a run say. Knows nothing about who plays it."""
+"""Watch an episode view by view, one of a run say. Knows nothing about who plays it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gem.cli.screen import Display, Scene, Turn, display
+from gem.cli.screen import Display, Exchange, View, display
 from gem.cli.text import counted
 
 if TYPE_CHECKING:
@@ -41,13 +41,13 @@ def watch_recorded(run: Path, number: int | None) -> int:
             f"1. `gem-env play {shlex.quote(str(run))}` lists them.",
             subject="EPISODE",
         )
-    watch(iter(_scenes(episodes[number - 1])), display())
+    watch(iter(_views(episodes[number - 1])), display())
     return 0
 
 
-def watch(scenes: Iterator[Scene], shown: Display) -> None:
-    """Show scenes up to the one with an outcome: on a terminal turn by turn, else as they come."""
-    frames = [next(scenes)]
+def watch(views: Iterator[View], shown: Display) -> None:
+    """Show views up to the one with an outcome: on a terminal turn by turn, else as they come."""
+    frames = [next(views)]
     shown.begin(frames[0])
     place = 0
     while not frames[place].outcome:
@@ -56,12 +56,12 @@ def watch(scenes: Iterator[Scene], shown: Display) -> None:
             return
         place = max(place - 1, 0) if command == ":b" else place + 1
         if place == len(frames):
-            frames.append(next(scenes))
-        scene = frames[place]
-        if scene.outcome and scene.turn == frames[place - 1].turn:
-            shown.end(scene)  # an error ended it, and the last turn was shown before
+            frames.append(next(views))
+        view = frames[place]
+        if view.outcome and view.turn == frames[place - 1].turn:
+            shown.end(view)  # an error ended it, and the last turn was shown before
         else:
-            shown.show(scene, scene.turns[-1].typed)
+            shown.show(view, view.turns[-1].typed)
 
 
 def _command() -> str:
@@ -72,7 +72,7 @@ def _command() -> str:
         return ":q"
 
 
-def _scenes(episode: Episode) -> list[Scene]:
+def _views(episode: Episode) -> list[View]:
     """Return what there was to see: how it began, and after each turn that was answered."""
     from gem.content import observation_text
 
@@ -85,12 +85,12 @@ def _scenes(episode: Episode) -> list[Scene]:
         boards.append("")
     # The outcome comes at the end: who watches wants to be surprised.
     heading = f"{episode.env_id} seed {episode.seed}, policy {episode.policy}"
-    scene = Scene(heading, (Turn("", seen[0]),), boards[0], highlights=_highlights(episode))
-    frames = [scene]
+    view = View(heading, (Exchange("", seen[0]),), boards[0], highlights=_highlights(episode))
+    frames = [view]
     for number, turn in enumerate(turns, 1):
-        entry = Turn(turn.action, seen[number])
-        scene = scene.after(entry, boards[number], turn.reward, replaces=episode.rewrites_history)
-        frames.append(scene)
+        entry = Exchange(turn.action, seen[number])
+        view = view.after(entry, boards[number], turn.reward, replaces=episode.rewrites_history)
+        frames.append(view)
     frames[-1] = frames[-1]._replace(outcome=outcome_of(episode))
     return frames
 
