@@ -168,6 +168,19 @@ def test_text_alone_is_tokenised_as_without_a_processor(processor: Any, vision: 
     assert ours == chosen.codec(templated(processor, vision.CHATML).tokenizer).opening(talk)
 
 
+def test_texts_beside_one_another_are_lines_as_they_are_without_images(
+    codec: ImageCodec, processor: Any, vision: ModuleType
+) -> None:
+    lines = (TextPart("a"), TextPart("b\n"), TextPart("c"))
+    image = ImagePart(vision.png(56, 28, shade=9))
+    message = Message("user", (*lines, image, TextPart("Which?"), TextPart("Turn 1.")))
+
+    written = processor.tokenizer.decode(codec.opening([message]))
+
+    assert "user\na\nb\nc<|vision_start|>" in written
+    assert "<|vision_end|>Which?\nTurn 1.<|im_end|>" in written
+
+
 def test_a_template_of_the_tokenizer_is_used_where_the_processor_has_none(
     processor: Any, vision: ModuleType
 ) -> None:

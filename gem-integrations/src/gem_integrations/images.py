@@ -225,12 +225,17 @@ class ImageCodec(ChatCodec):
         if isinstance(content, str) or not any(image_parts([message])):
             return self._harmless(str(super()._content(message)))
         assert self._placeholder  # what cannot be shown is refused before the template meets it
-        return [
-            {"type": "image"}
-            if isinstance(part, ImagePart)
-            else {"type": "text", "text": self._harmless(part.text)}
-            for part in content
-        ]
+        parts: list[dict[str, str]] = []
+        for part in content:
+            if isinstance(part, ImagePart):
+                parts.append({"type": "image"})
+            elif parts and parts[-1]["type"] == "text":  # a suffix, for one: a line of its own
+                above = parts.pop()["text"]
+                between = "" if above.endswith("\n") else "\n"
+                parts.append(_text(f"{above}{between}{self._harmless(part.text)}"))
+            else:
+                parts.append(_text(self._harmless(part.text)))
+        return parts
 
     def _harmless(self, text: str) -> str:
         """Return a text that no longer spells a token of images: a model might have written it."""
