@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import gem
+from gem.content import ImagePart, Message, TextPart
 from gem.errors import BadArguments
 from gem.tokens import ChatCodec, Sampled, TokenPolicy, Trajectory
 from gem_eval.errors import PolicyError, ServerAwayError
@@ -133,13 +134,18 @@ def _game() -> Iterator[None]:
     registry._local.update(before)
 
 
-def sampled(sampler: TokenServer, prompt: str = "user: Hm.", budget: int | None = 64) -> Sampled:
+def sampled(
+    sampler: TokenServer,
+    prompt: str = "user: Hm.",
+    budget: int | None = 64,
+    messages: Sequence[Message] = (),
+) -> Sampled:
     """Ask once."""
     ids = tuple(TOKENIZER.encode(prompt, add_special_tokens=False))
 
     async def ask() -> Sampled:
         try:
-            return await sampler(gem.Request(prompt_ids=ids, token_budget=budget, seed=7))
+            return await sampler(gem.Request(messages, None, (), ids, budget, seed=7))
         finally:
             await sampler.aclose()
 
@@ -449,6 +455,16 @@ def test_the_key_goes_to_the_server_and_into_no_error(
 def test_an_answer_needs_a_limit(engine: Engine) -> None:
     with pytest.raises(BadArguments, match="was to answer without a limit"):
         sampled(engine.sampler(), budget=None)
+
+
+@BOTH
+def test_a_request_with_an_image_is_refused_and_never_sent_without_it(engine: Engine) -> None:
+    seen = (Message("user", (TextPart("Look:"), ImagePart(b"a picture"))),)
+
+    with pytest.raises(BadArguments, match="a TokenServer sends tokens alone"):
+        sampled(engine.sampler(), messages=seen)
+    assert engine.asked == []
+    assert sampled(engine.sampler(), messages=(Message("user", (TextPart("Hm."),)),)).ids
 
 
 def test_an_api_that_there_is_not_is_refused() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import gem
+from gem.content import ImagePart
 from gem.errors import BadArguments
 from gem.specs import EnvSpec
 from gem_integrations.curricula import Curriculum
@@ -131,3 +132,38 @@ def test_a_component_that_is_a_spec_is_refused() -> None:
 
     with pytest.raises(BadArguments, match=r"gem\.register"):
         over(gem.Schedule([{"env": spec}]))
+
+
+class Drawn(First):
+    """Shows a picture at level 2."""
+
+    def reset(self, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed)
+        return ((ImagePart(b"a picture"),) if self.level == 2 else "text"), {}
+
+
+gem.register("curricula:Drawn", Drawn)
+
+
+def test_one_component_that_shows_an_image_is_enough_for_all() -> None:
+    schedule = gem.Schedule([*COMPONENTS, {"env": "curricula:Drawn", "kwargs": {"level": 2}}])
+    seeing: Curriculum[EnvOptions] = Curriculum(
+        schedule, {}, framework="Anything", kind=EnvOptions, takes_images=True
+    )
+
+    assert seeing.shows_images
+    assert not over("curricula:Drawn").shows_images
+    with pytest.raises(BadArguments, match="its observations hold images"):
+        over(schedule)
+
+
+def test_an_image_after_a_change_is_refused_where_the_model_turned_out_to_see_none() -> None:
+    schedule = gem.Schedule([{"env": "curricula:Drawn", "name": "drawn"}])
+    steered: Curriculum[EnvOptions] = Curriculum(
+        schedule, {}, framework="Anything", kind=EnvOptions, takes_images=True
+    )
+    steered.takes_images = steered.shows_images
+    schedule.update(kwargs={"drawn": {"level": 2}})
+
+    with pytest.raises(BadArguments, match="its observations hold images"):
+        steered.choose(0, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import io
 import pickle
 import sys
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from gem.content import ImagePart, Message, TextPart
 from gem.errors import BadArguments
 from gem.tokens import Sampled
 from gem_integrations.episodes import EnvOptions, Row, one_row, play
-from gem_integrations.images import ImageCodec
+from gem_integrations.images import ImageCodec, file_of
 
 CONTRACTS = Path(__file__).parents[1] / "contracts"
 ADD: dict[str, Any] = {
@@ -165,6 +166,19 @@ def test_text_alone_is_tokenised_as_without_a_processor(processor: Any, vision: 
     ours = chosen.image_codec(processor).opening(talk)
 
     assert ours == chosen.codec(templated(processor, vision.CHATML).tokenizer).opening(talk)
+
+
+def test_texts_beside_one_another_are_lines_as_they_are_without_images(
+    codec: ImageCodec, processor: Any, vision: ModuleType
+) -> None:
+    lines = (TextPart("a"), TextPart("b\n"), TextPart("c"))
+    image = ImagePart(vision.png(56, 28, shade=9))
+    message = Message("user", (*lines, image, TextPart("Which?"), TextPart("Turn 1.")))
+
+    written = processor.tokenizer.decode(codec.opening([message]))
+
+    assert "user\na\nb\nc<|vision_start|>" in written
+    assert "<|vision_end|>Which?\nTurn 1.<|im_end|>" in written
 
 
 def test_a_template_of_the_tokenizer_is_used_where_the_processor_has_none(
@@ -362,6 +376,24 @@ def test_an_image_that_the_processor_refuses_is_told_with_its_size(
 def test_an_image_that_cannot_be_opened_is_told(codec: ImageCodec) -> None:
     with pytest.raises(BadArguments, match=r"image/png, 4 bytes\) .* cannot be opened"):
         codec.opening([Message("user", (ImagePart(b"text"),))])
+
+
+def test_a_file_is_the_environments_own_where_models_take_it_as_it_is(vision: ModuleType) -> None:
+    from PIL import Image
+
+    def written(mode: str, form: str) -> ImagePart:
+        file = io.BytesIO()
+        Image.new(mode, (28, 28)).save(file, format=form)
+        return ImagePart(file.getvalue())
+
+    png, jpeg = written("L", "PNG"), written("RGB", "JPEG")
+    assert (file_of(png), file_of(jpeg)) == ((png.image, "png"), (jpeg.image, "jpeg"))
+    for mode, form in (("RGBA", "PNG"), ("P", "PNG"), ("CMYK", "JPEG"), ("RGB", "BMP")):
+        data, kind = file_of(written(mode, form))
+        with Image.open(io.BytesIO(data)) as image:
+            assert (image.format, image.mode, kind) == ("PNG", "RGB", "png")
+    with pytest.raises(BadArguments, match="cannot be opened"):
+        file_of(ImagePart(b"text"))
 
 
 def test_images_that_touch_cannot_be_told_apart(processor: Any, vision: ModuleType) -> None:

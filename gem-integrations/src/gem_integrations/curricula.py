@@ -25,6 +25,9 @@ class Curriculum(Generic[Options]):
     for every component, `wrappers` around the component's own, and `env_kwargs` are the
     components'. A component counts its faults by itself.
 
+    `takes_images` says that environments may show them, and `shows_images` that one did at once;
+    what is set later holds for components that are tried again.
+
     Tries every environment, and a component again whose arguments were changed, before its first
     episode. Raises BadArguments for options that do not fit, the errors of `gem.make`, and
     UnplayableError where no episode can begin.
@@ -37,13 +40,16 @@ class Curriculum(Generic[Options]):
         *,
         framework: str,
         kind: type[Options],
+        takes_images: bool = False,
     ) -> None:
+        self.takes_images = takes_images
+        self.shows_images = False
         self._framework, self._kind, self._given = framework, kind, dict(given)
         self._tried: dict[str, Options] = {}
         self.schedule = env if isinstance(env, gem.Schedule) else None
         if self.schedule is None:
             self._only = self._kind.of({**self._given, "env_id": env})
-            self._only.try_out(framework)
+            self._try_out(self._only)
             return
         if "env_kwargs" in self._given:
             raise BadArguments(
@@ -86,6 +92,10 @@ class Curriculum(Generic[Options]):
             "wrappers": (*component.wrappers, *self._given.get("wrappers", ())),
         }
         options = self._kind.of({**self._given, **stated})
-        options.try_out(self._framework)
+        self._try_out(options)
         self._tried[key] = options
         return options
+
+    def _try_out(self, options: Options) -> None:
+        shows = options.try_out(self._framework, takes_images=self.takes_images)
+        self.shows_images = self.shows_images or shows

@@ -10,7 +10,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import groupby
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from gem.content import ImagePart, Message
 from gem.errors import BadArguments, in_one_line
@@ -18,7 +18,7 @@ from gem.tokens import ChatCodec, Sampled
 from gem.tokens.calling import Chat
 from gem.tokens.codec import OnRewrite, Tokenizer
 
-__all__ = ["ImageCodec", "Processor", "image_parts", "opened"]
+__all__ = ["ImageCodec", "Processor", "file_of", "image_parts", "opened"]
 
 _MARK = "zqxj3"  # in no template
 _TOKEN_NAMES = ("image_token", "video_token", "audio_token", "boi_token", "eoi_token")
@@ -225,12 +225,17 @@ class ImageCodec(ChatCodec):
         if isinstance(content, str) or not any(image_parts([message])):
             return self._harmless(str(super()._content(message)))
         assert self._placeholder  # what cannot be shown is refused before the template meets it
-        return [
-            {"type": "image"}
-            if isinstance(part, ImagePart)
-            else {"type": "text", "text": self._harmless(part.text)}
-            for part in content
-        ]
+        parts: list[dict[str, str]] = []
+        for part in content:
+            if isinstance(part, ImagePart):
+                parts.append({"type": "image"})
+            elif parts and parts[-1]["type"] == "text":  # a suffix, for one: a line of its own
+                above = parts.pop()["text"]
+                between = "" if above.endswith("\n") else "\n"
+                parts.append(_text(f"{above}{between}{self._harmless(part.text)}"))
+            else:
+                parts.append(_text(self._harmless(part.text)))
+        return parts
 
     def _harmless(self, text: str) -> str:
         """Return a text that no longer spells a token of images: a model might have written it."""
@@ -323,6 +328,26 @@ def opened(part: ImagePart) -> Any:
             "file's bytes, such as those of a PNG.",
             subject="image",
         ) from error
+
+
+@lru_cache(maxsize=_MOST_OPENED)
+def file_of(part: ImagePart) -> tuple[bytes, Literal["png", "jpeg"]]:
+    """Return an image as the bytes of a file and its format, for who sends files.
+
+    The environment's own bytes where they are a PNG or JPEG in RGB or shades of grey, a PNG of
+    `opened` otherwise. Raises BadArguments as `opened` does.
+    """
+    from PIL import Image  # heavy: 0.1 s
+
+    image = opened(part)  # first: it says what is wrong with bytes that are none
+    with Image.open(io.BytesIO(part.image)) as given:
+        if given.mode in ("RGB", "L") and given.format == "PNG":
+            return part.image, "png"
+        if given.mode in ("RGB", "L") and given.format == "JPEG":
+            return part.image, "jpeg"
+    written = io.BytesIO()
+    image.save(written, format="PNG")
+    return written.getvalue(), "png"
 
 
 def _text(text: str) -> dict[str, str]:

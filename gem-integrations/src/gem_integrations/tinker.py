@@ -5,6 +5,7 @@ Knows nothing about sampling or training.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -31,10 +32,13 @@ from tinker_cookbook.tokenizer_utils import get_tokenizer
 
 import gem
 from gem.bridge import in_thread
+from gem.content import ImagePart
 from gem.seeding import episode_seed
 from gem.tokens import ChatCodec, Sampled
 from gem_integrations.curricula import Curriculum
 from gem_integrations.episodes import EnvOptions
+from gem_integrations.faults import refused_images
+from gem_integrations.images import ImageCodec, Processor, file_of, image_parts
 from gem_integrations.stepping import SteppedEpisode
 
 __all__ = ["GemDataset", "GemDatasetBuilder", "GemEnv", "GemGroupBuilder", "GemOptions"]
@@ -63,8 +67,9 @@ class GemEnv(Env):  # type: ignore[misc]
     """One episode, which `seed` and `task` fix; `episode` is its record once it has ended.
 
     An environment that fails ends its episode with what it had earned; one that fails before the
-    first observation has an empty one, with reward 0. Raises UnplayableError where the template
-    cannot show the conversation.
+    first observation has an empty one, with reward 0. With an `ImageCodec` its prompts have an
+    `ImageChunk` where an image stands. Raises UnplayableError where the template cannot show the
+    conversation.
     """
 
     def __init__(
@@ -79,6 +84,7 @@ class GemEnv(Env):  # type: ignore[misc]
         self.rollout_limits = options.limits  # the cookbook's loop looks for this name
         played = options.model_copy(update={"max_turn_tokens": None})
         self._live = SteppedEpisode(played, codec, seed=seed, task=task, repeat=repeat)
+        self._codec = codec
         self._stop = sorted(codec.stop_ids)
 
     @property
@@ -116,7 +122,11 @@ class GemEnv(Env):  # type: ignore[misc]
         await self._live.cancel()
 
     def _prompt(self, request: gem.Request) -> tinker.ModelInput:
-        return tinker.ModelInput.from_ints(list(request.prompt_ids or ()))
+        ids = list(request.prompt_ids or ())
+        parts = [*image_parts(request.messages)]
+        if not parts or not isinstance(self._codec, ImageCodec):
+            return tinker.ModelInput.from_ints(ids)
+        return _with_images(ids, parts, self._codec)
 
     def _metrics(self) -> Metrics:
         episode = self.episode
@@ -132,6 +142,26 @@ class GemEnv(Env):  # type: ignore[misc]
         error = self.episode.error
         logs: Logs = {"env_id": self.episode.env_id, "seed": self.episode.seed}
         return logs if error is None else {**logs, "error": error}
+
+
+def _with_images(
+    ids: list[int], parts: Sequence[ImagePart], codec: ImageCodec
+) -> tinker.ModelInput:
+    """Return tokens with each image in place of those that stand for it.
+
+    The same image is the same chunk in every turn, so that one prompt is seen to extend another.
+    """
+    chunks: list[Any] = []
+    end = 0
+    for (start, stop), part in zip(codec.spans(ids, len(parts)), parts, strict=True):
+        if start > end:
+            chunks.append(tinker.EncodedTextChunk(tokens=ids[end:start]))
+        data, form = file_of(part)
+        image = tinker.types.ImageChunk(data=data, format=form, expected_tokens=stop - start)
+        chunks.append(image)
+        end = stop
+    chunks.append(tinker.EncodedTextChunk(tokens=ids[end:]))  # the model's turn opens with text
+    return tinker.ModelInput(chunks=chunks)
 
 
 @dataclass
@@ -202,7 +232,9 @@ class GemDataset(RLDataset):  # type: ignore[misc]
 class GemDatasetBuilder(RLDatasetBuilder):  # type: ignore[misc]
     """The data set for a training configuration. `test_groups` of another seed test, if any.
 
-    `env_id` may be a `gem.Schedule`: whoever holds it changes its weights between batches.
+    `env_id` may be a `gem.Schedule`: whoever holds it changes its weights between batches. The
+    model's processor is loaded where an environment shows an image at once, and with `sees` where
+    it does so later.
     """
 
     model_name_for_tokenizer: str
@@ -213,15 +245,16 @@ class GemDatasetBuilder(RLDatasetBuilder):  # type: ignore[misc]
     num_batches: int
     test_groups: int = 0
     seed: int = 0
+    sees: bool = False
 
     async def __call__(self) -> tuple[GemDataset, GemDataset | None]:
         """Try the environment, and return the data set to train on, and the one to test on.
 
-        Raises BadArguments for other options, the errors of `gem.make`, and UnplayableError where
-        no episode can begin.
+        Raises BadArguments for other options, and for images where the model has no processor of
+        them, the errors of `gem.make`, and UnplayableError where no episode can begin.
         """
         curriculum = await in_thread(self._curriculum)
-        codec = curriculum.any_options.codec(get_tokenizer(self.model_name_for_tokenizer))
+        codec = await in_thread(self._codec, curriculum)
         size = self.batch_size, self.group_size, self.num_batches
         train = GemDataset(curriculum, codec, *size, self.seed)
         if not self.test_groups:
@@ -229,4 +262,26 @@ class GemDatasetBuilder(RLDatasetBuilder):  # type: ignore[misc]
         return train, GemDataset(curriculum, codec, self.test_groups, 1, 1, self.seed + 1)
 
     def _curriculum(self) -> Curriculum[GemOptions]:
-        return Curriculum(self.env_id, self.options, framework="Tinker", kind=GemOptions)
+        return Curriculum(
+            self.env_id, self.options, framework="Tinker", kind=GemOptions, takes_images=True
+        )
+
+    def _codec(self, curriculum: Curriculum[GemOptions]) -> ChatCodec:
+        options = curriculum.any_options
+        if not (self.sees or curriculum.shows_images):
+            curriculum.takes_images = False
+            return options.codec(get_tokenizer(self.model_name_for_tokenizer))
+        processor = _processor(self.model_name_for_tokenizer)
+        if processor is None:
+            raise refused_images(options.env_id, f"Tinker with {self.model_name_for_tokenizer}")
+        return options.image_codec(processor)
+
+
+def _processor(model_name: str) -> Processor | None:
+    """Load the processor of a model as the cookbook loads its tokenizer, None where it has none."""
+    from transformers import AutoProcessor  # heavy: seconds
+
+    is_trusted = os.environ.get("HF_TRUST_REMOTE_CODE", "").lower() in ("1", "true", "yes")
+    base_name = model_name.split(":", 1)[0]
+    found: Any = AutoProcessor.from_pretrained(base_name, trust_remote_code=is_trusted)
+    return found if hasattr(found, "image_processor") else None  # of text it is a tokenizer

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 import gem
+from gem.content import ImagePart, Message
 from gem.errors import BadArguments
 from gem.tokens import Sampled
 from gem_eval.errors import PolicyError
@@ -55,7 +56,8 @@ class TokenServer:
 
     The key comes from the environment variable `api_key_env`, and is in no error.
 
-    Raises BadArguments for arguments that do not fit, PolicyError where no proper answer comes.
+    Raises BadArguments for arguments that do not fit and for a request with an image, PolicyError
+    where no proper answer comes.
     """
 
     def __init__(
@@ -148,6 +150,13 @@ class TokenServer:
                 "few tokens. Set max_tokens, or a limit of the TokenPolicy.",
                 subject="max_tokens",
             )
+        if any(map(_has_image, request.messages)):  # the ids that stand for it mean nothing alone
+            raise BadArguments(
+                f"{self._server.name} was to answer to an image, and a TokenServer sends tokens "
+                "alone. Choose an environment of text, or ask the engine in this process, which "
+                "takes ImageCodec.images beside the tokens.",
+                subject="messages",
+            )
         seed = request.seed if self._sends_seed else None
         ids = request.prompt_ids or ()
         return Asked(ids, min(limits), self._stop_ids, seed, request_id="")
@@ -205,3 +214,8 @@ def _parsed(body: bytes) -> Any:
         return json.loads(body)
     except (ValueError, RecursionError) as error:
         raise MalformedReplyError("it is not JSON", body.decode("utf-8", "replace")) from error
+
+
+def _has_image(message: Message) -> bool:
+    content = message.content
+    return not isinstance(content, str) and any(isinstance(each, ImagePart) for each in content)
