@@ -19,6 +19,7 @@ from gem.errors import BadArguments
 from gem.seeding import key_seed
 from gem.tokens import ChatCodec, Sampled
 from gem_integrations.episodes import EnvOptions, one_row, play
+from gem_integrations.faults import refused_images
 from gem_integrations.frameworks import require
 from gem_integrations.images import ImageCodec
 from gem_integrations.rows import Start, start_of
@@ -123,12 +124,7 @@ class EnvExecutor(AgentExecutorBase):  # type: ignore[misc]
         if hasattr(hf_tokenizer, "image_processor"):  # as OpenRLHF itself tells them apart
             return self.options.image_codec(hf_tokenizer)
         if self.shows_images:
-            raise BadArguments(
-                f"{self.options.env_id!r} was to be played through OpenRLHF, and its observations "
-                "hold images: the model of this training has a tokenizer, and no processor of "
-                "images. Choose a model that sees, or an environment of text.",
-                subject="env_id",
-            )
+            raise refused_images(self.options.env_id, "OpenRLHF")
         return self.options.codec(getattr(hf_tokenizer, "tokenizer", hf_tokenizer))
 
 
