@@ -41,10 +41,14 @@ OTHERS = {folder: package for folder, package in PACKAGES.items() if package != 
 
 
 class _Imports(ast.NodeVisitor):
-    """Collect the absolute name of every module that running this source may import."""
+    """Collect the absolute name of every module that running this source may import.
 
-    def __init__(self) -> None:
+    A source names all of them whole; a test may name what it shares with its own folder.
+    """
+
+    def __init__(self, *, is_test: bool) -> None:
         self.names: list[str] = []
+        self._is_test = is_test
 
     def visit_If(self, node: ast.If) -> None:
         is_for_checkers = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
@@ -55,13 +59,15 @@ class _Imports(ast.NodeVisitor):
         self.names += [alias.name for alias in node.names]
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        if self._is_test and node.level == 1:
+            return
         assert not node.level, f"line {node.lineno}: a relative import"
         assert node.module
         self.names += [f"{node.module}.{alias.name}" for alias in node.names]
 
 
 def imports(path: Path) -> list[str]:
-    visitor = _Imports()
+    visitor = _Imports(is_test="tests" in path.relative_to(ROOT).parts)
     visitor.visit(ast.parse(path.read_text(encoding="utf-8")))
     return visitor.names
 
