@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import gem
+from gem.workers import WorkerPool
+
+from .batches import TIMEOUT_S
 
 
 @pytest.fixture(autouse=True)
@@ -31,3 +35,15 @@ def _troubled_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
         "Helpless",
     ):
         gem.register(f"trouble:{name}", f"troubled:{name}")
+
+
+@pytest.fixture
+def pool() -> Iterator[WorkerPool]:
+    with WorkerPool(2, start_method="fork") as pool:
+        yield pool
+
+
+@pytest.fixture
+def hasty() -> Iterator[WorkerPool]:
+    with WorkerPool(1, start_method="fork", timeout_s=TIMEOUT_S) as pool:
+        yield pool
