@@ -50,12 +50,12 @@ def _packages(
 
 
 def _reader(spec: EnvSpec) -> tuple[str, ...]:
-    source = _source(spec)
+    source = _data_source(spec)
     return () if source is None or source.hub is None else (_READER,)
 
 
 def _data(spec: EnvSpec) -> Iterator[Lack]:
-    source = _source(spec)
+    source = _data_source(spec)
     if source is None:
         return
     if source.hub is None:
@@ -66,7 +66,7 @@ def _data(spec: EnvSpec) -> Iterator[Lack]:
         )
 
 
-def _source(spec: EnvSpec) -> DataSource | None:
+def _data_source(spec: EnvSpec) -> DataSource | None:
     """Return the data set that an environment reads, if it is given no rows of another kind."""
     stated: Any = spec.kwargs.get("source")
     if spec.kwargs.get("data") is not None or not isinstance(stated, Mapping):

@@ -39,20 +39,20 @@ def pip_command(requirements: Iterable[str], *, of: str | None = None) -> str:
     Where that one was installed from a folder the command names the folder and the extra that
     brings them, as its documentation does. Else it names the requirements.
     """
-    source = _source(of) if of else None
+    checkout = _installed_from(of) if of else None
     wanted: dict[str, None] = {}  # in order, each once
     extras: dict[str, None] = {}
     for text in requirements:
-        extra = _extra_with(text, of) if of and source else None
+        extra = _extra_with(text, of) if of and checkout else None
         if _is_ours(text):
             wanted[_ours(text)] = None
         elif extra:
             extras[extra] = None
         else:
             wanted[f'"{text}"'] = None
-    if source and extras:
-        with_extras = shlex.quote(f"{source.folder}[{','.join(extras)}]")
-        wanted[f"-e {with_extras}" if source.is_editable else with_extras] = None
+    if checkout and extras:
+        with_extras = shlex.quote(f"{checkout.folder}[{','.join(extras)}]")
+        wanted[f"-e {with_extras}" if checkout.is_editable else with_extras] = None
     return " ".join(["pip install", *wanted])
 
 
@@ -72,7 +72,7 @@ def absent_providers(kind: str, word: str) -> list[Provider]:
     return found
 
 
-class _Source(NamedTuple):
+class _Checkout(NamedTuple):
     """The folder that a distribution was installed from."""
 
     folder: Path
@@ -80,7 +80,7 @@ class _Source(NamedTuple):
 
 
 @functools.lru_cache(maxsize=256)
-def _source(distribution: str) -> _Source | None:
+def _installed_from(distribution: str) -> _Checkout | None:
     """Return the folder that pip says it took a distribution from, if that is still there."""
     try:
         text = importlib.metadata.distribution(distribution).read_text("direct_url.json")
@@ -91,12 +91,12 @@ def _source(distribution: str) -> _Source | None:
         return None
     except (KeyError, TypeError, AttributeError):  # from an index, or from a wheel
         return None
-    return _Source(folder, is_editable) if (folder / "pyproject.toml").is_file() else None
+    return _Checkout(folder, is_editable) if (folder / "pyproject.toml").is_file() else None
 
 
 def forget_sources() -> None:
     """Look again at what is installed when it is next asked for."""
-    _source.cache_clear()
+    _installed_from.cache_clear()
 
 
 def _extra_with(text: str, distribution: str) -> str | None:
@@ -124,7 +124,7 @@ def _ours(text: str) -> str:
     """Return what pip is given for one of ours: its folder, beside core's or in the checkout."""
     name = _name(text)
     extras = text.partition("[")[2].partition("]")[0]
-    core = _source(_THIS)
+    core = _installed_from(_THIS)
     folder = f"./{name}" if core is None else str(core.folder.with_name(name))
     return shlex.quote(f"{folder}[{extras}]" if extras else folder)
 
