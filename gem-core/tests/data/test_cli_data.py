@@ -34,7 +34,7 @@ SOURCE = DataSource(
 )
 plugin = PluginManifest(name="acme", envs=(
     EnvSpec(id="acme:Sums", target="acme_sums.envs:Sums", kwargs={"source": SOURCE}),
-    EnvSpec(id="acme:Echo", target="gem.testing.envs:Echo", source="what you say"),
+    EnvSpec(id="acme:Echo", target="gem.testing.envs:Echo", source="What you say."),
     EnvSpec(id="acme:Plain", target="gem.testing.envs:Echo"),
 ))
 """
@@ -135,7 +135,7 @@ def test_bytes_are_shown_by_their_number(capsys: Output) -> None:
 
 def test_an_environment_without_a_table_is_refused(capsys: Output) -> None:
     assert main(["data", "acme:Echo"]) == 2
-    assert "acme:Echo reads no table of rows (what you say)" in capsys.readouterr().err
+    assert "acme:Echo reads no table of rows (What you say). Name" in capsys.readouterr().err
     assert main(["data", "acme:Plain"]) == 2
     assert "its source is not stated" in capsys.readouterr().err
 

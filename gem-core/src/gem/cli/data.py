@@ -84,9 +84,9 @@ def _found(env_id: str, kwargs: str) -> _Data:
         table = getattr(env, "table", None)
     if isinstance(table, Table):
         return _Data(spec, table)
+    source = spec.source.rstrip(".") or "its source is not stated"
     raise BadArguments(
-        f"{env_id} reads no table of rows ({spec.source or 'its source is not stated'}). Name "
-        "an environment over a data set.",
+        f"{env_id} reads no table of rows ({source}). Name an environment over a data set.",
         subject=env_id,
     )
 
