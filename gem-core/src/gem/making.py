@@ -73,7 +73,7 @@ def make(
     layers = [_layer(each) for each in (*found.wrappers, *around)]
     _check_order(layers)
     made = _construct(found, overridden(found.kwargs, kwargs) if kwargs else found.kwargs)
-    made.unwrapped._first_seed = first_seed
+    made.unwrapped._first_seed = first_seed  # before the layers: one may choose a seed for itself
     for layer in layers:
         made = _put_on(layer, made)
     return made
@@ -144,6 +144,7 @@ def _construct(found: EnvSpec, kwargs: Mapping[str, Any]) -> Env:
     local = registry.registration(found.id)
     if local is None or local.spec.target != found.target:
         local = Registration(found, None, {})
+    # The spec's own dictionary, and not one that is equal: the spec then says all that is made.
     is_as_found = kwargs is found.kwargs and not found.wrappers
     kwargs = {
         name: local.kwargs.get(name, value) if is_opaque(value) else value

@@ -29,38 +29,42 @@ def current_kwargs(
     current = {name: value for name, value in kwargs.items() if name not in obsolete}
     for name, value in kwargs.items():
         if name in obsolete:
-            _translate(current, name, value, obsolete[name], subject)
+            current = _with_moved(current, name, value, now=obsolete[name], subject=subject)
     return current
 
 
-def _translate(
-    current: dict[str, Any], name: str, value: Any, now: ObsoleteKwarg, subject: str
-) -> None:
+def _with_moved(
+    current: dict[str, Any], name: str, value: Any, *, now: ObsoleteKwarg, subject: str
+) -> dict[str, Any]:
+    """Return the arguments with an obsolete one where it belongs today, and warn of it."""
     if not now.instead:
         warn_deprecated(
             f"{subject} takes no {name!r} any longer; it is ignored.", instead="Leave it out."
         )
-        return
-    outer, _, inner = now.instead.partition(".")
+        return current
     if value is None:  # as if it were not given: the default of today stands
         warn_deprecated(f"{subject} takes no {name!r} any longer.", instead="Leave it out.")
-        return
+        return current
     shown = "..."
     if now.values:
         value = _translated(name, value, now, subject)
         shown = repr(value)
-    wanted = f"{outer}={{{inner!r}: {shown}}}" if inner else f"{outer}={shown}"
+    argument, _, field = now.instead.partition(".")
+    written = f"{argument}={{{field!r}: {shown}}}" if field else f"{argument}={shown}"
     warn_deprecated(
         f"{subject} takes {name!r} only as the name of an earlier release.",
-        instead=f"Write {wanted} in its place.",
+        instead=f"Write {written} in its place.",
     )
-    if not inner:
-        _refuse_twice(outer in current, name, wanted, subject)
-        current[outer] = value
-        return
-    fields = _fields(current.get(outer))
-    _refuse_twice(inner in fields, name, wanted, subject)
-    current[outer] = {**fields, inner: value}
+    fields = _fields(current.get(argument))
+    is_given_too = field in fields if field else argument in current
+    if is_given_too:
+        raise BadArguments(
+            f"{subject} was given {name!r}, an argument of an earlier release, and {written} too, "
+            f"which is the same one. Leave {name!r} out.",
+            subject=subject,
+            problems=(name,),
+        )
+    return {**current, argument: {**fields, field: value} if field else value}
 
 
 def _translated(name: str, value: Any, now: ObsoleteKwarg, subject: str) -> Any:
@@ -81,13 +85,3 @@ def _fields(given: Any) -> dict[str, Any]:
     if isinstance(given, BaseModel):
         return given.model_dump(exclude_unset=True)
     return dict(given) if isinstance(given, Mapping) else {}
-
-
-def _refuse_twice(is_twice: bool, name: str, wanted: str, subject: str) -> None:
-    if is_twice:
-        raise BadArguments(
-            f"{subject} was given {name!r}, an argument of an earlier release, and {wanted} too, "
-            f"which is the same one. Leave {name!r} out.",
-            subject=subject,
-            problems=(name,),
-        )
