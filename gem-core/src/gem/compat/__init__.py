@@ -16,11 +16,8 @@ from gem.arguments import parameters
 from gem.content import Action as ActType
 from gem.content import Observation as ObsType
 from gem.env import Env
-from gem.making import wants_compat
-from gem.registry import wrapper_spec
-from gem.targets import load_target
 from gem.wrapper import Wrapper
-from gem.wrappers.factory import WRAPPER_FACTORY
+from gem.wrappers.factory import WRAPPER_FACTORY, wrapper_class
 
 __all__ = ["WRAPPER_FACTORY", "ActType", "Env", "EnvWrapper", "ObsType", "get_wrapper_fns"]
 
@@ -41,9 +38,7 @@ def get_wrapper_fns(wrappers: str, tokenizer: Any = None) -> list[Callable[[Env]
 
 
 def _wrapper_fn(name: str, tokenizer: Any) -> Callable[[Env], Env]:
-    spec = wrapper_spec(name)
-    published = spec.compat_target if wants_compat(None, spec.id) else None
-    target: Callable[..., Env] = load_target(published or spec.target)
+    target = wrapper_class(name)
     # Not inspect.signature: on Python 3.10 it reads a class's __new__ before its __init__.
     takes_tokenizer = any(parameter.name == "tokenizer" for parameter in parameters(target))
     return functools.partial(target, **({"tokenizer": tokenizer} if takes_tokenizer else {}))

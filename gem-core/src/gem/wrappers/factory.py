@@ -10,23 +10,28 @@ from gem.making import wants_compat
 from gem.registry import wrapper_spec, wrappers
 from gem.targets import load_target
 
-__all__ = ["WRAPPER_FACTORY"]
+__all__ = ["WRAPPER_FACTORY", "wrapper_class"]
+
+
+def wrapper_class(wrapper_id: str) -> Callable[..., Env]:
+    """Return what puts a wrapper on an environment; with GEM_COMPAT=1 the one that gem-llm had.
+
+    Raises UnknownWrapper, TargetError.
+    """
+    found = wrapper_spec(wrapper_id)
+    published = found.compat_target if wants_compat(None, wrapper_id) else None
+    wrap: Callable[..., Env] = load_target(published or found.target)
+    return wrap
 
 
 class _Factory(Mapping[str, Callable[..., Env]]):
-    """What puts each wrapper on an environment, imported as it is asked for.
-
-    With GEM_COMPAT=1 it is the one that gem-llm had.
-    """
+    """What puts each wrapper on an environment, imported as it is asked for."""
 
     def __getitem__(self, wrapper_id: str) -> Callable[..., Env]:
         try:
-            found = wrapper_spec(wrapper_id)
+            return wrapper_class(wrapper_id)
         except UnknownWrapper as error:
             raise KeyError(wrapper_id) from error
-        published = found.compat_target if wants_compat(None, wrapper_id) else None
-        wrap: Callable[..., Env] = load_target(published or found.target)
-        return wrap
 
     def __iter__(self) -> Iterator[str]:
         return (found.id for found in wrappers())
