@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from gem.installing import pip_command
 from gem_integrations import frameworks
 from gem_integrations.frameworks import FRAMEWORKS, Framework, FrameworkError, drift, require
 
+PAGES = Path(__file__).parents[2] / "docs" / "trainers"
 RECORDS = Path(gem_integrations.__file__).parent / "recorded"
 PYTEST = Framework("tool", "pytest", "pytest", ">=1", ("pytest>=8",))
 EXTRAS = {
@@ -83,7 +85,7 @@ def test_the_command_is_given_as_core_gives_that_of_any_extra(known: Any) -> Non
 def test_a_framework_for_another_python_says_so(known: Any) -> None:
     known({}, distribution="no-such-distribution", python="<3")
 
-    with pytest.raises(FrameworkError, match=r"here; it needs Python <3, and this is 3\."):
+    with pytest.raises(FrameworkError, match=r"It needs Python <3, and this is 3\..* Run: pip"):
         require("tool")
 
 
@@ -142,6 +144,15 @@ def test_a_checkout_is_known_by_its_commit(known: Any) -> None:
         "git clone https://example.org/a/Tool && git -C Tool checkout 8.0 && "
         "export PYTHONPATH=$PWD/Tool"
     )
+
+
+@pytest.mark.parametrize(("name", "folder"), [("rl2", "RL2"), ("roll", "ROLL")])
+def test_the_pages_check_out_the_commit_that_was_recorded(name: str, folder: str) -> None:
+    pages = [PAGES / f"{name}.md", PAGES / "one-gpu.md"]
+    texts = "".join(page.read_text(encoding="utf-8") for page in pages)
+
+    [commit] = set(re.findall(rf"^git -C {folder} checkout (\w+)$", texts, re.MULTILINE))
+    assert str(frameworks.recorded(name)["recorded_from"]).startswith(commit)
 
 
 def test_a_signature_shows_what_may_be_left_out_and_what_needs_a_name() -> None:

@@ -185,6 +185,10 @@ def test_a_server_that_is_not_there_is_an_answer() -> None:
     tool.close()
 
 
+def test_a_tool_that_never_searched_is_closed_like_any(tmp_path: Path) -> None:
+    search_tool(search_url=str(tmp_path / "nothing")).close()
+
+
 def test_a_search_needs_somewhere_to_search(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SEARCH_URL", raising=False)
 
@@ -307,6 +311,8 @@ def test_a_configuration_names_servers(tmp_path: Path) -> None:
     [
         ({"mcpServers": {}}, {}, "names no server"),
         ({"mcpServers": {"a": {}}}, {}, "a command, or a url"),
+        ({"mcpServers": {"a": "http://127.0.0.1:9/url"}}, {}, "a command, or a url"),
+        ([TIME], {}, "names no server"),
         ("http://127.0.0.1:9/mcp", {"log_handler": print}, "given log_handler"),
     ],
 )
@@ -314,6 +320,26 @@ def test_a_configuration_that_cannot_be_is_refused(config: Any, more: Any, why: 
     pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
     with pytest.raises(BadArguments, match=why):
         published("gem.tools.mcp_tool", "MCPTool")(config, validate_on_init=False, **more)
+
+
+@pytest.mark.parametrize("text", ["{", "5", None])
+def test_a_file_that_holds_no_configuration_is_refused(tmp_path: Path, text: str | None) -> None:
+    pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+    file = tmp_path / "servers.json"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(BadArguments, match=r"servers\.json"):
+        published("gem.tools.mcp_tool", "MCPTool").from_config_file(str(file))
+
+
+def test_a_call_of_a_server_that_is_not_there_is_an_answer() -> None:
+    pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+    mcp_tool = published("gem.tools.mcp_tool", "MCPTool")
+    tool = mcp_tool("http://127.0.0.1:9/mcp", validate_on_init=False)
+
+    is_call, failed, answer, _ = tool.execute_action(call("now"))
+    assert (is_call, failed) == (True, True)
+    assert "could not be connected to" in answer
 
 
 def test_a_class_takes_what_the_published_one_took() -> None:

@@ -114,7 +114,7 @@ def require(name: str) -> None:
     framework = FRAMEWORKS[name]
     found = _found(framework)
     if found is None:
-        raise _error(framework, f"is not installed here{_python_of(framework)}")
+        raise _error(framework, "is not installed here")
     if framework.versions and not SpecifierSet(framework.versions).contains(
         found, prereleases=True
     ):
@@ -142,18 +142,18 @@ def _error(framework: Framework, what: str) -> FrameworkError:
     command = _command(framework)
     return FrameworkError(
         f"The adapter for {framework.name} was asked for, and {framework.distribution} {what}. "
-        f"Supported: {supported}. Run: {command}",
+        f"Supported: {supported}. {_other_python(framework)}Run: {command}",
         framework=framework.name,
         command=command,
     )
 
 
-def _python_of(framework: Framework) -> str:
-    """Say that a framework wants another Python, where it does."""
+def _other_python(framework: Framework) -> str:
+    """Say that a framework wants another Python than this one; "" where this one will do."""
     here = platform.python_version()
     if SpecifierSet(framework.python).contains(here, prereleases=True):
         return ""
-    return f"; it needs Python {framework.python}, and this is {here}"
+    return f"It needs Python {framework.python}, and this is {here}: use such a Python first. "
 
 
 def _command(framework: Framework) -> str:

@@ -9,9 +9,10 @@ from typing import Any
 
 from gem.bridge import wait_for
 from gem.compat.tools import BaseTool
-from gem.errors import BadArguments
+from gem.errors import BadArguments, in_one_line
 from gem.tools import ToolContext, answer
 from gem_tools.mcp import McpTools
+from gem_tools.mcp.errors import McpUnavailable
 from gem_tools.mcp.toolset import McpTool
 
 __all__ = ["MCPTool"]
@@ -22,6 +23,7 @@ _HOW = (
     "<tool_call>\n<tool_name>NAME</tool_name>\n<arguments>\n{}\n</arguments>\n</tool_call>\n"
     "These are the tools:\n<tools>\n"
 )
+_SERVERS = '{"mcpServers": {name: {"command": ..., "args": [...]}}}'
 _REFUSED = ("log_handler", "progress_handler", "sampling_handler")
 
 
@@ -103,8 +105,22 @@ class MCPTool(BaseTool):
 
     @classmethod
     def from_config_file(cls, config_path: str, **kwargs: Any) -> MCPTool:
-        """Read `config` from a JSON file."""
-        return cls(json.loads(Path(config_path).read_text(encoding="utf-8")), **kwargs)
+        """Read `config` from a JSON file. Raises BadArguments where it holds none."""
+        try:
+            config = json.loads(Path(config_path).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            raise BadArguments(
+                f"MCPTool was given the file {config_path!r:.300}, which cannot be read: "
+                f"{in_one_line(error)}. Give the path of a JSON file with servers.",
+                subject="MCPTool",
+            ) from error
+        if not isinstance(config, Mapping):
+            raise BadArguments(
+                f"MCPTool was given the file {config_path!r:.300}, which holds no JSON object. "
+                f"Write {_SERVERS} into it.",
+                subject="MCPTool",
+            )
+        return cls(config, **kwargs)
 
     def get_available_tools(self) -> list[dict[str, Any]]:
         """Return each tool's name, description and parameters, a JSON schema."""
@@ -133,7 +149,10 @@ class MCPTool(BaseTool):
         return True, failed, f"\n<tool_response>\n{text}\n</tool_response>\n", call
 
     def _called(self, name: str, written: str) -> tuple[str, bool]:
-        tools = self._tools()
+        try:
+            tools = self._tools()
+        except McpUnavailable as error:
+            return in_one_line(error), True
         if name not in tools:
             return f"There is no tool {name!r:.60}. There is {', '.join(tools)}.", True
         try:
@@ -155,31 +174,30 @@ class MCPTool(BaseTool):
         return {tool.name: tool for toolset in self._toolsets.values() for tool in toolset}
 
 
-def _servers(config: str | Mapping[str, Any]) -> Mapping[str, Any]:
+def _servers(config: Any) -> Mapping[str, Any]:
     """Return the servers of a configuration by name. Raises BadArguments."""
     if isinstance(config, str):
         return {"default": {"url": config}}
-    servers = config.get("mcpServers", config)
+    servers = config.get("mcpServers", config) if isinstance(config, Mapping) else None
     if not isinstance(servers, Mapping) or not servers:
         raise BadArguments(
             f"MCPTool was given config={config!r:.80}, which names no server. Give an address, or "
-            '{"mcpServers": {name: {"command": ..., "args": [...]}}}.',
+            f"{_SERVERS}.",
             subject="MCPTool",
         )
     return servers
 
 
-def _toolset(
-    server: Mapping[str, Any], *, prefix: str, headers: Mapping[str, str], timeout_s: float
-) -> McpTools:
+def _toolset(server: Any, *, prefix: str, headers: Mapping[str, str], timeout_s: float) -> McpTools:
+    if not isinstance(server, Mapping) or not ("url" in server or "command" in server):
+        raise BadArguments(
+            f"MCPTool was given the server {server!r:.80}. Write an object with a command, or a "
+            "url.",
+            subject="MCPTool",
+        )
     if "url" in server:
         sent = {**headers, **server.get("headers", {})}
         return McpTools(url=server["url"], headers=sent, prefix=prefix, timeout_s=timeout_s)
-    if "command" not in server:
-        raise BadArguments(
-            f"MCPTool was given the server {dict(server)!r:.80}. It has a command, or a url.",
-            subject="MCPTool",
-        )
     command = [server["command"], *server.get("args", ())]
     return McpTools(command=command, env=server.get("env"), prefix=prefix, timeout_s=timeout_s)
 

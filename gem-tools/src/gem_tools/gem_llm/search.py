@@ -79,8 +79,9 @@ class SearchTool(BaseTool):
         return RetrieveClient(self.search_url, timeout_s=self.timeout)
 
     def close(self) -> None:
-        """Free the index, or the connection to the server."""
-        self._index.close()
+        """Free the index, or the connection to the server, where a search has opened one."""
+        if "_index" in vars(self):
+            self._index.close()
 
 
 def _shown(hits: Sequence[Hit]) -> str:
