@@ -265,6 +265,35 @@ def test_it_writes_to_what_is_no_terminal_and_no_file(monkeypatch: pytest.Monkey
     assert "'no:such'" in written.getvalue()
 
 
+ROWS = [("acme:" + "x" * 25, "Say it backwards, letter by letter."), ("acme:y", "Light the lamps.")]
+
+
+@pytest.mark.parametrize("width", [12, 40, 60, 100])
+def test_columns_fit_a_narrow_terminal_and_lose_nothing(
+    monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+
+    shown = text.columns(ROWS, margin="  ")
+
+    assert shown.split() == " ".join(cell for row in ROWS for cell in row).split()
+    assert all(len(line) <= max(width, 32) for line in shown.splitlines())
+
+
+def test_where_there_is_no_room_beside_the_others_the_last_column_goes_below(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+
+    assert text.columns(ROWS[1:] + ROWS[:1], margin="  ") == (
+        "  acme:y\n"
+        "      Light the lamps.\n"
+        f"  acme:{'x' * 25}\n"
+        "      Say it backwards, letter by\n"
+        "      letter."
+    )
+
+
 @pytest.mark.parametrize("command", ["show", "data", "plugins", "replay", "check"])
 def test_help_is_wrapped_at_the_width_of_the_terminal_and_examples_are_not(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str
