@@ -186,6 +186,17 @@ def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize("name", ["stdin", "stdout", "stderr"])
+def test_a_stream_that_is_closed_from_the_beginning_is_no_error(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(sys, name, None)
+
+    assert main(["list", "--wrappers"]) == 0
+
+    getattr(sys, name).close()
+
+
 def test_a_pipe_that_closes_under_a_command_is_no_error(install: Install, capsys: Output) -> None:
     hello(install, "acme-hello", "raise BrokenPipeError")
 
