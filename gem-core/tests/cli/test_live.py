@@ -129,13 +129,13 @@ def test_a_terminal_says_what_is_waited_for(seen: See, policies: Callable[[], Mo
     screens = "".join(seen("Strict", "", ":q", options=("--policy", "slow")))
 
     assert "slow is thinking ..." in screens
-    assert "waiting 3 of 600 s for http://there, " in screens
+    assert "waiting 3 of 600 s for http://there ..." in screens
 
 
 def test_a_terminal_says_that_the_environment_is_waited_for(
     seen: See, policies: Callable[[], ModuleType]
 ) -> None:
-    assert "The environment is at work, " in "".join(
+    assert "The environment works ..." in "".join(
         seen("Heavy", "", ":q", options=("--policy", "one"))
     )
 
