@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gem.bridge import is_awaitable
+from gem.cli.options import find_modules_here
 from gem.cli.screen import Display, Scene, Turn, display
 from gem.cli.watching import outcome_of, watch
 from gem.content import Observation, observation_text
@@ -38,6 +39,7 @@ def watch_policy(
     whether that answers (`probe`), and raises what it finds: in the episode itself it would wait
     for the server to come back, for minutes.
     """
+    find_modules_here()
     shown = display()
     played = _Played(name, env_id, seed, env_kwargs, wrappers, shown)
     try:
