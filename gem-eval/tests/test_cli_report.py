@@ -111,6 +111,17 @@ def test_several_runs_have_a_table_each(gem_env_here: Command) -> None:
     assert "\n\nother: 3 of 3 episodes\n" in done.out
 
 
+def test_a_reader_that_has_seen_enough_is_no_error(
+    gem_env_here: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    with os.fdopen(theirs, "w") as out:
+        monkeypatch.setattr("sys.stdout", out)
+
+        assert main(["report", "run"]) == 0
+
+
 def test_json_is_a_list_of_summaries(gem_env_here: Command) -> None:
     summary = json.loads(Path("run", "summary.json").read_bytes())
 

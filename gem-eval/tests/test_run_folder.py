@@ -22,6 +22,24 @@ def test_what_was_created_is_what_is_opened(tmp_path: Path, settings: Settings) 
     assert RunFolder.open(tmp_path / "a" / "run") == made
 
 
+def test_a_folder_whose_name_is_no_text_is_a_run_folder(tmp_path: Path, settings: Settings) -> None:
+    name = os.fsdecode(b"l\xe9 x")
+
+    made = RunFolder.create(tmp_path / name, settings, ["gem-env", "eval", "--out", name])
+
+    assert made.record.command[-1] == r"l\xe9 x"
+    assert RunFolder.open(tmp_path / name) == made
+
+
+def test_what_to_type_next_is_quoted_for_the_shell(tmp_path: Path, settings: Settings) -> None:
+    RunFolder.create(tmp_path / "my run", settings, [])
+
+    with pytest.raises(RunFolderError) as caught:
+        RunFolder.create(tmp_path / "my run", settings, [])
+
+    assert f"--resume '{tmp_path}/my run'," in str(caught.value)
+
+
 @pytest.mark.parametrize("code", [errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS])
 def test_a_file_system_without_links_will_do(
     tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch, code: int

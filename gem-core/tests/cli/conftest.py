@@ -61,7 +61,7 @@ class Strict(Lamps):
 class Heavy(Lamps):
     """Steps until somebody has been told that it does."""
     def step(self, action):
-        while "at work" not in sys.stdout.getvalue():
+        while "environment works" not in sys.stdout.getvalue():
             time.sleep(0)
         return super().step(action)
 

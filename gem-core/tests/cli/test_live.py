@@ -91,6 +91,24 @@ def test_a_policy_is_watched(typed: Play, policies: Callable[[], ModuleType]) ->
     assert "Not a number." in typed("play:Strict", "--policy", "two", lines="\n")
 
 
+def test_a_policy_of_the_current_folder_is_found(
+    typed: Play, install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here_it_is.py").write_text("def yes():\n    return lambda request: '1'\n")
+    manifest = "from gem.specs import PluginManifest, PolicySpec\n"
+    manifest += "of_mine = PolicySpec(id='mine', target='here_it_is:yes')\n"
+    manifest += "plugin = PluginManifest(name='mine', policies=(of_mine,))\n"
+    install("acme-mine", manifest=manifest)
+    monkeypatch.setattr("sys.path", [each for each in sys.path if each])
+    monkeypatch.chdir(tmp_path)
+
+    shown = typed("play:Strict", "--policy", "mine", "--seed", "3", lines="\n")
+    typed("play:Strict", "--policy", "mine", lines="")  # the folder is named once
+
+    assert "Lit: [1]" in shown
+    assert sys.path.count(str(tmp_path)) == 1
+
+
 def test_each_turn_is_shown_before_the_next_answer_is_asked_for(
     policies: Callable[[], ModuleType], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,13 +147,13 @@ def test_a_terminal_says_what_is_waited_for(seen: See, policies: Callable[[], Mo
     screens = "".join(seen("Strict", "", ":q", options=("--policy", "slow")))
 
     assert "slow is thinking ..." in screens
-    assert "waiting 3 of 600 s for http://there, " in screens
+    assert "waiting 3 of 600 s for http://there ..." in screens
 
 
 def test_a_terminal_says_that_the_environment_is_waited_for(
     seen: See, policies: Callable[[], ModuleType]
 ) -> None:
-    assert "The environment is at work, " in "".join(
+    assert "The environment works ..." in "".join(
         seen("Heavy", "", ":q", options=("--policy", "one"))
     )
 

@@ -186,6 +186,17 @@ def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize("name", ["stdin", "stdout", "stderr"])
+def test_a_stream_that_is_closed_from_the_beginning_is_no_error(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(sys, name, None)
+
+    assert main(["list", "--wrappers"]) == 0
+
+    getattr(sys, name).close()
+
+
 def test_a_pipe_that_closes_under_a_command_is_no_error(install: Install, capsys: Output) -> None:
     hello(install, "acme-hello", "raise BrokenPipeError")
 
@@ -263,6 +274,35 @@ def test_it_writes_to_what_is_no_terminal_and_no_file(monkeypatch: pytest.Monkey
 
     assert main(["list", "no:such"]) == 2
     assert "'no:such'" in written.getvalue()
+
+
+ROWS = [("acme:" + "x" * 25, "Say it backwards, letter by letter."), ("acme:y", "Light the lamps.")]
+
+
+@pytest.mark.parametrize("width", [12, 40, 60, 100])
+def test_columns_fit_a_narrow_terminal_and_lose_nothing(
+    monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+
+    shown = text.columns(ROWS, margin="  ")
+
+    assert shown.split() == " ".join(cell for row in ROWS for cell in row).split()
+    assert all(len(line) <= max(width, 32) for line in shown.splitlines())
+
+
+def test_where_there_is_no_room_beside_the_others_the_last_column_goes_below(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+
+    assert text.columns(ROWS[1:] + ROWS[:1], margin="  ") == (
+        "  acme:y\n"
+        "      Light the lamps.\n"
+        f"  acme:{'x' * 25}\n"
+        "      Say it backwards, letter by\n"
+        "      letter."
+    )
 
 
 @pytest.mark.parametrize("command", ["show", "data", "plugins", "replay", "check"])

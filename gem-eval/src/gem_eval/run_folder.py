@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -185,13 +186,18 @@ def _record(settings: Settings, command: Sequence[str], total: int | None) -> Ru
     packs = {name: version for spec in settings.envs for name, version in versions(spec.id).items()}
     python = ".".join(map(str, sys.version_info[:3]))
     return RunRecord(
-        command=tuple(command),
+        command=tuple(map(_text, command)),
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         versions={"python": python, "gem-eval": __version__, **packs},
         settings=settings,
         total=total,
         digest=_digest_of(settings),
     )
+
+
+def _text(word: str) -> str:
+    """Return a word of a command line as text: a path may be of bytes that are no UTF-8."""
+    return os.fsencode(word).decode("utf-8", "backslashreplace")
 
 
 def _new_folder() -> Path:
@@ -225,7 +231,7 @@ def _empty_folder(folder: Path) -> Path:
 def _taken(folder: Path) -> RunFolderError:
     return RunFolderError(
         f"The folder {folder} is not empty, and a new run needs one of its own. Continue what is "
-        f"there with --resume {folder}, or choose another --out.",
+        f"there with --resume {shlex.quote(str(folder))}, or choose another --out.",
         path=str(folder),
     )
 

@@ -35,6 +35,13 @@ class _Section(NamedTuple):
     tables: Sequence[Table]
 
 
+class _Console(Console):
+    """Leaves a closed pipe to `gem-env`, as everything else does: rich would end with status 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def print_summary(summary: Summary, file: IO[str], *, offers_next: bool = True) -> None:
     """Print a table, or several below one another where the width asks for it; no cell is cut.
 
@@ -42,7 +49,7 @@ def print_summary(summary: Summary, file: IO[str], *, offers_next: bool = True) 
     policy's name alone is, a terminal gets blocks. A file or a pipe is 120 columns wide, unless
     COLUMNS says otherwise.
     """
-    console = Console(file=file, highlight=False)
+    console = _Console(file=file, highlight=False)
     if not console.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
         console.width = _LOG_WIDTH
     names = short_names([result.policy for result in summary.results])

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gem.bridge import is_awaitable
-from gem.cli.screen import Exchange, View, display
+from gem.cli.options import find_modules_here
+from gem.cli.screen import Display, Exchange, View, display
 from gem.cli.watching import outcome_of, watch
 from gem.content import Observation, observation_text
 from gem.conversation import Policy, PolicyAnswer, Request
@@ -22,9 +23,6 @@ from gem.wrapper import Wrapper
 __all__ = ["watch_policy"]
 
 _TICK_S = 0.25  # how often it is said what is waited for
-
-OnWait = Callable[[str, float], None]
-"""Is told what is waited for, and for how many seconds already."""
 
 
 def watch_policy(
@@ -41,8 +39,9 @@ def watch_policy(
     whether that answers (`probe`), and raises what it finds: in the episode itself it would wait
     for the server to come back, for minutes.
     """
+    find_modules_here()
     shown = display()
-    played = _Played(name, env_id, seed, env_kwargs, wrappers, on_wait=shown.wait)
+    played = _Played(name, env_id, seed, env_kwargs, wrappers, shown)
     try:
         watch(played.views(), shown)
     finally:
@@ -64,13 +63,12 @@ class _Played:
         seed: int,
         env_kwargs: Mapping[str, Any],
         wrappers: Sequence[Any],
-        *,
-        on_wait: OnWait,
+        shown: Display,
     ) -> None:
         self.is_error = False
         self._name = name
         self._heading = f"{env_id} seed {seed}, policy {name}"
-        self._on_wait = on_wait
+        self._shown = shown
         self._view: View | None = None
         self._policy = _Patient(make_policy(name))
         self._told: asyncio.Queue[View] = asyncio.Queue()
@@ -105,7 +103,7 @@ class _Played:
             self._episode = asyncio.ensure_future(anext(self._run))
         else:
             self._policy.let()
-            self._on_wait(self._awaited, 0.0)
+            self._shown.wait(self._awaited(0.0), is_new=True)
         begun = self._loop.time()
         tick_s = None if self._view is None else _TICK_S  # at first there is no screen
         told = asyncio.ensure_future(self._told.get())
@@ -114,7 +112,7 @@ class _Played:
             while not (
                 await asyncio.wait(ends, timeout=tick_s, return_when=asyncio.FIRST_COMPLETED)
             )[0]:
-                self._on_wait(self._awaited, self._loop.time() - begun)
+                self._shown.wait(self._awaited(self._loop.time() - begun), is_new=False)
             if told.done():
                 return told.result()
             episode = self._episode.result()
@@ -133,11 +131,12 @@ class _Played:
         await self._run.aclose()
         await self._policy.aclose()
 
-    @property
-    def _awaited(self) -> str:
-        if not self._policy.is_asked:
-            return "The environment is at work"
-        return self._policy.waits_for or f"{self._name} is thinking"
+    def _awaited(self, waited_s: float) -> str:
+        """Say in one line what is waited for, and for how long from a second on."""
+        if self._policy.is_asked and self._policy.waits_for:
+            return self._policy.waits_for  # which says how long itself
+        what = f"{self._name} is thinking" if self._policy.is_asked else "The environment works"
+        return what if waited_s < 1 else f"{what}, {waited_s:.0f} s"
 
     def _start(self, env: Env, observation: Observation, info: Mapping[str, Any]) -> None:
         message, board = _seen(observation, info)

@@ -13,6 +13,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from gem import __version__
@@ -45,6 +46,7 @@ Each command has a page of its own: gem-env COMMAND --help
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _open_what_is_closed()
     _write_any_text()
     try:
         return _run(arguments)
@@ -135,6 +137,14 @@ def _unknown_command(name: str, known: list[str]) -> str:
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"the commands are {', '.join(known)}."
     return f"there is no command {name!r}; {hint} A pack may provide it: see `gem-env plugins`"
+
+
+def _open_what_is_closed() -> None:
+    """Put nothing in the place of a stream that the shell has closed: Python has None there."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            nothing = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - to the very end
+            setattr(sys, name, nothing)
 
 
 def _write_any_text() -> None:

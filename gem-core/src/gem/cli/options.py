@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
+from pathlib import Path
 from typing import Any
 
-__all__ = ["add_making", "env_kwargs", "wrapper_list"]
+__all__ = ["add_making", "env_kwargs", "find_modules_here", "wrapper_list"]
 
 
 def add_making(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +23,13 @@ def add_making(parser: argparse.ArgumentParser) -> None:
         help="wrappers around it, the innermost first; those with arguments as a JSON list: "
         """'["concat", {"id": "time_limit", "max_turns": 3}]'""",
     )
+
+
+def find_modules_here() -> None:
+    """Let `scripted:module:Class` find a module in the current folder, after all others."""
+    here = str(Path.cwd())
+    if here not in sys.path and "" not in sys.path:
+        sys.path.append(here)
 
 
 def env_kwargs(text: str) -> dict[str, Any]:

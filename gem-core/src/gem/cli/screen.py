@@ -81,8 +81,8 @@ class Display(Protocol):
     def note(self, text: str) -> None:
         """Tell the player something; the view stays."""
 
-    def wait(self, what: str, waited_s: float) -> None:
-        """Say what is waited for. A file or a pipe need not know."""
+    def wait(self, what: str, *, is_new: bool) -> None:
+        """Say what is waited for, and is still waited for. A file or a pipe need not know."""
 
 
 def display() -> Display:
@@ -114,8 +114,8 @@ class Scroll:
     def note(self, text: str) -> None:
         print(printable(text))
 
-    def wait(self, what: str, waited_s: float) -> None:
-        if sys.stdout.isatty() and not waited_s:  # once: this line stays
+    def wait(self, what: str, *, is_new: bool) -> None:
+        if is_new and sys.stdout.isatty():  # once: this line stays
             print(f"{one_line(what)} ...", flush=True)
 
 
@@ -135,8 +135,8 @@ class Screen:
     def end(self, view: View) -> None:
         self.show(view)
 
-    def wait(self, what: str, waited_s: float) -> None:
-        self.note(f"{what}, {waited_s:.0f} s ..." if waited_s else f"{what} ...")
+    def wait(self, what: str, *, is_new: bool) -> None:
+        self.note(f"{what} ...")
 
     def note(self, text: str) -> None:
         highlights = self._view.highlights if are_wanted() else ()

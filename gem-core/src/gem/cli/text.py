@@ -16,6 +16,10 @@ _UNSAFE = re.compile(
 )
 
 
+_GAP = "  "
+_LEAST_ROOM = 20  # characters in which a sentence can still be read
+
+
 def printable(text: str) -> str:
     r"""Escape what an environment's text could do to a terminal.
 
@@ -45,18 +49,40 @@ def indented(text: str, margin: str = "  ") -> str:
 
 
 def columns(rows: Iterable[Sequence[str]], margin: str = "") -> str:
-    """Align the rows' cells; the last column wraps under itself at the terminal's width."""
+    """Align the rows' cells; the last column wraps under itself at the terminal's width.
+
+    Where a narrow terminal leaves it no room, it goes below the others.
+    """
     cells = [[one_line(cell) for cell in row] for row in rows]
     if not cells:
         return ""
     widths = [max(map(len, column)) for column in list(zip(*cells, strict=True))[:-1]]
-    return "\n".join(_row(row, widths, margin) for row in cells)
+    width = shutil.get_terminal_size((100, 24)).columns
+    room = width - len(margin) - sum(each + len(_GAP) for each in widths)
+    longest = max(len(row[-1]) for row in cells)
+    if room < min(longest, _LEAST_ROOM):
+        return "\n".join(_stacked(row, margin, max(width, _LEAST_ROOM)) for row in cells)
+    return "\n".join(_row(row, widths, margin, room) for row in cells)
 
 
-def _row(row: Sequence[str], widths: Sequence[int], margin: str) -> str:
-    start = margin + "".join(f"{cell:<{width}}  " for cell, width in zip(row, widths, strict=False))
-    room = max(shutil.get_terminal_size((100, 24)).columns - len(start), 30)
-    lines = textwrap.wrap(row[-1], room) or [""]
+def _row(row: Sequence[str], widths: Sequence[int], margin: str, room: int) -> str:
+    start = margin + "".join(
+        f"{cell:<{width}}{_GAP}" for cell, width in zip(row, widths, strict=False)
+    )
+    lines = _wrapped(row[-1], max(room, 1)) or [""]
     return "\n".join(
         [(start + lines[0]).rstrip(), *(" " * len(start) + line for line in lines[1:])]
     )
+
+
+def _stacked(row: Sequence[str], margin: str, width: int) -> str:
+    """Return the last cell below the others, further to the right."""
+    below = margin + 2 * _GAP
+    lines = [margin + line for line in _wrapped(_GAP.join(row[:-1]), width - len(margin))]
+    lines += [below + line for line in _wrapped(row[-1], width - len(below))]
+    return "\n".join(lines)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Break lines between words alone: an id or a command that is cut can be typed by nobody."""
+    return textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)

@@ -12,9 +12,9 @@ import json
 import shlex
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from gem.cli.options import find_modules_here
 from gem.cli.text import one_line
 from gem_eval.cli.config import arguments, read_config
 from gem_eval.cli.progress import progress
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
         given = {**read_config(path), **given}
     as_json = given.pop("json", False)
     fails_on_error = given.pop("fail_on_error", False)
-    _let_policies_be_found()
+    find_modules_here()
     job = _job(given)
     try:
         return _run(job, as_json=as_json, fails_on_error=fails_on_error)
@@ -44,13 +44,6 @@ def run(options: argparse.Namespace) -> int:
 def _given(options: argparse.Namespace) -> dict[str, Any]:
     """Return what the command line gives; the list of environments is empty where it is absent."""
     return {name: value for name, value in vars(options).items() if name != "run" and value != []}
-
-
-def _let_policies_be_found() -> None:
-    """Let `scripted:module:Class` find a module in the current folder, after all others."""
-    here = str(Path.cwd())
-    if here not in sys.path and "" not in sys.path:
-        sys.path.append(here)
 
 
 def _job(options: Mapping[str, Any]) -> Job:
