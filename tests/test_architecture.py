@@ -32,7 +32,7 @@ PARTS = {  # what comes with a dependency and is of no use without it
 }
 BRINGS = {  # an adapter imports its framework, and what comes with that
     "rl2": {"omegaconf", "transformers"},
-    "roll": {"omegaconf", "tensordict", "torch"},
+    "roll": {"numpy", "omegaconf", "tensordict", "torch"},
     "tinker": {"chz", "tinker", "transformers"},
     "trl": {"torch", "transformers"},
     "verl": {"omegaconf"},
