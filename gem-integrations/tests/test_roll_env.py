@@ -66,22 +66,22 @@ def test_an_observation_with_images_is_the_dict_that_rolls_manager_reads() -> No
     assert [each.size for each in later["image"]] == [(1, 1), (2, 1)]
 
 
-def test_parts_of_text_alone_come_with_no_images() -> None:
+def test_parts_of_text_alone_are_lines_without_images() -> None:
     seen: Any = saying("Parts", [TextPart("a"), TextPart("b")]).reset(seed=1)[0]
 
-    assert seen == {"prompt": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}
+    assert seen == {"prompt": [{"type": "text", "text": "a\nb"}]}
 
 
 def test_the_state_and_how_to_call_tools_stand_around_an_image() -> None:
     pytest.importorskip("PIL")
     tool = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}
-    env = saying("Around", [png(1, 1)], joins_suffix=True, tools=[tool])
+    env = saying("Around", [png(1, 1), TextPart("Go.")], joins_suffix=True, tools=[tool])
 
     seen: Any = env.reset(seed=1)[0]
 
     first, image, last = seen["prompt"]
     assert first["text"].startswith("# Tools")
-    assert (image, last["text"]) == ({"type": "image"}, "Your turn.")
+    assert (image, last["text"]) == ({"type": "image"}, "Go.\nYour turn.")
 
 
 def test_an_environment_of_images_is_refused_where_they_are_not_asked_for() -> None:

@@ -193,7 +193,7 @@ class RollEnv(gem.Env):
                 "environment or wrapper.",
                 subject="observation",
             )
-        [message] = talk.messages
+        message = _with_lines(talk.messages[0])
         return message, {} if suffix is None or self._joins_suffix else {"suffix": suffix}
 
     def _results(self, results: Sequence[Message]) -> tuple[str, dict[str, Any]]:
@@ -213,6 +213,21 @@ def parts_of(message: Message) -> tuple[Part, ...]:
     if isinstance(message.content, str):
         return (TextPart(message.content),)
     return message.content
+
+
+def _with_lines(message: Message) -> Message:
+    """Put texts that follow each other on lines of their own, as `ImageCodec` does: a suffix."""
+    if isinstance(message.content, str):
+        return message
+    parts: list[Part] = []
+    for part in message.content:
+        before = parts[-1] if parts else None
+        if isinstance(part, TextPart) and isinstance(before, TextPart):
+            between = "" if before.text.endswith("\n") else "\n"
+            parts[-1] = TextPart(f"{before.text}{between}{part.text}")
+        else:
+            parts.append(part)
+    return replace(message, content=tuple(parts))
 
 
 def _below(text: str, message: Message) -> Message:
