@@ -32,8 +32,8 @@ PARTS = {  # what comes with a dependency and is of no use without it
 }
 BRINGS = {  # an adapter imports its framework, and what comes with that
     "rl2": {"omegaconf", "transformers"},
-    "roll": {"omegaconf", "tensordict", "torch"},
-    "tinker": {"chz", "tinker"},
+    "roll": {"numpy", "omegaconf", "tensordict", "torch"},
+    "tinker": {"chz", "tinker", "transformers"},
     "trl": {"torch", "transformers"},
     "verl": {"omegaconf"},
 }

@@ -31,10 +31,8 @@ from roll.pipeline.agentic.env_manager.vl_traj_env_manager import VLTrajEnvManag
 from roll.pipeline.agentic.llm_proxy import BaseLLMProxy, register_llm_proxy
 from vision import CHATML, GALLERY, SIZES, chat_processor
 
-import gem
-from gem import ImagePart
 from gem.errors import BadArguments
-from gem_integrations.roll import RollEnv, TokenEnvManager
+from gem_integrations.roll import TokenEnvManager
 
 torch.set_num_threads(1)
 
@@ -348,14 +346,3 @@ def test_rolls_own_manager_of_images_ends_where_a_prompt_fills_the_sequence(
     """A fault of ROLL's: it decodes an answer that it did not ask for."""
     with pytest.raises(KeyError, match="responses"):
         play(processor, VLTrajEnvManager, length=30, **ADAPTED)
-
-
-def test_an_image_that_cannot_be_opened_costs_its_episode() -> None:
-    class Broken(gem.Env):
-        def reset(self, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
-            return [ImagePart(b"no image")], {}
-
-    env = RollEnv(Broken(), takes_images=True)
-
-    env.reset(seed=1)
-    assert env.is_lost

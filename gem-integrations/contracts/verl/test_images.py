@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # for servers.py
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 from servers import Servers
-from transformers import LlamaConfig, Qwen2VLConfig
+from transformers import LlamaConfig, Qwen2VLConfig, Qwen2VLForConditionalGeneration
 from transformers.models.qwen2_vl import Qwen2VLModel
 from verl.experimental.agent_loop.agent_loop import AgentLoopWorker
 from verl.protocol import DataProto
@@ -167,6 +167,68 @@ def test_each_image_has_positions_of_its_own_in_height_and_width(
             r for r in range(down) for _ in range(across)
         ]
         assert (width[at] - width[at[0]]).tolist() == [*range(across)] * down
+
+
+@pytest.fixture(scope="module")
+def model(processor: Any) -> Any:
+    """Return a model of Qwen2-VL's kind: all of it, small, and with random weights."""
+    torch.manual_seed(0)
+    ids = processor.config
+    return Qwen2VLForConditionalGeneration(
+        Qwen2VLConfig(
+            image_token_id=ids.image_token_id,
+            video_token_id=ids.video_token_id,
+            vision_start_token_id=ids.vision_start_token_id,
+            text_config={
+                "vocab_size": len(processor.tokenizer),
+                "hidden_size": 16,
+                "intermediate_size": 16,
+                "num_hidden_layers": 1,
+                "num_attention_heads": 2,
+                "num_key_value_heads": 2,
+                "rope_parameters": {"rope_type": "default", "mrope_section": [2, 1, 1]},
+                "bos_token_id": None,
+                "eos_token_id": None,
+                "pad_token_id": None,
+            },
+            vision_config={
+                "depth": 1,
+                "embed_dim": 16,
+                "num_heads": 2,
+                "hidden_size": 16,
+                "mlp_ratio": 1,
+            },
+        )
+    ).eval()
+
+
+def test_a_model_takes_the_batch_and_sees_each_image_where_its_tokens_are(
+    rig: Callable[..., Rig], processor: Any, model: Any
+) -> None:
+    out = rig().generate(SEEDS[0])
+    real = out.batch["attention_mask"][0].bool()
+    ids = out.batch["input_ids"][:, real]
+    [inputs] = out.non_tensor_batch["multi_modal_inputs"]
+    positions = out.batch["position_ids"][:, :, real].transpose(0, 1)
+
+    @torch.no_grad()
+    def logits(pixels: Any, images: int = 3) -> Any:
+        grid = inputs["image_grid_thw"][:images]
+        return model(
+            input_ids=ids, position_ids=positions, pixel_values=pixels, image_grid_thw=grid
+        ).logits[0]
+
+    whole = logits(inputs["pixel_values"])
+    changed = inputs["pixel_values"].clone()
+    changed[8:32] += 1  # the patches of the second image
+    differs = (logits(changed) - whole).abs().amax(-1) > 1e-6
+
+    [second, *_] = np.flatnonzero(ids[0] == processor.image_token_id)[2:]
+    assert whole.isfinite().all()
+    assert not differs[:second].any()
+    assert differs[second : second + 6].all()
+    with pytest.raises(ValueError, match="Image features and image tokens do not match"):
+        logits(inputs["pixel_values"][:8], images=1)
 
 
 def test_the_servers_are_given_the_images_that_the_tokens_stand_for(
