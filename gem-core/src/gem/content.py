@@ -155,8 +155,9 @@ class Action(str):
     ('hello', ())
     """
 
-    tool_calls: tuple[ToolCall, ...]
-    tool_results: tuple[ToolResult, ...]
+    # Of the class, so that an action without them, as most are, needs no dictionary of its own.
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_results: tuple[ToolResult, ...] = ()
 
     def __new__(
         cls,
@@ -165,8 +166,11 @@ class Action(str):
         tool_calls: Sequence[ToolCall] = (),
         tool_results: Sequence[ToolResult] = (),
     ) -> Action:
-        action = super().__new__(cls, text)
-        action.tool_calls, action.tool_results = tuple(tool_calls), tuple(tool_results)
+        action = str.__new__(cls, text)
+        if tool_calls:
+            action.tool_calls = tuple(tool_calls)
+        if tool_results:
+            action.tool_results = tuple(tool_results)
         return action
 
 

@@ -100,6 +100,8 @@ class Policy(Protocol):
 
 def as_reply(answer: PolicyAnswer) -> Reply:
     """Accept a Reply, a Message or a plain string. Raises TypeError on anything else."""
+    if type(answer) is str:  # as most are
+        return _quick_reply(_quick_message("assistant", answer))
     if isinstance(answer, Reply):
         return answer
     if isinstance(answer, Message):

@@ -236,6 +236,8 @@ def _name_of(policy: Policy) -> str:
 
 
 def _taken(answer: PolicyAnswer) -> tuple[Reply, str]:
+    if type(answer) is str:  # as most are: there is nothing in it that a record could not hold
+        return as_reply(answer), normalise_text(answer)
     reply = _recordable(as_reply(answer))
     return reply, str(normalise_text(reply.message.text))
 

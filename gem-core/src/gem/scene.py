@@ -88,18 +88,24 @@ class Scene:
         if given is None:
             self._end("max_tokens")
             return None
+        prompt_ids, token_budget = given
+        group, seat = None, 0
+        # By position, in the order of the fields: by name it takes twice the time, and this is
+        # every step of every rollout (benchmarks/execution.py --only crowd).
         return _quick_request(
-            messages=messages,
-            prompt=prompt,
-            tools=self._tools,
-            prompt_ids=given[0],
-            token_budget=given[1],
-            seed=self._policy_seed(turn),
-            turn=turn,
-            env_id=self.spec.id,
-            task=self.assignment.task,
-            sample=sample,
-            solution=solution,
+            messages,
+            prompt,
+            self._tools,
+            prompt_ids,
+            token_budget,
+            self._policy_seed(turn),
+            turn,
+            self.spec.id,
+            self.assignment.task,
+            group,
+            seat,
+            sample,
+            solution,
         )
 
     def _given(self, messages: Messages | tuple[()], prompt: str | None) -> Given | None:

@@ -44,7 +44,7 @@ class Tape:
     ) -> None:
         """Add a turn: its reward, `step_s` and `policy_s`, and every field that is not as usual."""
         if others:
-            self._others[len(self._actions)] = others
+            self._others[len(self._actions)] = {**_ENDS, **others}
         self._observations.append(observation)
         self._actions.append(action)
         self._numbers.extend(numbers)
@@ -59,10 +59,10 @@ class Tape:
         rewards, steps_s, policies_s = (self._numbers[first::3] for first in range(3))
         for turn, action in enumerate(self._actions):
             yield _quick_turn(
-                observation=self._observations[turn],
-                action=action,
-                reward=rewards[turn],
+                self._observations[turn],
+                action,
+                rewards[turn],
                 step_s=steps_s[turn],
                 policy_s=policies_s[turn],
-                **{**_ENDS, **self._others.get(turn, {})},
+                **self._others.get(turn, _ENDS),
             )
