@@ -14,12 +14,12 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch
 from harness import IMAGE, PAYING, Said, expected, scripted, whole
-from vision import GALLERY, SIZES, chat_processor
+from vision import CHATML, GALLERY, SIZES, SightedProcessor, chat_processor
 
 sys.path.insert(0, str(Path(__file__).parent))  # for vllm.py
 
@@ -55,6 +55,7 @@ def generate(processor: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         told: bool = True,
         tokenizer: Any = processor,
         script: Any = None,
+        n: int = 1,
     ) -> tuple[Any, list[dict[str, Any]]]:
         file = tmp_path / "agent_func.py"
         file.write_text(
@@ -79,6 +80,7 @@ def generate(processor: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
                 sampling_params=SamplingParams(max_tokens=None, logprobs=1),
                 max_length=length,
                 hf_tokenizer=tokenizer,
+                num_samples=n,
             )
             return found
 
@@ -220,6 +222,25 @@ def test_a_placeholder_that_the_model_says_ends_its_answer(
     assert processor.tokenizer.batch_decode(answers) == ["Red."] * 3
     patches = int(got["mm_train_inputs"]["image_grid_thw"].prod(-1).sum())
     assert got["observation_tokens"].count(processor.image_token_id) == patches // 4
+
+
+class Counting(SightedProcessor):
+    """Keeps what it is asked with."""
+
+    texts: ClassVar[list[str]] = []
+
+    def __call__(self, **asked: Any) -> Any:
+        self.texts.extend(asked["text"])
+        return super().__call__(**asked)
+
+
+def test_a_group_has_its_first_image_processed_once(generate: Generate, processor: Any) -> None:
+    counting = Counting(processor.image_processor, processor.tokenizer, chat_template=CHATML)
+
+    _, got = generate({"env_id": GALLERY}, tokenizer=counting, n=4)
+
+    assert len({tuple(each["observation_tokens"]) for each in got}) == 1
+    assert len([text for text in counting.texts if "Picture 0" in text]) == 1
 
 
 def test_an_environment_of_text_is_played_with_a_processor_as_ever(

@@ -55,6 +55,8 @@ class EnvExecutor(AgentExecutorBase):  # type: ignore[misc]
     options: ClassVar[EnvOptions]
     shows_images: ClassVar[bool] = False
     """Whether the environment showed an image when it was tried."""
+    _known: tuple[Any, ChatCodec] | None = None
+    """The tokenizer of the newest group of samples, which come with one object, and its codec."""
 
     async def execute(
         self,
@@ -120,6 +122,12 @@ class EnvExecutor(AgentExecutorBase):  # type: ignore[misc]
         }
 
     def _codec(self, hf_tokenizer: Any) -> ChatCodec:
+        """Return the codec of a sample; those of a group share it, and what it has processed."""
+        if self._known is None or self._known[0] is not hf_tokenizer:
+            self._known = hf_tokenizer, self._made(hf_tokenizer)
+        return self._known[1]
+
+    def _made(self, hf_tokenizer: Any) -> ChatCodec:
         """Return the codec for what OpenRLHF made of the model: a tokenizer, or a processor."""
         if hasattr(hf_tokenizer, "image_processor"):  # as OpenRLHF itself tells them apart
             return self.options.image_codec(hf_tokenizer)
