@@ -9,14 +9,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import AsyncGenerator, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gem import bridge
-from gem.bridge import in_thread, is_awaitable, on_background, wait_for
+from gem.bridge import end_soon, in_thread, is_awaitable, on_background, wait_for
 from gem.errors import EnvUsageError
 
 
@@ -292,3 +292,30 @@ def test_cancelling_the_await_cancels_what_runs_on_the_background_loop() -> None
     asyncio.run(leave())
 
     assert ended.wait(30)
+
+
+def test_generators_are_ended_each_on_its_own_loop_where_that_still_runs() -> None:
+    ends: list[tuple[str, str]] = []
+    all_ended = threading.Event()
+
+    async def held(name: str) -> AsyncGenerator[str, None]:
+        try:
+            yield name
+        finally:
+            ends.append((name, threading.current_thread().name))
+            all_ended.set()
+
+    async def begun(
+        name: str,
+    ) -> tuple[asyncio.AbstractEventLoop, AsyncGenerator[str, None]]:
+        generator = held(name)
+        await anext(generator)
+        return asyncio.get_running_loop(), generator
+
+    over = asyncio.run(begun("over"))  # asyncio.run ends what is left
+    here = wait_for(begun("here"))
+    all_ended.clear()
+    end_soon(dict([over, here]))
+
+    assert all_ended.wait(30)
+    assert ends == [("over", "MainThread"), ("here", "gem-background")]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 import gem
-from gem import registry
 from gem.errors import GemError
 from gem_tools.caching import Answers
 
@@ -30,13 +28,8 @@ def roll(word: str) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _guess() -> Iterator[None]:
+def _nothing_made(demo_guess: None) -> None:
     made.clear()
-    before = dict(registry._local)
-    gem.register("demo:Guess", "gem.testing.envs:Guess", highest=31)
-    yield
-    registry._local.clear()
-    registry._local.update(before)
 
 
 def asked(tool: gem.Tool, word: str) -> dict[str, Any]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 import gem
-from gem import making, registry
+from gem import making
 from gem.errors import BadArguments, OpaqueError, TargetError
 from gem.parsing import Parsed, ParsedCall
+
+pytestmark = pytest.mark.usefixtures("demo_guess")
 
 
 @gem.tool
@@ -36,15 +38,6 @@ bang = Bang([shout])
 
 class NoParser:
     def __init__(self, tools: Sequence[gem.Tool]) -> None: ...
-
-
-@pytest.fixture(autouse=True)
-def _guess() -> Iterator[None]:
-    before = dict(registry._local)
-    gem.register("demo:Guess", "gem.testing.envs:Guess", highest=31)
-    yield
-    registry._local.clear()
-    registry._local.update(before)
 
 
 def begun(form: Any) -> gem.Env:

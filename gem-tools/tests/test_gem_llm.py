@@ -13,26 +13,9 @@ from typing import Any
 import pytest
 
 import gem
-from gem import registry
 from gem.errors import BadArguments
-from gem_tools.sandbox import SandboxUnavailable, make_sandbox
 
-
-@pytest.fixture(autouse=True)
-def _guess() -> Iterator[None]:
-    before = dict(registry._local)
-    gem.register("demo:Guess", "gem.testing.envs:Guess", highest=31)
-    yield
-    registry._local.clear()
-    registry._local.update(before)
-
-
-@pytest.fixture(scope="module")
-def _bwrap() -> None:
-    try:
-        make_sandbox("bwrap")
-    except SandboxUnavailable as error:
-        pytest.skip(str(error))
+pytestmark = pytest.mark.usefixtures("demo_guess")
 
 
 def published(path: str, name: str) -> Any:
@@ -46,7 +29,7 @@ def python_tool(**arguments: Any) -> Any:
 # gem.tools.python_code_tool, gem.utils.sandbox
 
 
-@pytest.mark.usefixtures("_bwrap")
+@pytest.mark.usefixtures("bwrap")
 @pytest.mark.parametrize(
     ("action", "printed", "call"),
     [
@@ -75,7 +58,7 @@ def test_an_action_without_a_program_is_no_call(action: str) -> None:
     assert python_tool().execute_action(action) == (False, True, "", action)
 
 
-@pytest.mark.usefixtures("_bwrap")
+@pytest.mark.usefixtures("bwrap")
 def test_a_program_that_fails_shows_why() -> None:
     whole = python_tool().execute_action("<python>print(1); 1/0</python>")
     last = python_tool(keep_error_last_line=True).execute_action("<python>1/0</python>")
@@ -85,7 +68,7 @@ def test_a_program_that_fails_shows_why() -> None:
     assert last[2] == "Code execution result: ZeroDivisionError: division by zero\n"
 
 
-@pytest.mark.usefixtures("_bwrap")
+@pytest.mark.usefixtures("bwrap")
 def test_a_program_is_run_by_itself() -> None:
     run_python = published("gem.utils.sandbox", "run_python")
 
@@ -111,7 +94,7 @@ def test_a_subclass_may_replace_what_a_policy_is_told_and_how_it_is_read() -> No
 # The wrappers
 
 
-@pytest.mark.usefixtures("_bwrap")
+@pytest.mark.usefixtures("bwrap")
 def test_with_the_switch_python_is_told_paid_and_bounded_as_published() -> None:
     env = gem.make("demo:Guess", wrappers=["python_tool"], compat=True)
     observation, info = env.reset(seed=0)
@@ -127,7 +110,7 @@ def test_with_the_switch_python_is_told_paid_and_bounded_as_published() -> None:
     assert steps[3].info["tool_success_counter"] == 4
 
 
-@pytest.mark.usefixtures("_bwrap")
+@pytest.mark.usefixtures("bwrap")
 def test_a_form_without_rewards_pays_nothing() -> None:
     env = gem.make("demo:Guess", wrappers=["python_tool_no_int_reward"], compat=True)
     env.reset(seed=0)
@@ -143,16 +126,6 @@ def test_without_the_switch_nothing_changes() -> None:
 
 
 # gem.tools.search_tool
-
-
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> str:
-    pytest.importorskip("tantivy", reason="the extra `search` is not installed")
-    from gem_tools.search import build_index
-
-    folder: Path = tmp_path_factory.mktemp("indexes") / "index"
-    build_index([{"id": "a1", "title": "Orrery", "text": "A model of the planets."}], folder)
-    return str(folder)
 
 
 def search_tool(**arguments: Any) -> Any:

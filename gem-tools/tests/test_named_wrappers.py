@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import gem
-from gem import registry
 from gem.errors import BadArguments
-from gem_tools.sandbox import SandboxUnavailable, make_sandbox
 
-
-@pytest.fixture(autouse=True)
-def _guess() -> Iterator[None]:
-    before = dict(registry._local)
-    gem.register("demo:Guess", "gem.testing.envs:Guess", highest=31)
-    yield
-    registry._local.clear()
-    registry._local.update(before)
+pytestmark = pytest.mark.usefixtures("demo_guess")
 
 
 def begun(id: str, **options: Any) -> gem.Env:
@@ -29,25 +18,7 @@ def begun(id: str, **options: Any) -> gem.Env:
     return env
 
 
-@pytest.fixture(scope="module")
-def _bwrap() -> None:
-    try:
-        make_sandbox("bwrap")
-    except SandboxUnavailable as error:
-        pytest.skip(str(error))
-
-
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> str:
-    pytest.importorskip("tantivy", reason="the extra `search` is not installed")
-    from gem_tools.search import build_index
-
-    folder: Path = tmp_path_factory.mktemp("indexes") / "index"
-    build_index([{"id": "a1", "title": "Orrery", "text": "A model of the planets."}], folder)
-    return str(folder)
-
-
-@pytest.mark.usefixtures("_bwrap")
+@pytest.mark.usefixtures("bwrap")
 @pytest.mark.parametrize(
     "text",
     [
@@ -63,7 +34,7 @@ def test_python_is_run_from_tags_from_fences_and_from_json(text: str) -> None:
     assert step.reward == pytest.approx(0.1)
 
 
-@pytest.mark.usefixtures("_bwrap")
+@pytest.mark.usefixtures("bwrap")
 def test_a_program_that_fails_earns_less() -> None:
     step = begun("python_tool").step("<python>1 / 0</python>")
 
@@ -71,14 +42,14 @@ def test_a_program_that_fails_earns_less() -> None:
     assert step.reward == pytest.approx(0.05)
 
 
-@pytest.mark.usefixtures("_bwrap")
+@pytest.mark.usefixtures("bwrap")
 def test_without_rewards_a_call_earns_nothing() -> None:
     step = begun("python_tool_no_int_reward").step("<python>print(1)</python>")
 
     assert (step.observation, step.reward) == ("<tool_response>\n1\n</tool_response>", 0.0)
 
 
-@pytest.mark.usefixtures("_bwrap")
+@pytest.mark.usefixtures("bwrap")
 def test_variables_are_kept_if_asked_for() -> None:
     env = begun("python_tool_no_int_reward", stateful=True)
     env.step("<python>x = 6</python>")
@@ -89,7 +60,7 @@ def test_variables_are_kept_if_asked_for() -> None:
     assert "42" in str(step.observation)
 
 
-@pytest.mark.usefixtures("_bwrap")
+@pytest.mark.usefixtures("bwrap")
 def test_after_ten_calls_an_answer_is_asked_for() -> None:
     env = begun("python_tool", program_timeout_s=5.0)
 

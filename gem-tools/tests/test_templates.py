@@ -13,7 +13,8 @@ import pytest
 
 import gem
 from gem.tokens import ChatCodec, Sampled, TokenPolicy, TokenSequence, Trajectory
-from gem_tools.sandbox import SandboxUnavailable, make_sandbox
+
+pytestmark = pytest.mark.usefixtures("bwrap")
 
 JSON = '{"name": "python", "arguments": {"code": "print(6 * 7)"}}'
 HERMES = f"<tool_call>\n{JSON}\n</tool_call>"
@@ -36,14 +37,6 @@ TEMPLATES = {
 """What ends a call, what the prompt says of calls, and one as it says."""
 
 ANSWERS = {"glm4moe": r"\boxed{7}", "mistral_v3": r" \boxed{7}"}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _bwrap() -> None:
-    try:
-        make_sandbox("bwrap")
-    except SandboxUnavailable as error:
-        pytest.skip(str(error))
 
 
 def template(name: str) -> str:

@@ -14,12 +14,12 @@ import functools
 import os
 import queue
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
 from gem.errors import EnvUsageError
 
-__all__ = ["in_thread", "is_awaitable", "on_background", "wait_for"]
+__all__ = ["end_soon", "in_thread", "is_awaitable", "on_background", "wait_for"]
 
 T = TypeVar("T")
 
@@ -58,6 +58,18 @@ async def on_background(call: Coroutine[Any, Any, T]) -> T:
     if _background.is_current():
         return await call
     return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call, loop))
+
+
+def end_soon(
+    generators: Mapping[asyncio.AbstractEventLoop, AsyncGenerator[Any, None]],
+) -> None:
+    """End generators, each on the loop that it was begun on. From any thread; waits for none.
+
+    A loop that is closed has ended its generators itself.
+    """
+    for loop, generator in generators.items():
+        if not loop.is_closed():
+            asyncio.run_coroutine_threadsafe(generator.aclose(), loop)
 
 
 async def _await(awaitable: Awaitable[T]) -> T:

@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import gem
-from gem import registry
 from gem.content import observation_text
 from gem.tools import ToolContext, answer
 from mcp_servers.conftest import Offered
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("demo_guess")]
 
 Raw = Callable[..., Offered]
-
-
-@pytest.fixture(autouse=True)
-def _guess() -> Iterator[None]:
-    before = dict(registry._local)
-    gem.register("demo:Guess", "gem.testing.envs:Guess", highest=31)
-    yield
-    registry._local.clear()
-    registry._local.update(before)
 
 
 def test_a_policy_calls_the_tools_of_a_server(own: Offered) -> None:

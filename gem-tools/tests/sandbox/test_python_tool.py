@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import gem
-from gem import registry
 from gem.content import ToolResult
 from gem.errors import BadArguments, SnapshotError
 from gem.tools import ToolContext, answer
@@ -277,16 +276,7 @@ def test_a_call_that_is_cancelled_ends_its_session(keeping: PythonTool) -> None:
     assert "are lost: the call before this one ended without an answer" in after.content
 
 
-@pytest.fixture
-def _guess() -> Iterator[None]:
-    before = dict(registry._local)
-    gem.register("demo:Guess", "gem.testing.envs:Guess", highest=31)
-    yield
-    registry._local.clear()
-    registry._local.update(before)
-
-
-@pytest.mark.usefixtures("_guess")
+@pytest.mark.usefixtures("demo_guess")
 def test_an_episode_with_variables_is_not_saved_or_forked(keeping: PythonTool) -> None:
     env = gem.make(
         "demo:Guess", wrappers=[{"id": "tools", "tools": [keeping], "format": "tags"}], seed=0

@@ -19,6 +19,7 @@ import aiohttp  # heavy: 0.1 s
 import httpx  # heavy: 0.1 s
 from httpx_aiohttp import HttpxAiohttpClient
 
+from gem.bridge import end_soon
 from gem.errors import BadArguments
 
 __all__ = ["NoAnswerError", "ServerConnections", "ServerReply", "SilentError", "TooLongError"]
@@ -86,10 +87,10 @@ class ServerConnections:
         self._max_bytes = max_reply_bytes
         self._clients: dict[asyncio.AbstractEventLoop, httpx.AsyncClient] = {}
         # What nobody closes is closed when the last of this server is gone. So nothing that it
-        # holds may hold the server, and `_let_go` is given the holders themselves: aiohttp warns
+        # holds may hold the server, and `end_soon` is given the holders themselves: aiohttp warns
         # of a client that is collected open.
         self._holders: dict[asyncio.AbstractEventLoop, _Holder] = {}
-        weakref.finalize(self, _let_go, self._holders).atexit = False
+        weakref.finalize(self, end_soon, self._holders).atexit = False
         self._pid = os.getpid()
 
     async def post(
@@ -141,7 +142,7 @@ class ServerConnections:
                 await holder.aclose()
             elif loop.is_running():
                 with suppress(RuntimeError):  # it ended in this very moment
-                    closing = asyncio.run_coroutine_threadsafe(_end(holder), loop)
+                    closing = asyncio.run_coroutine_threadsafe(holder.aclose(), loop)
                     await asyncio.wrap_future(closing)
 
     def _reading_for(self, read_timeout_s: float | None) -> httpx.Timeout:
@@ -192,17 +193,6 @@ async def _held(
         yield client
     finally:
         await client.aclose()
-
-
-def _let_go(holders: Mapping[asyncio.AbstractEventLoop, _Holder]) -> None:
-    """Close the clients that a collected server has left, each on its own loop."""
-    for loop, holder in holders.items():
-        if not loop.is_closed():  # else it has ended its generators itself
-            asyncio.run_coroutine_threadsafe(_end(holder), loop)
-
-
-async def _end(holder: _Holder) -> None:
-    await holder.aclose()
 
 
 def _reason(error: Exception) -> str:

@@ -11,11 +11,11 @@ import os
 import random
 import re
 import weakref
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gem.bridge import wait_for
+from gem.bridge import end_soon, wait_for
 from gem.errors import BadArguments
 from gem.microbatch import MicroBatch
 from gem.targets import check_requirements
@@ -86,7 +86,7 @@ class RetrieveClient:
         # What nobody closes is closed when the last of this client is gone. The clients are also
         # held here, apart, so that they are not collected unclosed together with it.
         self._holders: dict[asyncio.AbstractEventLoop, _Holder] = {}
-        weakref.finalize(self, _let_go, self._holders).atexit = False
+        weakref.finalize(self, end_soon, self._holders).atexit = False
         self._pid = os.getpid()
         self._is_down = False
 
@@ -239,17 +239,6 @@ async def _held(connect_timeout_s: float, uses_proxies: bool) -> _Holder:
         yield client
     finally:
         await client.aclose()
-
-
-def _let_go(holders: Mapping[asyncio.AbstractEventLoop, _Holder]) -> None:
-    """Close the clients that a collected one of ours has left, each on its own loop."""
-    for loop, holder in holders.items():
-        if not loop.is_closed():  # else it has ended its generators itself
-            asyncio.run_coroutine_threadsafe(_end(holder), loop)
-
-
-async def _end(holder: _Holder) -> None:
-    await holder.aclose()
 
 
 def _is_here(url: str) -> bool:
