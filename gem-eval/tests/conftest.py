@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 
 import gem_eval
 from gem import registry
-from gem.episode import read_episodes
+from gem.episode_log import read_episodes
 from gem.testing import fake_plugin
 from gem_eval import Evaluation
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from gem.cli.main import main
-from gem.episode import EpisodeLog
+from gem.episode_log import EpisodeLog
 
 
 class Done(NamedTuple):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gem.episode import read_episodes
+from gem.episode_log import read_episodes
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ import pytest
 
 import gem_eval
 from gem import Request
-from gem.episode import EpisodeLog, read_episodes
+from gem.episode_log import EpisodeLog, read_episodes
 from gem.errors import LogError
 from gem_eval import Evaluation, RunFolderError, SettingsError
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import gem_eval
-from gem.episode import Episode, read_episodes
+from gem.episode import Episode
+from gem.episode_log import read_episodes
 from gem_eval import Evaluation, RunStopped
 from gem_eval.policies.openai import OpenAIPolicy
 

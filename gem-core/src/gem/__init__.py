@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from gem.conversation import Conversation, Policy, Reply, Request, Usage
     from gem.counting import RolloutStats
     from gem.env import Env, Step
-    from gem.episode import Episode, EpisodeLog, Turn, read_episodes
+    from gem.episode import Episode, Turn
+    from gem.episode_log import EpisodeLog, read_episodes
     from gem.errors import GemError, ResetNeeded
     from gem.making import make
     from gem.microbatch import MicroBatch
@@ -58,7 +59,8 @@ _HOMES = {
     "gem.conversation": "Conversation Policy Reply Request Usage",
     "gem.counting": "RolloutStats",
     "gem.env": "Env Step",
-    "gem.episode": "Episode EpisodeLog Turn read_episodes",
+    "gem.episode": "Episode Turn",
+    "gem.episode_log": "EpisodeLog read_episodes",
     "gem.errors": "GemError ResetNeeded",
     "gem.making": "make",
     "gem.microbatch": "MicroBatch",

@@ -13,7 +13,8 @@ import pytest
 import gem
 from gem.content import Action, ToolCall, ToolResult
 from gem.env import Env
-from gem.episode import Episode, EpisodeLog, read_episodes
+from gem.episode import Episode
+from gem.episode_log import EpisodeLog, read_episodes
 from gem.errors import LogError
 from gem.replaying import replay
 from gem.step import Step

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from gem.episode import Episode, read_last_tries
+from gem.episode import Episode
+from gem.episode_log import read_last_tries
 from gem.making import WrapperLike
 from gem_eval import job
 from gem_eval.errors import EvalError
@@ -46,7 +47,7 @@ class Evaluation:
     def episodes(self) -> Iterator[Episode]:
         """Read the episodes from the log, each once: its last try. Those with an error come last.
 
-        `gem.episode.read_episodes(run.folder.episodes_path)` reads first tries too.
+        `gem.read_episodes(run.folder.episodes_path)` reads first tries too.
         """
         return read_last_tries(self.folder.episodes_path)
 

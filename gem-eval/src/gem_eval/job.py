@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from gem.counting import RolloutStats
-from gem.episode import Episode, EpisodeLog, read_episodes
+from gem.episode import Episode
+from gem.episode_log import EpisodeLog, read_episodes
 from gem.errors import GemError, LogError, in_one_line
 from gem.hooks import announce
 from gem.making import WrapperLike

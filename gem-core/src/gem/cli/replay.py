@@ -64,7 +64,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _reports(path: Path, *, live_tools: bool) -> Iterator[ReplayReport]:
-    from gem.episode import read_last_tries
+    from gem.episode_log import read_last_tries
     from gem.errors import LogError
     from gem.replaying import replay
 

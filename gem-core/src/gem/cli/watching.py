@@ -21,7 +21,7 @@ _HOW = "Enter: the next turn, :b the one before, :q leave"
 
 def watch_recorded(run: Path, number: int | None) -> int:
     """Show the episode of a run with this number, counted from 1; without one, list them."""
-    from gem.episode import read_last_tries
+    from gem.episode_log import read_last_tries
     from gem.errors import BadArguments
 
     episodes = list(read_last_tries(run))

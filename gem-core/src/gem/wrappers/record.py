@@ -16,7 +16,8 @@ from gem.content import (
     observation_to_json,
 )
 from gem.env import Env
-from gem.episode import Episode, EpisodeLog, Turn, is_success
+from gem.episode import Episode, Turn, is_success
+from gem.episode_log import EpisodeLog
 from gem.registry import versions
 from gem.seeding import key_seed
 from gem.step import Step
