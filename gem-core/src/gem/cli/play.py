@@ -106,7 +106,8 @@ def _run(options: argparse.Namespace) -> int:
             "folder. Name a folder that gem-env eval wrote, or give --seed.",
             subject="EPISODE",
         )
-    kwargs, layers = env_kwargs(options.env_kwargs), wrapper_list(options.wrappers)
+    kwargs = env_kwargs(options.env_kwargs)
+    layers = wrapper_list(options.wrappers)
     seed = _any_seed() if options.seed is None else options.seed
     if options.policy is not None:
         from gem.cli.live import watch_policy  # heavy, with what it imports: 0.2 s
