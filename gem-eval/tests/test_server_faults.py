@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,11 @@ import pytest
 
 import gem_eval
 from gem.episode import Episode
-from gem.episode_log import read_episodes
 from gem_eval import Evaluation, RunStopped
 from gem_eval.policies.openai import OpenAIPolicy
 
 TOTAL = 60
-Key = tuple[int, int, int]
+Fingerprints = Callable[[Path], dict[tuple[str, int, int, int], str]]
 
 
 @pytest.fixture(autouse=True)
@@ -41,13 +40,18 @@ def came_back() -> Iterator[list[Any]]:
         each.close()
 
 
-def fingerprints(folder: Path) -> dict[Key, str]:
-    found: dict[Key, str] = {}
-    for each in read_episodes(folder / "episodes.jsonl"):
-        key = (each.env_index, each.episode_index, each.repeat)
-        assert key not in found
-        found[key] = each.fingerprint()
-    return found
+@pytest.fixture
+def burnt_nothing(fingerprints: Fingerprints) -> Callable[[Path], None]:
+    """Return a check of a run that stopped: what it kept is whole, and the rest can be played."""
+
+    def check(folder: Path) -> None:
+        kept = fingerprints(folder)
+        assert 0 < len(kept) < TOTAL
+        summary = gem_eval.resume(folder).summary
+        assert (summary.episodes, summary.errors) == (TOTAL, 0)
+        assert kept.items() <= fingerprints(folder).items()
+
+    return check
 
 
 def policy_at(url: str, **options: Any) -> OpenAIPolicy:
@@ -68,7 +72,7 @@ def settings(url: str, out: Path, **options: Any) -> dict[str, Any]:
 
 
 def test_a_server_that_dies_and_comes_back_costs_no_episode(
-    guess: Any, came_back: list[Any], tmp_path: Path
+    guess: Any, came_back: list[Any], tmp_path: Path, fingerprints: Fingerprints
 ) -> None:
     expected = gem_eval.evaluate(**settings(guess.url, tmp_path / "undisturbed"))
     policy = policy_at(guess.url)
@@ -92,11 +96,12 @@ def test_a_server_that_dies_and_comes_back_costs_no_episode(
     found = asyncio.run(run())
 
     assert (found.summary.episodes, found.summary.errors) == (TOTAL, 0)
-    assert fingerprints(tmp_path / "run") == fingerprints(expected.path)
+    played, undisturbed = fingerprints(tmp_path / "run"), fingerprints(expected.path)
+    assert sorted(played.values()) == sorted(undisturbed.values())
 
 
 def test_a_server_that_does_not_come_back_stops_the_run_and_burns_nothing(
-    guess: Any, came_back: list[Any], tmp_path: Path
+    guess: Any, came_back: list[Any], tmp_path: Path, burnt_nothing: Callable[[Path], None]
 ) -> None:
     def on_episode(episode: Episode) -> None:
         guess.close()
@@ -105,17 +110,13 @@ def test_a_server_that_does_not_come_back_stops_the_run_and_burns_nothing(
     with pytest.raises(RunStopped, match=r"waited for 0\.2 s.* of 60 episodes are kept"):
         gem_eval.evaluate(**given, on_episode=on_episode)
 
-    kept = fingerprints(tmp_path / "run")
     came_back.append(type(guess)(at=guess.url))
     came_back[0].answers = guess.answers
-    summary = gem_eval.resume(tmp_path / "run").summary
-    assert 0 < len(kept) < TOTAL
-    assert (summary.episodes, summary.errors) == (TOTAL, 0)
-    assert kept.items() <= fingerprints(tmp_path / "run").items()
+    burnt_nothing(tmp_path / "run")
 
 
 def test_a_server_that_fails_for_good_is_waited_for_and_burns_nothing(
-    server: Any, answers: Any, tmp_path: Path
+    server: Any, answers: Any, tmp_path: Path, burnt_nothing: Callable[[Path], None]
 ) -> None:
     good, dead = answers.chat(r"\boxed{8}"), answers.Answer(500, b"the engine is dead")
     server.answers = [good] * 40 + [dead]
@@ -126,16 +127,12 @@ def test_a_server_that_fails_for_good_is_waited_for_and_burns_nothing(
     ):
         gem_eval.evaluate(**given)
 
-    kept = fingerprints(tmp_path / "run")
     server.answers = [good]
-    summary = gem_eval.resume(tmp_path / "run").summary
-    assert 0 < len(kept) < TOTAL
-    assert (summary.episodes, summary.errors) == (TOTAL, 0)
-    assert kept.items() <= fingerprints(tmp_path / "run").items()
+    burnt_nothing(tmp_path / "run")
 
 
 def test_a_server_that_fails_at_all_but_the_smallest_request_stops_the_run(
-    server: Any, answers: Any, tmp_path: Path
+    server: Any, answers: Any, tmp_path: Path, fingerprints: Fingerprints
 ) -> None:
     good, failed = answers.chat(r"\boxed{8}"), answers.Answer(500, b"out of memory")
     server.answers = [good, *[failed, good] * 9]  # a look follows each failure
@@ -169,7 +166,7 @@ def test_a_server_is_waited_for_before_the_first_episode_where_that_is_asked(
 
 
 def test_a_refusal_for_good_is_found_before_the_first_episode(
-    server: Any, answers: Any, tmp_path: Path
+    server: Any, answers: Any, tmp_path: Path, fingerprints: Fingerprints
 ) -> None:
     server.answers = [answers.Answer(401, b'{"error": {"message": "no such key"}}')]
 
@@ -181,7 +178,7 @@ def test_a_refusal_for_good_is_found_before_the_first_episode(
 
 
 def test_a_quota_that_ends_in_the_middle_stops_the_run_and_burns_nothing(
-    server: Any, answers: Any, tmp_path: Path
+    server: Any, answers: Any, tmp_path: Path, burnt_nothing: Callable[[Path], None]
 ) -> None:
     spent = answers.Answer(429, json.dumps({"error": {"code": "insufficient_quota"}}).encode())
     good = answers.chat(r"\boxed{8}")
@@ -190,15 +187,12 @@ def test_a_quota_that_ends_in_the_middle_stops_the_run_and_burns_nothing(
     with pytest.raises(RunStopped, match=r"answered 429.*So it was 5 times in a row"):
         gem_eval.evaluate(**settings(server.url, tmp_path / "run"))
 
-    kept = fingerprints(tmp_path / "run")
     server.answers = [good]
-    summary = gem_eval.resume(tmp_path / "run").summary
-    assert 0 < len(kept) < TOTAL
-    assert (summary.episodes, summary.errors) == (TOTAL, 0)
+    burnt_nothing(tmp_path / "run")
 
 
 def test_an_option_that_every_request_has_stops_the_run(
-    server: Any, answers: Any, tmp_path: Path
+    server: Any, answers: Any, tmp_path: Path, fingerprints: Fingerprints
 ) -> None:
     good, wrong = answers.chat(r"\boxed{8}"), answers.Answer(400, b"unknown option 'top_q'")
     server.answers = [good, wrong]
@@ -210,7 +204,7 @@ def test_an_option_that_every_request_has_stops_the_run(
 
 
 def test_an_address_that_is_no_model_stops_the_run(
-    server: Any, answers: Any, tmp_path: Path
+    server: Any, answers: Any, tmp_path: Path, fingerprints: Fingerprints
 ) -> None:
     server.answers = [answers.Answer(200, b"<html>Welcome</html>")]
 

@@ -117,6 +117,15 @@ def test_how_it_ended_is_told_at_the_end(typed: Play, run_folder: Path) -> None:
     assert after.endswith("No success after 2 turns (max_turns), total reward 0.\n")
 
 
+@pytest.mark.parametrize("option", [("--policy", "solver"), ("--seed", "0")])
+def test_an_option_of_playing_is_refused_for_a_run(
+    typed: Play, run_folder: Path, option: tuple[str, str]
+) -> None:
+    [line] = typed(str(run_folder), "1", *option, status=2).splitlines()
+
+    assert f"{' '.join(option)} was given with {run_folder}, a run whose episodes" in line
+
+
 def test_watching_can_be_left(typed: Play, run_folder: Path) -> None:
     assert "Lit" not in typed(str(run_folder), "1", lines=":q\n")
     assert "Lit" not in typed(str(run_folder), "1", lines="")

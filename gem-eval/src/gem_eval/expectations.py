@@ -30,7 +30,8 @@ class Expectations:
         wrappers: Sequence[WrapperLike],
     ) -> None:
         self._settings = settings
-        self._env_kwargs, self._wrappers = env_kwargs, wrappers
+        self._env_kwargs = env_kwargs
+        self._wrappers = wrappers
         self._stacks: dict[int, tuple[Any, Any]] = {}
 
     def conflict(self, episode: Episode, planned: Assignment) -> str | None:

@@ -40,8 +40,8 @@ def episode_row(episode: Episode) -> dict[str, Any]:
         "turns": outcome.turns,
         "stop_reason": episode.stop_reason,
         "error": episode.error,
-        "prompt_tokens": usage and usage.prompt_tokens,
-        "completion_tokens": usage and usage.completion_tokens,
+        "prompt_tokens": None if usage is None else usage.prompt_tokens,
+        "completion_tokens": None if usage is None else usage.completion_tokens,
         "policy_s": outcome.policy_s,
         "environment_s": outcome.environment_s,
     }

@@ -137,9 +137,11 @@ class Job:
     def __init__(
         self, folder: RunFolder, settings: Settings, live: _Live, plan: Sequence[Assignment]
     ) -> None:
-        self.folder, self.settings = folder, settings
+        self.folder = folder
+        self.settings = settings
         self.stats = RolloutStats()
-        self._live, self._plan = live, plan
+        self._live = live
+        self._plan = plan
         self._tries = Tries()
         self._log = EpisodeLog(folder.episodes_path)
         try:

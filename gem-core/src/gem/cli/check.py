@@ -54,7 +54,8 @@ def add_command(commands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     ids = _ids(options.subject)
-    kwargs, layers = env_kwargs(options.env_kwargs), wrapper_list(options.wrappers)
+    kwargs = env_kwargs(options.env_kwargs)
+    layers = wrapper_list(options.wrappers)
     reports = []
     for number, env_id in enumerate(ids, start=1):
         report = _checked(env_id, kwargs, layers, options.backend, is_alone=len(ids) == 1)

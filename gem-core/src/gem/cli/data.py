@@ -93,18 +93,18 @@ def _found(env_id: str, kwargs: str) -> _Data:
 
 def _facts(data: _Data, rows: int) -> dict[str, Any]:
     spec, table = data
-    source = table.origin.source
+    source = table.origin.source  # None of rows that are a user's own
     facts = {
         "id": spec.id,
         "kind": table.kind.name,
         "source": table.origin.name if source is None else source.hub,
-        "config": source and source.config,
-        "split": source and source.split,
-        "role": source and source.role,
-        "revision_asked": source and source.revision,
+        "config": getattr(source, "config", None),
+        "split": getattr(source, "split", None),
+        "role": getattr(source, "role", None),
+        "revision_asked": getattr(source, "revision", None),
         "revision": table.origin.revision,
-        "licence": source and source.licence,
-        "homepage": source and source.homepage,
+        "licence": getattr(source, "licence", None),
+        "homepage": getattr(source, "homepage", None),
         "rows": len(table),
         "fields": dict(table.fields),
     }
@@ -133,7 +133,8 @@ def _page(facts: Mapping[str, Any]) -> str:
 
 
 def _rows(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    asked, got = facts["revision_asked"], facts["revision"]
+    asked = facts["revision_asked"]
+    got = facts["revision"]
     renamed = (f"{ours} (theirs: {theirs})" for ours, theirs in facts["fields"].items())
     pin = "" if asked or not got else f'--env-kwargs \'{{"source": {{"revision": "{got}"}}}}\''
     rows = [

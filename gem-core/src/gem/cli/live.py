@@ -217,7 +217,8 @@ class _Told(Wrapper):
         land: Callable[[Env, str, Step], None],
     ) -> None:
         super().__init__(env)
-        self._start, self._land = start, land
+        self._start = start
+        self._land = land
 
     def on_reset(
         self, observation: Observation, info: dict[str, Any]

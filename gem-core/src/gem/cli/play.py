@@ -97,6 +97,7 @@ def _run(options: argparse.Namespace) -> int:
         if options.id is None:
             return 0
     if is_run(options.id):
+        _refuse_for_a_run(options)
         return watching.watch_recorded(Path(options.id), options.episode)
     if is_missing_run(options.id):
         raise missing_run(options.id)
@@ -106,7 +107,8 @@ def _run(options: argparse.Namespace) -> int:
             "folder. Name a folder that gem-env eval wrote, or give --seed.",
             subject="EPISODE",
         )
-    kwargs, layers = env_kwargs(options.env_kwargs), wrapper_list(options.wrappers)
+    kwargs = env_kwargs(options.env_kwargs)
+    layers = wrapper_list(options.wrappers)
     seed = _any_seed() if options.seed is None else options.seed
     if options.policy is not None:
         from gem.cli.live import watch_policy  # heavy, with what it imports: 0.2 s
@@ -123,6 +125,20 @@ def _run(options: argparse.Namespace) -> int:
         print(f"The environment raised {one_line(in_one_line(error))}")
         return 1
     return 0
+
+
+def _refuse_for_a_run(options: argparse.Namespace) -> None:
+    """Raise BadArguments where an option is for playing, and what is named is a recorded run."""
+    from gem.errors import BadArguments
+
+    of_playing = {"--policy": options.policy, "--seed": options.seed}
+    for option, value in of_playing.items():
+        if value is not None:
+            raise BadArguments(
+                f"{option} {value} was given with {options.id}, a run whose episodes are recorded "
+                "as they are. Leave it out, or name an environment's id instead of the run.",
+                subject=option,
+            )
 
 
 def _any_seed() -> int:

@@ -39,7 +39,8 @@ def add_command(commands: Any) -> None:
 def _run(options: argparse.Namespace) -> int:
     from gem import hooks, registry
 
-    records, problems = registry.plugins(), hooks.problems()
+    records = registry.plugins()
+    problems = hooks.problems()
     if options.json:
         print(json.dumps([_facts(record, problems) for record in records], indent=2))
     else:

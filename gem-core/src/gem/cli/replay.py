@@ -99,14 +99,15 @@ def _facts(
         "same": counts["same"],
         "different": counts["different"],
         "partial": counts["partial"],
-        "first_difference": first and _difference(first),
+        "first_difference": None if first is None else _difference(first),
         "changed_versions": {name: list(pair) for name, pair in changed.items()},
     }
 
 
 def _difference(report: ReplayReport) -> dict[str, Any]:
     assert report.difference is not None
-    episode, difference = report.episode, report.difference
+    episode = report.episode
+    difference = report.difference
     return {
         "env_id": episode.env_id,
         "policy": episode.policy,

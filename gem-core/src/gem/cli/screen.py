@@ -5,6 +5,7 @@ Everything that reaches the terminal is made printable here. Knows nothing about
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import sys
@@ -204,4 +205,4 @@ def _cut(line: str, columns: int) -> Iterator[str]:
 
 
 def _height(lines: Sequence[str], columns: int) -> int:
-    return sum(max(1, -(-len(line) // columns)) for line in lines)
+    return sum(max(1, math.ceil(len(line) / columns)) for line in lines)

@@ -48,7 +48,8 @@ def _given(options: argparse.Namespace) -> dict[str, Any]:
 
 def _job(options: Mapping[str, Any]) -> Job:
     given = arguments(options)
-    out, folder = given.pop("out", None), given.pop("resume", None)
+    out = given.pop("out", None)
+    folder = given.pop("resume", None)
     if folder is None:
         for name, what in (("envs", "an environment's id"), ("policies", "--policy")):
             if not given.get(name):

@@ -63,7 +63,8 @@ def _run(options: argparse.Namespace) -> int:
 
 def _title(folder: RunFolder, summary: Summary) -> str:
     """Say how far a run is. Whether a process still writes it, the age of its last one tells."""
-    done, planned = summary.episodes, summary.planned
+    done = summary.episodes
+    planned = summary.planned
     title = f"{folder.path}: {done} episodes"
     if planned is not None:
         title = f"{folder.path}: {done} of {planned} episodes"

@@ -80,12 +80,14 @@ class OpenAIPolicy:
         max_reply_bytes: int = 16 * 1024 * 1024,
     ) -> None:
         self.model, self.base_url = _model_and_url(argument)
-        self._system, self._sends_seed = system, sends_seed
+        self._system = system
+        self._sends_seed = sends_seed
         self._think_tags = think_tags
         self._options = _without_none(
-            temperature=temperature, top_p=top_p, stop=stop and list(stop)
+            temperature=temperature, top_p=top_p, stop=None if stop is None else list(stop)
         )
-        self._max_tokens, self._extra = max_tokens, dict(extra or {})
+        self._max_tokens = max_tokens
+        self._extra = dict(extra or {})
         self._server = RetryingServer(
             self.base_url,
             key=key_from(api_key_env, subject="openai"),
