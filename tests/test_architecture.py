@@ -10,11 +10,12 @@ import graphlib
 import importlib.metadata
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from gem import registry
 from gem_integrations.frameworks import FRAMEWORKS
@@ -27,8 +28,6 @@ PARTS = {  # what comes with a dependency and is of no use without it
     "huggingface_hub": "datasets",
     "pyarrow": "datasets",
     "pydantic_core": "pydantic",
-    "reasoning_gym": "reasoning-gym",  # its wheel states its name with another hyphen
-    "Stemmer": "pystemmer",  # a wheel states names in small letters
 }
 BRINGS = {  # an adapter imports its framework, and what comes with that
     "rl2": {"omegaconf", "transformers"},
@@ -84,7 +83,8 @@ def sources(folder: Path) -> Iterator[Path]:
 
 def declared(folder: str) -> set[str]:
     """The distributions that one declares, in its extras as well."""
-    return {Requirement(line).name for line in importlib.metadata.requires(folder) or []}
+    lines = importlib.metadata.requires(folder) or []
+    return {canonicalize_name(Requirement(line).name) for line in lines}
 
 
 def foreign(folder: str) -> set[str]:
@@ -185,6 +185,11 @@ def test_packs_never_declare_one_another() -> None:
     assert not any(declared(folder) & packs for folder in packs)
 
 
+def names_of(module: str, providers: Mapping[str, list[str]]) -> set[str]:
+    """The distributions that bring a module, by canonical names: wheels spell them otherwise."""
+    return {*map(canonicalize_name, [PARTS.get(module, module), *providers.get(module, [])])}
+
+
 @pytest.mark.parametrize("folder", sorted(PACKAGES))
 def test_a_distribution_imports_only_what_it_declares(folder: str) -> None:
     providers = importlib.metadata.packages_distributions()
@@ -194,7 +199,7 @@ def test_a_distribution_imports_only_what_it_declares(folder: str) -> None:
         f"{path}: {name}"
         for path in sources(ROOT / folder / "src")
         for name in top_levels(path) - known - brought(path)
-        if not declared(folder) & {PARTS.get(name, name), *providers.get(name, [])}
+        if not declared(folder) & names_of(name, providers)
     }
 
     assert undeclared == set()

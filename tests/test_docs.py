@@ -21,6 +21,8 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 FILE = re.compile(r"# ([\w./-]+\.\w+)\n")
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
+NEEDS = {ROOT / "docs" / "tools.md": "mcp"}  # what the lowest versions are tested without
+
 pages = pytest.mark.parametrize("page", PAGES, ids=IDS)
 
 
@@ -53,6 +55,8 @@ def commands(page: Path) -> list[list[str]]:
 @pages
 def test_every_python_block_runs(run_python: Run, tmp_path: Path, page: Path) -> None:
     """One namespace for each page, in order; a block that states its file is that file too."""
+    if page in NEEDS:
+        pytest.importorskip(NEEDS[page])
     script = tmp_path / "page.py"
     code = []
     for block in blocks(page, "toml"):

@@ -80,7 +80,7 @@ def test_images_of_a_data_set_are_shown_as_they_are_stored(
     datasets: ModuleType, png: bytes
 ) -> None:
     kinds = {"problem": datasets.Value("string"), "answer": datasets.Value("string")}
-    kinds["images"] = datasets.List(datasets.Image())
+    kinds["images"] = datasets.Sequence(datasets.Image())
     table = datasets.Dataset.from_list(
         rows([{"bytes": png, "path": None}]), features=datasets.Features(kinds)
     )
