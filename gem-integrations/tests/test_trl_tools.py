@@ -67,10 +67,10 @@ class Seen(gem.Env):
         return self.shown(), {}
 
     def step(self, action: str) -> gem.Step:
-        return gem.Step(self.shown(), 0.0, False, False, {})
+        return gem.Step(self.shown(), 0.0, False, False, {"suffix": "Go on."})
 
     def shown(self) -> list[Any]:
-        return [TextPart("Look:"), ImagePart(bytes.fromhex(self.png))]
+        return [ImagePart(bytes.fromhex(self.png)), TextPart("Look.")]
 
 
 COUNTED = gem.register("test:Counted", Counted).id
@@ -167,10 +167,12 @@ def test_images_are_blocks_as_messages_of_transformers_have_them() -> None:
     made = environment("test:Seen")()
 
     answers: list[Any] = [made.reset(seed=1), made.act("x")]
-    for text, image, *rest in answers:
-        assert text == {"type": "text", "text": "Look:"}
+    assert [text for _, text in answers] == [
+        {"type": "text", "text": "Look."},
+        {"type": "text", "text": "Look.\nGo on."},  # templates write nothing between two texts
+    ]
+    for image, _ in answers:
         assert (image["type"], image["image"].size, image["image"].mode) == ("image", (3, 2), "RGB")
-        assert rest == []
 
 
 def test_a_row_without_a_seed_is_refused() -> None:

@@ -12,13 +12,13 @@ from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import Any, Literal, Protocol
 
-from gem.content import ImagePart, Message
+from gem.content import ImagePart, Message, Part, TextPart
 from gem.errors import BadArguments, in_one_line
 from gem.tokens import ChatCodec, Sampled
 from gem.tokens.calling import Chat
 from gem.tokens.codec import OnRewrite, Tokenizer
 
-__all__ = ["ImageCodec", "Processor", "file_of", "image_parts", "opened"]
+__all__ = ["ImageCodec", "Processor", "file_of", "image_parts", "opened", "parts_of"]
 
 _MARK = "zqxj3"  # in no template
 _TOKEN_NAMES = ("image_token", "video_token", "audio_token", "boi_token", "eoi_token")
@@ -241,17 +241,10 @@ class ImageCodec(ChatCodec):
         if isinstance(content, str) or not any(image_parts([message])):
             return self._harmless(str(super()._content(message)))
         assert self._placeholder  # what cannot be shown is refused before the template meets it
-        parts: list[dict[str, str]] = []
-        for part in content:
-            if isinstance(part, ImagePart):
-                parts.append({"type": "image"})
-            elif parts and parts[-1]["type"] == "text":  # a suffix, for one: a line of its own
-                above = parts.pop()["text"]
-                between = "" if above.endswith("\n") else "\n"
-                parts.append(_text(f"{above}{between}{self._harmless(part.text)}"))
-            else:
-                parts.append(_text(self._harmless(part.text)))
-        return parts
+        return [
+            {"type": "image"} if isinstance(part, ImagePart) else _text(self._harmless(part.text))
+            for part in parts_of(message)
+        ]
 
     def _harmless(self, text: str) -> str:
         """Return a text that no longer spells a token of images: a model might have written it."""
@@ -317,6 +310,24 @@ class _Templated:
         except Exception:  # noqa: BLE001 - a template may raise anything, and says so again with parts
             return True
         return _MARK not in shown
+
+
+def parts_of(message: Message) -> tuple[Part, ...]:
+    """Return what a message says as parts; texts that follow each other are lines of one part.
+
+    A suffix is a part of its own, and templates write parts without anything between them.
+    """
+    if isinstance(message.content, str):
+        return (TextPart(message.content),)
+    parts: list[Part] = []
+    for part in message.content:
+        above = parts[-1] if parts else None
+        if isinstance(part, TextPart) and isinstance(above, TextPart):
+            between = "" if above.text.endswith("\n") else "\n"
+            parts[-1] = TextPart(f"{above.text}{between}{part.text}")
+        else:
+            parts.append(part)
+    return tuple(parts)
 
 
 def image_parts(messages: Sequence[Message]) -> Iterator[ImagePart]:

@@ -24,8 +24,8 @@ from gem.tokens import ChatCodec, Sampled
 from gem_integrations.episodes import EnvOptions
 from gem_integrations.faults import holds_images
 from gem_integrations.frameworks import require
-from gem_integrations.images import ImageCodec
-from gem_integrations.roll_env import RollEnv, parts_of
+from gem_integrations.images import ImageCodec, parts_of
+from gem_integrations.roll_env import RollEnv
 
 require("roll")
 

@@ -11,14 +11,14 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import gem
-from gem.content import ImagePart, Message, Observation, Part, TextPart
+from gem.content import Message, Observation, TextPart
 from gem.conversation import Conversation
 from gem.errors import BadArguments, text_of
 from gem.tokens.calling import JSON_IN_TAGS, Calling, how_to_call, in_tags
 from gem_integrations.faults import Faults, holds_images, try_to_reset
-from gem_integrations.images import opened
+from gem_integrations.images import image_parts, opened, parts_of
 
-__all__ = ["RollEnv", "parts_of"]
+__all__ = ["RollEnv"]
 
 LOST = "This episode could not begin."
 """What the model is shown of one, where ROLL's own managers insist on an answer."""
@@ -168,12 +168,7 @@ class RollEnv(gem.Env):
             return []
         talk = Conversation()
         talk.observe(observation, {})
-        return [
-            opened(part)
-            for message in talk.messages
-            for part in parts_of(message)
-            if isinstance(part, ImagePart)
-        ]
+        return [opened(part) for part in image_parts(talk.messages)]
 
     def _shown(self, observation: Any, info: Mapping[str, Any]) -> tuple[Message, dict[str, Any]]:
         """Return an observation as one message, and what ROLL's templates read of its info."""
@@ -193,7 +188,9 @@ class RollEnv(gem.Env):
                 "environment or wrapper.",
                 subject="observation",
             )
-        message = _with_lines(talk.messages[0])
+        [message] = talk.messages
+        if has_parts:
+            message = replace(message, content=parts_of(message))
         return message, {} if suffix is None or self._joins_suffix else {"suffix": suffix}
 
     def _results(self, results: Sequence[Message]) -> tuple[str, dict[str, Any]]:
@@ -206,28 +203,6 @@ class RollEnv(gem.Env):
         metrics = {"raw_reward": 0.0, "env_failed": 1.0}
         modes = {"raw_reward": "sum", "env_failed": "last", "success": "last"}
         return gem.Step("", 0.0, True, True, {"metrics": metrics, "metrics_agg_mode": modes})
-
-
-def parts_of(message: Message) -> tuple[Part, ...]:
-    """Return a message's content as parts."""
-    if isinstance(message.content, str):
-        return (TextPart(message.content),)
-    return message.content
-
-
-def _with_lines(message: Message) -> Message:
-    """Put texts that follow each other on lines of their own, as `ImageCodec` does: a suffix."""
-    if isinstance(message.content, str):
-        return message
-    parts: list[Part] = []
-    for part in message.content:
-        before = parts[-1] if parts else None
-        if isinstance(part, TextPart) and isinstance(before, TextPart):
-            between = "" if before.text.endswith("\n") else "\n"
-            parts[-1] = TextPart(f"{before.text}{between}{part.text}")
-        else:
-            parts.append(part)
-    return replace(message, content=tuple(parts))
 
 
 def _below(text: str, message: Message) -> Message:

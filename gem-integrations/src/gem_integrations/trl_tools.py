@@ -16,7 +16,7 @@ from gem.conversation import Conversation
 from gem.errors import BadArguments, text_of
 from gem_integrations.episodes import EnvOptions
 from gem_integrations.faults import UnplayableError, holds_images
-from gem_integrations.images import opened
+from gem_integrations.images import opened, parts_of
 from gem_integrations.rows import Start, start_of
 
 __all__ = ["ToolEnvironment", "environment"]
@@ -179,10 +179,7 @@ def _shown(observation: Any, info: Mapping[str, Any]) -> Shown:
 
 
 def _blocks(message: Message) -> Iterator[dict[str, Any]]:
-    if isinstance(message.content, str):
-        yield {"type": "text", "text": message.content}
-        return
-    for part in message.content:
+    for part in parts_of(message):
         if isinstance(part, ImagePart):
             yield {"type": "image", "image": opened(part)}
         else:
