@@ -25,6 +25,7 @@ CORE = ROOT / "gem-core" / "src" / "gem"
 PACKAGES = {path.parents[1].name: path.name for path in ROOT.glob("*/src/*") if path.is_dir()}
 VERSION = "gem.__version__"  # the one name that core takes from its own door
 PARTS = {  # what comes with a dependency and is of no use without it
+    "backports": "backports-asyncio-runner",
     "huggingface_hub": "datasets",
     "pyarrow": "datasets",
     "pydantic_core": "pydantic",

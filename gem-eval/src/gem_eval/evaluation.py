@@ -13,6 +13,7 @@ from gem.episode_log import read_last_tries
 from gem.making import WrapperLike
 from gem_eval import job
 from gem_eval.errors import EvalError
+from gem_eval.interrupts import run_to_end
 from gem_eval.run_folder import RunFolder
 from gem_eval.settings import Envs, Policies, Settings, policy_list
 from gem_eval.summary import Summary
@@ -152,7 +153,7 @@ def evaluate(
         run = gem_eval.evaluate("math:Arithmetic-v0", ["solver", "random"], episodes=200)
         print(run.summary.results[0].success_rate, run.path)
     """
-    return _run_to_end(
+    return _blocking(
         evaluate_async(
             envs,
             policies,
@@ -237,7 +238,7 @@ def resume(
     `backend_options`, which are not in the record. Raises RunFolderError where what is given is
     not what the run has.
     """
-    return _run_to_end(
+    return _blocking(
         resume_async(
             folder,
             policies=policies,
@@ -263,11 +264,11 @@ async def _finished(ready: job.Job, on_episode: OnEpisode | None) -> Evaluation:
         ready.close()
 
 
-def _run_to_end(work: Coroutine[Any, Any, T]) -> T:
+def _blocking(work: Coroutine[Any, Any, T]) -> T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work)
+        return run_to_end(work)
     work.close()
     raise EvalError(
         "This was called on a running event loop (a notebook has one), which it would block. "

@@ -7,7 +7,6 @@ ended by an error, or with --fail-on-error if any did; 2 wrong use; 130 after Ct
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import shlex
 import sys
@@ -19,6 +18,7 @@ from gem.cli.text import one_line
 from gem_eval.cli.config import arguments, read_config
 from gem_eval.cli.progress import progress
 from gem_eval.errors import RunStopped, SettingsError
+from gem_eval.interrupts import run_to_end
 from gem_eval.job import Job, continued, started
 from gem_eval.summary import Summary
 
@@ -69,7 +69,7 @@ def _job(options: Mapping[str, Any]) -> Job:
 
 def _run(job: Job, *, as_json: bool, fails_on_error: bool) -> int:
     try:
-        summary = asyncio.run(_shown(job, hidden=as_json))
+        summary = run_to_end(_shown(job, hidden=as_json))
     except RunStopped as error:
         _show_what_is_there(job, as_json=as_json)
         print(f"gem-env eval: {one_line(str(error))}", file=sys.stderr)
