@@ -64,6 +64,7 @@ CARRIERS = [
     "mistral-common; python_version >= '3.11'",  # it needs an older numpy, and not for this
     "pycountry",
     "pydantic-extra-types",
+    "tiktoken",
 ]
 """Packages that carry chat templates, or that these import."""
 QUICKSTART = """
