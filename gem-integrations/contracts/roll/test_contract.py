@@ -6,33 +6,28 @@ place of the actor `GroupQueueManager` there is a queue in this process. Nothing
 
 from __future__ import annotations
 
-import os
-import tempfile
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-os.environ.setdefault("ROLL_LOG_DIR", tempfile.mkdtemp())
-
 import pytest
-import ray
 import torch
 from fragile import UNLUCKY
 from harness import CALL, GAME, PAYING, SEEDS, TOOLS, Row, digest, expected, scripted, whole
-from omegaconf import OmegaConf
 from roll.distributed.scheduler.protocol import DataProto
 from roll.pipeline.agentic.env_manager.step_env_manager import StepEnvManager
 from roll.pipeline.agentic.env_manager.traj_env_manager import TrajEnvManager
 from roll.pipeline.agentic.llm_proxy import BaseLLMProxy, register_llm_proxy
+from roll_rig import cluster, manager_of, run  # noqa: F401  (`cluster` is a fixture)
 
 import gem
 from gem.errors import BadArguments
 from gem_integrations.roll import RollEnv, TokenEnvManager, register_all
 
 torch.set_num_threads(1)
+
+pytestmark = pytest.mark.usefixtures("cluster")
 
 ADAPTED = {"wrappers": ["gem_integrations.roll:RollEnv"]}
 
@@ -59,28 +54,6 @@ class Scripted(BaseLLMProxy):
         return lm_input
 
 
-class Queue:
-    """Stands for the actor that hands out episodes and takes rows."""
-
-    def __init__(self, episodes: int) -> None:
-        self._left = list(range(episodes))
-        self.manager: Any = None
-        self.rows: list[DataProto] = []
-        self.get_episode_id = SimpleNamespace(remote=self._next)
-        self.put = SimpleNamespace(remote=self._put)
-
-    def _next(self, group_id: int, env_id: int) -> Any:
-        if not self._left:
-            self.manager.running = False
-            return ray.put(None)
-        return ray.put(self._left.pop(0))
-
-    def _put(self, group: int, episode: int, start: int, row: Any, env_id: int) -> Any:
-        if row is not None:
-            self.rows.append(row)
-        return ray.put(None)
-
-
 class Received(NamedTuple):
     """An episode as ROLL's batch has it, without its padding."""
 
@@ -105,13 +78,6 @@ class Received(NamedTuple):
         )
 
 
-@pytest.fixture(scope="module", autouse=True)
-def cluster() -> Iterator[None]:
-    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, configure_logging=False)
-    yield
-    ray.shutdown()
-
-
 @pytest.fixture(autouse=True)
 def engine() -> type[Scripted]:
     Scripted.asked, Scripted.error, Scripted.first = [], None, ""
@@ -124,55 +90,16 @@ class Rig:
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
 
-    def manager(
-        self,
-        cls: type[TrajEnvManager] = TokenEnvManager,
-        *,
-        env_type: str = GAME["env_id"],
-        episodes: int = 1,
-        group_seed: int = 0,
-        system: str = GAME["system_prompt"],
-        template: str = "{observation}",
-        max_steps: int = GAME["max_turns"],
-        most: int = 64,
-        length: int = 2048,
-        codec: dict[str, Any] | None = None,
-        **config: Any,
-    ) -> Any:
-        queue = Queue(episodes)
-        entry = OmegaConf.create(
-            {
-                "env_type": env_type,
-                "config": config,
-                "env_id": 0,
-                "group_id": 0,
-                "group_seed": group_seed,
-                "tag": "T",
-                "max_steps": max_steps,
-                "max_tokens_per_step": most,
-                "codec": codec or {},
-            }
-        )
-        worker = SimpleNamespace(
-            llm_proxy=SimpleNamespace(proxy_type="scripted"),
-            generating_args=SimpleNamespace(max_new_tokens=most, to_dict=dict),
-        )
-        pipeline = SimpleNamespace(
-            custom_envs={"T": {"agent_system_template": system, "agent_template": template}},
-            sequence_length=length,
-            skip_mock_system_prompt=False,
-        )
-        queue.manager = cls(worker, pipeline, entry, self.tokenizer, None, queue, threading.Lock())
-        queue.manager.update_step(0)
-        return queue.manager
-
-    def run(self, manager: Any, seed: int = 0) -> list[DataProto]:
-        manager.run_rollout_loop(DataProto(meta_info={"seed": seed}))
-        rows: list[DataProto] = manager.output_queue.rows
-        return rows
+    def manager(self, cls: type[TrajEnvManager] = TokenEnvManager, **options: Any) -> Any:
+        game = {
+            "env_type": GAME["env_id"],
+            "system": GAME["system_prompt"],
+            "max_steps": GAME["max_turns"],
+        }
+        return manager_of(cls, self.tokenizer, proxy="scripted", **{**game, **options})
 
     def play(self, seed: int, cls: type[TrajEnvManager] = TokenEnvManager, **options: Any) -> Any:
-        [row] = self.run(self.manager(cls, **options), seed)
+        [row] = run(self.manager(cls, **options), seed)
         return Received.of(row)
 
 
@@ -226,7 +153,7 @@ def test_every_prompt_is_the_sequence_so_far(
 def test_an_episode_has_the_groups_seed_and_its_number(
     rig: Rig, tokenizer: Any, shown: Counter[str]
 ) -> None:
-    rows = rig.run(rig.manager(**paying(group_seed=7, episodes=3)), 4)
+    rows = run(rig.manager(**paying(group_seed=7, episodes=3)), 4)
 
     for episode, row in enumerate(rows):
         wanted = expected(tokenizer, 11 + episode, env_id=PAYING)
@@ -236,7 +163,7 @@ def test_an_episode_has_the_groups_seed_and_its_number(
 def test_several_managers_play_at_once(rig: Rig, tokenizer: Any, shown: Counter[str]) -> None:
     """As in ROLL's worker: a thread each, two of one group and one of another."""
     managers = [rig.manager(**paying(group_seed=seed, episodes=2)) for seed in (1, 1, 9)]
-    threads = [threading.Thread(target=rig.run, args=(each,)) for each in managers]
+    threads = [threading.Thread(target=run, args=(each, 0)) for each in managers]
     for each in threads:
         each.start()
     for each in threads:
@@ -261,7 +188,7 @@ def test_metrics_reach_roll(rig: Rig) -> None:
 def test_a_step_that_raises_costs_its_own_episode(
     rig: Rig, tokenizer: Any, shown: Counter[str]
 ) -> None:
-    rows = rig.run(rig.manager(**paying(episodes=2, fails_at=2)), 5)
+    rows = run(rig.manager(**paying(episodes=2, fails_at=2)), 5)
 
     for seed, row in zip((5, 6), rows, strict=True):
         wanted = expected(tokenizer, seed, env_id=PAYING, env_kwargs={"fails_at": 2})
@@ -273,7 +200,7 @@ def test_a_step_that_raises_costs_its_own_episode(
 def test_an_episode_that_cannot_begin_is_one_token_that_nobody_said(
     rig: Rig, engine: type[Scripted], shown: Counter[str]
 ) -> None:
-    rows = rig.run(rig.manager(**paying(episodes=2, env_type=UNLUCKY)))
+    rows = run(rig.manager(**paying(episodes=2, env_type=UNLUCKY)), 0)
 
     assert engine.asked == []
     for row in rows:
@@ -283,8 +210,8 @@ def test_an_episode_that_cannot_begin_is_one_token_that_nobody_said(
 
 
 def test_a_row_without_an_answer_fits_into_a_batch(rig: Rig) -> None:
-    [lost] = rig.run(rig.manager(**paying(env_type=UNLUCKY)))
-    [good] = rig.run(rig.manager(**paying()))
+    [lost] = run(rig.manager(**paying(env_type=UNLUCKY)), 0)
+    [good] = run(rig.manager(**paying()), 0)
 
     assert DataProto.concat([lost, good]).batch.batch_size[0] == 2
 
@@ -315,7 +242,7 @@ def test_a_sequence_that_is_full_ends_its_episode(
 def test_a_prompt_that_fills_the_sequence_is_never_answered(
     rig: Rig, engine: type[Scripted], shown: Counter[str]
 ) -> None:
-    [row] = rig.run(rig.manager(**paying(length=20)))
+    [row] = run(rig.manager(**paying(length=20)), 0)
 
     assert engine.asked == []
     assert sum(Received.of(row).mask) == 0
@@ -400,7 +327,7 @@ def test_steps_are_samples_with_a_reward_each(rig: Rig, tokenizer: Any) -> None:
         template="{env_instruction}{current_observation}",
         wrappers=[{"id": "gem_integrations.roll:RollEnv", "env_instruction": "Play.\n"}],
     )
-    [row] = rig.run(manager, 5)
+    [row] = run(manager, 5)
 
     assert row.non_tensor_batch["step_scores"].tolist() == [1.0, 2.0, 3.0]
     assert row.non_tensor_batch["episode_scores"].tolist() == [6.0] * 3

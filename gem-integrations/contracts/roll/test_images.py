@@ -6,35 +6,26 @@ The processor is Qwen2-VL's, without videos.
 
 from __future__ import annotations
 
-import os
-import sys
-import tempfile
-import threading
 from collections import Counter
-from collections.abc import Iterator
 from itertools import groupby
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-os.environ.setdefault("ROLL_LOG_DIR", tempfile.mkdtemp())
-sys.path.insert(0, str(Path(__file__).parent))  # for qwen_vl_utils.py
-
 import pytest
-import ray
 import torch
 from harness import IMAGE, PAYING, Row, Said, expected, scripted, whole
-from omegaconf import OmegaConf
 from roll.distributed.scheduler.protocol import DataProto
 from roll.pipeline.agentic.env_manager.traj_env_manager import TrajEnvManager
 from roll.pipeline.agentic.env_manager.vl_traj_env_manager import VLTrajEnvManager
 from roll.pipeline.agentic.llm_proxy import BaseLLMProxy, register_llm_proxy
+from roll_rig import cluster, manager_of, run  # noqa: F401  (`cluster` is a fixture)
 from vision import CHATML, GALLERY, SIZES, chat_processor
 
 from gem.errors import BadArguments
 from gem_integrations.roll import TokenEnvManager
 
 torch.set_num_threads(1)
+
+pytestmark = pytest.mark.usefixtures("cluster")
 
 SEED = 5
 ADAPTED = {"wrappers": [{"id": "gem_integrations.roll:RollEnv", "takes_images": True}]}
@@ -65,13 +56,6 @@ class Seeing(BaseLLMProxy):
         return [[each.size for each in turn] for turn in images]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def cluster() -> Iterator[None]:
-    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, configure_logging=False)
-    yield
-    ray.shutdown()
-
-
 @pytest.fixture(autouse=True)
 def engine() -> type[Seeing]:
     Seeing.asked, Seeing.script = [], staticmethod(scripted)
@@ -93,82 +77,29 @@ def positions(
     return {"position_ids": (attention_mask.cumsum(-1) + images)[:, None].repeat(1, 3, 1)}
 
 
-class Queue:
-    """Hands out one episode, and takes its row."""
-
-    def __init__(self) -> None:
-        self.left = [0]
-        self.rows: list[DataProto] = []
-        self.manager: Any = None
-        self.get_episode_id = SimpleNamespace(remote=self._next)
-        self.put = SimpleNamespace(remote=self._put)
-
-    def _next(self, group_id: int, env_id: int) -> Any:
-        if not self.left:
-            self.manager.running = False
-            return ray.put(None)
-        return ray.put(self.left.pop())
-
-    def _put(self, group: int, episode: int, start: int, row: Any, env_id: int) -> Any:
-        if row is not None:
-            self.rows.append(row)
-        return ray.put(None)
-
-
 def play(
     processor: Any,
     cls: type[TrajEnvManager] = TokenEnvManager,
     *,
     env_type: str = GALLERY,
     length: int = 1024,
-    most: int = 64,
     template: str = "{observation}",
     sees: bool = True,
     **config: Any,
 ) -> DataProto:
     """Play an episode by a manager that is made as ROLL's worker makes it."""
-    entry = {
-        "env_type": env_type,
-        "config": config,
-        "env_id": 0,
-        "group_id": 0,
-        "group_seed": 0,
-        "tag": "T",
-        "max_steps": 4,
-        "max_tokens_per_step": most,
-    }
-    worker = SimpleNamespace(
-        llm_proxy=SimpleNamespace(proxy_type="seeing"),
-        generating_args=SimpleNamespace(max_new_tokens=most, to_dict=dict),
-    )
-    templates = {
-        "agent_system_template": "",
-        "agent_template": template,
-        "pre_step_template": "",
-        "next_step_template": "",
-    }
-    pipeline = SimpleNamespace(
-        custom_envs={"T": templates},
-        sequence_length=length,
-        reward=None,
-        skip_mock_system_prompt=False,
-    )
-    queue = Queue()
-    queue.manager = cls(
-        worker_config=worker,
-        pipeline_config=pipeline,
-        env_config=OmegaConf.create(entry),
-        tokenizer=processor.tokenizer,
+    manager = manager_of(
+        cls,
+        processor.tokenizer,
+        proxy="seeing",
+        env_type=env_type,
+        template=template,
+        length=length,
         processor=processor if sees else None,
-        generate_scheduler=None,
-        output_queue=queue,
-        thread_lock=threading.Lock(),
-        mode="train",
-        extra_data_provider=positions if sees else None,
+        positions=positions if sees else None,
+        **config,
     )
-    queue.manager.update_step(0)
-    queue.manager.run_rollout_loop(DataProto(meta_info={"seed": SEED}))
-    [row] = queue.rows
+    [row] = run(manager, SEED)
     return row
 
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
-
-os.environ.setdefault("ROLL_LOG_DIR", tempfile.mkdtemp())
 
 import pytest
 from dacite import from_dict

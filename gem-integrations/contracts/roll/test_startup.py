@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-import threading
-from types import SimpleNamespace
 from typing import Any
-
-os.environ.setdefault("ROLL_LOG_DIR", tempfile.mkdtemp())
 
 import pytest
 from fragile import HOPELESS, TURNING
 from harness import PAYING
-from omegaconf import OmegaConf
 from roll.pipeline.agentic.env_manager.traj_env_manager import TrajEnvManager
 from roll.pipeline.agentic.llm_proxy import BaseLLMProxy, register_llm_proxy
+from roll_rig import manager_of
 
 import gem
 from gem.errors import BadArguments
@@ -35,21 +29,7 @@ class Silent(BaseLLMProxy):
 
 
 def manager(cls: type[TrajEnvManager], tokenizer: Any, env_type: str, **config: Any) -> Any:
-    entry = {
-        "env_type": env_type,
-        "config": config,
-        "env_id": 0,
-        "group_id": 0,
-        "group_seed": 0,
-        "tag": "T",
-        "max_steps": 4,
-        "max_tokens_per_step": 64,
-    }
-    worker = SimpleNamespace(llm_proxy=SimpleNamespace(proxy_type="silent"))
-    templates = {"T": {"agent_system_template": "", "agent_template": "{observation}"}}
-    pipeline = SimpleNamespace(custom_envs=templates, sequence_length=2048)
-    made = OmegaConf.create(entry)
-    return cls(worker, pipeline, made, tokenizer, None, None, threading.Lock())
+    return manager_of(cls, tokenizer, proxy="silent", env_type=env_type, **config)
 
 
 @pytest.mark.parametrize(

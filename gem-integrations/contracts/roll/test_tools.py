@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-import threading
 from collections import Counter
-from collections.abc import Iterator
-from types import SimpleNamespace
 from typing import Any
 
-os.environ.setdefault("ROLL_LOG_DIR", tempfile.mkdtemp())
-
 import pytest
-import ray
 import torch
 from harness import GAME, scripted
-from omegaconf import OmegaConf
-from roll.distributed.scheduler.protocol import DataProto
 from roll.pipeline.agentic.llm_proxy import BaseLLMProxy, register_llm_proxy
+from roll_rig import cluster, manager_of, run  # noqa: F401  (`cluster` is a fixture)
 from templates import CALL, SEED, TOOLS, check, with_tools
 
 import gem
@@ -37,65 +28,26 @@ class Caller(BaseLLMProxy):
         return lm_input
 
 
-class Queue:
-    """Stands for the actor that hands out one episode and takes its row."""
-
-    def __init__(self) -> None:
-        self.manager: Any = None
-        self.rows: list[Any] = []
-        self.left = [0]
-        self.get_episode_id = SimpleNamespace(remote=self._next)
-        self.put = SimpleNamespace(remote=self._put)
-
-    def _next(self, group_id: int, env_id: int) -> Any:
-        if not self.left:
-            self.manager.running = False
-            return ray.put(None)
-        return ray.put(self.left.pop())
-
-    def _put(self, group: int, episode: int, start: int, row: Any, env_id: int) -> Any:
-        self.rows += [] if row is None else [row]
-        return ray.put(None)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def cluster() -> Iterator[None]:
-    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, configure_logging=False)
-    yield
-    ray.shutdown()
-
-
+@pytest.mark.usefixtures("cluster")
 def test_a_call_as_the_template_asks_for_it_is_answered(
     tokenizer: Any, shown: Counter[str]
 ) -> None:
     tokenizer = with_tools(tokenizer)
-    queue = Queue()
-    entry = {
-        "env_type": GAME["env_id"],
-        "config": TOOLS,
-        "env_id": 0,
-        "group_id": 0,
-        "group_seed": SEED,
-        "tag": "T",
-        "max_steps": GAME["max_turns"],
-        "max_tokens_per_step": 256,
-    }
-    worker = SimpleNamespace(
-        llm_proxy=SimpleNamespace(proxy_type="calling"),
-        generating_args=SimpleNamespace(max_new_tokens=256, to_dict=dict),
+    manager = manager_of(
+        TokenEnvManager,
+        tokenizer,
+        proxy="calling",
+        env_type=GAME["env_id"],
+        system=GAME["system_prompt"],
+        group_seed=SEED,
+        max_steps=GAME["max_turns"],
+        most=256,
+        length=4096,
+        **TOOLS,
     )
-    shows = {"agent_system_template": GAME["system_prompt"], "agent_template": "{observation}"}
-    pipeline = SimpleNamespace(
-        custom_envs={"T": shows}, sequence_length=4096, skip_mock_system_prompt=False
-    )
-    made = OmegaConf.create(entry)
-    manager = TokenEnvManager(worker, pipeline, made, tokenizer, None, queue, threading.Lock())
-    queue.manager = manager
-    manager.update_step(0)
 
-    manager.run_rollout_loop(DataProto(meta_info={"seed": 0}))
+    [row] = run(manager, 0)
 
-    [row] = queue.rows
     length = int(row.batch["attention_mask"][0].sum())
     ids = row.batch["input_ids"][0, :length].tolist()
     check(tokenizer, ids, row.batch["response_mask"][0, :length].int().tolist())
