@@ -42,6 +42,12 @@ def test_an_answer_that_no_box_can_hold_is_refused(answer: object) -> None:
         PROBLEMS["math"].read({"question": "?", "answer": answer})
 
 
+@pytest.mark.parametrize("answer", ["nan", "NaN", "#### nan", "<NA>", "NaT"])
+def test_what_a_table_writes_for_no_answer_is_none(answer: str) -> None:
+    with pytest.raises(Misfit, match="must be an answer"):
+        PROBLEMS["math"].read({"question": "?", "answer": answer})
+
+
 @pytest.mark.parametrize("images", [None, [], [None], ["a.png", None]])
 def test_a_question_about_no_image_is_refused(images: object) -> None:
     with pytest.raises(Misfit, match="'images'"):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gem_envs_reasoning.arithmetic import UnreadableError, value_and_numbers
+from gem_envs_reasoning.arithmetic import UnreadableError, only_number, value_and_numbers
 from gem_envs_reasoning.calculus import is_antiderivative
 from gem_envs_reasoning.polynomials import expanded
 
@@ -48,6 +48,28 @@ HOSTILE = [
 )
 def test_arithmetic_is_exact(text: str, value: Fraction, numbers: list[int]) -> None:
     assert value_and_numbers(text) == (value, numbers)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("84", 84),
+        ("It is -1,200.50 dollars.", Fraction(-2401, 2)),
+        ("well-known: \u22127", -7),
+        ("(.5)", Fraction(1, 2)),
+        ("**84**", 84),
+    ],
+)
+def test_one_number_is_read_among_words(text: str, number: Fraction) -> None:
+    assert only_number(text) == number
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "none", "84/2", "-(84)", "- the 84", "minus 84", "1,2345", "84e3", "1.2.3", "\u0668"],
+)
+def test_what_is_not_one_number_is_none(text: str) -> None:
+    assert only_number(text) is None
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, "1 / 0", "2 ** 3", "7 // 2", "x + 1", "1.5 + 1"])
@@ -101,6 +123,9 @@ def test_what_is_no_polynomial_is_refused(text: str) -> None:
         ("x**2", "2*x"),
         ("x**2 + C", "2*x"),
         ("x**2 + 7", "2*x"),
+        ("x**2 + c", "2*x"),
+        ("x**2 - k/2 + exp(K)", "2*x"),
+        ("log(c*x)", "1/x"),
         ("sin(x)**2/2", "sin(x)*cos(x)"),
         ("-cos(x)**2/2", "sin(x)*cos(x)"),
         ("-cos(2*x)/4 + C", "sin(x)*cos(x)"),
@@ -135,6 +160,9 @@ def test_every_antiderivative_is_right(answer: str, integrand: str) -> None:
         ("x**2 + x", "2*x"),
         ("2*x", "2*x"),
         ("C", "2*x"),
+        ("C*x**2/2", "7*x/10"),
+        ("c*x", "sqrt(7/10)"),
+        ("x**2 + c*x", "2*x"),
         ("exp(1.000001*x)", "exp(x)"),
         ("1e999*x", "2*x"),
         ("exp(exp(exp(exp(x*9))))", "2*x"),

@@ -146,6 +146,29 @@ def test_an_integral_may_have_any_constant(seed: int) -> None:
     assert not judged("simple_integration", f"2*({spelled})", seed)[1]
 
 
+@pytest.mark.parametrize("name", ["c", "C", "k", "K"])
+@pytest.mark.parametrize("task", ["simple_integration", "intermediate_integration"])
+def test_a_constant_of_integration_is_called_as_mathematicians_call_it(
+    task: str, name: str
+) -> None:
+    spelled = solution(task).removesuffix("+ C").strip()
+
+    assert judged(task, f"{spelled} + {name}")[:2] == (1.0, True)
+    assert judged(task, f"{spelled} + {name}*({spelled})")[:2] == (0.0, False)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_number_is_right_by_its_sign_and_all_its_digits(seed: int) -> None:
+    known = solution("gsm_symbolic", seed)
+
+    for right in (known, f"{known}.0", f"${known}.", f"It is {known} well-known apples"):
+        assert judged("gsm_symbolic", right, seed)[:2] == (1.0, True), right
+    wrong = ["-{}", "- {}", "-  {}", "-${}", "-({})", "\u2212{}", "minus {}", ".{}", "{}.5", "{}e3"]
+    for form in [*wrong, "{}/2", "{} or 7", "7 or {}", "{},000", "1{}", "{}-1", "{0} {0}", "x{}"]:
+        answer = form.format(known)
+        assert not judged("gsm_symbolic", answer, seed)[1], answer
+
+
 def test_json_is_compared_as_json() -> None:
     known = solution("codeio")
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -36,6 +37,24 @@ def test_a_row_has_what_its_kind_needs_and_nothing_else() -> None:
 @pytest.mark.parametrize("row", [{"question": "?"}, {"question": "?", "hints": None}])
 def test_a_field_that_a_row_may_lack_has_its_default(row: dict[str, Any]) -> None:
     assert load_table(ASKED, data=[row])[0] == ("?", [])
+
+
+def test_nan_is_no_value_of_a_field_that_a_row_may_lack() -> None:
+    assert load_table(ASKED, data=[{"question": "?", "hints": math.nan}])[0] == ("?", [])
+
+
+@pytest.mark.parametrize(
+    "hints", [math.inf, [1.0, math.nan], [{"deep": (2, -math.inf)}]], ids=["alone", "list", "deep"]
+)
+def test_a_number_that_is_none_is_refused_by_its_field(hints: object) -> None:
+    error = refused({"question": "?", "hints": hints})
+    assert (error.row, error.field) == (2, "hints")
+
+
+def test_a_row_that_holds_itself_is_looked_through_once() -> None:
+    hints: list[Any] = ["a"]
+    hints.append(hints)
+    assert load_table(ASKED, data=[{"question": "?", "hints": hints}])[0] == ("?", hints)
 
 
 def test_fields_are_read_under_their_own_names() -> None:

@@ -75,6 +75,49 @@ def test_a_large_file_that_changed_is_read_again(
     assert len(load(write_rows(ROWS[:9]))) == 9
 
 
+OTHERS = [{**row, "question": f"{9 - n}?"} for n, row in enumerate(ROWS)]
+"""Rows that take as many bytes."""
+
+
+def test_a_large_file_of_equal_size_and_date_is_read_again(
+    datasets: ModuleType, large: str, write_rows: WriteRows
+) -> None:
+    kind = RowKind("sum", read=read, needs=("question", "answer"))
+    old = Path(large).stat()
+    load_table(kind, data=large)
+    write_rows(OTHERS)
+    os.utime(large, ns=(old.st_atime_ns, old.st_mtime_ns))
+
+    new = Path(large).stat()
+    assert (new.st_size, new.st_mtime_ns) == (old.st_size, old.st_mtime_ns)
+    assert load_table(kind, data=large)[0]["question"] == "9?"  # in this process
+    assert load(large)[0]["question"] == "9?"  # in the cache of every process
+
+
+def test_a_file_of_equal_size_and_date_that_takes_its_place_is_read_instead(
+    datasets: ModuleType, large: str, write_rows: WriteRows
+) -> None:
+    old = Path(large).stat()
+    other = write_rows(OTHERS, "other.jsonl")
+    os.utime(other, ns=(old.st_atime_ns, old.st_mtime_ns))
+    load(large)
+
+    Path(other).rename(large)
+
+    assert load(large)[0]["question"] == "9?"
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(
+    datasets: ModuleType, large: str, write_rows: WriteRows
+) -> None:
+    def read(row: Mapping[str, Any]) -> Mapping[str, Any]:
+        Path(large).touch()
+        return row
+
+    with pytest.raises(DataError, match="changed while it was read"):
+        load_table(RowKind("sum", read=read, needs=("question",)), data=large)
+
+
 def test_an_error_in_a_row_of_a_large_file_comes_through_whole(
     datasets: ModuleType, write_rows: WriteRows
 ) -> None:
@@ -234,6 +277,21 @@ def test_a_parquet_file_without_rows_is_refused(parquet: Parquet) -> None:
 def test_a_parquet_file_that_changed_is_read_again(parquet: Parquet) -> None:
     assert load(str(parquet({"question": ["a"], "answer": ["2"]})))[0]["answer"] == "2"
     assert load(str(parquet({"question": ["a"], "answer": ["3"]})))[0]["answer"] == "3"
+
+
+def test_a_parquet_file_of_equal_date_is_read_again(parquet: Parquet) -> None:
+    path = parquet({"question": ["a"], "answer": ["2"]})
+    old = path.stat()
+    before = load(str(path))[0]["answer"]
+    parquet({"question": ["a"], "answer": ["3"]})
+    os.utime(path, ns=(old.st_atime_ns, old.st_mtime_ns))
+    assert (before, load(str(path))[0]["answer"]) == ("2", "3")
+
+
+def test_nan_in_a_parquet_file_is_refused_by_its_row(parquet: Parquet) -> None:
+    with pytest.raises(DataError) as caught:
+        load(str(parquet({"question": ["a", "b"], "answer": [2.0, float("nan")]})))
+    assert (caught.value.row, caught.value.field) == (2, "answer")
 
 
 def test_images_of_a_parquet_file_are_not_decoded(

@@ -14,6 +14,10 @@ from gem_envs_math.judging import REQUIRES, Grader
 __all__ = ["FIGURES", "PROBLEMS", "Problem"]
 
 
+_MISSING = ("nan", "<na>", "nat")
+"""What tables write where there is no value; no answer of mathematics is spelled so."""
+
+
 class Problem(NamedTuple):
     """One question and its answer, and what each image of it is read from."""
 
@@ -45,6 +49,8 @@ def _read(row: Mapping[str, Any], grader: Grader) -> Problem:
 def _check_gold(gold: str, value: object, grader: Grader) -> None:
     if grader == "number" and read_number(gold) is None:
         raise Misfit("answer", value, "a number")
+    if gold.lower() in _MISSING:
+        raise Misfit("answer", value, "an answer")
     if not _is_text(gold) or last_boxed(boxed(gold)) != gold:
         raise Misfit("answer", value, "a text whose braces are balanced")
 

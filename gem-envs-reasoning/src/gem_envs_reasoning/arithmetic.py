@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-__all__ = ["MOST_CHARACTERS", "UnreadableError", "parsed", "value_and_numbers"]
+__all__ = ["MOST_CHARACTERS", "UnreadableError", "only_number", "parsed", "value_and_numbers"]
 
 MOST_CHARACTERS = 20_000
 """The longest expression that is read; Python's own parser bounds how deep it nests."""
@@ -63,3 +64,32 @@ def _value(node: ast.expr, numbers: list[int]) -> Fraction:
         numbers.append(node.value)
         return Fraction(node.value)
     raise UnreadableError(f"{type(node).__name__} is not arithmetic")
+
+
+# digits of ASCII, in thousands or not; no part of a word, of an exponent or of a longer number
+_NUMBER = re.compile(r"(?<!\w)(?:(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+)(?!\w)")
+_MINUS = r"[-\u2010-\u2013\u207b\u2212\ufe63\uff0d]"  # hyphens, an en dash, minus signs
+_SIGNED = re.compile(rf"{_MINUS}\s?$")
+_NEGATIVE = re.compile(rf"(?<!\w){_MINUS}|{_MINUS}(?!\w)|\b(?:minus|negative)\b", re.IGNORECASE)
+
+
+def only_number(text: str) -> Fraction | None:
+    """Return the one number that a text holds, with its sign; None where none or several are.
+
+    Words and units may stand around it. A minus sign that is neither at the number nor a hyphen
+    within a word is not understood, and the answer is None.
+
+    >>> only_number("It is -1,200.5 dollars."), only_number("84/2"), only_number("-(84)")
+    (Fraction(-2401, 2), None, None)
+    """
+    numbers = list(_NUMBER.finditer(text))
+    if len(numbers) != 1:
+        return None
+    [number] = numbers
+    before = text[: number.start()]
+    value = Fraction(number[0].replace(",", ""))
+    sign = _SIGNED.search(before[-2:])
+    if sign is not None:
+        before = before[: len(before) - len(sign[0])]
+        value = -value
+    return None if _NEGATIVE.search(before) else value

@@ -34,16 +34,18 @@ def is_antiderivative(answer: str, integrand: str, variable: str) -> bool:
     """Say whether the derivative of `answer` in `variable` is the integrand, to seven digits.
 
     They are compared at seven points, those left out where the integrand has no value. Raises
-    UnreadableError where the answer is no expression of numbers, the variable, `C`, `pi`, `E`
-    and the usual functions.
+    UnreadableError where the answer is no expression of numbers, the variable, a constant of
+    integration (`C`, `c`, `K` or `k`), `pi`, `E` and the usual functions.
 
     >>> is_antiderivative("sin(x)**2/2 + C", "sin(x)*cos(x)", "x")
     True
     """
     tree, wanted = parsed(answer), parsed(integrand)
     compared = 0
-    for point in _POINTS:
-        names = {variable: _Dual(point, 1), **_CONSTANTS}
+    for number, point in enumerate(_POINTS):
+        # another value at each point: an answer whose slope needs one of them never matches
+        arbitrary = _Dual(math.sqrt(number + 0.7))
+        names = {**dict.fromkeys(_ARBITRARY, arbitrary), **_CONSTANTS, variable: _Dual(point, 1)}
         try:
             target = _dual(wanted, names).value
         except (ArithmeticError, ValueError):
@@ -60,7 +62,8 @@ def is_antiderivative(answer: str, integrand: str, variable: str) -> bool:
     return compared >= _FEWEST
 
 
-_CONSTANTS = {"C": _Dual(0.7), "pi": _Dual(math.pi), "E": _Dual(math.e)}
+_ARBITRARY = ("C", "c", "K", "k")  # what a constant of integration is called
+_CONSTANTS = {"pi": _Dual(math.pi), "E": _Dual(math.e)}
 
 
 def _dual(node: ast.expr, names: Mapping[str, _Dual]) -> _Dual:

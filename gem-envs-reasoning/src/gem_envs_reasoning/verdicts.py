@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from gem.errors import in_one_line
-from gem_envs_reasoning.arithmetic import UnreadableError, value_and_numbers
+from gem_envs_reasoning.arithmetic import UnreadableError, only_number, value_and_numbers
 from gem_envs_reasoning.calculus import is_antiderivative
 from gem_envs_reasoning.polynomials import expanded
 
@@ -117,6 +117,14 @@ def _polynomial(answer: str, entry: Entry) -> float:
         return 0.0
 
 
+def _number(answer: str, entry: Entry) -> float:
+    """Compare the one number of an answer. The library reads no sign, and the first of several."""
+    value = only_number(answer)
+    if value is None:
+        return 0.0
+    return 1.0 if value == Fraction(entry["answer"]) else 0.01
+
+
 def _same_json(answer: str, entry: Entry) -> float:
     """Compare as JSON. The library's similarity takes time that grows with the fourth power."""
     return float(json.loads(answer) == json.loads(entry["answer"]))
@@ -139,6 +147,7 @@ OWN_SCORERS: Mapping[str, Scorer] = {
     "coin_flip": _probability,
     "countdown": _countdown,
     "game_of_life_halting": _same_word,  # the library's takes any text for the truth
+    "gsm_symbolic": _number,
     "intermediate_integration": _integral,
     "polynomial_multiplication": _polynomial,
     "puzzle24": _puzzle24,  # the library's takes any four numbers

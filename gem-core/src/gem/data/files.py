@@ -8,17 +8,25 @@ from __future__ import annotations
 
 import csv
 import json
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
-from gem.data.rows import malformed, type_name
+from gem.data.rows import malformed, shown, type_name
+from gem.data.strict_json import RepeatedKey, elements_of, value_of
 from gem.errors import DataError
 
 __all__ = ["SUFFIXES", "read_rows"]
 
 Numbered = tuple[int, object]
 _ONE_A_LINE = "Write one JSON object a line."
+_A_LIST = "Write a list of JSON objects."
+_ONE_KEY = "Keep the one that is meant."
+_SAVE_AS_UTF8 = "Save the file as UTF-8."
+
+# characters; the module `csv` takes 131,072, and a quote that is never closed takes all
+_LONGEST_FIELD = 16 << 20
+_limit_lock = threading.Lock()
 
 
 def read_rows(path: str) -> Iterator[Numbered]:
@@ -39,37 +47,75 @@ def read_rows(path: str) -> Iterator[Numbered]:
 def _jsonl_rows(path: str) -> Iterator[Numbered]:
     with Path(path).open("rb") as lines:
         for number, line in enumerate(lines, 1):
-            text = _decoded(line, number, path)
-            if text.strip():
-                yield number, _json_value(text, number, path)
+            try:
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise _not_utf8(path, number) from error
+            if not text.strip():
+                continue
+            try:
+                row = value_of(text)
+            except RepeatedKey as error:
+                raise malformed(path, number, str(error), _ONE_KEY) from error
+            except (ValueError, RecursionError) as error:
+                what = f"is not JSON ({_reason(error, is_line=True)})"
+                raise malformed(path, number, what, _ONE_A_LINE) from error
+            yield number, row
 
 
 def _json_rows(path: str) -> Iterator[Numbered]:
-    rows = _json_value(_decoded(Path(path).read_bytes(), 1, path), 1, path)
-    if not isinstance(rows, list):
-        raise DataError(
-            f"{path} holds {type_name(rows)}, not a list. Write a list of JSON objects.",
-            source=path,
-        )
-    yield from enumerate(rows, 1)
-
-
-def _decoded(line: bytes, number: int, path: str) -> str:
+    content = Path(path).read_bytes()
     try:
-        return line.decode("utf-8-sig" if number == 1 else "utf-8")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _not_utf8(path, number) from error
+        line = content.count(b"\n", 0, error.start) + 1
+        raise DataError(
+            f"{path}, line {line}: it is not UTF-8 text. {_SAVE_AS_UTF8}", source=path
+        ) from error
+    del content  # the text is as large again
+    if not text.lstrip().startswith("["):
+        raise _no_list(text, path)
+    number = 0
+    try:
+        for row in elements_of(text):
+            number += 1
+            yield number, row
+    except RepeatedKey as error:
+        raise malformed(path, number + 1, str(error), _ONE_KEY) from error
+    except (ValueError, RecursionError) as error:
+        what, advice = f"is not JSON ({_reason(error)})", f"Correct it there. {_A_LIST}"
+        raise malformed(path, number + 1, what, advice) from error
+
+
+def _no_list(text: str, path: str) -> DataError:
+    """Return the error of a JSON file that does not begin as a list does."""
+    cause: Exception | None = None
+    what, advice = "is empty", _A_LIST
+    if text.strip():
+        try:
+            what = f"holds {type_name(value_of(text))}, not a list"
+        except RepeatedKey as error:
+            what, cause = str(error), error
+        except (ValueError, RecursionError) as error:
+            what, cause = f"is not JSON ({_reason(error)})", error
+            if isinstance(error, json.JSONDecodeError) and error.msg == "Extra data":
+                what = f"goes on after its first JSON value (line {error.lineno})"
+                advice = f"Name it .jsonl if it has one object a line. {_A_LIST}"
+    made = DataError(f"{path} {what}. {advice}", source=path)
+    made.__cause__ = cause
+    return made
+
+
+def _reason(error: Exception, *, is_line: bool = False) -> str:
+    """Return what is wrong with a JSON text, and where, as far as it is known."""
+    if isinstance(error, json.JSONDecodeError):
+        line = "" if is_line else f"line {error.lineno}, "
+        return f"{error.msg} at {line}column {error.colno}"
+    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
 def _not_utf8(path: str, number: int) -> DataError:
-    return malformed(path, number, "is not UTF-8 text", "Save the file as UTF-8.")
-
-
-def _json_value(text: str, number: int, path: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise malformed(path, number, f"is not JSON ({error})", _ONE_A_LINE) from error
+    return malformed(path, number, "is not UTF-8 text", _SAVE_AS_UTF8)
 
 
 def _csv_rows(path: str) -> Iterator[Numbered]:
@@ -79,8 +125,10 @@ def _csv_rows(path: str) -> Iterator[Numbered]:
         texts = (line.decode("utf-8" if at else "utf-8-sig") for at, line in enumerate(lines))
         rows = csv.DictReader(texts, strict=True)
         try:
-            for row in rows:
+            while (row := _next_record(rows)) is not None:
                 number += 1
+                if number == 1:
+                    _check_header(list(rows.fieldnames or ()), path)
                 if None in row:
                     what = f"has more than the {len(row) - 1} fields of the header"
                     raise malformed(path, number, what, "Quote the fields that hold commas.")
@@ -88,8 +136,41 @@ def _csv_rows(path: str) -> Iterator[Numbered]:
         except UnicodeDecodeError as error:
             raise _not_utf8(path, number + 1) from error
         except csv.Error as error:
-            what, advice = f"is not CSV ({error})", "Check its quotes."
-            raise malformed(path, number + 1, what, advice) from error
+            raise _not_csv(path, number + 1, error) from error
+
+
+def _check_header(names: list[str], path: str) -> None:
+    """Refuse a header that names a field twice; columns without a name are nobody's."""
+    for name in names:
+        if name and names.count(name) > 1:
+            raise DataError(
+                f"{path}: its header has the field {shown(name)} twice. Rename one of the two.",
+                source=path,
+                field=name,
+            )
+
+
+def _next_record(rows: Iterator[dict[str, str]]) -> dict[str, str] | None:
+    """Return the next record, None after the last, long fields allowed.
+
+    The module's limit is the process's and is looked at while a record is read. It is raised for
+    as long as that takes, by one thread at a time, so that each puts back what it found.
+    """
+    with _limit_lock:
+        limit = csv.field_size_limit()
+        csv.field_size_limit(max(limit, _LONGEST_FIELD))
+        try:
+            return next(rows, None)
+        finally:
+            csv.field_size_limit(limit)
+
+
+def _not_csv(path: str, number: int, error: csv.Error) -> DataError:
+    if "field larger than field limit" not in str(error):
+        return malformed(path, number, f"is not CSV ({error})", "Check its quotes.")
+    what = f"has a field of more than {_LONGEST_FIELD:,} characters"
+    advice = "Check that its quotes are closed, or write the rows as .jsonl, which has no limit."
+    return malformed(path, number, what, advice)
 
 
 _READERS: dict[str, Callable[[str], Iterator[Numbered]]] = {

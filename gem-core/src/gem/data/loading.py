@@ -24,6 +24,7 @@ from gem.data.stored import (
     PARQUET,
     SMALL_BYTES,
     Stamp,
+    check_unchanged,
     mapped_parquet,
     mapped_texts,
     small_texts,
@@ -140,14 +141,20 @@ def _file_table(
     path, origin = reader.source, Origin(reader.source)
     if stamp.suffix == PARQUET:
         check_requirements(REQUIRES, subject=f"The Parquet file {path}", of="gem-core")
-        return _mapped_table(mapped_parquet(path), reader, limit, origin)
+        table = _mapped_table(mapped_parquet(path, stamp), reader, limit, origin)
+        check_unchanged(path, stamp)
+        return table
     if streaming and limit is not None:
         rows = (row for _, row in read_rows(path))
         return Table(Streamed(rows, reader, limit), reader, origin)
     if stamp.size <= SMALL_BYTES:
-        return Table(small_texts(path, reader, limit), reader, origin)
-    check_requirements(REQUIRES, subject=f"The data file {path}, which is large,", of="gem-core")
-    return Table(mapped_texts(path, reader, limit), reader, origin)
+        texts = small_texts(path, reader, limit)
+    else:
+        what = f"The data file {path}, which is large,"
+        check_requirements(REQUIRES, subject=what, of="gem-core")
+        texts = mapped_texts(path, stamp, reader, limit)
+    check_unchanged(path, stamp)
+    return Table(texts, reader, origin)
 
 
 def _chosen(rows: Rows, split: str | None) -> Rows:

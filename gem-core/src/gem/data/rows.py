@@ -6,6 +6,7 @@ Knows nothing about where rows come from.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
@@ -59,10 +60,10 @@ class RowKind(Generic[Row_co]):
     """What a pack needs of a row. Make one for a pack, at the top of a module.
 
     `name` is the word for a row in errors: "math problem". `needs` are the fields that every
-    row has, `optional` are fields with the value of a row that has none, or null. `read` gets a
-    mapping of exactly these fields to JSON values, or bytes where a table holds them. It returns
-    the row as the pack uses it or raises Misfit; it must be quick, for it is called at every
-    access, and depend on nothing else.
+    row has, `optional` are fields with the value of a row that has none, null or NaN. `read` gets a
+    mapping of exactly these fields to JSON values, their numbers finite, or bytes where a table
+    holds them. It returns the row as the pack uses it or raises Misfit; it must be quick, for it
+    is called at every access, and depend on nothing else.
 
     >>> kind = RowKind("sum", read=lambda row: row["question"], needs=("question",))
     >>> kind.read({"question": "1 + 1?"})
@@ -113,7 +114,10 @@ class Reader(Generic[Row_co]):
         record = {each: row[names[each]] for each in needs}
         for each, default in self.kind.optional.items():
             value = row.get(names[each])
-            record[each] = default if value is None else value
+            record[each] = default if value is None or _is_nan(value) else value
+        for each, value in record.items():
+            if type(value) is not str and _holds_no_number(value):
+                raise _no_number(self.source, number, names[each], value)
         return record
 
     def read(self, record: Mapping[str, Any], number: int) -> Row_co:
@@ -129,6 +133,36 @@ class Reader(Generic[Row_co]):
                 row=number,
                 field=theirs,
             ) from misfit
+
+
+def _is_nan(value: object) -> bool:
+    """Say whether a value is what tables of numbers have where there is none."""
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _holds_no_number(value: object) -> bool:
+    """Say whether NaN or an infinite number is in a value, however deep."""
+    met: set[int] = set()  # a list in memory may hold itself
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, float) and not math.isfinite(each):
+            return True
+        if isinstance(each, (Mapping, list, tuple)) and id(each) not in met:
+            met.add(id(each))
+            waiting.extend(each.values() if isinstance(each, Mapping) else each)
+    return False
+
+
+def _no_number(source: str, number: int, theirs: str, value: object) -> DataError:
+    what = f"is {value}" if isinstance(value, float) else "holds NaN or an infinite number"
+    return DataError(
+        f"{source}, row {number}: the field {theirs!r} {what}, where a value must be. Correct the "
+        "row or leave it out.",
+        source=source,
+        row=number,
+        field=theirs,
+    )
 
 
 def _missing(source: str, number: int, ours: str, theirs: str, row: Mapping[str, Any]) -> DataError:

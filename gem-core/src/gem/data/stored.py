@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from hashlib import blake2b
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gem.data.arrow import TextColumn
@@ -26,6 +28,7 @@ __all__ = [
     "PARQUET",
     "SMALL_BYTES",
     "Stamp",
+    "check_unchanged",
     "mapped_parquet",
     "mapped_texts",
     "small_texts",
@@ -42,13 +45,25 @@ _COLUMN = "record"
 
 
 class Stamp(NamedTuple):
-    """What tells a file, and one version of it, from others, however its path is spelled."""
+    """What tells a file, and one version of it, from others, however its path is spelled.
+
+    `changed_ns` is when the file system last noted a change. Nobody can set it, as `touch`, `tar`
+    and `rsync` set `modified_ns`, so that another content of equal size and date shows.
+    """
 
     suffix: str
     device: int
     inode: int
     size: int
     modified_ns: int
+    changed_ns: int
+
+    def version(self) -> tuple[int, ...]:
+        """Return what tells it from others on every machine that mounts it, and after a restart.
+
+        The number of a device is one machine's own.
+        """
+        return self.inode, self.size, self.modified_ns, self.changed_ns
 
 
 def stamp_of(path: str) -> Stamp:
@@ -67,7 +82,22 @@ def stamp_of(path: str) -> Stamp:
             f"{', '.join((*SUFFIXES, PARQUET))}.",
             source=path,
         )
-    return Stamp(suffix, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+    return Stamp(
+        suffix,
+        status.st_dev,
+        status.st_ino,
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+    )
+
+
+def check_unchanged(path: str, stamp: Stamp) -> None:
+    """Refuse rows of which some are of one version of a file, some of another."""
+    if stamp_of(path) != stamp:
+        raise DataError(
+            f"{path} was changed while it was read. Load it again once it is whole.", source=path
+        )
 
 
 def small_texts(path: str, reader: Reader[Any], limit: int | None) -> Texts:
@@ -82,13 +112,16 @@ def _texts(path: str, reader: Reader[Any], limit: int | None) -> Iterator[str]:
         yield json.dumps(record)
 
 
-def mapped_texts(path: str, reader: Reader[Any], limit: int | None) -> Texts:
-    """Return the records of a file, which `datasets` writes to its cache once as Arrow."""
+def mapped_texts(path: str, stamp: Stamp, reader: Reader[Any], limit: int | None) -> Texts:
+    """Return the records of a file, which `datasets` writes to its cache once as Arrow.
+
+    `stamp` is of the version that is asked for.
+    """
     import datasets  # heavy: 0.5 s
 
     # every value as JSON: Arrow's own types would give each row the fields of all the others
     features = datasets.Features({_COLUMN: datasets.Value("large_string")})
-    reading = _Reading(path, reader, limit, stamp_of(path))
+    reading = _Reading(path, reader, limit, stamp)
     with Quiet():
         try:
             rows = datasets.Dataset.from_generator(
@@ -108,13 +141,12 @@ class _Reading(NamedTuple):
     stamp: Stamp
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kind, version = self.reader.kind, (self.stamp.size, self.stamp.modified_ns)
         key = [
             os.path.realpath(self.path),
-            version,
+            self.stamp.version(),
             self.limit,
             dict(self.reader.names),
-            *identity(kind),
+            *identity(self.reader.kind),
         ]
         return str, (json.dumps(key),)
 
@@ -124,8 +156,12 @@ def _arrow_rows(reading: _Reading) -> Iterator[dict[str, str]]:
         yield {_COLUMN: text}
 
 
-def mapped_parquet(path: str) -> datasets.Dataset:
-    """Return a Parquet file's rows, which `datasets` writes to its cache once as Arrow."""
+def mapped_parquet(path: str, stamp: Stamp) -> datasets.Dataset:
+    """Return a Parquet file's rows, which `datasets` writes to its cache once as Arrow.
+
+    `stamp` is of the version that is asked for. Each has a folder of its own: the library itself
+    tells versions by the date that a file states.
+    """
     import datasets  # heavy: 0.5 s
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -138,9 +174,12 @@ def mapped_parquet(path: str) -> datasets.Dataset:
         ) from error
     if not count:
         raise no_rows(path)
+    key = json.dumps([os.path.realpath(path), stamp.version()])
+    digest = blake2b(key.encode(), digest_size=16).hexdigest()
+    folder = Path(datasets.config.HF_DATASETS_CACHE, "gem-parquet", digest)
     with Quiet():
         try:
-            return datasets.Dataset.from_parquet(path)
+            return datasets.Dataset.from_parquet(path, cache_dir=str(folder))
         except Exception as error:
             raise _file_error(error, path) from error
 
