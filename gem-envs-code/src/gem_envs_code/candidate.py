@@ -54,14 +54,22 @@ class Ending:
 class Candidate:
     """A program in a jail of its own, opened when it is first asked something.
 
-    `given` are texts that run before it, in the same namespace. Each question gets a new process.
-    A program that brings its jail down gets a new one with the next question.
+    `given` are texts that run before it, in the same namespace; instances of their classes of the
+    names `classes` may be arguments and values. Each question gets a new process, but for those
+    that one test `ask`s. A program that brings its jail down gets a new one with the next question.
     """
 
     def __init__(
-        self, program: str, limits: Limits, options: Options, *, given: Sequence[str] = ()
+        self,
+        program: str,
+        limits: Limits,
+        options: Options,
+        *,
+        given: Sequence[str] = (),
+        classes: Sequence[str] = (),
     ) -> None:
         self._program, self._given = program, list(given)
+        self._classes = list(classes)
         self._limits, self._options = limits, options
         self._session: Session | None = None
 
@@ -95,9 +103,20 @@ class Candidate:
         """Call a function with encoded arguments; the output is JSON that the candidate wrote."""
         return await self._one({"call": {"name": name, "arguments": arguments}})
 
-    async def exam(self, test: str, word: str) -> Ending:
+    async def ask(
+        self, name: str, instance: int | None, arguments: str, *, is_first: bool
+    ) -> Ending:
+        """Call a function, or a method of the instance of this number of the class `Solution`.
+
+        All calls of a test are of one process, which its first call starts: its limits are for
+        all of them, and the CPU time of an ending is what they took together.
+        """
+        question = {"name": name, "instance": instance, "arguments": arguments}
+        return await self._one({"ask": {**question, "is_first": is_first}})
+
+    async def exam(self, test: str, word: str, function: str) -> Ending:
         """Run a test in the candidate's own process; the output is the word where it passed."""
-        return await self._one({"exam": {"test": test, "word": word}})
+        return await self._one({"exam": {"test": test, "word": word, "function": function}})
 
     async def _one(self, order: dict[str, Any]) -> Ending:
         return (await self._ask(order, 1) or [self._last])[0]
@@ -128,7 +147,7 @@ class Candidate:
             "wall_s": limits.wall_s,
             "output_bytes": limits.output_bytes,
         }
-        return {"texts": texts, "limits": told}
+        return {"texts": texts, "classes": self._classes, "limits": told}
 
     async def _exchange(
         self, order: dict[str, Any], count: int

@@ -7,13 +7,13 @@ texts here, and the host reads no value of either.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from gem_envs_code.candidate import Candidate, Limits
 from gem_envs_code.jails import Options, open_jail
 from gem_envs_code.outcome import Outcome, Verdict
+from gem_envs_code.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from gem_tools.sandbox import Session
@@ -28,23 +28,19 @@ class Uncrossed(Exception):
 
 
 class Examiner:
-    """A jail for the tests of one problem. `functions` are the candidate's."""
+    """A jail for the tests of one problem."""
 
-    def __init__(
-        self, session: Session, given: Sequence[str], functions: Sequence[str], limits: Limits
-    ) -> None:
+    def __init__(self, session: Session, surroundings: Surroundings, limits: Limits) -> None:
         self._session, self._limits = session, limits
-        self._preparation = {"texts": list(given), "functions": list(functions)}
+        self._preparation = surroundings._asdict()
         self._is_prepared = False
 
     @classmethod
-    async def open(
-        cls, given: Sequence[str], functions: Sequence[str], limits: Limits, options: Options
-    ) -> Examiner:
+    async def open(cls, surroundings: Surroundings, limits: Limits, options: Options) -> Examiner:
         """Open its jail. Raises SandboxError where there is none."""
-        program = "\n".join(given)
+        program = "\n".join(surroundings.texts)
         session = await open_jail(options, "examiner", memory_mb=limits.memory_mb, program=program)
-        return cls(session, given, functions, limits)
+        return cls(session, surroundings, limits)
 
     async def examine(self, test: str, candidate: Candidate) -> Outcome:
         """Run a test. Raises Uncrossed where its arguments cannot leave its jail."""
@@ -59,13 +55,11 @@ class Examiner:
             return Outcome(_LOST.get(ended.result.status, "error"), "the test itself was ended")
 
     async def _examined(self, test: str, candidate: Candidate) -> Outcome:
-        spent_s = 0.0
+        is_first = True
         said = await self._ask({"test": test})
         while "call" in said:
-            ending = await candidate.call(**said["call"])
-            spent_s += ending.cpu_s
-            if spent_s > self._limits.time_s:
-                return Outcome("timeout", f"ran longer than {self._limits.time_s:g} s")
+            ending = await candidate.ask(**said["call"], is_first=is_first)
+            is_first = False
             if ending.verdict != "ended":
                 return Outcome(ending.verdict, ending.why)
             answer = _answer(ending.output)

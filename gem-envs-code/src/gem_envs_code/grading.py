@@ -18,10 +18,10 @@ from gem_envs_code.comparing import Uncomparable, as_json, same_text, same_value
 from gem_envs_code.examining import Examiner, Uncrossed
 from gem_envs_code.inside.values import encoded
 from gem_envs_code.jails import Options, place
-from gem_envs_code.naming import defined, free_names, is_builtin
 from gem_envs_code.outcome import Outcome, Report
 from gem_envs_code.rows import Problem
 from gem_envs_code.suites import Assertion, Call, Stream
+from gem_envs_code.surroundings import surroundings
 
 __all__ = ["grade"]
 
@@ -67,12 +67,16 @@ class _Grading:
         self._problem, self._program = problem, program
         self._limits, self._options = limits, options
         self.shared_process = False
+        self._surroundings = surroundings(problem)
 
     async def outcomes(self) -> AsyncGenerator[Outcome, None]:
         """Yield what becomes of each test, in order."""
         problem = self._problem
         given = [problem.given] if problem.given else []
-        async with Candidate(self._program, self._limits, self._options, given=given) as candidate:
+        classes = self._surroundings.classes if self._surroundings else []
+        async with Candidate(
+            self._program, self._limits, self._options, given=given, classes=classes
+        ) as candidate:
             if isinstance(problem.tests[0], Assertion):
                 coming = self._of_assertions(candidate)
             else:
@@ -120,13 +124,12 @@ class _Grading:
 
     async def _of_assertions(self, candidate: Candidate) -> AsyncGenerator[Outcome, None]:
         tests = [test for test in self._problem.tests if isinstance(test, Assertion)]
-        given, functions = self._surroundings([test.text for test in tests])
-        if functions is None:
+        if self._surroundings is None:
             self.shared_process = True
             for test in tests:
                 yield await self._shared(test, candidate)
             return
-        async with await Examiner.open(given, functions, self._limits, self._options) as examiner:
+        async with await Examiner.open(self._surroundings, self._limits, self._options) as examiner:
             for test in tests:
                 try:
                     yield await examiner.examine(test.text, candidate)
@@ -134,30 +137,11 @@ class _Grading:
                     self.shared_process = True
                     yield await self._shared(test, candidate)
 
-    def _surroundings(self, tests: Sequence[str]) -> tuple[list[str], list[str] | None]:
-        """Return what runs before the tests, and the candidate's functions that they call.
-
-        None where they use more of the candidate than functions, so far as the solution tells.
-        """
-        problem = self._problem
-        ours, solution = defined(problem.given), defined(problem.solution)
-        known = {*ours.functions, *ours.imports, *ours.others} - {problem.function}
-        names = free_names([problem.given, *tests]) | ({problem.function} - {""})
-        wanted = {
-            name
-            for name in names - known
-            if name in solution.functions | solution.others or not is_builtin(name)
-        }
-        if problem.shared_process or wanted & solution.others:
-            return [], None
-        imported = wanted & solution.imports.keys()
-        given = [problem.given, *sorted(solution.imports[name] for name in imported)]
-        return given, sorted(wanted - imported)
-
     async def _shared(self, test: Assertion, candidate: Candidate) -> Outcome:
         """Run a test in one process with the candidate, which can deceive it if it means to."""
         word = secrets.token_hex(16)
-        ending = await candidate.exam(test.text, word)
+        function = self._problem.function
+        ending = await candidate.exam(test.text, word, function if function.isidentifier() else "")
         if ending.verdict == "ended" and ending.output == word.encode("ascii"):
             return Outcome("passed")
         if ending.verdict == "ended":

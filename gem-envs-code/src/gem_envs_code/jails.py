@@ -33,8 +33,8 @@ Options = tuple[str, str]
 Role = Literal["driver", "examiner", "checker"]
 
 _MODULES: dict[Role, list[str]] = {
-    "driver": ["values", "forking", "driver"],
-    "examiner": ["values", "examiner"],
+    "driver": ["values", "instances", "functions", "forking", "talking", "driver"],
+    "examiner": ["values", "instances", "examiner"],
     "checker": ["checker"],
 }
 _PREPARES = {"bwrap"}

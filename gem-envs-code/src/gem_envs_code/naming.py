@@ -18,6 +18,7 @@ class Defined(NamedTuple):
 
     functions: set[str]
     imports: dict[str, str]
+    classes: set[str]
     others: set[str]
 
 
@@ -46,7 +47,7 @@ def free_names(texts: Iterable[str]) -> set[str]:
 
 def defined(text: str) -> Defined:
     """Return what a module defines; nothing where it is no Python."""
-    found = Defined(set(), {}, set())
+    found = Defined(set(), {}, set(), set())
     try:
         body = parsed(text).body
     except (SyntaxError, ValueError, RecursionError):
@@ -57,7 +58,7 @@ def defined(text: str) -> Defined:
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             found.imports.update(dict.fromkeys(_imported(node), ast.unparse(node)))
         elif isinstance(node, ast.ClassDef):
-            found.others.add(node.name)
+            found.classes.add(node.name)
         elif isinstance(node, ast.Assign):
             found.others.update(each.id for each in node.targets if isinstance(each, ast.Name))
     return found

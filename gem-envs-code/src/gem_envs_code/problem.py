@@ -15,6 +15,7 @@ from gem.errors import BadArguments
 from gem.step import Step
 from gem_envs_code.answers import INSTRUCTION, LONGEST, fenced, program_in
 from gem_envs_code.candidate import Limits
+from gem_envs_code.entries import method_of
 from gem_envs_code.grading import grade
 from gem_envs_code.jails import keep_sandbox
 from gem_envs_code.outcome import Report
@@ -165,6 +166,10 @@ def _posed(problem: Problem, shown: int) -> list[str]:
         pieces.append("Write a Python program that reads from stdin and writes to stdout.")
     elif not isinstance(first, Assertion):
         pieces.append(f"Write a Python function named {first.function}.")
+    elif method_of(problem.function):
+        pieces.append(
+            f"Write a Python class Solution with the method {method_of(problem.function)}."
+        )
     elif problem.function:
         pieces.append(f"Write the whole Python function {problem.function}.")
     elif shown:

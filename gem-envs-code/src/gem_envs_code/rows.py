@@ -10,7 +10,8 @@ from typing import Any
 
 from gem.data import Misfit, RowKind
 from gem_envs_code.comparing import COMPARISONS, Comparison
-from gem_envs_code.suites import Test, read_tests
+from gem_envs_code.entries import CLASS, entry_of, method_of, only_method
+from gem_envs_code.suites import Assertion, Test, read_tests
 
 __all__ = ["PROBLEM", "Problem"]
 
@@ -21,7 +22,8 @@ _INDENTED = re.compile(r"\s*?^[ \t]+\S", re.MULTILINE)
 class Problem:
     """One problem. `given` is code that runs before a program; `solution` may be empty.
 
-    `function` is the name that a program must define, where it is not to read stdin. `checker`
+    `function` is the name that a program must define, where it is not to read stdin, or
+    `Solution().method` for a method of a class of that name; empty for none. `checker`
     is the text of a function that decides in place of `comparison`; empty for none.
     `shared_process` says that its assertions work only in one process with the program.
     """
@@ -51,17 +53,31 @@ def _read(row: Mapping[str, Any]) -> Problem:
         raise Misfit("shared_process", row["shared_process"], "true or false")
     if row["comparison"] not in COMPARISONS:
         raise Misfit("comparison", row["comparison"], f"one of {', '.join(COMPARISONS)}")
+    solution = _whole(row["given"], row["solution"])
+    function = _entry(row["function"]) or only_method(solution)
+    tests = read_tests(row["tests"], function)
     return Problem(
         question=row["question"],
-        tests=read_tests(row["tests"], row["function"]),
-        function=row["function"],
+        tests=tests,
+        function=_entered(tests) or (function if row["function"] else ""),
         given=row["given"],
-        solution=_whole(row["given"], row["solution"]),
+        solution=solution,
         checker=row["checker"],
         shared_process=row["shared_process"],
         comparison=row["comparison"],
         tolerance=_tolerance(row["tolerance"]),
     )
+
+
+def _entry(function: str) -> str:
+    method = method_of(function)
+    return f"{CLASS}().{method}" if method else function.strip()
+
+
+def _entered(tests: Sequence[Test]) -> str:
+    """Return what the tests themselves call `check` with; their word counts before the field's."""
+    entries = {entry_of(test.text) for test in tests if isinstance(test, Assertion)} - {None}
+    return _entry(entries.pop() or "") if len(entries) == 1 else ""
 
 
 def _tolerance(value: Any) -> float | None:

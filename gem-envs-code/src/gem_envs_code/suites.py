@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from typing import Any, Union
 
 from gem.data import Misfit
+from gem_envs_code.entries import entry_of, is_checking, method_of
 from gem_envs_code.naming import parsed
 
 __all__ = ["Assertion", "Call", "Stream", "Test", "read_tests"]
 
 _WANTED = (
     'tests: {"inputs": [...], "outputs": [...]}, with "fn_name" for a function; a list of '
-    '{"input": ..., "output": ...}; a list of assertions; or a text with check(candidate)'
+    '{"input": ..., "output": ...}; a list of assertions; or a text with check(candidate), which '
+    "calls it at its end, as in check(Solution().method), or has its candidate in `function`"
 )
 
 
@@ -51,7 +53,8 @@ Test = Union[Stream, Call, Assertion]
 def read_tests(given: Any, function: str = "") -> list[Test]:
     """Return a row's tests; `function` is the one that they call where they do not say so.
 
-    Text is JSON, or Python where it is no JSON. Raises Misfit on what is no tests, or none.
+    Text is JSON, or Python where it is no JSON. Raises Misfit on what is no tests, or none, and
+    on a function `check` that is never called.
     """
     try:
         tests = list(_tests(given, function))
@@ -74,20 +77,32 @@ def _tests(given: Any, function: str) -> Iterator[Test]:
     elif isinstance(given, Mapping):
         yield _one(given, function)
     else:
+        calls = any(isinstance(each, str) and entry_of(each) is not None for each in given)
         for each in given:
-            yield Assertion(_python(each)) if isinstance(each, str) else _one(each, function)
+            if isinstance(each, str):
+                yield Assertion(_python(each) if calls else _checking(each, function))
+            else:
+                yield _one(each, function)
 
 
 def _read_text(text: str, function: str) -> Iterator[Test]:
     try:
         inner = json.loads(text)
     except ValueError:
-        call = f"\ncheck({function})\n" if function else ""
-        yield Assertion(_python(text + call))
+        yield Assertion(_checking(text, function))
         return
     if isinstance(inner, str):
         raise TypeError("a text in a text")
     yield from _tests(inner, function)
+
+
+def _checking(text: str, function: str) -> str:
+    """Return Python that calls the `check` which it defines."""
+    if not is_checking(_python(text)) or entry_of(text) is not None:
+        return text
+    if not function:
+        raise ValueError("check is never called: it would pass everything")
+    return f"{text}\ncheck({function})\n"
 
 
 def _python(text: str) -> str:
@@ -106,6 +121,7 @@ def _one(test: Any, function: str) -> Test:
 
 
 def _test(given: Any, expected: Any, function: str) -> Test:
+    function = method_of(function) or function
     if not function:
         return Stream(_lines(given), _lines(expected))
     if isinstance(given, str):  # one argument a line, and the value, all of them JSON

@@ -11,14 +11,16 @@ import json
 import linecache
 import os
 import sys
-import traceback
 import types
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from gem_envs_code.inside.forking import Forks
-from gem_envs_code.inside.values import CannotCrossError, decoded, encoded
+from gem_envs_code.inside.forking import Ended, Forks, taken_output
+from gem_envs_code.inside.functions import Functions, last_line, tried
+from gem_envs_code.inside.talking import Talks
+from gem_envs_code.inside.values import decoded, encoded
 from gem_tools.sandbox.inside.channel import receive, send
 
 __all__ = ["main"]
@@ -42,7 +44,9 @@ def main() -> None:
 class _Driver:
     def __init__(self) -> None:
         self._forks = Forks()
+        self._talks = Talks(self._forks)
         self._codes: list[types.CodeType] = []
+        self._classes: list[str] = []
         self._limits: dict[str, Any] = {}
         self._broken = ""
 
@@ -52,6 +56,10 @@ class _Driver:
             self._load(**order["load"])
         if self._broken:
             return [{"broken": self._broken}], []
+        if "ask" in order:
+            report, content = self._asked(**order["ask"])
+            return [report], [content]
+        self._talks.end()
         if "streams" in order:
             return self._run_on(order["streams"])
         work = (
@@ -62,20 +70,23 @@ class _Driver:
         report, content = self._forked(work)
         return [report], [content]
 
-    def _load(self, texts: list[str], limits: dict[str, Any]) -> None:
-        """Take a candidate: texts that run one after the other in one namespace."""
-        self._limits = limits
+    def _load(self, texts: list[str], classes: list[str], limits: dict[str, Any]) -> None:
+        """Take a candidate: texts that run one after the other in one namespace.
+
+        The last is the program; `classes` are those of the others whose instances may cross.
+        """
+        self._limits, self._classes = limits, classes
         try:
             self._codes = [_compiled(text, "main.py") for text in texts]
         except Exception as error:  # noqa: BLE001 - a compiler may raise more than SyntaxError
-            self._broken = _last_line(error)
+            self._broken = last_line(error)
 
     def _run_on(self, inputs: list[str]) -> Reports:
         """Run the candidate on each input, up to the first where it does not end well."""
         reports, contents = [], []
         for text in inputs:
             stdin = text.encode("utf-8", "surrogatepass")
-            report, content = self._forked(lambda: self._namespace("__main__"), stdin)
+            report, content = self._forked(self._run, stdin)
             reports.append(report)
             contents.append(content)
             if report["code"] or report["is_late"] or report["is_full"]:
@@ -92,6 +103,10 @@ class _Driver:
             most=most,
         )
         _clear_folder()
+        return self._reported(ended)
+
+    def _reported(self, ended: Ended) -> tuple[Any, bytes]:
+        most = self._limits["output_bytes"]
         report = {
             "code": ended.code,
             "is_late": ended.is_late,
@@ -102,52 +117,65 @@ class _Driver:
         }
         return report, ended.stdout
 
+    def _asked(self, *, is_first: bool, **question: Any) -> tuple[Any, bytes]:
+        """Have a function called in the process of a test, a new one for its first call."""
+        if is_first:
+            self._talks.end()
+            _clear_folder()
+            limits = self._limits
+            self._talks.begin(
+                self._answering,
+                cpu_s=limits["cpu_s"],
+                wall_s=limits["wall_s"],
+                most=limits["output_bytes"],
+            )
+        return self._reported(self._talks.ask(json.dumps(question).encode("ascii")))
+
+    def _answering(self) -> Callable[[bytes], bytes]:
+        functions = self._functions()
+        return lambda question: functions.answer(**json.loads(question)).encode("ascii")
+
     def _answer(self, name: str, arguments: str) -> None:
         """Call a function of the candidate, and write down what it returned or raised."""
-        result = _taken_output()
-        namespace = self._namespace("solution")
-        positional, keywords = decoded(arguments)
-        try:
-            answer = {"returned": encoded(_found(namespace, name)(*positional, **keywords))}
-        except CannotCrossError as error:
-            answer = {"uncrossed": str(error)}
-        except MemoryError:
-            raise
-        except Exception as error:  # noqa: BLE001 - a test may expect it
-            answer = {"raised": _own_type(error), "why": _last_line(error)}
-        _write(result, json.dumps(answer))
+        result = taken_output()
+        functions = self._functions()
 
-    def _examine(self, test: str, word: str) -> None:
+        def returned() -> str:
+            positional, keywords = decoded(arguments)
+            return encoded(functions.found(name)(*positional, **keywords))
+
+        _write(result, tried(returned))
+
+    def _examine(self, test: str, word: str, function: str) -> None:
         """Run a test in the candidate's own process, and write a word where it has ended."""
-        result = _taken_output()
-        namespace = self._namespace("solution")
+        result = taken_output()
+        functions = self._functions()
+        namespace = functions.namespace
+        if function:
+            with suppress(NameError):  # the test says so too, if it comes to that
+                namespace[function] = functions.found(function)
         exec(_compiled(test, "test.py"), namespace)  # noqa: S102 - the job of this process
         _write(result, word)
 
-    def _namespace(self, name: str) -> dict[str, Any]:
-        module = sys.modules[name] = types.ModuleType(name)
-        module.__file__ = "main.py"
+    def _functions(self) -> Functions:
+        """Run the candidate. What it has of a name that was given before it is not its own."""
+        given: dict[str, Any] = {}
+        module = self._module("solution")
+        for number, code in enumerate(self._codes, 1):
+            if number == len(self._codes):
+                given = dict(module.__dict__)
+            exec(code, module.__dict__)  # noqa: S102 - the job of this process
+        return Functions(module.__dict__, given, self._classes)
+
+    def _run(self) -> None:
+        module = self._module("__main__")
         for code in self._codes:
             exec(code, module.__dict__)  # noqa: S102 - the job of this process
-        return module.__dict__
 
-
-def _found(namespace: dict[str, Any], name: str) -> Any:
-    """Return a function, or a method of the class that some data sets ask for."""
-    if name not in namespace and hasattr(namespace.get("Solution"), name):
-        return getattr(namespace["Solution"](), name)
-    if name not in namespace:
-        raise NameError(f"name {name!r} is not defined")
-    return namespace[name]
-
-
-def _own_type(error: Exception) -> str:
-    """Return the name of the nearest type of Python's own."""
-    return next(each.__name__ for each in type(error).__mro__ if each.__module__ == "builtins")
-
-
-def _last_line(error: BaseException) -> str:
-    return traceback.format_exception_only(type(error), error)[-1].strip()[:_MOST_SAID]
+    def _module(self, name: str) -> types.ModuleType:
+        module = sys.modules[name] = types.ModuleType(name)
+        module.__file__ = "main.py"
+        return module
 
 
 def _last_line_of(said: bytes) -> str:
@@ -157,14 +185,6 @@ def _last_line_of(said: bytes) -> str:
 def _compiled(text: str, name: str) -> types.CodeType:
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     return compile(text, name, "exec", dont_inherit=True)
-
-
-def _taken_output() -> int:
-    """Take stdout away from the candidate, and return a descriptor of what it was."""
-    output, nothing = os.dup(1), os.open("/dev/null", os.O_WRONLY)
-    os.dup2(nothing, 1)
-    os.close(nothing)
-    return output
 
 
 def _write(file: int, text: str) -> None:

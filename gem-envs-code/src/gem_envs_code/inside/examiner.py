@@ -1,22 +1,27 @@
 """The program of an examiner's jail: run assertions about functions that are somewhere else.
 
 A candidate's functions are stood in for by objects that ask the host for each call, and the host
-asks the candidate's jail. Only plain values come back, of Python's own types.
+asks the candidate's jail; so is its class `Solution`. Only plain values come back, of Python's own
+types, and instances of classes that the problem itself defines, made here.
 """
 
 from __future__ import annotations
 
 import builtins
+import collections
+import itertools
 import json
 import traceback
 from typing import Any
 
-from gem_envs_code.inside.values import CannotCrossError, decoded, encoded
+from gem_envs_code.inside.instances import packed, unpacked
+from gem_envs_code.inside.values import CannotCrossError, TooDeepError
 from gem_tools.sandbox.inside.channel import receive, send
 
 __all__ = ["main"]
 
 _MOST_SAID = 500
+_CLASS = "Solution"
 
 
 class _AbroadError(BaseException):
@@ -35,11 +40,21 @@ def main() -> None:
             _tell(_verdict(told["test"], namespace))
 
 
-def _prepared(texts: list[str], functions: list[str]) -> dict[str, Any]:
+def _prepared(
+    texts: list[str], functions: list[str], perhaps: list[str], classes: list[str]
+) -> dict[str, Any]:
+    """Run what was given, and put stand-ins beside it.
+
+    `perhaps` are names that are the candidate's where nothing that was given defines them. An
+    import of all that a module has is known to define them only here.
+    """
     namespace: dict[str, Any] = {"__name__": "test"}
     for text in texts:
         exec(compile(text, "given.py", "exec"), namespace)  # noqa: S102 - the job of this process
-    namespace.update({name: _Abroad(name) for name in functions})
+    absent = [name for name in perhaps if name not in namespace]
+    ours = {name: namespace[name] for name in classes if isinstance(namespace.get(name), type)}
+    for name in [*functions, *absent] or perhaps:
+        namespace[name] = _Class(ours) if name == _CLASS else _Abroad(ours, name)
     return namespace
 
 
@@ -56,22 +71,83 @@ def _verdict(test: str, namespace: dict[str, Any]) -> dict[str, Any]:
         return {"verdict": "error", "why": why[:_MOST_SAID]}
 
 
-class _Abroad:
-    """A function of the candidate."""
+_instances = itertools.count()
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+
+class _Class:
+    """The class `Solution` of the candidate. The first call of a method makes the instance."""
+
+    def __init__(self, classes: dict[str, type]) -> None:
+        self._classes = classes
+
+    def __call__(self) -> _Instance:
+        return _Instance(self._classes)
+
+
+class _Instance:
+    """An instance of the candidate's class, which has methods and nothing else."""
+
+    def __init__(self, classes: dict[str, type]) -> None:
+        self._classes = classes
+        self._number = next(_instances)
+
+    def __getattr__(self, name: str) -> _Abroad:
+        if name.startswith("__"):  # asked for by `copy` and the like, and by no test
+            raise AttributeError(name)
+        return _Abroad(self._classes, name, self._number)
+
+
+class _Abroad:
+    """A function of the candidate, or a method of an instance of its class."""
+
+    def __init__(self, classes: dict[str, type], name: str, instance: int | None = None) -> None:
+        self._classes, self._name, self._instance = classes, name, instance
 
     def __call__(self, *positional: Any, **keywords: Any) -> Any:
-        try:
-            arguments = encoded([list(positional), keywords])
-        except CannotCrossError as error:
-            raise _AbroadError(str(error)) from error
-        _tell({"call": {"name": self._name, "arguments": arguments}})
+        arguments = [list(positional), keywords]
+        text, sent = self._packed(arguments)
+        _tell({"call": {"name": self._name, "instance": self._instance, "arguments": text}})
         answer = json.loads(receive() or b"{}")
         if "raised" in answer:
             raise _own_error(answer["raised"])(answer["why"])
-        return decoded(answer["returned"])
+        # Only of a call that returned None does a test see what became of its arguments: it may
+        # take what it expects of any other call from them, after the call.
+        (value, left), _ = unpacked(
+            answer["returned"],
+            self._classes.__getitem__,
+            lambda held: sent if held[0] is None else (),
+        )
+        if value is None and left is not None:
+            _restore(arguments, left)
+        return value
+
+    def _packed(self, arguments: list[Any]) -> tuple[str, list[object]]:
+        try:
+            return packed(arguments, self._classes)
+        except TooDeepError as error:  # perhaps of what the candidate returned before
+            raise RecursionError(str(error)) from error
+        except CannotCrossError as error:
+            raise _AbroadError(str(error)) from error
+
+
+def _restore(arguments: Any, left: Any) -> None:
+    """Put what a function has left of its arguments in their place, where they can change."""
+    positional, keywords = arguments
+    pairs = [
+        *zip(positional, left[0], strict=False),
+        *((keywords[key], left[1].get(key)) for key in keywords),
+    ]
+    for argument, after in pairs:
+        if type(argument) is not type(after):
+            continue
+        if isinstance(argument, (list, bytearray)):
+            argument[:] = after
+        elif isinstance(argument, (dict, set)):
+            argument.clear()
+            argument.update(after)
+        elif isinstance(argument, collections.deque):
+            argument.clear()
+            argument.extend(after)
 
 
 def _own_error(name: str) -> type[Exception]:

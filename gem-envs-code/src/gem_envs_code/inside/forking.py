@@ -17,11 +17,11 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple, NoReturn
 
-__all__ = ["Ended", "Forks"]
+__all__ = ["Ended", "Forks", "nameless_file", "taken_output"]
 
 _EXIT_RAISED = 1
 _EXIT_UNFLUSHED = 120
@@ -43,7 +43,7 @@ class Forks:
     """Runs parts of this process's work in processes of their own, one at a time."""
 
     def __init__(self) -> None:
-        self._files = [_nameless_file() for _ in range(3)]
+        self._files = [nameless_file() for _ in range(3)]
         self._fork = ctypes.PyDLL(None).fork
         # Only in a namespace of processes of its own is the parent the first one.
         self._is_alone = os.getppid() == 1
@@ -57,18 +57,45 @@ class Forks:
         grows beyond `most` bytes and one. What it started has ended when this returns; without a
         namespace of processes that is its process group, and the rest ends with the jail.
         """
+        process = self.started(work, stdin=stdin, cpu_s=cpu_s, most=most)
+        is_late = not _ends_within(process, wall_s)
+        return self.ended(process, is_late=is_late, cpu_s=cpu_s, most=most)
+
+    def started(
+        self,
+        work: Callable[[], object],
+        *,
+        stdin: bytes,
+        cpu_s: float,
+        most: int,
+        kept: Sequence[int] = (),
+    ) -> int:
+        """Call `work` in a fork, which has the descriptors `kept` as 3 and on, and return it."""
         for file in self._files:
             os.ftruncate(file, 0)
             os.lseek(file, 0, os.SEEK_SET)
         _fill(self._files[0], stdin)
         process = self._forked()
         if process == 0:
-            self._be_fork(work, int(cpu_s) + 1, most + 1)
-        is_late = not _ends_within(process, wall_s)
+            self._be_fork(work, int(cpu_s) + 1, most + 1, kept)
+        return process
+
+    def ended(self, process: int, *, is_late: bool, cpu_s: float, most: int) -> Ended:
+        """End a fork and what it started, and return how that was."""
         usage, code = self._collected(process)
         spent_s = usage.ru_utime + usage.ru_stime
-        stdout, stderr = (os.pread(file, most + 1, 0) for file in self._files[1:])
+        stdout, stderr = self.written(most)
         return Ended(code, is_late or spent_s > cpu_s, spent_s, stdout, stderr)
+
+    def written(self, most: int) -> tuple[bytes, bytes]:
+        """Return what the fork wrote to its streams so far, of each `most` bytes and one."""
+        stdout, stderr = (os.pread(file, most + 1, 0) for file in self._files[1:])
+        return stdout, stderr
+
+    def clear_output(self) -> None:
+        """Forget what the fork wrote to stdout."""
+        os.ftruncate(self._files[1], 0)
+        os.lseek(self._files[1], 0, os.SEEK_SET)
 
     def _forked(self) -> int:
         """Fork. Those that the last test left may still be on their way out."""
@@ -90,13 +117,16 @@ class Forks:
         _, status, usage = os.wait4(process, 0)
         return usage, os.waitstatus_to_exitcode(status)
 
-    def _be_fork(self, work: Callable[[], object], cpu_s: int, most: int) -> NoReturn:
+    def _be_fork(
+        self, work: Callable[[], object], cpu_s: int, most: int, kept: Sequence[int]
+    ) -> NoReturn:
         status = _EXIT_RAISED
         try:
             os.setsid()
-            for number, file in enumerate(self._files):
+            files = (*self._files, *kept)  # in the order they were opened: none is lost to another
+            for number, file in enumerate(files):
                 os.dup2(file, number)
-            os.closerange(3, _MOST_DESCRIPTORS)
+            os.closerange(len(files), _MOST_DESCRIPTORS)
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
             resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
             status = _status_of(work)
@@ -135,11 +165,20 @@ def _flush() -> bool:
         return False
 
 
-def _nameless_file() -> int:
+def nameless_file() -> int:
+    """Open a file that nobody else can find, and return its descriptor."""
     path = f"file-{os.getpid()}"
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     os.unlink(path)  # noqa: PTH108 - pathlib is not imported in a jail
     return file
+
+
+def taken_output() -> int:
+    """Take stdout away from the candidate, and return a descriptor of what it was."""
+    output, nothing = os.dup(1), os.open("/dev/null", os.O_WRONLY)
+    os.dup2(nothing, 1)
+    os.close(nothing)
+    return output
 
 
 def _fill(file: int, content: bytes) -> None:

@@ -12,10 +12,9 @@ import importlib
 import json
 import sys
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-__all__ = ["CannotCrossError", "decoded", "encoded"]
+__all__ = ["CannotCrossError", "TooDeepError", "decoded", "encoded", "plain", "revived"]
 
 _DEEPEST = 100
 _LONG_INT_BITS = 8192  # longer ones would meet the limit on conversions to decimal
@@ -30,40 +29,64 @@ class CannotCrossError(TypeError):
     """A value that is more than data: a function, an instance of a class, an iterator."""
 
 
+class TooDeepError(CannotCrossError):
+    """Plain values, nested deeper than may cross. A candidate can bring this about."""
+
+
+Number = Callable[[Any], int]
+"""Says under which number an instance of a class crosses, or raises CannotCrossError."""
+
+Instance = Callable[[int], Any]
+"""Returns the instance of a number, or raises LookupError."""
+
+
 def encoded(value: object) -> str:
     """Return a value as JSON text, in ASCII.
 
     Instances of subclasses become what they extend. Raises CannotCrossError on what is no plain
     value, or is nested deeper than a hundred levels.
     """
-    return json.dumps(_plain(value, 0))
+    return json.dumps(plain(value, _no_number))
 
 
 def decoded(text: str) -> Any:
     """Return the value that `encoded` wrote. Raises ValueError on anything else."""
     try:
-        return _value(json.loads(text))
+        return revived(json.loads(text), _no_instance)
     except (TypeError, LookupError, RecursionError, ArithmeticError) as error:
         raise ValueError(f"these are no plain values: {type(error).__name__}") from error
 
 
-def _plain(value: Any, depth: int) -> Any:
+def plain(value: Any, number: Number) -> Any:
+    """Return what JSON writes in place of a value, with numbers for what is no plain value."""
+    return _plain(value, 0, number)
+
+
+def _no_number(value: Any) -> int:
+    raise CannotCrossError(f"a {type(value).__name__} is no plain value")
+
+
+def _no_instance(number: int) -> Any:
+    raise LookupError(number)
+
+
+def _plain(value: Any, depth: int, number: Number) -> Any:
     if value is None or value is True or value is False:
         return value
     if depth > _DEEPEST:
-        raise CannotCrossError(f"it is nested deeper than {_DEEPEST} levels")
-    for kind, plain in _WRITERS:
+        raise TooDeepError(f"it is nested deeper than {_DEEPEST} levels")
+    for kind, write in _WRITERS:
         if isinstance(value, kind):
-            return plain(value, depth + 1)
+            return write(value, depth + 1, number)
     for module, name in _RARE:
         if module in sys.modules and isinstance(value, getattr(sys.modules[module], name)):
             return {module: str(value)}
     if type(value).__module__ == "numpy" and not getattr(value, "shape", None):
-        return _plain(value.item(), depth + 1)
-    raise CannotCrossError(f"a {type(value).__name__} is no plain value")
+        return _plain(value.item(), depth + 1, number)
+    return {"instance": number(value)}
 
 
-def _int(value: int, depth: int) -> Any:
+def _int(value: int, *_: Any) -> Any:
     value = int(value)
     return {"int": hex(value)} if value.bit_length() > _LONG_INT_BITS else value
 
@@ -74,29 +97,37 @@ def _type(value: type) -> Any:
     return {"type": value.__name__}
 
 
-def _items(kind: str) -> Callable[[Any, int], Any]:
-    return lambda value, depth: {kind: [_plain(item, depth) for item in value]}
+def _list(value: Any, depth: int, number: Number) -> list[Any]:
+    return [_plain(item, depth, number) for item in value]
 
 
-def _dict(value: dict[Any, Any], depth: int) -> Any:
-    return {"dict": [[_plain(key, depth), _plain(item, depth)] for key, item in value.items()]}
+def _items(kind: str) -> Callable[[Any, int, Number], Any]:
+    return lambda value, depth, number: {kind: _list(value, depth, number)}
 
 
-_WRITERS: tuple[tuple[Any, Callable[[Any, int], Any]], ...] = (
-    (str, lambda value, depth: str.__str__(value)),
+def _dict(value: dict[Any, Any], depth: int, number: Number) -> Any:
+    return {
+        "dict": [
+            [_plain(key, depth, number), _plain(item, depth, number)] for key, item in value.items()
+        ]
+    }
+
+
+_WRITERS: tuple[tuple[Any, Callable[[Any, int, Number], Any]], ...] = (
+    (str, lambda value, *_: str.__str__(value)),
     (int, _int),
-    (float, lambda value, depth: float(value)),
-    (list, lambda value, depth: [_plain(item, depth) for item in value]),
+    (float, lambda value, *_: float(value)),
+    (list, _list),
     (tuple, _items("tuple")),
     (dict, _dict),
     (frozenset, _items("frozenset")),
     ((set, _KEYS), _items("set")),
-    (bytes, lambda value, depth: {"bytes": bytes(value).hex()}),
-    (bytearray, lambda value, depth: {"bytearray": bytes(value).hex()}),
-    (complex, lambda value, depth: {"complex": [value.real, value.imag]}),
-    (range, lambda value, depth: {"range": [value.start, value.stop, value.step]}),
+    (bytes, lambda value, *_: {"bytes": bytes(value).hex()}),
+    (bytearray, lambda value, *_: {"bytearray": bytes(value).hex()}),
+    (complex, lambda value, *_: {"complex": [value.real, value.imag]}),
+    (range, lambda value, *_: {"range": [value.start, value.stop, value.step]}),
     (collections.deque, _items("deque")),
-    (type, lambda value, depth: _type(value)),
+    (type, lambda value, *_: _type(value)),
 )
 
 _RARE = (("decimal", "Decimal"), ("fractions", "Fraction"))
@@ -107,30 +138,39 @@ def _rare(module: str, name: str, text: str) -> Any:
     return getattr(importlib.import_module(module), name)(text)
 
 
-_READERS: dict[str, Callable[[Any], Any]] = {
-    "int": lambda held: int(held, 16),
-    "tuple": lambda held: tuple(map(_value, held)),
-    "dict": lambda held: {_value(key): _value(item) for key, item in held},
-    "frozenset": lambda held: frozenset(map(_value, held)),
-    "set": lambda held: set(map(_value, held)),
-    "bytes": bytes.fromhex,
-    "bytearray": bytearray.fromhex,
-    "complex": lambda held: complex(*map(float, held)),
-    "range": lambda held: range(*map(int, held)),
-    "type": lambda held: _TYPES[held],
-    "deque": lambda held: collections.deque(map(_value, held)),
-    **{module: partial(_rare, module, name) for module, name in _RARE},
+_READERS: dict[str, Callable[[Any, Instance], Any]] = {
+    "int": lambda held, _: int(held, 16),
+    "tuple": lambda held, instance: tuple(_each(held, instance)),
+    "dict": lambda held, instance: {
+        revived(key, instance): revived(item, instance) for key, item in held
+    },
+    "frozenset": lambda held, instance: frozenset(_each(held, instance)),
+    "set": lambda held, instance: set(_each(held, instance)),
+    "bytes": lambda held, _: bytes.fromhex(held),
+    "bytearray": lambda held, _: bytearray.fromhex(held),
+    "complex": lambda held, _: complex(*map(float, held)),
+    "range": lambda held, _: range(*map(int, held)),
+    "type": lambda held, _: _TYPES[held],
+    "deque": lambda held, instance: collections.deque(_each(held, instance)),
+    "instance": lambda held, instance: instance(held),
+    "decimal": lambda held, _: _rare("decimal", "Decimal", held),
+    "fractions": lambda held, _: _rare("fractions", "Fraction", held),
 }
 
 
-def _value(held: Any) -> Any:
+def _each(held: Any, instance: Instance) -> list[Any]:
+    return [revived(item, instance) for item in held]
+
+
+def revived(held: Any, instance: Instance) -> Any:
+    """Return the value that `plain` wrote. Raises ValueError, or what its parts raise."""
     if type(held) is list:
-        return [_value(item) for item in held]
+        return _each(held, instance)
     if type(held) is dict:
         if len(held) != 1:
             raise ValueError("an object must have one key, a kind of value")
         [(kind, inner)] = held.items()
         if kind not in _READERS:
             raise ValueError(f"{kind!r} is no kind of plain value")
-        return _READERS[kind](inner)
+        return _READERS[kind](inner, instance)
     return held

@@ -1,0 +1,55 @@
+"""What the assertions of a problem need around them, in a jail that the candidate is not in."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gem_envs_code.entries import CLASS, only_makes_instances
+from gem_envs_code.naming import defined, free_names, is_builtin
+from gem_envs_code.rows import Problem
+from gem_envs_code.suites import Assertion
+
+__all__ = ["Surroundings", "surroundings"]
+
+
+class Surroundings(NamedTuple):
+    """What runs before the tests, and what stands in for the candidate there.
+
+    `functions` are names of the candidate's functions, its class `Solution` among them, and
+    `perhaps` those that are its own unless `texts` define them. Instances of `classes`, which the
+    problem defines, may be arguments and values.
+    """
+
+    texts: list[str]
+    functions: list[str]
+    perhaps: list[str]
+    classes: list[str]
+
+
+def surroundings(problem: Problem) -> Surroundings | None:
+    """Return what the assertions of a problem need.
+
+    None where they use more of the candidate than functions and instances of its class, so far
+    as the problem's solution tells, and where there are no assertions.
+    """
+    tests = [test.text for test in problem.tests if isinstance(test, Assertion)]
+    if problem.shared_process or not tests:
+        return None
+    ours, solution = defined(problem.given), defined(problem.solution)
+    function = {problem.function} if problem.function.isidentifier() else set()
+    known = {*ours.functions, *ours.imports, *ours.classes, *ours.others} - {*function, CLASS}
+    names = free_names([problem.given, *tests]) | function
+    theirs = solution.functions | solution.classes | solution.others
+    wanted = {name for name in names - known if name in theirs or not is_builtin(name)}
+    if CLASS in wanted and not only_makes_instances(tests):
+        return None
+    if wanted & (solution.classes | solution.others) - {CLASS}:
+        return None
+    imported = wanted & solution.imports.keys() - function
+    certain = wanted & (solution.functions | function | {CLASS}) - imported
+    return Surroundings(
+        texts=[problem.given, *sorted(solution.imports[name] for name in imported)],
+        functions=sorted(certain),
+        perhaps=sorted(wanted - imported - certain),
+        classes=sorted(ours.classes - {CLASS}),
+    )

@@ -1,0 +1,1 @@
+"""LeetCode's form of tests: `check(Solution().method)`."""
