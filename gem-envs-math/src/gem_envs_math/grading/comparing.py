@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gem_envs_math.grading.equations import same_equation, same_inequality
-from gem_envs_math.grading.intervals import as_set
+from gem_envs_math.grading.intervals import as_set, solved_for
 from gem_envs_math.grading.matching import match
+from gem_envs_math.grading.naming import argument_of, is_segment, same_name
 from gem_envs_math.grading.notations import (
     based_scalar,
     clock_scalar,
@@ -20,7 +21,7 @@ from gem_envs_math.grading.notations import (
     same_ratio,
 )
 from gem_envs_math.grading.numeric import FLOATS, Kit
-from gem_envs_math.grading.reading import read_scalar
+from gem_envs_math.grading.reading import read, read_scalar
 from gem_envs_math.grading.shapes import (
     Based,
     Choice,
@@ -50,6 +51,8 @@ class Comparer:
 
     def same(self, a: Shape, b: Shape) -> Truth:
         """Whether two answers are the same; None where that is not known. May raise Unread."""
+        if _are_of_different_symbols(a, b):
+            return False
         for first, second in ((a, b), (b, a)):
             rule = _RULES.get((type(first), type(second)))
             if rule is not None:
@@ -92,8 +95,11 @@ class Comparer:
         return self._in_order(column, b.items) if len(column) == len(a.rows) else False
 
     def _named(self, a: Named, b: Named) -> Truth:
-        if a.name == b.name:
+        if same_name(a.name, b.name) and not _is_turned(a, b):
             return _all([self.same(x, y) for x in a.values for y in b.values])
+        renamed = _renamed(a, b)
+        if renamed is not None:
+            return self.same(a, renamed)
         is_implicit = _mentions(a, b.name) and _mentions(b, a.name)
         return self._equations(_relation(a), _relation(b)) if is_implicit else False
 
@@ -174,7 +180,39 @@ def _is_infinite(shape: Shape) -> bool:
 
 
 def _mentions(a: Named, name: str) -> bool:
-    return any(name in token.text for token in a.tokens)
+    return name in "".join(token.text for token in a.tokens if token.text not in ("{", "}"))
+
+
+_VARIABLES = frozenset("xyztsuvnmk")  # what a function is given by; f(a) is a value
+
+
+def _is_turned(a: Named, b: Named) -> bool:
+    """Whether names are a vector's and its opposite's: `AB` and `BA` with a tuple each."""
+    return a.name != b.name and is_segment(a.name) and not isinstance(b.values[-1], Scalar)
+
+
+def _renamed(a: Named, b: Named) -> Named | None:
+    """Return `f(t) = 2t` as `f(x) = 2x`, where `a` is the same function of `x`; else None."""
+    (head, symbol), (other, argument) = argument_of(a.name), argument_of(b.name)
+    is_renamed = head == other and symbol != argument and {symbol, argument} <= _VARIABLES
+    if not head or not is_renamed or _mentions(b, symbol):
+        return None
+    tokens = [
+        token._replace(text=symbol) if token.text == argument else token for token in b.tokens
+    ]
+    if any(argument in token.text for token in tokens if token.kind == "letters"):
+        return None  # a run of letters holds the symbol too
+    shape = read(tokens)
+    return shape if isinstance(shape, Named) else None
+
+
+def _are_of_different_symbols(a: Shape, b: Shape) -> bool:
+    """Whether two inequalities are solved for two symbols: `x > 3` is not `y > 3`."""
+    first = solved_for(a)
+    if first is None:
+        return False
+    second = solved_for(b)
+    return second is not None and first != second
 
 
 def _relation(a: Named) -> Relation | None:

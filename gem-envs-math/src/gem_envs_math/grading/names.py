@@ -16,7 +16,17 @@ UNKNOWN_FUNCTIONS = frozenset("fghFGHPQ")
 """Symbols that are applied to a bracket that follows them, and not multiplied by it."""
 
 _FUNCTION_LIST = "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log exp sqrt"
-_FUNCTIONS = frozenset(_FUNCTION_LIST.split())
+_ALIASES = {
+    "lg": "log",  # to base ten, as \\log is here
+    "tg": "tan",
+    "ctg": "cot",
+    "cosec": "csc",
+    "arctg": "arctan",
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+}
+_FUNCTIONS = frozenset((*_FUNCTION_LIST.split(), *_ALIASES))
 _NAMED = {
     **dict.fromkeys(("pi", "Pi"), "\\pi"),
     **dict.fromkeys(("infinity", "infty", "Infinity"), "\\infty"),
@@ -58,7 +68,7 @@ def _is_name(word: str) -> bool:
 def _names(token: Token) -> list[Token]:
     text = token.text
     if text in _FUNCTIONS:
-        return [Token("function", text)]
+        return [Token("function", _ALIASES.get(text, text))]
     if text in _NAMED:
         return [Token("symbol", _NAMED[text])]
     applied = _APPLIED.fullmatch(text)
@@ -71,5 +81,6 @@ def _command(token: Token) -> Token:
     if token.text in _SYMBOLS:
         return Token("symbol", token.text)
     if token.text[1:] in _FUNCTIONS and token.text != "\\sqrt":
-        return Token("function", token.text[1:])
+        name = token.text[1:]
+        return Token("function", _ALIASES.get(name, name))
     return token

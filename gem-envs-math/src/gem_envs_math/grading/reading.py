@@ -6,10 +6,13 @@ Knows nothing about the answer that it will be compared with.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from itertools import pairwise
 
 from gem_envs_math.grading.field import Field
 from gem_envs_math.grading.grammar import compute
 from gem_envs_math.grading.limits import ITEMS, TooDeep, TooLarge, Undefined, Unread
+from gem_envs_math.grading.naming import name_of
+from gem_envs_math.grading.numeric import At
 from gem_envs_math.grading.shapes import (
     Based,
     Choice,
@@ -21,10 +24,11 @@ from gem_envs_math.grading.shapes import (
     Scalar,
     Shape,
     Unions,
+    Words,
 )
 from gem_envs_math.grading.tokens import CLOSERS, OPENERS, Token
 from gem_envs_math.grading.units import split_unit
-from gem_envs_math.grading.wording import read_clock, read_words, trimmed
+from gem_envs_math.grading.wording import REALS, read_clock, read_words, trimmed
 
 __all__ = ["read", "read_scalar"]
 
@@ -37,7 +41,9 @@ _OPENING = OPENERS | {"\\begin"}
 _CLOSING = CLOSERS | {"\\end"}
 _MATRICES = ("pmatrix", "bmatrix", "matrix", "Bmatrix", "array")
 _LETTERS = frozenset("ABCDEFGHIJ")
-_REALS = ("\\mathbb", "{", "R", "}")
+_MINUS, _INFINITY = Token("sign", "-"), Token("command", "\\infty")
+_SETS = {"Z": "integers", "N": "natural numbers", "Q": "rational numbers", "C": "complex numbers"}
+_SIGNED = {"^+": "positive", "_+": "positive", "_>0": "positive", "^-": "negative"}
 
 
 def read(tokens: Tokens) -> Shape:
@@ -50,7 +56,7 @@ def read(tokens: Tokens) -> Shape:
     tokens = trimmed(tokens)
     words = read_words(tokens) if tokens else None
     if words is not None:
-        return words
+        return _reals() if words.text == REALS else words
     try:
         return _structure(tokens)
     except (TooDeep, TooLarge, Undefined):
@@ -59,7 +65,7 @@ def read(tokens: Tokens) -> Shape:
         words = read_words(tokens, is_last=True)
         if words is None:
             raise
-        return words
+        return _reals() if words.text == REALS else words
 
 
 def read_scalar(tokens: Tokens) -> Scalar:
@@ -77,7 +83,7 @@ def _structure(tokens: Tokens) -> Shape:
     if clock is not None:
         return clock
     texts = {token.text for token in tokens}
-    for signs, reader in ((_COMMAS, _list), (_RELATIONS, _relation), (_UNIONS, _union)):
+    for signs, reader in _READERS:
         if not texts.isdisjoint(signs):
             parts = _split(tokens, signs)
             shape = reader(parts, tokens) if len(parts) > 1 else None
@@ -99,10 +105,32 @@ def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
     if not items:
         raise Unread("a list without items")
     shapes = _items(items)
+    left_out = _left_out(shapes)
+    if left_out is not None:
+        return left_out
     has_or = any(token.text in ("or", "\\lor") for token in tokens)
     if has_or and all(isinstance(shape, Relation) for shape in shapes):
         return Unions(shapes)
     return Group("", "", shapes)
+
+
+def _left_out(shapes: Sequence[Shape]) -> Named | None:
+    r"""Read `x \ne 1, x \ne 2` and `x \ne 1, 2` as the points that a symbol is not."""
+    symbols = {_excluded_symbol(shape) for shape in shapes if isinstance(shape, Relation)}
+    symbol = symbols.pop() if len(symbols) == 1 else None
+    if symbol is None or not isinstance(shapes[0], Relation):
+        return None
+    points = [
+        read_scalar(shape.sides[1]) if isinstance(shape, Relation) else shape for shape in shapes
+    ]
+    name = Token("letters", symbol)
+    return Named(symbol, (_without(points),), [name, Token("command", "\\in")])
+
+
+def _excluded_symbol(a: Relation) -> str | None:
+    if a.signs != ("!=",) or len(a.sides[0]) != 1:
+        return None
+    return a.sides[0][0].text
 
 
 def _union(parts: list[Tokens], tokens: Tokens) -> Unions | None:
@@ -124,44 +152,37 @@ def _items(items: list[Tokens]) -> tuple[Shape, ...]:
 
 def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
     levels = zip(tokens, _levels(tokens), strict=True)
-    signs = tuple(token.text for token, depth in levels if not depth and token.text in _RELATIONS)
-    if signs[0] == "\\approx":
-        return _structure(sides[0] or sides[1])
+    signs = [token.text for token, depth in levels if not depth and token.text in _RELATIONS]
+    if not sides[0] and signs[0] in ("=", "\\approx"):
+        return _structure(tokens[1:])  # `= 5` ends a chain that began before
+    if "\\approx" in signs:
+        return _about(tokens, signs)
     if not all(sides):
         raise Unread("a side of a relation is empty")
-    if set(signs) <= {"="} or signs == ("\\in",):
-        name = _name(sides[0])
+    if set(signs) <= {"="} or signs == ["\\in"]:
+        name = name_of(sides[0])
         if name:
             return Named(name, tuple(_structure(side) for side in sides[1:]), tokens)
-    if "\\in" in signs or "\\approx" in signs:
+    if "\\in" in signs:
         raise Unread("a relation of a kind that is not known")
-    return Relation(tuple(sides), signs)
+    return Relation(tuple(sides), tuple(signs))
 
 
-def _name(tokens: Tokens) -> str:
-    """Return the name that an equation's left side is, "" where it is an expression."""
-    texts = [token.text for token in tokens]
-    if len(texts) > 2 and texts[0] == "(" and texts[-1] == ")":
-        names = [_name(part) for part in _split(tokens[1:-1], (",",))]
-        return ",".join(names) if all(names) else ""
-    name = "".join(texts)
-    is_words = all(token.kind == "word" for token in tokens)
-    if is_words or (texts[0] in ("\\angle", "\\triangle") and len(texts) == 2):
-        return name.removeprefix("\\angle").removeprefix("\\triangle")
-    is_symbol = len(tokens[0].text) == 1 or tokens[0].kind in ("command", "word")
-    if tokens[0].kind not in ("letters", "command", "word") or not is_symbol:
-        is_long = name.isupper() or len(name) > 3
-        return name if len(texts) == 1 and tokens[0].kind == "letters" and is_long else ""
-    if name in ("e", "i", "\\pi") or texts[0] in ("\\frac", "\\sqrt"):
-        return ""
-    is_applied = texts[0] in "fghFGHPQVS" and texts[-1] == ")" and texts.count("(") == 1
-    return name if len(texts) == 1 or texts[1] in ("_", "'") or is_applied else ""
+def _about(tokens: Tokens, signs: list[str]) -> Shape:
+    r"""Read what stands before the sign of about equal; after it, where before it is a name."""
+    at = next(index for index, token in enumerate(tokens) if token.text == "\\approx")
+    exact, close = tokens[:at], tokens[at + 1 :]
+    if signs[0] == "\\approx" and name_of(exact) and close:
+        return _structure(close)
+    return _structure(exact)
 
 
 def _bracketed(tokens: Tokens) -> Shape | None:
     opener, closer = tokens[0].text, tokens[-1].text
     if opener not in OPENERS or closer not in CLOSERS or not _encloses(tokens):
         return None
+    if opener == "{":
+        return _inner(tokens)  # braces without a backslash are not seen
     items = _split(tokens[1:-1], (",", ";"))
     if len(items) > 1:
         return Group(opener, closer, _items([item for item in items if item]))
@@ -169,7 +190,7 @@ def _bracketed(tokens: Tokens) -> Shape | None:
         if len(items[0]) > 3 and items[0][1].text in ("|", ":"):
             return _structure(items[0][2:])  # the set of all x with ...
         return Group(opener, closer, _items(items) if items[0] else ())
-    if opener in ("(", "{") and items[0]:
+    if opener == "(" and items[0]:
         return _inner(tokens)
     return None
 
@@ -195,9 +216,10 @@ def _single(tokens: Tokens) -> Shape:
         return _matrix(tokens)
     if texts in (["\\emptyset"], ["\\{", "\\}"]):
         return Group("\\{", "\\}", ())
-    if tuple(texts) == _REALS:
-        ends = [Token("sign", "-"), Token("command", "\\infty")]
-        return Group("(", ")", (read_scalar(ends), read_scalar(ends[1:])))
+    if texts[0] == "\\mathbb" and texts[4:6] == ["-", "\\{"]:
+        return _complement([tokens[:4], tokens[5:]], tokens)
+    if texts[0] == "\\mathbb":
+        return _numbers(texts)
     if "\\pm" in texts or "\\mp" in texts:
         return _plus_minus(tokens)
     based = _based(texts, tokens)
@@ -206,6 +228,62 @@ def _single(tokens: Tokens) -> Shape:
     if ":" in texts:
         return Ratio(tuple(read_scalar(part) for part in _split(tokens, (":",))))
     return read_scalar(tokens)
+
+
+def _numbers(texts: list[str]) -> Shape:
+    r"""Read `\mathbb{Z}`, `\mathbb{R}^+`: the set of numbers that a letter stands for."""
+    letter = "".join(texts[1:4]).strip("{}")
+    mark = "".join(texts[4:]).replace("{", "").replace("}", "")
+    sign = _SIGNED.get(mark, "")
+    if mark and not sign:
+        raise Unread("a set that is not known")
+    if letter == "R":
+        return _reals(sign)
+    if letter not in _SETS:
+        raise Unread("a set that is not known")
+    return Words(f"{sign} {_SETS[letter]}".strip(), is_plain=False)
+
+
+def _reals(sign: str = "") -> Group:
+    """Return all real numbers, or those of a sign, as an interval."""
+    low = [Token("number", "0")] if sign == "positive" else [_MINUS, _INFINITY]
+    high = [Token("number", "0")] if sign == "negative" else [_INFINITY]
+    return Group("(", ")", (read_scalar(low), read_scalar(high)))
+
+
+def _complement(parts: list[Tokens], tokens: Tokens) -> Unions:
+    r"""Read `\mathbb{R} \setminus \{0\}`: the intervals between the points that are left out."""
+    if any(not part for part in parts) or _structure(parts[0]) != _reals():
+        raise Unread("points left out of what is not all real numbers")
+    points: list[Shape] = []
+    for part in parts[1:]:
+        shape = _structure(part)
+        points.extend(
+            shape.items if isinstance(shape, Group) and shape.opener == "\\{" else [shape]
+        )
+    return _without(points)
+
+
+def _without(points: Sequence[Shape]) -> Unions:
+    """Return all real numbers but some points, as intervals."""
+    distinct: list[Scalar] = []
+    for point in points:
+        if not isinstance(point, Scalar):
+            raise Unread("what is left out is no number")
+        if all(point.value != other.value for other in distinct):
+            distinct.append(point)
+    distinct.sort(key=_place)
+    low, high = _reals().items
+    ends = [low, *distinct, high]
+    return Unions(tuple(Group("(", ")", pair) for pair in pairwise(ends)))
+
+
+def _place(point: Scalar) -> float:
+    """Return about where a point lies: enough to put points in order."""
+    try:
+        return float(compute(point.tokens, At(0)).number.real)
+    except (ArithmeticError, ValueError) as error:
+        raise Unread("a point without a place") from error
 
 
 def _matrix(tokens: Tokens) -> Matrix:
@@ -285,3 +363,12 @@ def _split(tokens: Tokens, signs: Container[str]) -> list[Tokens]:
             parts.append(tokens[start:index])
             start = index + 1
     return [*parts, tokens[start:]]
+
+
+_READERS = (
+    (_COMMAS, _list),
+    (_RELATIONS, _relation),
+    (_UNIONS, _union),
+    (frozenset(("\\setminus",)), _complement),
+)
+"""What parts an answer, from the outside inwards, and what reads the parts."""

@@ -9,7 +9,7 @@ from gem_envs_math.grading.names import is_known
 from gem_envs_math.grading.shapes import Clock, Words
 from gem_envs_math.grading.tokens import Token
 
-__all__ = ["read_clock", "read_words", "spelled", "trimmed"]
+__all__ = ["REALS", "read_clock", "read_words", "spelled", "trimmed"]
 
 _CLOCK = re.compile(
     r"([0-9]{1,2})(?::([0-9]{2}))? ?(?:([ap])(?:\. ?m\.?|m)|o ?' ?clock)?", re.IGNORECASE
@@ -20,6 +20,16 @@ _SAME = {
     "no real solution": "no solution",
     "no real solutions": "no solution",
 }
+REALS = "real numbers"
+"""How all real numbers are called, in whatever words."""
+
+_SETS = re.compile(
+    r"(?:(?:the )?set of )?(?:(?:for )?all |any |every )?(?:the )?"
+    r"(real|integer|positive integer|negative integer|natural|rational|complex)s?"
+    r"(?: numbers?| values?| x)?"
+)
+_KINDS = {"integer": "integers", "positive integer": "positive integers"}
+_KINDS |= {"negative integer": "negative integers"}
 _ARTICLES = ("the", "a", "an")
 
 
@@ -94,4 +104,7 @@ def _folded(tokens: Sequence[Token]) -> str:
     if len(words) > 1 and words[0] in _ARTICLES:
         words = words[1:]
     text = " ".join(words)
+    found = _SETS.fullmatch(text)
+    if found and text not in ("real", "integer", "natural", "rational", "complex"):
+        return _KINDS.get(found[1], f"{found[1]} numbers")
     return _SAME.get(text, text)
