@@ -29,8 +29,10 @@ from gem_envs_math.grading.shapes import (
     Group,
     Matrix,
     Named,
+    Pieces,
     Ratio,
     Relation,
+    Residue,
     Scalar,
     Shape,
     Unions,
@@ -70,6 +72,11 @@ class Comparer:
 
     def _groups(self, a: Group, b: Group) -> Truth:
         first, second = _brackets(a), _brackets(b)
+        names = _names(a), _names(b)
+        if all(names):
+            return match(a.items, b.items, self.same)
+        if any(names) and {first, second} != {""}:
+            a, b = _in_order_of_names(a, names[0]), _in_order_of_names(b, names[1])
         if {first, second} <= {"", "\\{\\}"}:
             return match(a.items, b.items, self.same, as_sets=first != "" or second != "")
         tuples = {"", "()", "<<>>"}
@@ -89,6 +96,8 @@ class Comparer:
     def _matrix_group(self, a: Matrix, b: Group) -> Truth:
         if _brackets(b) not in ("()", "<<>>", "[]"):
             return False
+        if any(isinstance(item, Group) for item in b.items):
+            return self._matrix_rows(a, b)
         if len(a.rows) == 1:
             return self._in_order(a.rows[0], b.items)
         column = [cell for row in a.rows for cell in row]
@@ -148,6 +157,31 @@ class Comparer:
     def _unions(self, a: Unions, b: Unions) -> Truth:
         return match(_parts(a), _parts(b), self.same)
 
+    def _union_group(self, a: Unions, b: Group) -> Truth:
+        """Compare a union with a list of intervals, `(0,1), (2,3)`."""
+        if b.opener or not all(isinstance(item, Group) for item in b.items):
+            return match(_parts(a), (b,), self.same)
+        return match(_parts(a), b.items, self.same)
+
+    def _matrix_rows(self, a: Matrix, b: Group) -> Truth:
+        """Compare a matrix with a list of its rows, `[[1,2],[3,4]]`."""
+        rows = [item for item in b.items if isinstance(item, Group) and item.opener in ("[", "(")]
+        if _brackets(b) not in ("[]", "()") or len(rows) != len(a.rows):
+            return False
+        return _all([self._in_order(x, y.items) for x, y in zip(a.rows, rows, strict=True)])
+
+    def _pieces(self, a: Pieces, b: Pieces) -> Truth:
+        return match(a.parts, b.parts, self._in_order)
+
+    def _residues(self, a: Residue, b: Residue) -> Truth:
+        is_same = same_scalar(a.modulus, b.modulus, self.kit)
+        if not is_same:
+            return is_same
+        values = a.value.value, b.value.value, a.modulus.value
+        if all(isinstance(value, int) for value in values) and values[2]:
+            return bool((values[0] - values[1]) % values[2] == 0)  # type: ignore[operator]
+        return same_scalar(a.value, b.value, self.kit)
+
     def _union_other(self, a: Unions, b: Shape) -> Truth:
         return match(_parts(a), (b,), self.same)
 
@@ -177,6 +211,24 @@ def _brackets(group: Group) -> str:
 
 def _is_infinite(shape: Shape) -> bool:
     return isinstance(shape, Scalar) and any(token.text == "\\infty" for token in shape.tokens)
+
+
+_ALPHABETS = ("xyz", "abcd", "pqr", "mn", "uvw")
+
+
+def _names(a: Group) -> list[str]:
+    """Return the names of a list whose every item has one: `x=1, y=2` or `(x,y) = (1,2)`."""
+    names = [item.name for item in a.items if isinstance(item, Named) and len(item.values) == 1]
+    return names if len(names) == len(a.items) == len(set(names)) > 1 else []
+
+
+def _in_order_of_names(a: Group, names: list[str]) -> Group:
+    """Return named items in the alphabet's order: that of the tuple that they stand for."""
+    is_known = any(set(names) <= set(alphabet) for alphabet in _ALPHABETS)
+    if not names or not is_known:
+        return a
+    by_name = dict(zip(names, a.items, strict=True))
+    return a._replace(items=tuple(by_name[name] for name in sorted(names)))
 
 
 def _mentions(a: Named, name: str) -> bool:
@@ -271,6 +323,10 @@ _RULES: dict[tuple[type, type], _Rule] = {
     (Named, Relation): Comparer._named_relation,
     (Relation, Relation): Comparer._relations,
     (Unions, Unions): Comparer._unions,
+    (Unions, Group): Comparer._union_group,
+    (Pieces, Pieces): Comparer._pieces,
+    (Residue, Residue): Comparer._residues,
+    (Residue, Scalar): lambda self, a, b: same_scalar(a.value, b, self.kit),
     (Based, Based): lambda _, a, b: same_based(a, b),
     (Based, Scalar): lambda _, a, b: based_scalar(a, b),
     (Clock, Clock): lambda _, a, b: same_clock(a, b),
