@@ -39,6 +39,7 @@ from gem_envs_math.grading.shapes import (
     Words,
 )
 from gem_envs_math.grading.values import same_scalar
+from gem_envs_math.grading.vectors import components
 
 __all__ = ["Comparer"]
 
@@ -86,7 +87,7 @@ class Comparer:
 
     def _group_scalar(self, a: Group, b: Scalar) -> Truth:
         is_single = len(a.items) == 1 and a.opener in ("", "\\{")
-        return self.same(a.items[0], b) if is_single else False
+        return self.same(a.items[0], b) if is_single else self._group_vector(a, b)
 
     def _matrices(self, a: Matrix, b: Matrix) -> Truth:
         if len(a.rows) != len(b.rows):
@@ -156,6 +157,19 @@ class Comparer:
 
     def _unions(self, a: Unions, b: Unions) -> Truth:
         return match(_parts(a), _parts(b), self.same)
+
+    def _group_words(self, a: Group, b: Words) -> Truth:
+        """Compare a list with words: the empty set is no solution."""
+        if len(a.items) == 1 and a.opener in ("", "\\{"):
+            return self.same(a.items[0], b)
+        return not a.items and b.text == "no solution"
+
+    def _group_vector(self, a: Group, b: Scalar) -> Truth:
+        r"""Compare a tuple with a sum of unit vectors, `2\mathbf{i} + 3\mathbf{j}`."""
+        if a.opener not in ("(", "<<") or len(a.items) > 3:
+            return False
+        vector = components(b, len(a.items))
+        return self._in_order(a.items, vector) if vector else False
 
     def _union_group(self, a: Unions, b: Group) -> Truth:
         """Compare a union with a list of intervals, `(0,1), (2,3)`."""
@@ -317,6 +331,7 @@ _RULES: dict[tuple[type, type], _Rule] = {
     (Scalar, Scalar): lambda self, a, b: same_scalar(a, b, self.kit),
     (Group, Group): Comparer._groups,
     (Group, Scalar): Comparer._group_scalar,
+    (Group, Words): Comparer._group_words,
     (Matrix, Matrix): Comparer._matrices,
     (Matrix, Group): Comparer._matrix_group,
     (Named, Named): Comparer._named,

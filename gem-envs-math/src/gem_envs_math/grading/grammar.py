@@ -238,6 +238,8 @@ class _Reader(Generic[T]):
     def _applied(self, name: str, operand: T, base: T | None) -> T:
         if name == "sqrt":
             return self.does.root(2, operand)
+        if name == "abs":
+            return self.does.absolute(operand)
         if name == "exp":
             return self.does.power(self.does.symbol("e"), operand)
         if base is not None:

@@ -9,13 +9,17 @@ from gem_envs_math.grading.tokens import Token
 
 __all__ = ["INVERSES", "UNKNOWN_FUNCTIONS", "is_known", "split_letters"]
 
-INVERSES = {"sin": "arcsin", "cos": "arccos", "tan": "arctan"}
+INVERSES = {"sin": "arcsin", "cos": "arccos", "tan": "arctan", "sinh": "arcsinh"}
+INVERSES |= {"cosh": "arccosh", "tanh": "arctanh"}
 """The functions whose power -1 is their inverse."""
 
 UNKNOWN_FUNCTIONS = frozenset("fghFGHPQ")
 """Symbols that are applied to a bracket that follows them, and not multiplied by it."""
 
-_FUNCTION_LIST = "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log exp sqrt"
+_FUNCTION_LIST = (
+    "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log exp sqrt "
+    "sech csch coth arcsinh arccosh arctanh abs"
+)
 _ALIASES = {
     "lg": "log",  # to base ten, as \\log is here
     "tg": "tan",
@@ -25,6 +29,9 @@ _ALIASES = {
     "asin": "arcsin",
     "acos": "arccos",
     "atan": "arctan",
+    "arsinh": "arcsinh",
+    "arcosh": "arccosh",
+    "artanh": "arctanh",
 }
 _FUNCTIONS = frozenset((*_FUNCTION_LIST.split(), *_ALIASES))
 _NAMED = {

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from gem_envs_math.grading.names import split_letters
 from gem_envs_math.grading.tokens import Token
 
-__all__ = ["argument_of", "is_segment", "name_of", "same_name"]
+__all__ = ["argument_of", "is_segment", "name_of", "same_name", "unbraced"]
 
 Tokens = Sequence[Token]
 
@@ -25,6 +25,7 @@ _APPLIED = frozenset("fghFGHPQVSETpqud")
 """Symbols that name a function whatever their bracket holds: `P(A \\mid B)`, `f(2)`."""
 _CONSTANTS = frozenset(("e", "i", "\\pi", "\\infty"))
 _UNKNOWNS = frozenset("xy")
+_MARKS = frozenset(("\\mathbb", "\\bar", "\\overline", "\\tilde"))
 _BARS = frozenset(("|", "\\|"))
 _SWAPS = {"{": "", "}": "", "[": "(", "]": ")", "\\max": "max", "\\min": "min", "\\mathbb": ""}
 _DIFFERENTIAL = re.compile(r"d(?:\^(\d))?([A-Za-z])")
@@ -40,7 +41,7 @@ def name_of(tokens: Tokens) -> str:
     >>> name_of(tokenize(r"m\angle A")), name_of(tokenize("x_{1}")), name_of(tokenize("2x"))
     ('A', 'x_1', '')
     """
-    tokens = _unbraced(tokens)
+    tokens = unbraced(tokens)
     if not tokens:
         return ""
     for reader in (_words, _angle, _symbol, _segment, _derivative, _bars, _function, _operator):
@@ -85,7 +86,8 @@ def is_segment(name: str) -> bool:
     return len(name) == 2 and name.isalpha() and name.isupper()
 
 
-def _unbraced(tokens: Tokens) -> Tokens:
+def unbraced(tokens: Tokens) -> Tokens:
+    """Return tokens without braces around all of them."""
     while len(tokens) > 2 and tokens[0].text == "{" and _closing(tokens, 0) == len(tokens) - 1:
         tokens = tokens[1:-1]
     return tokens
@@ -138,8 +140,10 @@ def _symbol(tokens: Tokens) -> str:
 def _head(tokens: Tokens) -> int:
     """Return how many tokens the symbol at the start is, 0 where there is none."""
     first = tokens[0]
-    if first.text == "\\mathbb" and len(tokens) > 3:
+    if first.text in _MARKS and len(tokens) > 3 and tokens[1].text == "{":
         return 4
+    if first.text in _MARKS and len(tokens) > 1 and tokens[1].text != "{":
+        return 2
     if first.text == "\\Delta" and len(tokens) > 1 and tokens[1].kind == "letters":
         return 2
     is_letter = first.kind in ("letters", "word") and len(first.text) == 1

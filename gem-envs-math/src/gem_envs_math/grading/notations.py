@@ -30,8 +30,13 @@ def based_scalar(a: Based, b: Scalar) -> bool:
 
 
 def same_clock(a: Clock, b: Clock) -> bool:
-    """Whether two times of day are the same, if each is in the half of the day that it says."""
-    return a[:2] == b[:2] and (a.half == b.half or not a.half or not b.half)
+    """Whether two times of day are the same, each in its half of the day if it says which."""
+    if a.half != b.half and "" in (a.half, b.half):
+        said, bare = (a, b) if a.half else (b, a)
+        is_of_24 = bare.hour > 12 or bare.hour == 0
+        hours = said.hour % 12 + 12 * (said.half == "p") if is_of_24 else said.hour
+        return (hours, said.minute) == bare[:2]
+    return a == b
 
 
 def clock_scalar(a: Clock, b: Scalar) -> bool:

@@ -12,7 +12,7 @@ from gem_envs_math.grading.conditions import joined, place
 from gem_envs_math.grading.field import Field
 from gem_envs_math.grading.grammar import compute
 from gem_envs_math.grading.limits import ITEMS, TooDeep, TooLarge, Undefined, Unread
-from gem_envs_math.grading.naming import name_of
+from gem_envs_math.grading.naming import name_of, unbraced
 from gem_envs_math.grading.parameters import without_integers
 from gem_envs_math.grading.shapes import (
     Based,
@@ -31,7 +31,7 @@ from gem_envs_math.grading.shapes import (
 )
 from gem_envs_math.grading.tokens import CLOSERS, OPENERS, Token
 from gem_envs_math.grading.units import split_unit
-from gem_envs_math.grading.wording import REALS, read_clock, read_words, trimmed
+from gem_envs_math.grading.wording import INFINITIES, REALS, read_clock, read_words, trimmed
 
 __all__ = ["read", "read_scalar"]
 
@@ -60,10 +60,10 @@ def read(tokens: Tokens) -> Shape:
     >>> type(read(tokenize(r"x \in (0, 1] \cup \{2\}"))).__name__
     'Named'
     """
-    tokens = without_integers(trimmed(tokens))
+    tokens = without_integers(unbraced(trimmed(tokens)))
     words = read_words(tokens) if tokens else None
     if words is not None:
-        return _reals() if words.text == REALS else words
+        return _meant(words)
     try:
         return _structure(tokens)
     except (TooDeep, TooLarge, Undefined):
@@ -72,7 +72,25 @@ def read(tokens: Tokens) -> Shape:
         words = read_words(tokens, is_last=True)
         if words is None:
             raise
-        return _reals() if words.text == REALS else words
+        return _meant(words)
+
+
+def _meant(words: Words) -> Shape:
+    """Return what words are a name of: all real numbers, infinity; else the words."""
+    if words.text == REALS:
+        return _reals()
+    if words.text in INFINITIES:
+        return _reals().items[INFINITIES.index(words.text)]
+    return words
+
+
+def _part(tokens: Tokens) -> Shape:
+    """Read an item of a list or the value of a name: it may be words as well."""
+    if any(token.kind == "word" and len(token.text) > 1 for token in tokens):
+        words = read_words(tokens)
+        if words is not None:
+            return _meant(words)
+    return _structure(tokens)
 
 
 def read_scalar(tokens: Tokens) -> Scalar:
@@ -167,7 +185,7 @@ def _items(items: list[Tokens]) -> tuple[Shape, ...]:
         raise TooDeep(f"more than {ITEMS} items")
     shapes: list[Shape] = []
     for item in items:
-        shape = _structure(trimmed(item))
+        shape = _part(trimmed(item))
         is_bare = isinstance(shape, Group) and not shape.opener
         shapes.extend(shape.items if isinstance(shape, Group) and is_bare else [shape])
     return tuple(shapes)
@@ -185,7 +203,7 @@ def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
     if set(signs) <= {"="} or signs == ["\\in"]:
         name = name_of(sides[0])
         if name:
-            values = tuple(_structure(side) for side in sides[1:])
+            values = tuple(_part(side) for side in sides[1:])
             return _one_by_one(name, values, sides) or Named(name, values, tokens)
     if "\\in" in signs:
         raise Unread("a relation of a kind that is not known")

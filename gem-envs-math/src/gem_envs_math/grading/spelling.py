@@ -11,7 +11,8 @@ from gem_envs_math.grading.tokens import Token, tokenize
 
 __all__ = ["spelled_once", "tokens_of"]
 
-_TRIGGERS = frozenset(("\\degree", "o", "\\mathbb", "\\R", "\\choose", "\\max", "\\min"))
+_TRIGGERS = frozenset(("\\degree", "o", "\\mathbb", "\\R", "\\choose", "\\max", "\\min", "x", "C"))
+_ORDINALS = frozenset(("st", "nd", "rd", "th"))
 _RAISED = Token("sign", "^")
 _CIRCLE = Token("command", "\\circ")
 _OPEN, _CLOSE = Token("sign", "{"), Token("sign", "}")
@@ -28,7 +29,8 @@ def tokens_of(text: str) -> list[Token]:
 
 def spelled_once(tokens: list[Token]) -> list[Token]:
     """Return tokens in one spelling, in one pass."""
-    if _TRIGGERS.isdisjoint([token.text for token in tokens]):
+    texts = [token.text for token in tokens]
+    if _TRIGGERS.isdisjoint(texts) and _ORDINALS.isdisjoint(texts):
         return tokens
     written: list[Token] = []
     at = 0
@@ -57,6 +59,14 @@ def _write(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
         return at + 2
     elif text in ("\\max", "\\min") and [token.text for token in written[-2:]] == ["_", "{"]:
         written.append(Token("word", text[1:]))
+    elif text in _ORDINALS and _is_ordinal(tokens, at):
+        return at + 1
+    elif text == "^" and _is_ordinal(tokens, at):
+        return at + (4 if tokens[at + 1].text == "{" else 2)
+    elif text == "x" and _is_times(tokens, at):
+        written.append(Token("sign", "*"))
+    elif text == "C" and _is_combination(tokens, at):
+        return _combination(tokens, at, written)
     elif text == "\\choose":
         _choose(written)
     else:
@@ -69,6 +79,52 @@ def _is_degree(tokens: Sequence[Token], at: int) -> bool:
     texts = [token.text for token in tokens[at + 1 : at + 4]]
     is_letter = texts[:1] == ["o"] or texts == ["{", "o", "}"]
     return is_letter and at > 0 and tokens[at - 1].kind == "number"
+
+
+def _is_ordinal(tokens: Sequence[Token], at: int) -> bool:
+    """Whether the letters after a number make it an ordinal: `5th`, `5^{th}`."""
+    texts = [token.text for token in tokens[at : at + 4]]
+    start = 2 if texts[:2] == ["^", "{"] else 1 if texts[0] == "^" else 0
+    is_word = len(texts) > start and texts[start] in _ORDINALS
+    return is_word and at > 0 and tokens[at - 1].text.isdigit()
+
+
+def _is_times(tokens: Sequence[Token], at: int) -> bool:
+    """Whether an x is a sign of multiplication: `1.2 x 10^5`."""
+    texts = [token.text for token in tokens[at + 1 : at + 3]]
+    return texts == ["10", "^"] and at > 0 and tokens[at - 1].kind == "number"
+
+
+def _is_combination(tokens: Sequence[Token], at: int) -> bool:
+    return _combination(tokens, at, []) > at
+
+
+def _combination(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
+    r"""Write `C_{10}^3` and `C(10,3)` as `\binom{10}{3}`; return the index after it, or `at`."""
+    texts = [token.text for token in tokens[at : at + 9]]
+    bare = [text for text in texts if text not in ("{", "}")]
+    match bare:
+        case ["C", "_", upper, "^", lower, *_] if upper.isdigit() and lower.isdigit():
+            length = _length(texts, 5)
+        case ["C", "(", upper, ",", lower, ")", *_] if upper.isdigit() and lower.isdigit():
+            length = 6
+        case _:
+            return at
+    if int(upper[:5]) < 2:
+        return at
+    written.append(Token("command", "\\binom"))
+    for number in (upper, lower):
+        written.extend([_OPEN, Token("number", number), _CLOSE])
+    return at + length
+
+
+def _length(texts: Sequence[str], bare: int) -> int:
+    """Return how many tokens hold so many that are no braces, with the brace that closes them."""
+    length = 0
+    while bare:
+        bare -= texts[length] not in ("{", "}")
+        length += 1
+    return length + (texts[length : length + 1] == ["}"])
 
 
 def _choose(written: list[Token]) -> None:

@@ -47,7 +47,7 @@ _LEXICON = re.compile(
     | (?P<number>{_NUMBER})
     | (?P<dollar>\\?\$)
     | \\(?P<style>text(?:bf|it|rm|sf|tt|normal|up)?|mbox|hbox|math(?:rm|bf|it|sf|normal)
-        |operatorname\*?|boldsymbol|bm|vec|overrightarrow|boxed|fbox
+        |operatorname\*?|boldsymbol|bm|vec|hat|widehat|overrightarrow|boxed|fbox
         |(?:overline|bar)(?=\s*\{{[A-Z]{{2,}}\}}))
         (?![a-zA-Z])\s*(?P<brace>\{{)?
     | (?P<command>\\(?:[a-zA-Z]+|.))
@@ -87,6 +87,11 @@ _MERGED = {
     **dict.fromkeys(("\\prime",), "'"),
     **dict.fromkeys(("\\binom", "\\dbinom", "\\tbinom"), "\\binom"),
     **dict.fromkeys(("\\lor", "\\vee"), "\\lor"),
+    **dict.fromkeys(("\\wedge",), "\\land"),
+    "\\imath": "i",
+    "\\jmath": "j",
+    "\\top": "T",
+    "\\colon": ":",
     "\\varphi": "\\phi",
     "\\vartheta": "\\theta",
     "\\varepsilon": "\\epsilon",
@@ -187,6 +192,8 @@ class _Tokenizer:
             self.depth -= 1
             self.groups -= 1
         kind = "command" if text[0] == "\\" and text[-1].isalpha() else "sign"
+        if text.isalpha():
+            kind = "letters"
         return Token(kind, text, spaced)
 
     def _deepen(self) -> None:
