@@ -34,19 +34,66 @@ _SIGNS = {
     "\N{EMPTY SET}": r"\emptyset ",
     "\N{LATIN SMALL LETTER O WITH STROKE}": r"\emptyset ",
     "\N{DOUBLE-STRUCK CAPITAL R}": r"\mathbb{R}",
+    "\N{DOUBLE-STRUCK CAPITAL Z}": r"\mathbb{Z}",
+    "\N{DOUBLE-STRUCK CAPITAL N}": r"\mathbb{N}",
+    "\N{DOUBLE-STRUCK CAPITAL Q}": r"\mathbb{Q}",
+    "\N{SET MINUS}": r"\setminus ",
+    "\N{IDENTICAL TO}": r"\equiv ",
+    "\N{ANGLE}": r"\angle ",
+    "\N{LOGICAL AND}": r"\land ",
+    "\N{LOGICAL OR}": r"\lor ",
+    "\N{LESS-THAN OR SLANTED EQUAL TO}": r"\le ",
+    "\N{GREATER-THAN OR SLANTED EQUAL TO}": r"\ge ",
+    "\N{CUBE ROOT}": r"\sqrt[3]",
     "\N{MATHEMATICAL LEFT ANGLE BRACKET}": r"\langle ",
     "\N{MATHEMATICAL RIGHT ANGLE BRACKET}": r"\rangle ",
     "\N{EURO SIGN}": r"\text{ euro }",
     "\N{POUND SIGN}": r"\text{ GBP }",
     "\N{YEN SIGN}": r"\text{ yen }",
 }
-_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-_LOWERED = "₀₁₂₃₄₅₆₇₈₉"
-_DIGITS = str.maketrans(_RAISED + _LOWERED, "0123456789" * 2)
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ"
+_LOWERED = "₀₁₂₃₄₅₆₇₈₉ₙ"
+_DIGITS = str.maketrans(_RAISED + _LOWERED, "0123456789-+n" + "0123456789n")
 _ROOT = re.compile("\N{SQUARE ROOT}([0-9]+)")
 _RUNS = re.compile(f"([{_RAISED}]+)|[{_LOWERED}]+")
-_VULGAR = ("½12", "⅓13", "⅔23", "¼14", "¾34", "⅕15", "⅛18", "⅙16")
+_VULGAR = (
+    "½12",
+    "⅓13",
+    "⅔23",
+    "¼14",
+    "¾34",
+    "⅕15",
+    "⅛18",
+    "⅙16",
+    "⅖25",
+    "⅗35",
+    "⅘45",
+    "⅚56",
+    "⅜38",
+    "⅝58",
+    "⅞78",
+)
 _GREEK = {
+    "Δ": "Delta",
+    "Γ": "Gamma",
+    "Θ": "Theta",
+    "Λ": "Lambda",
+    "Σ": "Sigma",
+    "Φ": "Phi",
+    "Ψ": "Psi",
+    "Ω": "Omega",
+    "δ": "delta",
+    "ε": "epsilon",
+    "ζ": "zeta",
+    "η": "eta",
+    "κ": "kappa",
+    "ξ": "xi",
+    "ψ": "psi",
+    "\N{GREEK SMALL LETTER NU}": "nu",
+    "\N{GREEK SMALL LETTER RHO}": "rho",
+    "\N{GREEK SMALL LETTER SIGMA}": "sigma",
+    "\N{GREEK SMALL LETTER TAU}": "tau",
+    "\N{GREEK SMALL LETTER CHI}": "chi",
     "\N{GREEK SMALL LETTER ALPHA}": "alpha",
     "β": "beta",
     "\N{GREEK SMALL LETTER GAMMA}": "gamma",

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gem_envs_math.grading.equations import same_equation, same_inequality
-from gem_envs_math.grading.intervals import as_set
+from gem_envs_math.grading.intervals import as_set, solved_for
 from gem_envs_math.grading.matching import match
+from gem_envs_math.grading.naming import argument_of, is_segment, same_name
 from gem_envs_math.grading.notations import (
     based_scalar,
     clock_scalar,
@@ -20,7 +21,7 @@ from gem_envs_math.grading.notations import (
     same_ratio,
 )
 from gem_envs_math.grading.numeric import FLOATS, Kit
-from gem_envs_math.grading.reading import read_scalar
+from gem_envs_math.grading.reading import read, read_scalar
 from gem_envs_math.grading.shapes import (
     Based,
     Choice,
@@ -28,14 +29,17 @@ from gem_envs_math.grading.shapes import (
     Group,
     Matrix,
     Named,
+    Pieces,
     Ratio,
     Relation,
+    Residue,
     Scalar,
     Shape,
     Unions,
     Words,
 )
 from gem_envs_math.grading.values import same_scalar
+from gem_envs_math.grading.vectors import components
 
 __all__ = ["Comparer"]
 
@@ -50,6 +54,8 @@ class Comparer:
 
     def same(self, a: Shape, b: Shape) -> Truth:
         """Whether two answers are the same; None where that is not known. May raise Unread."""
+        if _are_of_different_symbols(a, b):
+            return False
         for first, second in ((a, b), (b, a)):
             rule = _RULES.get((type(first), type(second)))
             if rule is not None:
@@ -67,6 +73,11 @@ class Comparer:
 
     def _groups(self, a: Group, b: Group) -> Truth:
         first, second = _brackets(a), _brackets(b)
+        names = _names(a), _names(b)
+        if all(names):
+            return match(a.items, b.items, self.same)
+        if any(names) and {first, second} != {""}:
+            a, b = _in_order_of_names(a, names[0]), _in_order_of_names(b, names[1])
         if {first, second} <= {"", "\\{\\}"}:
             return match(a.items, b.items, self.same, as_sets=first != "" or second != "")
         tuples = {"", "()", "<<>>"}
@@ -76,7 +87,7 @@ class Comparer:
 
     def _group_scalar(self, a: Group, b: Scalar) -> Truth:
         is_single = len(a.items) == 1 and a.opener in ("", "\\{")
-        return self.same(a.items[0], b) if is_single else False
+        return self.same(a.items[0], b) if is_single else self._group_vector(a, b)
 
     def _matrices(self, a: Matrix, b: Matrix) -> Truth:
         if len(a.rows) != len(b.rows):
@@ -86,14 +97,19 @@ class Comparer:
     def _matrix_group(self, a: Matrix, b: Group) -> Truth:
         if _brackets(b) not in ("()", "<<>>", "[]"):
             return False
+        if any(isinstance(item, Group) for item in b.items):
+            return self._matrix_rows(a, b)
         if len(a.rows) == 1:
             return self._in_order(a.rows[0], b.items)
         column = [cell for row in a.rows for cell in row]
         return self._in_order(column, b.items) if len(column) == len(a.rows) else False
 
     def _named(self, a: Named, b: Named) -> Truth:
-        if a.name == b.name:
+        if same_name(a.name, b.name) and not _is_turned(a, b):
             return _all([self.same(x, y) for x in a.values for y in b.values])
+        renamed = _renamed(a, b)
+        if renamed is not None:
+            return self.same(a, renamed)
         is_implicit = _mentions(a, b.name) and _mentions(b, a.name)
         return self._equations(_relation(a), _relation(b)) if is_implicit else False
 
@@ -142,6 +158,44 @@ class Comparer:
     def _unions(self, a: Unions, b: Unions) -> Truth:
         return match(_parts(a), _parts(b), self.same)
 
+    def _group_words(self, a: Group, b: Words) -> Truth:
+        """Compare a list with words: the empty set is no solution."""
+        if len(a.items) == 1 and a.opener in ("", "\\{"):
+            return self.same(a.items[0], b)
+        return not a.items and b.text == "no solution"
+
+    def _group_vector(self, a: Group, b: Scalar) -> Truth:
+        r"""Compare a tuple with a sum of unit vectors, `2\mathbf{i} + 3\mathbf{j}`."""
+        if a.opener not in ("(", "<<") or len(a.items) > 3:
+            return False
+        vector = components(b, len(a.items))
+        return self._in_order(a.items, vector) if vector else False
+
+    def _union_group(self, a: Unions, b: Group) -> Truth:
+        """Compare a union with a list of intervals, `(0,1), (2,3)`."""
+        if b.opener or not all(isinstance(item, Group) for item in b.items):
+            return match(_parts(a), (b,), self.same)
+        return match(_parts(a), b.items, self.same)
+
+    def _matrix_rows(self, a: Matrix, b: Group) -> Truth:
+        """Compare a matrix with a list of its rows, `[[1,2],[3,4]]`."""
+        rows = [item for item in b.items if isinstance(item, Group) and item.opener in ("[", "(")]
+        if _brackets(b) not in ("[]", "()") or len(rows) != len(a.rows):
+            return False
+        return _all([self._in_order(x, y.items) for x, y in zip(a.rows, rows, strict=True)])
+
+    def _pieces(self, a: Pieces, b: Pieces) -> Truth:
+        return match(a.parts, b.parts, self._in_order)
+
+    def _residues(self, a: Residue, b: Residue) -> Truth:
+        is_same = same_scalar(a.modulus, b.modulus, self.kit)
+        if not is_same:
+            return is_same
+        values = a.value.value, b.value.value, a.modulus.value
+        if all(isinstance(value, int) for value in values) and values[2]:
+            return bool((values[0] - values[1]) % values[2] == 0)  # type: ignore[operator]
+        return same_scalar(a.value, b.value, self.kit)
+
     def _union_other(self, a: Unions, b: Shape) -> Truth:
         return match(_parts(a), (b,), self.same)
 
@@ -173,8 +227,58 @@ def _is_infinite(shape: Shape) -> bool:
     return isinstance(shape, Scalar) and any(token.text == "\\infty" for token in shape.tokens)
 
 
+_ALPHABETS = ("xyz", "abcd", "pqr", "mn", "uvw")
+
+
+def _names(a: Group) -> list[str]:
+    """Return the names of a list whose every item has one: `x=1, y=2` or `(x,y) = (1,2)`."""
+    names = [item.name for item in a.items if isinstance(item, Named) and len(item.values) == 1]
+    return names if len(names) == len(a.items) == len(set(names)) > 1 else []
+
+
+def _in_order_of_names(a: Group, names: list[str]) -> Group:
+    """Return named items in the alphabet's order: that of the tuple that they stand for."""
+    is_known = any(set(names) <= set(alphabet) for alphabet in _ALPHABETS)
+    if not names or not is_known:
+        return a
+    by_name = dict(zip(names, a.items, strict=True))
+    return a._replace(items=tuple(by_name[name] for name in sorted(names)))
+
+
 def _mentions(a: Named, name: str) -> bool:
-    return any(name in token.text for token in a.tokens)
+    return name in "".join(token.text for token in a.tokens if token.text not in ("{", "}"))
+
+
+_VARIABLES = frozenset("xyztsuvnmk")  # what a function is given by; f(a) is a value
+
+
+def _is_turned(a: Named, b: Named) -> bool:
+    """Whether names are a vector's and its opposite's: `AB` and `BA` with a tuple each."""
+    return a.name != b.name and is_segment(a.name) and not isinstance(b.values[-1], Scalar)
+
+
+def _renamed(a: Named, b: Named) -> Named | None:
+    """Return `f(t) = 2t` as `f(x) = 2x`, where `a` is the same function of `x`; else None."""
+    (head, symbol), (other, argument) = argument_of(a.name), argument_of(b.name)
+    is_renamed = head == other and symbol != argument and {symbol, argument} <= _VARIABLES
+    if not head or not is_renamed or _mentions(b, symbol):
+        return None
+    tokens = [
+        token._replace(text=symbol) if token.text == argument else token for token in b.tokens
+    ]
+    if any(argument in token.text for token in tokens if token.kind == "letters"):
+        return None  # a run of letters holds the symbol too
+    shape = read(tokens)
+    return shape if isinstance(shape, Named) else None
+
+
+def _are_of_different_symbols(a: Shape, b: Shape) -> bool:
+    """Whether two inequalities are solved for two symbols: `x > 3` is not `y > 3`."""
+    first = solved_for(a)
+    if first is None:
+        return False
+    second = solved_for(b)
+    return second is not None and first != second
 
 
 def _relation(a: Named) -> Relation | None:
@@ -227,12 +331,17 @@ _RULES: dict[tuple[type, type], _Rule] = {
     (Scalar, Scalar): lambda self, a, b: same_scalar(a, b, self.kit),
     (Group, Group): Comparer._groups,
     (Group, Scalar): Comparer._group_scalar,
+    (Group, Words): Comparer._group_words,
     (Matrix, Matrix): Comparer._matrices,
     (Matrix, Group): Comparer._matrix_group,
     (Named, Named): Comparer._named,
     (Named, Relation): Comparer._named_relation,
     (Relation, Relation): Comparer._relations,
     (Unions, Unions): Comparer._unions,
+    (Unions, Group): Comparer._union_group,
+    (Pieces, Pieces): Comparer._pieces,
+    (Residue, Residue): Comparer._residues,
+    (Residue, Scalar): lambda self, a, b: same_scalar(a.value, b, self.kit),
     (Based, Based): lambda _, a, b: same_based(a, b),
     (Based, Scalar): lambda _, a, b: based_scalar(a, b),
     (Clock, Clock): lambda _, a, b: same_clock(a, b),

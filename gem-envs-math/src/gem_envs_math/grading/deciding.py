@@ -19,7 +19,8 @@ from gem_envs_math.grading.limits import (
 from gem_envs_math.grading.plain import plain
 from gem_envs_math.grading.reading import read
 from gem_envs_math.grading.shapes import Shape, Words
-from gem_envs_math.grading.tokens import Token, tokenize
+from gem_envs_math.grading.spelling import tokens_of
+from gem_envs_math.grading.tokens import Token
 from gem_envs_math.grading.verdict import Verdict
 from gem_envs_math.grading.wording import trimmed
 
@@ -89,7 +90,7 @@ class _Reading(NamedTuple):
 def _read(text: str) -> _Reading:
     tokens: Sequence[Token] = ()
     try:
-        tokens = trimmed(tokenize(text))
+        tokens = trimmed(tokens_of(text))
         return _Reading(text, tokens, read(tokens))
     except TooDeep:
         return _Reading(text, tokens, None, "too deep")

@@ -238,6 +238,8 @@ class _Reader(Generic[T]):
     def _applied(self, name: str, operand: T, base: T | None) -> T:
         if name == "sqrt":
             return self.does.root(2, operand)
+        if name == "abs":
+            return self.does.absolute(operand)
         if name == "exp":
             return self.does.power(self.does.symbol("e"), operand)
         if base is not None:
@@ -339,7 +341,7 @@ def _read_number(token: Token) -> int | Fraction:
         text = token.text
         if text.isdigit():
             return int(text)
-        number = Fraction(text if text[-1] != "." else text[:-1])
+        number = Fraction(text)
         return number if number.denominator > 1 else number.numerator
     whole, _, tail = token.text.partition(".")
     fixed, _, period = tail.partition("\\overline{")
@@ -356,6 +358,8 @@ def _parts_of_fraction(texts: list[str]) -> tuple[int, str, str]:
             return 5, over, under
         case [_, over, "{", under, "}", *_] if len(over) == 1:
             return 5, over, under
+        case [_, over, under, *_] if len(over) == 1 == len(under):
+            return 3, over, under
         case [_, digits, *_] if len(digits) == 2:
             return 2, digits[0], digits[1]
     return 0, "", ""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gem_envs_math.grading.reading import read_scalar
-from gem_envs_math.grading.shapes import Group, Relation, Scalar, Unions
+from gem_envs_math.grading.shapes import Group, Named, Relation, Scalar, Shape, Unions
 from gem_envs_math.grading.tokens import Token
 
-__all__ = ["as_set"]
+__all__ = ["as_set", "solved_for"]
 
 _INFINITY = Token("command", "\\infty")
 _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
@@ -23,6 +23,23 @@ def as_set(relation: Relation) -> Group | Unions | None:
         return _half_line(signs[0], read_scalar(sides[1]))
     if len(sides) == 3 and _is_symbol(sides[1]):
         return _between(read_scalar(sides[0]), signs, read_scalar(sides[2]))
+    return None
+
+
+def solved_for(shape: Shape) -> str | None:
+    r"""Return the symbol that an inequality, a union of them or `x \in A` is solved for."""
+    if isinstance(shape, Named):
+        is_member = any(token.text == "\\in" for token in shape.tokens)
+        return shape.name if is_member else None
+    if isinstance(shape, Unions):
+        symbols = {solved_for(part) for part in shape.parts}
+        return symbols.pop() if len(symbols) == 1 else None
+    if not isinstance(shape, Relation) or shape.signs[0] == "=":
+        return None
+    middle = shape.sides[1] if len(shape.sides) == 3 else None
+    for side in shape.sides[:2] if middle is None else (middle,):
+        if _is_symbol(side):
+            return side[0].text
     return None
 
 

@@ -9,14 +9,31 @@ from gem_envs_math.grading.tokens import Token
 
 __all__ = ["INVERSES", "UNKNOWN_FUNCTIONS", "is_known", "split_letters"]
 
-INVERSES = {"sin": "arcsin", "cos": "arccos", "tan": "arctan"}
+INVERSES = {"sin": "arcsin", "cos": "arccos", "tan": "arctan", "sinh": "arcsinh"}
+INVERSES |= {"cosh": "arccosh", "tanh": "arctanh"}
 """The functions whose power -1 is their inverse."""
 
 UNKNOWN_FUNCTIONS = frozenset("fghFGHPQ")
 """Symbols that are applied to a bracket that follows them, and not multiplied by it."""
 
-_FUNCTION_LIST = "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log exp sqrt"
-_FUNCTIONS = frozenset(_FUNCTION_LIST.split())
+_FUNCTION_LIST = (
+    "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log exp sqrt "
+    "sech csch coth arcsinh arccosh arctanh abs"
+)
+_ALIASES = {
+    "lg": "log",  # to base ten, as \\log is here
+    "tg": "tan",
+    "ctg": "cot",
+    "cosec": "csc",
+    "arctg": "arctan",
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "arsinh": "arcsinh",
+    "arcosh": "arccosh",
+    "artanh": "arctanh",
+}
+_FUNCTIONS = frozenset((*_FUNCTION_LIST.split(), *_ALIASES))
 _NAMED = {
     **dict.fromkeys(("pi", "Pi"), "\\pi"),
     **dict.fromkeys(("infinity", "infty", "Infinity"), "\\infty"),
@@ -58,7 +75,7 @@ def _is_name(word: str) -> bool:
 def _names(token: Token) -> list[Token]:
     text = token.text
     if text in _FUNCTIONS:
-        return [Token("function", text)]
+        return [Token("function", _ALIASES.get(text, text))]
     if text in _NAMED:
         return [Token("symbol", _NAMED[text])]
     applied = _APPLIED.fullmatch(text)
@@ -71,5 +88,6 @@ def _command(token: Token) -> Token:
     if token.text in _SYMBOLS:
         return Token("symbol", token.text)
     if token.text[1:] in _FUNCTIONS and token.text != "\\sqrt":
-        return Token("function", token.text[1:])
+        name = token.text[1:]
+        return Token("function", _ALIASES.get(name, name))
     return token

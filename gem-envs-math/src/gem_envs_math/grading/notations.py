@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from gem_envs_math.grading.field import Field, Value
 from gem_envs_math.grading.limits import Unread
 from gem_envs_math.grading.shapes import Based, Clock, Ratio, Scalar
 from gem_envs_math.grading.units import LABEL
@@ -29,8 +30,13 @@ def based_scalar(a: Based, b: Scalar) -> bool:
 
 
 def same_clock(a: Clock, b: Clock) -> bool:
-    """Whether two times of day are the same, if each is in the half of the day that it says."""
-    return a[:2] == b[:2] and (a.half == b.half or not a.half or not b.half)
+    """Whether two times of day are the same, each in its half of the day if it says which."""
+    if a.half != b.half and "" in (a.half, b.half):
+        said, bare = (a, b) if a.half else (b, a)
+        is_of_24 = bare.hour > 12 or bare.hour == 0
+        hours = said.hour % 12 + 12 * (said.half == "p") if is_of_24 else said.hour
+        return (hours, said.minute) == bare[:2]
+    return a == b
 
 
 def clock_scalar(a: Clock, b: Scalar) -> bool:
@@ -43,21 +49,27 @@ def _is_measured(a: Scalar) -> bool:
 
 
 def same_ratio(a: Ratio, b: Ratio) -> bool:
-    """Whether two ratios of rational numbers are proportional: 2:4 is 1:2."""
+    """Whether two ratios are proportional: 2:4 is 1:2."""
     first, second = _parts(a), _parts(b)
     if len(first) != len(second):
         return False
-    return all(x * second[0] == y * first[0] for x, y in zip(first, second, strict=True))
+    field = Field()
+    return all(
+        field.equal(field.multiply(x, second[0]), field.multiply(y, first[0]))
+        for x, y in zip(first, second, strict=True)
+    )
 
 
 def ratio_scalar(a: Ratio, b: Scalar) -> bool:
     """Whether a ratio of two is a number: 1:2 is 1/2."""
     parts = _parts(a)
-    is_number = len(parts) == 2 and parts[1] != 0 and not _is_measured(b)
-    return is_number and parts[0] / parts[1] == b.value
+    if len(parts) != 2 or parts[1] == 0 or _is_measured(b):
+        return False
+    field = Field()
+    return field.equal(field.divide(*parts), b.value)
 
 
-def _parts(a: Ratio) -> list[Fraction]:
-    if any(isinstance(part.value, tuple) for part in a.parts):
-        raise Unread("a ratio of what is not rational")
-    return [Fraction(part.value) for part in a.parts if not isinstance(part.value, tuple)]
+def _parts(a: Ratio) -> list[Value]:
+    if any(part.is_opaque for part in a.parts):
+        raise Unread("a ratio of what has no exact value")
+    return [part.value for part in a.parts]

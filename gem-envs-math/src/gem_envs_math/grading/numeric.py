@@ -22,6 +22,7 @@ __all__ = ["FLOATS", "POINTS", "POSITIVE", "At", "Kit", "Measured", "digits"]
 _LARGEST = 1e200
 _LARGEST_POWER = 1e6
 _QUOTIENTS = {"cot": ("cos", "sin"), "sec": ("", "cos"), "csc": ("", "sin")}
+_QUOTIENTS |= {"coth": ("cosh", "sinh"), "sech": ("", "cosh"), "csch": ("", "sinh")}
 _POINTS: tuple[tuple[int, int | None, Fraction], ...] = (
     (1, None, Fraction(1)),
     (-1, None, Fraction(1)),

@@ -6,38 +6,51 @@ Knows nothing about the answer that it will be compared with.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from itertools import pairwise
 
+from gem_envs_math.grading.conditions import joined, place
 from gem_envs_math.grading.field import Field
 from gem_envs_math.grading.grammar import compute
 from gem_envs_math.grading.limits import ITEMS, TooDeep, TooLarge, Undefined, Unread
+from gem_envs_math.grading.naming import name_of, unbraced
+from gem_envs_math.grading.parameters import without_integers
 from gem_envs_math.grading.shapes import (
     Based,
     Choice,
     Group,
     Matrix,
     Named,
+    Pieces,
     Ratio,
     Relation,
+    Residue,
     Scalar,
     Shape,
     Unions,
+    Words,
 )
 from gem_envs_math.grading.tokens import CLOSERS, OPENERS, Token
 from gem_envs_math.grading.units import split_unit
-from gem_envs_math.grading.wording import read_clock, read_words, trimmed
+from gem_envs_math.grading.wording import INFINITIES, REALS, read_clock, read_words, trimmed
 
 __all__ = ["read", "read_scalar"]
 
 Tokens = Sequence[Token]
 
-_COMMAS = frozenset((",", ";", "and", "or", "\\lor"))
+_COMMAS = frozenset((",", ";", "and", "or", "\\lor", "\\land", "\\\\"))
+_ANDS = frozenset(("and", "\\land"))
+_MODULI = frozenset(("\\pmod", "\\bmod", "\\mod", "\\equiv", "mod"))
 _UNIONS = frozenset(("\\cup", "U"))
 _RELATIONS = frozenset(("=", "<", ">", "<=", ">=", "!=", "\\in", "\\approx"))
 _OPENING = OPENERS | {"\\begin"}
 _CLOSING = CLOSERS | {"\\end"}
 _MATRICES = ("pmatrix", "bmatrix", "matrix", "Bmatrix", "array")
+_SYSTEMS = ("cases", "dcases", "aligned", "align", "gathered", "split")
+_CONDITIONAL = frozenset(("if", "for", "when", "where"))
 _LETTERS = frozenset("ABCDEFGHIJ")
-_REALS = ("\\mathbb", "{", "R", "}")
+_MINUS, _INFINITY = Token("sign", "-"), Token("command", "\\infty")
+_SETS = {"Z": "integers", "N": "natural numbers", "Q": "rational numbers", "C": "complex numbers"}
+_SIGNED = {"^+": "positive", "_+": "positive", "_>0": "positive", "^-": "negative"}
 
 
 def read(tokens: Tokens) -> Shape:
@@ -47,10 +60,10 @@ def read(tokens: Tokens) -> Shape:
     >>> type(read(tokenize(r"x \in (0, 1] \cup \{2\}"))).__name__
     'Named'
     """
-    tokens = trimmed(tokens)
+    tokens = without_integers(unbraced(trimmed(tokens)))
     words = read_words(tokens) if tokens else None
     if words is not None:
-        return words
+        return _meant(words)
     try:
         return _structure(tokens)
     except (TooDeep, TooLarge, Undefined):
@@ -59,7 +72,25 @@ def read(tokens: Tokens) -> Shape:
         words = read_words(tokens, is_last=True)
         if words is None:
             raise
-        return words
+        return _meant(words)
+
+
+def _meant(words: Words) -> Shape:
+    """Return what words are a name of: all real numbers, infinity; else the words."""
+    if words.text == REALS:
+        return _reals()
+    if words.text in INFINITIES:
+        return _reals().items[INFINITIES.index(words.text)]
+    return words
+
+
+def _part(tokens: Tokens) -> Shape:
+    """Read an item of a list or the value of a name: it may be words as well."""
+    if any(token.kind == "word" and len(token.text) > 1 for token in tokens):
+        words = read_words(tokens)
+        if words is not None:
+            return _meant(words)
+    return _structure(tokens)
 
 
 def read_scalar(tokens: Tokens) -> Scalar:
@@ -77,13 +108,20 @@ def _structure(tokens: Tokens) -> Shape:
     if clock is not None:
         return clock
     texts = {token.text for token in tokens}
-    for signs, reader in ((_COMMAS, _list), (_RELATIONS, _relation), (_UNIONS, _union)):
+    if not texts.isdisjoint(_MODULI):
+        residue = _residue(tokens)
+        if residue is not None:
+            return residue
+    starts = [token.text for token in tokens[:2]]
+    if starts == ["\\{", "\\begin"] and tokens[-1].text != "\\}":
+        return _structure(tokens[1:])  # the brace before a system, which nothing closes
+    for signs, reader in _READERS:
         if not texts.isdisjoint(signs):
             parts = _split(tokens, signs)
             shape = reader(parts, tokens) if len(parts) > 1 else None
             if shape is not None:
                 return shape
-    return _choice(tokens) or _bracketed(tokens) or _single(tokens)
+    return _choice(tokens) or _bracketed(tokens) or _column(tokens) or _single(tokens)
 
 
 def _choice(tokens: Tokens) -> Choice | None:
@@ -99,13 +137,44 @@ def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
     if not items:
         raise Unread("a list without items")
     shapes = _items(items)
+    left_out = _left_out(shapes)
+    if left_out is not None:
+        return left_out
     has_or = any(token.text in ("or", "\\lor") for token in tokens)
     if has_or and all(isinstance(shape, Relation) for shape in shapes):
         return Unions(shapes)
+    relations = [shape for shape in shapes if isinstance(shape, Relation)]
+    if len(relations) == len(shapes) > 1:
+        is_and = any(token.text in _ANDS for token in tokens)
+        together = joined(relations, is_and=is_and)
+        if together is not None:
+            return together
     return Group("", "", shapes)
 
 
+def _left_out(shapes: Sequence[Shape]) -> Named | None:
+    r"""Read `x \ne 1, x \ne 2` and `x \ne 1, 2` as the points that a symbol is not."""
+    symbols = {_excluded_symbol(shape) for shape in shapes if isinstance(shape, Relation)}
+    symbol = symbols.pop() if len(symbols) == 1 else None
+    if symbol is None or not isinstance(shapes[0], Relation):
+        return None
+    points = [
+        read_scalar(shape.sides[1]) if isinstance(shape, Relation) else shape for shape in shapes
+    ]
+    name = Token("letters", symbol)
+    return Named(symbol, (_without(points),), [name, Token("command", "\\in")])
+
+
+def _excluded_symbol(a: Relation) -> str | None:
+    if a.signs != ("!=",) or len(a.sides[0]) != 1:
+        return None
+    return a.sides[0][0].text
+
+
 def _union(parts: list[Tokens], tokens: Tokens) -> Unions | None:
+    are_relations = all(any(token.text in _RELATIONS for token in part) for part in parts)
+    if are_relations and all(token.text != "U" for token in tokens):
+        return Unions(tuple(_structure(part) for part in parts))
     if not all(part and part[0].text in OPENERS for part in parts):
         return None  # U is a symbol
     return Unions(tuple(_structure(part) for part in parts))
@@ -116,7 +185,7 @@ def _items(items: list[Tokens]) -> tuple[Shape, ...]:
         raise TooDeep(f"more than {ITEMS} items")
     shapes: list[Shape] = []
     for item in items:
-        shape = _structure(trimmed(item))
+        shape = _part(trimmed(item))
         is_bare = isinstance(shape, Group) and not shape.opener
         shapes.extend(shape.items if isinstance(shape, Group) and is_bare else [shape])
     return tuple(shapes)
@@ -124,54 +193,141 @@ def _items(items: list[Tokens]) -> tuple[Shape, ...]:
 
 def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
     levels = zip(tokens, _levels(tokens), strict=True)
-    signs = tuple(token.text for token, depth in levels if not depth and token.text in _RELATIONS)
-    if signs[0] == "\\approx":
-        return _structure(sides[0] or sides[1])
+    signs = [token.text for token, depth in levels if not depth and token.text in _RELATIONS]
+    if not sides[0] and signs[0] in ("=", "\\approx"):
+        return _structure(tokens[1:])  # `= 5` ends a chain that began before
+    if "\\approx" in signs:
+        return _about(tokens, signs)
     if not all(sides):
         raise Unread("a side of a relation is empty")
-    if set(signs) <= {"="} or signs == ("\\in",):
-        name = _name(sides[0])
+    if set(signs) <= {"="} or signs == ["\\in"]:
+        name = name_of(sides[0])
         if name:
-            return Named(name, tuple(_structure(side) for side in sides[1:]), tokens)
-    if "\\in" in signs or "\\approx" in signs:
+            values = tuple(_part(side) for side in sides[1:])
+            return _one_by_one(name, values, sides) or Named(name, values, tokens)
+    if "\\in" in signs:
         raise Unread("a relation of a kind that is not known")
-    return Relation(tuple(sides), signs)
+    return Relation(tuple(sides), tuple(signs))
 
 
-def _name(tokens: Tokens) -> str:
-    """Return the name that an equation's left side is, "" where it is an expression."""
-    texts = [token.text for token in tokens]
-    if len(texts) > 2 and texts[0] == "(" and texts[-1] == ")":
-        names = [_name(part) for part in _split(tokens[1:-1], (",",))]
-        return ",".join(names) if all(names) else ""
-    name = "".join(texts)
-    is_words = all(token.kind == "word" for token in tokens)
-    if is_words or (texts[0] in ("\\angle", "\\triangle") and len(texts) == 2):
-        return name.removeprefix("\\angle").removeprefix("\\triangle")
-    is_symbol = len(tokens[0].text) == 1 or tokens[0].kind in ("command", "word")
-    if tokens[0].kind not in ("letters", "command", "word") or not is_symbol:
-        is_long = name.isupper() or len(name) > 3
-        return name if len(texts) == 1 and tokens[0].kind == "letters" and is_long else ""
-    if name in ("e", "i", "\\pi") or texts[0] in ("\\frac", "\\sqrt"):
-        return ""
-    is_applied = texts[0] in "fghFGHPQVS" and texts[-1] == ")" and texts.count("(") == 1
-    return name if len(texts) == 1 or texts[1] in ("_", "'") or is_applied else ""
+def _one_by_one(name: str, values: tuple[Shape, ...], sides: list[Tokens]) -> Group | None:
+    """Return `(x,y) = (1,2)` as the tuple of `x=1` and `y=2`; None for another equation."""
+    names = name.split(",")
+    value = values[0]
+    is_tuple = isinstance(value, Group) and value.opener in ("(", "[", "<<")
+    if len(values) > 1 or len(names) < 2 or not isinstance(value, Group) or not is_tuple:
+        return None
+    if len(value.items) != len(names):
+        return None
+    symbols = _split(sides[0][1:-1], (",",))
+    sign = Token("sign", "=")
+    named = (
+        Named(name, (item,), [*symbol, sign, *(item.tokens if isinstance(item, Scalar) else ())])
+        for name, symbol, item in zip(names, symbols, value.items, strict=True)
+    )
+    return Group("(", ")", tuple(named))
+
+
+def _about(tokens: Tokens, signs: list[str]) -> Shape:
+    r"""Read what stands before the sign of about equal; after it, where before it is a name."""
+    at = next(index for index, token in enumerate(tokens) if token.text == "\\approx")
+    exact, close = tokens[:at], tokens[at + 1 :]
+    if signs[0] == "\\approx" and name_of(exact) and close:
+        return _structure(close)
+    return _structure(exact)
 
 
 def _bracketed(tokens: Tokens) -> Shape | None:
     opener, closer = tokens[0].text, tokens[-1].text
     if opener not in OPENERS or closer not in CLOSERS or not _encloses(tokens):
         return None
+    if opener == "{":
+        return _inner(tokens)  # braces without a backslash are not seen
+    if opener == "\\{":
+        described = _described(tokens[1:-1])
+        if described is not None:
+            return described
+        tokens = [tokens[0], *without_integers(tokens[1:-1]), tokens[-1]]
+    elif any(token.text in ("\\pm", "\\mp") for token in tokens):
+        return _both_signs(tokens)
     items = _split(tokens[1:-1], (",", ";"))
+    if len(items) > 1 and opener == "[" and any(token.text == ";" for token in tokens):
+        return _rows_by_semicolon(tokens)
     if len(items) > 1:
         return Group(opener, closer, _items([item for item in items if item]))
     if opener == "\\{" and closer == "\\}":
-        if len(items[0]) > 3 and items[0][1].text in ("|", ":"):
-            return _structure(items[0][2:])  # the set of all x with ...
         return Group(opener, closer, _items(items) if items[0] else ())
-    if opener in ("(", "{") and items[0]:
+    if opener == "(" and items[0]:
         return _inner(tokens)
     return None
+
+
+def _column(tokens: Tokens) -> Matrix | None:
+    r"""Read `(1,2)^T`: a column."""
+    texts = [token.text for token in tokens]
+    for length in (2, 4):
+        is_raised = texts[-length:] in (["^", "T"], ["^", "{", "T", "}"], ["^", "\\top"])
+        if is_raised and texts[0] in ("(", "[") and "," in texts:
+            row = _bracketed(tokens[:-length])
+            return Matrix(tuple((item,) for item in row.items)) if isinstance(row, Group) else None
+    return None
+
+
+def _described(inside: Tokens) -> Shape | None:
+    r"""Read the set of all x with a property: `x \mid x > 3`, `x \in \mathbb{R} : x > 3`."""
+    texts = [token.text for token in inside]
+    for start in (1, 6):
+        is_real = start == 1 or texts[1:6] == ["\\in", "\\mathbb", "{", "R", "}"]
+        if is_real and len(texts) > start + 2 and texts[start] in ("|", ":"):
+            return _structure(without_integers(inside[start + 1 :]))
+    return None
+
+
+def _both_signs(tokens: Tokens) -> Shape:
+    r"""Read `(\pm 1, 2)` as two tuples, and `(1 \pm x)` as two numbers."""
+    texts = [token.text for token in tokens]
+    if "," not in texts and ";" not in texts:
+        return _plus_minus(tokens)
+    if texts.count("\\pm") + texts.count("\\mp") > 1:
+        raise Unread("how many of the signs go together is not clear")
+    return Group("", "", tuple(_structure(side) for side in _with_signs(tokens)))
+
+
+def _rows_by_semicolon(tokens: Tokens) -> Shape:
+    """Read `[1,2;3,4]`: rows between semicolons."""
+    rows = _split(tokens[1:-1], (";",))
+    if any(not row for row in rows):
+        raise Unread("an empty row")
+    cells = [_items(_split(row, (",",))) for row in rows]
+    if len(cells[0]) == 1:
+        return Group("[", "]", tuple(row[0] for row in cells))
+    return Matrix(tuple(cells))
+
+
+def _residue(tokens: Tokens) -> Shape | None:
+    r"""Read `x \equiv 3 \pmod 7`: a number, or several, modulo another."""
+    moduli = [index for index, token in enumerate(tokens) if token.text in _MODULI]
+    at = moduli[-1]
+    if tokens[at].text == "\\equiv":
+        return None
+    before, after = tokens[:at], tokens[at + 1 :]
+    if before and before[-1].text == "(" and after and after[-1].text == ")":
+        before, after = before[:-1], after[:-1]
+    if not before or not after or before[0].text in _MODULI:
+        return None
+    sides = _split(before, ("\\equiv", "="))
+    modulus = read_scalar(after)
+    if modulus.value == 0:
+        raise Undefined("a number modulo zero")
+    shapes = [_structure(part) for part in _split(sides[-1], _COMMAS) if part]
+    residues = tuple(
+        Residue(shape, modulus) if isinstance(shape, Scalar) else shape for shape in shapes
+    )
+    values = residues[0] if len(residues) == 1 else Group("", "", residues)
+    name = name_of(sides[0]) if len(sides) == 2 else ""
+    if len(sides) > 2 or (len(sides) == 2 and not name):
+        raise Unread("a congruence that is not solved for a symbol")
+    return Named(name, (values,), tokens) if name else values
 
 
 def _inner(tokens: Tokens) -> Shape:
@@ -192,12 +348,13 @@ def _encloses(tokens: Tokens) -> bool:
 def _single(tokens: Tokens) -> Shape:
     texts = [token.text for token in tokens]
     if texts[0] == "\\begin":
-        return _matrix(tokens)
+        return _environment(tokens)
     if texts in (["\\emptyset"], ["\\{", "\\}"]):
         return Group("\\{", "\\}", ())
-    if tuple(texts) == _REALS:
-        ends = [Token("sign", "-"), Token("command", "\\infty")]
-        return Group("(", ")", (read_scalar(ends), read_scalar(ends[1:])))
+    if texts[0] == "\\mathbb" and texts[4:6] == ["-", "\\{"]:
+        return _complement([tokens[:4], tokens[5:]], tokens)
+    if texts[0] == "\\mathbb":
+        return _numbers(texts)
     if "\\pm" in texts or "\\mp" in texts:
         return _plus_minus(tokens)
     based = _based(texts, tokens)
@@ -208,21 +365,108 @@ def _single(tokens: Tokens) -> Shape:
     return read_scalar(tokens)
 
 
-def _matrix(tokens: Tokens) -> Matrix:
+def _numbers(texts: list[str]) -> Shape:
+    r"""Read `\mathbb{Z}`, `\mathbb{R}^+`: the set of numbers that a letter stands for."""
+    letter = "".join(texts[1:4]).strip("{}")
+    mark = "".join(texts[4:]).replace("{", "").replace("}", "")
+    sign = _SIGNED.get(mark, "")
+    if mark and not sign:
+        raise Unread("a set that is not known")
+    if letter == "R":
+        return _reals(sign)
+    if letter not in _SETS:
+        raise Unread("a set that is not known")
+    return Words(f"{sign} {_SETS[letter]}".strip(), is_plain=False)
+
+
+def _reals(sign: str = "") -> Group:
+    """Return all real numbers, or those of a sign, as an interval."""
+    low = [Token("number", "0")] if sign == "positive" else [_MINUS, _INFINITY]
+    high = [Token("number", "0")] if sign == "negative" else [_INFINITY]
+    return Group("(", ")", (read_scalar(low), read_scalar(high)))
+
+
+def _complement(parts: list[Tokens], tokens: Tokens) -> Unions:
+    r"""Read `\mathbb{R} \setminus \{0\}`: the intervals between the points that are left out."""
+    if any(not part for part in parts) or _structure(parts[0]) != _reals():
+        raise Unread("points left out of what is not all real numbers")
+    points: list[Shape] = []
+    for part in parts[1:]:
+        shape = _structure(part)
+        points.extend(
+            shape.items if isinstance(shape, Group) and shape.opener == "\\{" else [shape]
+        )
+    return _without(points)
+
+
+def _without(points: Sequence[Shape]) -> Unions:
+    """Return all real numbers but some points, as intervals."""
+    distinct: list[Scalar] = []
+    for point in points:
+        if not isinstance(point, Scalar):
+            raise Unread("what is left out is no number")
+        if all(point.value != other.value for other in distinct):
+            distinct.append(point)
+    distinct.sort(key=lambda point: place(point.tokens))
+    low, high = _reals().items
+    ends = [low, *distinct, high]
+    return Unions(tuple(Group("(", ")", pair) for pair in pairwise(ends)))
+
+
+def _environment(tokens: Tokens) -> Shape:
+    r"""Read what stands between `\begin` and `\end`: a matrix, a system, a function in pieces."""
     texts = [token.text for token in tokens]
     name = "".join(texts[2 : texts.index("}")]) if "}" in texts else ""
-    if name.rstrip("*") not in _MATRICES or texts.count("\\begin") > 1 or "\\end" not in texts:
-        raise Unread("an environment that is no matrix")
+    is_matrix = name.rstrip("*") in _MATRICES
+    is_system = name.rstrip("*") in _SYSTEMS
+    if not (is_matrix or is_system) or texts.count("\\begin") > 1 or "\\end" not in texts:
+        raise Unread("an environment that is not known")
     end = texts.index("\\end")
     start = texts.index("}") + 1
     if name == "array" and "}" in texts[start:]:
         start = texts.index("}", start) + 1  # past the columns' alignment
-    if texts[end + 1 :] != ["{", *texts[2 : texts.index("}")], "}"]:
-        raise Unread("a matrix without its end")
-    rows = _split(tokens[start:end], ("\\\\",))
+    closing = ["{", *texts[2 : texts.index("}")], "}"]
+    if texts[end + 1 :] not in (closing, [*closing, "^", "T"], [*closing, "^", "{", "T", "}"]):
+        raise Unread("an environment without its end")
+    rows = [row for row in _split(tokens[start:end], ("\\\\",)) if row]
     if len(rows) > ITEMS:
         raise TooDeep(f"more than {ITEMS} rows")
-    return Matrix(tuple(_row(row) for row in rows if row))
+    if is_system or (name == "array" and _is_system(rows)):
+        return _system(rows)
+    matrix = Matrix(tuple(_row(row) for row in rows))
+    return matrix if texts[end + 1 :] == closing else _transposed(matrix)
+
+
+def _transposed(matrix: Matrix) -> Matrix:
+    if len({len(row) for row in matrix.rows}) != 1:
+        raise Unread("rows of different lengths")
+    return Matrix(tuple(zip(*matrix.rows, strict=True)))
+
+
+def _is_system(rows: list[Tokens]) -> bool:
+    return all(any(token.text in _RELATIONS for token in row) for row in rows)
+
+
+def _system(rows: list[Tokens]) -> Shape:
+    """Read the rows of a system as a list, or as a function's pieces."""
+    cells = [_split(row, ("&",)) for row in rows]
+    if all(len(row) == 2 and not _is_aligned(row) for row in cells):
+        return Pieces(tuple((_structure(trimmed(x)), _condition(y)) for x, y in cells))
+    return _list([[token for token in row if token.text != "&"] for row in rows], rows[0])
+
+
+def _is_aligned(row: list[Tokens]) -> bool:
+    """Whether an ampersand only lines up the signs of equations: `x &= 1`."""
+    return not row[0] or not row[1] or row[1][0].text in _RELATIONS or row[0][-1].text in _RELATIONS
+
+
+def _condition(tokens: Tokens) -> Shape:
+    while tokens and (tokens[0].text == "," or tokens[0].text in _CONDITIONAL):
+        tokens = tokens[1:]
+    tokens = trimmed(tokens)
+    if not tokens or tokens[0].text in ("otherwise", "else"):
+        return Words("otherwise", is_plain=False)
+    return _structure(tokens)
 
 
 def _row(tokens: Tokens) -> tuple[Shape, ...]:
@@ -233,16 +477,20 @@ def _row(tokens: Tokens) -> tuple[Shape, ...]:
 
 
 def _plus_minus(tokens: Tokens) -> Group:
+    return Group("", "", tuple(read_scalar(side) for side in _with_signs(tokens)))
+
+
+def _with_signs(tokens: Tokens) -> list[Tokens]:
+    """Return the tokens with the upper signs, and with the lower ones."""
     upper = {"\\pm": "+", "\\mp": "-"}
     lower = {"\\pm": "-", "\\mp": "+"}
-    both = (
+    return [
         [
             Token("sign", signs.get(token.text, token.text)) if token.text in signs else token
             for token in tokens
         ]
         for signs in (upper, lower)
-    )
-    return Group("", "", tuple(read_scalar(side) for side in both))
+    ]
 
 
 def _based(texts: list[str], tokens: Tokens) -> Based | None:
@@ -285,3 +533,12 @@ def _split(tokens: Tokens, signs: Container[str]) -> list[Tokens]:
             parts.append(tokens[start:index])
             start = index + 1
     return [*parts, tokens[start:]]
+
+
+_READERS = (
+    (_COMMAS, _list),
+    (_UNIONS, _union),
+    (_RELATIONS, _relation),
+    (frozenset(("\\setminus",)), _complement),
+)
+"""What parts an answer, from the outside inwards, and what reads the parts."""

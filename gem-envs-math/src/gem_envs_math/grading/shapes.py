@@ -16,8 +16,10 @@ __all__ = [
     "Group",
     "Matrix",
     "Named",
+    "Pieces",
     "Ratio",
     "Relation",
+    "Residue",
     "Scalar",
     "Shape",
     "Unions",
@@ -99,6 +101,19 @@ class Ratio(NamedTuple):
     parts: tuple[Scalar, ...]
 
 
+class Pieces(NamedTuple):
+    """A function in pieces: a value and the condition under which it is taken, for each piece."""
+
+    parts: tuple[tuple[Shape, Shape], ...]
+
+
+class Residue(NamedTuple):
+    r"""A number modulo another: `3 \pmod 7`."""
+
+    value: Scalar
+    modulus: Scalar
+
+
 class Words(NamedTuple):
     r"""An answer in words, without looks: small letters, single spaces. `is_plain`: no `\text`."""
 
@@ -106,4 +121,18 @@ class Words(NamedTuple):
     is_plain: bool
 
 
-Shape = Union[Scalar, Group, Matrix, Unions, Named, Relation, Based, Choice, Clock, Ratio, Words]
+Shape = Union[
+    Scalar,
+    Group,
+    Matrix,
+    Unions,
+    Named,
+    Relation,
+    Based,
+    Choice,
+    Clock,
+    Pieces,
+    Ratio,
+    Residue,
+    Words,
+]

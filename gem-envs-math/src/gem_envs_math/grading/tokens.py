@@ -39,13 +39,15 @@ _LEXICON = re.compile(
     (?P<space>\s+|\\[ ,;:!>\n()\[\]]|~|\\q?quad(?![a-zA-Z])
       |\\(?:displaystyle|textstyle|left|right|limits|[bB]igg?[lrm]?)(?![a-zA-Z])\.?)
     | (?P<huge>[0-9.]+[eE][+-]?[0-9]{{3,}})
-    | (?P<repeating>[0-9]*\.[0-9]*\\overline\s*\{{[0-9]+\}})
+    | (?P<repeating>[0-9]*\.(?:[0-9]*\\(?:overline|bar)\s*(?:\{{[0-9]+\}}|[0-9])
+        |[0-9]*\\dot\s*(?:\{{[0-9]\}}|[0-9])(?:[0-9]*\\dot\s*(?:\{{[0-9]\}}|[0-9]))?
+        |\([0-9]+\)))
     | (?P<grouped>[0-9]{{1,3}}(?:(?:{_COMMA}[0-9]{{3}})+|(?:,[0-9]{{3}})+|(?:\ [0-9]{{3}})+)
         (?![0-9])(?:\.[0-9]+)?)
     | (?P<number>{_NUMBER})
     | (?P<dollar>\\?\$)
     | \\(?P<style>text(?:bf|it|rm|sf|tt|normal|up)?|mbox|hbox|math(?:rm|bf|it|sf|normal)
-        |operatorname\*?|boldsymbol|bm|vec|overrightarrow|boxed|fbox
+        |operatorname\*?|boldsymbol|bm|vec|hat|widehat|overrightarrow|boxed|fbox
         |(?:overline|bar)(?=\s*\{{[A-Z]{{2,}}\}}))
         (?![a-zA-Z])\s*(?P<brace>\{{)?
     | (?P<command>\\(?:[a-zA-Z]+|.))
@@ -77,10 +79,19 @@ _MERGED = {
     **dict.fromkeys(("\\rbrace", "\\}"), "\\}"),
     **dict.fromkeys(("\\vert", "\\mid", "\\lvert", "\\rvert"), "|"),
     **dict.fromkeys(("\\%",), "%"),
-    **dict.fromkeys(("\\degree", "\\degrees"), "\\circ"),
+    "\\degrees": "\\degree",
+    "\\Bbb": "\\mathbb",
+    **dict.fromkeys(("\\reals", "\\Reals"), "\\R"),
+    **dict.fromkeys(("\\smallsetminus", "\\backslash"), "\\setminus"),
+    **dict.fromkeys(("\\lVert", "\\rVert", "\\Vert"), "\\|"),
     **dict.fromkeys(("\\prime",), "'"),
     **dict.fromkeys(("\\binom", "\\dbinom", "\\tbinom"), "\\binom"),
     **dict.fromkeys(("\\lor", "\\vee"), "\\lor"),
+    **dict.fromkeys(("\\wedge",), "\\land"),
+    "\\imath": "i",
+    "\\jmath": "j",
+    "\\top": "T",
+    "\\colon": ":",
     "\\varphi": "\\phi",
     "\\vartheta": "\\theta",
     "\\varepsilon": "\\epsilon",
@@ -131,7 +142,7 @@ class _Tokenizer:
     def _token(self, kind: str, found: re.Match[str], spaced: bool) -> Token | None:
         text = found[0]
         if kind == "number":
-            return Token("number", text, spaced)
+            return Token("number", text.rstrip("."), spaced)
         if kind == "grouped":
             return Token("number", _NOT_DIGITS.sub("", text), spaced)
         if kind == "letters":
@@ -145,7 +156,7 @@ class _Tokenizer:
                 self._open_style(found["style"])
             return None
         if kind == "repeating":
-            return Token("repeating", "".join(text.split()), spaced)
+            return Token("repeating", _repeating(text), spaced)
         return self._sign(text, spaced)
 
     def _dollar(self, text: str, spaced: bool) -> Token | None:
@@ -181,12 +192,24 @@ class _Tokenizer:
             self.depth -= 1
             self.groups -= 1
         kind = "command" if text[0] == "\\" and text[-1].isalpha() else "sign"
+        if text.isalpha():
+            kind = "letters"
         return Token(kind, text, spaced)
 
     def _deepen(self) -> None:
         self.depth += 1
         if self.depth > DEPTH:
             raise TooDeep(f"more than {DEPTH} brackets inside one another")
+
+
+def _repeating(text: str) -> str:
+    r"""Return a repeating decimal as `0.1\overline{6}`, however its period is marked.
+
+    >>> _repeating(r"0.\dot{1}2\dot{3}"), _repeating(r"0.1\bar6"), _repeating("0.(3)")
+    ('0.\\overline{123}', '0.1\\overline{6}', '0.\\overline{3}')
+    """
+    before, _, period = re.split(r"(\\[a-z]+|\()", text, maxsplit=1)
+    return f"{before}\\overline{{{_NOT_DIGITS.sub('', period)}}}"
 
 
 def _is_marked(text: str) -> bool:

@@ -58,7 +58,7 @@ _TABLE = (
     ("length/time", "mph", "1397/3125"),
     ("radian", "rad radian", "1"),
     ("degree", "deg degree", "1"),
-    ("percent", "percent", "1"),
+    ("percent", "percent pct", "1"),
 )
 _UNITS = {
     name: Unit(dimension, Fraction(factor))

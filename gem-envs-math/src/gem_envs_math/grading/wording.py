@@ -9,17 +9,47 @@ from gem_envs_math.grading.names import is_known
 from gem_envs_math.grading.shapes import Clock, Words
 from gem_envs_math.grading.tokens import Token
 
-__all__ = ["read_clock", "read_words", "spelled", "trimmed"]
+__all__ = ["INFINITIES", "REALS", "read_clock", "read_words", "spelled", "trimmed"]
 
 _CLOCK = re.compile(
     r"([0-9]{1,2})(?::([0-9]{2}))? ?(?:([ap])(?:\. ?m\.?|m)|o ?' ?clock)?", re.IGNORECASE
 )
-_SAME = {
-    "dne": "does not exist",
-    "no solutions": "no solution",
-    "no real solution": "no solution",
-    "no real solutions": "no solution",
+_SYNONYMS = {
+    "does not exist": ("dne", "undefined", "not defined", "limit does not exist"),
+    "no solution": (
+        "no solutions",
+        "no real solution",
+        "no real solutions",
+        "no solution exists",
+        "no solutions exist",
+        "there is no solution",
+        "there are no solutions",
+        "empty set",
+        "none",
+    ),
+    "diverges": ("divergent", "diverge", "it diverges", "is divergent", "series diverges"),
+    "converges": ("convergent", "converge", "it converges", "is convergent", "series converges"),
+    "infinitely many": ("infinitely many solutions", "infinite solutions"),
+    "infinity": ("infinite", "positive infinity", "plus infinity"),
+    "negative infinity": ("minus infinity",),
+    "true": ("yes",),
+    "false": ("no",),
 }
+_SAME = {word: meaning for meaning, words in _SYNONYMS.items() for word in words}
+_CHOSEN = re.compile(r"(?:option|choice|answer) ([a-j])")
+INFINITIES = ("negative infinity", "infinity")
+"""How the two infinities are called."""
+
+REALS = "real numbers"
+"""How all real numbers are called, in whatever words."""
+
+_SETS = re.compile(
+    r"(?:(?:the )?set of )?(?:(?:for )?all |any |every )?(?:the )?"
+    r"(real|integer|positive integer|negative integer|natural|rational|complex)s?"
+    r"(?: numbers?| values?| x)?"
+)
+_KINDS = {"integer": "integers", "positive integer": "positive integers"}
+_KINDS |= {"negative integer": "negative integers"}
 _ARTICLES = ("the", "a", "an")
 
 
@@ -86,7 +116,8 @@ def _is_sentence(tokens: Sequence[Token]) -> bool:
 def _without_brackets(tokens: Sequence[Token]) -> Sequence[Token]:
     if len(tokens) > 2 and tokens[0].text == "(" and tokens[-1].text == ")":
         return tokens[1:-1]
-    return tokens
+    is_marked = len(tokens) == 2 and tokens[1].text == ")"  # A) stands before a choice
+    return tokens[:1] if is_marked else tokens
 
 
 def _folded(tokens: Sequence[Token]) -> str:
@@ -94,4 +125,8 @@ def _folded(tokens: Sequence[Token]) -> str:
     if len(words) > 1 and words[0] in _ARTICLES:
         words = words[1:]
     text = " ".join(words)
-    return _SAME.get(text, text)
+    found = _SETS.fullmatch(text)
+    if found and text not in ("real", "integer", "natural", "rational", "complex"):
+        return _KINDS.get(found[1], f"{found[1]} numbers")
+    chosen = _CHOSEN.fullmatch(text)
+    return chosen[1] if chosen else _SAME.get(text, text)
