@@ -26,7 +26,7 @@ def draw_forms(seed: int = 0) -> list[Pair]:
     pairs: dict[tuple[str, str], Pair] = {}
     for form in FORMS:
         rng = random.Random(f"{seed} {form.name}")
-        for _ in range(form.count):
+        for _ in range(form.problems):
             drawn = form.draw(rng)
             for pair in (*_pairs(drawn, form.name), *_looks(drawn, form.name, rng)):
                 pairs.setdefault(pair[:2], pair)

@@ -96,11 +96,16 @@ def _fraction(gold: str, rng: random.Random) -> Changes:
     yield True, "multiplied", rf"{sign}\frac{{{over * k}}}{{{under * k}}}"
     yield True, "a product", rf"{sign}{over} \cdot \frac{{1}}{{{under}}}"
     yield True, "a negative power", f"{sign}{over} \\cdot {under}^{{-1}}"
-    yield True, "from above one", rf"{sign or '+'}\left({k}-\frac{{{k * under - over}}}{{{under}}}\right)"
-    if 10**6 * ratio == int(10**6 * ratio):
-        yield True, "a decimal", f"{sign}{float(ratio):.6f}"
-    else:
-        yield False, "rounded", f"{sign}{float(ratio):.8f}"
+    yield (
+        True,
+        "from above one",
+        rf"{sign or '+'}\left({k}-\frac{{{k * under - over}}}{{{under}}}\right)",
+    )
+    places = 20
+    shifted = ratio * 10**places
+    digits = str(int(shifted)).rjust(places + 1, "0")
+    decimal = f"{sign}{digits[:-places]}.{digits[-places:].rstrip('0')}"
+    yield shifted.denominator == 1, "a decimal" if shifted.denominator == 1 else "cut", decimal
     if ratio > 1 and ratio.denominator > 1:
         whole = int(ratio)
         rest = ratio - whole
@@ -126,9 +131,13 @@ def _list(gold: str, rng: random.Random) -> Changes:
     shuffled = rng.sample(items, len(items))
     yield True, "reordered", ", ".join(shuffled)
     yield True, "and", ", ".join(shuffled[:-1]) + rf" \text{{ and }} {shuffled[-1]}"
-    yield True, "a set, reordered", rf"\{{{', '.join(dict.fromkeys(shuffled))}\}}" if len(
-        set(items)
-    ) == len(items) else ", ".join(items)
+    yield (
+        True,
+        "a set, reordered",
+        rf"\{{{', '.join(dict.fromkeys(shuffled))}\}}"
+        if len(set(items)) == len(items)
+        else ", ".join(items),
+    )
     yield False, "one dropped", ", ".join(items[:-1])
     yield False, "one added", ", ".join([*items, "12345"])
     yield False, "the first moved", ", ".join([f"{items[0]}7", *items[1:]])

@@ -1,6 +1,6 @@
-r"""Changes of an answer's looks that no mathematician sees: each returns None where it has no place.
+r"""Changes of an answer's looks that no mathematician sees.
 
-Only looks: what TeX prints is the same, but for the size or the slant of a sign.
+Each returns None where it has no place. Only looks: what TeX prints is the same, but for the size or the slant of a sign.
 """
 
 from __future__ import annotations
@@ -25,7 +25,12 @@ def _round(before: str, after: str) -> Callable[[str], str | None]:
     return lambda text: None if "$" in text or text[-1:] == "\\" else f"{before}{text}{after}"
 
 
-def _boxed_fractions(text: str) -> str | None:
+def _braced(text: str) -> str | None:
+    # Braces with a comma between them are a set to a reader, whom no backslash reaches.
+    return None if "$" in text or "," in text else f"{{{text}}}"
+
+
+def _short_fractions(text: str) -> str | None:
     changed = re.sub(r"\\frac\{([0-9a-z])\}\{([0-9a-z])\}", r"\\frac \1 \2", text)
     return None if changed == text else changed
 
@@ -39,12 +44,12 @@ LOOKS: dict[str, Callable[[str], str | None]] = {
     "spaces around": _round("  ", " "),
     "a quad behind": _round("", r"\quad"),
     "a tie before": _round("~", ""),
-    "braces around": _round("{", "}"),
+    "braces around": _braced,
     "a stop behind": _round("", "."),
     "a line before": _round("\n", "\n"),
     "dfrac": _replaced(r"\\frac(?=\{)", r"\\dfrac"),
     "tfrac": _replaced(r"\\frac(?=\{)", r"\\tfrac"),
-    "short fractions": _boxed_fractions,
+    "short fractions": _short_fractions,
     "left and right": _replaced(r"^\(([^()]*)\)$", r"\\left(\1\\right)"),
     "big brackets": _replaced(r"^\(([^()]*)\)$", r"\\big(\1\\big)"),
     "thin spaces at signs": _replaced(r"(?<=[0-9a-z}]) ?\+ ?(?=[0-9a-z\\])", r"\\,+\\,"),

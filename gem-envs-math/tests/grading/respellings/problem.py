@@ -32,7 +32,7 @@ class Form(NamedTuple):
     """A kind of golds: its name, how many problems are drawn of it, and how one is drawn."""
 
     name: str
-    count: int
+    problems: int
     draw: Callable[[random.Random], Problem]
 
 
@@ -43,12 +43,12 @@ _NAME = re.compile("<([a-z][a-z0-9]*)>")
 
 
 def form(
-    count: int = 5,
+    problems: int = 5,
 ) -> Callable[[Callable[[random.Random], Problem]], Callable[[random.Random], Problem]]:
     """Return a decorator that adds a function to FORMS, under its own name."""
 
     def add(draw: Callable[[random.Random], Problem]) -> Callable[[random.Random], Problem]:
-        FORMS.append(Form(draw.__name__.replace("_", " "), count, draw))
+        FORMS.append(Form(draw.__name__.replace("_", " "), problems, draw))
         return draw
 
     return add

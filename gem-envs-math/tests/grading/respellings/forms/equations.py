@@ -263,7 +263,7 @@ def a_value_with_a_name_added(rng: Random) -> Problem:
     a = rng.randrange(2, 60)
     names = (r"\cos C", "|AB|", "E(X)", "AB", r"\angle ABC", "x", "f(3)", "a_5", "a_{n}", "S",
              r"\text{Area}", r"\text{Total}", "S_{10}", r"\overline{AB}", "n", "V", "P(X=2)",
-             "|z|", r"\lambda", "d_{1}", r"\mathrm{Area}", r"\text{The area}", "m+n", "N")  # fmt: skip
+             "|z|", r"\lambda", "d_{1}", r"\mathrm{Area}", r"\text{The area}", "m+n")  # fmt: skip
     one, other = rng.sample(names, 2)
     return problem(
         "<a>",

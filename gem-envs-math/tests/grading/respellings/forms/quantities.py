@@ -252,11 +252,21 @@ def a_sum_of_money(rng: Random) -> Problem:
     )  # fmt: skip
 
 
+# A name, its unit, and one that it is not in.
+NAMED = (
+    ("v", "m/s", "m"),
+    ("F", "N", "kN"),
+    ("E", "J", "eV"),
+    ("T", "K", "s"),
+    ("I", "A", "V"),
+    ("m", "kg", "g"),
+)
+
+
 @form(5)
 def a_quantity_with_a_name(rng: Random) -> Problem:
     a = rng.randrange(2, 90)
-    name, unit, other = rng.choice((("v", "m/s", "m"), ("F", "N", "kN"), ("E", "J", "eV"),
-                                    ("T", "K", "s"), ("I", "A", "V"), ("m", "kg", "g")))  # fmt: skip
+    name, unit, other = rng.choice(NAMED)
     return problem(
         r"<name>=<a>\,\text{<unit>}",
         {

@@ -117,7 +117,7 @@ def a_union_of_intervals(rng: Random) -> Problem:
             "inequalities": r"x \le <a> \text{ or } <b> < x < <c>",
             "with a name": r"x \in (-\infty,<a>] \cup (<b>,<c>)",
             "in two parts": r"(-\infty,1] \cup (1,<a>] \cup (<b>,<c>)",
-            "Unicode": "(-∞,<a>] ∪ (<b>,<c>)",
+            "Unicode": "(-\u221e,<a>] \u222a (<b>,<c>)",
         },
         {
             "one end opened": r"(-\infty,<a>) \cup (<b>,<c>)",
@@ -171,7 +171,7 @@ def all_real_numbers(rng: Random) -> Problem:
             "with a plus": r"(-\infty,+\infty)",
             "with a name": r"x \in \mathbb{R}",
             "bold": r"\mathbf{R}",
-            "Unicode": "ℝ",
+            "Unicode": "\u211d",
         },
         {
             "integers": r"\mathbb{Z}",
