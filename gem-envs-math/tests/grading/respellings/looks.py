@@ -1,6 +1,7 @@
 r"""Changes of an answer's looks that no mathematician sees.
 
-Each returns None where it has no place. Only looks: what TeX prints is the same, but for the size or the slant of a sign.
+Each returns None where it has no place. Only looks: what TeX prints is the same, but for the size
+or the slant of a sign.
 """
 
 from __future__ import annotations

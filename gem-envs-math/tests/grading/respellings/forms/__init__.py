@@ -3,6 +3,7 @@
 from . import (
     equations,
     expressions,
+    hedges,
     numbers,
     prose,
     quantities,
@@ -15,6 +16,7 @@ from . import (
 __all__ = [
     "equations",
     "expressions",
+    "hedges",
     "numbers",
     "prose",
     "quantities",
