@@ -9,15 +9,23 @@ import pytest
 
 import gem
 from gem.cli.main import main
+from gem.data import RowKind, check_golds, load_table
+from gem.errors import BadArguments
 
 Install = Callable[..., Path]
 Output = pytest.CaptureFixture[str]
 
 ENVS = '''
 import gem
-from gem.data import DataSource, RowKind, load_table
+from gem.data import DataSource, Graded, RowKind, load_table
 
-SUMS = RowKind("sum", read=dict, needs=("question", "answer"), optional={"hints": []})
+def graded(row):
+    gold = str(row["answer"])
+    return Graded("digits", gold) if gold.isdigit() else Graded("nothing", gold, "it is no number")
+
+SUMS = RowKind(
+    "sum", read=dict, needs=("question", "answer"), optional={"hints": []}, graded=graded
+)
 
 class Sums(gem.Env):
     """One row, one turn."""
@@ -177,3 +185,44 @@ def test_another_field_is_compared(kwargs: str, capsys: Output) -> None:
 def test_arguments_that_are_no_json_are_refused(capsys: Output) -> None:
     assert main(["data", "acme:Sums", "--env-kwargs", "{"]) == 2
     assert "--env-kwargs" in capsys.readouterr().err
+
+
+def test_golds_that_cannot_be_graded_are_listed(kwargs: str, capsys: Output) -> None:
+    assert main(["data", "acme:Sums", "--env-kwargs", kwargs, "--golds"]) == 1
+    shown = capsys.readouterr().out
+    for part in ("4 rows of", "rows.jsonl", "by digits   3", "by nothing  1", "task 1"):
+        assert part in shown
+    assert "{'value': 3}: it is no number" in shown
+
+
+def test_golds_are_listed_as_json_whole(capsys: Output) -> None:
+    rows = [{"problem": "?", "answer": f"x{number}"} for number in range(30)]
+    kwargs = json.dumps({"data": rows})
+    asked = ["data", "acme:Sums", "--env-kwargs", kwargs, "--golds"]
+
+    assert main([*asked, "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["rows"], found["by"], len(found["ungradable"])) == (30, {"nothing": 30}, 30)
+    assert found["ungradable"][7] == {"task": 7, "gold": "x7", "trouble": "it is no number"}
+    assert main(asked) == 1
+    assert "and 10 more" in capsys.readouterr().out
+
+
+def test_golds_that_can_be_graded_are_counted(capsys: Output) -> None:
+    kwargs = json.dumps({"data": [{"problem": "?", "answer": "2"}]})
+    assert main(["data", "acme:Sums", "--env-kwargs", kwargs, "--golds"]) == 0
+    assert "No answer" not in capsys.readouterr().out
+    assert main(["data", "acme:Sums", "--env-kwargs", kwargs]) == 0
+    assert "--golds lists those" in capsys.readouterr().out
+
+
+def test_golds_are_asked_of_one_table(capsys: Output) -> None:
+    asked = ["data", "acme:Sums", "--golds", "--against", "acme:Sums"]
+    assert main(asked) == 2
+    assert "Run the command once for each" in capsys.readouterr().err
+
+
+def test_rows_that_do_not_say_how_they_are_graded_are_named() -> None:
+    table = load_table(RowKind("riddle", read=dict, needs=()), data=[{}])
+    with pytest.raises(BadArguments, match="a riddle does not say"):
+        check_golds(table)

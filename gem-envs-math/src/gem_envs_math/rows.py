@@ -7,8 +7,9 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, NamedTuple
 
-from gem.data import Misfit, RowKind
+from gem.data import Graded, Misfit, RowKind
 from gem_envs_math.answers import boxed, last_boxed, read_number
+from gem_envs_math.grading.golds import standing
 from gem_envs_math.judging import REQUIRES, Grader
 
 __all__ = ["FIGURES", "PROBLEMS", "Problem"]
@@ -71,13 +72,31 @@ def _read_figures(row: Mapping[str, Any], grader: Grader) -> Problem:
     return _read(row, grader)._replace(images=images)
 
 
+def _graded(problem: Problem, grader: Grader) -> Graded:
+    if grader == "number":
+        return Graded("its number", problem.answer)
+    by, trouble = standing(problem.answer)
+    return Graded(_NAMES[by], problem.answer, trouble)
+
+
+_NAMES = {
+    "rules": "the rules of docs/grading.md",
+    "words": "the same words",
+    "math-verify": "math-verify alone, if it reads the gold (not asked here)",
+    "nothing": "nothing",
+}
+
+
 def _kinds(
     name: str, read: Callable[..., Problem], *more: str
 ) -> Mapping[Grader, RowKind[Problem]]:
     needs = ("question", "answer", *more)
-    return {
-        grader: RowKind(name, read=partial(read, grader=grader), needs=needs) for grader in REQUIRES
-    }
+    kinds = {}
+    for grader in REQUIRES:
+        graded = partial(_graded, grader=grader)
+        reads = partial(read, grader=grader)
+        kinds[grader] = RowKind(name, read=reads, needs=needs, graded=graded)
+    return kinds
 
 
 PROBLEMS = _kinds("math problem", _read)

@@ -12,7 +12,7 @@ from gem.cli.options import env_kwargs
 from gem.cli.text import columns, one_line
 
 if TYPE_CHECKING:
-    from gem.data import Overlap, Table
+    from gem.data import Golds, Overlap, Table
     from gem.specs import EnvSpec
 
 __all__ = ["add_command"]
@@ -22,9 +22,11 @@ examples:
   gem-env data math:GSM8K --prefetch
   gem-env data math:GSM8K --env-kwargs '{"data": "mine.jsonl"}'
   gem-env data math:GSM8K --against eval:MATH500
+  gem-env data math:GSM8K --env-kwargs '{"data": "mine.jsonl"}' --golds
 """
 _MOST_SHOWN = 300
 _MOST_PAIRS = 10
+_MOST_GOLDS = 20
 
 
 def add_command(commands: Any) -> None:
@@ -34,7 +36,8 @@ def add_command(commands: Any) -> None:
         help="what rows an environment poses, and from where",
         description="Show the data of an environment: source, revision, licence, fields and "
         "first rows. It is downloaded if it is not in the cache. With --against, compare it "
-        "with another's; the exit status is 1 if they share a row.",
+        "with another's; the exit status is 1 if they share a row. With --golds, say how answers "
+        "are graded; the exit status is 1 if to a row no answer can be.",
         epilog=_EPILOGUE,
     )
     parser.add_argument("id", metavar="ID", help="an environment's id, as `gem-env list` shows it")
@@ -45,6 +48,9 @@ def add_command(commands: Any) -> None:
         "--rows", metavar="N", type=int, default=3, help="how many rows to show (3)"
     )
     parser.add_argument("--prefetch", action="store_true", help="only fetch and check it")
+    parser.add_argument(
+        "--golds", action="store_true", help="list the rows whose gold cannot be graded"
+    )
     parser.add_argument("--against", metavar="ID", help="find rows that are in both")
     parser.add_argument(
         "--against-kwargs", metavar="JSON", default="{}", help="arguments of that environment"
@@ -64,7 +70,15 @@ class _Data(NamedTuple):
 
 
 def _run(options: argparse.Namespace) -> int:
+    from gem.errors import BadArguments
+
+    if options.golds and options.against is not None:
+        raise BadArguments(
+            "--golds was given with --against. Run the command once for each.", subject="data"
+        )
     data = _found(options.id, options.env_kwargs)
+    if options.golds:
+        return _check_golds(data, options)
     if options.against is not None:
         return _compare(data, _found(options.against, options.against_kwargs), options)
     facts = _facts(data, 0 if options.prefetch else options.rows)
@@ -107,6 +121,7 @@ def _facts(data: _Data, rows: int) -> dict[str, Any]:
         "homepage": getattr(source, "homepage", None),
         "rows": len(table),
         "fields": dict(table.fields),
+        "can_check_golds": table.kind.graded is not None,
     }
     shown = [_shown(record) for record in islice(table.records(), max(rows, 0))]
     return {**facts, "first": shown}
@@ -149,8 +164,37 @@ def _rows(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("licence", facts["licence"]),
         ("homepage", facts["homepage"]),
         ("fields", ", ".join(renamed)),
+        ("golds", facts["can_check_golds"] and "--golds lists those that cannot be graded"),
     ]
     return [(name, value) for name, value in rows if value]
+
+
+def _check_golds(data: _Data, options: argparse.Namespace) -> int:
+    from gem.data import check_golds
+
+    golds = check_golds(data.table)
+    if options.json:
+        listed = [row._asdict() for row in golds.ungradable]
+        facts = {"id": data.spec.id, "rows": golds.rows, "by": golds.by, "ungradable": listed}
+        print(json.dumps(facts, indent=2))
+    else:
+        print(_golds_page(data, golds))
+    return int(bool(golds.ungradable))
+
+
+def _golds_page(data: _Data, golds: Golds) -> str:
+    heading = f"{data.spec.id}: {golds.rows:,} rows of {data.table.origin.name}"
+    decided = [(f"by {by}", f"{count:,}") for by, count in golds.by.items()]
+    blocks = [one_line(heading), columns(decided, margin="  ")]
+    if golds.ungradable:
+        blocks.append("No answer to these can be graded. Correct them or leave them out:")
+        shown = golds.ungradable[:_MOST_GOLDS]
+        rows = [(f"task {row.task}", f"{_cut(row.gold)[:100]}: {row.trouble}") for row in shown]
+        if len(golds.ungradable) > len(shown):
+            rest = len(golds.ungradable) - len(shown)
+            rows.append((f"and {rest:,} more", "(--json lists all)"))
+        blocks.append(columns(rows, margin="  "))
+    return "\n\n".join(blocks)
 
 
 def _compare(a: _Data, b: _Data, options: argparse.Namespace) -> int:

@@ -7,20 +7,25 @@ imported when a table of the hub, of Parquet or of a large file is loaded.
 
 from __future__ import annotations
 
+from gem.data.golds import Golds, Ungradable, check_golds
 from gem.data.loading import load_table
 from gem.data.overlap import Overlap, contamination
-from gem.data.rows import Misfit, RowKind, Rows
+from gem.data.rows import Graded, Misfit, RowKind, Rows
 from gem.data.table import Origin, Table
 from gem.specs import DataSource
 
 __all__ = [
     "DataSource",
+    "Golds",
+    "Graded",
     "Misfit",
     "Origin",
     "Overlap",
     "RowKind",
     "Rows",
     "Table",
+    "Ungradable",
+    "check_golds",
     "contamination",
     "load_table",
 ]

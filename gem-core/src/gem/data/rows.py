@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from gem.errors import BadArguments, DataError
 
 __all__ = [
+    "Graded",
     "Misfit",
     "Names",
     "Reader",
@@ -55,6 +56,19 @@ class Misfit(ValueError):
         self.wanted = wanted
 
 
+class Graded(NamedTuple):
+    """How answers to a row are graded, as far as its gold tells.
+
+    `by` is what decides, in a word or two that rows share: "rules". `gold` is the right answer as
+    it is compared. `trouble` says why no answer can be graded: "it is undefined"; empty where
+    answers can.
+    """
+
+    by: str
+    gold: str
+    trouble: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class RowKind(Generic[Row_co]):
     """What a pack needs of a row. Make one for a pack, at the top of a module.
@@ -63,7 +77,8 @@ class RowKind(Generic[Row_co]):
     row has, `optional` are fields with the value of a row that has none, null or NaN. `read` gets a
     mapping of exactly these fields to JSON values, their numbers finite, or bytes where a table
     holds them. It returns the row as the pack uses it or raises Misfit; it must be quick, for it
-    is called at every access, and depend on nothing else.
+    is called at every access, and depend on nothing else. `graded` says of a row how answers to
+    it are graded, for `gem-env data --golds`; it is quick too.
 
     >>> kind = RowKind("sum", read=lambda row: row["question"], needs=("question",))
     >>> kind.read({"question": "1 + 1?"})
@@ -74,6 +89,7 @@ class RowKind(Generic[Row_co]):
     read: Callable[[Mapping[str, Any]], Row_co]
     needs: tuple[str, ...]
     optional: Mapping[str, Any] = field(default_factory=dict)
+    graded: Callable[[Row_co], Graded] | None = None
 
 
 def names_of(kind: RowKind[Any], *mappings: Names) -> Names:
