@@ -87,9 +87,15 @@ def test_an_answer_may_be_a_number_or_a_truth(ask: Ask, answer: Any, said: str) 
     assert ask(answer, f"<answer>{said}</answer>").reward == 1.0
 
 
-@pytest.mark.parametrize("answer", [None, "", " ", [], ["x", ""], [None], {"a": 1}, float("nan")])
+@pytest.mark.parametrize("answer", [None, "", " ", [], ["x", ""], [None], {"a": 1}])
 def test_a_row_without_an_answer_is_one_clear_error(ask: Ask, answer: Any) -> None:
     with pytest.raises(DataError, match=r"row 1: the field 'answer' is .* must be an answer"):
+        ask(answer, "")
+
+
+@pytest.mark.parametrize("answer", [float("nan"), ["x", float("nan")], float("inf")])
+def test_a_row_whose_answer_is_no_number_is_one_clear_error(ask: Ask, answer: Any) -> None:
+    with pytest.raises(DataError, match=r"row 1: the field 'answer' .*, and must be a value"):
         ask(answer, "")
 
 

@@ -204,7 +204,7 @@ def test_a_value_that_is_no_number_is_refused_by_row_and_field(write: Write, val
     content = GOOD + f'{{"problem": "?", "answer": {value}, "score": NaN}}'.encode()
     error = refused(write("rows.jsonl", content))
     assert (error.row, error.field) == (2, "answer")
-    assert "where a value must be" in str(error)
+    assert "and must be a value" in str(error)
 
 
 def test_nan_where_nothing_is_read_is_left_alone(write: Write) -> None:

@@ -100,7 +100,7 @@ def _no_list(text: str, path: str) -> DataError:
             what, cause = f"is not JSON ({_reason(error)})", error
             if isinstance(error, json.JSONDecodeError) and error.msg == "Extra data":
                 what = f"goes on after its first JSON value (line {error.lineno})"
-                advice = f"Name it .jsonl if it has one object a line. {_A_LIST}"
+                advice = "Name it .jsonl if it has one object a line, or write one list of them."
     made = DataError(f"{path} {what}. {advice}", source=path)
     made.__cause__ = cause
     return made

@@ -173,7 +173,7 @@ def _holds_no_number(value: object) -> bool:
 def _no_number(source: str, number: int, theirs: str, value: object) -> DataError:
     what = f"is {value}" if isinstance(value, float) else "holds NaN or an infinite number"
     return DataError(
-        f"{source}, row {number}: the field {theirs!r} {what}, where a value must be. Correct the "
+        f"{source}, row {number}: the field {theirs!r} {what}, and must be a value. Correct the "
         "row or leave it out.",
         source=source,
         row=number,
