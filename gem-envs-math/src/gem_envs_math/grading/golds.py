@@ -19,7 +19,7 @@ __all__ = ["Standing", "standing"]
 By = Literal["rules", "words", "math-verify", "nothing"]
 
 _PROBE = "0"  # an answer that every rule reads
-_FORMULA = re.compile(r"\$[^$]+\$")
+_FORMULA = re.compile(r"\$[^$]+\$|\\\(.*?\\\)", re.DOTALL)  # within LONGEST, so never slow
 _MOST_FORMULAS = 8
 _OTHER = "$7919q$"  # a formula that no gold has
 _REASONS = {
