@@ -12,6 +12,7 @@ from gem_envs_math.judging import judge
 
 from .drawing import DATA, draw_forms, draw_local
 from .problem import FORMS, Pair
+from .proving import proven
 
 FORM_PAIRS = draw_forms()
 LOCAL_PAIRS = draw_local()
@@ -85,3 +86,13 @@ def test_of_a_thousand_wrong_answers_to_local_golds_at_most_one_passes() -> None
 def test_of_a_hundred_right_answers_to_local_golds_at_most_two_fail() -> None:
     right = sample(LOCAL_PAIRS, is_right=True, size=1000)
     assert len(right) - len(passing(right)) <= 20, sorted(set(right) - set(passing(right)))
+
+
+@pytest.mark.slow
+@needs_math_verify  # which brings sympy, and its reader
+@pytest.mark.parametrize("is_right", [True, False])
+def test_sympy_finds_no_other_truth_than_a_pair_states(*, is_right: bool) -> None:
+    pairs = sample([*FORM_PAIRS, *LOCAL_PAIRS], is_right=is_right, size=500)
+    truths = {pair: proven(pair) for pair in pairs}
+    assert sum(truth is not None for truth in truths.values()) > 40
+    assert [pair for pair, truth in truths.items() if truth not in (None, is_right)] == []

@@ -40,7 +40,6 @@ def a_hedged_number(rng: Random) -> Problem:
             "a symbol more": "<a>x",
             "a symbol's power": "<a>x^0+x",
             "an unknown": "<a>+c",
-            "in a congruence": r"<a> \pmod{<b>}",
             "a question": "<a>?+1",
             "of a function": "f(<a>)",
             "below a name": "x_{<a>}",
