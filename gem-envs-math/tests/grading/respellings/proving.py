@@ -17,7 +17,7 @@ _NO_EXPRESSION = re.compile(
     r"|max|min|lfloor|lceil|left|big|sum|int|binom|choose|over|overline)|\^\\circ"
 )
 _MISREAD = re.compile(
-    r"[0-9] +[0-9]|[0-9] *\\[dt]?frac|[A-Z]|[fgh]\(|(?<!\\)pi|sqrt\(|\( |'|!|\.\.|°"
+    r"[0-9] +[0-9]|[0-9] *\\[dt]?frac|[A-Z]|[fgh]\(|(?<!\\)pi|sqrt\(|\( |'|!|\.|°"
 )
 _DIGITS = 60
 _CLOSE = 10**-40

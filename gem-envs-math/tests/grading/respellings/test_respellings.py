@@ -96,5 +96,5 @@ def test_of_a_hundred_right_answers_to_local_golds_at_most_two_fail() -> None:
 def test_sympy_finds_no_other_truth_than_a_pair_states(*, is_right: bool) -> None:
     pairs = sample([*FORM_PAIRS, *LOCAL_PAIRS], is_right=is_right, size=500)
     truths = {pair: proven(pair) for pair in pairs}
-    assert sum(truth is not None for truth in truths.values()) > 40
+    assert sum(truth is not None for truth in truths.values()) > 20
     assert [pair for pair, truth in truths.items() if truth not in (None, is_right)] == []
