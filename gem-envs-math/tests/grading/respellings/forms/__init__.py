@@ -1,9 +1,11 @@
 """The forms that golds of contest and college mathematics have, by what they are."""
 
 from . import (
+    constants,
     equations,
     expressions,
     hedges,
+    inequalities,
     numbers,
     prose,
     quantities,
@@ -14,9 +16,11 @@ from . import (
 )
 
 __all__ = [
+    "constants",
     "equations",
     "expressions",
     "hedges",
+    "inequalities",
     "numbers",
     "prose",
     "quantities",
