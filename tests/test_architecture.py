@@ -43,7 +43,7 @@ OTHERS = {folder: package for folder, package in PACKAGES.items() if package != 
 class _Imports(ast.NodeVisitor):
     """Collect the absolute name of every module that running this source may import.
 
-    A source names all of them whole; a test may name what it shares with its own folder.
+    A source names all of them whole; a test may name what it shares with its distribution's.
     """
 
     def __init__(self, *, is_test: bool) -> None:
@@ -59,8 +59,8 @@ class _Imports(ast.NodeVisitor):
         self.names += [alias.name for alias in node.names]
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        if self._is_test and node.level == 1:
-            return
+        if self._is_test and node.level:
+            return  # it stays among the tests: only a package of tests has levels
         assert not node.level, f"line {node.lineno}: a relative import"
         assert node.module
         self.names += [f"{node.module}.{alias.name}" for alias in node.names]
