@@ -56,8 +56,8 @@ for name, code in codes:
 _START = """\
 import sys
 module = sys.modules[{name!r}]
-for name in [name for name in sys.modules if name.startswith(("gem_envs_code.", "gem_tools."))]:
-    del sys.modules[name]
+ours = [name for name in sys.modules if name.startswith(("gem_envs_code.", "gem_tools."))]
+kept = [sys.modules.pop(name) for name in ours]  # to free them would copy the pages they are on
 {imports}module.main()
 """
 _IMPORT = """\

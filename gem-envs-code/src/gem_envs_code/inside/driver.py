@@ -112,7 +112,7 @@ class _Driver:
             "is_late": ended.is_late,
             "is_full": max(len(ended.stdout), len(ended.stderr)) > most,
             "cpu_s": ended.cpu_s,
-            "said": _last_line_of(ended.stderr),
+            "said": _last_line_of(ended.stderr) if ended.stderr else "",
             "size": len(ended.stdout),
         }
         return report, ended.stdout

@@ -41,6 +41,8 @@ _PR_SET_NO_NEW_PRIVS = 38
 _NO_RIGHTS_OF_ROOT = 0xEF
 """No capability for user 0, by a change of user, or ambient; and all of this locked."""
 _CAP_VERSION_3 = 0x20080522
+_CapHeader = ctypes.c_uint32 * 2  # made here, once: each jail would make these types anew
+_CapSets = ctypes.c_uint32 * 6
 
 libc = ctypes.PyDLL(None, use_errno=True)  # holds the interpreter's lock, so a child has it too
 libc.syscall.restype = ctypes.c_long
@@ -104,7 +106,7 @@ def drop_capabilities() -> None:
     The bounding set stays: with no new privileges and these bits, no program can draw on it.
     """
     _checked(_prctl(_PR_SET_SECUREBITS, _NO_RIGHTS_OF_ROOT), "prctl securebits")
-    header = (ctypes.c_uint32 * 2)(_CAP_VERSION_3, 0)
-    none = (ctypes.c_uint32 * 6)()
+    header = _CapHeader(_CAP_VERSION_3, 0)
+    none = _CapSets()
     number = ctypes.c_long(_CAPSET[platform.machine()])
     _checked(int(libc.syscall(number, header, none)), "capset")

@@ -11,6 +11,7 @@ import contextlib
 import gc
 import json
 import os
+import platform
 import resource
 import select
 import signal
@@ -19,7 +20,7 @@ import sys
 import time
 from typing import Any
 
-from gem_tools.sandbox.inside import jail, kernel, memory, program
+from gem_tools.sandbox.inside import jail, kernel, memory, program, seccomp
 from gem_tools.sandbox.inside.rest import Rest
 
 __all__ = ["main"]
@@ -149,6 +150,7 @@ def main() -> None:
         _take_user(settings["user"])
         sys.path += settings["packages"]
         program.offer_exit()
+        seccomp.filter_program(platform.machine())  # is kept: no jail need make it again
         _load(settings["preparations"])
         _forget_this_program(settings["own_path"])
         zygote = _Zygote(control, jail.Limits(**settings["limits"]))
@@ -188,4 +190,6 @@ def _forget_this_program(own_path: str) -> None:
     for name in [name for name in sys.modules if name.split(".")[0] == "gem_tools"]:
         del sys.modules[name]
     gc.collect()
+    if hasattr(kernel.libc, "malloc_trim"):  # of glibc; each fork copies what is mapped
+        kernel.libc.malloc_trim(0)
     gc.freeze()  # the collector of a fork leaves these pages alone, so they stay shared
