@@ -206,3 +206,30 @@ def test_the_answer_is_what_the_last_box_holds() -> None:
 
 def test_an_empty_box_is_unreadable() -> None:
     assert decide(extract(r"\boxed{}") or "", "5") == Verdict("unreadable", "empty")
+
+
+PREFIXES = {"p": -12, "n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12}
+SYMBOLS = ["m", "s", "eV", "J", "W", "Pa", "N", "V", "A", "Hz", "F", "C", "mol", "T", "H", "K"]
+
+
+@given(
+    st.integers(1, 10**6),
+    st.sampled_from(SYMBOLS),
+    st.sampled_from(sorted(PREFIXES)),
+    st.sampled_from(sorted(PREFIXES)),
+    st.sampled_from([-2, -1, 1, 2, 3]),
+)
+def test_a_prefix_is_a_power_of_ten(
+    number: int, symbol: str, prefix: str, other: str, exponent: int
+) -> None:
+    shift = (PREFIXES[prefix] - PREFIXES[other]) * exponent
+    measured = rf"{number} \text{{ {prefix}{symbol}}}^{{{exponent}}}"
+    unit = rf"\text{{ {other}{symbol}}}^{{{exponent}}}"
+    assert outcome(measured, rf"{number} \times 10^{{{shift}}} {unit}") == "right"
+    assert outcome(measured, f"{number} {unit}") == ("right" if prefix == other else "wrong")
+
+
+@given(st.integers(1, 1000), st.sampled_from(SYMBOLS), st.sampled_from(SYMBOLS))
+def test_two_units_of_different_dimensions_are_never_equal(number: int, a: str, b: str) -> None:
+    pair = rf"{number} \text{{ {a}}}", rf"{number} \text{{ {b}}}"
+    assert outcome(*pair) == ("right" if a == b else "wrong")

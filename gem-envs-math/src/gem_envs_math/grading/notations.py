@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from gem_envs_math.grading.field import Field, Value
 from gem_envs_math.grading.limits import Unread
+from gem_envs_math.grading.measures import LABEL
 from gem_envs_math.grading.shapes import Based, Clock, Ratio, Scalar
-from gem_envs_math.grading.units import LABEL
 
 __all__ = ["based_scalar", "clock_scalar", "ratio_scalar", "same_based", "same_clock", "same_ratio"]
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple, Union
 
 from gem_envs_math.grading.field import Value
+from gem_envs_math.grading.measures import Unit
 from gem_envs_math.grading.tokens import Token
-from gem_envs_math.grading.units import Unit
 
 __all__ = [
     "Based",

@@ -50,6 +50,7 @@ _LEXICON = re.compile(
         |operatorname\*?|boldsymbol|bm|vec|hat|widehat|overrightarrow|boxed|fbox
         |(?:overline|bar)(?=\s*\{{[A-Z]{{2,}}\}}))
         (?![a-zA-Z])\s*(?P<brace>\{{)?
+    | (?P<roman>\\rm(?![a-zA-Z]))
     | (?P<command>\\(?:[a-zA-Z]+|.))
     | (?P<letters>[^\W\d_]+)
     | (?P<sign><=|>=|!=|=>|\*\*|!!|.)
@@ -113,7 +114,7 @@ class _Tokenizer:
     def __init__(self, text: str) -> None:
         self.text = text
         self.dollars = text.count("$") - text.count("\\$")
-        self.braces: list[str] = []  # what each open brace is: "word", "style" or "{"
+        self.braces: list[str] = []  # each open brace: "word", "style", "{", "{word" with \rm
         self.depth = 0
         self.groups = 0  # brackets that hold a list, in which a comma parts
         self.words = 0
@@ -155,6 +156,9 @@ class _Tokenizer:
             if kind == "brace":
                 self._open_style(found["style"])
             return None
+        if kind == "roman":
+            self._turn_roman()
+            return None
         if kind == "repeating":
             return Token("repeating", _repeating(text), spaced)
         return self._sign(text, spaced)
@@ -172,6 +176,14 @@ class _Tokenizer:
         self.words += is_word
         self._deepen()
 
+    def _turn_roman(self) -> None:
+        r"""Take what follows in this group, or in all the text, for words: `{\rm kg}`."""
+        if self.braces and self.braces[-1] in ("{", "style"):
+            self.braces[-1] = "word" if self.braces[-1] == "style" else "{word"
+        elif self.braces:
+            return  # in words already
+        self.words += 1
+
     def _sign(self, text: str, spaced: bool) -> Token | None:
         text = _MERGED.get(text, text)
         if text == "{":
@@ -185,8 +197,8 @@ class _Tokenizer:
             opened = self.braces.pop() if self.braces else ""
             if not opened:
                 raise Unread("a brace is closed that was not opened")
-            self.words -= opened == "word"
-            if opened != "{":
+            self.words -= opened in ("word", "{word")
+            if opened not in ("{", "{word"):
                 return None
         elif text in CLOSERS:
             self.depth -= 1

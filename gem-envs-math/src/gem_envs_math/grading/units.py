@@ -1,4 +1,4 @@
-"""Take the unit off the end of an answer's tokens.
+r"""Find the unit at the end of an answer's tokens and take it off.
 
 A unit that is known has a dimension and a factor: 2 hours are 120 minutes, and no kilograms.
 Other words after a number are a label (`81 teachers`): they say nothing about its value.
@@ -6,192 +6,195 @@ Other words after a number are a label (`81 teachers`): they say nothing about i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from fractions import Fraction
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from gem_envs_math.grading.tokens import Token
-
-__all__ = ["DEGREE", "LABEL", "PERCENT", "Unit", "split_unit"]
-
-
-class Unit(NamedTuple):
-    """A dimension, and how many of the dimension's first unit one of this unit is."""
-
-    dimension: str
-    factor: Fraction = Fraction(1)
-
-
-PERCENT = Unit("percent")
-DEGREE = Unit("degree")
-LABEL = Unit("label")
-
-_TABLE = (
-    ("length", "m meter metre", "1"),
-    ("length", "km kilometer kilometre", "1000"),
-    ("length", "cm centimeter centimetre", "1/100"),
-    ("length", "mm millimeter millimetre", "1/1000"),
-    ("length", "in inch inches", "127/5000"),
-    ("length", "ft foot feet", "381/1250"),
-    ("length", "yd yard", "1143/1250"),
-    ("length", "mi mile", "201168/125"),
-    ("time", "s sec second", "1"),
-    ("time", "min minute", "60"),
-    ("time", "h hr hour", "3600"),
-    ("time", "day", "86400"),
-    ("time", "week", "604800"),
-    ("mass", "g gm gram", "1"),
-    ("mass", "kg kilogram", "1000"),
-    ("mass", "mg milligram", "1/1000"),
-    ("mass", "lb pound", "45359237/100000"),
-    ("mass", "oz ounce", "45359237/1600000"),
-    ("volume", "l liter litre", "1"),
-    ("volume", "ml milliliter millilitre", "1/1000"),
-    ("volume", "gallon", "473176473/125000000"),
-    ("volume", "quart", "473176473/500000000"),
-    ("volume", "pint", "473176473/1000000000"),
-    ("money", "dollar", "1"),
-    ("money", "cent", "1/100"),
-    ("euro", "euro", "1"),
-    ("sterling", "gbp", "1"),
-    ("yen", "yen", "1"),
-    ("length/time", "mph", "1397/3125"),
-    ("radian", "rad radian", "1"),
-    ("degree", "deg degree", "1"),
-    ("percent", "percent pct", "1"),
+from gem_envs_math.grading.limits import Unread
+from gem_envs_math.grading.measures import (
+    LABEL,
+    PERCENT,
+    STRANGE,
+    Unit,
+    is_money,
+    known,
+    product,
 )
-_UNITS = {
-    name: Unit(dimension, Fraction(factor))
-    for dimension, names, factor in _TABLE
-    for name in names.split()
-}
-_SCALES = {
-    "dozen": 12,
-    "hundred": 100,
-    "thousand": 1_000,
-    "million": 1_000_000,
-    "billion": 1_000_000_000,
-    "trillion": 1_000_000_000_000,
-}
-_POWERS = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
-_NO_LABEL_LIST = (
-    "and or not minus plus times over divided by less more than to from through at with "
-    "is if where for mod modulo choose root squared cubed half quarter third power negative "
-    "sin cos tan cot sec csc ln log exp sqrt arcsin arccos arctan"
+from gem_envs_math.grading.tokens import CLOSERS, OPENERS, Token
+from gem_envs_math.grading.unit_grammar import (
+    MICRO,
+    SIGNS,
+    is_degree,
+    read_bare_unit,
+    read_unit,
+    stands_bare,
 )
-_NO_LABELS = frozenset(_NO_LABEL_LIST.split())
-_JOINTS = (".", "/")
-_SHORTEST_LABEL = 4  # in mathematics, where a shorter run of letters is a product
+from gem_envs_math.grading.unit_table import SCALES
+
+__all__ = ["Split", "split_bare_unit", "split_sum", "split_unit"]
 
 
-def split_unit(tokens: Sequence[Token]) -> tuple[Sequence[Token], Unit | None, int]:
-    r"""Return the tokens before the unit, the unit if there is one, and a scale such as thousand.
+class Split(NamedTuple):
+    """The tokens before a unit, the unit if there is one, and a scale such as thousand."""
+
+    number: Sequence[Token]
+    unit: Unit | None = None
+    scale: int = 1
+
+
+_PLAIN = frozenset(("\\frac", "\\pi", "\\sqrt"))
+_MOST_STARTS = 4
+_MOST_PARTS = 4
+_MOST_SCALES = 4
+
+
+def split_unit(tokens: Sequence[Token]) -> Split:
+    r"""Return the tokens before the unit, the unit if there is one, and a scale.
 
     >>> from gem_envs_math.grading.tokens import tokenize
     >>> split_unit(tokenize(r"15\mbox{ cm}^2"))[1:]
-    (Unit(dimension='length 2', factor=Fraction(1, 10000)), 1)
+    (Unit(dimension=(('m', 2),), factor=Fraction(1, 10000), turns=0), 1)
     """
-    if tokens and tokens[0].text == "$":
-        number, unit, scale = split_unit(tokens[1:])
-        return number, _UNITS["dollar"] if unit in (None, LABEL) else Unit("mixed"), scale
-    if len(tokens) > 2 and tokens[0].text == "-" and tokens[1].text == "$":
-        number, unit, scale = split_unit(tokens[1:])
-        return [tokens[0], *number], unit, scale
-    sign = _final_sign(tokens)
-    if sign is not None:
-        return sign
-    return _split_words(tokens)
+    if len(tokens) > 2 and tokens[0].text == "-" and _currency(tokens[1]) is not None:
+        amount = split_unit(tokens[1:])
+        return amount._replace(number=[tokens[0], *amount.number])
+    currency = _currency(tokens[0]) if len(tokens) > 1 else None
+    if currency is not None:
+        return _priced(currency, split_unit(tokens[1:]))
+    if len(tokens) > 1 and tokens[-1].text == "%":
+        return Split(tokens[:-1], PERCENT)
+    for start in _starts(tokens):
+        split = _split_at(tokens, start)
+        if split is not None:
+            return split
+    return Split(tokens)
 
 
-def _final_sign(tokens: Sequence[Token]) -> tuple[Sequence[Token], Unit | None, int] | None:
-    texts = [token.text for token in tokens[-4:]]
-    if len(tokens) > 1 and texts[-1] == "%":
-        return tokens[:-1], PERCENT, 1
-    if len(tokens) > 2 and texts[-2:] == ["^", "\\circ"]:
-        return _unless_applied(tokens, 2)
-    if len(tokens) > 4 and texts == ["^", "{", "\\circ", "}"]:
-        return _unless_applied(tokens, 4)
+def split_sum(number: Sequence[Token], unit: Unit | None) -> list[Split] | None:
+    r"""Return the parts of an amount in several units, without the last one's unit taken again.
+
+    `number` is `5\text{ ft }3` and `unit` that of `5\text{ ft }3\text{ in}`: numbers fall in turn
+    with smaller units of the same dimension, and nothing stands between them. None for another.
+
+    >>> from gem_envs_math.grading.tokens import tokenize
+    >>> number, unit, _ = split_unit(tokenize(r"1 \text{ h } 30 \text{ min}"))
+    >>> [str(part.unit.factor) for part in split_sum(number, unit)]
+    ['3600', '60']
+    """
+    if unit is None or len(number) < 3 or not any(token.kind == "word" for token in number):
+        return None
+    parts = [Split(number[-1:], unit)]
+    rest = number[:-1]
+    while rest and len(parts) < _MOST_PARTS:
+        split = split_unit(rest)
+        larger, smaller = split.unit, parts[-1].unit
+        if larger is None or smaller is None or split.scale != 1:
+            return None
+        is_larger = larger.dimension == smaller.dimension and larger.factor > smaller.factor
+        if not is_larger or larger.turns != smaller.turns or parts[-1].number[0].kind != "number":
+            return None
+        parts.append(split._replace(number=split.number[-1:]))
+        rest = split.number[:-1]
+    return parts[::-1] if not rest else None
+
+
+def split_bare_unit(tokens: Sequence[Token]) -> Split | None:
+    r"""Return the split of `5 m/s` if its letters are units and no symbols, else None.
+
+    For an answer beside another one whose unit stands in text. Both readings count there.
+    """
+    starts = (at for at in range(1, len(tokens)) if tokens[at].kind in ("letters", "command"))
+    for _, start in zip(range(_MOST_STARTS), starts, strict=False):
+        try:
+            return Split(tokens[:start], read_bare_unit(tokens, start))
+        except Unread:
+            continue
     return None
 
 
-def _unless_applied(
-    tokens: Sequence[Token], length: int
-) -> tuple[Sequence[Token], Unit | None, int] | None:
-    r"""Leave the degrees in `\cos 15^\circ` to the function."""
-    if any(token.kind in ("command", "letters", "word") for token in tokens[:-length]):
-        is_plain = all(
-            token.text in ("\\frac", "\\pi", "\\sqrt") or token.kind not in ("command", "letters")
-            for token in tokens[:-length]
-        )
-        if not is_plain:
-            return None
-    return tokens[:-length], DEGREE, 1
+def _currency(token: Token) -> Unit | None:
+    if token.text == "$":
+        return known("dollar")
+    unit = known(token.text) if token.kind == "word" else None
+    return unit if is_money(unit) else None
 
 
-def _split_words(tokens: Sequence[Token]) -> tuple[Sequence[Token], Unit | None, int]:
-    end = _exponent_start(tokens)
-    start = end
-    while start and _is_word(tokens, start - 1):
-        start -= 1
-    while start < end and tokens[start].text in _JOINTS:
-        start += 1
-    words = [token.text.casefold() for token in tokens[start:end] if token.text not in _JOINTS]
-    if not start or not words or not _NO_LABELS.isdisjoint(words):
-        return tokens, None, 1
-    exponent = (
-        1 if end == len(tokens) else int(tokens[end + 1 + (tokens[end + 1].text == "{")].text)
+def _priced(currency: Unit, split: Split) -> Split:
+    """Return an amount of money with a currency before it, and what it is for after it."""
+    unit = split.unit
+    if unit in (None, LABEL, currency):
+        return split._replace(unit=currency)
+    assert unit is not None
+    is_price = all(power < 0 for _, power in unit.dimension)
+    return split._replace(unit=product([(currency, 1), (unit, 1)]) if is_price else STRANGE)
+
+
+def _starts(tokens: Sequence[Token]) -> Iterator[int]:
+    """Return where a unit may start: outside of brackets, after a number."""
+    found = depth = 0
+    has_words = False  # words before: then one letter in text is a symbol too
+    for at, token in enumerate(tokens):
+        is_outside = not depth and at > 0 and tokens[at - 1].text not in ("^", "_")
+        is_symbol = has_words and len(token.text) == 1 and token.kind == "word"
+        if is_outside and not is_symbol and _may_start(tokens, at):
+            found += 1
+            yield at
+            if found == _MOST_STARTS:
+                return
+        depth += (token.text in OPENERS) - (token.text in CLOSERS)
+        has_words |= token.kind == "word"
+
+
+def _may_start(tokens: Sequence[Token], at: int) -> bool:
+    token, before = tokens[at], tokens[at - 1]
+    if token.kind == "word":
+        return len(token.text) > 1 or known(token.text) is not None or _is_kilohm(tokens, at)
+    if token.kind == "letters":
+        if _is_kilohm(tokens, at):
+            return _is_plain(tokens[:at])
+        is_near = before.kind in ("number", "word", "letters") or before.text in ("}", ")")
+        return stands_bare(token) and (token.spaced or is_near)
+    if token.text in SIGNS or is_degree(tokens, at):
+        return _is_plain(tokens[:at])
+    if token.text in MICRO:
+        after = tokens[at + 1 : at + 2]
+        return bool(after) and (after[0].kind == "word" or after[0].text in SIGNS)
+    is_group = token.text in ("(", "{", "\\frac")
+    return is_group and (before.kind == "number" or before.text in "})") and _opens_unit(tokens, at)
+
+
+def _opens_unit(tokens: Sequence[Token], at: int) -> bool:
+    r"""Whether a word or a 1 is the first in a group: `(m/s)`, `\frac{1}{\text{s}}`."""
+    while tokens[at].text in ("(", "{", "\\frac") and at + 1 < len(tokens):
+        at += 1
+    return tokens[at].kind in ("word", "letters") or tokens[at].text == "1"
+
+
+def _is_kilohm(tokens: Sequence[Token], at: int) -> bool:
+    after = tokens[at + 1 : at + 2]
+    return tokens[at].text in "kMGmn" and bool(after) and after[0].text in ("\\Omega", "\\ohm")
+
+
+def _is_plain(tokens: Sequence[Token]) -> bool:
+    r"""Whether tokens are a number: the degrees of `\cos 15^\circ` are the function's."""
+    return all(
+        token.text in _PLAIN or token.kind not in ("command", "letters", "word") for token in tokens
     )
+
+
+def _split_at(tokens: Sequence[Token], start: int) -> Split | None:
+    if tokens[start - 1].text == "/":
+        start -= 1  # 5/s: the quotient is the unit's
+    number = tokens[: start - 1] if tokens[start - 1].text == "*" else tokens[:start]
+    if all(token.kind == "word" for token in number):
+        return None  # no number
     scale = 1
-    while words and words[0] in _SCALES:
-        scale *= _SCALES[words.pop(0)]
-    return tokens[:start], _unit(words, exponent) if words else None, scale
-
-
-def _exponent_start(tokens: Sequence[Token]) -> int:
-    """Return where `^2`, `^{2}`, `^3` or `^{3}` starts at the end of a unit, or the end."""
-    texts = [token.text for token in tokens[-4:]]
-    for size in (2, 4):
-        is_power = texts[-size:] in (
-            ["^", "2"],
-            ["^", "3"],
-            ["^", "{", "2", "}"],
-            ["^", "{", "3", "}"],
-        )
-        if is_power and len(tokens) > size and _is_word(tokens, len(tokens) - size - 1):
-            return len(tokens) - size
-    return len(tokens)
-
-
-def _is_word(tokens: Sequence[Token], at: int) -> bool:
-    token = tokens[at]
-    if token.kind == "word" or (token.text in _JOINTS and at > 0):
-        return True
-    if token.kind != "letters" or len(token.text) < 2 or not at:
-        return False
-    before = tokens[at - 1]
-    if _known(token.text.casefold()):
-        return before.kind in ("number", "word", "letters") or before.text in ("}", ")")
-    return len(token.text) >= _SHORTEST_LABEL and token.spaced
-
-
-def _unit(words: list[str], exponent: int) -> Unit:
-    if words[0] in _POWERS and len(words) > 1:
-        exponent *= _POWERS[words[0]]
-        words = words[1:]
-    units = [unit for unit in map(_known, words) if unit is not None]
-    if len(units) == 2 and exponent == 1 and _is_quotient(words):
-        over, under = units
-        return Unit(f"{over.dimension}/{under.dimension}", over.factor / under.factor)
-    if len(units) != 1 or "per" in words:
-        return LABEL
-    unit = units[0]
-    return unit if exponent == 1 else Unit(f"{unit.dimension} {exponent}", unit.factor**exponent)
-
-
-def _is_quotient(words: list[str]) -> bool:
-    return len(words) == 2 or words[1:2] in (["per"], ["an"], ["a"])
-
-
-def _known(word: str) -> Unit | None:
-    unit = _UNITS.get(word)
-    return _UNITS.get(word[:-1]) if unit is None and len(word) > 2 and word[-1] == "s" else unit
+    for _ in range(_MOST_SCALES):
+        if start < len(tokens) and tokens[start].text.casefold() in SCALES:
+            scale *= SCALES[tokens[start].text.casefold()]
+            start += 1
+    if start == len(tokens):
+        return Split(number, None, scale)
+    try:
+        return Split(number, read_unit(tokens, start), scale)
+    except Unread:
+        return None

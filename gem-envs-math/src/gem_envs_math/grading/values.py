@@ -8,19 +8,21 @@ from functools import lru_cache
 from gem_envs_math.grading.field import CONSTANTS, Field
 from gem_envs_math.grading.grammar import Arithmetic, T, compute
 from gem_envs_math.grading.limits import Unread
+from gem_envs_math.grading.measures import DEGREE, LABEL, PERCENT, STRANGE, Unit
 from gem_envs_math.grading.names import split_letters
 from gem_envs_math.grading.numeric import FLOATS, POINTS, POSITIVE, At, Kit, Measured
 from gem_envs_math.grading.shapes import Scalar
 from gem_envs_math.grading.tokens import Token
-from gem_envs_math.grading.units import LABEL, Unit
+from gem_envs_math.grading.units import split_bare_unit
 
 __all__ = ["same_scalar"]
 
 _CLOSE = 1e-100  # the error of values that prove by agreeing
 _ENOUGH = 2  # points that agree
-_ONE = Fraction(1)
-_DEGREE = "degree"
-Factor = Fraction | str
+_BARE = Unit(())
+"""A bare number, or one whose unit says nothing: it is 1 times 1."""
+
+_HUNDREDTH = Unit((), Fraction(1, 100))
 
 
 def same_scalar(a: Scalar, b: Scalar, kit: Kit = FLOATS) -> bool | None:
@@ -28,60 +30,84 @@ def same_scalar(a: Scalar, b: Scalar, kit: Kit = FLOATS) -> bool | None:
 
     `kit` are the numbers that compare what no rule does exactly.
     """
-    verdicts = [_equal(a, b, factors, kit) for factors in _factors(a.unit, b.unit)]
+    verdicts = [_equal(x, y, factors, kit) for x, y in _pairs(a, b) for factors in _factors(x, y)]
     if True in verdicts:
         return True
     return None if None in verdicts else False
 
 
-def _factors(a: Unit | None, b: Unit | None) -> list[tuple[Factor, Factor]]:
+def _pairs(a: Scalar, b: Scalar) -> list[tuple[Scalar, Scalar]]:
+    r"""Return the readings to compare: beside `5 \text{ m}`, `5 m` is no product alone."""
+    pairs = [(a, b)]
+    if a.unit is None and _is_known(b.unit):
+        bare = _with_bare_unit(a)
+        pairs += [(bare, b)] if bare is not None else []
+    if b.unit is None and _is_known(a.unit):
+        bare = _with_bare_unit(b)
+        pairs += [(a, bare)] if bare is not None else []
+    return pairs
+
+
+def _is_known(unit: Unit | None) -> bool:
+    return unit not in (None, LABEL, STRANGE)
+
+
+def _with_bare_unit(a: Scalar) -> Scalar | None:
+    split = split_bare_unit(a.tokens)
+    if split is None:
+        return None
+    field = Field()
+    try:
+        value = compute(split.number, field)
+    except Unread:
+        return None
+    return Scalar(value, field.is_opaque, split.unit, a.scale, split.number)
+
+
+def _factors(a: Scalar, b: Scalar) -> list[tuple[Unit, Unit]]:
     """Return the pairs of factors under which amounts in two units are to be compared."""
-    first, second = _known(a), _known(b)
+    first, second = _measured(a.unit), _measured(b.unit)
     if first is None or second is None:
         return [(x, y) for x in _readings(first) for y in _readings(second)]
-    if {first.dimension, second.dimension} == {_DEGREE, "radian"}:
-        return [
-            (
-                _DEGREE if first.dimension == _DEGREE else _ONE,
-                _DEGREE if second.dimension == _DEGREE else _ONE,
-            )
-        ]
     if first.dimension != second.dimension:
         return []
-    return [(first.factor, second.factor)]
+    return [(first, second)]
 
 
-def _known(unit: Unit | None) -> Unit | None:
+def _measured(unit: Unit | None) -> Unit | None:
     return None if unit == LABEL else unit
 
 
-def _readings(unit: Unit | None) -> list[Factor]:
+def _readings(unit: Unit | None) -> list[Unit]:
     """Return what a sign may mean beside a bare number: 50% is 50 and 1/2."""
-    if unit is None:
-        return [_ONE]
-    if unit.dimension == "percent":
-        return [_ONE, Fraction(1, 100)]
-    return [_ONE, _DEGREE] if unit.dimension == _DEGREE else [_ONE]
+    if unit == PERCENT:
+        return [_BARE, _HUNDREDTH]
+    return [_BARE, DEGREE] if unit == DEGREE else [_BARE]
 
 
-def _equal(a: Scalar, b: Scalar, factors: tuple[Factor, Factor], kit: Kit) -> bool | None:
+def _equal(a: Scalar, b: Scalar, factors: tuple[Unit, Unit], kit: Kit) -> bool | None:
     field = Field()
+    if factors[0].turns == factors[1].turns:
+        factors = (factors[0]._replace(turns=0), factors[1]._replace(turns=0))
     first = _scaled(field, a.value, a.scale, factors[0])
     if field.equal(first, _scaled(field, b.value, b.scale, factors[1])):
         return True
     return _settle(a, b, factors, kit) if a.is_opaque or b.is_opaque else False
 
 
-def _scaled(does: Arithmetic[T], value: T, scale: int, factor: Factor) -> T:
+def _scaled(does: Arithmetic[T], value: T, scale: int, factor: Unit) -> T:
     if scale != 1:
         value = does.multiply(value, does.number(scale))
-    if isinstance(factor, str):
-        straight = does.divide(does.symbol("\\pi"), does.number(180))
-        return does.multiply(value, straight)
-    return value if factor == 1 else does.multiply(value, does.number(factor))
+    if factor.factor != 1:
+        value = does.multiply(value, does.number(factor.factor))
+    for _ in range(factor.turns):
+        value = does.multiply(value, does.symbol("\\pi"))
+    for _ in range(-factor.turns):
+        value = does.divide(value, does.symbol("\\pi"))
+    return value
 
 
-def _settle(a: Scalar, b: Scalar, factors: tuple[Factor, Factor], kit: Kit) -> bool | None:
+def _settle(a: Scalar, b: Scalar, factors: tuple[Unit, Unit], kit: Kit) -> bool | None:
     """Compare two expressions where both are defined, as far as the digits of a kit tell."""
     agreed = 0
     is_simple = len(_symbols(a) | _symbols(b)) < 2  # the first points have both of its signs
