@@ -24,6 +24,8 @@ _SIGNS = {
     "\N{MINUS-OR-PLUS SIGN}": r"\mp ",
     "\N{SQUARE ROOT}": r"\sqrt ",
     "\N{DEGREE SIGN}": r"^\circ ",
+    "\N{DEGREE CELSIUS}": r"^\circ \text{C}",
+    "\N{DEGREE FAHRENHEIT}": r"^\circ \text{F}",
     "\N{INFINITY}": r"\infty ",
     "\N{LESS-THAN OR EQUAL TO}": r"\le ",
     "\N{GREATER-THAN OR EQUAL TO}": r"\ge ",

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from gem_envs_math.grading.unit_table import CURRENCIES, NO_UNITS, PREFIXES, UNITS
 
 __all__ = [
+    "COUNTS",
     "DEGREE",
     "LABEL",
     "PERCENT",
@@ -44,6 +45,9 @@ STRANGE = Unit((("strange", 1),))
 
 PERCENT = Unit((("percent", 1),))
 DEGREE = Unit((("rad", 1),), Fraction(1, 180), 1)
+
+COUNTS = frozenset(("rad", "cycle", "decay"))
+"""Bases that may be left out beside others: rad/s, Hz and Bq are all 1/s, and none another."""
 
 _POWERS_OF_TEN = dict(PREFIXES.values())
 _POWERS_OF_TEN["u"] = _POWERS_OF_TEN["µ"]  # where Greek is missing

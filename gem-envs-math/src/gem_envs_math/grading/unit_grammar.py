@@ -21,17 +21,29 @@ from gem_envs_math.grading.measures import (
 )
 from gem_envs_math.grading.names import is_known
 from gem_envs_math.grading.tokens import Token
-from gem_envs_math.grading.unit_table import BARE
+from gem_envs_math.grading.unit_table import BARE, BARE_IF_SPACED
 
-__all__ = ["MICRO", "NO_LABELS", "SIGNS", "is_degree", "read_bare_unit", "read_unit", "stands_bare"]
+__all__ = [
+    "MICRO",
+    "NO_LABELS",
+    "SIGNS",
+    "is_degree",
+    "is_ideographic",
+    "read_bare_unit",
+    "read_unit",
+    "stands_bare",
+]
 
 _NO_LABEL_LIST = (
     "and or not minus plus times over divided by less more than to from through at with "
-    "is if where for mod modulo choose root squared cubed half quarter third power negative "
-    "halves thirds fourths fifths sixths sevenths eighths ninths tenths hundredths thousandths "
-    "factorial sin cos tan cot sec csc ln log exp sqrt arcsin arccos arctan lcm gcd"
+    "is if where for mod modulo choose base root squared cubed power negative below "
+    "half quarter third halves thirds fourths fifths sixths sevenths eighths ninths tenths "
+    "tenth hundredth thousandth hundredths thousandths millionths double triple twice "
+    "two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty "
+    "sixty seventy eighty ninety tens factorial repeating recurring "
+    "sin cos tan cot csc ln log exp sqrt arcsin arccos arctan lcm gcd"
 )
-NO_LABELS = frozenset(_NO_LABEL_LIST.split()) - {"sec"}
+NO_LABELS = frozenset(_NO_LABEL_LIST.split())
 """Words that change the value of the number before them."""
 
 _OHMS = frozenset(("\\Omega", "\\ohm"))
@@ -98,12 +110,22 @@ def is_degree(tokens: Sequence[Token], at: int) -> bool:
     return is_raised or texts[:1] == ["\\circ"]
 
 
-def stands_bare(token: Token) -> bool:
+def stands_bare(token: Token, *, is_near_number: bool = True) -> bool:
     """Whether a run of letters in mathematics is a unit or a label, and no product."""
-    if token.text in BARE or (not token.text.isascii() and known(token.text) is not None):
-        return True
-    is_long = len(token.text) >= _SHORTEST_LABEL
-    return is_long and (token.spaced or known(token.text) is not None)
+    text = token.text
+    if text in BARE or (text in BARE_IF_SPACED and token.spaced):
+        return is_near_number
+    is_long = len(text) >= _SHORTEST_LABEL or not text.isascii()  # Å, kΩ
+    if is_long and known(text) is not None:
+        return is_near_number
+    if is_ideographic(text):
+        return is_near_number
+    return len(text) >= _SHORTEST_LABEL and token.spaced
+
+
+def is_ideographic(text: str) -> bool:
+    """Whether a word is Chinese or Japanese, where one sign is a word and no symbol."""
+    return text[:1] >= "\u3040"
 
 
 class _Reader:
@@ -304,7 +326,8 @@ class _Reader:
         self.labels.append("of")
         while self._text():
             token = self._take()
-            if len(token.text) > 1:
+            is_letter = token.kind == "word" and len(token.text) == 1
+            if not is_letter and token.text not in (".", "-", "'"):
                 self._label(token)
         return _ONE
 
@@ -318,9 +341,10 @@ class _Reader:
     def _label(self, token: Token) -> Unit:
         text = token.text
         is_word = token.kind == "word" or (token.kind == "letters" and not self.is_bare)
-        if text in (".", "-", "'", "a") and not self.is_bare:
+        if text == "a" and is_word and self.units + len(self.labels):
             return _ONE
-        if not is_word or len(text) < 2 or text.casefold() in NO_LABELS or is_known(text):
+        is_letter = len(text) < 2 and not is_ideographic(text)
+        if not is_word or is_letter or text.casefold() in NO_LABELS or is_known(text):
             raise Unread("no label")
         self.labels.append(text)
         return _ONE
@@ -345,7 +369,7 @@ class _Reader:
 
 
 def _is_short(label: str) -> bool:
-    return len(label) < _SHORTEST_LABEL and label.casefold() not in _SMALL
+    return label.isascii() and len(label) < _SHORTEST_LABEL and label.casefold() not in _SMALL
 
 
 def _without_offset(unit: Unit) -> Unit:

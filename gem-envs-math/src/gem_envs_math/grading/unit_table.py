@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["BARE", "CURRENCIES", "NO_UNITS", "PREFIXES", "SCALES", "UNITS"]
+__all__ = ["BARE", "BARE_IF_SPACED", "CURRENCIES", "NO_UNITS", "PREFIXES", "SCALES", "UNITS"]
 
 UNITS = """
 m | * | meter metre | 1 m
@@ -14,7 +14,8 @@ mol | + | mole | 1 mol
 cd | + | candela | 1 cd
 rad | + | radian | 1 rad
 sr | + | steradian | 1 sr
-Hz | * | hertz | 1 s^-1
+Hz | * | hertz | 1 cycle s^-1
+cycle | | | 1 cycle
 N | * | newton | 1 kg m s^-2
 J | * | joule | 1 kg m^2 s^-2
 W | * | watt | 1 kg m^2 s^-3
@@ -29,8 +30,8 @@ T | + | tesla | 1 kg s^-2 A^-1
 H | + | henry henries | 1 kg m^2 s^-2 A^-2
 lm | + | lumen | 1 cd sr
 lx | + | lux | 1 cd sr m^-2
-Bq | + | becquerel | 1 s^-1
-Ci | + | curie | 37000000000 s^-1
+Bq | + | becquerel | 1 decay s^-1
+Ci | + | curie | 37000000000 decay s^-1
 Gy | + | gray | 1 m^2 s^-2
 Sv | + | sievert | 1 Sv
 Nm | + | | 1 kg m^2 s^-2
@@ -115,6 +116,7 @@ celsius centigrade | | | 1 celsius
 fahrenheit | | | 1 fahrenheit
 % percent percentage pct | | | 1 percent
 ppm | | | 1 ppm
+permille ‰ | | | 1 permille
 ppb | | | 1 ppb
 dB | | decibel | 1 decibel
 bit | k M G T | | 1 bit
@@ -136,6 +138,24 @@ peso | | | 1 peso
 CAD | | | 1 CAD
 AUD | | | 1 AUD
 franc CHF | | | 1 franc
+米 | | | 1 m
+厘米 | | | 1/100 m
+毫米 | | | 1/1000 m
+千米 公里 | | | 1000 m
+平方米 | | | 1 m^2
+平方厘米 | | | 1/10000 m^2
+立方米 | | | 1 m^3
+立方厘米 | | | 1/1000000 m^3
+升 | | | 1/1000 m^3
+毫升 | | | 1/1000000 m^3
+秒 | | | 1 s
+分钟 | | | 60 s
+小时 | | | 3600 s
+克 | | | 1/1000 kg
+千克 公斤 | | | 1 kg
+吨 | | | 1000 kg
+元 | | | 1 yuan
+度 | | | 1/180 rad pi
 """
 """Symbols and short names | their prefixes | names that take `kilo` and the like | what one is.
 
@@ -184,12 +204,13 @@ SCALES = {
 }
 """Words that are a factor of the number before them."""
 
-_BARE_LIST = (
-    "km cm mm in ft yd mi sec secs min mins hr hrs day days week weeks gm kg kgs mg lb lbs oz "
-    "ml mL yen mph rad deg pct"
-)
+_BARE_LIST = "km cm mm sec secs min mins hrs day days week weeks kg kgs lbs mL yen mph rad deg pct"
 BARE = frozenset(_BARE_LIST.split())
 """Short names that are units in mathematics too, outside of text; longer ones all are."""
+
+_SPACED_LIST = "in ft yd mi hr lb oz ml"
+BARE_IF_SPACED = frozenset(_SPACED_LIST.split())
+"""Short names that are units outside of text after a space: `2hr` is a product."""
 
 _NO_UNIT_LIST = "a am an as at do dos has is of pas pcs"
 NO_UNITS = frozenset(_NO_UNIT_LIST.split())

@@ -24,6 +24,7 @@ from gem_envs_math.grading.unit_grammar import (
     MICRO,
     SIGNS,
     is_degree,
+    is_ideographic,
     read_bare_unit,
     read_unit,
     stands_bare,
@@ -147,12 +148,13 @@ def _starts(tokens: Sequence[Token]) -> Iterator[int]:
 def _may_start(tokens: Sequence[Token], at: int) -> bool:
     token, before = tokens[at], tokens[at - 1]
     if token.kind == "word":
-        return len(token.text) > 1 or known(token.text) is not None or _is_kilohm(tokens, at)
+        is_unit = known(token.text) is not None or _is_kilohm(tokens, at)
+        return len(token.text) > 1 or is_unit or is_ideographic(token.text)
     if token.kind == "letters":
         if _is_kilohm(tokens, at):
             return _is_plain(tokens[:at])
         is_near = before.kind in ("number", "word", "letters") or before.text in ("}", ")")
-        return stands_bare(token) and (token.spaced or is_near)
+        return stands_bare(token, is_near_number=is_near)
     if token.text in SIGNS or is_degree(tokens, at):
         return _is_plain(tokens[:at])
     if token.text in MICRO:
@@ -189,11 +191,13 @@ def _split_at(tokens: Sequence[Token], start: int) -> Split | None:
         return None  # no number
     scale = 1
     for _ in range(_MOST_SCALES):
-        if start < len(tokens) and tokens[start].text.casefold() in SCALES:
-            scale *= SCALES[tokens[start].text.casefold()]
-            start += 1
-    if start == len(tokens):
-        return Split(number, None, scale)
+        scaling = SCALES.get(tokens[start].text.casefold().removesuffix("s"), 0)
+        if not scaling:
+            break
+        scale *= scaling
+        start += 1
+        if start == len(tokens):
+            return Split(number, None, scale)
     try:
         return Split(number, read_unit(tokens, start), scale)
     except Unread:

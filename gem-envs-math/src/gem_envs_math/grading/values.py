@@ -8,7 +8,7 @@ from functools import lru_cache
 from gem_envs_math.grading.field import CONSTANTS, Field
 from gem_envs_math.grading.grammar import Arithmetic, T, compute
 from gem_envs_math.grading.limits import Unread
-from gem_envs_math.grading.measures import DEGREE, LABEL, PERCENT, STRANGE, Unit
+from gem_envs_math.grading.measures import COUNTS, DEGREE, LABEL, PERCENT, STRANGE, Unit
 from gem_envs_math.grading.names import split_letters
 from gem_envs_math.grading.numeric import FLOATS, POINTS, POSITIVE, At, Kit, Measured
 from gem_envs_math.grading.shapes import Scalar
@@ -69,9 +69,19 @@ def _factors(a: Scalar, b: Scalar) -> list[tuple[Unit, Unit]]:
     first, second = _measured(a.unit), _measured(b.unit)
     if first is None or second is None:
         return [(x, y) for x in _readings(first) for y in _readings(second)]
-    if first.dimension != second.dimension:
-        return []
-    return [(first, second)]
+    return [(first, second)] if _is_convertible(first, second) else []
+
+
+def _is_convertible(a: Unit, b: Unit) -> bool:
+    """Whether two units have one dimension; one of them may leave counts out."""
+    first, second = _without_counts(a), _without_counts(b)
+    if first != second or not first:
+        return a.dimension == b.dimension
+    return a.dimension in (b.dimension, first) or b.dimension == second
+
+
+def _without_counts(unit: Unit) -> tuple[tuple[str, int], ...]:
+    return tuple(power for power in unit.dimension if power[0] not in COUNTS)
 
 
 def _measured(unit: Unit | None) -> Unit | None:
