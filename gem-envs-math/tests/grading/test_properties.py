@@ -47,6 +47,18 @@ PIECES = st.lists(
                 "/",
                 "\\ln",
             ),
+            *(
+                "\\mathrm{",
+                "m",
+                "kg",
+                " per ",
+                "\\mu ",
+                "\\Omega",
+                " square ",
+                " of ",
+                " million ",
+                "\\rm ",
+            ),
         ]
     ),
     max_size=25,

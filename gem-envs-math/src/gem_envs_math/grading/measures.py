@@ -68,6 +68,8 @@ class _Names(NamedTuple):
 
 def product(factors: list[tuple[Unit, int]]) -> Unit:
     """Return the product of units with their exponents."""
+    if len(factors) == 1 and factors[0][1] == 1:
+        return factors[0][0]
     powers: dict[str, int] = {}
     factor, turns = Fraction(1), 0
     for unit, exponent in factors:

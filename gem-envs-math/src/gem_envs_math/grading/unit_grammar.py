@@ -21,7 +21,7 @@ from gem_envs_math.grading.measures import (
 )
 from gem_envs_math.grading.names import is_known
 from gem_envs_math.grading.tokens import Token
-from gem_envs_math.grading.unit_table import BARE, BARE_IF_SPACED
+from gem_envs_math.grading.unit_table import BARE, BARE_IF_SPACED, SCALES
 
 __all__ = [
     "MICRO",
@@ -40,7 +40,7 @@ _NO_LABEL_LIST = (
     "half quarter third halves thirds fourths fifths sixths sevenths eighths ninths tenths "
     "tenth hundredth thousandth hundredths thousandths millionths double triple twice "
     "two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty "
-    "sixty seventy eighty ninety tens factorial repeating recurring "
+    "sixty seventy eighty ninety tens square cubic factorial repeating recurring "
     "sin cos tan cot csc ln log exp sqrt arcsin arccos arctan lcm gcd"
 )
 NO_LABELS = frozenset(_NO_LABEL_LIST.split())
@@ -209,7 +209,8 @@ class _Reader:
         text = self._text()
         if text.casefold() in _POWERS_AFTER:
             return _POWERS_AFTER[self._take().text.casefold()]
-        if text in ("2", "3") and not self.tokens[self.at].spaced:
+        is_near_word = not self._is_spaced() and self.tokens[self.at - 1].kind == "word"
+        if text in ("2", "3") and is_near_word:
             return int(self._take().text)  # m2
         if text != "^" or is_degree(self.tokens, self.at):
             return 1
@@ -344,7 +345,8 @@ class _Reader:
         if text == "a" and is_word and self.units + len(self.labels):
             return _ONE
         is_letter = len(text) < 2 and not is_ideographic(text)
-        if not is_word or is_letter or text.casefold() in NO_LABELS or is_known(text):
+        changes_value = text.casefold() in NO_LABELS or _is_scale(text) or is_known(text)
+        if not is_word or is_letter or changes_value:
             raise Unread("no label")
         self.labels.append(text)
         return _ONE
@@ -352,6 +354,9 @@ class _Reader:
     def _text(self, ahead: int = 0) -> str:
         at = self.at + ahead
         return self.tokens[at].text if at < len(self.tokens) else ""
+
+    def _is_spaced(self) -> bool:
+        return self.at < len(self.tokens) and self.tokens[self.at].spaced
 
     def _kind(self, ahead: int = 0) -> str:
         at = self.at + ahead
@@ -366,6 +371,10 @@ class _Reader:
     def _expect(self, text: str) -> None:
         if self._take().text != text:
             raise Unread(f"{text!r} is missing")
+
+
+def _is_scale(label: str) -> bool:
+    return label.casefold().removesuffix("s") in SCALES
 
 
 def _is_short(label: str) -> bool:

@@ -42,6 +42,7 @@ class Split(NamedTuple):
     scale: int = 1
 
 
+_TELLING = SIGNS | MICRO | {"\\circ"}
 _PLAIN = frozenset(("\\frac", "\\pi", "\\sqrt"))
 _MOST_STARTS = 4
 _MOST_PARTS = 4
@@ -63,6 +64,8 @@ def split_unit(tokens: Sequence[Token]) -> Split:
         return _priced(currency, split_unit(tokens[1:]))
     if len(tokens) > 1 and tokens[-1].text == "%":
         return Split(tokens[:-1], PERCENT)
+    if not any(_is_telling(token) for token in tokens):
+        return Split(tokens)
     for start in _starts(tokens):
         split = _split_at(tokens, start)
         if split is not None:
@@ -103,13 +106,24 @@ def split_bare_unit(tokens: Sequence[Token]) -> Split | None:
 
     For an answer beside another one whose unit stands in text. Both readings count there.
     """
-    starts = (at for at in range(1, len(tokens)) if tokens[at].kind in ("letters", "command"))
+    starts = (at for at in range(1, len(tokens)) if _may_start_bare(tokens[at]))
     for _, start in zip(range(_MOST_STARTS), starts, strict=False):
         try:
             return Split(tokens[:start], read_bare_unit(tokens, start))
         except Unread:
             continue
     return None
+
+
+def _may_start_bare(token: Token) -> bool:
+    return token.kind in ("letters", "command") or token.text in ("(", "{")
+
+
+def _is_telling(token: Token) -> bool:
+    """Whether a token can belong to a unit and to few other things: most answers have none."""
+    if token.kind == "letters":
+        return len(token.text) > 1 or not token.text.isascii()
+    return token.kind == "word" or token.text in _TELLING
 
 
 def _currency(token: Token) -> Unit | None:
