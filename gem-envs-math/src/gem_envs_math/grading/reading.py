@@ -29,6 +29,7 @@ from gem_envs_math.grading.shapes import (
     Unions,
     Words,
 )
+from gem_envs_math.grading.sums import read_sum
 from gem_envs_math.grading.tokens import CLOSERS, OPENERS, Token
 from gem_envs_math.grading.units import split_unit
 from gem_envs_math.grading.wording import INFINITIES, REALS, read_clock, read_words, trimmed
@@ -96,6 +97,9 @@ def _part(tokens: Tokens) -> Shape:
 def read_scalar(tokens: Tokens) -> Scalar:
     """Return the value of an expression with or without a unit."""
     number, unit, scale = split_unit(tokens)
+    amount = read_sum(number, unit) if unit is not None else None
+    if amount is not None:
+        return amount
     field = Field()
     value = compute(number, field)
     return Scalar(value, field.is_opaque, unit, scale, number)

@@ -31,7 +31,7 @@ from gem_envs_math.grading.unit_grammar import (
 )
 from gem_envs_math.grading.unit_table import SCALES
 
-__all__ = ["Split", "split_bare_unit", "split_sum", "split_unit"]
+__all__ = ["Split", "split_bare_unit", "split_unit"]
 
 
 class Split(NamedTuple):
@@ -45,7 +45,6 @@ class Split(NamedTuple):
 _TELLING = SIGNS | MICRO | {"\\circ"}
 _PLAIN = frozenset(("\\frac", "\\pi", "\\sqrt"))
 _MOST_STARTS = 4
-_MOST_PARTS = 4
 _MOST_SCALES = 4
 
 
@@ -71,34 +70,6 @@ def split_unit(tokens: Sequence[Token]) -> Split:
         if split is not None:
             return split
     return Split(tokens)
-
-
-def split_sum(number: Sequence[Token], unit: Unit | None) -> list[Split] | None:
-    r"""Return the parts of an amount in several units, without the last one's unit taken again.
-
-    `number` is `5\text{ ft }3` and `unit` that of `5\text{ ft }3\text{ in}`: numbers fall in turn
-    with smaller units of the same dimension, and nothing stands between them. None for another.
-
-    >>> from gem_envs_math.grading.tokens import tokenize
-    >>> number, unit, _ = split_unit(tokenize(r"1 \text{ h } 30 \text{ min}"))
-    >>> [str(part.unit.factor) for part in split_sum(number, unit)]
-    ['3600', '60']
-    """
-    if unit is None or len(number) < 3 or not any(token.kind == "word" for token in number):
-        return None
-    parts = [Split(number[-1:], unit)]
-    rest = number[:-1]
-    while rest and len(parts) < _MOST_PARTS:
-        split = split_unit(rest)
-        larger, smaller = split.unit, parts[-1].unit
-        if larger is None or smaller is None or split.scale != 1:
-            return None
-        is_larger = larger.dimension == smaller.dimension and larger.factor > smaller.factor
-        if not is_larger or larger.turns != smaller.turns or parts[-1].number[0].kind != "number":
-            return None
-        parts.append(split._replace(number=split.number[-1:]))
-        rest = split.number[:-1]
-    return parts[::-1] if not rest else None
 
 
 def split_bare_unit(tokens: Sequence[Token]) -> Split | None:
