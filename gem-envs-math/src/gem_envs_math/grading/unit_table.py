@@ -91,7 +91,7 @@ month | | | 1 month
 decade | | | 120 month
 century centuries | | | 1200 month
 kg Kg KG | | | 1 kg
-tonne metricton | | | 1000 kg
+t tonne metricton | | | 1000 kg
 ton | | | 1 ton
 lb pound lbm | | | 45359237/100000000 kg
 oz ounce | | | 45359237/1600000000 kg

@@ -44,6 +44,7 @@ class Split(NamedTuple):
 
 _TELLING = SIGNS | MICRO | {"\\circ"}
 _PLAIN = frozenset(("\\frac", "\\pi", "\\sqrt"))
+_CURRENCY_SIGNS = {"$": "dollar", "\\pounds": "sterling", "\\euro": "euro", "\\yen": "yen"}
 _MOST_STARTS = 4
 _MOST_SCALES = 4
 
@@ -63,6 +64,8 @@ def split_unit(tokens: Sequence[Token]) -> Split:
         return _priced(currency, split_unit(tokens[1:]))
     if len(tokens) > 1 and tokens[-1].text == "%":
         return Split(tokens[:-1], PERCENT)
+    if len(tokens) > 1 and tokens[-1].text == "'":
+        return _primed(tokens)
     if not any(_is_telling(token) for token in tokens):
         return Split(tokens)
     for start in _starts(tokens):
@@ -86,6 +89,14 @@ def split_bare_unit(tokens: Sequence[Token]) -> Split | None:
     return None
 
 
+def _primed(tokens: Sequence[Token]) -> Split:
+    """Take `'` and `''` off a number: they are feet or minutes, and so no unit with a name."""
+    marks = sum(token.text == "'" for token in tokens[-2:])
+    number = [token for token in tokens[:-marks] if token.text != "-"]
+    is_number = len(number) == 1 and number[0].kind == "number"
+    return Split(tokens[:-marks], Unit((("'", marks),))) if is_number else Split(tokens)
+
+
 def _may_start_bare(token: Token) -> bool:
     return token.kind in ("letters", "command") or token.text in ("(", "{")
 
@@ -98,8 +109,9 @@ def _is_telling(token: Token) -> bool:
 
 
 def _currency(token: Token) -> Unit | None:
-    if token.text == "$":
-        return known("dollar")
+    name = _CURRENCY_SIGNS.get(token.text)
+    if name is not None:
+        return known(name)
     unit = known(token.text) if token.kind == "word" else None
     return unit if is_money(unit) else None
 
