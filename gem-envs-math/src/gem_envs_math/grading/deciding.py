@@ -18,14 +18,15 @@ from gem_envs_math.grading.limits import (
 )
 from gem_envs_math.grading.parsed import is_formula
 from gem_envs_math.grading.plain import plain
+from gem_envs_math.grading.prose import Prose, judge_prose, read_prose
 from gem_envs_math.grading.reading import read
-from gem_envs_math.grading.shapes import Shape, Words
+from gem_envs_math.grading.shapes import Relation, Shape, Words
 from gem_envs_math.grading.spelling import tokens_of
 from gem_envs_math.grading.tokens import Token
 from gem_envs_math.grading.verdict import Verdict
 from gem_envs_math.grading.wording import trimmed
 
-__all__ = ["compare", "decide", "reading"]
+__all__ = ["Reading", "compare", "decide", "reading"]
 
 _NUMBERS = {True: Verdict("right", "number"), False: Verdict("wrong", "number")}
 _UNEVALUATED = frozenset(
@@ -71,23 +72,36 @@ def compare(answer: str, gold: str, comparer: Comparer) -> Verdict | None:
 
     Takes milliseconds and raises nothing.
     """
-    verdict = _compare(reading(answer), reading(gold), comparer)
+    sides = reading(answer), reading(gold)
+    prose = sides[0].prose, sides[1].prose
+    if prose != (None, None):
+        return judge_prose(
+            prose[0] or answer,
+            prose[1] or gold,
+            lambda first, second: compare(first, second, comparer),
+        )
+    verdict = _compare(*sides, comparer)
     has_other_reading = _COMMAS.search(answer) is not None or _COMMAS.search(gold) is not None
     if has_other_reading and (verdict is None or verdict.outcome == "wrong"):
         # 101,102 may be a list as well: then the other side shows it by a space.
-        first, second = (reading(text.replace(",", ", ")) for text in (answer, gold))
-        spaced = _compare(first, second, comparer)
+        first, second = (text.replace(",", ", ") for text in (answer, gold))
+        spaced = _compare(reading(first), reading(second), comparer)
         return spaced if spaced is not None and spaced.outcome == "right" else verdict
     return verdict
 
 
 class Reading(NamedTuple):
-    """A text's tokens and shape, or the word for why there is none."""
+    """A text's tokens and shape, or the word for why there is none; and what it is as prose."""
 
     text: str
     tokens: Sequence[Token]
     shape: Shape | None
     trouble: str = ""
+
+    @property
+    def prose(self) -> Prose | None:
+        is_read = self.shape is not None and not _has_sentence(self.shape)
+        return read_prose(self.text, is_read=is_read or self.trouble != "")
 
 
 def reading(text: str) -> Reading:
@@ -98,6 +112,14 @@ def reading(text: str) -> Reading:
         return Reading(text, tokens, read(tokens))
     except Unread as error:
         return Reading(text, tokens, None, _trouble(error))
+
+
+def _has_sentence(shape: Shape) -> bool:
+    """Whether words stand in a relation: nothing reads those, as names are single words."""
+    tokens = (
+        (token for side in shape.sides for token in side) if isinstance(shape, Relation) else ()
+    )
+    return sum(token.kind == "word" and len(token.text) > 1 for token in tokens) > 1
 
 
 def _trouble(error: Unread) -> str:

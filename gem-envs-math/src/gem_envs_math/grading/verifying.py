@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from gem_envs_math.grading.characters import latex
 from gem_envs_math.grading.comparing import Comparer
-from gem_envs_math.grading.deciding import compare, reading
+from gem_envs_math.grading.deciding import Reading, compare, reading
 from gem_envs_math.grading.numeric import digits
 from gem_envs_math.grading.parsed import is_formula, parse, same_parsed
 from gem_envs_math.grading.verdict import Verdict
@@ -32,15 +32,16 @@ def verify(answer: str, gold: str) -> Verdict:
     verdict = compare(answer, gold, Comparer(digits()))
     if verdict is not None:
         return verdict._replace(how="digits") if verdict.how == "value" else verdict
-    return _by_values(answer, gold)
+    return _by_values(reading(answer), reading(gold))
 
 
-def _by_values(answer: str, gold: str) -> Verdict:
-    # An answer without tokens of mathematics alone could hold what the parser leaves out.
-    readings = [reading(text) for text in (gold, answer)]
+def _by_values(answer: Reading, gold: Reading) -> Verdict:
+    if answer.prose or gold.prose:
+        return Verdict("undecided", "prose")  # the parser would take one of its formulas
+    # What is more than tokens of mathematics could hold what the parser leaves out.
     wanted, given = (
         parse(side.text) if is_formula(side.tokens, is_read=side.shape is not None) else None
-        for side in readings
+        for side in (gold, answer)
     )
     if wanted is None:
         return Verdict("undecided", "gold unreadable")
