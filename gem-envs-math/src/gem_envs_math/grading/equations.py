@@ -19,7 +19,7 @@ Sides = tuple[Sequence[Token], Sequence[Token]]
 
 _POINTS = (1, 2)
 _ORIGIN, _DIRECTION = 1, 3  # the points that a line in the space of all symbols is made of
-_PLACES = (8, 24)  # how many places on that line are looked at: for small degrees, and for all
+_PLACES = (5, 8, 24)  # how many places on that line are looked at: for small degrees, and for large
 _CLOSE = 1e-100  # the error of ratios that prove by agreeing
 _ENOUGH = 3  # ratios that agree
 
@@ -125,22 +125,26 @@ def _have_same_solutions(a: Sides, b: Sides, kit: Kit) -> bool | None:
     first, second = _on_line(a, 0), _on_line(b, 0)
     if first.names != second.names:
         return False
-    one, other = _numerator(a), _numerator(b)
     is_opaque = first.is_opaque or second.is_opaque
+    places = _PLACES[:2] if is_opaque else _PLACES  # it is hardly ever rational
+    one = _numerator(a, places)
+    other = None if one is None else _numerator(b, places)
     if one is not None and other is not None:
         # A line meets different curves in different points, but for a chance below 2^-90.
         is_same = len(one) > 1 and same_roots(one, other)
         if is_same or not is_opaque:
             return is_same
+    elif not is_opaque:
+        return False  # of too high a degree, where only a multiple counts
     if not kit.proves:
         return None
     return _ratio_in_digits(a, b, kit) is not None
 
 
-def _numerator(sides: Sides) -> Polynomial | None:
+def _numerator(sides: Sides, all_places: Sequence[int]) -> Polynomial | None:
     """Return what must be zero at a place of the line that solves an equation; None if unknown."""
     values: list[Element] = []
-    for places in _PLACES:
+    for places in all_places:
         values += [_on_line(sides, t).difference for t in range(len(values), places)]
         found = numerator(values)
         if found is not None:

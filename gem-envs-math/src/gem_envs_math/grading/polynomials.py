@@ -23,8 +23,8 @@ def numerator(values: Sequence[Element]) -> Polynomial | None:
     They are its values at 0, 1, 2, ... None where no quotient has them whose degrees are, in sum,
     below the number of values by more than a few: the function is none, or of too high a degree.
     """
-    field = Field()
-    below, remainder = _interpolated(values, field)
+    p = Field().p
+    below, remainder = _interpolated(values, p)
     # Euclid's algorithm meets every quotient of polynomials that has the values.
     over, under = remainder, [(1, 0)]
     last_over, last_under = below, list[Element]()
@@ -32,10 +32,12 @@ def numerator(values: Sequence[Element]) -> Polynomial | None:
     while over:
         if len(over) + len(under) - 2 < degrees:
             best, degrees = over, len(over) + len(under) - 2
-        factor, rest = _divided(last_over, over, field)
+        if degrees < len(values) - _SPARE:
+            return best
+        factor, rest = _divided(last_over, over, p)
         last_over, over = over, rest
-        last_under, under = under, _minus(last_under, _product(factor, under, field), field)
-    return best if degrees < len(values) - _SPARE else None
+        last_under, under = under, _minus(last_under, _product(factor, under, p), p)
+    return None
 
 
 def same_roots(a: Polynomial, b: Polynomial) -> bool:
@@ -45,72 +47,84 @@ def same_roots(a: Polynomial, b: Polynomial) -> bool:
 
 def _has_roots_of(a: Polynomial, b: Polynomial) -> bool:
     """Whether every root of `b` is one of `a`."""
-    field = Field()
+    p = Field().p
     while len(b) > 1:
-        common = _common_divisor(a, b, field)
+        common = _common_divisor(a, b, p)
         if len(common) == 1:
             return False
-        b, _ = _divided(b, common, field)
+        b, _ = _divided(b, common, p)
     return True
 
 
-def _common_divisor(a: Polynomial, b: Polynomial, field: Field) -> Polynomial:
+def _common_divisor(a: Polynomial, b: Polynomial, p: int) -> Polynomial:
     while b:
-        _, rest = _divided(a, b, field)
+        _, rest = _divided(a, b, p)
         a, b = b, rest
     return a
 
 
-def _interpolated(values: Sequence[Element], field: Field) -> tuple[Polynomial, Polynomial]:
+def _interpolated(values: Sequence[Element], p: int) -> tuple[Polynomial, Polynomial]:
     """Return the product of all X - t, and the polynomial with the values at t = 0, 1, 2, ..."""
     product: Polynomial = [(1, 0)]
     found: Polynomial = []
     for place, value in enumerate(values):
         # `found` has the earlier values; a multiple of `product`, which has none, adds this one.
-        missing = field.add(value, field.negate(_at(found, place, field)))
-        factor = field.element(field.divide(missing, _at(product, place, field)))
-        found = _minus(
-            found, _product([field.element(field.negate(factor))], product, field), field
-        )
-        product = _product([field.element(-place), (1, 0)], product, field)
+        has = _at(found, place, p)
+        lacking = (has[0] - value[0], has[1] - value[1])
+        factor = _times(lacking, _inverse(_at(product, place, p), p), p)
+        found = _minus(found, _product([factor], product, p), p)
+        product = _product([(-place % p, 0), (1, 0)], product, p)
     return product, found
 
 
-def _at(a: Polynomial, place: int, field: Field) -> Element:
-    value: Element = (0, 0)
+def _at(a: Polynomial, place: int, p: int) -> Element:
+    real, imaginary = 0, 0
     for coefficient in reversed(a):
-        value = field.element(field.add(field.multiply(value, place), coefficient))
-    return value
+        real = (real * place + coefficient[0]) % p
+        imaginary = (imaginary * place + coefficient[1]) % p
+    return real, imaginary
 
 
-def _minus(a: Polynomial, b: Polynomial, field: Field) -> Polynomial:
+def _minus(a: Polynomial, b: Polynomial, p: int) -> Polynomial:
     longest = max(len(a), len(b))
     first, second = (part + [(0, 0)] * (longest - len(part)) for part in (a, b))
     pairs = zip(first, second, strict=True)
-    return _trimmed([field.element(field.add(x, field.negate(y))) for x, y in pairs])
+    return _trimmed([((x[0] - y[0]) % p, (x[1] - y[1]) % p) for x, y in pairs])
 
 
-def _product(a: Polynomial, b: Polynomial, field: Field) -> Polynomial:
+def _product(a: Polynomial, b: Polynomial, p: int) -> Polynomial:
     if not a or not b:
         return []
     product: Polynomial = [(0, 0)] * (len(a) + len(b) - 1)
     for i, x in enumerate(a):
-        for j, y in enumerate(b):
-            product[i + j] = field.element(field.add(product[i + j], field.multiply(x, y)))
+        for j, y in enumerate(b, i):
+            term, has = _times(x, y, p), product[j]
+            product[j] = (has[0] + term[0]) % p, (has[1] + term[1]) % p
     return _trimmed(product)
 
 
-def _divided(a: Polynomial, b: Polynomial, field: Field) -> tuple[Polynomial, Polynomial]:
+def _divided(a: Polynomial, b: Polynomial, p: int) -> tuple[Polynomial, Polynomial]:
     """Return quotient and remainder."""
     rest = list(a)
     quotient: Polynomial = [(0, 0)] * max(0, len(a) - len(b) + 1)
+    inverse = _inverse(b[-1], p)
     for shift in reversed(range(len(quotient))):
-        factor = field.element(field.divide(rest[shift + len(b) - 1], b[-1]))
+        factor = _times(rest[shift + len(b) - 1], inverse, p)
         quotient[shift] = factor
-        for index, coefficient in enumerate(b):
-            lost = field.negate(field.multiply(factor, coefficient))
-            rest[shift + index] = field.element(field.add(rest[shift + index], lost))
+        for at, coefficient in enumerate(b, shift):
+            term, has = _times(factor, coefficient, p), rest[at]
+            rest[at] = (has[0] - term[0]) % p, (has[1] - term[1]) % p
     return _trimmed(quotient), _trimmed(rest)
+
+
+# Not by Field's methods, which take whole numbers and fractions too, and twice the time.
+def _times(x: Element, y: Element, p: int) -> Element:
+    return (x[0] * y[0] - x[1] * y[1]) % p, (x[0] * y[1] + x[1] * y[0]) % p
+
+
+def _inverse(x: Element, p: int) -> Element:
+    size = pow(x[0] * x[0] + x[1] * x[1], -1, p)
+    return x[0] * size % p, -x[1] * size % p
 
 
 def _trimmed(a: Polynomial) -> Polynomial:
