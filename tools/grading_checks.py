@@ -192,7 +192,7 @@ FORMS = (
     ("y=\\int_0^x {a}t dt", "2y={b}x^2"),
     ("\\lim_{{x \\to 0}} \\frac{{\\sin {a}x}}{{x}}", "{b}"),
     ("\\gcd({a},{b})", "\\gcd({b},{c})"),
-    ("{a}\\begin{{pmatrix}}1 & {b}\\end{{pmatrix}}", "{b}\\begin{{pmatrix}}1 & {c}\\end{{pmatrix}}"),
+    ("{a}\\begin{{pmatrix}}{b}\\end{{pmatrix}}", "{b}\\begin{{pmatrix}}{c}\\end{{pmatrix}}"),
     ("\\{{{a},{b}\\}}", "\\{{{b},{c}\\}}"),
     ("[{a},{b})", "({a},{c}]"),
     ("\\frac{{x-{a}}}{{2}}=\\frac{{y}}{{{b}}}=z", "z=\\frac{{y}}{{{c}}}=\\frac{{x-{a}}}{{2}}"),
@@ -219,7 +219,8 @@ def constants(data: Path) -> int:
     """Print, for each constant answer, how many golds and rows it earns, and which golds."""
     from gem_envs_math.judging import judge
 
-    answers = list(json.loads((CASES / "constants.json").read_text("utf-8")))
+    kinds = json.loads((CASES / "constants.json").read_text("utf-8"))
+    answers = [*kinds["nothing"], *kinds["values"]]
     local, committed = local_golds(data), case_golds()
     golds = list(dict.fromkeys([*local, *committed]))
     print(

@@ -136,6 +136,8 @@ class Comparer:
         first, second = as_set(a), as_set(b)
         if first is not None and second is not None:
             return self.same(first, second)
+        if _says_nothing(a) != _says_nothing(b):
+            return False
         for other in (b, _mirrored(b)):
             if a.signs == other.signs:
                 sides = zip(a.sides, other.sides, strict=True)
@@ -152,13 +154,16 @@ class Comparer:
         return self._equations(_relation(a), b)
 
     def _named_other(self, a: Named, b: Shape) -> Truth:
+        relation = _relation(a)
+        if relation is not None and _says_nothing(relation):
+            return False
         return _all([self.same(value, b) for value in a.values])
 
     def _relation_other(self, a: Relation, b: Shape) -> Truth:
         values = as_set(a)
         if values is not None:
             return self.same(values, b)
-        if set(a.signs) == {"="} and isinstance(b, Scalar):
+        if set(a.signs) == {"="} and isinstance(b, Scalar) and not _says_nothing(a):
             return _all([same_scalar(read_scalar(side), b, self.kit) for side in a.sides])
         return False
 
@@ -302,6 +307,11 @@ _MIRROR = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 def _mirrored(a: Relation) -> Relation:
     return Relation(a.sides[::-1], tuple(_MIRROR.get(sign, sign) for sign in a.signs[::-1]))
+
+
+def _says_nothing(a: Relation) -> bool:
+    """Whether all sides are spelled alike: `1=1` is no computation, and no answer."""
+    return len({tuple(token.text for token in side) for side in a.sides}) == 1
 
 
 def _ascending(a: Relation) -> Relation:

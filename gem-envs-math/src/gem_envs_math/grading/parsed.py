@@ -45,7 +45,10 @@ def is_formula(tokens: Sequence[Token], *, is_read: bool) -> bool:
     if not is_read and _BEYOND.isdisjoint(texts):
         return False
     last_kind = ""
-    for token in split_letters(tokens):
+    split = split_letters(tokens)
+    if "\\gcd" in texts and any(token.kind == "symbol" for token in split):
+        return False  # the parser takes symbols for polynomials, and 1 for the divisor of 6 and n
+    for token in split:
         is_name = token.kind in ("number", "symbol", "function") or token.text == "d"
         has_gap = token.kind == last_kind == "number"
         if has_gap or not (is_name or token.text in _COMMANDS or token.text in _SIGNS):

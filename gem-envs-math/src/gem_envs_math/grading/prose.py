@@ -139,6 +139,11 @@ def judge_prose(a: Prose | str, b: Prose | str, compare: Compare) -> Verdict | N
         return Verdict("wrong", _HOW)
     first, second = _alone(a), _alone(b)
     if first is not None and second is not None:
+        # Elsewhere 0 may answer `x=0`; it is not the plane that x=0 is.
+        has_name_lost = ("=" in first) != ("=" in second)
+        is_described = any(isinstance(side, Prose) and _nouns(side) for side in (a, b))
+        if has_name_lost and is_described:
+            return Verdict("wrong", _HOW)
         return compare(first, second)
     formulas = [side.formulas if isinstance(side, Prose) else (side,) for side in (a, b)]
     if len(formulas[0]) != len(formulas[1]):
