@@ -110,7 +110,7 @@ class Comparer:
         renamed = _renamed(a, b)
         if renamed is not None:
             return self.same(a, renamed)
-        is_implicit = _mentions(a, b.name) and _mentions(b, a.name)
+        is_implicit = _mentions(a, b.name) or _mentions(b, a.name)
         return self._equations(_relation(a), _relation(b)) if is_implicit else False
 
     def _equations(self, a: Relation | None, b: Relation | None) -> Truth:
