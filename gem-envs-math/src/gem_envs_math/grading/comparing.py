@@ -162,7 +162,8 @@ class Comparer:
     def _relation_other(self, a: Relation, b: Shape) -> Truth:
         values = as_set(a)
         if values is not None:
-            return self.same(values, b)
+            is_list = isinstance(b, Group) and not b.opener and len(b.items) > 1
+            return False if is_list else self.same(values, b)  # 1 < x < 2 is not 1 and 2
         if set(a.signs) == {"="} and isinstance(b, Scalar) and not _says_nothing(a):
             return _all([same_scalar(read_scalar(side), b, self.kit) for side in a.sides])
         return False

@@ -155,7 +155,9 @@ def _compare(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | No
 
 def _is_known(side: Reading) -> bool:
     """Whether a rule reads a text, or math-verify's parser may."""
-    return side.shape is not None or is_formula(side.tokens, is_read=False)
+    if side.shape is not None:
+        return True
+    return any(char.isalnum() for char in side.text) and is_formula(side.tokens)
 
 
 def _unread(answer: Reading) -> Verdict:

@@ -21,12 +21,20 @@ __all__ = ["is_formula", "parse", "same_parsed"]
 
 # Any: sympy has no types of its own, and latex2sympy returns whatever a text is.
 
-_BEYOND = frozenset(
-    ("\\sum", "\\prod", "\\int", "\\lim", "\\zeta", "\\Gamma", "\\gcd", "\\max", "\\min", "\\begin")
+_EVALUATED = (
+    "\\sum",
+    "\\prod",
+    "\\int",
+    "\\lim",
+    "\\to",
+    "\\zeta",
+    "\\Gamma",
+    "\\gcd",
+    "\\max",
+    "\\min",
 )
-"""What the parser is asked for. Of the rest it reads more than stands there: `5 6` as 11."""
-
-_COMMANDS = _BEYOND | {"\\frac", "\\sqrt", "\\binom", "\\to", "\\infty", "\\end", "\\cup", "\\{"}
+_WRITTEN = ("\\frac", "\\sqrt", "\\binom", "\\infty", "\\begin", "\\end", "\\cup")
+_COMMANDS = frozenset((*_EVALUATED, *_WRITTEN))
 _SIGNS = frozenset("+-*/^_(){}[]|=<>,!'&") | {"<=", ">=", "!=", "\\{", "\\}", "\\\\"}
 _DETERMINANTS = ("vmatrix", "Vmatrix")  # an answer is to be evaluated
 _DIGITS = 30
@@ -36,25 +44,21 @@ _COMPLEX = (4, 5)  # the points at which symbols are complex numbers; at the oth
 _WHOLE = (2, 3, 5, 7, 10, 12)  # a symbol that says how far a sum goes is one of these
 
 
-def is_formula(tokens: Sequence[Token], *, is_read: bool) -> bool:
-    """Whether all tokens are mathematics that the parser reads as we do.
-
-    `is_read` says that a rule has read them; else they must hold a notation beyond the rules.
-    """
+def is_formula(tokens: Sequence[Token]) -> bool:
+    """Whether all tokens are mathematics that the parser reads as we do."""
     texts = {token.text for token in tokens}
-    if not is_read and _BEYOND.isdisjoint(texts):
-        return False
     last_kind = ""
     split = split_letters(tokens)
     if "\\gcd" in texts and any(token.kind == "symbol" for token in split):
         return False  # the parser takes symbols for polynomials, and 1 for the divisor of 6 and n
     for token in split:
         is_name = token.kind in ("number", "symbol", "function") or token.text == "d"
+        # The parser takes `5 6` for 11.
         has_gap = token.kind == last_kind == "number"
         if has_gap or not (is_name or token.text in _COMMANDS or token.text in _SIGNS):
             return False
         last_kind = token.kind
-    return texts.isdisjoint(_DETERMINANTS)
+    return bool(texts) and texts.isdisjoint(_DETERMINANTS)
 
 
 def parse(text: str) -> Any | None:
@@ -134,10 +138,13 @@ def _same_relation(a: Any, b: Any) -> bool | None:
 
 
 def _same_value(a: Any, b: Any) -> bool | None:
-    truths = []
-    for first, second in _values(a, b):
+    truths: list[bool | None] = []
+    for point, (first, second) in enumerate(_values(a, b)):
         is_known = first is not None and second is not None
-        truths.append(_is_close(first, second) if is_known else None)
+        if (
+            is_known or point not in _COMPLEX
+        ):  # a sum may have no value there, and a maximum has none
+            truths.append(_is_close(first, second) if is_known else None)
     if False in truths:
         return False
     return None if None in truths else True
