@@ -73,11 +73,11 @@ def compare(answer: str, gold: str, comparer: Comparer) -> Verdict | None:
     Takes milliseconds and raises nothing.
     """
     sides = reading(answer), reading(gold)
-    prose = sides[0].prose, sides[1].prose
-    if prose != (None, None):
+    if sides[0].prose is not None or sides[1].prose is not None:
+        # Beside prose, words in the other's \text{} are no label.
         return judge_prose(
-            prose[0] or answer,
-            prose[1] or gold,
+            read_prose(answer, is_read=False) or answer,
+            read_prose(gold, is_read=False) or gold,
             lambda first, second: compare(first, second, comparer),
         )
     verdict = _compare(*sides, comparer)

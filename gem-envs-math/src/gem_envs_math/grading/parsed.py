@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import random
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -36,6 +37,7 @@ _EVALUATED = (
 _WRITTEN = ("\\frac", "\\sqrt", "\\binom", "\\infty", "\\begin", "\\end", "\\cup")
 _COMMANDS = frozenset((*_EVALUATED, *_WRITTEN))
 _SIGNS = frozenset("+-*/^_(){}[]|=<>,!'&") | {"<=", ">=", "!=", "\\{", "\\}", "\\\\"}
+_NUMBER = re.compile(r"[0-9]+")
 _DETERMINANTS = ("vmatrix", "Vmatrix")  # an answer is to be evaluated
 _DIGITS = 30
 _CLOSE = 1e-20  # of the larger value: what differs by less is the same to that many digits
@@ -61,8 +63,8 @@ def is_formula(tokens: Sequence[Token]) -> bool:
     return bool(texts) and texts.isdisjoint(_DETERMINANTS)
 
 
-def parse(text: str) -> Any | None:
-    """Return what math-verify's parser makes of a text in LaTeX, None if nothing.
+def parse(text: str, tokens: Sequence[Token]) -> Any | None:
+    """Return what math-verify's parser makes of a text in LaTeX, None if nothing or less than it.
 
     Nothing is evaluated as Python. Raises ImportError without the extra `verify`.
     """
@@ -74,7 +76,15 @@ def parse(text: str) -> Any | None:
     found = math_verify.parse(
         f"${text}$", config, fallback_mode="no_fallback", parsing_timeout=None
     )
-    return next((part for part in found if not isinstance(part, str)), None)
+    parsed = next((part for part in found if not isinstance(part, str)), None)
+    # Beside a matrix it takes 26 for 2 + 6.
+    numbers = {
+        token.text
+        for before, token in zip(tokens, tokens[1:], strict=False)
+        if token.kind == "number" and token.text.isdigit() and len(token.text) > 1
+        and before.text not in ("\\frac", "\\binom")  # these take single digits, as TeX does
+    }  # fmt: skip
+    return parsed if numbers <= {*_NUMBER.findall(str(parsed))} else None
 
 
 def same_parsed(a: Any, b: Any) -> bool | None:

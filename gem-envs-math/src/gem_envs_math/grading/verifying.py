@@ -40,7 +40,8 @@ def _by_values(answer: Reading, gold: Reading) -> Verdict:
         return Verdict("undecided", "prose")  # the parser would take one of its formulas
     # What is more than tokens of mathematics could hold what the parser leaves out.
     wanted, given = (
-        parse(side.text) if is_formula(side.tokens) else None for side in (gold, answer)
+        parse(side.text, side.tokens) if is_formula(side.tokens) else None
+        for side in (gold, answer)
     )
     if wanted is None:
         return Verdict("undecided", "gold unreadable")
