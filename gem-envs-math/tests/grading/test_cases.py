@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -14,7 +15,8 @@ import pytest
 from gem_envs_math.grading import Verdict, decide
 
 FOLDER = Path(__file__).parent / "cases"
-LIMITS = {"too deep", "too large", "undefined", "too long"}  # these are an answer's, not a gold's
+ONE_SIDED = {"too deep", "too large", "undefined", "too long", "unevaluated"}
+"""What is asked of an answer and not of a gold."""
 
 # The child asks for a line at a time, so that a test can tell which answer it was.
 JUDGE = """
@@ -48,12 +50,18 @@ def written_out(answer: str | list[tuple[str, int]]) -> str:
     return answer if isinstance(answer, str) else "".join(text * count for text, count in answer)
 
 
-def judged(cases: list[Case], folder: Path) -> list[str]:
+def judged(cases: list[Case], folder: Path, hash_seed: int = 0) -> list[str]:
     """Return the outcomes of cases as a process of its own finds them, within a minute."""
     lines = "".join(json.dumps([case.answer, case.gold]) + "\n" for case in cases)
-    command = [sys.executable, "-c", JUDGE]
     done = subprocess.run(
-        command, input=lines, capture_output=True, text=True, cwd=folder, timeout=60, check=True
+        [sys.executable, "-c", JUDGE],
+        input=lines,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "PYTHONHASHSEED": str(hash_seed)},
+        timeout=60,
+        check=True,
     )
     return done.stdout.split()
 
@@ -90,6 +98,32 @@ def test_every_case_has_its_verdict(tmp_path: Path) -> None:
     assert differing == []
 
 
+@pytest.mark.slow
+@needs_math_verify
+def test_outcomes_are_the_same_in_another_process_with_answer_and_gold_exchanged(
+    tmp_path: Path,
+) -> None:
+    verdicts = {case: decide(case.answer, case.gold) for case in CASES}
+    can_be_both = [
+        case
+        for case, verdict in verdicts.items()
+        if case.verdict in ("right", "wrong") and (verdict is None or verdict.how not in ONE_SIDED)
+    ]
+    exchanged = [case._replace(gold=case.answer, answer=case.gold) for case in can_be_both]
+    outcomes = judged(exchanged, tmp_path, hash_seed=7)
+    differing = [
+        (case, outcome)
+        for case, outcome in zip(can_be_both, outcomes, strict=True)
+        if outcome != case.verdict and not _is_one_sided(case.gold, case.answer)
+    ]
+    assert differing == []
+
+
+def _is_one_sided(answer: str, gold: str) -> bool:
+    verdict = decide(answer, gold)
+    return verdict is not None and verdict.how in ONE_SIDED
+
+
 def test_nine_in_ten_cases_are_decided_at_once() -> None:
     open_cases = [case for case in CASES if decide(case.answer, case.gold) is None]
     assert len(open_cases) < len(CASES) / 10
@@ -100,7 +134,7 @@ def test_a_verdict_stays_with_answer_and_gold_exchanged(topic: str) -> None:
     differing = []
     for case in load(topic):
         verdict, exchanged = decide(case.answer, case.gold), decide(case.gold, case.answer)
-        is_limited = verdict is not None and verdict.how in LIMITS
+        is_limited = _is_one_sided(case.answer, case.gold) or _is_one_sided(case.gold, case.answer)
         if case.verdict != "unreadable" and not is_limited and verdict != exchanged:
             differing.append((case, verdict, exchanged))
     assert differing == []

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gem_envs_math.grading import Verdict, decide, extract
+from gem_envs_math.grading import Verdict, decide, extract, verify
 
 SMALL = st.integers(-30, 30)
 COEFFICIENTS = st.lists(SMALL, min_size=2, max_size=5)
@@ -174,6 +174,42 @@ def test_a_multiple_of_an_equation_is_the_equation(a: int, b: int) -> None:
     assert (
         outcome(f"3y - {3 * a}x = {3 * b + 1}".replace("- -", "+ "), f"y = {a}x + {b}") == "wrong"
     )
+
+
+ROOTS = st.lists(st.integers(-2, 2), min_size=1, max_size=3)
+POLYNOMIALS = ("x", "y", "2x", "x^2", "xy", "x-1", "(x-1)^2", "x+y", "0", "3", "-4", "i")
+FUNCTIONS = (r"\sin x", r"2\sin x\cos x", r"\sin 2x", r"\pi", "e^x", "|x|", "f(1)", "f(x)")
+SIDES = st.sampled_from((*POLYNOMIALS, *FUNCTIONS, r"\frac{1}{x}", r"\sqrt{x}"))
+SIGNS = st.sampled_from(["=", "=", "<", r"\le", ">", r"\ne"])
+RELATIONS = st.builds(lambda a, sign, b: f"{a} {sign} {b}", SIDES, SIGNS, SIDES)
+RELATIONS |= st.builds(
+    lambda a, sign, b, c: f"{a} {sign} {b} {sign} {c}", SIDES, SIGNS, SIDES, SIDES
+)
+
+
+def vanishing(roots: Sequence[int]) -> str:
+    return "".join(f"(x-({root}))" for root in roots) + "=0"
+
+
+@given(ROOTS, ROOTS)
+def test_equations_are_the_same_as_their_roots_are(a: list[int], b: list[int]) -> None:
+    expected = "right" if set(a) == set(b) else "wrong"
+    assert outcome(vanishing(a), vanishing(b)) == expected
+
+
+@given(st.integers(-9, 9), st.integers(-9, 9))
+def test_equations_without_a_real_root_are_the_same_as_their_constants_are(a: int, b: int) -> None:
+    expected = "right" if a == b else "wrong"
+    assert outcome(f"x^2+{10 + a}=0", f"x^2=-{10 + b}") == expected
+
+
+@given(RELATIONS, RELATIONS | SIDES)
+@settings(max_examples=150, deadline=None)
+def test_a_relation_and_another_may_be_exchanged(first: str, second: str) -> None:
+    pytest.importorskip("mpmath", reason="the extra `verify` is not installed")
+    verdicts = [decide(*pair) or verify(*pair) for pair in ((first, second), (second, first))]
+    if {verdict.outcome for verdict in verdicts} <= {"right", "wrong"}:
+        assert verdicts[0].outcome == verdicts[1].outcome
 
 
 @given(st.integers(1, 10**6), st.integers(1, 12))

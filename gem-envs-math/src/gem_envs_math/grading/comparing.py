@@ -110,27 +110,34 @@ class Comparer:
         renamed = _renamed(a, b)
         if renamed is not None:
             return self.same(a, renamed)
-        is_implicit = _mentions(a, b.name) and _mentions(b, a.name)
+        is_implicit = _mentions(a, b.name) or _mentions(b, a.name)
         return self._equations(_relation(a), _relation(b)) if is_implicit else False
 
-    @staticmethod
-    def _equations(a: Relation | None, b: Relation | None) -> Truth:
-        if a is None or b is None:
+    def _equations(self, a: Relation | None, b: Relation | None) -> Truth:
+        """Compare link by link: `a < b < c` says that a is below b and b below c."""
+        if a is None or b is None or len(a.signs) != len(b.signs):
             return False
-        if {"=", "!="} & {*a.signs} != {"=", "!="} & {*b.signs}:
-            return False
-        if len(a.signs) > 1 or len(b.signs) > 1:
-            return None
-        if a.signs[0] in ("=", "!="):
-            return same_equation((a.sides[0], a.sides[1]), (b.sides[0], b.sides[1]))
+        truths = [
+            _all([self._links(x, y) for x, y in zip(_links(a), _links(other), strict=True)])
+            for other in (b, _mirrored(b))
+        ]
+        if True in truths:
+            return True
+        return None if None in truths else False
+
+    def _links(self, a: Relation, b: Relation) -> Truth:
         a, b = _ascending(a), _ascending(b)
-        is_same = same_inequality((a.sides[0], a.sides[1]), (b.sides[0], b.sides[1]))
-        return is_same and a.signs == b.signs
+        if a.signs != b.signs:
+            return False
+        same = same_equation if a.signs[0] in ("=", "!=") else same_inequality
+        return same((a.sides[0], a.sides[1]), (b.sides[0], b.sides[1]), self.kit)
 
     def _relations(self, a: Relation, b: Relation) -> Truth:
         first, second = as_set(a), as_set(b)
         if first is not None and second is not None:
             return self.same(first, second)
+        if _says_nothing(a) != _says_nothing(b):
+            return False
         for other in (b, _mirrored(b)):
             if a.signs == other.signs:
                 sides = zip(a.sides, other.sides, strict=True)
@@ -142,16 +149,22 @@ class Comparer:
         values = as_set(b)
         if values is not None:
             return _all([self.same(value, values) for value in a.values])
+        if not all(isinstance(value, Scalar) for value in a.values):
+            return False  # a list, an interval or words are no side of an equation
         return self._equations(_relation(a), b)
 
     def _named_other(self, a: Named, b: Shape) -> Truth:
+        relation = _relation(a)
+        if relation is not None and _says_nothing(relation):
+            return False
         return _all([self.same(value, b) for value in a.values])
 
     def _relation_other(self, a: Relation, b: Shape) -> Truth:
         values = as_set(a)
         if values is not None:
-            return self.same(values, b)
-        if set(a.signs) == {"="} and isinstance(b, Scalar):
+            is_list = isinstance(b, Group) and not b.opener and len(b.items) > 1
+            return False if is_list else self.same(values, b)  # 1 < x < 2 is not 1 and 2
+        if set(a.signs) == {"="} and isinstance(b, Scalar) and not _says_nothing(a):
             return _all([same_scalar(read_scalar(side), b, self.kit) for side in a.sides])
         return False
 
@@ -283,9 +296,11 @@ def _are_of_different_symbols(a: Shape, b: Shape) -> bool:
 
 def _relation(a: Named) -> Relation | None:
     at = [index for index, token in enumerate(a.tokens) if token.text == "="]
-    if len(at) != 1:
+    if len(at) != len(a.values):
         return None
-    return Relation((a.tokens[: at[0]], a.tokens[at[0] + 1 :]), ("=",))
+    starts, ends = [0, *(index + 1 for index in at)], [*at, len(a.tokens)]
+    sides = [a.tokens[start:end] for start, end in zip(starts, ends, strict=True)]
+    return Relation(tuple(sides), ("=",) * len(at))
 
 
 _MIRROR = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
@@ -295,8 +310,19 @@ def _mirrored(a: Relation) -> Relation:
     return Relation(a.sides[::-1], tuple(_MIRROR.get(sign, sign) for sign in a.signs[::-1]))
 
 
+def _says_nothing(a: Relation) -> bool:
+    """Whether all sides are spelled alike: `1=1` is no computation, and no answer."""
+    return len({tuple(token.text for token in side) for side in a.sides}) == 1
+
+
 def _ascending(a: Relation) -> Relation:
-    return a if a.signs[0] in ("<", "<=") else _mirrored(a)
+    return _mirrored(a) if a.signs[0] in (">", ">=") else a
+
+
+def _links(a: Relation) -> list[Relation]:
+    """Return the relations of two sides that a chain says."""
+    pairs = zip(a.sides, a.sides[1:], strict=False)
+    return [Relation(sides, (sign,)) for sides, sign in zip(pairs, a.signs, strict=True)]
 
 
 def _parts(a: Unions) -> Sequence[Shape]:
@@ -307,21 +333,30 @@ def _parts(a: Unions) -> Sequence[Shape]:
     return parts
 
 
+_LONGEST_PRODUCT = 4  # of letters side by side: `xyz` is `zyx`, but `listen` is not `silent`
+
+
 def _words(a: Words, b: Words) -> Truth:
     first, second = a.text.replace(" ", ""), b.text.replace(" ", "")
     if first == second:
         return True
-    is_product = a.is_plain and b.is_plain and sorted(first) == sorted(second)
-    return None if is_product else False
+    is_product = a.is_plain and b.is_plain and len(a.text) <= _LONGEST_PRODUCT
+    return is_product and sorted(first) == sorted(second)
 
 
 def _words_scalar(a: Words, b: Scalar) -> Truth:
-    r"""Compare letters with letters: `\text{C}` and `C`; a formula is never words."""
-    letters = "".join(token.text for token in b.tokens if token.kind in ("letters", "word"))
-    if len(b.tokens) == 1 and letters.casefold() == a.text:
+    r"""Compare letters with letters: `\text{C}` and `C`; a formula is never words.
+
+    But three or four letters outside of `\text{}` may be a product: `xyz` is `x \cdot y \cdot z`.
+    """
+    tokens = [token._replace(text=token.text.casefold()) for token in b.tokens]
+    if len(tokens) == 1 and tokens[0].kind in ("letters", "word") and tokens[0].text == a.text:
         return True
-    is_product = a.is_plain and sorted(letters.casefold()) == sorted(a.text)
-    return None if is_product else False
+    if not a.is_plain or len(a.text) > _LONGEST_PRODUCT or b.unit is not None:
+        return False
+    is_product = all(token.kind == "letters" or token.text == "*" for token in tokens)
+    letters = "".join(token.text for token in tokens if token.kind == "letters")
+    return is_product and sorted(letters) == sorted(a.text)
 
 
 _Rule = Callable[[Comparer, Any, Any], Truth]

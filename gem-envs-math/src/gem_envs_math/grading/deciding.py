@@ -16,18 +16,22 @@ from gem_envs_math.grading.limits import (
     Undefined,
     Unread,
 )
+from gem_envs_math.grading.parsed import is_formula
 from gem_envs_math.grading.plain import plain
+from gem_envs_math.grading.prose import Prose, judge_prose, read_prose
 from gem_envs_math.grading.reading import read
-from gem_envs_math.grading.shapes import Shape, Words
+from gem_envs_math.grading.shapes import Relation, Shape, Words
 from gem_envs_math.grading.spelling import tokens_of
 from gem_envs_math.grading.tokens import Token
 from gem_envs_math.grading.verdict import Verdict
 from gem_envs_math.grading.wording import trimmed
 
-__all__ = ["compare", "decide"]
+__all__ = ["Reading", "compare", "decide", "reading"]
 
 _NUMBERS = {True: Verdict("right", "number"), False: Verdict("wrong", "number")}
-_UNEVALUATED = frozenset(("\\sum", "\\prod", "\\int", "\\lim", "\\zeta", "\\Gamma"))
+_UNEVALUATED = frozenset(
+    ("\\sum", "\\prod", "\\int", "\\lim", "\\zeta", "\\Gamma", "\\gcd", "\\max", "\\min")
+)
 _COMMAS = re.compile(r"[0-9],[0-9]{3}(?![0-9])")
 
 
@@ -68,41 +72,63 @@ def compare(answer: str, gold: str, comparer: Comparer) -> Verdict | None:
 
     Takes milliseconds and raises nothing.
     """
-    verdict = _compare(_read(answer), _read(gold), comparer)
+    sides = reading(answer), reading(gold)
+    if sides[0].prose is not None or sides[1].prose is not None:
+        # Beside prose, words in the other's \text{} are no label.
+        return judge_prose(
+            read_prose(answer, is_read=False) or answer,
+            read_prose(gold, is_read=False) or gold,
+            lambda first, second: compare(first, second, comparer),
+        )
+    verdict = _compare(*sides, comparer)
     has_other_reading = _COMMAS.search(answer) is not None or _COMMAS.search(gold) is not None
     if has_other_reading and (verdict is None or verdict.outcome == "wrong"):
         # 101,102 may be a list as well: then the other side shows it by a space.
-        first, second = (_read(text.replace(",", ", ")) for text in (answer, gold))
-        spaced = _compare(first, second, comparer)
+        first, second = (text.replace(",", ", ") for text in (answer, gold))
+        spaced = _compare(reading(first), reading(second), comparer)
         return spaced if spaced is not None and spaced.outcome == "right" else verdict
     return verdict
 
 
-class _Reading(NamedTuple):
-    """A text's tokens and shape, or the word for why there is none."""
+class Reading(NamedTuple):
+    """A text's tokens and shape, or the word for why there is none; and what it is as prose."""
 
     text: str
     tokens: Sequence[Token]
     shape: Shape | None
     trouble: str = ""
 
+    @property
+    def prose(self) -> Prose | None:
+        is_read = self.shape is not None and not _has_sentence(self.shape)
+        return read_prose(self.text, is_read=is_read or self.trouble != "")
 
-def _read(text: str) -> _Reading:
+
+def reading(text: str) -> Reading:
+    """Return the tokens and the shape of a text in LaTeX. Raises nothing."""
     tokens: Sequence[Token] = ()
     try:
         tokens = trimmed(tokens_of(text))
-        return _Reading(text, tokens, read(tokens))
-    except TooDeep:
-        return _Reading(text, tokens, None, "too deep")
-    except TooLarge:
-        return _Reading(text, tokens, None, "too large")
-    except Undefined:
-        return _Reading(text, tokens, None, "undefined")
-    except Unread:
-        return _Reading(text, tokens, None)
+        return Reading(text, tokens, read(tokens))
+    except Unread as error:
+        return Reading(text, tokens, None, _trouble(error))
 
 
-def _compare(answer: _Reading, gold: _Reading, comparer: Comparer) -> Verdict | None:
+def _has_sentence(shape: Shape) -> bool:
+    """Whether words stand in a relation: nothing reads those, as names are single words."""
+    tokens = (
+        (token for side in shape.sides for token in side) if isinstance(shape, Relation) else ()
+    )
+    return sum(token.kind == "word" and len(token.text) > 1 for token in tokens) > 1
+
+
+def _trouble(error: Unread) -> str:
+    """Return the word for what an answer must not be, "" where it is merely not read."""
+    words = {TooDeep: "too deep", TooLarge: "too large", Undefined: "undefined"}
+    return words.get(type(error), "")
+
+
+def _compare(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | None:
     texts, gold_texts = ([token.text for token in side.tokens] for side in (answer, gold))
     if texts and texts == gold_texts:
         return Verdict("right", "normal form")
@@ -110,19 +136,32 @@ def _compare(answer: _Reading, gold: _Reading, comparer: Comparer) -> Verdict | 
         return Verdict("wrong", answer.trouble)
     if not _UNEVALUATED.isdisjoint(texts) and _UNEVALUATED.isdisjoint(gold_texts):
         return Verdict("wrong", "unevaluated")
-    if answer.shape is None or gold.shape is None:
+    if not _is_known(answer):
         return _unread(answer)
+    if not _is_known(gold):
+        return Verdict("undecided", "gold unreadable")
+    if answer.shape is None or gold.shape is None:
+        return Verdict("unreadable", "too long") if len(answer.text) > LONGEST_ASKED else None
     try:
         truth = comparer.same(answer.shape, gold.shape)
-    except Unread:
-        return None
+    except Unread as error:
+        trouble = _trouble(error)
+        return Verdict("wrong", trouble) if trouble else None
     if truth is None:
         return None
     is_words = isinstance(answer.shape, Words) or isinstance(gold.shape, Words)
     return Verdict("right" if truth else "wrong", "words" if is_words else "value")
 
 
-def _unread(answer: _Reading) -> Verdict | None:
+def _is_known(side: Reading) -> bool:
+    """Whether a rule reads a text, or math-verify's parser may."""
+    if side.shape is not None:
+        return True
+    return any(char.isalnum() for char in side.text) and is_formula(side.tokens)
+
+
+def _unread(answer: Reading) -> Verdict:
     if not any(char.isalnum() for char in answer.text):
         return Verdict("unreadable", "empty")
-    return Verdict("unreadable", "too long") if len(answer.text) > LONGEST_ASKED else None
+    is_long = len(answer.text) > LONGEST_ASKED
+    return Verdict("unreadable", "too long" if is_long else "no rule")

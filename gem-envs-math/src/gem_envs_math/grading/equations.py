@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from gem_envs_math.grading.field import CONSTANTS, Element, Field, Value
 from gem_envs_math.grading.grammar import Arithmetic, T, compute
-from gem_envs_math.grading.limits import Undefined
-from gem_envs_math.grading.names import split_letters
-from gem_envs_math.grading.numeric import At
+from gem_envs_math.grading.limits import Undefined, Unread
+from gem_envs_math.grading.numeric import FLOATS, POINTS, At, Kit, Measured
+from gem_envs_math.grading.polynomials import Polynomial, numerator, same_roots
 from gem_envs_math.grading.tokens import Token
 
 __all__ = ["Sides", "same_equation", "same_inequality"]
@@ -17,95 +18,154 @@ Sides = tuple[Sequence[Token], Sequence[Token]]
 """The tokens on the left and on the right of an equation's sign."""
 
 _POINTS = (1, 2)
-_TRIES = range(1, 33)  # points; at every second one a square root is known
+_ORIGIN, _DIRECTION = 1, 3  # the points that a line in the space of all symbols is made of
+_PLACES = (5, 8, 24)  # how many places on that line are looked at: for small degrees, and for large
+_CLOSE = 1e-100  # the error of ratios that prove by agreeing
+_ENOUGH = 3  # ratios that agree
 
 
-def same_equation(a: Sides, b: Sides) -> bool | None:
+def same_equation(a: Sides, b: Sides, kit: Kit = FLOATS) -> bool | None:
     """Whether two equations have the same solutions; None where no rule here tells.
 
-    They have if one is a multiple of the other. They have not if their symbols differ, or if a
-    solution of one that is linear or quadratic in some symbol does not solve the other.
+    They have if one is a multiple of the other. Else two that are rational have if the same
+    complex numbers solve both, however often. Where functions without an exact rule stand, they
+    have not; that takes a `kit` that proves. What holds for all values of its symbols, or has
+    none, says nothing about them, and is no other equation.
     """
-    ratios = [_ratio(a, b, point) for point in _POINTS]
-    if ratios[0] == ratios[1]:
-        return True
-    symbols = _symbols(a)
-    if symbols != _symbols(b):
+    try:
+        first, second = _differences(a), _differences(b)
+        if _says_nothing(first) or _says_nothing(second):
+            return False
+        if _have_one_ratio(first, second):
+            return True
+        return _have_same_solutions(a, b, kit)
+    except Undefined:
         return False
-    return False if _is_unsolved(a, b, symbols) or _is_unsolved(b, a, symbols) else None
 
 
-def same_inequality(a: Sides, b: Sides) -> bool | None:
+def same_inequality(a: Sides, b: Sides, kit: Kit = FLOATS) -> bool | None:
     """Whether `a[0] < a[1]` says what `b[0] < b[1]` does: if it is a positive multiple.
 
-    None where it is no multiple, yet has the same symbols.
+    None where a function without an exact rule stands, and `kit` does not prove.
     """
-    ratios = [_ratio(a, b, point) for point in _POINTS]
-    if ratios[0] != ratios[1]:
-        return None if _symbols(a) == _symbols(b) else False
-    at = At(0)
-    ratio = at.divide(_difference(at, a), _difference(at, b))
-    return None if abs(ratio.number.real) <= ratio.error else bool(ratio.number.real > 0)
+    try:
+        first, second = _differences(a), _differences(b)
+        if _says_nothing(first) or _says_nothing(second):
+            return False
+        if first == second:
+            return True
+        if first[0] == Field().negate(second[0]):
+            return False
+        if _have_one_ratio(first, second):
+            at = At(0)
+            return _is_positive(at.divide(_difference(at, a), _difference(at, b)))
+        if not (_on_line(a, 0).is_opaque or _on_line(b, 0).is_opaque):
+            return False
+        ratio = _ratio_in_digits(a, b, kit) if kit.proves else None
+    except Undefined:
+        return False
+    return None if not kit.proves else ratio is not None and _is_positive(ratio)
 
 
-def _ratio(a: Sides, b: Sides, point: int) -> Element:
-    field = Field(point)
-    ratio = field.element(field.divide(_difference(field, a), _difference(field, b)))
-    if not any(ratio):
-        raise Undefined("a relation that holds for all values")
-    return ratio
+def _is_positive(a: Measured) -> bool:
+    return bool(a.number.real > a.error >= abs(a.number.imag))
 
 
 def _difference(does: Arithmetic[T], sides: Sides) -> T:
     return does.add(compute(sides[0], does), does.negate(compute(sides[1], does)))
 
 
-def _symbols(sides: Sides) -> set[str]:
-    tokens = split_letters([*sides[0], *sides[1]])
-    names = {token.text for token in tokens if token.kind == "symbol"}
-    return names - CONSTANTS - {"i"}
+def _differences(sides: Sides) -> list[Element]:
+    """Return what one side is more than the other, at two points."""
+    fields = [Field(point) for point in _POINTS]
+    return [field.element(_difference(field, sides)) for field in fields]
 
 
-def _is_unsolved(a: Sides, b: Sides, symbols: set[str]) -> bool:
-    """Whether a solution of `a` at a random point does not solve `b`."""
-    for symbol in sorted(symbols):
-        for point in _TRIES:
-            solutions = _solutions(a, symbol, point)
-            if solutions:
-                left = [_at(b, point, {symbol: solution}) for solution in solutions]
-                return any(any(value) and not is_opaque for value, is_opaque in left)
-    return False
+def _says_nothing(differences: list[Element]) -> bool:
+    """Whether an equation holds for all values of its symbols or, by the same amount, for none."""
+    return differences[0] == differences[1]
 
 
-def _solutions(sides: Sides, symbol: str, point: int) -> list[Value]:
-    """Return the symbol's values in all solutions, [] where the equation has a higher degree in it.
-
-    [] also where the field lacks the square root of a quadratic's discriminant.
-    """
-    field = Field(point)
-    values = [_at(sides, point, {symbol: x}) for x in range(4)]
-    y0, y1, y2, y3 = (value for value, _ in values)
-    first = _minus(field, y1, y0)
-    second = _minus(field, _minus(field, y2, y1), first)
-    third = _minus(field, _minus(field, _minus(field, y3, y2), _minus(field, y2, y1)), second)
-    if any(is_opaque for _, is_opaque in values) or any(field.element(third)):
-        return []  # a quadratic has constant second differences
-    square = field.divide(second, 2)
-    linear = _minus(field, first, square)
-    if not any(field.element(square)):
-        has_slope = any(field.element(linear))
-        return [field.negate(field.divide(y0, linear))] if has_slope else []
-    product = field.multiply(4, field.multiply(square, y0))
-    root = field.square_root(field.element(_minus(field, field.multiply(linear, linear), product)))
-    if root is None:
-        return []
-    return [field.divide(_minus(field, r, linear), second) for r in (root, field.negate(root))]
+def _have_one_ratio(first: list[Element], second: list[Element]) -> bool:
+    field = Field()
+    return field.multiply(first[0], second[1]) == field.multiply(first[1], second[0])
 
 
-def _minus(field: Field, a: Value, b: Value) -> Value:
-    return field.add(a, field.negate(b))
+class _Line(Field):
+    """The field's arithmetic with all symbols on one random line, at place `t` of it."""
+
+    def __init__(self, t: int) -> None:
+        super().__init__(_ORIGIN)
+        self.t = t
+        self.names: set[str] = set()
+
+    def symbol(self, name: str) -> Value:
+        origin = super().symbol(name)
+        if name in CONSTANTS or name == "i":
+            return origin
+        self.names.add(name)
+        return self.add(origin, self.multiply(self.t, Field(_DIRECTION).symbol(name)))
 
 
-def _at(sides: Sides, point: int, symbols: Mapping[str, Value]) -> tuple[Element, bool]:
-    field = Field(point, symbols)
-    return field.element(_difference(field, sides)), field.is_opaque
+class _Place(NamedTuple):
+    """What an equation is at a place of the line."""
+
+    difference: Element
+    names: set[str]
+    is_opaque: bool
+
+
+def _on_line(sides: Sides, t: int) -> _Place:
+    line = _Line(t)
+    difference = line.element(_difference(line, sides))
+    return _Place(difference, line.names, line.is_opaque)
+
+
+def _have_same_solutions(a: Sides, b: Sides, kit: Kit) -> bool | None:
+    first, second = _on_line(a, 0), _on_line(b, 0)
+    if first.names != second.names:
+        return False
+    is_opaque = first.is_opaque or second.is_opaque
+    places = _PLACES[:2] if is_opaque else _PLACES  # it is hardly ever rational
+    one = _numerator(a, places)
+    other = None if one is None else _numerator(b, places)
+    if one is not None and other is not None:
+        # A line meets different curves in different points, but for a chance below 2^-90.
+        is_same = len(one) > 1 and same_roots(one, other)
+        if is_same or not is_opaque:
+            return is_same
+    elif not is_opaque:
+        return False  # of too high a degree, where only a multiple counts
+    if not kit.proves:
+        return None
+    return _ratio_in_digits(a, b, kit) is not None
+
+
+def _numerator(sides: Sides, all_places: Sequence[int]) -> Polynomial | None:
+    """Return what must be zero at a place of the line that solves an equation; None if unknown."""
+    values: list[Element] = []
+    for places in all_places:
+        values += [_on_line(sides, t).difference for t in range(len(values), places)]
+        found = numerator(values)
+        if found is not None:
+            return found
+    return None
+
+
+def _ratio_in_digits(a: Sides, b: Sides, kit: Kit) -> Measured | None:
+    """Return the constant that makes one difference the other; None where none is found."""
+    ratios: list[Measured] = []
+    for point in range(POINTS):
+        at = At(point, kit)
+        try:
+            ratio = at.divide(_difference(at, a), _difference(at, b))
+        except (Unread, ArithmeticError, ValueError):
+            continue
+        if abs(ratio.number) <= ratio.error or ratio.error > _CLOSE:
+            return None
+        ratios.append(ratio)
+    are_same = all(
+        abs(ratio.number - ratios[0].number) <= 2 * (ratio.error + ratios[0].error)
+        for ratio in ratios
+    )
+    return ratios[0] if are_same and len(ratios) >= _ENOUGH else None

@@ -179,9 +179,11 @@ class Field:
         known = self._known_call(name, arguments[0]) if len(arguments) == 1 else None
         if known is not None:
             return known
-        self.is_opaque |= name not in UNKNOWN_FUNCTIONS
+        is_unknown = name in UNKNOWN_FUNCTIONS
+        self.is_opaque |= not is_unknown
         elements = ",".join(str(self.element(argument)) for argument in arguments)
-        return _random_element(f"{name}({elements})", -1)
+        # The sine of 1 is one number; f(1) is another for each f, and so at each point.
+        return _random_element(f"{name}({elements})", self.point if is_unknown else -1)
 
     def absolute(self, a: Value) -> Value:
         return self.call("abs", a) if isinstance(a, tuple) else (a if a >= 0 else -a)
