@@ -5,17 +5,16 @@ Knows nothing about the answer that it will be compared with.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 
-from gem_envs_math.grading.conditions import joined, place
-from gem_envs_math.grading.field import Field
-from gem_envs_math.grading.grammar import compute
+from gem_envs_math.grading.conditions import joined
 from gem_envs_math.grading.limits import ITEMS, TooDeep, TooLarge, Undefined, Unread
 from gem_envs_math.grading.naming import name_of, unbraced
+from gem_envs_math.grading.notations import read_based
+from gem_envs_math.grading.number_sets import left_out, numbers, reals, without
 from gem_envs_math.grading.parameters import without_integers
+from gem_envs_math.grading.scalars import read_scalar
 from gem_envs_math.grading.shapes import (
-    Based,
     Choice,
     Group,
     Matrix,
@@ -29,8 +28,8 @@ from gem_envs_math.grading.shapes import (
     Unions,
     Words,
 )
+from gem_envs_math.grading.splitting import levels, split
 from gem_envs_math.grading.tokens import CLOSERS, OPENERS, Token
-from gem_envs_math.grading.units import split_unit
 from gem_envs_math.grading.wording import INFINITIES, REALS, read_clock, read_words, trimmed
 
 __all__ = ["read", "read_scalar"]
@@ -42,15 +41,10 @@ _ANDS = frozenset(("and", "\\land"))
 _MODULI = frozenset(("\\pmod", "\\bmod", "\\mod", "\\equiv", "mod"))
 _UNIONS = frozenset(("\\cup", "U"))
 _RELATIONS = frozenset(("=", "<", ">", "<=", ">=", "!=", "\\in", "\\approx"))
-_OPENING = OPENERS | {"\\begin"}
-_CLOSING = CLOSERS | {"\\end"}
 _MATRICES = ("pmatrix", "bmatrix", "matrix", "Bmatrix", "array")
 _SYSTEMS = ("cases", "dcases", "aligned", "align", "gathered", "split")
 _CONDITIONAL = frozenset(("if", "for", "when", "where"))
 _LETTERS = frozenset("ABCDEFGHIJ")
-_MINUS, _INFINITY = Token("sign", "-"), Token("command", "\\infty")
-_SETS = {"Z": "integers", "N": "natural numbers", "Q": "rational numbers", "C": "complex numbers"}
-_SIGNED = {"^+": "positive", "_+": "positive", "_>0": "positive", "^-": "negative"}
 
 
 def read(tokens: Tokens) -> Shape:
@@ -78,9 +72,9 @@ def read(tokens: Tokens) -> Shape:
 def _meant(words: Words) -> Shape:
     """Return what words are a name of: all real numbers, infinity; else the words."""
     if words.text == REALS:
-        return _reals()
+        return reals()
     if words.text in INFINITIES:
-        return _reals().items[INFINITIES.index(words.text)]
+        return reals().items[INFINITIES.index(words.text)]
     return words
 
 
@@ -91,14 +85,6 @@ def _part(tokens: Tokens) -> Shape:
         if words is not None:
             return _meant(words)
     return _structure(tokens)
-
-
-def read_scalar(tokens: Tokens) -> Scalar:
-    """Return the value of an expression with or without a unit."""
-    number, unit, scale = split_unit(tokens)
-    field = Field()
-    value = compute(number, field)
-    return Scalar(value, field.is_opaque, unit, scale, number)
 
 
 def _structure(tokens: Tokens) -> Shape:
@@ -117,7 +103,7 @@ def _structure(tokens: Tokens) -> Shape:
         return _structure(tokens[1:])  # the brace before a system, which nothing closes
     for signs, reader in _READERS:
         if not texts.isdisjoint(signs):
-            parts = _split(tokens, signs)
+            parts = split(tokens, signs)
             shape = reader(parts, tokens) if len(parts) > 1 else None
             if shape is not None:
                 return shape
@@ -137,9 +123,9 @@ def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
     if not items:
         raise Unread("a list without items")
     shapes = _items(items)
-    left_out = _left_out(shapes)
-    if left_out is not None:
-        return left_out
+    remaining = left_out(shapes)
+    if remaining is not None:
+        return remaining
     has_or = any(token.text in ("or", "\\lor") for token in tokens)
     if has_or and all(isinstance(shape, Relation) for shape in shapes):
         return Unions(shapes)
@@ -150,25 +136,6 @@ def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
         if together is not None:
             return together
     return Group("", "", shapes)
-
-
-def _left_out(shapes: Sequence[Shape]) -> Named | None:
-    r"""Read `x \ne 1, x \ne 2` and `x \ne 1, 2` as the points that a symbol is not."""
-    symbols = {_excluded_symbol(shape) for shape in shapes if isinstance(shape, Relation)}
-    symbol = symbols.pop() if len(symbols) == 1 else None
-    if symbol is None or not isinstance(shapes[0], Relation):
-        return None
-    points = [
-        read_scalar(shape.sides[1]) if isinstance(shape, Relation) else shape for shape in shapes
-    ]
-    name = Token("letters", symbol)
-    return Named(symbol, (_without(points),), [name, Token("command", "\\in")])
-
-
-def _excluded_symbol(a: Relation) -> str | None:
-    if a.signs != ("!=",) or len(a.sides[0]) != 1:
-        return None
-    return a.sides[0][0].text
 
 
 def _union(parts: list[Tokens], tokens: Tokens) -> Unions | None:
@@ -192,8 +159,8 @@ def _items(items: list[Tokens]) -> tuple[Shape, ...]:
 
 
 def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
-    levels = zip(tokens, _levels(tokens), strict=True)
-    signs = [token.text for token, depth in levels if not depth and token.text in _RELATIONS]
+    pairs = zip(tokens, levels(tokens), strict=True)
+    signs = [token.text for token, depth in pairs if not depth and token.text in _RELATIONS]
     if not sides[0] and signs[0] in ("=", "\\approx"):
         return _structure(tokens[1:])  # `= 5` ends a chain that began before
     if "\\approx" in signs:
@@ -219,7 +186,7 @@ def _one_by_one(name: str, values: tuple[Shape, ...], sides: list[Tokens]) -> Gr
         return None
     if len(value.items) != len(names):
         return None
-    symbols = _split(sides[0][1:-1], (",",))
+    symbols = split(sides[0][1:-1], (",",))
     sign = Token("sign", "=")
     named = (
         Named(name, (item,), [*symbol, sign, *(item.tokens if isinstance(item, Scalar) else ())])
@@ -250,7 +217,7 @@ def _bracketed(tokens: Tokens) -> Shape | None:
         tokens = [tokens[0], *without_integers(tokens[1:-1]), tokens[-1]]
     elif any(token.text in ("\\pm", "\\mp") for token in tokens):
         return _both_signs(tokens)
-    items = _split(tokens[1:-1], (",", ";"))
+    items = split(tokens[1:-1], (",", ";"))
     if len(items) > 1 and opener == "[" and any(token.text == ";" for token in tokens):
         return _rows_by_semicolon(tokens)
     if len(items) > 1:
@@ -295,10 +262,10 @@ def _both_signs(tokens: Tokens) -> Shape:
 
 def _rows_by_semicolon(tokens: Tokens) -> Shape:
     """Read `[1,2;3,4]`: rows between semicolons."""
-    rows = _split(tokens[1:-1], (";",))
+    rows = split(tokens[1:-1], (";",))
     if any(not row for row in rows):
         raise Unread("an empty row")
-    cells = [_items(_split(row, (",",))) for row in rows]
+    cells = [_items(split(row, (",",))) for row in rows]
     if len(cells[0]) == 1:
         return Group("[", "]", tuple(row[0] for row in cells))
     return Matrix(tuple(cells))
@@ -315,11 +282,11 @@ def _residue(tokens: Tokens) -> Shape | None:
         before, after = before[:-1], after[:-1]
     if not before or not after or before[0].text in _MODULI:
         return None
-    sides = _split(before, ("\\equiv", "="))
+    sides = split(before, ("\\equiv", "="))
     modulus = read_scalar(after)
     if modulus.value == 0:
         raise Undefined("a number modulo zero")
-    shapes = [_structure(part) for part in _split(sides[-1], _COMMAS) if part]
+    shapes = [_structure(part) for part in split(sides[-1], _COMMAS) if part]
     residues = tuple(
         Residue(shape, modulus) if isinstance(shape, Scalar) else shape for shape in shapes
     )
@@ -341,7 +308,7 @@ def _inner(tokens: Tokens) -> Shape:
 
 
 def _encloses(tokens: Tokens) -> bool:
-    depths = _levels(tokens)
+    depths = levels(tokens)
     return depths[0] == 0 and depths[-1] == 0 and 0 not in depths[1:-1]
 
 
@@ -354,41 +321,20 @@ def _single(tokens: Tokens) -> Shape:
     if texts[0] == "\\mathbb" and texts[4:6] == ["-", "\\{"]:
         return _complement([tokens[:4], tokens[5:]], tokens)
     if texts[0] == "\\mathbb":
-        return _numbers(texts)
+        return numbers(texts)
     if "\\pm" in texts or "\\mp" in texts:
         return _plus_minus(tokens)
-    based = _based(texts, tokens)
+    based = read_based(tokens)
     if based is not None:
         return based
     if ":" in texts:
-        return Ratio(tuple(read_scalar(part) for part in _split(tokens, (":",))))
+        return Ratio(tuple(read_scalar(part) for part in split(tokens, (":",))))
     return read_scalar(tokens)
-
-
-def _numbers(texts: list[str]) -> Shape:
-    r"""Read `\mathbb{Z}`, `\mathbb{R}^+`: the set of numbers that a letter stands for."""
-    letter = "".join(texts[1:4]).strip("{}")
-    mark = "".join(texts[4:]).replace("{", "").replace("}", "")
-    sign = _SIGNED.get(mark, "")
-    if mark and not sign:
-        raise Unread("a set that is not known")
-    if letter == "R":
-        return _reals(sign)
-    if letter not in _SETS:
-        raise Unread("a set that is not known")
-    return Words(f"{sign} {_SETS[letter]}".strip(), is_plain=False)
-
-
-def _reals(sign: str = "") -> Group:
-    """Return all real numbers, or those of a sign, as an interval."""
-    low = [Token("number", "0")] if sign == "positive" else [_MINUS, _INFINITY]
-    high = [Token("number", "0")] if sign == "negative" else [_INFINITY]
-    return Group("(", ")", (read_scalar(low), read_scalar(high)))
 
 
 def _complement(parts: list[Tokens], tokens: Tokens) -> Unions:
     r"""Read `\mathbb{R} \setminus \{0\}`: the intervals between the points that are left out."""
-    if any(not part for part in parts) or _structure(parts[0]) != _reals():
+    if any(not part for part in parts) or _structure(parts[0]) != reals():
         raise Unread("points left out of what is not all real numbers")
     points: list[Shape] = []
     for part in parts[1:]:
@@ -396,21 +342,7 @@ def _complement(parts: list[Tokens], tokens: Tokens) -> Unions:
         points.extend(
             shape.items if isinstance(shape, Group) and shape.opener == "\\{" else [shape]
         )
-    return _without(points)
-
-
-def _without(points: Sequence[Shape]) -> Unions:
-    """Return all real numbers but some points, as intervals."""
-    distinct: list[Scalar] = []
-    for point in points:
-        if not isinstance(point, Scalar):
-            raise Unread("what is left out is no number")
-        if all(point.value != other.value for other in distinct):
-            distinct.append(point)
-    distinct.sort(key=lambda point: place(point.tokens))
-    low, high = _reals().items
-    ends = [low, *distinct, high]
-    return Unions(tuple(Group("(", ")", pair) for pair in pairwise(ends)))
+    return without(points)
 
 
 def _environment(tokens: Tokens) -> Shape:
@@ -428,7 +360,7 @@ def _environment(tokens: Tokens) -> Shape:
     closing = ["{", *texts[2 : texts.index("}")], "}"]
     if texts[end + 1 :] not in (closing, [*closing, "^", "T"], [*closing, "^", "{", "T", "}"]):
         raise Unread("an environment without its end")
-    rows = [row for row in _split(tokens[start:end], ("\\\\",)) if row]
+    rows = [row for row in split(tokens[start:end], ("\\\\",)) if row]
     if len(rows) > ITEMS:
         raise TooDeep(f"more than {ITEMS} rows")
     if is_system or (name == "array" and _is_system(rows)):
@@ -449,7 +381,7 @@ def _is_system(rows: list[Tokens]) -> bool:
 
 def _system(rows: list[Tokens]) -> Shape:
     """Read the rows of a system as a list, or as a function's pieces."""
-    cells = [_split(row, ("&",)) for row in rows]
+    cells = [split(row, ("&",)) for row in rows]
     if all(len(row) == 2 and not _is_aligned(row) for row in cells):
         return Pieces(tuple((_structure(trimmed(x)), _condition(y)) for x, y in cells))
     return _list([[token for token in row if token.text != "&"] for row in rows], rows[0])
@@ -470,14 +402,10 @@ def _condition(tokens: Tokens) -> Shape:
 
 
 def _row(tokens: Tokens) -> tuple[Shape, ...]:
-    cells = _split(tokens, ("&",))
+    cells = split(tokens, ("&",))
     if len(cells) > ITEMS:
         raise TooDeep(f"more than {ITEMS} columns")
     return tuple(read_scalar(cell) for cell in cells)
-
-
-def _plus_minus(tokens: Tokens) -> Group:
-    return Group("", "", tuple(read_scalar(side) for side in _with_signs(tokens)))
 
 
 def _with_signs(tokens: Tokens) -> list[Tokens]:
@@ -493,46 +421,8 @@ def _with_signs(tokens: Tokens) -> list[Tokens]:
     ]
 
 
-def _based(texts: list[str], tokens: Tokens) -> Based | None:
-    if "_" not in texts:
-        return None
-    at = texts.index("_")
-    base = "".join(texts[at + 1 :]).strip("{}")
-    digits = "".join(texts[:at]).lstrip("-")
-    kinds = {token.kind for token in tokens[:at] if token.text != "-"}
-    if not base.isdecimal() or not digits[:1].isdecimal() or not kinds <= {"number", "letters"}:
-        return None
-    if not 2 <= int(base[:4]) <= 36 or len(base) > 2:
-        return None
-    try:
-        int(digits.replace(".", "", 1), int(base))
-    except ValueError:
-        return None
-    return Based(digits.upper(), int(base), texts[0] == "-")
-
-
-def _levels(tokens: Tokens) -> list[int]:
-    """Return the number of brackets around each token (a bracket counts as outside itself)."""
-    levels, depth = [], 0
-    for token in tokens:
-        text = token.text
-        if text in _CLOSING:
-            depth -= 1
-        levels.append(depth)
-        if text in _OPENING:
-            depth += 1
-    return levels
-
-
-def _split(tokens: Tokens, signs: Container[str]) -> list[Tokens]:
-    """Split tokens at signs, where no bracket is open."""
-    parts: list[Tokens] = []
-    start = 0
-    for index, depth in enumerate(_levels(tokens)):
-        if not depth and tokens[index].text in signs:
-            parts.append(tokens[start:index])
-            start = index + 1
-    return [*parts, tokens[start:]]
+def _plus_minus(tokens: Tokens) -> Group:
+    return Group("", "", tuple(read_scalar(side) for side in _with_signs(tokens)))
 
 
 _READERS = (
