@@ -87,7 +87,9 @@ class Comparer:
 
     def _group_scalar(self, a: Group, b: Scalar) -> Truth:
         is_single = len(a.items) == 1 and a.opener in ("", "\\{")
-        return self.same(a.items[0], b) if is_single else self._group_vector(a, b)
+        if is_single:
+            return self.same(a.items[0], b)
+        return self._group_vector(a, b) or "".join(t.text for t in b.tokens).lower() == _letters(a)
 
     def _matrices(self, a: Matrix, b: Matrix) -> Truth:
         if len(a.rows) != len(b.rows):
@@ -162,7 +164,7 @@ class Comparer:
         """Compare a list with words: the empty set is no solution."""
         if len(a.items) == 1 and a.opener in ("", "\\{"):
             return self.same(a.items[0], b)
-        return not a.items and b.text == "no solution"
+        return (not a.items and b.text == "no solution") or _letters(a) == b.text
 
     def _group_vector(self, a: Group, b: Scalar) -> Truth:
         r"""Compare a tuple with a sum of unit vectors, `2\mathbf{i} + 3\mathbf{j}`."""
@@ -228,6 +230,21 @@ def _is_infinite(shape: Shape) -> bool:
 
 
 _ALPHABETS = ("xyz", "abcd", "pqr", "mn", "uvw")
+
+
+def _letters(a: Group) -> str:
+    """Return the letters of several choices, `A, C`, as they are written without commas."""
+    texts = []
+    for item in a.items:
+        is_letter = isinstance(item, Scalar) and len(item.tokens) == 1
+        text = item.text if isinstance(item, Words) else ""
+        texts.append(item.tokens[0].text if isinstance(item, Scalar) and is_letter else text)
+    letters = "".join(texts)
+    is_list = a.opener == "" and all(len(text) == 1 and text in _CHOICES for text in texts)
+    return "".join(sorted(letters.lower())) if is_list and len(set(texts)) > 1 else "?"
+
+
+_CHOICES = frozenset("ABCDEFGHabcdefgh")
 
 
 def _names(a: Group) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gem_envs_math.grading.conditions import joined
+from gem_envs_math.grading.conditions import joined, without_bars
 from gem_envs_math.grading.limits import ITEMS, TooDeep, TooLarge, Undefined, Unread
 from gem_envs_math.grading.naming import name_of, unbraced
 from gem_envs_math.grading.notations import read_based
@@ -36,10 +36,11 @@ __all__ = ["read", "read_scalar"]
 
 Tokens = Sequence[Token]
 
-_COMMAS = frozenset((",", ";", "and", "or", "\\lor", "\\land", "\\\\"))
+_COMMAS = frozenset((",", ";", "and", "or", "\\lor", "\\land", "\\\\", "for", "where"))
 _ANDS = frozenset(("and", "\\land"))
 _MODULI = frozenset(("\\pmod", "\\bmod", "\\mod", "\\equiv", "mod"))
 _UNIONS = frozenset(("\\cup", "U"))
+_EQUALS = Token("sign", "=")
 _RELATIONS = frozenset(("=", "<", ">", "<=", ">=", "!=", "\\in", "\\approx"))
 _MATRICES = ("pmatrix", "bmatrix", "matrix", "Bmatrix", "array")
 _SYSTEMS = ("cases", "dcases", "aligned", "align", "gathered", "split")
@@ -98,6 +99,10 @@ def _structure(tokens: Tokens) -> Shape:
         residue = _residue(tokens)
         if residue is not None:
             return residue
+        tokens = [_EQUALS if token.text == "\\equiv" else token for token in tokens]
+        texts = {token.text for token in tokens}
+    if _is_labelled(tokens):
+        return _structure(tokens[2:])
     starts = [token.text for token in tokens[:2]]
     if starts == ["\\{", "\\begin"] and tokens[-1].text != "\\}":
         return _structure(tokens[1:])  # the brace before a system, which nothing closes
@@ -108,6 +113,12 @@ def _structure(tokens: Tokens) -> Shape:
             if shape is not None:
                 return shape
     return _choice(tokens) or _bracketed(tokens) or _column(tokens) or _single(tokens)
+
+
+def _is_labelled(tokens: Tokens) -> bool:
+    """Whether the name of a line or a circle stands before its equation: `l: x + y = 1`."""
+    is_name = len(tokens) > 4 and tokens[0].kind == "letters" and tokens[1].text == ":"
+    return is_name and len(tokens[0].text) == 1 and any(token.text == "=" for token in tokens)
 
 
 def _choice(tokens: Tokens) -> Choice | None:
@@ -161,6 +172,8 @@ def _items(items: list[Tokens]) -> tuple[Shape, ...]:
 def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
     pairs = zip(tokens, levels(tokens), strict=True)
     signs = [token.text for token, depth in pairs if not depth and token.text in _RELATIONS]
+    if any(token.text in ("\\pm", "\\mp") for token in tokens):
+        return _list(_with_signs(tokens), ())
     if not sides[0] and signs[0] in ("=", "\\approx"):
         return _structure(tokens[1:])  # `= 5` ends a chain that began before
     if "\\approx" in signs:
@@ -174,7 +187,8 @@ def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
             return _one_by_one(name, values, sides) or Named(name, values, tokens)
     if "\\in" in signs:
         raise Unread("a relation of a kind that is not known")
-    return Relation(tuple(sides), tuple(signs))
+    relation = Relation(tuple(sides), tuple(signs))
+    return without_bars(relation) or relation
 
 
 def _one_by_one(name: str, values: tuple[Shape, ...], sides: list[Tokens]) -> Group | None:
@@ -187,9 +201,8 @@ def _one_by_one(name: str, values: tuple[Shape, ...], sides: list[Tokens]) -> Gr
     if len(value.items) != len(names):
         return None
     symbols = split(sides[0][1:-1], (",",))
-    sign = Token("sign", "=")
     named = (
-        Named(name, (item,), [*symbol, sign, *(item.tokens if isinstance(item, Scalar) else ())])
+        Named(name, (item,), [*symbol, _EQUALS, *(item.tokens if isinstance(item, Scalar) else ())])
         for name, symbol, item in zip(names, symbols, value.items, strict=True)
     )
     return Group("(", ")", tuple(named))
