@@ -107,6 +107,10 @@ class Comparer:
         return self._in_order(column, b.items) if len(column) == len(a.rows) else False
 
     def _named(self, a: Named, b: Named) -> Truth:
+        if (solved_for(a) is None) != (solved_for(b) is None):
+            member, equal = (a, b) if solved_for(a) is not None else (b, a)
+            if _is_interval(member.values[0]) and not _is_interval(equal.values[0]):
+                return False
         if same_name(a.name, b.name) and not _is_turned(a, b):
             return _all([self.same(x, y) for x in a.values for y in b.values])
         renamed = _renamed(a, b)
@@ -143,16 +147,24 @@ class Comparer:
     def _named_relation(self, a: Named, b: Relation) -> Truth:
         values = as_set(b)
         if values is not None:
+            if solved_for(a) is None:
+                return False  # x = 1, 2 is no interval
             return _all([self.same(value, values) for value in a.values])
         return self._equations(_relation(a), b)
 
     def _named_other(self, a: Named, b: Shape) -> Truth:
+        items = b.items if isinstance(b, Group) else ()
+        names = [item.name for item in items if isinstance(item, Named)]
+        if not all(same_name(a.name, name) for name in names):
+            return False
+        if solved_for(a) is not None and _is_enumerated(b) and _is_interval(a.values[0]):
+            return False
         return _all([self.same(value, b) for value in a.values])
 
     def _relation_other(self, a: Relation, b: Shape) -> Truth:
         values = as_set(a)
         if values is not None:
-            return self.same(values, b)
+            return False if _is_enumerated(b) else self.same(values, b)
         if set(a.signs) == {"="} and isinstance(b, Scalar):
             return _all([same_scalar(read_scalar(side), b, self.kit) for side in a.sides])
         return False
@@ -260,6 +272,17 @@ def _in_order_of_names(a: Group, names: list[str]) -> Group:
         return a
     by_name = dict(zip(names, a.items, strict=True))
     return a._replace(items=tuple(by_name[name] for name in sorted(names)))
+
+
+def _is_interval(a: Shape) -> bool:
+    return isinstance(a, Unions) or (isinstance(a, Group) and a.opener in ("(", "["))
+
+
+def _is_enumerated(a: Shape) -> bool:
+    """Whether an answer is single numbers, one after the other: it is no interval."""
+    if isinstance(a, Group):
+        return a.opener not in ("(", "[") or any(isinstance(item, Named) for item in a.items)
+    return isinstance(a, Matrix)
 
 
 def _mentions(a: Named, name: str) -> bool:

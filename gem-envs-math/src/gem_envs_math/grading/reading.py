@@ -56,6 +56,10 @@ def read(tokens: Tokens) -> Shape:
     'Named'
     """
     tokens = without_integers(unbraced(trimmed(tokens)))
+    if _is_labelled(tokens):
+        tokens = tokens[2:]
+    while tokens and tokens[0].text in ("=", "\\approx"):
+        tokens = tokens[1:]  # `= 5` ends a chain that began before
     words = read_words(tokens) if tokens else None
     if words is not None:
         return _meant(words)
@@ -101,8 +105,6 @@ def _structure(tokens: Tokens) -> Shape:
             return residue
         tokens = [_EQUALS if token.text == "\\equiv" else token for token in tokens]
         texts = {token.text for token in tokens}
-    if _is_labelled(tokens):
-        return _structure(tokens[2:])
     starts = [token.text for token in tokens[:2]]
     if starts == ["\\{", "\\begin"] and tokens[-1].text != "\\}":
         return _structure(tokens[1:])  # the brace before a system, which nothing closes
@@ -123,10 +125,16 @@ def _is_labelled(tokens: Tokens) -> bool:
 
 def _choice(tokens: Tokens) -> Choice | None:
     """Read `(E) 42`, as long as its letter stands in text: else it is a product."""
-    is_marked = len(tokens) > 3 and tokens[0].text == "(" and tokens[2].text == ")"
-    if not is_marked or tokens[1].kind != "word" or tokens[1].text not in _LETTERS:
+    if not _is_choice(tokens):
         return None
+    if _is_choice(tokens[3:]):
+        raise Unread("two choices without a sign between them")
     return Choice(tokens[1].text.casefold(), read(tokens[3:]))
+
+
+def _is_choice(tokens: Tokens) -> bool:
+    is_marked = len(tokens) > 3 and tokens[0].text == "(" and tokens[2].text == ")"
+    return is_marked and tokens[1].kind == "word" and tokens[1].text in _LETTERS
 
 
 def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
@@ -134,6 +142,7 @@ def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
     if not items:
         raise Unread("a list without items")
     shapes = _items(items)
+    shapes = _all_named(shapes)
     remaining = left_out(shapes)
     if remaining is not None:
         return remaining
@@ -147,6 +156,23 @@ def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
         if together is not None:
             return together
     return Group("", "", shapes)
+
+
+def _all_named(shapes: tuple[Shape, ...]) -> tuple[Shape, ...]:
+    """Return `x = 1, 2` as `x = 1, x = 2`: the name holds for the numbers after it."""
+    first = shapes[0]
+    is_one = isinstance(first, Named) and len(first.values) == 1
+    if not isinstance(first, Named) or not is_one or not isinstance(first.values[0], Scalar):
+        return shapes
+    if not all(isinstance(shape, Scalar) for shape in shapes[1:]):
+        return shapes
+    at = next(index for index, token in enumerate(first.tokens) if token.text == "=")
+    rest = (
+        Named(first.name, (shape,), [*first.tokens[: at + 1], *shape.tokens])
+        for shape in shapes[1:]
+        if isinstance(shape, Scalar)
+    )
+    return (first, *rest)
 
 
 def _union(parts: list[Tokens], tokens: Tokens) -> Unions | None:
@@ -174,10 +200,8 @@ def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
     signs = [token.text for token, depth in pairs if not depth and token.text in _RELATIONS]
     if any(token.text in ("\\pm", "\\mp") for token in tokens):
         return _list(_with_signs(tokens), ())
-    if not sides[0] and signs[0] in ("=", "\\approx"):
-        return _structure(tokens[1:])  # `= 5` ends a chain that began before
     if "\\approx" in signs:
-        return _about(tokens, signs)
+        return _about(tokens)
     if not all(sides):
         raise Unread("a side of a relation is empty")
     if set(signs) <= {"="} or signs == ["\\in"]:
@@ -208,13 +232,10 @@ def _one_by_one(name: str, values: tuple[Shape, ...], sides: list[Tokens]) -> Gr
     return Group("(", ")", tuple(named))
 
 
-def _about(tokens: Tokens, signs: list[str]) -> Shape:
+def _about(tokens: Tokens) -> Shape:
     r"""Read what stands before the sign of about equal; after it, where before it is a name."""
-    at = next(index for index, token in enumerate(tokens) if token.text == "\\approx")
-    exact, close = tokens[:at], tokens[at + 1 :]
-    if signs[0] == "\\approx" and name_of(exact) and close:
-        return _structure(close)
-    return _structure(exact)
+    exact, close, *_ = split(tokens, ("\\approx",))
+    return _structure(close) if close and name_of(exact) else _structure(exact)
 
 
 def _bracketed(tokens: Tokens) -> Shape | None:
@@ -286,10 +307,12 @@ def _rows_by_semicolon(tokens: Tokens) -> Shape:
 
 def _residue(tokens: Tokens) -> Shape | None:
     r"""Read `x \equiv 3 \pmod 7`: a number, or several, modulo another."""
-    moduli = [index for index, token in enumerate(tokens) if token.text in _MODULI]
-    at = moduli[-1]
-    if tokens[at].text == "\\equiv":
+    moduli = [index for index, token in enumerate(tokens) if token.text in _MODULI - {"\\equiv"}]
+    if not moduli:
         return None
+    if len(moduli) > 1:
+        raise Unread("more than one modulus")
+    at = moduli[0]
     before, after = tokens[:at], tokens[at + 1 :]
     if before and before[-1].text == "(" and after and after[-1].text == ")":
         before, after = before[:-1], after[:-1]
