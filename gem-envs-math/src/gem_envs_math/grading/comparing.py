@@ -147,7 +147,7 @@ class Comparer:
     def _named_relation(self, a: Named, b: Relation) -> Truth:
         values = as_set(b)
         if values is not None:
-            if solved_for(a) is None:
+            if solved_for(a) is None and not _is_interval(a.values[0]):
                 return False  # x = 1, 2 is no interval
             return _all([self.same(value, values) for value in a.values])
         return self._equations(_relation(a), b)

@@ -18,7 +18,7 @@ from gem_envs_math.grading.limits import (
 )
 from gem_envs_math.grading.plain import plain
 from gem_envs_math.grading.reading import read
-from gem_envs_math.grading.shapes import Shape, Words
+from gem_envs_math.grading.shapes import Named, Shape, Words
 from gem_envs_math.grading.spelling import tokens_of
 from gem_envs_math.grading.tokens import Token
 from gem_envs_math.grading.verdict import Verdict
@@ -108,7 +108,9 @@ def _compare(answer: _Reading, gold: _Reading, comparer: Comparer) -> Verdict | 
         return Verdict("right", "normal form")
     if answer.trouble:
         return Verdict("wrong", answer.trouble)
-    if not _UNEVALUATED.isdisjoint(texts) and _UNEVALUATED.isdisjoint(gold_texts):
+    is_evaluated = isinstance(answer.shape, Named)  # what has to be evaluated is but its name
+    has_more = not _UNEVALUATED.isdisjoint(texts) and _UNEVALUATED.isdisjoint(gold_texts)
+    if has_more and not is_evaluated:
         return Verdict("wrong", "unevaluated")
     if answer.shape is None or gold.shape is None:
         return _unread(answer)

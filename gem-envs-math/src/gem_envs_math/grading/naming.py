@@ -18,7 +18,22 @@ Tokens = Sequence[Token]
 
 _ANGLES = frozenset(("\\angle", "\\measuredangle", "\\triangle"))
 _OPERATORS = frozenset(
-    ("\\gcd", "\\det", "\\deg", "\\dim", "\\arg", "\\Re", "\\Im", "\\Pr", "\\max", "\\min")
+    (
+        "\\lim",
+        "\\int",
+        "\\sum",
+        "\\prod",
+        "\\gcd",
+        "\\det",
+        "\\deg",
+        "\\dim",
+        "\\arg",
+        "\\Re",
+        "\\Im",
+        "\\Pr",
+        "\\max",
+        "\\min",
+    )
 )
 _TRIGONOMETRIC = frozenset(("sin", "cos", "tan", "cot", "sec", "csc"))
 _APPLIED = frozenset("fghFGHPQVSETpqud")
@@ -26,6 +41,7 @@ _APPLIED = frozenset("fghFGHPQVSETpqud")
 _CONSTANTS = frozenset(("e", "i", "\\pi", "\\infty"))
 _UNKNOWNS = frozenset("xy")
 _MARKS = frozenset(("\\mathbb", "\\bar", "\\overline", "\\tilde"))
+_SET_SIGNS = frozenset(("\\cap", "\\cup", "\\setminus"))
 _BARS = frozenset(("|", "\\|"))
 _SWAPS = {"{": "", "}": "", "[": "(", "]": ")", "\\max": "max", "\\min": "min", "\\mathbb": ""}
 _DIFFERENTIAL = re.compile(r"d(?:\^(\d))?([A-Za-z])")
@@ -231,7 +247,11 @@ def _operator(tokens: Tokens) -> str:
 
 
 def _ratio(tokens: Tokens) -> str:
-    r"""Read names that are reckoned with: `\frac{AB}{CD}`, `AB+CD`, `a:b:c`."""
+    r"""Read names that are reckoned with: `\frac{AB}{CD}`, `AB+CD`, `a:b:c`, `A \cap B`."""
+    texts = [token.text for token in tokens]
+    if not _SET_SIGNS.isdisjoint(texts):
+        is_sets = all(len(text) == 1 and text.isupper() for text in texts if text not in _SET_SIGNS)
+        return "".join(texts) if is_sets and len(texts) > 2 else ""
     letters = [token.text for token in tokens if token.kind in ("letters", "word", "command")]
     letters = [text for text in letters if text != "\\frac"]
     if not letters:

@@ -27,8 +27,12 @@ _SAYS_CONSTANT = re.compile(
     rf"| (?:arbitrary )?(?:real )?(?:constants?|numbers?|reals?) {_LETTER})(?: \))?",
     re.IGNORECASE,
 )
+_SAYS_ALL = re.compile(
+    rf"(?: ,)?(?: for)?(?: (?:all|any|every|each))?(?: (?:real|numbers?))* {_LETTER}"
+    rf"(?: \\in \\mathbb {{ [RZNQ] }})?"
+)
 _NAME = "k"
-_SIGNS = frozenset(("\\mathbb", "integer", "integers", "constant", "real"))
+_SIGNS = frozenset(("\\mathbb", "integer", "integers", "constant", "real", "for"))
 _LONGEST = 16  # tokens
 
 
@@ -48,6 +52,9 @@ def without_integers(tokens: Sequence[Token]) -> Sequence[Token]:
         found = _SAYS_INTEGER.fullmatch(ending)
         if found is not None:
             return _renamed(tokens[:start], found[1] or found[2] or found[3]) or tokens
+        found = _SAYS_ALL.fullmatch(ending) if "for" in ending or "\\in" in ending else None
+        if found is not None and texts[1:5] == ["(", found[1], ")", "="]:
+            return tokens[:start]  # f(x) = ... for all x
         found = _SAYS_CONSTANT.fullmatch(ending)
         if found is not None:
             letter = found[1] or found[2] or found[3]

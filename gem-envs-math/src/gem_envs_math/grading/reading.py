@@ -58,6 +58,7 @@ def read(tokens: Tokens) -> Shape:
     tokens = without_integers(unbraced(trimmed(tokens)))
     if _is_labelled(tokens):
         tokens = tokens[2:]
+    tokens = _without_heading(tokens)
     while tokens and tokens[0].text in ("=", "\\approx"):
         tokens = tokens[1:]  # `= 5` ends a chain that began before
     words = read_words(tokens) if tokens else None
@@ -115,6 +116,13 @@ def _structure(tokens: Tokens) -> Shape:
             if shape is not None:
                 return shape
     return _choice(tokens) or _bracketed(tokens) or _column(tokens) or _single(tokens)
+
+
+def _without_heading(tokens: Tokens) -> Tokens:
+    r"""Return tokens without the words and the colon before an answer: `\text{Maximum: } 5`."""
+    at = next((index for index, token in enumerate(tokens) if token.text == ":"), 0)
+    is_heading = all(token.kind == "word" and len(token.text) > 2 for token in tokens[:at])
+    return tokens[at + 1 :] if at and is_heading and at + 1 < len(tokens) else tokens
 
 
 def _is_labelled(tokens: Tokens) -> bool:
@@ -206,6 +214,9 @@ def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
         raise Unread("a side of a relation is empty")
     if set(signs) <= {"="} or signs == ["\\in"]:
         name = name_of(sides[0])
+        several = _each_equal(sides) if name else None
+        if several is not None:
+            return several
         if name:
             values = tuple(_part(side) for side in sides[1:])
             return _one_by_one(name, values, sides) or Named(name, values, tokens)
@@ -213,6 +224,19 @@ def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
         raise Unread("a relation of a kind that is not known")
     relation = Relation(tuple(sides), tuple(signs))
     return without_bars(relation) or relation
+
+
+def _each_equal(sides: list[Tokens]) -> Group | None:
+    """Return `x = y = 2` as `x = 2, y = 2`; None for another chain."""
+    names = [name_of(side) if len(side) == 1 else "" for side in sides[:-1]]
+    if len(names) < 2 or not all(names) or name_of(sides[-1]):
+        return None
+    value = (_part(sides[-1]),)
+    named = (
+        Named(name, value, [*side, _EQUALS, *sides[-1]])
+        for name, side in zip(names, sides, strict=False)
+    )
+    return Group("", "", tuple(named))
 
 
 def _one_by_one(name: str, values: tuple[Shape, ...], sides: list[Tokens]) -> Group | None:
