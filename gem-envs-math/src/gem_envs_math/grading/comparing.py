@@ -381,7 +381,6 @@ _RULES: dict[tuple[type, type], _Rule] = {
     (Unions, Group): Comparer._union_group,
     (Pieces, Pieces): Comparer._pieces,
     (Residue, Residue): Comparer._residues,
-    (Residue, Scalar): lambda self, a, b: same_scalar(a.value, b, self.kit),
     (Based, Based): lambda _, a, b: same_based(a, b),
     (Based, Scalar): lambda _, a, b: based_scalar(a, b),
     (Clock, Clock): lambda _, a, b: same_clock(a, b),

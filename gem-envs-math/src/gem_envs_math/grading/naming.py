@@ -75,6 +75,8 @@ def same_name(a: str, b: str) -> bool:
     """
     if a == b or (is_segment(a) and is_segment(b) and a == b[::-1]):
         return True
+    if _is_root(a, b) or _is_root(b, a):
+        return True
     if a[:1] == '"' or b[:1] == '"':
         return a[:1] != b[:1]
     first, second = _NAME.fullmatch(a), _NAME.fullmatch(b)
@@ -84,6 +86,12 @@ def same_name(a: str, b: str) -> bool:
         return False
     applied, other = (first, second) if first[3] else (second, first)
     return applied[1] == other[1] or _is_graph(applied, other) or _is_graph(other, applied)
+
+
+def _is_root(numbered: str, symbol: str) -> bool:
+    """Whether a name is one of the values of a symbol: `x_1` of `x`."""
+    head, _, number = numbered.partition("_")
+    return head == symbol and number.isdigit()
 
 
 def _is_graph(function: re.Match[str], symbol: re.Match[str]) -> bool:
@@ -144,13 +152,19 @@ def _symbol(tokens: Tokens) -> str:
             at = _closing(tokens, at + 1) + 1 if tokens[at + 1].text == "{" else at + 2
         elif text == "'":
             at += 1
-        elif text == "^" and _text(tokens[at : at + 5]) == "^-1" and at + 5 < len(tokens):
+        elif text == "^" and _is_inverse(tokens, at):
             at += 5
         elif text in ("(", "[") and _closing(tokens, at) == len(tokens) - 1:
             return _text(tokens) if _is_applied(tokens[0].text, tokens[at + 1 : -1]) else ""
         else:
             return ""
     return _text(tokens)
+
+
+def _is_inverse(tokens: Tokens, at: int) -> bool:
+    """Whether an exponent of -1 makes an inverse: of a function, or of a matrix."""
+    is_matrix = tokens[0].text.isupper()
+    return _text(tokens[at : at + 5]) == "^-1" and (at + 5 < len(tokens) or is_matrix)
 
 
 def _head(tokens: Tokens) -> int:

@@ -90,6 +90,9 @@ def read_based(tokens: Sequence[Token]) -> Based | None:
     texts = [token.text for token in tokens]
     if "_" not in texts:
         return None
+    if texts[0] == "(" and texts.count("(") == 1 and texts[texts.index("_") - 1] == ")":
+        tokens = [token for token in tokens if token.text not in ("(", ")")]
+        texts = [token.text for token in tokens]
     at = texts.index("_")
     base = "".join(texts[at + 1 :]).strip("{}")
     digits = "".join(texts[:at]).lstrip("-")

@@ -31,6 +31,7 @@ _SAYS_ALL = re.compile(
     rf"(?: ,)?(?: for)?(?: (?:all|any|every|each))?(?: (?:real|numbers?))* {_LETTER}"
     rf"(?: \\in \\mathbb {{ [RZNQ] }})?"
 )
+_INEQUALITIES = frozenset(("<", ">", "<=", ">="))
 _NAME = "k"
 _SIGNS = frozenset(("\\mathbb", "integer", "integers", "constant", "real", "for"))
 _LONGEST = 16  # tokens
@@ -45,8 +46,8 @@ def without_integers(tokens: Sequence[Token]) -> Sequence[Token]:
     ['x', '=', 'k', '\\pi']
     """
     texts = [token.text for token in tokens]
-    if _SIGNS.isdisjoint(texts):
-        return tokens
+    if _SIGNS.isdisjoint(texts) or not _INEQUALITIES.isdisjoint(texts):
+        return tokens  # integers between bounds are no interval
     for start in range(max(1, len(texts) - _LONGEST), len(texts)):
         ending = " " + " ".join(texts[start:])
         found = _SAYS_INTEGER.fullmatch(ending)

@@ -115,6 +115,8 @@ def _structure(tokens: Tokens) -> Shape:
             shape = reader(parts, tokens) if len(parts) > 1 else None
             if shape is not None:
                 return shape
+    if _is_point(tokens):
+        tokens = tokens[1:]
     return _choice(tokens) or _bracketed(tokens) or _column(tokens) or _single(tokens)
 
 
@@ -306,6 +308,13 @@ def _described(inside: Tokens) -> Shape | None:
         if is_real and len(texts) > start + 2 and texts[start] in ("|", ":"):
             return _structure(without_integers(inside[start + 1 :]))
     return None
+
+
+def _is_point(tokens: Tokens) -> bool:
+    """Whether a capital stands before the coordinates that it names: `P(1,2)`."""
+    is_name = tokens[0].kind == "letters" and len(tokens[0].text) == 1 and tokens[0].text.isupper()
+    is_tuple = len(tokens) > 4 and tokens[1].text == "(" and tokens[-1].text == ")"
+    return is_name and is_tuple and _encloses(tokens[1:]) and "," in {t.text for t in tokens}
 
 
 def _both_signs(tokens: Tokens) -> Shape:
