@@ -117,6 +117,7 @@ class Comparer:
         if renamed is not None:
             return self.same(a, renamed)
         is_implicit = _mentions(a, b.name) and _mentions(b, a.name)
+        is_implicit |= "=" in (a.name[0], b.name[0])
         return self._equations(_relation(a), _relation(b)) if is_implicit else False
 
     @staticmethod

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from gem_envs_math.grading.names import split_letters
 from gem_envs_math.grading.tokens import Token
 
-__all__ = ["argument_of", "is_segment", "name_of", "same_name", "unbraced"]
+__all__ = ["argument_of", "expression_name", "is_segment", "name_of", "same_name", "unbraced"]
 
 Tokens = Sequence[Token]
 
@@ -42,6 +42,8 @@ _CONSTANTS = frozenset(("e", "i", "\\pi", "\\infty"))
 _UNKNOWNS = frozenset("xy")
 _MARKS = frozenset(("\\mathbb", "\\bar", "\\overline", "\\tilde"))
 _SET_SIGNS = frozenset(("\\cap", "\\cup", "\\setminus"))
+_PARAMETERS = frozenset("abcdmnpq")
+_OPERATIONS = frozenset(("+", "-", "*", "/", "^", "{", "}", "(", ")", "\\frac"))
 _BARS = frozenset(("|", "\\|"))
 _SWAPS = {"{": "", "}": "", "[": "(", "]": ")", "\\max": "max", "\\min": "min", "\\mathbb": ""}
 _DIFFERENTIAL = re.compile(r"d(?:\^(\d))?([A-Za-z])")
@@ -65,6 +67,17 @@ def name_of(tokens: Tokens) -> str:
         if name:
             return name
     return _ratio(tokens)
+
+
+def expression_name(tokens: Tokens) -> str:
+    r"""Return `a+b` of `a+b=5` as the name of what was asked, "" for one of unknowns.
+
+    To be asked only where the other side is a number: else an equation is a relation.
+    """
+    letters = "".join(token.text for token in tokens if token.kind == "letters")
+    rest = {token.text for token in tokens if token.kind not in ("letters", "number")}
+    is_asked = bool(letters) and set(letters) <= _PARAMETERS and rest <= _OPERATIONS
+    return f"={_text(tokens)}" if is_asked else ""
 
 
 def same_name(a: str, b: str) -> bool:

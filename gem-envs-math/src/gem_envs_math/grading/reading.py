@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from gem_envs_math.grading.conditions import joined, without_bars
 from gem_envs_math.grading.limits import ITEMS, TooDeep, TooLarge, Undefined, Unread
-from gem_envs_math.grading.naming import name_of, unbraced
+from gem_envs_math.grading.naming import expression_name, name_of, unbraced
 from gem_envs_math.grading.notations import read_based
 from gem_envs_math.grading.number_sets import left_out, numbers, reals, without
 from gem_envs_math.grading.parameters import without_integers
@@ -215,7 +215,8 @@ def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
     if not all(sides):
         raise Unread("a side of a relation is empty")
     if set(signs) <= {"="} or signs == ["\\in"]:
-        name = name_of(sides[0])
+        is_number = all(token.kind not in ("letters", "word") for token in sides[-1])
+        name = name_of(sides[0]) or (expression_name(sides[0]) if is_number else "")
         several = _each_equal(sides) if name else None
         if several is not None:
             return several
