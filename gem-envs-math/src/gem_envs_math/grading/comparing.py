@@ -87,7 +87,9 @@ class Comparer:
 
     def _group_scalar(self, a: Group, b: Scalar) -> Truth:
         is_single = len(a.items) == 1 and a.opener in ("", "\\{")
-        return self.same(a.items[0], b) if is_single else self._group_vector(a, b)
+        if is_single:
+            return self.same(a.items[0], b)
+        return self._group_vector(a, b) or "".join(t.text for t in b.tokens).lower() == _letters(a)
 
     def _matrices(self, a: Matrix, b: Matrix) -> Truth:
         if len(a.rows) != len(b.rows):
@@ -105,12 +107,17 @@ class Comparer:
         return self._in_order(column, b.items) if len(column) == len(a.rows) else False
 
     def _named(self, a: Named, b: Named) -> Truth:
+        if (solved_for(a) is None) != (solved_for(b) is None):
+            member, equal = (a, b) if solved_for(a) is not None else (b, a)
+            if _is_interval(member.values[0]) and not _is_interval(equal.values[0]):
+                return False
         if same_name(a.name, b.name) and not _is_turned(a, b):
             return _all([self.same(x, y) for x in a.values for y in b.values])
         renamed = _renamed(a, b)
         if renamed is not None:
             return self.same(a, renamed)
         is_implicit = _mentions(a, b.name) or _mentions(b, a.name)
+        is_implicit |= "=" in (a.name[0], b.name[0])
         return self._equations(_relation(a), _relation(b)) if is_implicit else False
 
     def _equations(self, a: Relation | None, b: Relation | None) -> Truth:
@@ -148,6 +155,8 @@ class Comparer:
     def _named_relation(self, a: Named, b: Relation) -> Truth:
         values = as_set(b)
         if values is not None:
+            if solved_for(a) is None and not _is_interval(a.values[0]):
+                return False  # x = 1, 2 is no interval
             return _all([self.same(value, values) for value in a.values])
         if not all(isinstance(value, Scalar) for value in a.values):
             return False  # a list, an interval or words are no side of an equation
@@ -157,13 +166,18 @@ class Comparer:
         relation = _relation(a)
         if relation is not None and _says_nothing(relation):
             return False
+        items = b.items if isinstance(b, Group) else ()
+        names = [item.name for item in items if isinstance(item, Named)]
+        if not all(same_name(a.name, name) for name in names):
+            return False
+        if solved_for(a) is not None and _is_enumerated(b) and _is_interval(a.values[0]):
+            return False
         return _all([self.same(value, b) for value in a.values])
 
     def _relation_other(self, a: Relation, b: Shape) -> Truth:
         values = as_set(a)
         if values is not None:
-            is_list = isinstance(b, Group) and not b.opener and len(b.items) > 1
-            return False if is_list else self.same(values, b)  # 1 < x < 2 is not 1 and 2
+            return False if _is_enumerated(b) else self.same(values, b)
         if set(a.signs) == {"="} and isinstance(b, Scalar) and not _says_nothing(a):
             return _all([same_scalar(read_scalar(side), b, self.kit) for side in a.sides])
         return False
@@ -175,7 +189,7 @@ class Comparer:
         """Compare a list with words: the empty set is no solution."""
         if len(a.items) == 1 and a.opener in ("", "\\{"):
             return self.same(a.items[0], b)
-        return not a.items and b.text == "no solution"
+        return (not a.items and b.text == "no solution") or _letters(a) == b.text
 
     def _group_vector(self, a: Group, b: Scalar) -> Truth:
         r"""Compare a tuple with a sum of unit vectors, `2\mathbf{i} + 3\mathbf{j}`."""
@@ -243,6 +257,21 @@ def _is_infinite(shape: Shape) -> bool:
 _ALPHABETS = ("xyz", "abcd", "pqr", "mn", "uvw")
 
 
+def _letters(a: Group) -> str:
+    """Return the letters of several choices, `A, C`, as they are written without commas."""
+    texts = []
+    for item in a.items:
+        is_letter = isinstance(item, Scalar) and len(item.tokens) == 1
+        text = item.text if isinstance(item, Words) else ""
+        texts.append(item.tokens[0].text if isinstance(item, Scalar) and is_letter else text)
+    letters = "".join(texts)
+    is_list = a.opener == "" and all(len(text) == 1 and text in _CHOICES for text in texts)
+    return "".join(sorted(letters.lower())) if is_list and len(set(texts)) > 1 else "?"
+
+
+_CHOICES = frozenset("ABCDEFGHabcdefgh")
+
+
 def _names(a: Group) -> list[str]:
     """Return the names of a list whose every item has one: `x=1, y=2` or `(x,y) = (1,2)`."""
     names = [item.name for item in a.items if isinstance(item, Named) and len(item.values) == 1]
@@ -256,6 +285,17 @@ def _in_order_of_names(a: Group, names: list[str]) -> Group:
         return a
     by_name = dict(zip(names, a.items, strict=True))
     return a._replace(items=tuple(by_name[name] for name in sorted(names)))
+
+
+def _is_interval(a: Shape) -> bool:
+    return isinstance(a, Unions) or (isinstance(a, Group) and a.opener in ("(", "["))
+
+
+def _is_enumerated(a: Shape) -> bool:
+    """Whether an answer is single numbers, one after the other: it is no interval."""
+    if isinstance(a, Group):
+        return a.opener not in ("(", "[") or any(isinstance(item, Named) for item in a.items)
+    return isinstance(a, Matrix)
 
 
 def _mentions(a: Named, name: str) -> bool:
@@ -376,7 +416,6 @@ _RULES: dict[tuple[type, type], _Rule] = {
     (Unions, Group): Comparer._union_group,
     (Pieces, Pieces): Comparer._pieces,
     (Residue, Residue): Comparer._residues,
-    (Residue, Scalar): lambda self, a, b: same_scalar(a.value, b, self.kit),
     (Based, Based): lambda _, a, b: same_based(a, b),
     (Based, Scalar): lambda _, a, b: based_scalar(a, b),
     (Clock, Clock): lambda _, a, b: same_clock(a, b),

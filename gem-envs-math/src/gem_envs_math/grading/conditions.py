@@ -18,6 +18,8 @@ __all__ = ["joined", "place"]
 
 Tokens = Sequence[Token]
 
+_FRACTION = frozenset(("\\frac", "{", "}", "\\sqrt", "/"))
+_OPEN, _CLOSE = Token("sign", "("), Token("sign", ")")
 _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
 
 
@@ -41,6 +43,44 @@ def joined(relations: Sequence[Relation], *, is_and: bool) -> Relation | Unions 
         return Unions(tuple(relations)) if are_parts else None
     symbol = [Token("letters", symbols.pop())]
     return _pieces(symbol, lows, holes, highs)
+
+
+def without_bars(a: Relation) -> Relation | Unions | None:
+    r"""Return `|x - 1| < 2` as `1 - 2 < x < 1 + 2`; None for a relation of another kind."""
+    if len(a.sides) != 2 or a.signs[0] not in ("<", "<=", ">", ">="):
+        return None
+    inside, end = a.sides[0][1:-1], a.sides[1]
+    has_bars = a.sides[0][0].text == "|" == a.sides[0][-1].text and inside
+    if not has_bars or not _is_letter(inside[:1]) or not _is_positive(end):
+        return None
+    middle = _negated(inside[1:])
+    if middle is None:
+        return None
+    symbol, sign = inside[:1], a.signs[0]
+    low = [*middle, Token("sign", "-"), _OPEN, *end, _CLOSE]
+    high = [*middle, Token("sign", "+"), _OPEN, *end, _CLOSE]
+    if sign in ("<", "<="):
+        return Relation((low, symbol, high), (sign, sign))
+    below = Relation((symbol, low), (_FLIPPED[sign],))
+    return Unions((below, Relation((symbol, high), (sign,))))
+
+
+def _negated(tokens: Tokens) -> Tokens | None:
+    """Return minus what is added to a symbol, `- 1` or `+ 1`; None for anything but a number."""
+    if not tokens:
+        return [Token("number", "0")]
+    rest = tokens[1:]
+    is_number = bool(rest) and all(
+        token.kind == "number" or token.text in _FRACTION for token in rest
+    )
+    if tokens[0].text not in ("+", "-") or not is_number:
+        return None
+    return rest if tokens[0].text == "-" else [Token("sign", "-"), *rest]
+
+
+def _is_positive(tokens: Tokens) -> bool:
+    is_number = all(token.kind == "number" or token.text in _FRACTION for token in tokens)
+    return bool(tokens) and is_number and place(tokens) > 0
 
 
 def place(tokens: Tokens) -> float:

@@ -20,7 +20,7 @@ from gem_envs_math.grading.parsed import is_formula
 from gem_envs_math.grading.plain import plain
 from gem_envs_math.grading.prose import Prose, judge_prose, read_prose
 from gem_envs_math.grading.reading import read
-from gem_envs_math.grading.shapes import Relation, Shape, Words
+from gem_envs_math.grading.shapes import Named, Relation, Shape, Words
 from gem_envs_math.grading.spelling import tokens_of
 from gem_envs_math.grading.tokens import Token
 from gem_envs_math.grading.verdict import Verdict
@@ -134,7 +134,9 @@ def _compare(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | No
         return Verdict("right", "normal form")
     if answer.trouble:
         return Verdict("wrong", answer.trouble)
-    if not _UNEVALUATED.isdisjoint(texts) and _UNEVALUATED.isdisjoint(gold_texts):
+    is_evaluated = isinstance(answer.shape, Named)  # what has to be evaluated is but its name
+    has_more = not _UNEVALUATED.isdisjoint(texts) and _UNEVALUATED.isdisjoint(gold_texts)
+    if has_more and not is_evaluated:
         return Verdict("wrong", "unevaluated")
     if not _is_known(answer):
         return _unread(answer)

@@ -12,13 +12,28 @@ from collections.abc import Sequence
 from gem_envs_math.grading.names import split_letters
 from gem_envs_math.grading.tokens import Token
 
-__all__ = ["argument_of", "is_segment", "name_of", "same_name", "unbraced"]
+__all__ = ["argument_of", "expression_name", "is_segment", "name_of", "same_name", "unbraced"]
 
 Tokens = Sequence[Token]
 
 _ANGLES = frozenset(("\\angle", "\\measuredangle", "\\triangle"))
 _OPERATORS = frozenset(
-    ("\\gcd", "\\det", "\\deg", "\\dim", "\\arg", "\\Re", "\\Im", "\\Pr", "\\max", "\\min")
+    (
+        "\\lim",
+        "\\int",
+        "\\sum",
+        "\\prod",
+        "\\gcd",
+        "\\det",
+        "\\deg",
+        "\\dim",
+        "\\arg",
+        "\\Re",
+        "\\Im",
+        "\\Pr",
+        "\\max",
+        "\\min",
+    )
 )
 _TRIGONOMETRIC = frozenset(("sin", "cos", "tan", "cot", "sec", "csc"))
 _APPLIED = frozenset("fghFGHPQVSETpqud")
@@ -26,6 +41,9 @@ _APPLIED = frozenset("fghFGHPQVSETpqud")
 _CONSTANTS = frozenset(("e", "i", "\\pi", "\\infty"))
 _UNKNOWNS = frozenset("xy")
 _MARKS = frozenset(("\\mathbb", "\\bar", "\\overline", "\\tilde"))
+_SET_SIGNS = frozenset(("\\cap", "\\cup", "\\setminus"))
+_PARAMETERS = frozenset("abcdmnpq")
+_OPERATIONS = frozenset(("+", "-", "*", "/", "^", "{", "}", "(", ")", "\\frac"))
 _BARS = frozenset(("|", "\\|"))
 _SWAPS = {"{": "", "}": "", "[": "(", "]": ")", "\\max": "max", "\\min": "min", "\\mathbb": ""}
 _DIFFERENTIAL = re.compile(r"d(?:\^(\d))?([A-Za-z])")
@@ -51,6 +69,17 @@ def name_of(tokens: Tokens) -> str:
     return _ratio(tokens)
 
 
+def expression_name(tokens: Tokens) -> str:
+    r"""Return `a+b` of `a+b=5` as the name of what was asked, "" for one of unknowns.
+
+    To be asked only where the other side is a number: else an equation is a relation.
+    """
+    letters = "".join(token.text for token in tokens if token.kind == "letters")
+    rest = {token.text for token in tokens if token.kind not in ("letters", "number")}
+    is_asked = bool(letters) and set(letters) <= _PARAMETERS and rest <= _OPERATIONS
+    return f"={_text(tokens)}" if is_asked else ""
+
+
 def same_name(a: str, b: str) -> bool:
     r"""Whether two names may stand for one thing: `f(x)` is `f` and `y`, a word is any symbol.
 
@@ -58,6 +87,8 @@ def same_name(a: str, b: str) -> bool:
     (True, False, False)
     """
     if a == b or (is_segment(a) and is_segment(b) and a == b[::-1]):
+        return True
+    if _is_root(a, b) or _is_root(b, a):
         return True
     if a[:1] == '"' or b[:1] == '"':
         return a[:1] != b[:1]
@@ -68,6 +99,12 @@ def same_name(a: str, b: str) -> bool:
         return False
     applied, other = (first, second) if first[3] else (second, first)
     return applied[1] == other[1] or _is_graph(applied, other) or _is_graph(other, applied)
+
+
+def _is_root(numbered: str, symbol: str) -> bool:
+    """Whether a name is one of the values of a symbol: `x_1` of `x`."""
+    head, _, number = numbered.partition("_")
+    return head == symbol and number.isdigit()
 
 
 def _is_graph(function: re.Match[str], symbol: re.Match[str]) -> bool:
@@ -128,13 +165,19 @@ def _symbol(tokens: Tokens) -> str:
             at = _closing(tokens, at + 1) + 1 if tokens[at + 1].text == "{" else at + 2
         elif text == "'":
             at += 1
-        elif text == "^" and _text(tokens[at : at + 5]) == "^-1" and at + 5 < len(tokens):
+        elif text == "^" and _is_inverse(tokens, at):
             at += 5
         elif text in ("(", "[") and _closing(tokens, at) == len(tokens) - 1:
             return _text(tokens) if _is_applied(tokens[0].text, tokens[at + 1 : -1]) else ""
         else:
             return ""
     return _text(tokens)
+
+
+def _is_inverse(tokens: Tokens, at: int) -> bool:
+    """Whether an exponent of -1 makes an inverse: of a function, or of a matrix."""
+    is_matrix = tokens[0].text.isupper()
+    return _text(tokens[at : at + 5]) == "^-1" and (at + 5 < len(tokens) or is_matrix)
 
 
 def _head(tokens: Tokens) -> int:
@@ -231,7 +274,11 @@ def _operator(tokens: Tokens) -> str:
 
 
 def _ratio(tokens: Tokens) -> str:
-    r"""Read names that are reckoned with: `\frac{AB}{CD}`, `AB+CD`, `a:b:c`."""
+    r"""Read names that are reckoned with: `\frac{AB}{CD}`, `AB+CD`, `a:b:c`, `A \cap B`."""
+    texts = [token.text for token in tokens]
+    if not _SET_SIGNS.isdisjoint(texts):
+        is_sets = all(len(text) == 1 and text.isupper() for text in texts if text not in _SET_SIGNS)
+        return "".join(texts) if is_sets and len(texts) > 2 else ""
     letters = [token.text for token in tokens if token.kind in ("letters", "word", "command")]
     letters = [text for text in letters if text != "\\frac"]
     if not letters:

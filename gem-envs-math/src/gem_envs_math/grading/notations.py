@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from gem_envs_math.grading.field import Field, Value
 from gem_envs_math.grading.limits import Unread
 from gem_envs_math.grading.measures import LABEL
 from gem_envs_math.grading.shapes import Based, Clock, Ratio, Scalar
+from gem_envs_math.grading.tokens import Token
 
-__all__ = ["based_scalar", "clock_scalar", "ratio_scalar", "same_based", "same_clock", "same_ratio"]
+__all__ = [
+    "based_scalar",
+    "clock_scalar",
+    "ratio_scalar",
+    "read_based",
+    "same_based",
+    "same_clock",
+    "same_ratio",
+]
 
 
 def same_based(a: Based, b: Based) -> bool:
@@ -73,3 +83,26 @@ def _parts(a: Ratio) -> list[Value]:
     if any(part.is_opaque for part in a.parts):
         raise Unread("a ratio of what has no exact value")
     return [part.value for part in a.parts]
+
+
+def read_based(tokens: Sequence[Token]) -> Based | None:
+    """Return the number that stands before its base, `1011_2`; None for another answer."""
+    texts = [token.text for token in tokens]
+    if "_" not in texts:
+        return None
+    if texts[0] == "(" and texts.count("(") == 1 and texts[texts.index("_") - 1] == ")":
+        tokens = [token for token in tokens if token.text not in ("(", ")")]
+        texts = [token.text for token in tokens]
+    at = texts.index("_")
+    base = "".join(texts[at + 1 :]).strip("{}")
+    digits = "".join(texts[:at]).lstrip("-")
+    kinds = {token.kind for token in tokens[:at] if token.text != "-"}
+    if not base.isdecimal() or not digits[:1].isdecimal() or not kinds <= {"number", "letters"}:
+        return None
+    if not 2 <= int(base[:4]) <= 36 or len(base) > 2:
+        return None
+    try:
+        int(digits.replace(".", "", 1), int(base))
+    except ValueError:
+        return None
+    return Based(digits.upper(), int(base), texts[0] == "-")

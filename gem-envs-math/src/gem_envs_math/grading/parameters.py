@@ -1,6 +1,6 @@
-r"""Take the words off an answer that say that a letter is any integer: `k\pi, k \in \mathbb{Z}`.
+r"""Take the words off an answer that say what a letter is: `k\pi, k \in \mathbb{Z}`.
 
-The letter is called k from then on: who writes n means the same numbers.
+A letter for any integer is called k from then on: who writes n means the same numbers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,20 @@ _SAYS_INTEGER = re.compile(
     rf"| {_LETTER} (?:is )?(?:an |any )?integers?"
     rf"| integers? {_LETTER})(?: \))?"
 )
+_SAYS_CONSTANT = re.compile(
+    rf"(?: (?:,|;|\(|for|where|with|any|all|some|and))+"
+    rf"(?: {_LETTER} \\in \\mathbb {{ R }}"
+    rf"| {_LETTER} is (?:an? )?(?:any |arbitrary )?(?:real )?(?:constant|number)"
+    rf"| (?:arbitrary )?(?:real )?(?:constants?|numbers?|reals?) {_LETTER})(?: \))?",
+    re.IGNORECASE,
+)
+_SAYS_ALL = re.compile(
+    rf"(?: ,)?(?: for)?(?: (?:all|any|every|each))?(?: (?:real|numbers?))* {_LETTER}"
+    rf"(?: \\in \\mathbb {{ [RZNQ] }})?"
+)
+_INEQUALITIES = frozenset(("<", ">", "<=", ">="))
 _NAME = "k"
+_SIGNS = frozenset(("\\mathbb", "integer", "integers", "constant", "real", "for"))
 _LONGEST = 16  # tokens
 
 
@@ -33,13 +46,22 @@ def without_integers(tokens: Sequence[Token]) -> Sequence[Token]:
     ['x', '=', 'k', '\\pi']
     """
     texts = [token.text for token in tokens]
-    if "\\mathbb" not in texts and "integer" not in texts and "integers" not in texts:
-        return tokens
+    if _SIGNS.isdisjoint(texts) or not _INEQUALITIES.isdisjoint(texts):
+        return tokens  # integers between bounds are no interval
     for start in range(max(1, len(texts) - _LONGEST), len(texts)):
-        found = _SAYS_INTEGER.fullmatch(" " + " ".join(texts[start:]))
+        ending = " " + " ".join(texts[start:])
+        found = _SAYS_INTEGER.fullmatch(ending)
+        if found is not None:
+            return _renamed(tokens[:start], found[1] or found[2] or found[3]) or tokens
+        found = _SAYS_ALL.fullmatch(ending) if "for" in ending or "\\in" in ending else None
+        if found is not None and texts[1:5] == ["(", found[1], ")", "="]:
+            return tokens[:start]  # f(x) = ... for all x
+        found = _SAYS_CONSTANT.fullmatch(ending)
         if found is not None:
             letter = found[1] or found[2] or found[3]
-            return _renamed(tokens[:start], letter) or tokens
+            is_there = any(letter in token.text for token in tokens[:start] if _is_product(token))
+            is_name = texts[1] == "=" and texts[0] == letter
+            return tokens[:start] if is_there and not is_name else tokens
     return tokens
 
 

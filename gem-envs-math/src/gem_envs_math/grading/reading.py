@@ -5,17 +5,16 @@ Knows nothing about the answer that it will be compared with.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 
-from gem_envs_math.grading.conditions import joined, place
-from gem_envs_math.grading.field import Field
-from gem_envs_math.grading.grammar import compute
+from gem_envs_math.grading.conditions import joined, without_bars
 from gem_envs_math.grading.limits import ITEMS, TooDeep, TooLarge, Undefined, Unread
-from gem_envs_math.grading.naming import name_of, unbraced
+from gem_envs_math.grading.naming import expression_name, name_of, unbraced
+from gem_envs_math.grading.notations import read_based
+from gem_envs_math.grading.number_sets import left_out, numbers, reals, without
 from gem_envs_math.grading.parameters import without_integers
+from gem_envs_math.grading.scalars import read_scalar
 from gem_envs_math.grading.shapes import (
-    Based,
     Choice,
     Group,
     Matrix,
@@ -29,29 +28,24 @@ from gem_envs_math.grading.shapes import (
     Unions,
     Words,
 )
-from gem_envs_math.grading.sums import read_sum
+from gem_envs_math.grading.splitting import levels, split
 from gem_envs_math.grading.tokens import CLOSERS, OPENERS, Token
-from gem_envs_math.grading.units import split_unit
 from gem_envs_math.grading.wording import INFINITIES, REALS, read_clock, read_words, trimmed
 
 __all__ = ["read", "read_scalar"]
 
 Tokens = Sequence[Token]
 
-_COMMAS = frozenset((",", ";", "and", "or", "\\lor", "\\land", "\\\\"))
+_COMMAS = frozenset((",", ";", "and", "or", "\\lor", "\\land", "\\\\", "for", "where"))
 _ANDS = frozenset(("and", "\\land"))
 _MODULI = frozenset(("\\pmod", "\\bmod", "\\mod", "\\equiv", "mod"))
 _UNIONS = frozenset(("\\cup", "U"))
+_EQUALS = Token("sign", "=")
 _RELATIONS = frozenset(("=", "<", ">", "<=", ">=", "!=", "\\in", "\\approx"))
-_OPENING = OPENERS | {"\\begin"}
-_CLOSING = CLOSERS | {"\\end"}
 _MATRICES = ("pmatrix", "bmatrix", "matrix", "Bmatrix", "array")
 _SYSTEMS = ("cases", "dcases", "aligned", "align", "gathered", "split")
 _CONDITIONAL = frozenset(("if", "for", "when", "where"))
 _LETTERS = frozenset("ABCDEFGHIJ")
-_MINUS, _INFINITY = Token("sign", "-"), Token("command", "\\infty")
-_SETS = {"Z": "integers", "N": "natural numbers", "Q": "rational numbers", "C": "complex numbers"}
-_SIGNED = {"^+": "positive", "_+": "positive", "_>0": "positive", "^-": "negative"}
 
 
 def read(tokens: Tokens) -> Shape:
@@ -62,6 +56,11 @@ def read(tokens: Tokens) -> Shape:
     'Named'
     """
     tokens = without_integers(unbraced(trimmed(tokens)))
+    if _is_labelled(tokens):
+        tokens = tokens[2:]
+    tokens = _without_heading(tokens)
+    while tokens and tokens[0].text in ("=", "\\approx"):
+        tokens = tokens[1:]  # `= 5` ends a chain that began before
     words = read_words(tokens) if tokens else None
     if words is not None:
         return _meant(words)
@@ -79,9 +78,9 @@ def read(tokens: Tokens) -> Shape:
 def _meant(words: Words) -> Shape:
     """Return what words are a name of: all real numbers, infinity; else the words."""
     if words.text == REALS:
-        return _reals()
+        return reals()
     if words.text in INFINITIES:
-        return _reals().items[INFINITIES.index(words.text)]
+        return reals().items[INFINITIES.index(words.text)]
     return words
 
 
@@ -92,17 +91,6 @@ def _part(tokens: Tokens) -> Shape:
         if words is not None:
             return _meant(words)
     return _structure(tokens)
-
-
-def read_scalar(tokens: Tokens) -> Scalar:
-    """Return the value of an expression with or without a unit."""
-    number, unit, scale = split_unit(tokens)
-    amount = read_sum(number, unit) if unit is not None else None
-    if amount is not None:
-        return amount
-    field = Field()
-    value = compute(number, field)
-    return Scalar(value, field.is_opaque, unit, scale, number)
 
 
 def _structure(tokens: Tokens) -> Shape:
@@ -116,24 +104,47 @@ def _structure(tokens: Tokens) -> Shape:
         residue = _residue(tokens)
         if residue is not None:
             return residue
+        tokens = [_EQUALS if token.text == "\\equiv" else token for token in tokens]
+        texts = {token.text for token in tokens}
     starts = [token.text for token in tokens[:2]]
     if starts == ["\\{", "\\begin"] and tokens[-1].text != "\\}":
         return _structure(tokens[1:])  # the brace before a system, which nothing closes
     for signs, reader in _READERS:
         if not texts.isdisjoint(signs):
-            parts = _split(tokens, signs)
+            parts = split(tokens, signs)
             shape = reader(parts, tokens) if len(parts) > 1 else None
             if shape is not None:
                 return shape
+    if _is_point(tokens):
+        tokens = tokens[1:]
     return _choice(tokens) or _bracketed(tokens) or _column(tokens) or _single(tokens)
+
+
+def _without_heading(tokens: Tokens) -> Tokens:
+    r"""Return tokens without the words and the colon before an answer: `\text{Maximum: } 5`."""
+    at = next((index for index, token in enumerate(tokens) if token.text == ":"), 0)
+    is_heading = all(token.kind == "word" and len(token.text) > 2 for token in tokens[:at])
+    return tokens[at + 1 :] if at and is_heading and at + 1 < len(tokens) else tokens
+
+
+def _is_labelled(tokens: Tokens) -> bool:
+    """Whether the name of a line or a circle stands before its equation: `l: x + y = 1`."""
+    is_name = len(tokens) > 4 and tokens[0].kind == "letters" and tokens[1].text == ":"
+    return is_name and len(tokens[0].text) == 1 and any(token.text == "=" for token in tokens)
 
 
 def _choice(tokens: Tokens) -> Choice | None:
     """Read `(E) 42`, as long as its letter stands in text: else it is a product."""
-    is_marked = len(tokens) > 3 and tokens[0].text == "(" and tokens[2].text == ")"
-    if not is_marked or tokens[1].kind != "word" or tokens[1].text not in _LETTERS:
+    if not _is_choice(tokens):
         return None
+    if _is_choice(tokens[3:]):
+        raise Unread("two choices without a sign between them")
     return Choice(tokens[1].text.casefold(), read(tokens[3:]))
+
+
+def _is_choice(tokens: Tokens) -> bool:
+    is_marked = len(tokens) > 3 and tokens[0].text == "(" and tokens[2].text == ")"
+    return is_marked and tokens[1].kind == "word" and tokens[1].text in _LETTERS
 
 
 def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
@@ -141,9 +152,10 @@ def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
     if not items:
         raise Unread("a list without items")
     shapes = _items(items)
-    left_out = _left_out(shapes)
-    if left_out is not None:
-        return left_out
+    shapes = _all_named(shapes)
+    remaining = left_out(shapes)
+    if remaining is not None:
+        return remaining
     has_or = any(token.text in ("or", "\\lor") for token in tokens)
     if has_or and all(isinstance(shape, Relation) for shape in shapes):
         return Unions(shapes)
@@ -156,23 +168,21 @@ def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
     return Group("", "", shapes)
 
 
-def _left_out(shapes: Sequence[Shape]) -> Named | None:
-    r"""Read `x \ne 1, x \ne 2` and `x \ne 1, 2` as the points that a symbol is not."""
-    symbols = {_excluded_symbol(shape) for shape in shapes if isinstance(shape, Relation)}
-    symbol = symbols.pop() if len(symbols) == 1 else None
-    if symbol is None or not isinstance(shapes[0], Relation):
-        return None
-    points = [
-        read_scalar(shape.sides[1]) if isinstance(shape, Relation) else shape for shape in shapes
-    ]
-    name = Token("letters", symbol)
-    return Named(symbol, (_without(points),), [name, Token("command", "\\in")])
-
-
-def _excluded_symbol(a: Relation) -> str | None:
-    if a.signs != ("!=",) or len(a.sides[0]) != 1:
-        return None
-    return a.sides[0][0].text
+def _all_named(shapes: tuple[Shape, ...]) -> tuple[Shape, ...]:
+    """Return `x = 1, 2` as `x = 1, x = 2`: the name holds for the numbers after it."""
+    first = shapes[0]
+    is_one = isinstance(first, Named) and len(first.values) == 1
+    if not isinstance(first, Named) or not is_one or not isinstance(first.values[0], Scalar):
+        return shapes
+    if not all(isinstance(shape, Scalar) for shape in shapes[1:]):
+        return shapes
+    at = next(index for index, token in enumerate(first.tokens) if token.text == "=")
+    rest = (
+        Named(first.name, (shape,), [*first.tokens[: at + 1], *shape.tokens])
+        for shape in shapes[1:]
+        if isinstance(shape, Scalar)
+    )
+    return (first, *rest)
 
 
 def _union(parts: list[Tokens], tokens: Tokens) -> Unions | None:
@@ -196,22 +206,40 @@ def _items(items: list[Tokens]) -> tuple[Shape, ...]:
 
 
 def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
-    levels = zip(tokens, _levels(tokens), strict=True)
-    signs = [token.text for token, depth in levels if not depth and token.text in _RELATIONS]
-    if not sides[0] and signs[0] in ("=", "\\approx"):
-        return _structure(tokens[1:])  # `= 5` ends a chain that began before
+    pairs = zip(tokens, levels(tokens), strict=True)
+    signs = [token.text for token, depth in pairs if not depth and token.text in _RELATIONS]
+    if any(token.text in ("\\pm", "\\mp") for token in tokens):
+        return _list(_with_signs(tokens), ())
     if "\\approx" in signs:
-        return _about(tokens, signs)
+        return _about(tokens)
     if not all(sides):
         raise Unread("a side of a relation is empty")
     if set(signs) <= {"="} or signs == ["\\in"]:
-        name = name_of(sides[0])
+        is_number = all(token.kind not in ("letters", "word") for token in sides[-1])
+        name = name_of(sides[0]) or (expression_name(sides[0]) if is_number else "")
+        several = _each_equal(sides) if name else None
+        if several is not None:
+            return several
         if name:
             values = tuple(_part(side) for side in sides[1:])
             return _one_by_one(name, values, sides) or Named(name, values, tokens)
     if "\\in" in signs:
         raise Unread("a relation of a kind that is not known")
-    return Relation(tuple(sides), tuple(signs))
+    relation = Relation(tuple(sides), tuple(signs))
+    return without_bars(relation) or relation
+
+
+def _each_equal(sides: list[Tokens]) -> Group | None:
+    """Return `x = y = 2` as `x = 2, y = 2`; None for another chain."""
+    names = [name_of(side) if len(side) == 1 else "" for side in sides[:-1]]
+    if len(names) < 2 or not all(names) or name_of(sides[-1]):
+        return None
+    value = (_part(sides[-1]),)
+    named = (
+        Named(name, value, [*side, _EQUALS, *sides[-1]])
+        for name, side in zip(names, sides, strict=False)
+    )
+    return Group("", "", tuple(named))
 
 
 def _one_by_one(name: str, values: tuple[Shape, ...], sides: list[Tokens]) -> Group | None:
@@ -223,22 +251,18 @@ def _one_by_one(name: str, values: tuple[Shape, ...], sides: list[Tokens]) -> Gr
         return None
     if len(value.items) != len(names):
         return None
-    symbols = _split(sides[0][1:-1], (",",))
-    sign = Token("sign", "=")
+    symbols = split(sides[0][1:-1], (",",))
     named = (
-        Named(name, (item,), [*symbol, sign, *(item.tokens if isinstance(item, Scalar) else ())])
+        Named(name, (item,), [*symbol, _EQUALS, *(item.tokens if isinstance(item, Scalar) else ())])
         for name, symbol, item in zip(names, symbols, value.items, strict=True)
     )
     return Group("(", ")", tuple(named))
 
 
-def _about(tokens: Tokens, signs: list[str]) -> Shape:
+def _about(tokens: Tokens) -> Shape:
     r"""Read what stands before the sign of about equal; after it, where before it is a name."""
-    at = next(index for index, token in enumerate(tokens) if token.text == "\\approx")
-    exact, close = tokens[:at], tokens[at + 1 :]
-    if signs[0] == "\\approx" and name_of(exact) and close:
-        return _structure(close)
-    return _structure(exact)
+    exact, close, *_ = split(tokens, ("\\approx",))
+    return _structure(close) if close and name_of(exact) else _structure(exact)
 
 
 def _bracketed(tokens: Tokens) -> Shape | None:
@@ -254,7 +278,7 @@ def _bracketed(tokens: Tokens) -> Shape | None:
         tokens = [tokens[0], *without_integers(tokens[1:-1]), tokens[-1]]
     elif any(token.text in ("\\pm", "\\mp") for token in tokens):
         return _both_signs(tokens)
-    items = _split(tokens[1:-1], (",", ";"))
+    items = split(tokens[1:-1], (",", ";"))
     if len(items) > 1 and opener == "[" and any(token.text == ";" for token in tokens):
         return _rows_by_semicolon(tokens)
     if len(items) > 1:
@@ -287,6 +311,13 @@ def _described(inside: Tokens) -> Shape | None:
     return None
 
 
+def _is_point(tokens: Tokens) -> bool:
+    """Whether a capital stands before the coordinates that it names: `P(1,2)`."""
+    is_name = tokens[0].kind == "letters" and len(tokens[0].text) == 1 and tokens[0].text.isupper()
+    is_tuple = len(tokens) > 4 and tokens[1].text == "(" and tokens[-1].text == ")"
+    return is_name and is_tuple and _encloses(tokens[1:]) and "," in {t.text for t in tokens}
+
+
 def _both_signs(tokens: Tokens) -> Shape:
     r"""Read `(\pm 1, 2)` as two tuples, and `(1 \pm x)` as two numbers."""
     texts = [token.text for token in tokens]
@@ -299,10 +330,10 @@ def _both_signs(tokens: Tokens) -> Shape:
 
 def _rows_by_semicolon(tokens: Tokens) -> Shape:
     """Read `[1,2;3,4]`: rows between semicolons."""
-    rows = _split(tokens[1:-1], (";",))
+    rows = split(tokens[1:-1], (";",))
     if any(not row for row in rows):
         raise Unread("an empty row")
-    cells = [_items(_split(row, (",",))) for row in rows]
+    cells = [_items(split(row, (",",))) for row in rows]
     if len(cells[0]) == 1:
         return Group("[", "]", tuple(row[0] for row in cells))
     return Matrix(tuple(cells))
@@ -310,20 +341,22 @@ def _rows_by_semicolon(tokens: Tokens) -> Shape:
 
 def _residue(tokens: Tokens) -> Shape | None:
     r"""Read `x \equiv 3 \pmod 7`: a number, or several, modulo another."""
-    moduli = [index for index, token in enumerate(tokens) if token.text in _MODULI]
-    at = moduli[-1]
-    if tokens[at].text == "\\equiv":
+    moduli = [index for index, token in enumerate(tokens) if token.text in _MODULI - {"\\equiv"}]
+    if not moduli:
         return None
+    if len(moduli) > 1:
+        raise Unread("more than one modulus")
+    at = moduli[0]
     before, after = tokens[:at], tokens[at + 1 :]
     if before and before[-1].text == "(" and after and after[-1].text == ")":
         before, after = before[:-1], after[:-1]
     if not before or not after or before[0].text in _MODULI:
         return None
-    sides = _split(before, ("\\equiv", "="))
+    sides = split(before, ("\\equiv", "="))
     modulus = read_scalar(after)
     if modulus.value == 0:
         raise Undefined("a number modulo zero")
-    shapes = [_structure(part) for part in _split(sides[-1], _COMMAS) if part]
+    shapes = [_structure(part) for part in split(sides[-1], _COMMAS) if part]
     residues = tuple(
         Residue(shape, modulus) if isinstance(shape, Scalar) else shape for shape in shapes
     )
@@ -345,7 +378,7 @@ def _inner(tokens: Tokens) -> Shape:
 
 
 def _encloses(tokens: Tokens) -> bool:
-    depths = _levels(tokens)
+    depths = levels(tokens)
     return depths[0] == 0 and depths[-1] == 0 and 0 not in depths[1:-1]
 
 
@@ -358,41 +391,20 @@ def _single(tokens: Tokens) -> Shape:
     if texts[0] == "\\mathbb" and texts[4:6] == ["-", "\\{"]:
         return _complement([tokens[:4], tokens[5:]], tokens)
     if texts[0] == "\\mathbb":
-        return _numbers(texts)
+        return numbers(texts)
     if "\\pm" in texts or "\\mp" in texts:
         return _plus_minus(tokens)
-    based = _based(texts, tokens)
+    based = read_based(tokens)
     if based is not None:
         return based
     if ":" in texts:
-        return Ratio(tuple(read_scalar(part) for part in _split(tokens, (":",))))
+        return Ratio(tuple(read_scalar(part) for part in split(tokens, (":",))))
     return read_scalar(tokens)
-
-
-def _numbers(texts: list[str]) -> Shape:
-    r"""Read `\mathbb{Z}`, `\mathbb{R}^+`: the set of numbers that a letter stands for."""
-    letter = "".join(texts[1:4]).strip("{}")
-    mark = "".join(texts[4:]).replace("{", "").replace("}", "")
-    sign = _SIGNED.get(mark, "")
-    if mark and not sign:
-        raise Unread("a set that is not known")
-    if letter == "R":
-        return _reals(sign)
-    if letter not in _SETS:
-        raise Unread("a set that is not known")
-    return Words(f"{sign} {_SETS[letter]}".strip(), is_plain=False)
-
-
-def _reals(sign: str = "") -> Group:
-    """Return all real numbers, or those of a sign, as an interval."""
-    low = [Token("number", "0")] if sign == "positive" else [_MINUS, _INFINITY]
-    high = [Token("number", "0")] if sign == "negative" else [_INFINITY]
-    return Group("(", ")", (read_scalar(low), read_scalar(high)))
 
 
 def _complement(parts: list[Tokens], tokens: Tokens) -> Unions:
     r"""Read `\mathbb{R} \setminus \{0\}`: the intervals between the points that are left out."""
-    if any(not part for part in parts) or _structure(parts[0]) != _reals():
+    if any(not part for part in parts) or _structure(parts[0]) != reals():
         raise Unread("points left out of what is not all real numbers")
     points: list[Shape] = []
     for part in parts[1:]:
@@ -400,21 +412,7 @@ def _complement(parts: list[Tokens], tokens: Tokens) -> Unions:
         points.extend(
             shape.items if isinstance(shape, Group) and shape.opener == "\\{" else [shape]
         )
-    return _without(points)
-
-
-def _without(points: Sequence[Shape]) -> Unions:
-    """Return all real numbers but some points, as intervals."""
-    distinct: list[Scalar] = []
-    for point in points:
-        if not isinstance(point, Scalar):
-            raise Unread("what is left out is no number")
-        if all(point.value != other.value for other in distinct):
-            distinct.append(point)
-    distinct.sort(key=lambda point: place(point.tokens))
-    low, high = _reals().items
-    ends = [low, *distinct, high]
-    return Unions(tuple(Group("(", ")", pair) for pair in pairwise(ends)))
+    return without(points)
 
 
 def _environment(tokens: Tokens) -> Shape:
@@ -432,7 +430,7 @@ def _environment(tokens: Tokens) -> Shape:
     closing = ["{", *texts[2 : texts.index("}")], "}"]
     if texts[end + 1 :] not in (closing, [*closing, "^", "T"], [*closing, "^", "{", "T", "}"]):
         raise Unread("an environment without its end")
-    rows = [row for row in _split(tokens[start:end], ("\\\\",)) if row]
+    rows = [row for row in split(tokens[start:end], ("\\\\",)) if row]
     if len(rows) > ITEMS:
         raise TooDeep(f"more than {ITEMS} rows")
     if is_system or (name == "array" and _is_system(rows)):
@@ -453,7 +451,7 @@ def _is_system(rows: list[Tokens]) -> bool:
 
 def _system(rows: list[Tokens]) -> Shape:
     """Read the rows of a system as a list, or as a function's pieces."""
-    cells = [_split(row, ("&",)) for row in rows]
+    cells = [split(row, ("&",)) for row in rows]
     if all(len(row) == 2 and not _is_aligned(row) for row in cells):
         return Pieces(tuple((_structure(trimmed(x)), _condition(y)) for x, y in cells))
     return _list([[token for token in row if token.text != "&"] for row in rows], rows[0])
@@ -474,14 +472,10 @@ def _condition(tokens: Tokens) -> Shape:
 
 
 def _row(tokens: Tokens) -> tuple[Shape, ...]:
-    cells = _split(tokens, ("&",))
+    cells = split(tokens, ("&",))
     if len(cells) > ITEMS:
         raise TooDeep(f"more than {ITEMS} columns")
     return tuple(read_scalar(cell) for cell in cells)
-
-
-def _plus_minus(tokens: Tokens) -> Group:
-    return Group("", "", tuple(read_scalar(side) for side in _with_signs(tokens)))
 
 
 def _with_signs(tokens: Tokens) -> list[Tokens]:
@@ -497,46 +491,8 @@ def _with_signs(tokens: Tokens) -> list[Tokens]:
     ]
 
 
-def _based(texts: list[str], tokens: Tokens) -> Based | None:
-    if "_" not in texts:
-        return None
-    at = texts.index("_")
-    base = "".join(texts[at + 1 :]).strip("{}")
-    digits = "".join(texts[:at]).lstrip("-")
-    kinds = {token.kind for token in tokens[:at] if token.text != "-"}
-    if not base.isdecimal() or not digits[:1].isdecimal() or not kinds <= {"number", "letters"}:
-        return None
-    if not 2 <= int(base[:4]) <= 36 or len(base) > 2:
-        return None
-    try:
-        int(digits.replace(".", "", 1), int(base))
-    except ValueError:
-        return None
-    return Based(digits.upper(), int(base), texts[0] == "-")
-
-
-def _levels(tokens: Tokens) -> list[int]:
-    """Return the number of brackets around each token (a bracket counts as outside itself)."""
-    levels, depth = [], 0
-    for token in tokens:
-        text = token.text
-        if text in _CLOSING:
-            depth -= 1
-        levels.append(depth)
-        if text in _OPENING:
-            depth += 1
-    return levels
-
-
-def _split(tokens: Tokens, signs: Container[str]) -> list[Tokens]:
-    """Split tokens at signs, where no bracket is open."""
-    parts: list[Tokens] = []
-    start = 0
-    for index, depth in enumerate(_levels(tokens)):
-        if not depth and tokens[index].text in signs:
-            parts.append(tokens[start:index])
-            start = index + 1
-    return [*parts, tokens[start:]]
+def _plus_minus(tokens: Tokens) -> Group:
+    return Group("", "", tuple(read_scalar(side) for side in _with_signs(tokens)))
 
 
 _READERS = (

@@ -11,7 +11,9 @@ from gem_envs_math.grading.tokens import Token, tokenize
 
 __all__ = ["spelled_once", "tokens_of"]
 
-_TRIGGERS = frozenset(("\\degree", "o", "\\mathbb", "\\R", "\\choose", "\\max", "\\min", "x", "C"))
+_TRIGGERS = frozenset(
+    ("\\degree", "o", "\\mathbb", "\\R", "\\choose", "\\max", "\\min", "x", "C", "i", "e")
+)
 _ORDINALS = frozenset(("st", "nd", "rd", "th"))
 _RAISED = Token("sign", "^")
 _CIRCLE = Token("command", "\\circ")
@@ -63,6 +65,8 @@ def _write(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
         return at + 1
     elif text == "^" and _is_ordinal(tokens, at):
         return at + (4 if tokens[at + 1].text == "{" else 2)
+    elif text in ("i", "e") and _is_constant(tokens, at):
+        written.append(tokens[at]._replace(kind="letters"))
     elif text == "x" and _is_times(tokens, at):
         written.append(Token("sign", "*"))
     elif text == "C" and _is_combination(tokens, at):
@@ -87,6 +91,12 @@ def _is_ordinal(tokens: Sequence[Token], at: int) -> bool:
     start = 2 if texts[:2] == ["^", "{"] else 1 if texts[0] == "^" else 0
     is_word = len(texts) > start and texts[start] in _ORDINALS
     return is_word and at > 0 and tokens[at - 1].text.isdigit()
+
+
+def _is_constant(tokens: Sequence[Token], at: int) -> bool:
+    r"""Whether an upright letter is a number, `\mathrm{i}`, and none of several words."""
+    beside = [*tokens[max(at - 1, 0) : at], *tokens[at + 1 : at + 2]]
+    return tokens[at].kind == "word" and all(token.kind != "word" for token in beside)
 
 
 def _is_times(tokens: Sequence[Token], at: int) -> bool:

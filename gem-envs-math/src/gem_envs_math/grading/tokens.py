@@ -33,11 +33,11 @@ class Token(NamedTuple):
 
 
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2}(?![0-9a-zA-Z]))?"
-_COMMA = r"(?:,\s*\\!\s*|\{,\}\s*|\\,|\\[ ])"
+_COMMA = r"(?:,\s*\\!\s*|\{,\}\s*|\\[,;:]|\\[ ])"
 _LEXICON = re.compile(
     rf"""
     (?P<space>\s+|\\[ ,;:!>\n()\[\]]|~|\\q?quad(?![a-zA-Z])
-      |\\(?:displaystyle|textstyle|left|right|limits|[bB]igg?[lrm]?)(?![a-zA-Z])\.?)
+      |\\(?:displaystyle|textstyle|left|middle|right|limits|[bB]igg?[lrm]?)(?![a-zA-Z])\.?)
     | (?P<huge>[0-9.]+[eE][+-]?[0-9]{{3,}})
     | (?P<repeating>[0-9]*\.(?:[0-9]*\\(?:overline|bar)\s*(?:\{{[0-9]+\}}|[0-9])
         |[0-9]*\\dot\s*(?:\{{[0-9]\}}|[0-9])(?:[0-9]*\\dot\s*(?:\{{[0-9]\}}|[0-9]))?
@@ -46,7 +46,7 @@ _LEXICON = re.compile(
         (?![0-9])(?:\.[0-9]+)?)
     | (?P<number>{_NUMBER})
     | (?P<dollar>\\?\$)
-    | \\(?P<style>text(?:bf|it|rm|sf|tt|normal|up)?|mbox|hbox|math(?:rm|bf|it|sf|normal)
+    | \\(?P<style>text(?:bf|it|rm|sf|tt|normal|up)?|mbox|hbox|math(?:rm|bf|it|sf|cal|normal)
         |operatorname\*?|boldsymbol|bm|vec|hat|widehat|overrightarrow|boxed|fbox
         |(?:overline|bar)(?=\s*\{{[A-Z]{{2,}}\}}))
         (?![a-zA-Z])\s*(?P<brace>\{{)?

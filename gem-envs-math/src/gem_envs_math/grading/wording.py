@@ -36,6 +36,7 @@ _SYNONYMS = {
     "false": ("no",),
 }
 _SAME = {word: meaning for meaning, words in _SYNONYMS.items() for word in words}
+_ABOUT = frozenset(("approximately", "about", "roughly", "approx"))
 _CHOSEN = re.compile(r"(?:option|choice|answer) ([a-j])")
 INFINITIES = ("negative infinity", "infinity")
 """How the two infinities are called."""
@@ -54,7 +55,9 @@ _ARTICLES = ("the", "a", "an")
 
 
 def trimmed(tokens: Sequence[Token]) -> Sequence[Token]:
-    """Return tokens without the full stop, comma or colon that ends a sentence."""
+    """Return tokens without the stop that ends a sentence, and `approximately` before them."""
+    if len(tokens) > 1 and tokens[0].kind in ("word", "letters") and tokens[0].text in _ABOUT:
+        tokens = tokens[1:]
     while tokens and tokens[-1].text in (".", ",", ";", ":") and not _ends_half(tokens):
         tokens = tokens[:-1]
     return tokens
