@@ -81,6 +81,7 @@ _MERGED = {
     **dict.fromkeys(("\\vert", "\\mid", "\\lvert", "\\rvert"), "|"),
     **dict.fromkeys(("\\%",), "%"),
     "\\degrees": "\\degree",
+    **dict.fromkeys(("\\cdots", "\\dots", "\\dotsb", "\\dotsc"), "\\ldots"),
     "\\Bbb": "\\mathbb",
     **dict.fromkeys(("\\reals", "\\Reals"), "\\R"),
     **dict.fromkeys(("\\smallsetminus", "\\backslash"), "\\setminus"),
