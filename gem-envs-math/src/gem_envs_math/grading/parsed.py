@@ -78,12 +78,13 @@ def parse(text: str, tokens: Sequence[Token]) -> Any | None:
     )
     parsed = next((part for part in found if not isinstance(part, str)), None)
     # Beside a matrix it takes 26 for 2 + 6.
-    numbers = {
-        token.text
-        for before, token in zip(tokens, tokens[1:], strict=False)
-        if token.kind == "number" and token.text.isdigit() and len(token.text) > 1
-        and before.text not in ("\\frac", "\\binom")  # these take single digits, as TeX does
-    }  # fmt: skip
+    numbers: set[str] = set()
+    last = ""
+    for token in tokens:
+        is_long = token.kind == "number" and token.text.isdigit() and len(token.text) > 1
+        if is_long and last not in ("\\frac", "\\binom"):  # these take single digits, as TeX does
+            numbers.add(token.text)
+        last = token.text
     return parsed if numbers <= {*_NUMBER.findall(str(parsed))} else None
 
 
