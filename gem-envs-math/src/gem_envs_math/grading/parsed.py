@@ -38,6 +38,7 @@ _WRITTEN = ("\\frac", "\\sqrt", "\\binom", "\\infty", "\\begin", "\\end", "\\cup
 _COMMANDS = frozenset((*_EVALUATED, *_WRITTEN))
 _SIGNS = frozenset("+-*/^_(){}[]|=<>,!'&") | {"<=", ">=", "!=", "\\{", "\\}", "\\\\"}
 _NUMBER = re.compile(r"[0-9]+")
+_COMPUTED = ("\\gcd", "\\max", "\\min", "\\binom", "!", "!!")
 _DETERMINANTS = ("vmatrix", "Vmatrix")  # an answer is to be evaluated
 _DIGITS = 30
 _CLOSE = 1e-20  # of the larger value: what differs by less is the same to that many digits
@@ -77,6 +78,8 @@ def parse(text: str, tokens: Sequence[Token]) -> Any | None:
         f"${text}$", config, fallback_mode="no_fallback", parsing_timeout=None
     )
     parsed = next((part for part in found if not isinstance(part, str)), None)
+    if any(token.text in _COMPUTED for token in tokens):
+        return parsed  # without the numbers that these were computed from
     # Beside a matrix it takes 26 for 2 + 6.
     numbers: set[str] = set()
     last = ""
