@@ -140,7 +140,8 @@ def _compare(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | No
         return Verdict("wrong", "unevaluated")
     if not _is_known(answer):
         return _unread(answer)
-    if not _is_known(gold):
+    is_gold_undefined = gold.trouble == "undefined"
+    if is_gold_undefined or not _is_known(gold):
         return Verdict("undecided", "gold unreadable")
     if answer.shape is None or gold.shape is None:
         return Verdict("unreadable", "too long") if len(answer.text) > LONGEST_ASKED else None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from gem_envs_math.grading.field import Field, Value
-from gem_envs_math.grading.limits import Unread
+from gem_envs_math.grading.limits import Undefined, Unread
 from gem_envs_math.grading.measures import LABEL
 from gem_envs_math.grading.shapes import Based, Clock, Ratio, Scalar
 from gem_envs_math.grading.tokens import Token
@@ -99,10 +99,19 @@ def read_based(tokens: Sequence[Token]) -> Based | None:
     kinds = {token.kind for token in tokens[:at] if token.text != "-"}
     if not base.isdecimal() or not digits[:1].isdecimal() or not kinds <= {"number", "letters"}:
         return None
-    if not 2 <= int(base[:4]) <= 36 or len(base) > 2:
+    if not _is_base(base, digits):
+        if kinds == {"number"}:
+            raise Undefined("a digit that is not below its base, or no base")
         return None
+    return Based(digits.upper(), int(base), texts[0] == "-")
+
+
+def _is_base(base: str, digits: str) -> bool:
+    """Whether a number may be a base, and all digits are below it."""
+    if len(base) > 2 or not 2 <= int(base) <= 36:
+        return False
     try:
         int(digits.replace(".", "", 1), int(base))
     except ValueError:
-        return None
-    return Based(digits.upper(), int(base), texts[0] == "-")
+        return False
+    return True
