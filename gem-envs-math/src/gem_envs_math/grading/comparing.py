@@ -38,6 +38,7 @@ from gem_envs_math.grading.shapes import (
     Unions,
     Words,
 )
+from gem_envs_math.grading.unions import merged
 from gem_envs_math.grading.values import same_scalar
 from gem_envs_math.grading.vectors import components
 
@@ -370,7 +371,7 @@ def _parts(a: Unions) -> Sequence[Shape]:
     for part in a.parts:
         values = as_set(part) if isinstance(part, Relation) else None
         parts.extend(values.parts if isinstance(values, Unions) else [values or part])
-    return parts
+    return merged(parts)
 
 
 _LONGEST_PRODUCT = 4  # of letters side by side: `xyz` is `zyx`, but `listen` is not `silent`

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gem_envs_math.grading.reading import read_scalar
+from gem_envs_math.grading.scalars import read_scalar
 from gem_envs_math.grading.shapes import Group, Named, Relation, Scalar, Shape, Unions
 from gem_envs_math.grading.tokens import Token
 

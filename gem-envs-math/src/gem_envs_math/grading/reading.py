@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gem_envs_math.grading.conditions import joined, without_bars
+from gem_envs_math.grading.intervals import as_set, solved_for
 from gem_envs_math.grading.limits import ITEMS, TooDeep, TooLarge, Undefined, Unread
 from gem_envs_math.grading.naming import expression_name, name_of, unbraced
 from gem_envs_math.grading.notations import read_based
@@ -307,8 +308,20 @@ def _described(inside: Tokens) -> Shape | None:
     for start in (1, 6):
         is_real = start == 1 or texts[1:6] == ["\\in", "\\mathbb", "{", "R", "}"]
         if is_real and len(texts) > start + 2 and texts[start] in ("|", ":"):
-            return _structure(without_integers(inside[start + 1 :]))
+            return _bound(_structure(without_integers(inside[start + 1 :])), texts[0])
     return None
+
+
+def _bound(shape: Shape, symbol: str) -> Shape:
+    r"""Return what holds for a bound symbol without its name: `\{t \mid t > 3\}` is (3, oo)."""
+    parts = shape.parts if isinstance(shape, Unions) else (shape,)
+    sets = [as_set(part) for part in parts if isinstance(part, Relation)]
+    found = [values for values in sets if values is not None]
+    if solved_for(shape) not in (None, symbol):
+        raise Unread("a set of one symbol by a condition on another")
+    if solved_for(shape) is None or len(found) != len(parts):
+        return shape
+    return found[0] if len(parts) == 1 else Unions(tuple(found))
 
 
 def _is_point(tokens: Tokens) -> bool:
