@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gem_envs_math.grading.conditions import joined, without_bars
+from gem_envs_math.grading.environments import RELATIONS, is_aligned, read_environment
 from gem_envs_math.grading.intervals import as_set, solved_for
 from gem_envs_math.grading.limits import ITEMS, TooDeep, TooLarge, Undefined, Unread
 from gem_envs_math.grading.naming import expression_name, name_of, unbraced
@@ -42,9 +43,6 @@ _ANDS = frozenset(("and", "\\land"))
 _MODULI = frozenset(("\\pmod", "\\bmod", "\\mod", "\\equiv", "mod"))
 _UNIONS = frozenset(("\\cup", "U"))
 _EQUALS = Token("sign", "=")
-_RELATIONS = frozenset(("=", "<", ">", "<=", ">=", "!=", "\\in", "\\approx"))
-_MATRICES = ("pmatrix", "bmatrix", "matrix", "Bmatrix", "array")
-_SYSTEMS = ("cases", "dcases", "aligned", "align", "gathered", "split")
 _CONDITIONAL = frozenset(("if", "for", "when", "where"))
 _LETTERS = frozenset("ABCDEFGHIJ")
 
@@ -187,7 +185,7 @@ def _all_named(shapes: tuple[Shape, ...]) -> tuple[Shape, ...]:
 
 
 def _union(parts: list[Tokens], tokens: Tokens) -> Unions | None:
-    are_relations = all(any(token.text in _RELATIONS for token in part) for part in parts)
+    are_relations = all(any(token.text in RELATIONS for token in part) for part in parts)
     if are_relations and all(token.text != "U" for token in tokens):
         return Unions(tuple(_structure(part) for part in parts))
     if not all(part and part[0].text in OPENERS for part in parts):
@@ -208,7 +206,7 @@ def _items(items: list[Tokens]) -> tuple[Shape, ...]:
 
 def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
     pairs = zip(tokens, levels(tokens), strict=True)
-    signs = [token.text for token, depth in pairs if not depth and token.text in _RELATIONS]
+    signs = [token.text for token, depth in pairs if not depth and token.text in RELATIONS]
     if any(token.text in ("\\pm", "\\mp") for token in tokens):
         return _list(_with_signs(tokens), ())
     if "\\approx" in signs:
@@ -397,8 +395,9 @@ def _encloses(tokens: Tokens) -> bool:
 
 def _single(tokens: Tokens) -> Shape:
     texts = [token.text for token in tokens]
-    if texts[0] == "\\begin":
-        return _environment(tokens)
+    if "\\begin" in texts:
+        environment = read_environment(tokens)
+        return environment if isinstance(environment, Matrix) else _system(environment.rows)
     if texts in (["\\emptyset"], ["\\{", "\\}"]):
         return Group("\\{", "\\}", ())
     if texts[0] == "\\mathbb" and texts[4:6] == ["-", "\\{"]:
@@ -428,51 +427,12 @@ def _complement(parts: list[Tokens], tokens: Tokens) -> Unions:
     return without(points)
 
 
-def _environment(tokens: Tokens) -> Shape:
-    r"""Read what stands between `\begin` and `\end`: a matrix, a system, a function in pieces."""
-    texts = [token.text for token in tokens]
-    name = "".join(texts[2 : texts.index("}")]) if "}" in texts else ""
-    is_matrix = name.rstrip("*") in _MATRICES
-    is_system = name.rstrip("*") in _SYSTEMS
-    if not (is_matrix or is_system) or texts.count("\\begin") > 1 or "\\end" not in texts:
-        raise Unread("an environment that is not known")
-    end = texts.index("\\end")
-    start = texts.index("}") + 1
-    if name == "array" and "}" in texts[start:]:
-        start = texts.index("}", start) + 1  # past the columns' alignment
-    closing = ["{", *texts[2 : texts.index("}")], "}"]
-    if texts[end + 1 :] not in (closing, [*closing, "^", "T"], [*closing, "^", "{", "T", "}"]):
-        raise Unread("an environment without its end")
-    rows = [row for row in split(tokens[start:end], ("\\\\",)) if row]
-    if len(rows) > ITEMS:
-        raise TooDeep(f"more than {ITEMS} rows")
-    if is_system or (name == "array" and _is_system(rows)):
-        return _system(rows)
-    matrix = Matrix(tuple(_row(row) for row in rows))
-    return matrix if texts[end + 1 :] == closing else _transposed(matrix)
-
-
-def _transposed(matrix: Matrix) -> Matrix:
-    if len({len(row) for row in matrix.rows}) != 1:
-        raise Unread("rows of different lengths")
-    return Matrix(tuple(zip(*matrix.rows, strict=True)))
-
-
-def _is_system(rows: list[Tokens]) -> bool:
-    return all(any(token.text in _RELATIONS for token in row) for row in rows)
-
-
-def _system(rows: list[Tokens]) -> Shape:
+def _system(rows: Sequence[Tokens]) -> Shape:
     """Read the rows of a system as a list, or as a function's pieces."""
     cells = [split(row, ("&",)) for row in rows]
-    if all(len(row) == 2 and not _is_aligned(row) for row in cells):
+    if all(len(row) == 2 and not is_aligned(row) for row in cells):
         return Pieces(tuple((_structure(trimmed(x)), _condition(y)) for x, y in cells))
     return _list([[token for token in row if token.text != "&"] for row in rows], rows[0])
-
-
-def _is_aligned(row: list[Tokens]) -> bool:
-    """Whether an ampersand only lines up the signs of equations: `x &= 1`."""
-    return not row[0] or not row[1] or row[1][0].text in _RELATIONS or row[0][-1].text in _RELATIONS
 
 
 def _condition(tokens: Tokens) -> Shape:
@@ -482,13 +442,6 @@ def _condition(tokens: Tokens) -> Shape:
     if not tokens or tokens[0].text in ("otherwise", "else"):
         return Words("otherwise", is_plain=False)
     return _structure(tokens)
-
-
-def _row(tokens: Tokens) -> tuple[Shape, ...]:
-    cells = split(tokens, ("&",))
-    if len(cells) > ITEMS:
-        raise TooDeep(f"more than {ITEMS} columns")
-    return tuple(read_scalar(cell) for cell in cells)
 
 
 def _with_signs(tokens: Tokens) -> list[Tokens]:
@@ -511,7 +464,7 @@ def _plus_minus(tokens: Tokens) -> Group:
 _READERS = (
     (_COMMAS, _list),
     (_UNIONS, _union),
-    (_RELATIONS, _relation),
+    (RELATIONS, _relation),
     (frozenset(("\\setminus",)), _complement),
 )
 """What parts an answer, from the outside inwards, and what reads the parts."""
