@@ -49,6 +49,7 @@ _SIGNS = {
     "\N{CUBE ROOT}": r"\sqrt[3]",
     "\N{MATHEMATICAL LEFT ANGLE BRACKET}": r"\langle ",
     "\N{MATHEMATICAL RIGHT ANGLE BRACKET}": r"\rangle ",
+    "\N{HORIZONTAL ELLIPSIS}": "...",
     "\N{EURO SIGN}": r"\text{ euro }",
     "\N{POUND SIGN}": r"\text{ GBP }",
     "\N{YEN SIGN}": r"\text{ yen }",

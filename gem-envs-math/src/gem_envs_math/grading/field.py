@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import math
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
@@ -176,6 +176,8 @@ class Field:
 
         A function that a problem names, such as f, is any function: no other f(x) is equal.
         """
+        if name in ("max", "min"):
+            return self._extreme(name, arguments)
         known = self._known_call(name, arguments[0]) if len(arguments) == 1 else None
         if known is not None:
             return known
@@ -246,6 +248,16 @@ class Field:
                 return logarithm
             return self.divide(logarithm, self.add(_ln(2), _ln(5)))
         return None
+
+    def _extreme(self, name: str, arguments: Sequence[Value]) -> Value:
+        """Return the largest or smallest of rational numbers; else an unknown, in any order."""
+        rational = [argument for argument in arguments if not isinstance(argument, tuple)]
+        if len(rational) == len(arguments):
+            largest, smallest = max(rational), min(rational)
+            return largest if name == "max" else smallest
+        self.is_opaque = True
+        elements = sorted({self.element(argument) for argument in arguments})
+        return _random_element(f"{name}({elements})", -1)
 
     def _trigonometric(self, name: str, multiple: int) -> Value:
         sines = {"sin": sine(multiple), "cos": sine(multiple + FULL_TURN // 4), "": sine(6)}

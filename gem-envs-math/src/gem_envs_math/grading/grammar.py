@@ -56,7 +56,9 @@ def compute(tokens: Sequence[Token], arithmetic: Arithmetic[T]) -> T:
 _END = Token("end", "")
 _CLOSING = {"(": ")", "[": "]", "{": "}", "\\{": "\\}", "\\lfloor": "\\rfloor"}
 _CLOSING |= {"\\lceil": "\\rceil"}
-_STARTS = frozenset(("(", "[", "{", "\\frac", "\\sqrt", "\\binom", "\\lfloor", "\\lceil"))
+_STARTS = frozenset(
+    ("(", "[", "{", "\\frac", "\\sqrt", "\\binom", "\\lfloor", "\\lceil", "\\max", "\\min")
+)
 _WHOLE = frozenset(("number", "repeating"))
 
 
@@ -73,9 +75,7 @@ class _Reader(Generic[T]):
         self._enter()
         value = self.product()
         while self.next in ("+", "-"):
-            sign = self._take().text
-            term = self.product()
-            value = self.does.add(value, self.does.negate(term) if sign == "-" else term)
+            value = self.does.add(value, self._signed_product())
         self.depth -= 1
         return value
 
@@ -86,7 +86,7 @@ class _Reader(Generic[T]):
                 sign = self._take().text
                 factor = self.signed()
                 value = (self.does.divide if sign == "/" else self.does.multiply)(value, factor)
-            elif self._starts_factor():
+            elif self._starts_factor() or self._is_between_factorials():
                 value = self.does.multiply(value, self.power())
             else:
                 return value
@@ -187,11 +187,52 @@ class _Reader(Generic[T]):
         if token.text == "\\binom":
             return self.does.binomial(self._argument(), self._argument())
         if token.text == "\\lfloor":
-            return self.does.floor(self._until("\\rfloor"))
+            return self._floor("\\rfloor")
         if token.text == "\\lceil":
-            floor = self.does.floor(self.does.negate(self._until("\\rceil")))
-            return self.does.negate(floor)
+            return self._floor("\\rceil", is_ceiling=True)
+        if token.text in ("\\max", "\\min"):
+            return self._extreme(token.text[1:])
         raise Unread(f"{token.text!r} starts no expression")
+
+    def _floor(self, closing: str, *, is_ceiling: bool = False) -> T:
+        r"""Read what is rounded term by term: whole numbers leave it, `\lfloor x+1 \rfloor`."""
+        self._enter()
+        bars, self.bars = self.bars, 0
+        whole = inside = self.does.number(0)
+        is_first = True
+        while is_first or self.next in ("+", "-"):
+            term = self.product() if is_first else self._signed_product()
+            is_first = False
+            if isinstance(term, int):
+                whole = self.does.add(whole, term)
+            else:
+                inside = self.does.add(inside, term)
+        self._expect(closing)
+        self.bars = bars
+        self.depth -= 1
+        if is_ceiling:
+            inside = self.does.negate(inside)
+        rounded = self.does.floor(inside)
+        return self.does.add(whole, self.does.negate(rounded) if is_ceiling else rounded)
+
+    def _signed_product(self) -> T:
+        sign = self._take().text
+        term = self.product()
+        return self.does.negate(term) if sign == "-" else term
+
+    def _extreme(self, name: str) -> T:
+        r"""Read `\max(a, b)` or `\max\{a, b\}`."""
+        closing = {"(": ")", "\\{": "\\}"}.get(self._take().text)
+        if closing is None:
+            raise Unread(f"{name} of what is in no brackets")
+        bars, self.bars = self.bars, 0
+        values = [self.sum()]
+        while self.next == ",":
+            self._take()
+            values.append(self.sum())
+        self._expect(closing)
+        self.bars = bars
+        return self.does.call(name, *values)
 
     def _symbol(self, name: str) -> T:
         if self.next == "_":
@@ -310,6 +351,11 @@ class _Reader(Generic[T]):
         if kind in ("symbol", "function") or self.next in _STARTS:
             return True
         return self.next == "|" and not self.bars
+
+    def _is_between_factorials(self) -> bool:
+        """Whether a factorial follows another: `2!9!`. Elsewhere a number follows no factor."""
+        is_after = self.at > 0 and self.tokens[self.at - 1].text == "!"
+        return is_after and self._kind() == "number" and self.tokens[self.at + 1].text == "!"
 
     def _kind(self) -> str:
         return self.tokens[self.at].kind

@@ -113,6 +113,7 @@ def _add_formula(text: str, words: list[str], formulas: list[str]) -> None:
 
 def _folded(words: str) -> str:
     # A sign that is no stop is kept: the answer in "It is -$5$" is not 5.
+    words = _TEXT_OPENS.sub(" ", words)  # of `\text{$\Omega$}` nothing but the formula is left
     return " ".join(_WORD_OR_SIGN.findall(_STOPS.sub(" ", words.casefold())))
 
 

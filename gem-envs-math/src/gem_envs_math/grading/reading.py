@@ -16,6 +16,7 @@ from gem_envs_math.grading.notations import read_based
 from gem_envs_math.grading.number_sets import left_out, numbers, reals, without
 from gem_envs_math.grading.parameters import without_integers
 from gem_envs_math.grading.scalars import read_scalar
+from gem_envs_math.grading.series import DOTS, read_series
 from gem_envs_math.grading.shapes import (
     Choice,
     Group,
@@ -465,6 +466,7 @@ _READERS = (
     (_COMMAS, _list),
     (_UNIONS, _union),
     (RELATIONS, _relation),
+    (DOTS, read_series),
     (frozenset(("\\setminus",)), _complement),
 )
 """What parts an answer, from the outside inwards, and what reads the parts."""

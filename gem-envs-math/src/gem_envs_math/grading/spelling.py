@@ -5,6 +5,7 @@ Knows nothing about the shape of an answer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from gem_envs_math.grading.tokens import Token, tokenize
@@ -12,8 +13,13 @@ from gem_envs_math.grading.tokens import Token, tokenize
 __all__ = ["spelled_once", "tokens_of"]
 
 _TRIGGERS = frozenset(
-    ("\\degree", "o", "\\mathbb", "\\R", "\\choose", "\\max", "\\min", "x", "C", "i", "e")
+    ("\\degree", "o", "\\mathbb", "\\R", "\\choose", "\\max", "\\min", "x", "C", "i", "e", ".")
 )
+_BOLD_SET = re.compile(
+    r"(^\s*|\\in\s*)\\(?:mathbf|bf)\s*(?:\{\s*)?([RZNQ])(?:\s*\})?(?=\s*(?:$|,|;|\\setminus))"
+)
+"""The bold letter of a set of numbers, alone or after \\in; elsewhere it is a vector."""
+
 _ORDINALS = frozenset(("st", "nd", "rd", "th"))
 _RAISED = Token("sign", "^")
 _CIRCLE = Token("command", "\\circ")
@@ -26,7 +32,7 @@ def tokens_of(text: str) -> list[Token]:
     >>> [token.text for token in tokens_of(r"90\degree")]
     ['90', '^', '\\circ']
     """
-    return spelled_once(tokenize(text))
+    return spelled_once(tokenize(_BOLD_SET.sub(r"\1\\mathbb{\2}", text)))
 
 
 def spelled_once(tokens: list[Token]) -> list[Token]:
@@ -69,6 +75,9 @@ def _write(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
         written.append(tokens[at]._replace(kind="letters"))
     elif text == "x" and _is_times(tokens, at):
         written.append(Token("sign", "*"))
+    elif text == "." and _is_ellipsis(tokens, at):
+        written.append(Token("command", "\\ldots"))
+        return at + 3
     elif text == "C" and _is_combination(tokens, at):
         return _combination(tokens, at, written)
     elif text == "\\choose":
@@ -103,6 +112,12 @@ def _is_times(tokens: Sequence[Token], at: int) -> bool:
     """Whether an x is a sign of multiplication: `1.2 x 10^5`."""
     texts = [token.text for token in tokens[at + 1 : at + 3]]
     return texts == ["10", "^"] and at > 0 and tokens[at - 1].kind == "number"
+
+
+def _is_ellipsis(tokens: Sequence[Token], at: int) -> bool:
+    """Whether three points stand for terms or items, `1 + x + ...`, and end no sentence."""
+    is_after_sign = at > 0 and tokens[at - 1].text in ("+", "-", ",")
+    return is_after_sign and [token.text for token in tokens[at : at + 3]] == ["."] * 3
 
 
 def _is_combination(tokens: Sequence[Token], at: int) -> bool:
