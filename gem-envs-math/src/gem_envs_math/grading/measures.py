@@ -21,6 +21,7 @@ __all__ = [
     "Unit",
     "is_money",
     "is_near_unit",
+    "is_price_in",
     "known",
     "product",
 ]
@@ -30,11 +31,13 @@ class Unit(NamedTuple):
     """Powers of bases in the bases' order, and how many of their product one of this unit is.
 
     `factor` is without the power of pi, which `turns` is: a degree is 1/180 times pi to the 1.
+    `money` is how much of its currency a price is in: 1/100 for cents per hour; None for others.
     """
 
     dimension: tuple[tuple[str, int], ...]
     factor: Fraction = Fraction(1)
     turns: int = 0
+    money: Fraction | None = None
 
 
 LABEL = Unit((("label", 1),))
@@ -78,7 +81,19 @@ def product(factors: list[tuple[Unit, int]]) -> Unit:
         factor *= unit.factor**exponent
         turns += unit.turns * exponent
     dimension = tuple(sorted((base, power) for base, power in powers.items() if power))
-    return Unit(dimension, factor, turns)
+    return Unit(dimension, factor, turns, _money(factors))
+
+
+def _money(factors: list[tuple[Unit, int]]) -> Fraction | None:
+    """Return how much of its currency a price is in: an amount of money, per something."""
+    amounts = []
+    for unit, exponent in factors:
+        is_below = exponent < 0 or all(power < 0 for _, power in unit.dimension)
+        if exponent == 1 and (is_money(unit) or unit.money is not None):
+            amounts.append(unit.factor if is_money(unit) else unit.money)
+        elif not is_below:
+            return None
+    return amounts[0] if len(amounts) == 1 else None
 
 
 @lru_cache(maxsize=1)
@@ -122,7 +137,7 @@ def known(word: str) -> Unit | None:
     """Return the unit that a word is: a symbol in its own case, a name in any; None for another.
 
     >>> known("mm"), known("Kilometers") == known("km"), known("MW") == known("mW"), known("kkm")
-    (Unit(dimension=(('m', 1),), factor=Fraction(1, 1000), turns=0), True, False, None)
+    (Unit(dimension=(('m', 1),), factor=Fraction(1, 1000), turns=0, money=None), True, False, None)
     """
     if word in NO_UNITS:
         return None
@@ -185,3 +200,8 @@ def is_near_unit(word: str) -> bool:
 def is_money(unit: Unit | None) -> bool:
     """Whether a unit is an amount of a currency."""
     return unit is not None and len(unit.dimension) == 1 and unit.dimension[0][0] in CURRENCIES
+
+
+def is_price_in(money: Unit, price: Unit) -> bool:
+    """Whether a unit is an amount of a currency, and another is a price in it: dollars per hour."""
+    return is_money(money) and price.money is not None and money.dimension[0] in price.dimension

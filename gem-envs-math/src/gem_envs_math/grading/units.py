@@ -54,7 +54,7 @@ def split_unit(tokens: Sequence[Token]) -> Split:
 
     >>> from gem_envs_math.grading.tokens import tokenize
     >>> split_unit(tokenize(r"15\mbox{ cm}^2"))[1:]
-    (Unit(dimension=(('m', 2),), factor=Fraction(1, 10000), turns=0), 1)
+    (Unit(dimension=(('m', 2),), factor=Fraction(1, 10000), turns=0, money=None), 1)
     """
     if len(tokens) > 2 and tokens[0].text == "-" and _currency(tokens[1]) is not None:
         amount = split_unit(tokens[1:])
@@ -150,6 +150,8 @@ def _may_start(tokens: Sequence[Token], at: int) -> bool:
     if token.kind == "letters":
         if _is_kilohm(tokens, at):
             return _is_plain(tokens[:at])
+        if token.text == "per":
+            return any(known(after.text) is not None for after in tokens[at + 1 : at + 2])
         is_near = before.kind in ("number", "word", "letters") or before.text in ("}", ")")
         return stands_bare(token, is_near_number=is_near)
     if token.text in SIGNS or is_degree(tokens, at):

@@ -8,7 +8,15 @@ from functools import lru_cache
 from gem_envs_math.grading.field import CONSTANTS, Field
 from gem_envs_math.grading.grammar import Arithmetic, T, compute
 from gem_envs_math.grading.limits import Unread
-from gem_envs_math.grading.measures import COUNTS, DEGREE, LABEL, PERCENT, STRANGE, Unit
+from gem_envs_math.grading.measures import (
+    COUNTS,
+    DEGREE,
+    LABEL,
+    PERCENT,
+    STRANGE,
+    Unit,
+    is_price_in,
+)
 from gem_envs_math.grading.names import split_letters
 from gem_envs_math.grading.numeric import FLOATS, POINTS, POSITIVE, At, Kit, Measured
 from gem_envs_math.grading.shapes import Scalar
@@ -69,7 +77,14 @@ def _factors(a: Scalar, b: Scalar) -> list[tuple[Unit, Unit]]:
     first, second = _measured(a.unit), _measured(b.unit)
     if first is None or second is None:
         return [(x, y) for x in _readings(first) for y in _readings(second)]
-    return [(first, second)] if _is_convertible(first, second) else []
+    if _is_convertible(first, second):
+        return [(first, second)]
+    # `\$15` beside `\$15` per hour: what stands on one side only is left out.
+    if is_price_in(first, second) and second.money is not None:
+        return [(first, Unit(first.dimension, second.money))]
+    if is_price_in(second, first) and first.money is not None:
+        return [(Unit(second.dimension, first.money), second)]
+    return []
 
 
 def _is_convertible(a: Unit, b: Unit) -> bool:
