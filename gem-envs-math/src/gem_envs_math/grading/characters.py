@@ -20,6 +20,7 @@ _SIGNS = {
     **dict.fromkeys("\N{DIVISION SIGN}\N{DIVISION SLASH}\N{FRACTION SLASH}", "/"),
     **dict.fromkeys("\N{NO-BREAK SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}", " "),
     **dict.fromkeys("\N{PRIME}\N{RIGHT SINGLE QUOTATION MARK}", "'"),
+    "\N{DOUBLE PRIME}": "''",
     "\N{PLUS-MINUS SIGN}": r"\pm ",
     "\N{MINUS-OR-PLUS SIGN}": r"\mp ",
     "\N{SQUARE ROOT}": r"\sqrt ",

@@ -159,6 +159,9 @@ def _symbol(tokens: Tokens) -> str:
     at = _head(tokens)
     if not at or tokens[0].text in _CONSTANTS:
         return ""
+    if len(tokens) == 2 and tokens[1].kind == "number" and not tokens[1].spaced:
+        # `x1=5` is no product: nobody writes the number last.
+        return f"{tokens[0].text}_{tokens[1].text}" if tokens[1].text.isdigit() else ""
     while at < len(tokens):
         text = tokens[at].text
         if text == "_" and at + 1 < len(tokens):

@@ -279,7 +279,7 @@ def _bracketed(tokens: Tokens) -> Shape | None:
     elif any(token.text in ("\\pm", "\\mp") for token in tokens):
         return _both_signs(tokens)
     items = split(tokens[1:-1], (",", ";"))
-    if len(items) > 1 and opener == "[" and any(token.text == ";" for token in tokens):
+    if len(items) > 1 and opener + closer == "[]" and any(token.text == ";" for token in tokens):
         return _rows_by_semicolon(tokens)
     if len(items) > 1:
         return Group(opener, closer, _items([item for item in items if item]))
@@ -304,11 +304,16 @@ def _column(tokens: Tokens) -> Matrix | None:
 def _described(inside: Tokens) -> Shape | None:
     r"""Read the set of all x with a property: `x \mid x > 3`, `x \in \mathbb{R} : x > 3`."""
     texts = [token.text for token in inside]
-    for start in (1, 6):
-        is_real = start == 1 or texts[1:6] == ["\\in", "\\mathbb", "{", "R", "}"]
-        if is_real and len(texts) > start + 2 and texts[start] in ("|", ":"):
-            return _bound(_structure(without_integers(inside[start + 1 :])), texts[0])
-    return None
+    has_domain = texts[1:4] == ["\\in", "\\mathbb", "{"] and texts[5:6] == ["}"]
+    start = 6 if has_domain else 1
+    if len(texts) <= start + 2 or texts[start] not in ("|", ":"):
+        return None
+    held = _bound(_structure(without_integers(inside[start + 1 :])), texts[0])
+    if not has_domain or texts[4] == "R":
+        return held
+    if not isinstance(held, (Group, Unions)):
+        raise Unread("a set of some numbers by a condition that is no interval")
+    return Group(f"\\{{{texts[4]}", "\\}", (held,))  # brackets of its own: it is no interval
 
 
 def _bound(shape: Shape, symbol: str) -> Shape:

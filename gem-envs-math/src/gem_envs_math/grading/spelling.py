@@ -8,17 +8,41 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from gem_envs_math.grading.brackets import turned
 from gem_envs_math.grading.tokens import Token, tokenize
 
 __all__ = ["spelled_once", "tokens_of"]
 
 _TRIGGERS = frozenset(
-    ("\\degree", "o", "\\mathbb", "\\R", "\\choose", "\\max", "\\min", "x", "C", "i", "e", ".")
+    (
+        "\\degree",
+        "o",
+        "\\mathbb",
+        "\\R",
+        "\\choose",
+        "\\max",
+        "\\min",
+        "x",
+        "C",
+        "P",
+        "i",
+        "e",
+        ".",
+        "'",
+    )
 )
 _BOLD_SET = re.compile(
     r"(^\s*|\\in\s*)\\(?:mathbf|bf)\s*(?:\{\s*)?([RZNQ])(?:\s*\})?(?=\s*(?:$|,|;|\\setminus))"
 )
 """The bold letter of a set of numbers, alone or after \\in; elsewhere it is a vector."""
+
+_SEXAGESIMAL = re.compile(
+    r"([0-9]+) (?:\^ (?:\\circ|\{ \\circ \})|\\degree) ([0-9]{1,2}) (?:\^ )?(?:'|\{ ' \})(?! ')"
+    r"(?: ([0-9]{1,2}(?:\.[0-9]{1,9})?) (?:\^ )?(?:' '|\{ ' ' \}|\"))?(?![^ ])"
+)
+_BEFORE_CHOICE = re.compile(r"(?:\{ \} )?[_^] (?:\{ )?([0-9]{1,4})(?: \})?$")
+_AFTER_CHOICE = re.compile(r"_ (?:\{ ([0-9]{1,4}) \}|([0-9]{1,4})(?![^ ]))")
+_BEFORE_NUMBER = frozenset(("+", "-", "=", ",", "(", "[", "{", "*", "/", "\\approx"))
 
 _ORDINALS = frozenset(("st", "nd", "rd", "th"))
 _RAISED = Token("sign", "^")
@@ -38,6 +62,8 @@ def tokens_of(text: str) -> list[Token]:
 def spelled_once(tokens: list[Token]) -> list[Token]:
     """Return tokens in one spelling, in one pass."""
     texts = [token.text for token in tokens]
+    if "[" in texts or "]" in texts:
+        tokens = turned(tokens)
     if _TRIGGERS.isdisjoint(texts) and _ORDINALS.isdisjoint(texts):
         return tokens
     written: list[Token] = []
@@ -80,6 +106,10 @@ def _write(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
         return at + 3
     elif text == "C" and _is_combination(tokens, at):
         return _combination(tokens, at, written)
+    elif text in ("C", "P") and _is_chosen(tokens, at, written):
+        return _chosen(tokens, at, written)
+    elif tokens[at].kind == "number" and _SEXAGESIMAL.match(_following(tokens, at)):
+        return _sexagesimal(tokens, at, written)
     elif text == "\\choose":
         _choose(written)
     else:
@@ -129,18 +159,71 @@ def _combination(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
     texts = [token.text for token in tokens[at : at + 9]]
     bare = [text for text in texts if text not in ("{", "}")]
     match bare:
-        case ["C", "_", upper, "^", lower, *_] if upper.isdigit() and lower.isdigit():
+        case ["C", "_", upper, "^", lower, *_] if _is_count(upper, lower):
             length = _length(texts, 5)
-        case ["C", "(", upper, ",", lower, ")", *_] if upper.isdigit() and lower.isdigit():
+        case ["C", "(", upper, ",", lower, ")", *_] if _is_count(upper, lower):
             length = 6
         case _:
             return at
-    if int(upper[:5]) < 2:
+    if upper.isdigit() and int(upper[:5]) < 2:
         return at
     written.append(Token("command", "\\binom"))
     for number in (upper, lower):
-        written.extend([_OPEN, Token("number", number), _CLOSE])
+        kind = "number" if number.isdigit() else "letters"
+        written.extend([_OPEN, Token(kind, number), _CLOSE])
     return at + length
+
+
+def _is_count(upper: str, lower: str) -> bool:
+    return (upper.isdigit() and lower.isdigit()) or (upper in "nN" and lower in "kr")
+
+
+def _is_chosen(tokens: Sequence[Token], at: int, written: list[Token]) -> bool:
+    return _chosen(tokens, at, list(written)) > at
+
+
+def _chosen(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
+    r"""Write `{}_{10}C_3` as `\binom{10}{3}`, `{}_{10}P_3` as `\frac{10!}{7!}`; return as above."""
+    before = _BEFORE_CHOICE.search(" ".join(token.text for token in written[-8:]))
+    after = _AFTER_CHOICE.match(" ".join(token.text for token in tokens[at + 1 : at + 5]))
+    if before is None or after is None:
+        return at
+    upper, lower = before[1], after[1] or after[2]
+    removed = len(before[0].split())
+    start = len(written) - removed
+    is_factor = start > 0 and written[start - 1].text not in _BEFORE_NUMBER
+    if is_factor or int(lower) > int(upper):
+        return at
+    del written[start:]
+    if tokens[at].text == "C":
+        parts = [[upper], [lower]]
+        written.append(Token("command", "\\binom"))
+    else:
+        parts = [[upper, "!"], [str(int(upper) - int(lower)), "!"]]
+        written.append(Token("command", "\\frac"))
+    for part in parts:
+        signs = (Token("number" if text.isdigit() else "sign", text) for text in part)
+        written.extend([_OPEN, *signs, _CLOSE])
+    return at + 1 + len(after[0].split())
+
+
+def _following(tokens: Sequence[Token], at: int) -> str:
+    return " ".join(token.text for token in tokens[at : at + 20])
+
+
+def _sexagesimal(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
+    r"""Write `30^\circ 15' 36''` as the sum of its degrees; return the index after it."""
+    found = _SEXAGESIMAL.match(_following(tokens, at))
+    is_first = not written or written[-1].text in _BEFORE_NUMBER
+    assert found is not None
+    degrees, minutes, seconds = found[1], found[2], found[3] or "0"
+    if not is_first or int(minutes) >= 60 or float(seconds) >= 60:
+        written.append(tokens[at])
+        return at + 1
+    texts = ["(", degrees, "+", minutes, "/", "60", "+", seconds, "/", "3600", ")"]
+    written.extend(Token("number" if text[0].isdigit() else "sign", text) for text in texts)
+    written.extend([_RAISED, _CIRCLE])
+    return at + len(found[0].split())
 
 
 def _length(texts: Sequence[str], bare: int) -> int:
