@@ -33,7 +33,14 @@ from gem_envs_math.grading.shapes import (
 )
 from gem_envs_math.grading.splitting import levels, split
 from gem_envs_math.grading.tokens import CLOSERS, OPENERS, Token
-from gem_envs_math.grading.wording import INFINITIES, REALS, read_clock, read_words, trimmed
+from gem_envs_math.grading.wording import (
+    INFINITIES,
+    REALS,
+    read_clock,
+    read_date,
+    read_words,
+    trimmed,
+)
 
 __all__ = ["read", "read_scalar"]
 
@@ -96,9 +103,9 @@ def _part(tokens: Tokens) -> Shape:
 def _structure(tokens: Tokens) -> Shape:
     if not tokens:
         raise Unread("nothing is there")
-    clock = read_clock(tokens)
-    if clock is not None:
-        return clock
+    moment = read_clock(tokens) or read_date(tokens)
+    if moment is not None:
+        return moment
     texts = {token.text for token in tokens}
     if not texts.isdisjoint(_MODULI):
         residue = _residue(tokens)

@@ -9,11 +9,19 @@ from gem_envs_math.grading.names import is_known
 from gem_envs_math.grading.shapes import Clock, Words
 from gem_envs_math.grading.tokens import Token
 
-__all__ = ["INFINITIES", "REALS", "read_clock", "read_words", "spelled", "trimmed"]
+__all__ = ["INFINITIES", "REALS", "read_clock", "read_date", "read_words", "spelled", "trimmed"]
 
 _CLOCK = re.compile(
     r"([0-9]{1,2})(?::([0-9]{2}))? ?(?:([ap])(?:\. ?m\.?|m)|o ?' ?clock)?", re.IGNORECASE
 )
+_MONTHS = "january february march april may june july august september october november december"
+_DATE = re.compile(
+    rf"(?:(?:the )?(?P<day>[0-9]{{1,2}})(?: of)? (?P<month>{_MONTHS.replace(' ', '|')})"
+    rf"|(?P<first>{_MONTHS.replace(' ', '|')}) (?:the )?(?P<second>[0-9]{{1,2}}))"
+    rf"(?:(?:, ?| )(?P<year>[0-9]{{4}}))?",
+    re.IGNORECASE,
+)
+_MONTH_NAMES = frozenset(_MONTHS.split())
 _SYNONYMS = {
     "does not exist": ("dne", "undefined", "not defined", "limit does not exist"),
     "no solution": (
@@ -81,6 +89,19 @@ def read_clock(tokens: Sequence[Token]) -> Clock | None:
         return None
     hour, minute = int(found[1]), int(found[2] or 0)
     return Clock(hour, minute, (found[3] or "").lower()) if hour < 25 and minute < 60 else None
+
+
+def read_date(tokens: Sequence[Token]) -> Words | None:
+    """Return a day of a month in one order: `4 July` and `July 4`; None for another answer."""
+    if not 1 < len(tokens) < 8 or not any(
+        token.text.casefold() in _MONTH_NAMES for token in tokens
+    ):
+        return None
+    found = _DATE.fullmatch(spelled(tokens))
+    if found is None:
+        return None
+    month, day = found["month"] or found["first"], found["day"] or found["second"]
+    return Words(f"{month} {int(day)} {found['year'] or ''}".strip().casefold(), is_plain=False)
 
 
 def read_words(tokens: Sequence[Token], *, is_last: bool = False) -> Words | None:
