@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from gem_envs_math.grading.brackets import turned
+from gem_envs_math.grading.choices import BEFORE_NUMBER, write_choice, write_choose
 from gem_envs_math.grading.tokens import Token, tokenize
 
 __all__ = ["spelled_once", "tokens_of"]
@@ -40,9 +41,6 @@ _SEXAGESIMAL = re.compile(
     r"([0-9]+) (?:\^ (?:\\circ|\{ \\circ \})|\\degree) ([0-9]{1,2}) (?:\^ )?(?:'|\{ ' \})(?! ')"
     r"(?: ([0-9]{1,2}(?:\.[0-9]{1,9})?) (?:\^ )?(?:' '|\{ ' ' \}|\"))?(?![^ ])"
 )
-_BEFORE_CHOICE = re.compile(r"(?:\{ \} )?[_^] (?:\{ )?([0-9]{1,4})(?: \})?$")
-_AFTER_CHOICE = re.compile(r"_ (?:\{ ([0-9]{1,4}) \}|([0-9]{1,4})(?![^ ]))")
-_BEFORE_NUMBER = frozenset(("+", "-", "=", ",", "(", "[", "{", "*", "/", "\\approx"))
 
 _ORDINALS = frozenset(("st", "nd", "rd", "th"))
 _RAISED = Token("sign", "^")
@@ -104,14 +102,12 @@ def _write(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
     elif text == "." and _is_ellipsis(tokens, at):
         written.append(Token("command", "\\ldots"))
         return at + 3
-    elif text == "C" and _is_combination(tokens, at):
-        return _combination(tokens, at, written)
-    elif text in ("C", "P") and _is_chosen(tokens, at, written):
-        return _chosen(tokens, at, written)
+    elif text in ("C", "P"):
+        return write_choice(tokens, at, written)
     elif tokens[at].kind == "number" and _SEXAGESIMAL.match(_following(tokens, at)):
         return _sexagesimal(tokens, at, written)
     elif text == "\\choose":
-        _choose(written)
+        write_choose(written)
     else:
         written.append(tokens[at])
     return at + 1
@@ -150,63 +146,6 @@ def _is_ellipsis(tokens: Sequence[Token], at: int) -> bool:
     return is_after_sign and [token.text for token in tokens[at : at + 3]] == ["."] * 3
 
 
-def _is_combination(tokens: Sequence[Token], at: int) -> bool:
-    return _combination(tokens, at, []) > at
-
-
-def _combination(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
-    r"""Write `C_{10}^3` and `C(10,3)` as `\binom{10}{3}`; return the index after it, or `at`."""
-    texts = [token.text for token in tokens[at : at + 9]]
-    bare = [text for text in texts if text not in ("{", "}")]
-    match bare:
-        case ["C", "_", upper, "^", lower, *_] if _is_count(upper, lower):
-            length = _length(texts, 5)
-        case ["C", "(", upper, ",", lower, ")", *_] if _is_count(upper, lower):
-            length = 6
-        case _:
-            return at
-    if upper.isdigit() and int(upper[:5]) < 2:
-        return at
-    written.append(Token("command", "\\binom"))
-    for number in (upper, lower):
-        kind = "number" if number.isdigit() else "letters"
-        written.extend([_OPEN, Token(kind, number), _CLOSE])
-    return at + length
-
-
-def _is_count(upper: str, lower: str) -> bool:
-    return (upper.isdigit() and lower.isdigit()) or (upper in "nN" and lower in "kr")
-
-
-def _is_chosen(tokens: Sequence[Token], at: int, written: list[Token]) -> bool:
-    return _chosen(tokens, at, list(written)) > at
-
-
-def _chosen(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
-    r"""Write `{}_{10}C_3` as `\binom{10}{3}`, `{}_{10}P_3` as `\frac{10!}{7!}`; return as above."""
-    before = _BEFORE_CHOICE.search(" ".join(token.text for token in written[-8:]))
-    after = _AFTER_CHOICE.match(" ".join(token.text for token in tokens[at + 1 : at + 5]))
-    if before is None or after is None:
-        return at
-    upper, lower = before[1], after[1] or after[2]
-    removed = len(before[0].split())
-    start = len(written) - removed
-    is_factor = start > 0 and written[start - 1].text not in _BEFORE_NUMBER
-    if is_factor or int(lower) > int(upper):
-        return at
-    del written[start:]
-    if tokens[at].text == "C":
-        parts = [[upper], [lower]]
-        written.append(Token("command", "\\binom"))
-    else:
-        parts = [[upper, "!"], [str(int(upper) - int(lower)), "!"]]
-        written.append(Token("command", "\\frac"))
-    for part in parts:
-        signs = (Token("number" if text.isdigit() else "sign", text) for text in part)
-        written.extend([_OPEN, *signs, _CLOSE])
-    return at + 1 + len(after[0].split())
-
-
 def _following(tokens: Sequence[Token], at: int) -> str:
     return " ".join(token.text for token in tokens[at : at + 20])
 
@@ -214,7 +153,7 @@ def _following(tokens: Sequence[Token], at: int) -> str:
 def _sexagesimal(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
     r"""Write `30^\circ 15' 36''` as the sum of its degrees; return the index after it."""
     found = _SEXAGESIMAL.match(_following(tokens, at))
-    is_first = not written or written[-1].text in _BEFORE_NUMBER
+    is_first = not written or written[-1].text in BEFORE_NUMBER
     assert found is not None
     degrees, minutes, seconds = found[1], found[2], found[3] or "0"
     if not is_first or int(minutes) >= 60 or float(seconds) >= 60:
@@ -224,24 +163,3 @@ def _sexagesimal(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
     written.extend(Token("number" if text[0].isdigit() else "sign", text) for text in texts)
     written.extend([_RAISED, _CIRCLE])
     return at + len(found[0].split())
-
-
-def _length(texts: Sequence[str], bare: int) -> int:
-    """Return how many tokens hold so many that are no braces, with the brace that closes them."""
-    length = 0
-    while bare:
-        bare -= texts[length] not in ("{", "}")
-        length += 1
-    return length + (texts[length : length + 1] == ["}"])
-
-
-def _choose(written: list[Token]) -> None:
-    r"""Turn the open group `{n` into `\binom{n}{`."""
-    depth = 0
-    for index in range(len(written) - 1, -1, -1):
-        depth += (written[index].text == "}") - (written[index].text == "{")
-        if depth < 0:
-            written.insert(index, Token("command", "\\binom"))
-            written.extend([_CLOSE, _OPEN])
-            return
-    written.append(Token("command", "\\choose"))
