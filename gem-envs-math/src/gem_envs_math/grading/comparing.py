@@ -166,6 +166,8 @@ class Comparer:
         relation = _relation(a)
         if relation is not None and _says_nothing(relation):
             return False
+        if isinstance(b, Scalar) and _is_of_itself(a):
+            return False
         items = b.items if isinstance(b, Group) else ()
         names = [item.name for item in items if isinstance(item, Named)]
         if not all(same_name(a.name, name) for name in names):
@@ -300,6 +302,13 @@ def _is_enumerated(a: Shape) -> bool:
 
 def _mentions(a: Named, name: str) -> bool:
     return name in "".join(token.text for token in a.tokens if token.text not in ("{", "}"))
+
+
+def _is_of_itself(a: Named) -> bool:
+    """Whether a symbol stands on both sides: `x = 2x + 1` is an equation for x, and no 2x + 1."""
+    at = next((index for index, token in enumerate(a.tokens) if token.text == "="), 0)
+    is_symbol = at == 1 and a.tokens[0].kind == "letters"
+    return is_symbol and any(token.text == a.tokens[0].text for token in a.tokens[2:])
 
 
 _VARIABLES = frozenset("xyztsuvnmk")  # what a function is given by; f(a) is a value

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gem_envs_math.grading.names import split_letters
+from gem_envs_math.grading.names import DENIALS, split_letters
 from gem_envs_math.grading.tokens import Token
 
 __all__ = ["argument_of", "expression_name", "is_segment", "name_of", "same_name", "unbraced"]
@@ -140,6 +140,8 @@ def _words(tokens: Tokens) -> str:
     word = tokens[0].text
     is_word = tokens[0].kind == "word" and len(word) > 1 and word not in _TRIGONOMETRIC
     if not is_word or word.casefold() in ("ln", "log", "exp", "arcsin", "arccos", "arctan", "sqrt"):
+        return ""
+    if any(token.text.casefold() in DENIALS for token in tokens):
         return ""
     return '"' + _text(tokens).casefold()
 
