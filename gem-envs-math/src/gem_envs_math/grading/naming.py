@@ -38,6 +38,8 @@ _OPERATORS = frozenset(
 _TRIGONOMETRIC = frozenset(("sin", "cos", "tan", "cot", "sec", "csc"))
 _APPLIED = frozenset("fghFGHPQVSETpqud")
 """Symbols that name a function whatever their bracket holds: `P(A \\mid B)`, `f(2)`."""
+_NO_NAMES = DENIALS | {"all", "any", "each", "every", "some"}
+"""Words that say more of what follows than how it is called: `\\text{All primes } p`."""
 _CONSTANTS = frozenset(("e", "i", "\\pi", "\\infty"))
 _UNKNOWNS = frozenset("xy")
 _MARKS = frozenset(("\\mathbb", "\\bar", "\\overline", "\\tilde"))
@@ -141,7 +143,7 @@ def _words(tokens: Tokens) -> str:
     is_word = tokens[0].kind == "word" and len(word) > 1 and word not in _TRIGONOMETRIC
     if not is_word or word.casefold() in ("ln", "log", "exp", "arcsin", "arccos", "arctan", "sqrt"):
         return ""
-    if any(token.text.casefold() in DENIALS for token in tokens):
+    if not _NO_NAMES.isdisjoint(token.text.casefold() for token in tokens):
         return ""
     return '"' + _text(tokens).casefold()
 

@@ -59,6 +59,8 @@ def is_formula(tokens: Sequence[Token]) -> bool:
         is_name = token.kind in ("number", "symbol", "function") or token.text == "d"
         # The parser takes `5 6` for 11.
         has_gap = token.kind == last_kind == "number"
+        # It leaves out what is below a number, and takes 5 for 5_x.
+        has_gap |= token.text == "_" and last_kind == "number"
         if has_gap or not (is_name or token.text in _COMMANDS or token.text in _SIGNS):
             return False
         last_kind = token.kind
