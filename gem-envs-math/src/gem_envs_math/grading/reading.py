@@ -29,6 +29,7 @@ from gem_envs_math.grading.shapes import (
     Unions,
     Words,
 )
+from gem_envs_math.grading.signs import both_signs, every_sign
 from gem_envs_math.grading.splitting import levels, split
 from gem_envs_math.grading.tokens import CLOSERS, OPENERS, Token
 from gem_envs_math.grading.wording import INFINITIES, REALS, read_clock, read_words, trimmed
@@ -208,7 +209,7 @@ def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
     pairs = zip(tokens, levels(tokens), strict=True)
     signs = [token.text for token, depth in pairs if not depth and token.text in _RELATIONS]
     if any(token.text in ("\\pm", "\\mp") for token in tokens):
-        return _list(_with_signs(tokens), ())
+        return _list(both_signs(tokens), ())
     if "\\approx" in signs:
         return _about(tokens)
     if not all(sides):
@@ -324,7 +325,7 @@ def _both_signs(tokens: Tokens) -> Shape:
         return _plus_minus(tokens)
     if texts.count("\\pm") + texts.count("\\mp") > 1:
         raise Unread("how many of the signs go together is not clear")
-    return Group("", "", tuple(_structure(side) for side in _with_signs(tokens)))
+    return Group("", "", tuple(_structure(side) for side in both_signs(tokens)))
 
 
 def _rows_by_semicolon(tokens: Tokens) -> Shape:
@@ -477,21 +478,8 @@ def _row(tokens: Tokens) -> tuple[Shape, ...]:
     return tuple(read_scalar(cell) for cell in cells)
 
 
-def _with_signs(tokens: Tokens) -> list[Tokens]:
-    """Return the tokens with the upper signs, and with the lower ones."""
-    upper = {"\\pm": "+", "\\mp": "-"}
-    lower = {"\\pm": "-", "\\mp": "+"}
-    return [
-        [
-            Token("sign", signs.get(token.text, token.text)) if token.text in signs else token
-            for token in tokens
-        ]
-        for signs in (upper, lower)
-    ]
-
-
 def _plus_minus(tokens: Tokens) -> Group:
-    return Group("", "", tuple(read_scalar(side) for side in _with_signs(tokens)))
+    return Group("", "", tuple(read_scalar(side) for side in every_sign(tokens)))
 
 
 _READERS = (
