@@ -36,7 +36,7 @@ def every_sign(tokens: Tokens) -> list[Tokens]:
         return both_signs(tokens)
     if len(places) > _MOST:
         raise TooLarge(f"more than {_MOST} signs of plus and minus")
-    choices = []
+    choices: list[Tokens] = []
     for signs in product("+-", repeat=len(places)):
         chosen = list(tokens)
         for at, sign in zip(places, signs, strict=True):
