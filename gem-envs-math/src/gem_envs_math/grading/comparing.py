@@ -77,6 +77,12 @@ class Comparer:
         names = _names(a), _names(b)
         if all(names):
             return match(a.items, b.items, self.same)
+        if any(map(_are_of_several, names)) and {first, second} == {""}:
+            # 2, 1 is no list of x = 1, y = 2, as 1, 2 is.
+            sorted_a = _in_order_of_names(a, names[0])
+            sorted_b = _in_order_of_names(b, names[1])
+            truths = [self._in_order(x.items, y.items) for x, y in ((a, b), (sorted_a, sorted_b))]
+            return True in truths or _all(truths)
         if any(names) and {first, second} != {""}:
             a, b = _in_order_of_names(a, names[0]), _in_order_of_names(b, names[1])
         if {first, second} <= {"", "\\{\\}"}:
@@ -166,6 +172,8 @@ class Comparer:
     def _named_other(self, a: Named, b: Shape) -> Truth:
         relation = _relation(a)
         if relation is not None and _says_nothing(relation):
+            return False
+        if isinstance(b, Scalar) and _is_of_itself(a):
             return False
         items = b.items if isinstance(b, Group) else ()
         names = [item.name for item in items if isinstance(item, Named)]
@@ -279,6 +287,11 @@ def _names(a: Group) -> list[str]:
     return names if len(names) == len(a.items) == len(set(names)) > 1 else []
 
 
+def _are_of_several(names: Sequence[str]) -> bool:
+    """Whether names are of several symbols: `x` and `y`, but not `x_1` and `x_2`."""
+    return len({name.partition("_")[0] for name in names}) > 1
+
+
 def _in_order_of_names(a: Group, names: list[str]) -> Group:
     """Return named items in the alphabet's order: that of the tuple that they stand for."""
     is_known = any(set(names) <= set(alphabet) for alphabet in _ALPHABETS)
@@ -301,6 +314,13 @@ def _is_enumerated(a: Shape) -> bool:
 
 def _mentions(a: Named, name: str) -> bool:
     return name in "".join(token.text for token in a.tokens if token.text not in ("{", "}"))
+
+
+def _is_of_itself(a: Named) -> bool:
+    """Whether a symbol stands on both sides: `x = 2x + 1` is an equation for x, and no 2x + 1."""
+    at = next((index for index, token in enumerate(a.tokens) if token.text == "="), 0)
+    is_symbol = at == 1 and a.tokens[0].kind == "letters"
+    return is_symbol and any(token.text == a.tokens[0].text for token in a.tokens[2:])
 
 
 _VARIABLES = frozenset("xyztsuvnmk")  # what a function is given by; f(a) is a value
@@ -329,10 +349,12 @@ def _renamed(a: Named, b: Named) -> Named | None:
 def _are_of_different_symbols(a: Shape, b: Shape) -> bool:
     """Whether two inequalities are solved for two symbols: `x > 3` is not `y > 3`."""
     first = solved_for(a)
-    if first is None:
-        return False
+    if first is not None and _SEVERAL in first:
+        return first != solved_for(b)  # `x < 1 or y > 2` is no set of numbers
     second = solved_for(b)
-    return second is not None and first != second
+    if second is not None and _SEVERAL in second:
+        return True
+    return None not in (first, second) and first != second
 
 
 def _relation(a: Named) -> Relation | None:
@@ -366,7 +388,12 @@ def _links(a: Relation) -> list[Relation]:
     return [Relation(sides, (sign,)) for sides, sign in zip(pairs, a.signs, strict=True)]
 
 
+_SEVERAL = " or "  # between the symbols that the parts of a union are solved for
+
+
 def _parts(a: Unions) -> Sequence[Shape]:
+    if _SEVERAL in (solved_for(a) or ""):
+        return a.parts
     parts: list[Shape] = []
     for part in a.parts:
         values = as_set(part) if isinstance(part, Relation) else None

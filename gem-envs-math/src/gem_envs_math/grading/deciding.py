@@ -16,6 +16,7 @@ from gem_envs_math.grading.limits import (
     Undefined,
     Unread,
 )
+from gem_envs_math.grading.parameters import kind_of_letter
 from gem_envs_math.grading.parsed import is_formula
 from gem_envs_math.grading.plain import plain
 from gem_envs_math.grading.prose import Prose, judge_prose, read_prose
@@ -33,6 +34,7 @@ _UNEVALUATED = frozenset(
     ("\\sum", "\\prod", "\\int", "\\lim", "\\zeta", "\\Gamma", "\\gcd", "\\max", "\\min")
 )
 _COMMAS = re.compile(r"[0-9],[0-9]{3}(?![0-9])")
+_ZEROS = re.compile(r"(?<=[0-9]), ?(?=0[0-9]{2}(?![0-9]))")
 
 
 def decide(answer: str, gold: str) -> Verdict | None:
@@ -83,8 +85,9 @@ def compare(answer: str, gold: str, comparer: Comparer) -> Verdict | None:
     verdict = _compare(*sides, comparer)
     has_other_reading = _COMMAS.search(answer) is not None or _COMMAS.search(gold) is not None
     if has_other_reading and (verdict is None or verdict.outcome == "wrong"):
-        # 101,102 may be a list as well: then the other side shows it by a space.
-        first, second = (text.replace(",", ", ") for text in (answer, gold))
+        # 101,102 may be a list as well: then the other side shows it by a space. But 115,000 is
+        # no list of 115 and 0: a group that begins with 0 goes on.
+        first, second = (_ZEROS.sub("", text).replace(",", ", ") for text in (answer, gold))
         spaced = _compare(reading(first), reading(second), comparer)
         return spaced if spaced is not None and spaced.outcome == "right" else verdict
     return verdict
@@ -132,6 +135,9 @@ def _compare(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | No
     texts, gold_texts = ([token.text for token in side.tokens] for side in (answer, gold))
     if texts and texts == gold_texts:
         return Verdict("right", "normal form")
+    kinds = {kind_of_letter(answer.tokens), kind_of_letter(gold.tokens)}
+    if kinds == {"Z", "R"}:
+        return Verdict("wrong", "value")  # k\pi for all integers k is not for all real ones
     if answer.trouble:
         return Verdict("wrong", answer.trouble)
     is_evaluated = isinstance(answer.shape, Named)  # what has to be evaluated is but its name

@@ -27,13 +27,18 @@ def as_set(relation: Relation) -> Group | Unions | None:
 
 
 def solved_for(shape: Shape) -> str | None:
-    r"""Return the symbol that an inequality, a union of them or `x \in A` is solved for."""
+    r"""Return the symbol that an inequality, a union of them or `x \in A` is solved for.
+
+    `x or y` where the parts of a union are solved for several.
+    """
     if isinstance(shape, Named):
         is_member = any(token.text == "\\in" for token in shape.tokens)
         return shape.name if is_member else None
     if isinstance(shape, Unions):
-        symbols = {solved_for(part) for part in shape.parts}
-        return symbols.pop() if len(symbols) == 1 else None
+        symbols = [solved_for(part) for part in shape.parts]
+        named = sorted({symbol for symbol in symbols if symbol is not None})
+        is_one = len(named) == 1 and None not in symbols
+        return " or ".join(named) if is_one or len(named) > 1 else None
     if not isinstance(shape, Relation) or shape.signs[0] == "=":
         return None
     middle = shape.sides[1] if len(shape.sides) == 3 else None

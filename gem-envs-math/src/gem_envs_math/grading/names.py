@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from gem_envs_math.grading.tokens import Token
 
-__all__ = ["INVERSES", "UNKNOWN_FUNCTIONS", "is_known", "split_letters"]
+__all__ = ["DENIALS", "INVERSES", "UNKNOWN_FUNCTIONS", "is_known", "split_letters"]
 
 INVERSES = {"sin": "arcsin", "cos": "arccos", "tan": "arctan", "sinh": "arcsinh"}
 INVERSES |= {"cosh": "arccosh", "tanh": "arctanh"}
@@ -15,6 +15,11 @@ INVERSES |= {"cosh": "arccosh", "tanh": "arctanh"}
 
 UNKNOWN_FUNCTIONS = frozenset("fghFGHPQ")
 """Symbols that are applied to a bracket that follows them, and not multiplied by it."""
+
+DENIALS = frozenset(
+    ("not", "no", "never", "negative", "minus", "except", "wrong", "incorrect", "false", "twice")
+)
+"""Words that make a name or a heading say something else than the value after it."""
 
 _FUNCTION_LIST = (
     "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log exp sqrt "

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gem_envs_math.grading.names import split_letters
+from gem_envs_math.grading.names import DENIALS, split_letters
 from gem_envs_math.grading.tokens import Token
 
 __all__ = ["argument_of", "expression_name", "is_segment", "name_of", "same_name", "unbraced"]
@@ -38,6 +38,8 @@ _OPERATORS = frozenset(
 _TRIGONOMETRIC = frozenset(("sin", "cos", "tan", "cot", "sec", "csc"))
 _APPLIED = frozenset("fghFGHPQVSETpqud")
 """Symbols that name a function whatever their bracket holds: `P(A \\mid B)`, `f(2)`."""
+_NO_NAMES = DENIALS | {"all", "any", "each", "every", "some"}
+"""Words that say more of what follows than how it is called: `\\text{All primes } p`."""
 _CONSTANTS = frozenset(("e", "i", "\\pi", "\\infty"))
 _UNKNOWNS = frozenset("xy")
 _MARKS = frozenset(("\\mathbb", "\\bar", "\\overline", "\\tilde"))
@@ -140,6 +142,8 @@ def _words(tokens: Tokens) -> str:
     word = tokens[0].text
     is_word = tokens[0].kind == "word" and len(word) > 1 and word not in _TRIGONOMETRIC
     if not is_word or word.casefold() in ("ln", "log", "exp", "arcsin", "arccos", "arctan", "sqrt"):
+        return ""
+    if not _NO_NAMES.isdisjoint(token.text.casefold() for token in tokens):
         return ""
     return '"' + _text(tokens).casefold()
 

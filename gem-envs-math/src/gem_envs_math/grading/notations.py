@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import combinations
 
 from gem_envs_math.grading.field import Field, Value
 from gem_envs_math.grading.limits import Undefined, Unread
@@ -63,10 +64,11 @@ def same_ratio(a: Ratio, b: Ratio) -> bool:
     first, second = _parts(a), _parts(b)
     if len(first) != len(second):
         return False
+    # By every pair of parts: beside a first part of 0, products with it alone are all 0.
     field = Field()
     return all(
-        field.equal(field.multiply(x, second[0]), field.multiply(y, first[0]))
-        for x, y in zip(first, second, strict=True)
+        field.equal(field.multiply(first[i], second[k]), field.multiply(first[k], second[i]))
+        for i, k in combinations(range(len(first)), 2)
     )
 
 
@@ -82,7 +84,10 @@ def ratio_scalar(a: Ratio, b: Scalar) -> bool:
 def _parts(a: Ratio) -> list[Value]:
     if any(part.is_opaque for part in a.parts):
         raise Unread("a ratio of what has no exact value")
-    return [part.value for part in a.parts]
+    values = [part.value for part in a.parts]
+    if not any(values):
+        raise Undefined("a ratio of nothing, which is proportional to every other")
+    return values
 
 
 def read_based(tokens: Sequence[Token]) -> Based | None:

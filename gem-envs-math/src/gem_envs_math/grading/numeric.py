@@ -30,6 +30,7 @@ _POINTS: tuple[tuple[int, int | None, Fraction], ...] = (
     (1, None, Fraction(1, 5)),
     (1, None, Fraction(300)),
     *((1, bit, Fraction(1)) for bit in range(5)),
+    (1, None, Fraction(10_000)),
 )
 """A sign, the bit of a symbol's last character that turns it, and the size of the symbols.
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from gem_envs_math.grading.names import is_known
 from gem_envs_math.grading.tokens import Token
 
-__all__ = ["without_integers"]
+__all__ = ["kind_of_letter", "without_integers"]
 
 _LETTER = "([a-z])"
 _SAYS_INTEGER = re.compile(
@@ -63,6 +63,24 @@ def without_integers(tokens: Sequence[Token]) -> Sequence[Token]:
             is_name = texts[1] == "=" and texts[0] == letter
             return tokens[:start] if is_there and not is_name else tokens
     return tokens
+
+
+def kind_of_letter(tokens: Sequence[Token]) -> str:
+    r"""Return "Z" or "R" where the end of an answer says that a letter is such a number; else "".
+
+    >>> from gem_envs_math.grading.spelling import tokens_of
+    >>> kind_of_letter(tokens_of(r"x = k\pi, k \in \mathbb{R}"))
+    'R'
+    """
+    texts = [token.text for token in tokens]
+    if _SIGNS.isdisjoint(texts):
+        return ""
+    for start in range(max(1, len(texts) - _LONGEST), len(texts)):
+        ending = " " + " ".join(texts[start:])
+        for kind, says in (("Z", _SAYS_INTEGER), ("R", _SAYS_CONSTANT)):
+            if says.fullmatch(ending) is not None:
+                return kind
+    return ""
 
 
 def _renamed(tokens: Sequence[Token], letter: str) -> Sequence[Token]:

@@ -2,7 +2,7 @@ r"""Read with math-verify's parser what no rule reads (sums, integrals, limits),
 
 Nothing of math-verify's own comparison is used: it takes `x^2+10=0` for any equation without a
 real root, and what it says may change with the order in a set. Two expressions are the same here
-if they have the same values, to 30 digits, at points that are fixed. Both ways round the result
+if they have the same values, to 45 digits, at points that are fixed. Both ways round the result
 is the same, in every process. Knows nothing about deadlines: evaluating may take for ever.
 """
 
@@ -40,10 +40,11 @@ _SIGNS = frozenset("+-*/^_(){}[]|=<>,!'&") | {"<=", ">=", "!=", "\\{", "\\}", "\
 _NUMBER = re.compile(r"[0-9]+")
 _COMPUTED = ("\\gcd", "\\max", "\\min", "\\binom", "!", "!!")
 _DETERMINANTS = ("vmatrix", "Vmatrix")  # an answer is to be evaluated
-_DIGITS = 30
-_CLOSE = 1e-20  # of the larger value: what differs by less is the same to that many digits
+_DIGITS = 60
+_CLOSE = 1e-45  # of the larger value: what differs by less is the same to that many digits
 _POINTS = 6
 _COMPLEX = (4, 5)  # the points at which symbols are complex numbers; at the others, positive
+_FAR = (1, -1, 1000, -1000, 1, 1)  # what symbols are multiplied by where a maximum stands
 _WHOLE = (2, 3, 5, 7, 10, 12)  # a symbol that says how far a sum goes is one of these
 
 
@@ -58,11 +59,16 @@ def is_formula(tokens: Sequence[Token]) -> bool:
         is_name = token.kind in ("number", "symbol", "function") or token.text == "d"
         # The parser takes `5 6` for 11.
         has_gap = token.kind == last_kind == "number"
-        has_gap |= token.text == "_" and last_kind == "number"  # and `52_4` for 52
+        # It leaves out what is below a number, and takes 5 for 5_x.
+        has_gap |= token.text == "_" and last_kind == "number"
         if has_gap or not (is_name or token.text in _COMMANDS or token.text in _SIGNS):
             return False
         last_kind = token.kind
-    return bool(texts) and texts.isdisjoint(_DETERMINANTS)
+    # It leaves out what stands in a text, and takes 5 for 5 x 3 with the x in one.
+    has_text = any(
+        token.kind == "word" and len(token.text) == 1 and token.text != "d" for token in tokens
+    )
+    return bool(texts) and not has_text and texts.isdisjoint(_DETERMINANTS)
 
 
 def parse(text: str, tokens: Sequence[Token]) -> Any | None:
@@ -171,10 +177,18 @@ def _is_close(a: Any, b: Any) -> bool:
 
 def _values(a: Any, b: Any) -> list[tuple[Any, Any]]:
     """Return the values of both at each point, None for what has none."""
+    from sympy import Max, Min
+
     symbols = sorted(a.free_symbols | b.free_symbols, key=str)
     whole = _lengths(a) | _lengths(b)
+    # Between positive numbers alone, the larger of x and 0 would be x.
+    is_signed = a.has(Max, Min) or b.has(Max, Min)
     places = [
-        {symbol: _coordinate(symbol, point, is_whole=symbol in whole) for symbol in symbols}
+        {
+            symbol: _coordinate(symbol, point, is_whole=symbol in whole)
+            * (_FAR[point] if is_signed and symbol not in whole else 1)
+            for symbol in symbols
+        }
         for point in range(_POINTS if symbols else 1)
     ]
     return [(_value(a, place), _value(b, place)) for place in places]

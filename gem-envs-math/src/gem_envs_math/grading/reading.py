@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from gem_envs_math.grading.conditions import joined, without_bars
 from gem_envs_math.grading.environments import RELATIONS, is_aligned, read_environment
+from gem_envs_math.grading.headings import has_derivative, is_labelled, without_heading
 from gem_envs_math.grading.intervals import as_set, solved_for
 from gem_envs_math.grading.limits import ITEMS, TooDeep, TooLarge, Undefined, Unread
 from gem_envs_math.grading.naming import expression_name, name_of, unbraced
@@ -31,6 +32,7 @@ from gem_envs_math.grading.shapes import (
     Unions,
     Words,
 )
+from gem_envs_math.grading.signs import both_signs, every_sign
 from gem_envs_math.grading.splitting import levels, split
 from gem_envs_math.grading.tokens import CLOSERS, OPENERS, Token
 from gem_envs_math.grading.wording import (
@@ -63,9 +65,9 @@ def read(tokens: Tokens) -> Shape:
     'Named'
     """
     tokens = without_integers(unbraced(trimmed(tokens)))
-    if _is_labelled(tokens):
+    if is_labelled(tokens):
         tokens = tokens[2:]
-    tokens = _without_heading(tokens)
+    tokens = without_heading(tokens)
     while tokens and tokens[0].text in ("=", "\\approx"):
         tokens = tokens[1:]  # `= 5` ends a chain that began before
     words = read_words(tokens) if tokens else None
@@ -107,6 +109,8 @@ def _structure(tokens: Tokens) -> Shape:
     if moment is not None:
         return moment
     texts = {token.text for token in tokens}
+    if "\\frac" in texts and "d" in texts and has_derivative(tokens):
+        raise Unread("a derivative that is still to be taken")
     if not texts.isdisjoint(_MODULI):
         residue = _residue(tokens)
         if residue is not None:
@@ -127,26 +131,22 @@ def _structure(tokens: Tokens) -> Shape:
     return _choice(tokens) or _bracketed(tokens) or _column(tokens) or _single(tokens)
 
 
-def _without_heading(tokens: Tokens) -> Tokens:
-    r"""Return tokens without the words and the colon before an answer: `\text{Maximum: } 5`."""
-    at = next((index for index, token in enumerate(tokens) if token.text == ":"), 0)
-    is_heading = all(token.kind == "word" and len(token.text) > 2 for token in tokens[:at])
-    return tokens[at + 1 :] if at and is_heading and at + 1 < len(tokens) else tokens
-
-
-def _is_labelled(tokens: Tokens) -> bool:
-    """Whether the name of a line or a circle stands before its equation: `l: x + y = 1`."""
-    is_name = len(tokens) > 4 and tokens[0].kind == "letters" and tokens[1].text == ":"
-    return is_name and len(tokens[0].text) == 1 and any(token.text == "=" for token in tokens)
-
-
 def _choice(tokens: Tokens) -> Choice | None:
     """Read `(E) 42`, as long as its letter stands in text: else it is a product."""
     if not _is_choice(tokens):
         return None
-    if _is_choice(tokens[3:]):
+    meaning = tokens[3:]
+    if _is_choice(meaning) or _is_other_letter(meaning, tokens[1].text):
         raise Unread("two choices without a sign between them")
-    return Choice(tokens[1].text.casefold(), read(tokens[3:]))
+    return Choice(tokens[1].text.casefold(), read(meaning))
+
+
+def _is_other_letter(tokens: Tokens, letter: str) -> bool:
+    r"""Whether tokens are the letter of another choice: `\text{(A) C}` chooses both."""
+    letters = [token.text for token in tokens if token.kind in ("letters", "word")]
+    is_one = len(letters) == 1 and letters[0].upper() in _LETTERS
+    has_more = any(token.kind == "number" or token.text in RELATIONS for token in tokens)
+    return is_one and not has_more and letters[0].upper() != letter
 
 
 def _is_choice(tokens: Tokens) -> bool:
@@ -216,7 +216,7 @@ def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
     pairs = zip(tokens, levels(tokens), strict=True)
     signs = [token.text for token, depth in pairs if not depth and token.text in RELATIONS]
     if any(token.text in ("\\pm", "\\mp") for token in tokens):
-        return _list(_with_signs(tokens), ())
+        return _list(both_signs(tokens), ())
     if "\\approx" in signs:
         return _about(tokens)
     if not all(sides):
@@ -349,7 +349,7 @@ def _both_signs(tokens: Tokens) -> Shape:
         return _plus_minus(tokens)
     if texts.count("\\pm") + texts.count("\\mp") > 1:
         raise Unread("how many of the signs go together is not clear")
-    return Group("", "", tuple(_structure(side) for side in _with_signs(tokens)))
+    return Group("", "", tuple(_structure(side) for side in both_signs(tokens)))
 
 
 def _rows_by_semicolon(tokens: Tokens) -> Shape:
@@ -457,21 +457,8 @@ def _condition(tokens: Tokens) -> Shape:
     return _structure(tokens)
 
 
-def _with_signs(tokens: Tokens) -> list[Tokens]:
-    """Return the tokens with the upper signs, and with the lower ones."""
-    upper = {"\\pm": "+", "\\mp": "-"}
-    lower = {"\\pm": "-", "\\mp": "+"}
-    return [
-        [
-            Token("sign", signs.get(token.text, token.text)) if token.text in signs else token
-            for token in tokens
-        ]
-        for signs in (upper, lower)
-    ]
-
-
 def _plus_minus(tokens: Tokens) -> Group:
-    return Group("", "", tuple(read_scalar(side) for side in _with_signs(tokens)))
+    return Group("", "", tuple(read_scalar(side) for side in every_sign(tokens)))
 
 
 _READERS = (

@@ -115,7 +115,10 @@ class Residue(NamedTuple):
 
 
 class Words(NamedTuple):
-    r"""An answer in words, without looks: small letters, single spaces. `is_plain`: no `\text`."""
+    r"""An answer in words, without looks: small letters, single spaces.
+
+    `is_plain` says that there is no `\text` and no word of capitals: it may be a product.
+    """
 
     text: str
     is_plain: bool

@@ -131,7 +131,9 @@ def _is_ordinal(tokens: Sequence[Token], at: int) -> bool:
 def _is_constant(tokens: Sequence[Token], at: int) -> bool:
     r"""Whether an upright letter is a number, `\mathrm{i}`, and none of several words."""
     beside = [*tokens[max(at - 1, 0) : at], *tokens[at + 1 : at + 2]]
-    return tokens[at].kind == "word" and all(token.kind != "word" for token in beside)
+    is_exponent = any(token.kind == "number" for token in tokens[at + 1 : at + 2])  # as in 10e3
+    is_alone = not is_exponent and all(token.kind != "word" for token in beside)
+    return tokens[at].kind == "word" and is_alone
 
 
 def _is_times(tokens: Sequence[Token], at: int) -> bool:

@@ -41,6 +41,8 @@ _NO_LABEL_LIST = (
     "tenth hundredth thousandth hundredths thousandths millionths double triple twice "
     "two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty "
     "sixty seventy eighty ninety tens square cubic factorial repeating recurring "
+    "reciprocal inverse imaginary reversed binary octal hexadecimal mille permille except "
+    "wrong incorrect "
     "sin cos tan cot csc ln log exp sqrt arcsin arccos arctan lcm gcd"
 )
 NO_LABELS = frozenset(_NO_LABEL_LIST.split())

@@ -127,7 +127,8 @@ def read_words(tokens: Sequence[Token], *, is_last: bool = False) -> Words | Non
     if {"and", "or"} & set(letters) or any(map(is_known, letters)):
         return None
     if has_word or max(map(len, letters)) > 2:
-        return Words(_folded(tokens), is_plain=not has_word)
+        # Capitals stand for people, points or choices in an order, and are no product.
+        return Words(_folded(tokens), is_plain=not has_word and not spelled(tokens).isupper())
     return None
 
 
