@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from gem_envs_math.grading.characters import latex, unseen
 from gem_envs_math.grading.comparing import Comparer
+from gem_envs_math.grading.constants import renamed
 from gem_envs_math.grading.limits import (
     LONGEST,
     LONGEST_ASKED,
@@ -16,6 +17,7 @@ from gem_envs_math.grading.limits import (
     Undefined,
     Unread,
 )
+from gem_envs_math.grading.normal_form import normal_form
 from gem_envs_math.grading.parsed import is_formula
 from gem_envs_math.grading.plain import plain
 from gem_envs_math.grading.prose import Prose, judge_prose, read_prose
@@ -87,7 +89,24 @@ def compare(answer: str, gold: str, comparer: Comparer) -> Verdict | None:
         first, second = (text.replace(",", ", ") for text in (answer, gold))
         spaced = _compare(reading(first), reading(second), comparer)
         return spaced if spaced is not None and spaced.outcome == "right" else verdict
+    if verdict is not None and verdict.how == "value" and verdict.outcome == "wrong":
+        return _with_constants(*sides, comparer) or verdict
     return verdict
+
+
+def _with_constants(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | None:
+    """Return "right" where other names of constants of integration make two answers one."""
+    for first, second in renamed(answer.tokens, gold.tokens):
+        try:
+            shapes = read(first), read(second)
+        except Unread:
+            continue
+        given = answer._replace(tokens=first, shape=shapes[0])
+        wanted = gold._replace(tokens=second, shape=shapes[1])
+        verdict = _compare(given, wanted, comparer)
+        if verdict is not None and verdict.outcome == "right":
+            return verdict
+    return None
 
 
 class Reading(NamedTuple):
@@ -131,6 +150,9 @@ def _trouble(error: Unread) -> str:
 def _compare(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | None:
     texts, gold_texts = ([token.text for token in side.tokens] for side in (answer, gold))
     if texts and texts == gold_texts:
+        return Verdict("right", "normal form")
+    is_read = answer.shape is not None and gold.shape is not None
+    if not is_read and texts and normal_form(texts) == normal_form(gold_texts):
         return Verdict("right", "normal form")
     if answer.trouble:
         return Verdict("wrong", answer.trouble)
