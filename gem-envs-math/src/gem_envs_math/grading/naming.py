@@ -33,6 +33,8 @@ _OPERATORS = frozenset(
         "\\Pr",
         "\\max",
         "\\min",
+        "\\nabla",
+        "\\complement",
     )
 )
 _TRIGONOMETRIC = frozenset(("sin", "cos", "tan", "cot", "sec", "csc"))
@@ -46,10 +48,11 @@ _PARAMETERS = frozenset("abcdmnpq")
 _OPERATIONS = frozenset(("+", "-", "*", "/", "^", "{", "}", "(", ")", "\\frac"))
 _BARS = frozenset(("|", "\\|"))
 _SWAPS = {"{": "", "}": "", "[": "(", "]": ")", "\\max": "max", "\\min": "min", "\\mathbb": ""}
+_SWAPS["\\overline"] = "\\bar"
 _DIFFERENTIAL = re.compile(r"d(?:\^(\d))?([A-Za-z])")
 _UNDER = re.compile(r"d([A-Za-z])(?:\^(\d))?")
 _PARTIAL = re.compile(r"\\partial([A-Za-z])")
-_NAME = re.compile(r"(\\?[A-Za-z]+(?:_.+?)?(?:\^-1)?)('*)(?:\((\\?[A-Za-z]+)\))?")
+_NAME = re.compile(r"(\\?[A-Za-z]+(?:_.+?)?(?:\^-1)?)('*)(?:\((\\?[A-Za-z]+(?:,\\?[A-Za-z]+)*)\))?")
 
 
 def name_of(tokens: Tokens) -> str:
@@ -109,13 +112,17 @@ def _is_root(numbered: str, symbol: str) -> bool:
 
 def _is_graph(function: re.Match[str], symbol: re.Match[str]) -> bool:
     """Whether a symbol is the y of `y = f(x)`."""
-    return bool(function[3]) and symbol[1] == "y" != function[3] and function[1][0] in _APPLIED
+    if not function[3] or function[1][0] not in _APPLIED:
+        return False
+    return symbol[1] == "yz"[function[3].count(",") == 1] and symbol[1] not in function[3]
 
 
 def argument_of(name: str) -> tuple[str, str]:
     """Return the head of `f(x)` and the symbol in its bracket, or twice "" for another name."""
     found = _NAME.fullmatch(name)
-    return (found[1] + found[2], found[3]) if found is not None and found[3] else ("", "")
+    if found is None or not found[3] or "," in found[3]:
+        return "", ""
+    return found[1] + found[2], found[3]
 
 
 def is_segment(name: str) -> bool:
@@ -141,7 +148,7 @@ def _words(tokens: Tokens) -> str:
     is_word = tokens[0].kind == "word" and len(word) > 1 and word not in _TRIGONOMETRIC
     if not is_word or word.casefold() in ("ln", "log", "exp", "arcsin", "arccos", "arctan", "sqrt"):
         return ""
-    return '"' + _text(tokens).casefold()
+    return '"' + _text(_unbracketed(tokens)).casefold()
 
 
 def _angle(tokens: Tokens) -> str:
@@ -270,7 +277,17 @@ def _function(tokens: Tokens) -> str:
 
 
 def _operator(tokens: Tokens) -> str:
-    return _text(tokens) if tokens[0].text in _OPERATORS and len(tokens) > 1 else ""
+    if tokens[0].text not in _OPERATORS or len(tokens) < 2 or tokens[1].text == "^":
+        return ""
+    return _text(_unbracketed(tokens))
+
+
+def _unbracketed(tokens: Tokens) -> Tokens:
+    r"""Return `\det(A)` as `\det A`: without the brackets around all that follows the head."""
+    has_brackets = len(tokens) > 2 and tokens[1].text == "(" and tokens[-1].text == ")"
+    if not has_brackets or _closing(tokens, 1) < len(tokens) - 1:
+        return tokens
+    return [tokens[0], *tokens[2:-1]]
 
 
 def _ratio(tokens: Tokens) -> str:

@@ -157,8 +157,8 @@ def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
     if remaining is not None:
         return remaining
     has_or = any(token.text in ("or", "\\lor") for token in tokens)
-    if has_or and all(isinstance(shape, Relation) for shape in shapes):
-        return Unions(shapes)
+    if has_or and all(isinstance(s, Relation) and set(s.signs) != {"="} for s in shapes):
+        return Unions(shapes)  # equations between words are a list, as between commas
     relations = [shape for shape in shapes if isinstance(shape, Relation)]
     if len(relations) == len(shapes) > 1:
         is_and = any(token.text in _ANDS for token in tokens)
@@ -185,13 +185,17 @@ def _all_named(shapes: tuple[Shape, ...]) -> tuple[Shape, ...]:
     return (first, *rest)
 
 
-def _union(parts: list[Tokens], tokens: Tokens) -> Unions | None:
+def _union(parts: list[Tokens], tokens: Tokens) -> Unions | Group | None:
     are_relations = all(any(token.text in _RELATIONS for token in part) for part in parts)
     if are_relations and all(token.text != "U" for token in tokens):
         return Unions(tuple(_structure(part) for part in parts))
     if not all(part and part[0].text in OPENERS for part in parts):
         return None  # U is a symbol
-    return Unions(tuple(_structure(part) for part in parts))
+    shapes = tuple(_structure(part) for part in parts)
+    sets = [shape for shape in shapes if isinstance(shape, Group) and shape.opener == "\\{"]
+    if len(sets) == len(shapes):
+        return Group("\\{", "\\}", tuple(item for one in sets for item in one.items))
+    return Unions(shapes)
 
 
 def _items(items: list[Tokens]) -> tuple[Shape, ...]:
