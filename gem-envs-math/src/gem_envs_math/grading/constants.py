@@ -22,6 +22,7 @@ _SINGLE = "CAKck"
 _SEVERAL = (("A", "B"), ("A", "B", "C"), ("A", "B", "D"))
 _NO_CONSTANTS = frozenset(("\\mathbb", "\\in", "\\cap", "\\cup", "\\angle", "\\triangle"))
 _BEFORE = frozenset(("+", "-", "{", "(", "=", "\\ln", "ln"))
+_SOLUTIONS = frozenset(("e", "\\sin", "\\cos", "\\ln", "\\sinh", "\\cosh", "\\exp"))
 _MOST = 3
 
 
@@ -126,6 +127,8 @@ def _only_multiply(texts: Sequence[str], names: tuple[str, ...]) -> bool:
     """Whether each name stands once, and in no fraction, exponent or divisor."""
     if any(texts.count(name) != 1 for name in names) or "/" in texts:
         return False
+    if names[0][0] != "C" and _SOLUTIONS.isdisjoint(texts):
+        return False  # c_1x + c_2 may be a line whose numbers are given
     depth = 0
     for text in texts:
         depth += (text == "{") - (text == "}")

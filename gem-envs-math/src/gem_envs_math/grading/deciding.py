@@ -17,12 +17,13 @@ from gem_envs_math.grading.limits import (
     Undefined,
     Unread,
 )
+from gem_envs_math.grading.matrices import are_ordered_alike
 from gem_envs_math.grading.normal_form import normal_form
 from gem_envs_math.grading.parsed import is_formula
 from gem_envs_math.grading.plain import plain
 from gem_envs_math.grading.prose import Prose, judge_prose, read_prose
 from gem_envs_math.grading.reading import read
-from gem_envs_math.grading.shapes import Named, Relation, Shape, Words
+from gem_envs_math.grading.shapes import Named, Relation, Scalar, Shape, Words
 from gem_envs_math.grading.spelling import tokens_of
 from gem_envs_math.grading.tokens import Token
 from gem_envs_math.grading.verdict import Verdict
@@ -173,8 +174,18 @@ def _compare(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | No
         return Verdict("wrong", trouble) if trouble else None
     if truth is None:
         return None
+    if truth and not are_ordered_alike(*map(_value_tokens, (answer, gold))):
+        return Verdict("wrong", "value")
     is_words = isinstance(answer.shape, Words) or isinstance(gold.shape, Words)
     return Verdict("right" if truth else "wrong", "words" if is_words else "value")
+
+
+def _value_tokens(side: Reading) -> Sequence[Token]:
+    """Return what stands after a name's sign of equality, or all tokens."""
+    shape = side.shape
+    if isinstance(shape, Named) and isinstance(shape.values[-1], Scalar):
+        return shape.values[-1].tokens
+    return side.tokens
 
 
 def _is_known(side: Reading) -> bool:
