@@ -97,6 +97,9 @@ class Comparer:
         return _all([self._in_order(x, y) for x, y in zip(a.rows, b.rows, strict=True)])
 
     def _matrix_group(self, a: Matrix, b: Group) -> Truth:
+        names = _names(b)
+        if not b.opener and names and names == [f"x_{at + 1}" for at in range(len(names))]:
+            b = b._replace(opener="(", closer=")")
         if _brackets(b) not in ("()", "<<>>", "[]"):
             return False
         if any(isinstance(item, Group) for item in b.items):

@@ -35,6 +35,13 @@ _OPERATORS = frozenset(
         "\\min",
         "\\nabla",
         "\\complement",
+        "\\sup",
+        "\\inf",
+        "\\limsup",
+        "\\liminf",
+        "\\ker",
+        "\\zeta",
+        "\\Gamma",
     )
 )
 _TRIGONOMETRIC = frozenset(("sin", "cos", "tan", "cot", "sec", "csc"))
@@ -98,6 +105,8 @@ def same_name(a: str, b: str) -> bool:
     first, second = _NAME.fullmatch(a), _NAME.fullmatch(b)
     if first is None or second is None or first[2] != second[2]:
         return False
+    if first[3] and first[3] == second[3] and _is_density(first[1], second[1]):
+        return True
     if not (first[3] or second[3]) or (first[3] and second[3] and first[3] != second[3]):
         return False
     applied, other = (first, second) if first[3] else (second, first)
@@ -107,7 +116,14 @@ def same_name(a: str, b: str) -> bool:
 def _is_root(numbered: str, symbol: str) -> bool:
     """Whether a name is one of the values of a symbol: `x_1` of `x`."""
     head, _, number = numbered.partition("_")
-    return head == symbol and number.isdigit()
+    return head == symbol and number.replace(",", "").isdigit()
+
+
+def _is_density(a: str, b: str) -> bool:
+    """Whether two names are one function's, with and without its variable: `f_X` and `f`."""
+    long, short = (a, b) if len(a) > len(b) else (b, a)
+    head, _, capital = long.partition("_")
+    return head == short and head in "fFp" and len(capital) == 1 and capital.isupper()
 
 
 def _is_graph(function: re.Match[str], symbol: re.Match[str]) -> bool:
@@ -230,6 +246,8 @@ def _tuple(tokens: Tokens) -> str:
 def _segment(tokens: Tokens) -> str:
     """Read a run of capitals, `ABC`, or a long word in mathematics."""
     name = tokens[0].text
+    if name == "\\sigma" and _text(tokens) == "\\sigma^2":
+        return "\\sigma^2"  # a variance
     if len(tokens) > 1 or tokens[0].kind != "letters":
         return ""
     return name if name.isupper() or len(name) > 3 else ""

@@ -12,7 +12,10 @@ __all__ = ["normal_form"]
 
 _BRACED = re.compile(
     r"(?<=[_^] )\{ ([0-9A-Za-z]+) \}|(?<=\\mathbb )\{ ([A-Za-z]) \}|(?<=\\sqrt )\{ ([0-9]) \}"
+    r"|(?<=\\bar )\{ ([A-Za-z]) \}|(?<=dot )\{ ([A-Za-z]) \}"
 )
+_ONE = {"\\Z": "\\mathbb Z", "\\overline": "\\bar"}
+_BAR = re.compile(r"(?: \\in \\mathbb R(?: \^ [23])?)? [|:] ")
 _QUOTIENT = re.compile(r"\\mathbb Z / ([0-9]+|[a-z])(?: \\mathbb Z)?(?= |$)")
 _CYCLIC = re.compile(r"\\mathbb Z(?: _ (?:[0-9]+|[a-z]))?")
 _POWER = re.compile(r"(\\mathbb Z(?: _ (?:[0-9]+|[a-z]))?) \^ ([2-9])")
@@ -27,8 +30,10 @@ def normal_form(texts: Sequence[str]) -> str:
     >>> normal_form(["\\mathbb", "{", "Z", "}", "/", "6", "\\mathbb", "{", "Z", "}"])
     '\\mathbb Z _ 6'
     """
-    text = " ".join("\\mathbb Z" if part == "\\Z" else part for part in texts)
-    text = _BRACED.sub(lambda found: found[1] or found[2] or found[3], text)
+    text = " ".join(_ONE.get(part, part) for part in texts)
+    text = _BRACED.sub(lambda found: "".join(part or "" for part in found.groups()), text)
+    if text.startswith("\\{"):
+        text = _BAR.sub(" | ", text, count=1)
     text = _QUOTIENT.sub(r"\\mathbb Z _ \1", text)
     factors = re.split(r" (?:\*|\\oplus) ", text)
     powers = [_POWER.fullmatch(factor) for factor in factors]
