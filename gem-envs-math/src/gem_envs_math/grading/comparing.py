@@ -371,7 +371,9 @@ def _links(a: Relation) -> list[Relation]:
 def _parts(a: Unions) -> Sequence[Shape]:
     parts: list[Shape] = []
     for part in a.parts:
-        values = as_set(part) if isinstance(part, Relation) else None
+        values: Shape | None = as_set(part) if isinstance(part, Relation) else None
+        if isinstance(part, Named) and solved_for(part) is not None:
+            values = part.values[0]
         parts.extend(values.parts if isinstance(values, Unions) else [values or part])
     return parts
 

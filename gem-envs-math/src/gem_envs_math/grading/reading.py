@@ -11,7 +11,7 @@ from gem_envs_math.grading.conditions import joined, without_bars
 from gem_envs_math.grading.limits import ITEMS, TooDeep, TooLarge, Undefined, Unread
 from gem_envs_math.grading.naming import expression_name, name_of, unbraced
 from gem_envs_math.grading.notations import read_based
-from gem_envs_math.grading.number_sets import left_out, numbers, reals, without
+from gem_envs_math.grading.number_sets import left_out, numbers, points_and_rays, reals, without
 from gem_envs_math.grading.parameters import without_integers
 from gem_envs_math.grading.scalars import read_scalar
 from gem_envs_math.grading.shapes import (
@@ -159,6 +159,9 @@ def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
     has_or = any(token.text in ("or", "\\lor") for token in tokens)
     if has_or and all(isinstance(s, Relation) and set(s.signs) != {"="} for s in shapes):
         return Unions(shapes)  # equations between words are a list, as between commas
+    union = points_and_rays(shapes) if has_or else None
+    if union is not None:
+        return union
     relations = [shape for shape in shapes if isinstance(shape, Relation)]
     if len(relations) == len(shapes) > 1:
         is_and = any(token.text in _ANDS for token in tokens)
