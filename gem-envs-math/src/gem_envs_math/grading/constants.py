@@ -17,6 +17,7 @@ __all__ = ["renamed"]
 Tokens = Sequence[Token]
 
 _VARIABLES = frozenset(("x", "y", "z", "t", "u", "s", "r", "\\theta"))
+_UNKNOWNS = _VARIABLES | {"f", "v", "w"}
 _NUMBERED = frozenset("Cc")
 _SINGLE = "CAKck"
 _SEVERAL = (("A", "B"), ("A", "B", "C"), ("A", "B", "D"))
@@ -103,8 +104,18 @@ def _readings(tokens: Tokens) -> Iterator[_Reading]:
     for names in (*_SINGLE, *_SEVERAL):
         if names in ("A", "C") and "B" in texts:
             continue  # one of several
+        is_solution = texts[0] in _UNKNOWNS and "=" in texts
+        if len(names) == 1 and not (is_solution or _is_added(texts, names)):
+            continue  # kx^2/2 is no antiderivative
         if set(names) <= set(texts) and _are_constants(texts, tuple(names)):
             yield _Reading(tokens, tuple(names), is_sure=names == "C", can_swap=False)
+
+
+def _is_added(texts: Sequence[str], name: str) -> bool:
+    """Whether a letter is a term of its own: `x^2 + C`."""
+    ends = ("", "+", "-")
+    beside = zip(["", *texts], texts, [*texts[1:], ""], strict=False)
+    return any(text == name and x in ends and y in ends for x, text, y in beside)
 
 
 def _are_constants(texts: Sequence[str], names: tuple[str, ...]) -> bool:
