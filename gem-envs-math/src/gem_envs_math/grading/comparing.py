@@ -77,7 +77,9 @@ class Comparer:
         names = _names(a), _names(b)
         if all(names):
             return match(a.items, b.items, self.same)
-        if any(map(_are_of_several, names)) and {first, second} == {""}:
+        other = b if names[0] else a
+        is_bare = not any(isinstance(item, (Named, Relation)) for item in other.items)
+        if any(map(_are_of_several, names)) and {first, second} == {""} and is_bare:
             # 2, 1 is no list of x = 1, y = 2, as 1, 2 is.
             sorted_a = _in_order_of_names(a, names[0])
             sorted_b = _in_order_of_names(b, names[1])
@@ -104,6 +106,9 @@ class Comparer:
         return _all([self._in_order(x, y) for x, y in zip(a.rows, b.rows, strict=True)])
 
     def _matrix_group(self, a: Matrix, b: Group) -> Truth:
+        names = _names(b)
+        if not b.opener and names and names == [f"x_{at + 1}" for at in range(len(names))]:
+            b = b._replace(opener="(", closer=")")
         if _brackets(b) not in ("()", "<<>>", "[]"):
             return False
         if any(isinstance(item, Group) for item in b.items):
@@ -396,7 +401,9 @@ def _parts(a: Unions) -> Sequence[Shape]:
         return a.parts
     parts: list[Shape] = []
     for part in a.parts:
-        values = as_set(part) if isinstance(part, Relation) else None
+        values: Shape | None = as_set(part) if isinstance(part, Relation) else None
+        if isinstance(part, Named) and solved_for(part) is not None:
+            values = part.values[0]
         parts.extend(values.parts if isinstance(values, Unions) else [values or part])
     return merged(parts)
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from gem_envs_math.grading.characters import latex, unseen
 from gem_envs_math.grading.comparing import Comparer
+from gem_envs_math.grading.constants import renamed
 from gem_envs_math.grading.limits import (
     LONGEST,
     LONGEST_ASKED,
@@ -16,12 +17,14 @@ from gem_envs_math.grading.limits import (
     Undefined,
     Unread,
 )
+from gem_envs_math.grading.matrices import are_ordered_alike
+from gem_envs_math.grading.normal_form import normal_form
 from gem_envs_math.grading.parameters import kind_of_letter
 from gem_envs_math.grading.parsed import is_formula
 from gem_envs_math.grading.plain import plain
 from gem_envs_math.grading.prose import Prose, judge_prose, read_prose
 from gem_envs_math.grading.reading import read
-from gem_envs_math.grading.shapes import Named, Relation, Shape, Words
+from gem_envs_math.grading.shapes import Named, Relation, Scalar, Shape, Words
 from gem_envs_math.grading.spelling import tokens_of
 from gem_envs_math.grading.tokens import Token
 from gem_envs_math.grading.verdict import Verdict
@@ -90,7 +93,24 @@ def compare(answer: str, gold: str, comparer: Comparer) -> Verdict | None:
         first, second = (_ZEROS.sub("", text).replace(",", ", ") for text in (answer, gold))
         spaced = _compare(reading(first), reading(second), comparer)
         return spaced if spaced is not None and spaced.outcome == "right" else verdict
+    if verdict is not None and verdict.how == "value" and verdict.outcome == "wrong":
+        return _with_constants(*sides, comparer) or verdict
     return verdict
+
+
+def _with_constants(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | None:
+    """Return "right" where other names of constants of integration make two answers one."""
+    for first, second in renamed(answer.tokens, gold.tokens):
+        try:
+            shapes = read(first), read(second)
+        except Unread:
+            continue
+        given = answer._replace(tokens=first, shape=shapes[0])
+        wanted = gold._replace(tokens=second, shape=shapes[1])
+        verdict = _compare(given, wanted, comparer)
+        if verdict is not None and verdict.outcome == "right":
+            return verdict
+    return None
 
 
 class Reading(NamedTuple):
@@ -135,6 +155,9 @@ def _compare(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | No
     texts, gold_texts = ([token.text for token in side.tokens] for side in (answer, gold))
     if texts and texts == gold_texts:
         return Verdict("right", "normal form")
+    is_read = answer.shape is not None and gold.shape is not None
+    if not is_read and texts and normal_form(texts) == normal_form(gold_texts):
+        return Verdict("right", "normal form")
     kinds = {kind_of_letter(answer.tokens), kind_of_letter(gold.tokens)}
     if kinds == {"Z", "R"}:
         return Verdict("wrong", "value")  # k\pi for all integers k is not for all real ones
@@ -158,8 +181,18 @@ def _compare(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | No
         return Verdict("wrong", trouble) if trouble else None
     if truth is None:
         return None
+    if truth and not are_ordered_alike(*map(_value_tokens, (answer, gold))):
+        return Verdict("wrong", "value")
     is_words = isinstance(answer.shape, Words) or isinstance(gold.shape, Words)
     return Verdict("right" if truth else "wrong", "words" if is_words else "value")
+
+
+def _value_tokens(side: Reading) -> Sequence[Token]:
+    """Return what stands after a name's sign of equality, or all tokens."""
+    shape = side.shape
+    if isinstance(shape, Named) and isinstance(shape.values[-1], Scalar):
+        return shape.values[-1].tokens
+    return side.tokens
 
 
 def _is_known(side: Reading) -> bool:

@@ -57,8 +57,26 @@ _END = Token("end", "")
 _CLOSING = {"(": ")", "[": "]", "{": "}", "\\{": "\\}", "\\lfloor": "\\rfloor"}
 _CLOSING |= {"\\lceil": "\\rceil"}
 _STARTS = frozenset(
-    ("(", "[", "{", "\\frac", "\\sqrt", "\\binom", "\\lfloor", "\\lceil", "\\max", "\\min")
+    (
+        "\\bar",
+        "\\dot",
+        "\\ddot",
+        "\\tilde",
+        "\\overline",
+        "(",
+        "[",
+        "{",
+        "\\frac",
+        "\\sqrt",
+        "\\binom",
+        "\\lfloor",
+        "\\lceil",
+        "\\max",
+        "\\min",
+    )
 )
+_MARKS = {mark: mark for mark in ("\\bar", "\\dot", "\\ddot", "\\tilde")}
+_MARKS["\\overline"] = "\\bar"
 _WHOLE = frozenset(("number", "repeating"))
 
 
@@ -180,6 +198,8 @@ class _Reader(Generic[T]):
             return self._until(_CLOSING[token.text])
         if token.text == "|":
             return self._absolute()
+        if token.text in _MARKS:
+            return self._marked(token.text)
         if token.text == "\\frac":
             return self.does.divide(self._argument(), self._argument())
         if token.text == "\\sqrt":
@@ -244,6 +264,18 @@ class _Reader(Generic[T]):
             self._take()
             return self.does.call(name, self._until(")"))
         return self.does.symbol(name)
+
+    def _marked(self, mark: str) -> T:
+        r"""Read a letter with a mark, which is a symbol of its own: `\bar{X}`, `\ddot{x}`."""
+        is_braced = self.next == "{"
+        if is_braced:
+            self._take()
+        letter = self._take()
+        if letter.kind != "symbol" or letter.text in ("e", "i", "\\pi"):
+            raise Unread("a mark over what is no letter")
+        if is_braced:
+            self._expect("}")
+        return self._symbol(f"{_MARKS[mark]} {letter.text}")
 
     def _subscript(self) -> str:
         if self.next != "{":

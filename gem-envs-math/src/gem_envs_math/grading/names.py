@@ -46,7 +46,7 @@ _NAMED = {
 }
 _SYMBOL_LIST = (
     "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi pi rho sigma tau phi chi "
-    "psi omega Gamma Delta Theta Lambda Sigma Phi Psi Omega infty ell"
+    "psi omega Gamma Delta Theta Lambda Sigma Phi Psi Omega infty ell hbar Xi Upsilon varrho"
 )
 _SYMBOLS = frozenset(f"\\{name}" for name in _SYMBOL_LIST.split())
 _APPLIED = re.compile(r"(sin|cos|tan|ln|log)([a-z])")

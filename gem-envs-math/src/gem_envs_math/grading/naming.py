@@ -33,6 +33,15 @@ _OPERATORS = frozenset(
         "\\Pr",
         "\\max",
         "\\min",
+        "\\nabla",
+        "\\complement",
+        "\\sup",
+        "\\inf",
+        "\\limsup",
+        "\\liminf",
+        "\\ker",
+        "\\zeta",
+        "\\Gamma",
     )
 )
 _TRIGONOMETRIC = frozenset(("sin", "cos", "tan", "cot", "sec", "csc"))
@@ -48,10 +57,11 @@ _PARAMETERS = frozenset("abcdmnpq")
 _OPERATIONS = frozenset(("+", "-", "*", "/", "^", "{", "}", "(", ")", "\\frac"))
 _BARS = frozenset(("|", "\\|"))
 _SWAPS = {"{": "", "}": "", "[": "(", "]": ")", "\\max": "max", "\\min": "min", "\\mathbb": ""}
+_SWAPS["\\overline"] = "\\bar"
 _DIFFERENTIAL = re.compile(r"d(?:\^(\d))?([A-Za-z])")
 _UNDER = re.compile(r"d([A-Za-z])(?:\^(\d))?")
 _PARTIAL = re.compile(r"\\partial([A-Za-z])")
-_NAME = re.compile(r"(\\?[A-Za-z]+(?:_.+?)?(?:\^-1)?)('*)(?:\((\\?[A-Za-z]+)\))?")
+_NAME = re.compile(r"(\\?[A-Za-z]+(?:_.+?)?(?:\^-1)?)('*)(?:\((\\?[A-Za-z]+(?:,\\?[A-Za-z]+)*)\))?")
 
 
 def name_of(tokens: Tokens) -> str:
@@ -97,6 +107,8 @@ def same_name(a: str, b: str) -> bool:
     first, second = _NAME.fullmatch(a), _NAME.fullmatch(b)
     if first is None or second is None or first[2] != second[2]:
         return False
+    if first[3] and first[3] == second[3] and _is_density(first[1], second[1]):
+        return True
     if not (first[3] or second[3]) or (first[3] and second[3] and first[3] != second[3]):
         return False
     applied, other = (first, second) if first[3] else (second, first)
@@ -106,18 +118,29 @@ def same_name(a: str, b: str) -> bool:
 def _is_root(numbered: str, symbol: str) -> bool:
     """Whether a name is one of the values of a symbol: `x_1` of `x`."""
     head, _, number = numbered.partition("_")
-    return head == symbol and number.isdigit()
+    return head == symbol and number.replace(",", "").isdigit()
+
+
+def _is_density(a: str, b: str) -> bool:
+    """Whether two names are one function's, with and without its variable: `f_X` and `f`."""
+    long, short = (a, b) if len(a) > len(b) else (b, a)
+    head, _, capital = long.partition("_")
+    return head == short and head in "fFp" and len(capital) == 1 and capital.isupper()
 
 
 def _is_graph(function: re.Match[str], symbol: re.Match[str]) -> bool:
     """Whether a symbol is the y of `y = f(x)`."""
-    return bool(function[3]) and symbol[1] == "y" != function[3] and function[1][0] in _APPLIED
+    if not function[3] or function[1][0] not in _APPLIED:
+        return False
+    return symbol[1] == "yz"[function[3].count(",") == 1] and symbol[1] not in function[3]
 
 
 def argument_of(name: str) -> tuple[str, str]:
     """Return the head of `f(x)` and the symbol in its bracket, or twice "" for another name."""
     found = _NAME.fullmatch(name)
-    return (found[1] + found[2], found[3]) if found is not None and found[3] else ("", "")
+    if found is None or not found[3] or "," in found[3]:
+        return "", ""
+    return found[1] + found[2], found[3]
 
 
 def is_segment(name: str) -> bool:
@@ -145,7 +168,7 @@ def _words(tokens: Tokens) -> str:
         return ""
     if not _NO_NAMES.isdisjoint(token.text.casefold() for token in tokens):
         return ""
-    return '"' + _text(tokens).casefold()
+    return '"' + _text(_unbracketed(tokens)).casefold()
 
 
 def _angle(tokens: Tokens) -> str:
@@ -230,6 +253,8 @@ def _tuple(tokens: Tokens) -> str:
 def _segment(tokens: Tokens) -> str:
     """Read a run of capitals, `ABC`, or a long word in mathematics."""
     name = tokens[0].text
+    if name == "\\sigma" and _text(tokens) == "\\sigma^2":
+        return "\\sigma^2"  # a variance
     if len(tokens) > 1 or tokens[0].kind != "letters":
         return ""
     return name if name.isupper() or len(name) > 3 else ""
@@ -277,7 +302,17 @@ def _function(tokens: Tokens) -> str:
 
 
 def _operator(tokens: Tokens) -> str:
-    return _text(tokens) if tokens[0].text in _OPERATORS and len(tokens) > 1 else ""
+    if tokens[0].text not in _OPERATORS or len(tokens) < 2 or tokens[1].text == "^":
+        return ""
+    return _text(_unbracketed(tokens))
+
+
+def _unbracketed(tokens: Tokens) -> Tokens:
+    r"""Return `\det(A)` as `\det A`: without the brackets around all that follows the head."""
+    has_brackets = len(tokens) > 2 and tokens[1].text == "(" and tokens[-1].text == ")"
+    if not has_brackets or _closing(tokens, 1) < len(tokens) - 1:
+        return tokens
+    return [tokens[0], *tokens[2:-1]]
 
 
 def _ratio(tokens: Tokens) -> str:

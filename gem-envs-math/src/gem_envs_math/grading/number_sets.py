@@ -11,7 +11,7 @@ from gem_envs_math.grading.scalars import read_scalar
 from gem_envs_math.grading.shapes import Group, Named, Relation, Scalar, Shape, Unions, Words
 from gem_envs_math.grading.tokens import Token
 
-__all__ = ["left_out", "numbers", "reals", "without"]
+__all__ = ["left_out", "numbers", "points_and_rays", "reals", "without"]
 
 _MINUS, _INFINITY = Token("sign", "-"), Token("command", "\\infty")
 _SETS = {"Z": "integers", "N": "natural numbers", "Q": "rational numbers", "C": "complex numbers"}
@@ -64,6 +64,28 @@ def left_out(shapes: Sequence[Shape]) -> Named | None:
     ]
     name = Token("letters", symbol)
     return Named(symbol, (without(points),), [name, Token("command", "\\in")])
+
+
+def points_and_rays(shapes: Sequence[Shape]) -> Unions | None:
+    r"""Read `a = 0 \text{ or } a \ge 1` as `\{0\} \cup [1,\infty)`; None for anything else."""
+    symbols: set[str] = set()
+    parts: list[Shape] = []
+    for shape in shapes:
+        if isinstance(shape, Named) and isinstance(shape.values[0], Scalar):
+            is_equal = len(shape.values) == 1 and shape.tokens[1].text == "="
+            symbols.add(shape.name if is_equal else "")
+            points = Group("\\{", "\\}", shape.values)
+            member = [shape.tokens[0], Token("command", "\\in")]
+            parts.append(Named(shape.name, (points,), member))
+        elif isinstance(shape, Relation) and "=" not in shape.signs and len(shape.sides) < 4:
+            middle = shape.sides[1] if len(shape.sides) == 3 else shape.sides[0]
+            symbols.add(middle[0].text if len(middle) == 1 else "")
+            parts.append(shape)
+        else:
+            return None
+    are_both = {type(part) for part in parts} == {Named, Relation}
+    is_one = len(symbols) == 1 and len("".join(symbols)) == 1
+    return Unions(tuple(parts)) if are_both and is_one else None
 
 
 def _excluded_symbol(a: Relation) -> str | None:

@@ -16,7 +16,7 @@ __all__ = ["kind_of_letter", "without_integers"]
 _LETTER = "([a-z])"
 _SAYS_INTEGER = re.compile(
     rf"(?: (?:,|;|\(|for|where|with|any|all|every|some|and|\||:))+"
-    rf"(?: {_LETTER} \\in \\mathbb {{ Z }}"
+    rf"(?: {_LETTER} \\in (?:\\mathbb {{ Z }}|Z)"
     rf"| {_LETTER} (?:is )?(?:an |any )?integers?"
     rf"| integers? {_LETTER})(?: \))?"
 )
@@ -27,13 +27,19 @@ _SAYS_CONSTANT = re.compile(
     rf"| (?:arbitrary )?(?:real )?(?:constants?|numbers?|reals?) {_LETTER})(?: \))?",
     re.IGNORECASE,
 )
+_SAYS_INDEX = re.compile(
+    r"(?: (?:,|;|\(|for|where|with|any|all|every|and))+ ([nkmij]) "
+    r"(?:>= 1|\\in (?:\\mathbb \{ [NZ] \}|[NZ])(?: [_^] (?:\{ )?[*+](?: \})?)?)(?: \))?"
+)
+"""What is said of the number of a term: `n \\in \\mathbb{N}^*`, `n \\ge 1`."""
+
 _SAYS_ALL = re.compile(
-    rf"(?: ,)?(?: for)?(?: (?:all|any|every|each))?(?: (?:real|numbers?))* {_LETTER}"
+    rf"(?: ,)?(?: for| \\forall)?(?: (?:all|any|every|each))?(?: (?:real|numbers?))* {_LETTER}"
     rf"(?: \\in \\mathbb {{ [RZNQ] }})?"
 )
 _INEQUALITIES = frozenset(("<", ">", "<=", ">="))
 _NAME = "k"
-_SIGNS = frozenset(("\\mathbb", "integer", "integers", "constant", "real", "for"))
+_SIGNS = frozenset(("\\in", "\\mathbb", "integer", "integers", "constant", "real", "for"))
 _LONGEST = 16  # tokens
 
 
@@ -46,6 +52,9 @@ def without_integers(tokens: Sequence[Token]) -> Sequence[Token]:
     ['x', '=', 'k', '\\pi']
     """
     texts = [token.text for token in tokens]
+    if texts[1:2] in (["_"], ["("]) or ("n" in texts and "=" not in texts):
+        tokens = _without_index(tokens, texts)
+        texts = texts[: len(tokens)]
     if _SIGNS.isdisjoint(texts) or not _INEQUALITIES.isdisjoint(texts):
         return tokens  # integers between bounds are no interval
     for start in range(max(1, len(texts) - _LONGEST), len(texts)):
@@ -81,6 +90,24 @@ def kind_of_letter(tokens: Sequence[Token]) -> str:
             if says.fullmatch(ending) is not None:
                 return kind
     return ""
+
+
+def _without_index(tokens: Sequence[Token], texts: list[str]) -> Sequence[Token]:
+    r"""Return `a_n = 2n` of `a_n = 2n, n \\in \\mathbb{N}^*`: a term's number is such a number.
+
+    A term without its name is known by the letter n alone, and must not be one of the angles.
+    """
+    for start in range(max(1, len(texts) - _LONGEST), len(texts)):
+        found = _SAYS_INDEX.fullmatch(" " + " ".join(texts[start:]))
+        if found is None:
+            continue
+        named = (["_", found[1]], ["_", "{", found[1], "}"], ["(", found[1], ")"])
+        is_term = any(texts[1 : 1 + len(name)] == name for name in named)
+        is_integer = "Z" in texts[start:] and not {"*", "+"} & set(texts[start:])
+        is_bare = "=" not in texts and found[1] == "n" and "\\pi" not in texts
+        if is_term or (is_bare and not is_integer and ">=" not in texts):
+            return tokens[:start]
+    return tokens
 
 
 def _renamed(tokens: Sequence[Token], letter: str) -> Sequence[Token]:

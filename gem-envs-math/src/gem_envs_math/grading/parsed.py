@@ -138,13 +138,14 @@ def _all_same(first: Sequence[Any], second: Sequence[Any]) -> bool | None:
 
 def _same_relation(a: Any, b: Any) -> bool | None:
     """Whether one relation is a multiple of the other, a positive one if it has a direction."""
-    from sympy import Expr
+    from sympy import Expr, MatrixExpr
 
     a, b = (side.reversed if side.rel_op in (">", ">=") else side for side in (a, b))
     if a.rel_op != b.rel_op or a.free_symbols != b.free_symbols or not a.free_symbols:
         return False
-    if not all(isinstance(side, Expr) for side in (*a.args, *b.args)):
-        return _all_same(a.args, b.args)  # a symbol, and the interval or set that it is in
+    sides = (*a.args, *b.args)
+    if not all(isinstance(side, Expr) and not isinstance(side, MatrixExpr) for side in sides):
+        return _all_same(a.args, b.args)  # a symbol, and the interval, set or matrix that it is
     ratios = []
     for first, second in _values(a.lhs - a.rhs, b.lhs - b.rhs):
         if first is None or second is None:

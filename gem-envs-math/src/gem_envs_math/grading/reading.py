@@ -14,7 +14,7 @@ from gem_envs_math.grading.intervals import as_set, solved_for
 from gem_envs_math.grading.limits import ITEMS, TooDeep, TooLarge, Undefined, Unread
 from gem_envs_math.grading.naming import expression_name, name_of, unbraced
 from gem_envs_math.grading.notations import read_based
-from gem_envs_math.grading.number_sets import left_out, numbers, reals, without
+from gem_envs_math.grading.number_sets import left_out, numbers, points_and_rays, reals, without
 from gem_envs_math.grading.parameters import without_integers
 from gem_envs_math.grading.scalars import read_scalar
 from gem_envs_math.grading.series import DOTS, read_series
@@ -164,8 +164,11 @@ def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
     if remaining is not None:
         return remaining
     has_or = any(token.text in ("or", "\\lor") for token in tokens)
-    if has_or and all(isinstance(shape, Relation) for shape in shapes):
-        return Unions(shapes)
+    if has_or and all(isinstance(s, Relation) and set(s.signs) != {"="} for s in shapes):
+        return Unions(shapes)  # equations between words are a list, as between commas
+    union = points_and_rays(shapes) if has_or else None
+    if union is not None:
+        return union
     relations = [shape for shape in shapes if isinstance(shape, Relation)]
     if len(relations) == len(shapes) > 1:
         is_and = any(token.text in _ANDS for token in tokens)
@@ -192,13 +195,17 @@ def _all_named(shapes: tuple[Shape, ...]) -> tuple[Shape, ...]:
     return (first, *rest)
 
 
-def _union(parts: list[Tokens], tokens: Tokens) -> Unions | None:
+def _union(parts: list[Tokens], tokens: Tokens) -> Unions | Group | None:
     are_relations = all(any(token.text in RELATIONS for token in part) for part in parts)
     if are_relations and all(token.text != "U" for token in tokens):
         return Unions(tuple(_structure(part) for part in parts))
     if not all(part and part[0].text in OPENERS for part in parts):
         return None  # U is a symbol
-    return Unions(tuple(_structure(part) for part in parts))
+    shapes = tuple(_structure(part) for part in parts)
+    sets = [shape for shape in shapes if isinstance(shape, Group) and shape.opener == "\\{"]
+    if len(sets) == len(shapes):
+        return Group("\\{", "\\}", tuple(item for one in sets for item in one.items))
+    return Unions(shapes)
 
 
 def _items(items: list[Tokens]) -> tuple[Shape, ...]:

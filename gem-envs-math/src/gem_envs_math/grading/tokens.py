@@ -94,6 +94,8 @@ _MERGED = {
     "\\jmath": "j",
     "\\top": "T",
     "\\colon": ":",
+    "\\cong": "=",
+    **dict.fromkeys(("\\rightarrow", "\\longrightarrow"), "\\to"),
     "\\varphi": "\\phi",
     "\\vartheta": "\\theta",
     "\\varepsilon": "\\epsilon",

@@ -15,6 +15,7 @@ from gem_envs_math.grading.verdict import Verdict
 __all__ = ["verify"]
 
 _HOW = "math-verify"
+_FACTORIALS = ("!", "!!", "\\binom")
 
 
 def verify(answer: str, gold: str) -> Verdict:
@@ -48,8 +49,10 @@ def _by_values(answer: Reading, gold: Reading) -> Verdict:
     if given is None:
         return Verdict("unreadable", _HOW)
     truth = same_parsed(given, wanted)
-    # Where rules read both, 200 digits did not tell: fewer that agree say nothing more.
+    # Where rules read both, 200 digits did not tell: fewer that agree say nothing more. Factorials
+    # of symbols have digits only here, where symbols are whole numbers.
     is_read = answer.shape is not None and gold.shape is not None
-    if truth is None or (truth and is_read):
+    has_factorial = any(token.text in _FACTORIALS for token in (*answer.tokens, *gold.tokens))
+    if truth is None or (truth and is_read and not has_factorial):
         return Verdict("undecided", "no value")
     return Verdict("right" if truth else "wrong", _HOW)
