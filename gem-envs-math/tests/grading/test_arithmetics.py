@@ -6,11 +6,11 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from gem_envs_math.grading.field import Field
-from gem_envs_math.grading.grammar import compute
+from gem_envs_math.grading.arithmetic.field import Field
+from gem_envs_math.grading.arithmetic.grammar import compute
+from gem_envs_math.grading.arithmetic.numeric import At, digits
 from gem_envs_math.grading.limits import Unread
-from gem_envs_math.grading.numeric import At, digits
-from gem_envs_math.grading.tokens import tokenize
+from gem_envs_math.grading.text.tokens import tokenize
 
 LEAVES = st.sampled_from(
     ["x", "y", "1", "2", "3", "-1", "4", r"\pi", "i", r"\frac12", r"\sqrt{2}", r"\sqrt{12}", "0.5"]

@@ -6,9 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gem_envs_math.grading.characters import latex, unseen
-from gem_envs_math.grading.comparing import Comparer
-from gem_envs_math.grading.constants import renamed
+from gem_envs_math.grading.comparing.comparer import Comparer
+from gem_envs_math.grading.comparing.parsed import is_formula
 from gem_envs_math.grading.limits import (
     LONGEST,
     LONGEST_ASKED,
@@ -17,18 +16,19 @@ from gem_envs_math.grading.limits import (
     Undefined,
     Unread,
 )
-from gem_envs_math.grading.matrices import are_ordered_alike
-from gem_envs_math.grading.normal_form import normal_form
-from gem_envs_math.grading.parameters import kind_of_letter
-from gem_envs_math.grading.parsed import is_formula
 from gem_envs_math.grading.plain import plain
-from gem_envs_math.grading.prose import Prose, judge_prose, read_prose
-from gem_envs_math.grading.reading import read
-from gem_envs_math.grading.shapes import Named, Relation, Scalar, Shape, Words
-from gem_envs_math.grading.spelling import tokens_of
-from gem_envs_math.grading.tokens import Token
+from gem_envs_math.grading.reading.answer import read
+from gem_envs_math.grading.reading.prose import Prose, judge_prose, read_prose
+from gem_envs_math.grading.reading.shapes import Named, Relation, Scalar, Shape, Words
+from gem_envs_math.grading.reading.wording import trimmed
+from gem_envs_math.grading.text.characters import latex, unseen
+from gem_envs_math.grading.text.constants import renamed
+from gem_envs_math.grading.text.matrices import are_ordered_alike
+from gem_envs_math.grading.text.normal_form import normal_form
+from gem_envs_math.grading.text.parameters import kind_of_letter
+from gem_envs_math.grading.text.spelling import tokens_of
+from gem_envs_math.grading.text.tokens import Token
 from gem_envs_math.grading.verdict import Verdict
-from gem_envs_math.grading.wording import trimmed
 
 __all__ = ["Reading", "compare", "decide", "reading"]
 

@@ -5,11 +5,11 @@ Whoever calls this holds the deadline: the parser and what evaluates may take fo
 
 from __future__ import annotations
 
-from gem_envs_math.grading.characters import latex
-from gem_envs_math.grading.comparing import Comparer
+from gem_envs_math.grading.arithmetic.numeric import digits
+from gem_envs_math.grading.comparing.comparer import Comparer
+from gem_envs_math.grading.comparing.parsed import is_formula, parse, same_parsed
 from gem_envs_math.grading.deciding import Reading, compare, reading
-from gem_envs_math.grading.numeric import digits
-from gem_envs_math.grading.parsed import is_formula, parse, same_parsed
+from gem_envs_math.grading.text.characters import latex
 from gem_envs_math.grading.verdict import Verdict
 
 __all__ = ["verify"]

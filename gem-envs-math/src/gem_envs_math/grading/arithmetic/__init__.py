@@ -1,0 +1,1 @@
+"""Compute an expression from its tokens: in a finite field, exactly, or in digits."""

@@ -1,0 +1,1 @@
+"""Say whether two answers that were read are the same: a rule for each pair of shapes."""

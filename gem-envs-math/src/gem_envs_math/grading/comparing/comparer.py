@@ -1,0 +1,472 @@
+r"""Say whether two answers are the same: one rule for each pair of shapes, and each is symmetric.
+
+True and False are certain; None is for what another grader has to decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gem_envs_math.grading.arithmetic.numeric import FLOATS, Kit
+from gem_envs_math.grading.comparing.equations import same_equation, same_inequality
+from gem_envs_math.grading.comparing.matching import match
+from gem_envs_math.grading.comparing.unions import merged
+from gem_envs_math.grading.comparing.values import same_scalar
+from gem_envs_math.grading.comparing.vectors import components
+from gem_envs_math.grading.reading.answer import read, read_scalar
+from gem_envs_math.grading.reading.intervals import as_set, solved_for
+from gem_envs_math.grading.reading.naming import argument_of, is_segment, same_name
+from gem_envs_math.grading.reading.notations import (
+    based_scalar,
+    clock_scalar,
+    ratio_scalar,
+    same_based,
+    same_clock,
+    same_ratio,
+)
+from gem_envs_math.grading.reading.shapes import (
+    Based,
+    Choice,
+    Clock,
+    Group,
+    Matrix,
+    Named,
+    Pieces,
+    Ratio,
+    Relation,
+    Residue,
+    Scalar,
+    Shape,
+    Unions,
+    Words,
+)
+
+__all__ = ["Comparer"]
+
+Truth = bool | None
+
+
+class Comparer:
+    """The rules; `kit` are the numbers that compare what no rule does exactly."""
+
+    def __init__(self, kit: Kit = FLOATS) -> None:
+        self.kit = kit
+
+    def same(self, a: Shape, b: Shape) -> Truth:
+        """Whether two answers are the same; None where that is not known. May raise Unread."""
+        if _are_of_different_symbols(a, b):
+            return False
+        for first, second in ((a, b), (b, a)):
+            rule = _RULES.get((type(first), type(second)))
+            if rule is not None:
+                return rule(self, first, second)
+        for kind, rule in _OTHERS:
+            for first, second in ((a, b), (b, a)):
+                if isinstance(first, kind):
+                    return rule(self, first, second)
+        return False
+
+    def _in_order(self, a: Sequence[Shape], b: Sequence[Shape]) -> Truth:
+        if len(a) != len(b):
+            return False
+        return _all([self.same(x, y) for x, y in zip(a, b, strict=True)])
+
+    def _groups(self, a: Group, b: Group) -> Truth:
+        first, second = _brackets(a), _brackets(b)
+        names = _names(a), _names(b)
+        if all(names):
+            return match(a.items, b.items, self.same)
+        other = b if names[0] else a
+        is_bare = not any(isinstance(item, (Named, Relation)) for item in other.items)
+        if any(map(_are_of_several, names)) and {first, second} == {""} and is_bare:
+            # 2, 1 is no list of x = 1, y = 2, as 1, 2 is.
+            sorted_a = _in_order_of_names(a, names[0])
+            sorted_b = _in_order_of_names(b, names[1])
+            truths = [self._in_order(x.items, y.items) for x, y in ((a, b), (sorted_a, sorted_b))]
+            return True in truths or _all(truths)
+        if any(names) and {first, second} != {""}:
+            a, b = _in_order_of_names(a, names[0]), _in_order_of_names(b, names[1])
+        if {first, second} <= {"", "\\{\\}"}:
+            return match(a.items, b.items, self.same, as_sets=first != "" or second != "")
+        tuples = {"", "()", "<<>>"}
+        if first == second or {first, second} <= tuples:
+            return self._in_order(a.items, b.items)
+        return False
+
+    def _group_scalar(self, a: Group, b: Scalar) -> Truth:
+        is_single = len(a.items) == 1 and a.opener in ("", "\\{")
+        if is_single:
+            return self.same(a.items[0], b)
+        return self._group_vector(a, b) or "".join(t.text for t in b.tokens).lower() == _letters(a)
+
+    def _matrices(self, a: Matrix, b: Matrix) -> Truth:
+        if len(a.rows) != len(b.rows):
+            return False
+        return _all([self._in_order(x, y) for x, y in zip(a.rows, b.rows, strict=True)])
+
+    def _matrix_group(self, a: Matrix, b: Group) -> Truth:
+        names = _names(b)
+        if not b.opener and names and names == [f"x_{at + 1}" for at in range(len(names))]:
+            b = b._replace(opener="(", closer=")")
+        if _brackets(b) not in ("()", "<<>>", "[]"):
+            return False
+        if any(isinstance(item, Group) for item in b.items):
+            return self._matrix_rows(a, b)
+        if len(a.rows) == 1:
+            return self._in_order(a.rows[0], b.items)
+        column = [cell for row in a.rows for cell in row]
+        return self._in_order(column, b.items) if len(column) == len(a.rows) else False
+
+    def _named(self, a: Named, b: Named) -> Truth:
+        if (solved_for(a) is None) != (solved_for(b) is None):
+            member, equal = (a, b) if solved_for(a) is not None else (b, a)
+            if _is_interval(member.values[0]) and not _is_interval(equal.values[0]):
+                return False
+        if same_name(a.name, b.name) and not _is_turned(a, b):
+            return _all([self.same(x, y) for x in a.values for y in b.values])
+        renamed = _renamed(a, b)
+        if renamed is not None:
+            return self.same(a, renamed)
+        is_implicit = _mentions(a, b.name) or _mentions(b, a.name)
+        is_implicit |= "=" in (a.name[0], b.name[0])
+        return self._equations(_relation(a), _relation(b)) if is_implicit else False
+
+    def _equations(self, a: Relation | None, b: Relation | None) -> Truth:
+        """Compare link by link: `a < b < c` says that a is below b and b below c."""
+        if a is None or b is None or len(a.signs) != len(b.signs):
+            return False
+        truths = [
+            _all([self._links(x, y) for x, y in zip(_links(a), _links(other), strict=True)])
+            for other in (b, _mirrored(b))
+        ]
+        if True in truths:
+            return True
+        return None if None in truths else False
+
+    def _links(self, a: Relation, b: Relation) -> Truth:
+        a, b = _ascending(a), _ascending(b)
+        if a.signs != b.signs:
+            return False
+        same = same_equation if a.signs[0] in ("=", "!=") else same_inequality
+        return same((a.sides[0], a.sides[1]), (b.sides[0], b.sides[1]), self.kit)
+
+    def _relations(self, a: Relation, b: Relation) -> Truth:
+        first, second = as_set(a), as_set(b)
+        if first is not None and second is not None:
+            return self.same(first, second)
+        if _says_nothing(a) != _says_nothing(b):
+            return False
+        for other in (b, _mirrored(b)):
+            if a.signs == other.signs:
+                sides = zip(a.sides, other.sides, strict=True)
+                if all(same_scalar(read_scalar(x), read_scalar(y), self.kit) for x, y in sides):
+                    return True
+        return self._equations(a, b)
+
+    def _named_relation(self, a: Named, b: Relation) -> Truth:
+        values = as_set(b)
+        if values is not None:
+            if solved_for(a) is None and not _is_interval(a.values[0]):
+                return False  # x = 1, 2 is no interval
+            return _all([self.same(value, values) for value in a.values])
+        if not all(isinstance(value, Scalar) for value in a.values):
+            return False  # a list, an interval or words are no side of an equation
+        return self._equations(_relation(a), b)
+
+    def _named_other(self, a: Named, b: Shape) -> Truth:
+        relation = _relation(a)
+        if relation is not None and _says_nothing(relation):
+            return False
+        if isinstance(b, Scalar) and _is_of_itself(a):
+            return False
+        items = b.items if isinstance(b, Group) else ()
+        names = [item.name for item in items if isinstance(item, Named)]
+        if not all(same_name(a.name, name) for name in names):
+            return False
+        if solved_for(a) is not None and _is_enumerated(b) and _is_interval(a.values[0]):
+            return False
+        return _all([self.same(value, b) for value in a.values])
+
+    def _relation_other(self, a: Relation, b: Shape) -> Truth:
+        values = as_set(a)
+        if values is not None:
+            return False if _is_enumerated(b) else self.same(values, b)
+        if set(a.signs) == {"="} and isinstance(b, Scalar) and not _says_nothing(a):
+            return _all([same_scalar(read_scalar(side), b, self.kit) for side in a.sides])
+        return False
+
+    def _unions(self, a: Unions, b: Unions) -> Truth:
+        return match(_parts(a), _parts(b), self.same)
+
+    def _group_words(self, a: Group, b: Words) -> Truth:
+        """Compare a list with words: the empty set is no solution."""
+        if len(a.items) == 1 and a.opener in ("", "\\{"):
+            return self.same(a.items[0], b)
+        return (not a.items and b.text == "no solution") or _letters(a) == b.text
+
+    def _group_vector(self, a: Group, b: Scalar) -> Truth:
+        r"""Compare a tuple with a sum of unit vectors, `2\mathbf{i} + 3\mathbf{j}`."""
+        if a.opener not in ("(", "<<") or len(a.items) > 3:
+            return False
+        vector = components(b, len(a.items))
+        return self._in_order(a.items, vector) if vector else False
+
+    def _union_group(self, a: Unions, b: Group) -> Truth:
+        """Compare a union with a list of intervals, `(0,1), (2,3)`."""
+        if b.opener or not all(isinstance(item, Group) for item in b.items):
+            return match(_parts(a), (b,), self.same)
+        return match(_parts(a), b.items, self.same)
+
+    def _matrix_rows(self, a: Matrix, b: Group) -> Truth:
+        """Compare a matrix with a list of its rows, `[[1,2],[3,4]]`."""
+        rows = [item for item in b.items if isinstance(item, Group) and item.opener in ("[", "(")]
+        if _brackets(b) not in ("[]", "()") or len(rows) != len(a.rows):
+            return False
+        return _all([self._in_order(x, y.items) for x, y in zip(a.rows, rows, strict=True)])
+
+    def _pieces(self, a: Pieces, b: Pieces) -> Truth:
+        return match(a.parts, b.parts, self._in_order)
+
+    def _residues(self, a: Residue, b: Residue) -> Truth:
+        is_same = same_scalar(a.modulus, b.modulus, self.kit)
+        if not is_same:
+            return is_same
+        values = a.value.value, b.value.value, a.modulus.value
+        if all(isinstance(value, int) for value in values) and values[2]:
+            return bool((values[0] - values[1]) % values[2] == 0)  # type: ignore[operator]
+        return same_scalar(a.value, b.value, self.kit)
+
+    def _union_other(self, a: Unions, b: Shape) -> Truth:
+        return match(_parts(a), (b,), self.same)
+
+    def _choice_words(self, a: Choice, b: Words) -> Truth:
+        return a.letter == b.text or self.same(a.meaning, b)
+
+    def _choice_other(self, a: Choice, b: Shape) -> Truth:
+        if isinstance(b, Scalar) and [token.text.casefold() for token in b.tokens] == [a.letter]:
+            return True
+        return self.same(a.meaning, b)
+
+
+def _all(truths: Sequence[Truth]) -> Truth:
+    if False in truths:
+        return False
+    return None if None in truths else True
+
+
+def _brackets(group: Group) -> str:
+    """Return a group's brackets; at an end without bound the round one is meant."""
+    opener, closer = group.opener, group.closer
+    if len(group.items) == 2 and {opener, closer} <= {"(", "[", ")", "]"}:
+        opener = "(" if _is_infinite(group.items[0]) else opener
+        closer = ")" if _is_infinite(group.items[1]) else closer
+    return opener + closer
+
+
+def _is_infinite(shape: Shape) -> bool:
+    return isinstance(shape, Scalar) and any(token.text == "\\infty" for token in shape.tokens)
+
+
+_ALPHABETS = ("xyz", "abcd", "pqr", "mn", "uvw")
+
+
+def _letters(a: Group) -> str:
+    """Return the letters of several choices, `A, C`, as they are written without commas."""
+    texts = []
+    for item in a.items:
+        is_letter = isinstance(item, Scalar) and len(item.tokens) == 1
+        text = item.text if isinstance(item, Words) else ""
+        texts.append(item.tokens[0].text if isinstance(item, Scalar) and is_letter else text)
+    letters = "".join(texts)
+    is_list = a.opener == "" and all(len(text) == 1 and text in _CHOICES for text in texts)
+    return "".join(sorted(letters.lower())) if is_list and len(set(texts)) > 1 else "?"
+
+
+_CHOICES = frozenset("ABCDEFGHabcdefgh")
+
+
+def _names(a: Group) -> list[str]:
+    """Return the names of a list whose every item has one: `x=1, y=2` or `(x,y) = (1,2)`."""
+    names = [item.name for item in a.items if isinstance(item, Named) and len(item.values) == 1]
+    return names if len(names) == len(a.items) == len(set(names)) > 1 else []
+
+
+def _are_of_several(names: Sequence[str]) -> bool:
+    """Whether names are of several symbols: `x` and `y`, but not `x_1` and `x_2`."""
+    return len({name.partition("_")[0] for name in names}) > 1
+
+
+def _in_order_of_names(a: Group, names: list[str]) -> Group:
+    """Return named items in the alphabet's order: that of the tuple that they stand for."""
+    is_known = any(set(names) <= set(alphabet) for alphabet in _ALPHABETS)
+    if not names or not is_known:
+        return a
+    by_name = dict(zip(names, a.items, strict=True))
+    return a._replace(items=tuple(by_name[name] for name in sorted(names)))
+
+
+def _is_interval(a: Shape) -> bool:
+    return isinstance(a, Unions) or (isinstance(a, Group) and a.opener in ("(", "["))
+
+
+def _is_enumerated(a: Shape) -> bool:
+    """Whether an answer is single numbers, one after the other: it is no interval."""
+    if isinstance(a, Group):
+        return a.opener not in ("(", "[") or any(isinstance(item, Named) for item in a.items)
+    return isinstance(a, Matrix)
+
+
+def _mentions(a: Named, name: str) -> bool:
+    return name in "".join(token.text for token in a.tokens if token.text not in ("{", "}"))
+
+
+def _is_of_itself(a: Named) -> bool:
+    """Whether a symbol stands on both sides: `x = 2x + 1` is an equation for x, and no 2x + 1."""
+    at = next((index for index, token in enumerate(a.tokens) if token.text == "="), 0)
+    is_symbol = at == 1 and a.tokens[0].kind == "letters"
+    return is_symbol and any(token.text == a.tokens[0].text for token in a.tokens[2:])
+
+
+_VARIABLES = frozenset("xyztsuvnmk")  # what a function is given by; f(a) is a value
+
+
+def _is_turned(a: Named, b: Named) -> bool:
+    """Whether names are a vector's and its opposite's: `AB` and `BA` with a tuple each."""
+    return a.name != b.name and is_segment(a.name) and not isinstance(b.values[-1], Scalar)
+
+
+def _renamed(a: Named, b: Named) -> Named | None:
+    """Return `f(t) = 2t` as `f(x) = 2x`, where `a` is the same function of `x`; else None."""
+    (head, symbol), (other, argument) = argument_of(a.name), argument_of(b.name)
+    is_renamed = head == other and symbol != argument and {symbol, argument} <= _VARIABLES
+    if not head or not is_renamed or _mentions(b, symbol):
+        return None
+    tokens = [
+        token._replace(text=symbol) if token.text == argument else token for token in b.tokens
+    ]
+    if any(argument in token.text for token in tokens if token.kind == "letters"):
+        return None  # a run of letters holds the symbol too
+    shape = read(tokens)
+    return shape if isinstance(shape, Named) else None
+
+
+def _are_of_different_symbols(a: Shape, b: Shape) -> bool:
+    """Whether two inequalities are solved for two symbols: `x > 3` is not `y > 3`."""
+    first = solved_for(a)
+    if first is not None and _SEVERAL in first:
+        return first != solved_for(b)  # `x < 1 or y > 2` is no set of numbers
+    second = solved_for(b)
+    if second is not None and _SEVERAL in second:
+        return True
+    return None not in (first, second) and first != second
+
+
+def _relation(a: Named) -> Relation | None:
+    at = [index for index, token in enumerate(a.tokens) if token.text == "="]
+    if len(at) != len(a.values):
+        return None
+    starts, ends = [0, *(index + 1 for index in at)], [*at, len(a.tokens)]
+    sides = [a.tokens[start:end] for start, end in zip(starts, ends, strict=True)]
+    return Relation(tuple(sides), ("=",) * len(at))
+
+
+_MIRROR = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+
+
+def _mirrored(a: Relation) -> Relation:
+    return Relation(a.sides[::-1], tuple(_MIRROR.get(sign, sign) for sign in a.signs[::-1]))
+
+
+def _says_nothing(a: Relation) -> bool:
+    """Whether all sides are spelled alike: `1=1` is no computation, and no answer."""
+    return len({tuple(token.text for token in side) for side in a.sides}) == 1
+
+
+def _ascending(a: Relation) -> Relation:
+    return _mirrored(a) if a.signs[0] in (">", ">=") else a
+
+
+def _links(a: Relation) -> list[Relation]:
+    """Return the relations of two sides that a chain says."""
+    pairs = zip(a.sides, a.sides[1:], strict=False)
+    return [Relation(sides, (sign,)) for sides, sign in zip(pairs, a.signs, strict=True)]
+
+
+_SEVERAL = " or "  # between the symbols that the parts of a union are solved for
+
+
+def _parts(a: Unions) -> Sequence[Shape]:
+    if _SEVERAL in (solved_for(a) or ""):
+        return a.parts
+    parts: list[Shape] = []
+    for part in a.parts:
+        values: Shape | None = as_set(part) if isinstance(part, Relation) else None
+        if isinstance(part, Named) and solved_for(part) is not None:
+            values = part.values[0]
+        parts.extend(values.parts if isinstance(values, Unions) else [values or part])
+    return merged(parts)
+
+
+_LONGEST_PRODUCT = 4  # of letters side by side: `xyz` is `zyx`, but `listen` is not `silent`
+
+
+def _words(a: Words, b: Words) -> Truth:
+    first, second = a.text.replace(" ", ""), b.text.replace(" ", "")
+    if first == second:
+        return True
+    is_product = a.is_plain and b.is_plain and len(a.text) <= _LONGEST_PRODUCT
+    return is_product and sorted(first) == sorted(second)
+
+
+def _words_scalar(a: Words, b: Scalar) -> Truth:
+    r"""Compare letters with letters: `\text{C}` and `C`; a formula is never words.
+
+    But three or four letters outside of `\text{}` may be a product: `xyz` is `x \cdot y \cdot z`.
+    """
+    tokens = [token._replace(text=token.text.casefold()) for token in b.tokens]
+    if len(tokens) == 1 and tokens[0].kind in ("letters", "word") and tokens[0].text == a.text:
+        return True
+    if not a.is_plain or len(a.text) > _LONGEST_PRODUCT or b.unit is not None:
+        return False
+    is_product = all(token.kind == "letters" or token.text == "*" for token in tokens)
+    letters = "".join(token.text for token in tokens if token.kind == "letters")
+    return is_product and sorted(letters) == sorted(a.text)
+
+
+_Rule = Callable[[Comparer, Any, Any], Truth]
+
+# The keys are the types of the arguments, so each rule knows its own.
+_RULES: dict[tuple[type, type], _Rule] = {
+    (Scalar, Scalar): lambda self, a, b: same_scalar(a, b, self.kit),
+    (Group, Group): Comparer._groups,
+    (Group, Scalar): Comparer._group_scalar,
+    (Group, Words): Comparer._group_words,
+    (Matrix, Matrix): Comparer._matrices,
+    (Matrix, Group): Comparer._matrix_group,
+    (Named, Named): Comparer._named,
+    (Named, Relation): Comparer._named_relation,
+    (Relation, Relation): Comparer._relations,
+    (Unions, Unions): Comparer._unions,
+    (Unions, Group): Comparer._union_group,
+    (Pieces, Pieces): Comparer._pieces,
+    (Residue, Residue): Comparer._residues,
+    (Based, Based): lambda _, a, b: same_based(a, b),
+    (Based, Scalar): lambda _, a, b: based_scalar(a, b),
+    (Clock, Clock): lambda _, a, b: same_clock(a, b),
+    (Clock, Scalar): lambda _, a, b: clock_scalar(a, b),
+    (Ratio, Ratio): lambda _, a, b: same_ratio(a, b),
+    (Ratio, Scalar): lambda _, a, b: ratio_scalar(a, b),
+    (Words, Words): lambda _, a, b: _words(a, b),
+    (Words, Scalar): lambda _, a, b: _words_scalar(a, b),
+    (Choice, Choice): lambda self, a, b: a.letter == b.letter and self.same(a.meaning, b.meaning),
+    (Choice, Words): Comparer._choice_words,
+}
+
+# With any other shape, the first of these that one of the two is.
+_OTHERS: tuple[tuple[type, _Rule], ...] = (
+    (Choice, Comparer._choice_other),
+    (Named, Comparer._named_other),
+    (Relation, Comparer._relation_other),
+    (Unions, Comparer._union_other),
+)

@@ -1,0 +1,169 @@
+"""Say whether two expressions are equal: exactly in the field, else by floats that they are not."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+
+from gem_envs_math.grading.arithmetic.field import CONSTANTS, Field
+from gem_envs_math.grading.arithmetic.grammar import Arithmetic, T, compute
+from gem_envs_math.grading.arithmetic.numeric import FLOATS, POINTS, POSITIVE, At, Kit, Measured
+from gem_envs_math.grading.limits import Unread
+from gem_envs_math.grading.reading.shapes import Scalar
+from gem_envs_math.grading.text.names import split_letters
+from gem_envs_math.grading.text.tokens import Token
+from gem_envs_math.grading.units.ending import split_bare_unit
+from gem_envs_math.grading.units.measures import (
+    COUNTS,
+    DEGREE,
+    LABEL,
+    PERCENT,
+    STRANGE,
+    Unit,
+    is_price_in,
+)
+
+__all__ = ["same_scalar"]
+
+_CLOSE = 1e-100  # the error of values that prove by agreeing
+_ENOUGH = 2  # points that agree
+_BARE = Unit(())
+"""A bare number, or one whose unit says nothing: it is 1 times 1."""
+
+_HUNDREDTH = Unit((), Fraction(1, 100))
+
+
+def same_scalar(a: Scalar, b: Scalar, kit: Kit = FLOATS) -> bool | None:
+    """Whether two expressions with units are the same amount; None where that is not known.
+
+    `kit` are the numbers that compare what no rule does exactly.
+    """
+    verdicts = [_equal(x, y, factors, kit) for x, y in _pairs(a, b) for factors in _factors(x, y)]
+    if True in verdicts:
+        return True
+    return None if None in verdicts else False
+
+
+def _pairs(a: Scalar, b: Scalar) -> list[tuple[Scalar, Scalar]]:
+    r"""Return the readings to compare: beside `5 \text{ m}`, `5 m` is no product alone."""
+    pairs = [(a, b)]
+    if a.unit is None and _is_known(b.unit):
+        bare = _with_bare_unit(a)
+        pairs += [(bare, b)] if bare is not None else []
+    if b.unit is None and _is_known(a.unit):
+        bare = _with_bare_unit(b)
+        pairs += [(a, bare)] if bare is not None else []
+    return pairs
+
+
+def _is_known(unit: Unit | None) -> bool:
+    return unit not in (None, LABEL, STRANGE)
+
+
+def _with_bare_unit(a: Scalar) -> Scalar | None:
+    split = split_bare_unit(a.tokens)
+    if split is None:
+        return None
+    field = Field()
+    try:
+        value = compute(split.number, field)
+    except Unread:
+        return None
+    return Scalar(value, field.is_opaque, split.unit, a.scale, split.number)
+
+
+def _factors(a: Scalar, b: Scalar) -> list[tuple[Unit, Unit]]:
+    """Return the pairs of factors under which amounts in two units are to be compared."""
+    first, second = _measured(a.unit), _measured(b.unit)
+    if first is None or second is None:
+        return [(x, y) for x in _readings(first) for y in _readings(second)]
+    if _is_convertible(first, second):
+        return [(first, second)]
+    # `\$15` beside `\$15` per hour: what stands on one side only is left out.
+    if is_price_in(first, second) and second.money is not None:
+        return [(first, Unit(first.dimension, second.money))]
+    if is_price_in(second, first) and first.money is not None:
+        return [(Unit(second.dimension, first.money), second)]
+    return []
+
+
+def _is_convertible(a: Unit, b: Unit) -> bool:
+    """Whether two units have one dimension; one of them may leave counts out."""
+    first, second = _without_counts(a), _without_counts(b)
+    if first != second or not first:
+        return a.dimension == b.dimension
+    return a.dimension in (b.dimension, first) or b.dimension == second
+
+
+def _without_counts(unit: Unit) -> tuple[tuple[str, int], ...]:
+    return tuple(power for power in unit.dimension if power[0] not in COUNTS)
+
+
+def _measured(unit: Unit | None) -> Unit | None:
+    return None if unit == LABEL else unit
+
+
+def _readings(unit: Unit | None) -> list[Unit]:
+    """Return what a sign may mean beside a bare number: 50% is 50 and 1/2."""
+    if unit == PERCENT:
+        return [_BARE, _HUNDREDTH]
+    return [_BARE, DEGREE] if unit == DEGREE else [_BARE]
+
+
+def _equal(a: Scalar, b: Scalar, factors: tuple[Unit, Unit], kit: Kit) -> bool | None:
+    field = Field()
+    if factors[0].turns == factors[1].turns:
+        factors = (factors[0]._replace(turns=0), factors[1]._replace(turns=0))
+    first = _scaled(field, a.value, a.scale, factors[0])
+    if field.equal(first, _scaled(field, b.value, b.scale, factors[1])):
+        return True
+    return _settle(a, b, factors, kit) if a.is_opaque or b.is_opaque else False
+
+
+def _scaled(does: Arithmetic[T], value: T, scale: int, factor: Unit) -> T:
+    if scale != 1:
+        value = does.multiply(value, does.number(scale))
+    if factor.factor != 1:
+        value = does.multiply(value, does.number(factor.factor))
+    for _ in range(factor.turns):
+        value = does.multiply(value, does.symbol("\\pi"))
+    for _ in range(-factor.turns):
+        value = does.divide(value, does.symbol("\\pi"))
+    return value
+
+
+def _settle(a: Scalar, b: Scalar, factors: tuple[Unit, Unit], kit: Kit) -> bool | None:
+    """Compare two expressions where both are defined, as far as the digits of a kit tell."""
+    agreed = 0
+    is_simple = len(_symbols(a) | _symbols(b)) < 2  # the first points have both of its signs
+    for point in range(POINTS):
+        x, y = _value(tuple(a.tokens), point, kit), _value(tuple(b.tokens), point, kit)
+        if x is None or y is None:
+            if kit.proves and point in POSITIVE and x is not y:
+                return None  # where symbols are positive, both must be defined
+            continue
+        at = At(point, kit)
+        first = _scaled(at, x, a.scale, factors[0])
+        second = _scaled(at, y, b.scale, factors[1])
+        error = first.error + second.error
+        if abs(first.number - second.number) > 2 * error:
+            return False
+        agreed += error < _CLOSE
+        if agreed == _ENOUGH and kit.proves and is_simple:
+            return True
+    return True if kit.proves and agreed >= _ENOUGH else None
+
+
+def _symbols(a: Scalar) -> set[str]:
+    names = {token.text for token in split_letters(a.tokens) if token.kind == "symbol"}
+    return names - CONSTANTS
+
+
+@lru_cache(maxsize=512)
+def _value(tokens: tuple[Token, ...], point: int, kit: Kit) -> Measured | None:
+    """Return an expression's value at a point, None without one."""
+    at = At(point, kit)
+    try:
+        return compute(tokens, at)
+    except (Unread, ArithmeticError, ValueError):
+        return None

@@ -1,0 +1,1 @@
+"""Read what an answer is from its tokens: a number, a list, an equation, words."""

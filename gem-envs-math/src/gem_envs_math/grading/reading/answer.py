@@ -1,0 +1,484 @@
+r"""Read an answer's tokens as one of the shapes: from the outermost structure inwards.
+
+Knows nothing about the answer that it will be compared with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gem_envs_math.grading.limits import ITEMS, TooDeep, TooLarge, Undefined, Unread
+from gem_envs_math.grading.reading.conditions import joined, without_bars
+from gem_envs_math.grading.reading.environments import RELATIONS, is_aligned, read_environment
+from gem_envs_math.grading.reading.headings import has_derivative, is_labelled, without_heading
+from gem_envs_math.grading.reading.intervals import as_set, solved_for
+from gem_envs_math.grading.reading.naming import expression_name, name_of, unbraced
+from gem_envs_math.grading.reading.notations import read_based
+from gem_envs_math.grading.reading.number_sets import (
+    left_out,
+    numbers,
+    points_and_rays,
+    reals,
+    without,
+)
+from gem_envs_math.grading.reading.scalars import read_scalar
+from gem_envs_math.grading.reading.series import DOTS, read_series
+from gem_envs_math.grading.reading.shapes import (
+    Choice,
+    Group,
+    Matrix,
+    Named,
+    Pieces,
+    Ratio,
+    Relation,
+    Residue,
+    Scalar,
+    Shape,
+    Unions,
+    Words,
+)
+from gem_envs_math.grading.reading.signs import both_signs, every_sign
+from gem_envs_math.grading.reading.wording import (
+    INFINITIES,
+    REALS,
+    read_clock,
+    read_date,
+    read_words,
+    trimmed,
+)
+from gem_envs_math.grading.text.parameters import without_integers
+from gem_envs_math.grading.text.splitting import levels, split
+from gem_envs_math.grading.text.tokens import CLOSERS, OPENERS, Token
+
+__all__ = ["read", "read_scalar"]
+
+Tokens = Sequence[Token]
+
+_COMMAS = frozenset((",", ";", "and", "or", "\\lor", "\\land", "\\\\", "for", "where"))
+_ANDS = frozenset(("and", "\\land"))
+_MODULI = frozenset(("\\pmod", "\\bmod", "\\mod", "\\equiv", "mod"))
+_UNIONS = frozenset(("\\cup", "U"))
+_EQUALS = Token("sign", "=")
+_CONDITIONAL = frozenset(("if", "for", "when", "where"))
+_LETTERS = frozenset("ABCDEFGHIJ")
+
+
+def read(tokens: Tokens) -> Shape:
+    r"""Return what an answer is. Raises Unread and its kin where it is nothing known.
+
+    >>> from gem_envs_math.grading.text.tokens import tokenize
+    >>> type(read(tokenize(r"x \in (0, 1] \cup \{2\}"))).__name__
+    'Named'
+    """
+    tokens = without_integers(unbraced(trimmed(tokens)))
+    if is_labelled(tokens):
+        tokens = tokens[2:]
+    tokens = without_heading(tokens)
+    while tokens and tokens[0].text in ("=", "\\approx"):
+        tokens = tokens[1:]  # `= 5` ends a chain that began before
+    words = read_words(tokens) if tokens else None
+    if words is not None:
+        return _meant(words)
+    try:
+        return _structure(tokens)
+    except (TooDeep, TooLarge, Undefined):
+        raise
+    except Unread:
+        words = read_words(tokens, is_last=True)
+        if words is None:
+            raise
+        return _meant(words)
+
+
+def _meant(words: Words) -> Shape:
+    """Return what words are a name of: all real numbers, infinity; else the words."""
+    if words.text == REALS:
+        return reals()
+    if words.text in INFINITIES:
+        return reals().items[INFINITIES.index(words.text)]
+    return words
+
+
+def _part(tokens: Tokens) -> Shape:
+    """Read an item of a list or the value of a name: it may be words as well."""
+    if any(token.kind == "word" and len(token.text) > 1 for token in tokens):
+        words = read_words(tokens)
+        if words is not None:
+            return _meant(words)
+    return _structure(tokens)
+
+
+def _structure(tokens: Tokens) -> Shape:
+    if not tokens:
+        raise Unread("nothing is there")
+    moment = read_clock(tokens) or read_date(tokens)
+    if moment is not None:
+        return moment
+    texts = {token.text for token in tokens}
+    if "\\frac" in texts and "d" in texts and has_derivative(tokens):
+        raise Unread("a derivative that is still to be taken")
+    if not texts.isdisjoint(_MODULI):
+        residue = _residue(tokens)
+        if residue is not None:
+            return residue
+        tokens = [_EQUALS if token.text == "\\equiv" else token for token in tokens]
+        texts = {token.text for token in tokens}
+    starts = [token.text for token in tokens[:2]]
+    if starts == ["\\{", "\\begin"] and tokens[-1].text != "\\}":
+        return _structure(tokens[1:])  # the brace before a system, which nothing closes
+    for signs, reader in _READERS:
+        if not texts.isdisjoint(signs):
+            parts = split(tokens, signs)
+            shape = reader(parts, tokens) if len(parts) > 1 else None
+            if shape is not None:
+                return shape
+    if _is_point(tokens):
+        tokens = tokens[1:]
+    return _choice(tokens) or _bracketed(tokens) or _column(tokens) or _single(tokens)
+
+
+def _choice(tokens: Tokens) -> Choice | None:
+    """Read `(E) 42`, as long as its letter stands in text: else it is a product."""
+    if not _is_choice(tokens):
+        return None
+    meaning = tokens[3:]
+    if _is_choice(meaning) or _is_other_letter(meaning, tokens[1].text):
+        raise Unread("two choices without a sign between them")
+    return Choice(tokens[1].text.casefold(), read(meaning))
+
+
+def _is_other_letter(tokens: Tokens, letter: str) -> bool:
+    r"""Whether tokens are the letter of another choice: `\text{(A) C}` chooses both."""
+    letters = [token.text for token in tokens if token.kind in ("letters", "word")]
+    is_one = len(letters) == 1 and letters[0].upper() in _LETTERS
+    has_more = any(token.kind == "number" or token.text in RELATIONS for token in tokens)
+    return is_one and not has_more and letters[0].upper() != letter
+
+
+def _is_choice(tokens: Tokens) -> bool:
+    is_marked = len(tokens) > 3 and tokens[0].text == "(" and tokens[2].text == ")"
+    return is_marked and tokens[1].kind == "word" and tokens[1].text in _LETTERS
+
+
+def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
+    items = [part for part in parts if part]
+    if not items:
+        raise Unread("a list without items")
+    shapes = _items(items)
+    shapes = _all_named(shapes)
+    remaining = left_out(shapes)
+    if remaining is not None:
+        return remaining
+    has_or = any(token.text in ("or", "\\lor") for token in tokens)
+    if has_or and all(isinstance(s, Relation) and set(s.signs) != {"="} for s in shapes):
+        return Unions(shapes)  # equations between words are a list, as between commas
+    union = points_and_rays(shapes) if has_or else None
+    if union is not None:
+        return union
+    relations = [shape for shape in shapes if isinstance(shape, Relation)]
+    if len(relations) == len(shapes) > 1:
+        is_and = any(token.text in _ANDS for token in tokens)
+        together = joined(relations, is_and=is_and)
+        if together is not None:
+            return together
+    return Group("", "", shapes)
+
+
+def _all_named(shapes: tuple[Shape, ...]) -> tuple[Shape, ...]:
+    """Return `x = 1, 2` as `x = 1, x = 2`: the name holds for the numbers after it."""
+    first = shapes[0]
+    is_one = isinstance(first, Named) and len(first.values) == 1
+    if not isinstance(first, Named) or not is_one or not isinstance(first.values[0], Scalar):
+        return shapes
+    if not all(isinstance(shape, Scalar) for shape in shapes[1:]):
+        return shapes
+    at = next(index for index, token in enumerate(first.tokens) if token.text == "=")
+    rest = (
+        Named(first.name, (shape,), [*first.tokens[: at + 1], *shape.tokens])
+        for shape in shapes[1:]
+        if isinstance(shape, Scalar)
+    )
+    return (first, *rest)
+
+
+def _union(parts: list[Tokens], tokens: Tokens) -> Unions | Group | None:
+    are_relations = all(any(token.text in RELATIONS for token in part) for part in parts)
+    if are_relations and all(token.text != "U" for token in tokens):
+        return Unions(tuple(_structure(part) for part in parts))
+    if not all(part and part[0].text in OPENERS for part in parts):
+        return None  # U is a symbol
+    shapes = tuple(_structure(part) for part in parts)
+    sets = [shape for shape in shapes if isinstance(shape, Group) and shape.opener == "\\{"]
+    if len(sets) == len(shapes):
+        return Group("\\{", "\\}", tuple(item for one in sets for item in one.items))
+    return Unions(shapes)
+
+
+def _items(items: list[Tokens]) -> tuple[Shape, ...]:
+    if len(items) > ITEMS:
+        raise TooDeep(f"more than {ITEMS} items")
+    shapes: list[Shape] = []
+    for item in items:
+        shape = _part(trimmed(item))
+        is_bare = isinstance(shape, Group) and not shape.opener
+        shapes.extend(shape.items if isinstance(shape, Group) and is_bare else [shape])
+    return tuple(shapes)
+
+
+def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
+    pairs = zip(tokens, levels(tokens), strict=True)
+    signs = [token.text for token, depth in pairs if not depth and token.text in RELATIONS]
+    if any(token.text in ("\\pm", "\\mp") for token in tokens):
+        return _list(both_signs(tokens), ())
+    if "\\approx" in signs:
+        return _about(tokens)
+    if not all(sides):
+        raise Unread("a side of a relation is empty")
+    if set(signs) <= {"="} or signs == ["\\in"]:
+        is_number = all(token.kind not in ("letters", "word") for token in sides[-1])
+        name = name_of(sides[0]) or (expression_name(sides[0]) if is_number else "")
+        several = _each_equal(sides) if name else None
+        if several is not None:
+            return several
+        if name:
+            values = tuple(_part(side) for side in sides[1:])
+            return _one_by_one(name, values, sides) or Named(name, values, tokens)
+    if "\\in" in signs:
+        raise Unread("a relation of a kind that is not known")
+    relation = Relation(tuple(sides), tuple(signs))
+    return without_bars(relation) or relation
+
+
+def _each_equal(sides: list[Tokens]) -> Group | None:
+    """Return `x = y = 2` as `x = 2, y = 2`; None for another chain."""
+    names = [name_of(side) if len(side) == 1 else "" for side in sides[:-1]]
+    if len(names) < 2 or not all(names) or name_of(sides[-1]):
+        return None
+    value = (_part(sides[-1]),)
+    named = (
+        Named(name, value, [*side, _EQUALS, *sides[-1]])
+        for name, side in zip(names, sides, strict=False)
+    )
+    return Group("", "", tuple(named))
+
+
+def _one_by_one(name: str, values: tuple[Shape, ...], sides: list[Tokens]) -> Group | None:
+    """Return `(x,y) = (1,2)` as the tuple of `x=1` and `y=2`; None for another equation."""
+    names = name.split(",")
+    value = values[0]
+    is_tuple = isinstance(value, Group) and value.opener in ("(", "[", "<<")
+    if len(values) > 1 or len(names) < 2 or not isinstance(value, Group) or not is_tuple:
+        return None
+    if len(value.items) != len(names):
+        return None
+    symbols = split(sides[0][1:-1], (",",))
+    named = (
+        Named(name, (item,), [*symbol, _EQUALS, *(item.tokens if isinstance(item, Scalar) else ())])
+        for name, symbol, item in zip(names, symbols, value.items, strict=True)
+    )
+    return Group("(", ")", tuple(named))
+
+
+def _about(tokens: Tokens) -> Shape:
+    r"""Read what stands before the sign of about equal; after it, where before it is a name."""
+    exact, close, *_ = split(tokens, ("\\approx",))
+    return _structure(close) if close and name_of(exact) else _structure(exact)
+
+
+def _bracketed(tokens: Tokens) -> Shape | None:
+    opener, closer = tokens[0].text, tokens[-1].text
+    if opener not in OPENERS or closer not in CLOSERS or not _encloses(tokens):
+        return None
+    if opener == "{":
+        return _inner(tokens)  # braces without a backslash are not seen
+    if opener == "\\{":
+        described = _described(tokens[1:-1])
+        if described is not None:
+            return described
+        tokens = [tokens[0], *without_integers(tokens[1:-1]), tokens[-1]]
+    elif any(token.text in ("\\pm", "\\mp") for token in tokens):
+        return _both_signs(tokens)
+    items = split(tokens[1:-1], (",", ";"))
+    if len(items) > 1 and opener + closer == "[]" and any(token.text == ";" for token in tokens):
+        return _rows_by_semicolon(tokens)
+    if len(items) > 1:
+        return Group(opener, closer, _items([item for item in items if item]))
+    if opener == "\\{" and closer == "\\}":
+        return Group(opener, closer, _items(items) if items[0] else ())
+    if opener == "(" and items[0]:
+        return _inner(tokens)
+    return None
+
+
+def _column(tokens: Tokens) -> Matrix | None:
+    r"""Read `(1,2)^T`: a column."""
+    texts = [token.text for token in tokens]
+    for length in (2, 4):
+        is_raised = texts[-length:] in (["^", "T"], ["^", "{", "T", "}"], ["^", "\\top"])
+        if is_raised and texts[0] in ("(", "[") and "," in texts:
+            row = _bracketed(tokens[:-length])
+            return Matrix(tuple((item,) for item in row.items)) if isinstance(row, Group) else None
+    return None
+
+
+def _described(inside: Tokens) -> Shape | None:
+    r"""Read the set of all x with a property: `x \mid x > 3`, `x \in \mathbb{R} : x > 3`."""
+    texts = [token.text for token in inside]
+    has_domain = texts[1:4] == ["\\in", "\\mathbb", "{"] and texts[5:6] == ["}"]
+    start = 6 if has_domain else 1
+    if len(texts) <= start + 2 or texts[start] not in ("|", ":"):
+        return None
+    held = _bound(_structure(without_integers(inside[start + 1 :])), texts[0])
+    if not has_domain or texts[4] == "R":
+        return held
+    if not isinstance(held, (Group, Unions)):
+        raise Unread("a set of some numbers by a condition that is no interval")
+    return Group(f"\\{{{texts[4]}", "\\}", (held,))  # brackets of its own: it is no interval
+
+
+def _bound(shape: Shape, symbol: str) -> Shape:
+    r"""Return what holds for a bound symbol without its name: `\{t \mid t > 3\}` is (3, oo)."""
+    parts = shape.parts if isinstance(shape, Unions) else (shape,)
+    sets = [as_set(part) for part in parts if isinstance(part, Relation)]
+    found = [values for values in sets if values is not None]
+    if solved_for(shape) not in (None, symbol):
+        raise Unread("a set of one symbol by a condition on another")
+    if solved_for(shape) is None or len(found) != len(parts):
+        return shape
+    return found[0] if len(parts) == 1 else Unions(tuple(found))
+
+
+def _is_point(tokens: Tokens) -> bool:
+    """Whether a capital stands before the coordinates that it names: `P(1,2)`."""
+    is_name = tokens[0].kind == "letters" and len(tokens[0].text) == 1 and tokens[0].text.isupper()
+    is_tuple = len(tokens) > 4 and tokens[1].text == "(" and tokens[-1].text == ")"
+    return is_name and is_tuple and _encloses(tokens[1:]) and "," in {t.text for t in tokens}
+
+
+def _both_signs(tokens: Tokens) -> Shape:
+    r"""Read `(\pm 1, 2)` as two tuples, and `(1 \pm x)` as two numbers."""
+    texts = [token.text for token in tokens]
+    if "," not in texts and ";" not in texts:
+        return _plus_minus(tokens)
+    if texts.count("\\pm") + texts.count("\\mp") > 1:
+        raise Unread("how many of the signs go together is not clear")
+    return Group("", "", tuple(_structure(side) for side in both_signs(tokens)))
+
+
+def _rows_by_semicolon(tokens: Tokens) -> Shape:
+    """Read `[1,2;3,4]`: rows between semicolons."""
+    rows = split(tokens[1:-1], (";",))
+    if any(not row for row in rows):
+        raise Unread("an empty row")
+    cells = [_items(split(row, (",",))) for row in rows]
+    if len(cells[0]) == 1:
+        return Group("[", "]", tuple(row[0] for row in cells))
+    return Matrix(tuple(cells))
+
+
+def _residue(tokens: Tokens) -> Shape | None:
+    r"""Read `x \equiv 3 \pmod 7`: a number, or several, modulo another."""
+    moduli = [index for index, token in enumerate(tokens) if token.text in _MODULI - {"\\equiv"}]
+    if not moduli:
+        return None
+    if len(moduli) > 1:
+        raise Unread("more than one modulus")
+    at = moduli[0]
+    before, after = tokens[:at], tokens[at + 1 :]
+    if before and before[-1].text == "(" and after and after[-1].text == ")":
+        before, after = before[:-1], after[:-1]
+    if not before or not after or before[0].text in _MODULI:
+        return None
+    sides = split(before, ("\\equiv", "="))
+    modulus = read_scalar(after)
+    if modulus.value == 0:
+        raise Undefined("a number modulo zero")
+    shapes = [_structure(part) for part in split(sides[-1], _COMMAS) if part]
+    residues = tuple(
+        Residue(shape, modulus) if isinstance(shape, Scalar) else shape for shape in shapes
+    )
+    values = residues[0] if len(residues) == 1 else Group("", "", residues)
+    name = name_of(sides[0]) if len(sides) == 2 else ""
+    if len(sides) > 2 or (len(sides) == 2 and not name):
+        raise Unread("a congruence that is not solved for a symbol")
+    return Named(name, (values,), tokens) if name else values
+
+
+def _inner(tokens: Tokens) -> Shape:
+    """Read what stands in round brackets: one more look for structure, else a product."""
+    try:
+        return _single(tokens)
+    except (TooDeep, TooLarge, Undefined):
+        raise
+    except Unread:
+        return _structure(trimmed(tokens[1:-1]))
+
+
+def _encloses(tokens: Tokens) -> bool:
+    depths = levels(tokens)
+    return depths[0] == 0 and depths[-1] == 0 and 0 not in depths[1:-1]
+
+
+def _single(tokens: Tokens) -> Shape:
+    texts = [token.text for token in tokens]
+    if "\\begin" in texts:
+        environment = read_environment(tokens)
+        return environment if isinstance(environment, Matrix) else _system(environment.rows)
+    if texts in (["\\emptyset"], ["\\{", "\\}"]):
+        return Group("\\{", "\\}", ())
+    if texts[0] == "\\mathbb" and texts[4:6] == ["-", "\\{"]:
+        return _complement([tokens[:4], tokens[5:]], tokens)
+    if texts[0] == "\\mathbb":
+        return numbers(texts)
+    if "\\pm" in texts or "\\mp" in texts:
+        return _plus_minus(tokens)
+    based = read_based(tokens)
+    if based is not None:
+        return based
+    if ":" in texts:
+        return Ratio(tuple(read_scalar(part) for part in split(tokens, (":",))))
+    return read_scalar(tokens)
+
+
+def _complement(parts: list[Tokens], tokens: Tokens) -> Unions:
+    r"""Read `\mathbb{R} \setminus \{0\}`: the intervals between the points that are left out."""
+    if any(not part for part in parts) or _structure(parts[0]) != reals():
+        raise Unread("points left out of what is not all real numbers")
+    points: list[Shape] = []
+    for part in parts[1:]:
+        shape = _structure(part)
+        points.extend(
+            shape.items if isinstance(shape, Group) and shape.opener == "\\{" else [shape]
+        )
+    return without(points)
+
+
+def _system(rows: Sequence[Tokens]) -> Shape:
+    """Read the rows of a system as a list, or as a function's pieces."""
+    cells = [split(row, ("&",)) for row in rows]
+    if all(len(row) == 2 and not is_aligned(row) for row in cells):
+        return Pieces(tuple((_structure(trimmed(x)), _condition(y)) for x, y in cells))
+    return _list([[token for token in row if token.text != "&"] for row in rows], rows[0])
+
+
+def _condition(tokens: Tokens) -> Shape:
+    while tokens and (tokens[0].text == "," or tokens[0].text in _CONDITIONAL):
+        tokens = tokens[1:]
+    tokens = trimmed(tokens)
+    if not tokens or tokens[0].text in ("otherwise", "else"):
+        return Words("otherwise", is_plain=False)
+    return _structure(tokens)
+
+
+def _plus_minus(tokens: Tokens) -> Group:
+    return Group("", "", tuple(read_scalar(side) for side in every_sign(tokens)))
+
+
+_READERS = (
+    (_COMMAS, _list),
+    (_UNIONS, _union),
+    (RELATIONS, _relation),
+    (DOTS, read_series),
+    (frozenset(("\\setminus",)), _complement),
+)
+"""What parts an answer, from the outside inwards, and what reads the parts."""

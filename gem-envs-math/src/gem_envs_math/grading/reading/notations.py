@@ -1,0 +1,122 @@
+"""Compare numbers that are written in a notation of their own: bases, times of day, ratios."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations
+
+from gem_envs_math.grading.arithmetic.field import Field, Value
+from gem_envs_math.grading.limits import Undefined, Unread
+from gem_envs_math.grading.reading.shapes import Based, Clock, Ratio, Scalar
+from gem_envs_math.grading.text.tokens import Token
+from gem_envs_math.grading.units.measures import LABEL
+
+__all__ = [
+    "based_scalar",
+    "clock_scalar",
+    "ratio_scalar",
+    "read_based",
+    "same_based",
+    "same_clock",
+    "same_ratio",
+]
+
+
+def same_based(a: Based, b: Based) -> bool:
+    """Whether two numbers with their bases have the same value."""
+    return _value(a) == _value(b)
+
+
+def _value(a: Based) -> Fraction:
+    whole, _, tail = a.digits.partition(".")
+    size = Fraction(int(whole + tail, a.base), a.base ** len(tail))
+    return -size if a.is_negative else size
+
+
+def based_scalar(a: Based, b: Scalar) -> bool:
+    """Compare the digits: who leaves the base out writes in the base that was asked for."""
+    digits = "".join(token.text for token in b.tokens).upper()
+    return not _is_measured(b) and digits == ("-" if a.is_negative else "") + a.digits
+
+
+def same_clock(a: Clock, b: Clock) -> bool:
+    """Whether two times of day are the same, each in its half of the day if it says which."""
+    if a.half != b.half and "" in (a.half, b.half):
+        said, bare = (a, b) if a.half else (b, a)
+        is_of_24 = bare.hour > 12 or bare.hour == 0
+        hours = said.hour % 12 + 12 * (said.half == "p") if is_of_24 else said.hour
+        return (hours, said.minute) == bare[:2]
+    return a == b
+
+
+def clock_scalar(a: Clock, b: Scalar) -> bool:
+    """Whether a bare number is the hour of a time of day: 9 is 9 a.m., where that was asked."""
+    return bool(a.half) and not a.minute and not _is_measured(b) and b.value == a.hour
+
+
+def _is_measured(a: Scalar) -> bool:
+    return a.unit not in (None, LABEL)
+
+
+def same_ratio(a: Ratio, b: Ratio) -> bool:
+    """Whether two ratios are proportional: 2:4 is 1:2."""
+    first, second = _parts(a), _parts(b)
+    if len(first) != len(second):
+        return False
+    # By every pair of parts: beside a first part of 0, products with it alone are all 0.
+    field = Field()
+    return all(
+        field.equal(field.multiply(first[i], second[k]), field.multiply(first[k], second[i]))
+        for i, k in combinations(range(len(first)), 2)
+    )
+
+
+def ratio_scalar(a: Ratio, b: Scalar) -> bool:
+    """Whether a ratio of two is a number: 1:2 is 1/2."""
+    parts = _parts(a)
+    if len(parts) != 2 or parts[1] == 0 or _is_measured(b):
+        return False
+    field = Field()
+    return field.equal(field.divide(*parts), b.value)
+
+
+def _parts(a: Ratio) -> list[Value]:
+    if any(part.is_opaque for part in a.parts):
+        raise Unread("a ratio of what has no exact value")
+    values = [part.value for part in a.parts]
+    if not any(values):
+        raise Undefined("a ratio of nothing, which is proportional to every other")
+    return values
+
+
+def read_based(tokens: Sequence[Token]) -> Based | None:
+    """Return the number that stands before its base, `1011_2`; None for another answer."""
+    texts = [token.text for token in tokens]
+    if "_" not in texts:
+        return None
+    if texts[0] == "(" and texts.count("(") == 1 and texts[texts.index("_") - 1] == ")":
+        tokens = [token for token in tokens if token.text not in ("(", ")")]
+        texts = [token.text for token in tokens]
+    at = texts.index("_")
+    base = "".join(texts[at + 1 :]).strip("{}")
+    digits = "".join(texts[:at]).lstrip("-")
+    kinds = {token.kind for token in tokens[:at] if token.text != "-"}
+    if not base.isdecimal() or not digits[:1].isdecimal() or not kinds <= {"number", "letters"}:
+        return None
+    if not _is_base(base, digits):
+        if kinds == {"number"}:
+            raise Undefined("a digit that is not below its base, or no base")
+        return None
+    return Based(digits.upper(), int(base), texts[0] == "-")
+
+
+def _is_base(base: str, digits: str) -> bool:
+    """Whether a number may be a base, and all digits are below it."""
+    if len(base) > 2 or not 2 <= int(base) <= 36:
+        return False
+    try:
+        int(digits.replace(".", "", 1), int(base))
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,167 @@
+r"""Write tokens that are spelled in several ways in one: `90\degree`, `\mathbb R`, `{n \choose k}`.
+
+Knows nothing about the shape of an answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gem_envs_math.grading.text.brackets import turned
+from gem_envs_math.grading.text.choices import BEFORE_NUMBER, write_choice, write_choose
+from gem_envs_math.grading.text.tokens import Token, tokenize
+
+__all__ = ["spelled_once", "tokens_of"]
+
+_TRIGGERS = frozenset(
+    (
+        "\\degree",
+        "o",
+        "\\mathbb",
+        "\\R",
+        "\\choose",
+        "\\max",
+        "\\min",
+        "x",
+        "C",
+        "P",
+        "i",
+        "e",
+        ".",
+        "'",
+    )
+)
+_BOLD_SET = re.compile(
+    r"(^\s*|\\in\s*)\\(?:mathbf|bf)\s*(?:\{\s*)?([RZNQ])(?:\s*\})?(?=\s*(?:$|,|;|\\setminus))"
+)
+"""The bold letter of a set of numbers, alone or after \\in; elsewhere it is a vector."""
+
+_SEXAGESIMAL = re.compile(
+    r"([0-9]+) (?:\^ (?:\\circ|\{ \\circ \})|\\degree) ([0-9]{1,2}) (?:\^ )?(?:'|\{ ' \})(?! ')"
+    r"(?: ([0-9]{1,2}(?:\.[0-9]{1,9})?) (?:\^ )?(?:' '|\{ ' ' \}|\"))?(?![^ ])"
+)
+
+_ORDINALS = frozenset(("st", "nd", "rd", "th"))
+_RAISED = Token("sign", "^")
+_CIRCLE = Token("command", "\\circ")
+_OPEN, _CLOSE = Token("sign", "{"), Token("sign", "}")
+
+
+def tokens_of(text: str) -> list[Token]:
+    r"""Return the tokens of a text, each spelled in one way. Raises what `tokenize` raises.
+
+    >>> [token.text for token in tokens_of(r"90\degree")]
+    ['90', '^', '\\circ']
+    """
+    return spelled_once(tokenize(_BOLD_SET.sub(r"\1\\mathbb{\2}", text)))
+
+
+def spelled_once(tokens: list[Token]) -> list[Token]:
+    """Return tokens in one spelling, in one pass."""
+    texts = [token.text for token in tokens]
+    if "[" in texts or "]" in texts:
+        tokens = turned(tokens)
+    if _TRIGGERS.isdisjoint(texts) and _ORDINALS.isdisjoint(texts):
+        return tokens
+    written: list[Token] = []
+    at = 0
+    while at < len(tokens):
+        at = _write(tokens, at, written)
+    return written
+
+
+def _write(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
+    """Append what the token at an index stands for, and return the index after it."""
+    text = tokens[at].text
+    if text == "\\degree":
+        before = [token.text for token in written[-2:]]
+        is_raised = before[-1:] == ["^"] or before == ["^", "{"]
+        written.extend([_CIRCLE] if is_raised else [_RAISED, _CIRCLE])
+    elif text == "^" and _is_degree(tokens, at):
+        written.extend([_RAISED, _CIRCLE])
+        return at + (4 if tokens[at + 1].text == "{" else 2)
+    elif text == "\\R":
+        written.extend([Token("command", "\\mathbb"), _OPEN, Token("letters", "R"), _CLOSE])
+    elif text == "\\mathbb" and at + 1 < len(tokens) and tokens[at + 1].kind == "letters":
+        letters = tokens[at + 1].text
+        written.extend([tokens[at], _OPEN, Token("letters", letters[0]), _CLOSE])
+        if letters[1:]:
+            written.append(Token("letters", letters[1:]))
+        return at + 2
+    elif text in ("\\max", "\\min") and [token.text for token in written[-2:]] == ["_", "{"]:
+        written.append(Token("word", text[1:]))
+    elif text in _ORDINALS and _is_ordinal(tokens, at):
+        return at + 1
+    elif text == "^" and _is_ordinal(tokens, at):
+        return at + (4 if tokens[at + 1].text == "{" else 2)
+    elif text in ("i", "e") and _is_constant(tokens, at):
+        written.append(tokens[at]._replace(kind="letters"))
+    elif text == "x" and _is_times(tokens, at):
+        written.append(Token("sign", "*"))
+    elif text == "." and _is_ellipsis(tokens, at):
+        written.append(Token("command", "\\ldots"))
+        return at + 3
+    elif text in ("C", "P"):
+        return write_choice(tokens, at, written)
+    elif tokens[at].kind == "number" and _SEXAGESIMAL.match(_following(tokens, at)):
+        return _sexagesimal(tokens, at, written)
+    elif text == "\\choose":
+        write_choose(written)
+    else:
+        written.append(tokens[at])
+    return at + 1
+
+
+def _is_degree(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a raised letter o after a number is the sign of degrees: `30^o`."""
+    texts = [token.text for token in tokens[at + 1 : at + 4]]
+    is_letter = texts[:1] == ["o"] or texts == ["{", "o", "}"]
+    return is_letter and at > 0 and tokens[at - 1].kind == "number"
+
+
+def _is_ordinal(tokens: Sequence[Token], at: int) -> bool:
+    """Whether the letters after a number make it an ordinal: `5th`, `5^{th}`."""
+    texts = [token.text for token in tokens[at : at + 4]]
+    start = 2 if texts[:2] == ["^", "{"] else 1 if texts[0] == "^" else 0
+    is_word = len(texts) > start and texts[start] in _ORDINALS
+    return is_word and at > 0 and tokens[at - 1].text.isdigit()
+
+
+def _is_constant(tokens: Sequence[Token], at: int) -> bool:
+    r"""Whether an upright letter is a number, `\mathrm{i}`, and none of several words."""
+    beside = [*tokens[max(at - 1, 0) : at], *tokens[at + 1 : at + 2]]
+    is_exponent = any(token.kind == "number" for token in tokens[at + 1 : at + 2])  # as in 10e3
+    is_alone = not is_exponent and all(token.kind != "word" for token in beside)
+    return tokens[at].kind == "word" and is_alone
+
+
+def _is_times(tokens: Sequence[Token], at: int) -> bool:
+    """Whether an x is a sign of multiplication: `1.2 x 10^5`."""
+    texts = [token.text for token in tokens[at + 1 : at + 3]]
+    return texts == ["10", "^"] and at > 0 and tokens[at - 1].kind == "number"
+
+
+def _is_ellipsis(tokens: Sequence[Token], at: int) -> bool:
+    """Whether three points stand for terms or items, `1 + x + ...`, and end no sentence."""
+    is_after_sign = at > 0 and tokens[at - 1].text in ("+", "-", ",")
+    return is_after_sign and [token.text for token in tokens[at : at + 3]] == ["."] * 3
+
+
+def _following(tokens: Sequence[Token], at: int) -> str:
+    return " ".join(token.text for token in tokens[at : at + 20])
+
+
+def _sexagesimal(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
+    r"""Write `30^\circ 15' 36''` as the sum of its degrees; return the index after it."""
+    found = _SEXAGESIMAL.match(_following(tokens, at))
+    is_first = not written or written[-1].text in BEFORE_NUMBER
+    assert found is not None
+    degrees, minutes, seconds = found[1], found[2], found[3] or "0"
+    if not is_first or int(minutes) >= 60 or float(seconds) >= 60:
+        written.append(tokens[at])
+        return at + 1
+    texts = ["(", degrees, "+", minutes, "/", "60", "+", seconds, "/", "3600", ")"]
+    written.extend(Token("number" if text[0].isdigit() else "sign", text) for text in texts)
+    written.extend([_RAISED, _CIRCLE])
+    return at + len(found[0].split())

@@ -1,0 +1,1 @@
+"""Know units: their names and prefixes, products and powers, and where one begins."""
