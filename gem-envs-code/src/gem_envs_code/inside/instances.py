@@ -62,7 +62,7 @@ def unpacked(
         for instance, (_, fields) in zip(instances, table, strict=True):
             _fill(instance, fields, instances)
         return revived(held, instances.__getitem__), instances
-    except (*(TypeError, LookupError, RecursionError, ArithmeticError, AttributeError),) as error:
+    except (TypeError, LookupError, RecursionError, ArithmeticError, AttributeError) as error:
         raise ValueError(f"these are no values: {type(error).__name__}") from error
 
 
