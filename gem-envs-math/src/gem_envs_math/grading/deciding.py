@@ -37,6 +37,8 @@ _UNEVALUATED = frozenset(
     ("\\sum", "\\prod", "\\int", "\\lim", "\\zeta", "\\Gamma", "\\gcd", "\\max", "\\min")
 )
 _COMMAS = re.compile(r"[0-9],[0-9]{3}(?![0-9])")
+_SHORT_GROUP = re.compile(r"(?<![0-9])[0-9]{1,2},[0-9]{3}(?![0-9])")
+_DIGITS = re.compile(r"[0-9]+")
 _ZEROS = re.compile(r"(?<=[0-9]), ?(?=0[0-9]{2}(?![0-9]))")
 
 
@@ -91,6 +93,10 @@ def compare(answer: str, gold: str, comparer: Comparer) -> Verdict | None:
         # 101,102 may be a list as well: then the other side shows it by a space. But 115,000 is
         # no list of 115 and 0: a group that begins with 0 goes on.
         first, second = (_ZEROS.sub("", text).replace(",", ", ") for text in (answer, gold))
+        if _SHORT_GROUP.search(f"{answer} {gold}") and _DIGITS.findall(first) != _DIGITS.findall(
+            second
+        ):
+            return verdict  # 1,234 may be the list 1, 234, but nobody writes 234, 1 so
         spaced = _compare(reading(first), reading(second), comparer)
         return spaced if spaced is not None and spaced.outcome == "right" else verdict
     if verdict is not None and verdict.how == "value" and verdict.outcome == "wrong":

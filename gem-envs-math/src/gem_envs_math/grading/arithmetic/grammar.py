@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Generic, Protocol, TypeVar
 
-from gem_envs_math.grading.limits import DEPTH, TooDeep, Unread
+from gem_envs_math.grading.limits import DEPTH, TooDeep, Undefined, Unread
 from gem_envs_math.grading.text.names import INVERSES, UNKNOWN_FUNCTIONS, split_letters
 from gem_envs_math.grading.text.tokens import Token
 
@@ -105,6 +105,8 @@ class _Reader(Generic[T]):
                 factor = self.signed()
                 value = (self.does.divide if sign == "/" else self.does.multiply)(value, factor)
             elif self._starts_factor() or self._is_between_factorials():
+                if self.next == "{" and self._is_beside_digits():
+                    raise Undefined("digits in braces, which are seen as one number: `{5}{6}`")
                 value = self.does.multiply(value, self.power())
             else:
                 return value
@@ -388,6 +390,13 @@ class _Reader(Generic[T]):
         """Whether a factorial follows another: `2!9!`. Elsewhere a number follows no factor."""
         is_after = self.at > 0 and self.tokens[self.at - 1].text == "!"
         return is_after and self._kind() == "number" and self.tokens[self.at + 1].text == "!"
+
+    def _is_beside_digits(self) -> bool:
+        """Whether the group that follows begins with a digit, and a number or a group ends here."""
+        before = self.tokens[self.at - 1]
+        return self.tokens[self.at + 1].kind == "number" and (
+            before.kind == "number" or before.text == "}"
+        )
 
     def _kind(self) -> str:
         return self.tokens[self.at].kind

@@ -73,6 +73,10 @@ class Comparer:
         return _all([self.same(x, y) for x, y in zip(a, b, strict=True)])
 
     def _groups(self, a: Group, b: Group) -> Truth:
+        for one, other in ((a, b), (b, a)):
+            if one.closer == "or" and other.opener:
+                return False  # x=1 or y=2 is neither the point (1,2) nor a set
+        a, b = (side._replace(closer="") if side.closer == "or" else side for side in (a, b))
         first, second = _brackets(a), _brackets(b)
         names = _names(a), _names(b)
         if all(names):

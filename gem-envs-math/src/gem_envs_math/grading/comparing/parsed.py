@@ -51,7 +51,8 @@ _WHOLE = (2, 3, 5, 7, 10, 12)  # a symbol that says how far a sum goes is one of
 def is_formula(tokens: Sequence[Token]) -> bool:
     """Whether all tokens are mathematics that the parser reads as we do."""
     texts = {token.text for token in tokens}
-    last_kind = ""
+    last_kind = last_text = ""
+    has_argument = False  # the next token is all that a fraction takes: the x of `\frac x2`
     split = split_letters(tokens)
     if "\\gcd" in texts and any(token.kind == "symbol" for token in split):
         return False  # the parser takes symbols for polynomials, and 1 for the divisor of 6 and n
@@ -61,9 +62,12 @@ def is_formula(tokens: Sequence[Token]) -> bool:
         has_gap = token.kind == last_kind == "number"
         # It leaves out what is below a number, and takes 5 for 5_x.
         has_gap |= token.text == "_" and last_kind == "number"
+        # It takes `x2` for 2x.
+        has_gap |= token.kind == "number" and last_kind == "symbol" and not has_argument
         if has_gap or not (is_name or token.text in _COMMANDS or token.text in _SIGNS):
             return False
-        last_kind = token.kind
+        has_argument = token.kind == "symbol" and last_text in ("\\frac", "\\binom")
+        last_kind, last_text = token.kind, token.text
     # It leaves out what stands in a text, and takes 5 for 5 x 3 with the x in one.
     has_text = any(
         token.kind == "word" and len(token.text) == 1 and token.text != "d" for token in tokens

@@ -16,10 +16,10 @@ from gem_envs_math.grading.units.ending import split_bare_unit
 from gem_envs_math.grading.units.measures import (
     COUNTS,
     DEGREE,
-    LABEL,
     PERCENT,
     STRANGE,
     Unit,
+    is_label,
     is_price_in,
 )
 
@@ -57,7 +57,7 @@ def _pairs(a: Scalar, b: Scalar) -> list[tuple[Scalar, Scalar]]:
 
 
 def _is_known(unit: Unit | None) -> bool:
-    return unit not in (None, LABEL, STRANGE)
+    return unit not in (None, STRANGE) and not is_label(unit)
 
 
 def _with_bare_unit(a: Scalar) -> Scalar | None:
@@ -74,6 +74,8 @@ def _with_bare_unit(a: Scalar) -> Scalar | None:
 
 def _factors(a: Scalar, b: Scalar) -> list[tuple[Unit, Unit]]:
     """Return the pairs of factors under which amounts in two units are to be compared."""
+    if a.unit != b.unit and min(_power_of_label(a.unit), _power_of_label(b.unit)) > 1:
+        return []  # square units are no cubic ones
     first, second = _measured(a.unit), _measured(b.unit)
     if first is None or second is None:
         return [(x, y) for x in _readings(first) for y in _readings(second)]
@@ -99,8 +101,12 @@ def _without_counts(unit: Unit) -> tuple[tuple[str, int], ...]:
     return tuple(power for power in unit.dimension if power[0] not in COUNTS)
 
 
+def _power_of_label(unit: Unit | None) -> int:
+    return unit.dimension[0][1] if unit is not None and is_label(unit) else 0
+
+
 def _measured(unit: Unit | None) -> Unit | None:
-    return None if unit == LABEL else unit
+    return None if is_label(unit) else unit
 
 
 def _readings(unit: Unit | None) -> list[Unit]:

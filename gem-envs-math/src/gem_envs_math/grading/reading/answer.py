@@ -12,6 +12,12 @@ from gem_envs_math.grading.reading.conditions import joined, without_bars
 from gem_envs_math.grading.reading.environments import RELATIONS, is_aligned, read_environment
 from gem_envs_math.grading.reading.headings import has_derivative, is_labelled, without_heading
 from gem_envs_math.grading.reading.intervals import as_set, solved_for
+from gem_envs_math.grading.reading.items import (
+    LETTERS,
+    all_named,
+    are_of_several,
+    is_letter_in_text,
+)
 from gem_envs_math.grading.reading.naming import expression_name, name_of, unbraced
 from gem_envs_math.grading.reading.notations import read_based
 from gem_envs_math.grading.reading.number_sets import (
@@ -60,7 +66,6 @@ _MODULI = frozenset(("\\pmod", "\\bmod", "\\mod", "\\equiv", "mod"))
 _UNIONS = frozenset(("\\cup", "U"))
 _EQUALS = Token("sign", "=")
 _CONDITIONAL = frozenset(("if", "for", "when", "where"))
-_LETTERS = frozenset("ABCDEFGHIJ")
 
 
 def read(tokens: Tokens) -> Shape:
@@ -150,26 +155,28 @@ def _choice(tokens: Tokens) -> Choice | None:
 def _is_other_letter(tokens: Tokens, letter: str) -> bool:
     r"""Whether tokens are the letter of another choice: `\text{(A) C}` chooses both."""
     letters = [token.text for token in tokens if token.kind in ("letters", "word")]
-    is_one = len(letters) == 1 and letters[0].upper() in _LETTERS
+    is_one = len(letters) == 1 and letters[0].upper() in LETTERS
     has_more = any(token.kind == "number" or token.text in RELATIONS for token in tokens)
     return is_one and not has_more and letters[0].upper() != letter
 
 
 def _is_choice(tokens: Tokens) -> bool:
     is_marked = len(tokens) > 3 and tokens[0].text == "(" and tokens[2].text == ")"
-    return is_marked and tokens[1].kind == "word" and tokens[1].text in _LETTERS
+    return is_marked and tokens[1].kind == "word" and tokens[1].text in LETTERS
 
 
 def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
     items = [part for part in parts if part]
     if not items:
         raise Unread("a list without items")
+    has_or = any(token.text in ("or", "\\lor") for token in tokens)
+    if has_or and all(is_letter_in_text(item) for item in items):
+        raise Unread("one choice or another is no list of choices")
     shapes = _items(items)
-    shapes = _all_named(shapes)
+    shapes = all_named(shapes)
     remaining = left_out(shapes)
     if remaining is not None:
         return remaining
-    has_or = any(token.text in ("or", "\\lor") for token in tokens)
     if has_or and all(isinstance(s, Relation) and set(s.signs) != {"="} for s in shapes):
         return Unions(shapes)  # equations between words are a list, as between commas
     union = points_and_rays(shapes) if has_or else None
@@ -181,24 +188,7 @@ def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
         together = joined(relations, is_and=is_and)
         if together is not None:
             return together
-    return Group("", "", shapes)
-
-
-def _all_named(shapes: tuple[Shape, ...]) -> tuple[Shape, ...]:
-    """Return `x = 1, 2` as `x = 1, x = 2`: the name holds for the numbers after it."""
-    first = shapes[0]
-    is_one = isinstance(first, Named) and len(first.values) == 1
-    if not isinstance(first, Named) or not is_one or not isinstance(first.values[0], Scalar):
-        return shapes
-    if not all(isinstance(shape, Scalar) for shape in shapes[1:]):
-        return shapes
-    at = next(index for index, token in enumerate(first.tokens) if token.text == "=")
-    rest = (
-        Named(first.name, (shape,), [*first.tokens[: at + 1], *shape.tokens])
-        for shape in shapes[1:]
-        if isinstance(shape, Scalar)
-    )
-    return (first, *rest)
+    return Group("", "or" if has_or and are_of_several(shapes) else "", shapes)
 
 
 def _union(parts: list[Tokens], tokens: Tokens) -> Unions | Group | None:

@@ -58,6 +58,15 @@ _OPERATIONS = frozenset(("+", "-", "*", "/", "^", "{", "}", "(", ")", "\\frac"))
 _BARS = frozenset(("|", "\\|"))
 _SWAPS = {"{": "", "}": "", "[": "(", "]": ")", "\\max": "max", "\\min": "min", "\\mathbb": ""}
 _SWAPS["\\overline"] = "\\bar"
+_QUANTITY = re.compile(
+    '"(determinant|det|trace|tr|rank|rk|nullity|dim|degree|deg|variance|var|covariance|cov|mean'
+    "|expectedvalue|expectation|gcd|lcm|maximum|max|minimum|min|supremum|sup|infimum|inf)"
+)
+_OPERATOR = re.compile(r"\\(det|dim|deg|gcd|max|min|sup|inf)(?![a-z])")
+"""The quantities that words, and those that signs, are names of."""
+
+_LONG_QUANTITIES = {"determinant": "det", "trace": "tr", "degree": "deg", "maximum": "max"}
+_LONG_QUANTITIES |= {"minimum": "min", "supremum": "sup", "infimum": "inf"}
 _DIFFERENTIAL = re.compile(r"d(?:\^(\d))?([A-Za-z])")
 _UNDER = re.compile(r"d([A-Za-z])(?:\^(\d))?")
 _PARTIAL = re.compile(r"\\partial([A-Za-z])")
@@ -103,7 +112,7 @@ def same_name(a: str, b: str) -> bool:
     if _is_root(a, b) or _is_root(b, a):
         return True
     if a[:1] == '"' or b[:1] == '"':
-        return a[:1] != b[:1]
+        return a[:1] != b[:1] and not _are_of_different_quantities(a, b)
     first, second = _NAME.fullmatch(a), _NAME.fullmatch(b)
     if first is None or second is None or first[2] != second[2]:
         return False
@@ -113,6 +122,16 @@ def same_name(a: str, b: str) -> bool:
         return False
     applied, other = (first, second) if first[3] else (second, first)
     return applied[1] == other[1] or _is_graph(applied, other) or _is_graph(other, applied)
+
+
+def _are_of_different_quantities(a: str, b: str) -> bool:
+    r"""Whether words and an operator name two quantities: `\text{tr } A` and `\det A`."""
+    words, operator = (a, b) if a[:1] == '"' else (b, a)
+    said = _QUANTITY.match(words)
+    meant = _OPERATOR.match(operator)
+    if said is None or meant is None:
+        return False
+    return _LONG_QUANTITIES.get(said[1], said[1]) != meant[1]
 
 
 def _is_root(numbered: str, symbol: str) -> bool:

@@ -10,7 +10,7 @@ from gem_envs_math.grading.arithmetic.field import Field, Value
 from gem_envs_math.grading.limits import Undefined, Unread
 from gem_envs_math.grading.reading.shapes import Based, Clock, Ratio, Scalar
 from gem_envs_math.grading.text.tokens import Token
-from gem_envs_math.grading.units.measures import LABEL
+from gem_envs_math.grading.units.measures import is_label
 
 __all__ = [
     "based_scalar",
@@ -56,7 +56,7 @@ def clock_scalar(a: Clock, b: Scalar) -> bool:
 
 
 def _is_measured(a: Scalar) -> bool:
-    return a.unit not in (None, LABEL)
+    return a.unit is not None and not is_label(a.unit)
 
 
 def same_ratio(a: Ratio, b: Ratio) -> bool:

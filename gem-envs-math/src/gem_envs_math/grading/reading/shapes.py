@@ -38,7 +38,10 @@ class Scalar(NamedTuple):
 
 
 class Group(NamedTuple):
-    r"""A list: its brackets ("(", "[", "\\{", "<<" and their partners, "" for none) and items."""
+    r"""A list: its brackets ("(", "[", "\\{", "<<" and their partners, "" for none) and items.
+
+    "or" closes what has no brackets and holds values of several symbols, one or the other.
+    """
 
     opener: str
     closer: str

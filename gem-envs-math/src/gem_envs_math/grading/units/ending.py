@@ -21,10 +21,10 @@ from gem_envs_math.grading.units.grammar import (
     stands_bare,
 )
 from gem_envs_math.grading.units.measures import (
-    LABEL,
     PERCENT,
     STRANGE,
     Unit,
+    is_label,
     is_money,
     known,
     product,
@@ -119,7 +119,7 @@ def _currency(token: Token) -> Unit | None:
 def _priced(currency: Unit, split: Split) -> Split:
     """Return an amount of money with a currency before it, and what it is for after it."""
     unit = split.unit
-    if unit in (None, LABEL, currency):
+    if unit in (None, currency) or is_label(unit):
         return split._replace(unit=currency)
     assert unit is not None
     is_price = all(power < 0 for _, power in unit.dimension)

@@ -138,6 +138,7 @@ class _Reader:
         self.has_word = False  # a word in text was read: letters after it are units as well
         self.units = 0
         self.labels: list[str] = []
+        self.power = 1  # of the last label
         self.is_strange = False
 
     def whole(self) -> Unit:
@@ -148,6 +149,8 @@ class _Reader:
             self.is_strange = _is_short(self.labels[0]) or is_near_unit(self.labels[0])
         if self.is_strange:
             return STRANGE
+        if not self.units and len(self.labels) == 1 and self.labels[0] in ("unit", "units"):
+            return Unit((("label", self.power),))
         return _without_offset(unit) if self.units else LABEL
 
     def _product(self, closer: str) -> Unit:
@@ -205,6 +208,7 @@ class _Reader:
         power = self._exponent()
         if len(self.labels) == labels + 1 and _is_short(self.labels[-1]):
             self.is_strange |= power != 1 or joint in ("*", "/", "-")
+        self.power = exponent * power
         return unit, exponent * power
 
     def _exponent(self) -> int:

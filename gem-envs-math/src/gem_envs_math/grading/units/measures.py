@@ -19,6 +19,7 @@ __all__ = [
     "PERCENT",
     "STRANGE",
     "Unit",
+    "is_label",
     "is_money",
     "is_near_unit",
     "is_price_in",
@@ -42,6 +43,12 @@ class Unit(NamedTuple):
 
 LABEL = Unit((("label", 1),))
 """Words that say nothing about the value: `teachers`."""
+
+
+def is_label(unit: Unit | None) -> bool:
+    """Whether a unit is words that say nothing, or `units` to a power."""
+    return unit is not None and len(unit.dimension) == 1 and unit.dimension[0][0] == "label"
+
 
 STRANGE = Unit((("strange", 1),))
 """What looks like a unit and is none that is known: `kkm`. It is no unit that is known."""
