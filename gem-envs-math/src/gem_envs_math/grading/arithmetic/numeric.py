@@ -76,6 +76,7 @@ FLOATS = Kit(
         for name, python in (
             *((name, name) for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp")),
             *(("arcsin", "asin"), ("arccos", "acos"), ("arctan", "atan"), ("ln", "log")),
+            *(("arcsinh", "asinh"), ("arccosh", "acosh"), ("arctanh", "atanh")),
         )
     },
 )
@@ -92,6 +93,7 @@ def digits() -> Kit:
     names = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp")
     functions = {name: getattr(context, name) for name in names}
     functions |= {"arcsin": context.asin, "arccos": context.acos, "arctan": context.atan}
+    functions |= {"arcsinh": context.asinh, "arccosh": context.acosh, "arctanh": context.atanh}
     return Kit(
         epsilon=1e-198,
         proves=True,
@@ -222,9 +224,13 @@ class At:
 
 def _is_defined(name: str, argument: Any) -> bool:
     if argument.imag:
-        return name not in ("ln", "arcsin", "arccos", "arctan")
+        return not name.startswith("arc") and name != "ln"
     if name == "ln":
         return bool(argument.real > 0)
+    if name == "arccosh":
+        return bool(argument.real >= 1)
+    if name == "arctanh":
+        return bool(abs(argument) < 1)
     return name not in ("arcsin", "arccos") or bool(abs(argument) <= 1)
 
 

@@ -13,7 +13,7 @@ from gem_envs_math.grading.comparing.equations import same_equation, same_inequa
 from gem_envs_math.grading.comparing.matching import match
 from gem_envs_math.grading.comparing.unions import merged
 from gem_envs_math.grading.comparing.values import same_scalar
-from gem_envs_math.grading.comparing.vectors import components
+from gem_envs_math.grading.comparing.vectors import components, is_in_brackets
 from gem_envs_math.grading.reading.answer import read, read_scalar
 from gem_envs_math.grading.reading.intervals import as_set, solved_for
 from gem_envs_math.grading.reading.naming import argument_of, is_segment, same_name
@@ -41,6 +41,8 @@ from gem_envs_math.grading.reading.shapes import (
     Unions,
     Words,
 )
+from gem_envs_math.grading.text.derivatives import write_derivative
+from gem_envs_math.grading.text.tokens import Token
 
 __all__ = ["Comparer"]
 
@@ -100,7 +102,9 @@ class Comparer:
 
     def _group_scalar(self, a: Group, b: Scalar) -> Truth:
         is_single = len(a.items) == 1 and a.opener in ("", "\\{")
-        if is_single:
+        # The ideal that an element generates may be written in round brackets.
+        is_ideal = len(a.items) == 1 and a.opener == "<<" and is_in_brackets(b.tokens)
+        if is_single or is_ideal:
             return self.same(a.items[0], b)
         return self._group_vector(a, b) or "".join(t.text for t in b.tokens).lower() == _letters(a)
 
@@ -134,6 +138,7 @@ class Comparer:
             return self.same(a, renamed)
         is_implicit = _mentions(a, b.name) or _mentions(b, a.name)
         is_implicit |= "=" in (a.name[0], b.name[0])
+        is_implicit |= a.tokens[0].text == b.tokens[0].text == "|"
         return self._equations(_relation(a), _relation(b)) if is_implicit else False
 
     def _equations(self, a: Relation | None, b: Relation | None) -> Truth:
@@ -166,7 +171,14 @@ class Comparer:
                 sides = zip(a.sides, other.sides, strict=True)
                 if all(same_scalar(read_scalar(x), read_scalar(y), self.kit) for x, y in sides):
                     return True
+        if len(a.sides) > 2 and set(a.signs) == {"="} == set(b.signs):
+            same_sides = match(a.sides, b.sides, self._sides)  # in any order
+            if same_sides:
+                return True
         return self._equations(a, b)
+
+    def _sides(self, a: Sequence[Token], b: Sequence[Token]) -> Truth:
+        return same_scalar(read_scalar(a), read_scalar(b), self.kit)
 
     def _named_relation(self, a: Named, b: Relation) -> Truth:
         values = as_set(b)
@@ -221,6 +233,14 @@ class Comparer:
         if b.opener or not all(isinstance(item, Group) for item in b.items):
             return match(_parts(a), (b,), self.same)
         return match(_parts(a), b.items, self.same)
+
+    def _matrix_vector(self, a: Matrix, b: Scalar) -> Truth:
+        r"""Compare a row or a column with a sum of unit vectors, `\mathbf{i} - \mathbf{k}`."""
+        cells = [cell for row in a.rows for cell in row]
+        if len(cells) > 3 or 1 not in (len(a.rows), len(a.rows[0])):
+            return False
+        vector = components(b, len(cells))
+        return self._in_order(cells, vector) if vector else False
 
     def _matrix_rows(self, a: Matrix, b: Group) -> Truth:
         """Compare a matrix with a list of its rows, `[[1,2],[3,4]]`."""
@@ -372,6 +392,9 @@ def _relation(a: Named) -> Relation | None:
         return None
     starts, ends = [0, *(index + 1 for index in at)], [*at, len(a.tokens)]
     sides = [a.tokens[start:end] for start, end in zip(starts, ends, strict=True)]
+    derivative: list[Token] = []
+    if sides[0][0].text == "\\frac" and write_derivative(sides[0], 0, derivative):
+        sides[0] = derivative
     return Relation(tuple(sides), ("=",) * len(at))
 
 
@@ -448,6 +471,7 @@ _RULES: dict[tuple[type, type], _Rule] = {
     (Group, Words): Comparer._group_words,
     (Matrix, Matrix): Comparer._matrices,
     (Matrix, Group): Comparer._matrix_group,
+    (Matrix, Scalar): Comparer._matrix_vector,
     (Named, Named): Comparer._named,
     (Named, Relation): Comparer._named_relation,
     (Relation, Relation): Comparer._relations,

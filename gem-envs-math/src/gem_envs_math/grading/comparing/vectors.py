@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from gem_envs_math.grading.arithmetic.field import Field, Value
 from gem_envs_math.grading.arithmetic.grammar import compute
 from gem_envs_math.grading.reading.shapes import Scalar
+from gem_envs_math.grading.text.splitting import levels
+from gem_envs_math.grading.text.tokens import Token
 
-__all__ = ["components"]
+__all__ = ["components", "is_in_brackets"]
 
 _UNITS = ("i", "j", "k")
 _PROBE = (3, 5, 7)  # where a sum that is linear has the value that its components say
@@ -17,7 +19,8 @@ _PROBE = (3, 5, 7)  # where a sum that is linear has the value that its componen
 def components(a: Scalar, dimension: int) -> Sequence[Scalar]:
     """Return the components of a sum of unit vectors, [] for any other expression."""
     letters = "".join(token.text for token in a.tokens if token.kind == "letters")
-    if "j" not in letters or a.unit is not None or a.is_opaque:
+    has_two = "j" in letters or {"i", "k"} <= set(letters)  # i alone is the imaginary unit
+    if not has_two or a.unit is not None or a.is_opaque:
         return []
     if dimension < len(_UNITS) and "k" in letters:
         return []
@@ -30,6 +33,13 @@ def components(a: Scalar, dimension: int) -> Sequence[Scalar]:
     if not field.equal(nothing, 0) or not field.equal(total, _at(a, _PROBE)):
         return []
     return [Scalar(value, False, None, 1, ()) for value in values[:dimension]]
+
+
+def is_in_brackets(tokens: Sequence[Token]) -> bool:
+    """Whether round brackets stand around all tokens."""
+    depths = levels(tokens)
+    has_brackets = len(tokens) > 2 and (tokens[0].text, tokens[-1].text) == ("(", ")")
+    return has_brackets and 0 not in depths[1:-1]
 
 
 def _at(a: Scalar, sizes: Sequence[int]) -> Value:

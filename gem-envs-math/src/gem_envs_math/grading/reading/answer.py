@@ -5,11 +5,17 @@ Knows nothing about the answer that it will be compared with.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from gem_envs_math.grading.limits import ITEMS, TooDeep, TooLarge, Undefined, Unread
 from gem_envs_math.grading.reading.conditions import joined, without_bars
-from gem_envs_math.grading.reading.environments import RELATIONS, is_aligned, read_environment
+from gem_envs_math.grading.reading.environments import (
+    RELATIONS,
+    diagonal,
+    is_aligned,
+    read_environment,
+)
 from gem_envs_math.grading.reading.headings import has_derivative, is_labelled, without_heading
 from gem_envs_math.grading.reading.intervals import as_set, solved_for
 from gem_envs_math.grading.reading.items import (
@@ -60,11 +66,16 @@ __all__ = ["read", "read_scalar"]
 
 Tokens = Sequence[Token]
 
-_COMMAS = frozenset((",", ";", "and", "or", "\\lor", "\\land", "\\\\", "for", "where"))
+_COMMAS = frozenset(
+    (",", ";", "and", "or", "\\lor", "\\land", "\\\\", "for", "where", "if", "when")
+)
 _ANDS = frozenset(("and", "\\land"))
 _MODULI = frozenset(("\\pmod", "\\bmod", "\\mod", "\\equiv", "mod"))
 _UNIONS = frozenset(("\\cup", "U"))
 _EQUALS = Token("sign", "=")
+_POINTS = re.compile(
+    r"(\( [a-z](?: , [a-z])+ \))(?: \\in \\mathbb \{ R \} \^ (?:[23]|\{ [23] \}))? [|:] "
+)
 _CONDITIONAL = frozenset(("if", "for", "when", "where"))
 
 
@@ -293,7 +304,7 @@ def _bracketed(tokens: Tokens) -> Shape | None:
         return _rows_by_semicolon(tokens)
     if len(items) > 1:
         return Group(opener, closer, _items([item for item in items if item]))
-    if opener == "\\{" and closer == "\\}":
+    if opener + closer in ("\\{\\}", "<<>>"):
         return Group(opener, closer, _items(items) if items[0] else ())
     if opener == "(" and items[0]:
         return _inner(tokens)
@@ -301,8 +312,10 @@ def _bracketed(tokens: Tokens) -> Shape | None:
 
 
 def _column(tokens: Tokens) -> Matrix | None:
-    r"""Read `(1,2)^T`: a column."""
+    r"""Read `(1,2)^T`, a column, and `\operatorname{diag}(1,2)`."""
     texts = [token.text for token in tokens]
+    if texts[:2] in (["diag", "("], ["diag", "\\{"]) and _encloses(tokens[1:]):
+        return diagonal(_items(split(tokens[2:-1], (",",))))
     for length in (2, 4):
         is_raised = texts[-length:] in (["^", "T"], ["^", "{", "T", "}"], ["^", "\\top"])
         if is_raised and texts[0] in ("(", "[") and "," in texts:
@@ -314,6 +327,8 @@ def _column(tokens: Tokens) -> Matrix | None:
 def _described(inside: Tokens) -> Shape | None:
     r"""Read the set of all x with a property: `x \mid x > 3`, `x \in \mathbb{R} : x > 3`."""
     texts = [token.text for token in inside]
+    if texts[:1] == ["("]:
+        return _described_points(inside, texts)
     has_domain = texts[1:4] == ["\\in", "\\mathbb", "{"] and texts[5:6] == ["}"]
     start = 6 if has_domain else 1
     if len(texts) <= start + 2 or texts[start] not in ("|", ":"):
@@ -324,6 +339,16 @@ def _described(inside: Tokens) -> Shape | None:
     if not isinstance(held, (Group, Unions)):
         raise Unread("a set of some numbers by a condition that is no interval")
     return Group(f"\\{{{texts[4]}", "\\}", (held,))  # brackets of its own: it is no interval
+
+
+def _described_points(inside: Tokens, texts: list[str]) -> Group | None:
+    r"""Read the set of all points with a property: `(x,y) \mid x^2+y^2 \le 1`."""
+    found = _POINTS.match(" ".join(texts[:20]))
+    start = len(found[0].split()) if found else len(texts)
+    if found is None or start >= len(texts):
+        return None
+    held = _structure(inside[start:])
+    return Group(f"\\{{{found[1]}", "\\}", (held,))  # brackets of its own: it is no relation
 
 
 def _bound(shape: Shape, symbol: str) -> Shape:

@@ -14,7 +14,7 @@ from gem_envs_math.grading.reading.shapes import Matrix, Shape
 from gem_envs_math.grading.text.splitting import levels, split
 from gem_envs_math.grading.text.tokens import Token
 
-__all__ = ["RELATIONS", "System", "is_aligned", "read_environment"]
+__all__ = ["RELATIONS", "System", "diagonal", "is_aligned", "read_environment"]
 
 Tokens = Sequence[Token]
 
@@ -101,6 +101,13 @@ def _row(tokens: Tokens, factor: Tokens) -> tuple[Shape, ...]:
     if any(not cell for cell in cells):
         raise Unread("an empty cell")
     return tuple(read_scalar([*factor, _OPEN, *cell, _CLOSE]) for cell in cells)
+
+
+def diagonal(cells: Sequence[Shape]) -> Matrix:
+    """Return the matrix that has these on its diagonal, and zeros elsewhere."""
+    zero = read_scalar([Token("number", "0")])
+    size = range(len(cells))
+    return Matrix(tuple(tuple(cells[i] if i == k else zero for k in size) for i in size))
 
 
 def _transposed(matrix: Matrix) -> Matrix:

@@ -111,6 +111,8 @@ def same_name(a: str, b: str) -> bool:
         return True
     if _is_root(a, b) or _is_root(b, a):
         return True
+    if {a, b} == {f"|{a[-1:]}|", f"\\det{a[-1:]}"} or {a, b} == {f"|{b[-1:]}|", f"\\det{b[-1:]}"}:
+        return True
     if a[:1] == '"' or b[:1] == '"':
         return a[:1] != b[:1] and not _are_of_different_quantities(a, b)
     first, second = _NAME.fullmatch(a), _NAME.fullmatch(b)
@@ -304,7 +306,7 @@ def _bars(tokens: Tokens) -> str:
     if not _has_symbol(inside):
         return ""
     segment = _segment(inside)
-    return segment or f"|{_text(inside)}|"
+    return segment if is_segment(segment) else f"|{_text(inside)}|"
 
 
 def _function(tokens: Tokens) -> str:

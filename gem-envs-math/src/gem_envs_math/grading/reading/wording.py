@@ -56,6 +56,14 @@ _SYNONYMS = {
         "improper integral converges",
     ),
     "infinitely many": ("infinitely many solutions", "infinite solutions"),
+    "reject h 0": ("reject null hypothesis", "reject the null hypothesis", "reject the null"),
+    "fail to reject h 0": (
+        "do not reject h 0",
+        "fail to reject null hypothesis",
+        "fail to reject the null hypothesis",
+        "do not reject the null hypothesis",
+        "fail to reject the null",
+    ),
     "infinity": ("infinite", "positive infinity", "plus infinity"),
     "negative infinity": ("minus infinity",),
     "true": ("yes",),
@@ -70,6 +78,16 @@ INFINITIES = ("negative infinity", "infinity")
 REALS = "real numbers"
 """How all real numbers are called, in whatever words."""
 
+_SUBJECT = re.compile(
+    r"(?:it|they|(?:these )?(?:vectors|functions|sets|lines|events|matrix|series|sequence|function"
+    r"|triangle|integral|set|system|statement|equation|graph)) (?:is|are) (?=.*[a-z]{3})"
+)
+_KIND = re.compile(
+    r"(?:an? )?(?:(isosceles|equilateral|scalene|obtuse|acute|right) triangle|(odd|even) function)"
+)
+_PARITY = re.compile(
+    r"(?:(?:all|every|any) )?(odd|even|prime) ([k-n])|([k-n]) (?:(?:is|are) )?(odd|even|prime)"
+)
 _SETS = re.compile(
     r"(?:(?:the )?set of )?(?:(?:for )?all |any |every )?(?:the )?"
     r"(real|integer|positive integer|negative integer|natural|rational|complex)s?"
@@ -163,11 +181,21 @@ def _without_brackets(tokens: Sequence[Token]) -> Sequence[Token]:
     return tokens[:1] if is_marked else tokens
 
 
+def _described(text: str) -> str:
+    """Return words without the subject and the noun that only carry what is said of them."""
+    text = _SUBJECT.sub("", text, count=1) if _SUBJECT.match(text) else text
+    kind = _KIND.fullmatch(text)
+    if kind is not None:
+        return kind[1] or kind[2]
+    found = _PARITY.fullmatch(text)
+    return f"{found[1] or found[4]} {found[2] or found[3]}" if found else text
+
+
 def _folded(tokens: Sequence[Token]) -> str:
     words = re.findall(r"[^\W_]+|[^\s.,!?'\w-]", spelled(tokens).casefold())
     if len(words) > 1 and words[0] in _ARTICLES:
         words = words[1:]
-    text = " ".join(words)
+    text = _described(" ".join(words))
     found = _SETS.fullmatch(text)
     if found and text not in ("real", "integer", "natural", "rational", "complex"):
         return _KINDS.get(found[1], f"{found[1]} numbers")

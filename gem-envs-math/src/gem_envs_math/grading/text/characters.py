@@ -60,6 +60,9 @@ _LOWERED = "₀₁₂₃₄₅₆₇₈₉ₙ"
 _DIGITS = str.maketrans(_RAISED + _LOWERED, "0123456789-+n" + "0123456789n")
 _ROOT = re.compile("\N{SQUARE ROOT}([0-9]+)")
 _RUNS = re.compile(f"([{_RAISED}]+)|[{_LOWERED}]+")
+_CIRCLED = re.compile("[\u2460-\u2473](?:[ ,;\u3001\uff0c]*[\u2460-\u2473])+")
+"""Several circled numbers, which stand side by side or apart. One alone is no number."""
+
 _VULGAR = (
     "½12",
     "⅓13",
@@ -123,8 +126,14 @@ def latex(text: str) -> str:
     """
     if text.isascii():
         return text
-    text = unicodedata.normalize("NFC", text)
+    text = _CIRCLED.sub(_numbered, unicodedata.normalize("NFC", text))
     return _ROOT.sub(r"\\sqrt{\1}", _RUNS.sub(_script, text)).translate(_LATEX)
+
+
+def _numbered(found: re.Match[str]) -> str:
+    """Return a run of circled numbers as a list: they number statements."""
+    numbers = [str(ord(char) - 0x245F) for char in found[0] if char >= "\u2460"]
+    return f" {', '.join(numbers)} "
 
 
 def _script(found: re.Match[str]) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from gem_envs_math.grading.text.brackets import turned
 from gem_envs_math.grading.text.choices import BEFORE_NUMBER, write_choice, write_choose
+from gem_envs_math.grading.text.derivatives import write_derivative
 from gem_envs_math.grading.text.tokens import Token, tokenize
 
 __all__ = ["spelled_once", "tokens_of"]
@@ -30,12 +31,25 @@ _TRIGGERS = frozenset(
         "e",
         ".",
         "'",
+        "\\frac",
+        "\\partial",
+        "|",
     )
 )
 _BOLD_SET = re.compile(
-    r"(^\s*|\\in\s*)\\(?:mathbf|bf)\s*(?:\{\s*)?([RZNQ])(?:\s*\})?(?=\s*(?:$|,|;|\\setminus))"
+    r"(^\s*|\\in\s*)\\(?:mathbf|bf)\s*(?:\{\s*)?([RZNQ])(?:\s*\})?(?=\s*(?:$|,|;|\^|\\setminus))"
 )
 """The bold letter of a set of numbers, alone or after \\in; elsewhere it is a vector."""
+
+_DOMAIN = re.compile(
+    r"(?<!P)(?<!Pr)(?:\s|\\[ ,;:]|~|(?<=[}\d)]))+"
+    r"\(([^()=]*(?:[<>]|\\(?:le|ge|ne|in)(?![a-su-z]))[^()]*)\)\s*\.?$"
+)
+_DOMAIN_AFTER_SPACE = re.compile(
+    r"(?<=[^,;:\s])\s*\\q?quad(?:\s|\\q?quad)*"
+    r"(?=\(?\s*(?:-?\d+\s*(?:<|\\le)|[a-z]\s*(?:[<>]|\\(?:le|ge|ne|in)(?![a-su-z]))))"
+)
+"""Where a function is defined, after it: `f(x)=\\sqrt{x} (x \\ge 0)`, `\\quad x \\ge 0`."""
 
 _SEXAGESIMAL = re.compile(
     r"([0-9]+) (?:\^ (?:\\circ|\{ \\circ \})|\\degree) ([0-9]{1,2}) (?:\^ )?(?:'|\{ ' \})(?! ')"
@@ -54,6 +68,8 @@ def tokens_of(text: str) -> list[Token]:
     >>> [token.text for token in tokens_of(r"90\degree")]
     ['90', '^', '\\circ']
     """
+    if "=" in text:
+        text = _DOMAIN.sub(r", \1", _DOMAIN_AFTER_SPACE.sub(", ", text))
     return spelled_once(tokenize(_BOLD_SET.sub(r"\1\\mathbb{\2}", text)))
 
 
@@ -74,7 +90,16 @@ def spelled_once(tokens: list[Token]) -> list[Token]:
 def _write(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
     """Append what the token at an index stands for, and return the index after it."""
     text = tokens[at].text
-    if text == "\\degree":
+    if text in ("\\frac", "\\partial"):
+        end = write_derivative(tokens, at, written)
+        if end > at:
+            return end
+        written.append(tokens[at])
+    elif text == "|" and _is_norm(tokens, at):
+        norm = Token("sign", "\\|")
+        written.extend([norm, tokens[at + 2], norm])
+        return at + 5
+    elif text == "\\degree":
         before = [token.text for token in written[-2:]]
         is_raised = before[-1:] == ["^"] or before == ["^", "{"]
         written.extend([_CIRCLE] if is_raised else [_RAISED, _CIRCLE])
@@ -111,6 +136,13 @@ def _write(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
     else:
         written.append(tokens[at])
     return at + 1
+
+
+def _is_norm(tokens: Sequence[Token], at: int) -> bool:
+    """Whether one letter stands between two bars on each side: `||v||`."""
+    texts = [token.text for token in tokens[at : at + 5]]
+    is_letter = len(texts) == 5 and tokens[at + 2].kind == "letters" and len(texts[2]) == 1
+    return is_letter and texts[:2] == ["|", "|"] == texts[3:]
 
 
 def _is_degree(tokens: Sequence[Token], at: int) -> bool:
