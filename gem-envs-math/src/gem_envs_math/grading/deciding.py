@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from gem_envs_math.grading.comparing.comparer import Comparer
@@ -23,9 +24,10 @@ from gem_envs_math.grading.reading.shapes import Named, Relation, Scalar, Shape,
 from gem_envs_math.grading.reading.wording import trimmed
 from gem_envs_math.grading.text.characters import latex, unseen
 from gem_envs_math.grading.text.constants import renamed
+from gem_envs_math.grading.text.free_letters import with_one_parameter
 from gem_envs_math.grading.text.matrices import are_ordered_alike
 from gem_envs_math.grading.text.normal_form import normal_form
-from gem_envs_math.grading.text.parameters import kind_of_letter
+from gem_envs_math.grading.text.parameters import kind_of_letter, without_integers
 from gem_envs_math.grading.text.spelling import tokens_of
 from gem_envs_math.grading.text.tokens import Token
 from gem_envs_math.grading.verdict import Verdict
@@ -105,8 +107,10 @@ def compare(answer: str, gold: str, comparer: Comparer) -> Verdict | None:
 
 
 def _with_constants(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | None:
-    """Return "right" where other names of constants of integration make two answers one."""
-    for first, second in renamed(answer.tokens, gold.tokens):
+    """Return "right" where other names of constants or of a parameter make two answers one."""
+    sides = _without_constant(answer.tokens), _without_constant(gold.tokens)
+    one_each = with_one_parameter(*sides)
+    for first, second in chain(renamed(*sides), [one_each] if one_each else []):
         try:
             shapes = read(first), read(second)
         except Unread:
@@ -117,6 +121,11 @@ def _with_constants(answer: Reading, gold: Reading, comparer: Comparer) -> Verdi
         if verdict is not None and verdict.outcome == "right":
             return verdict
     return None
+
+
+def _without_constant(tokens: Sequence[Token]) -> Sequence[Token]:
+    """Return tokens without the words at their end that a letter is any real number."""
+    return without_integers(tokens) if kind_of_letter(tokens) == "R" else tokens
 
 
 class Reading(NamedTuple):

@@ -50,6 +50,7 @@ from gem_envs_math.grading.reading.shapes import (
     Words,
 )
 from gem_envs_math.grading.reading.signs import both_signs, every_sign
+from gem_envs_math.grading.reading.vector_sums import read_vector_sum
 from gem_envs_math.grading.reading.wording import (
     INFINITIES,
     REALS,
@@ -150,6 +151,9 @@ def _structure(tokens: Tokens) -> Shape:
                 return shape
     if _is_point(tokens):
         tokens = tokens[1:]
+    vector = read_vector_sum(tokens)
+    if vector is not None:
+        return vector
     return _choice(tokens) or _bracketed(tokens) or _column(tokens) or _single(tokens)
 
 

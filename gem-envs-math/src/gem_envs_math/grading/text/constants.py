@@ -64,7 +64,16 @@ def renamed(a: Tokens, b: Tokens) -> Iterator[tuple[Tokens, Tokens]]:
 
 def _has_sure(tokens: Tokens) -> bool:
     """Whether a side may hold constants: a look that costs little, before all else."""
-    return any("C" in token.text or token.text[0] == "c" for token in tokens if token.text)
+    is_law = _is_law([token.text for token in tokens[:5]])
+    return is_law or any("C" in t.text or t.text[0] == "c" for t in tokens if t.text)
+
+
+def _is_law(texts: Sequence[str]) -> bool:
+    """Whether `f(x) =` begins an answer: what solves an equation for functions."""
+    return texts[0] in ("f", "g", "h") and texts[1:5] in (
+        ["(", "x", ")", "="],
+        ["(", "n", ")", "="],
+    )
 
 
 def _spread(tokens: Tokens) -> Tokens:
@@ -101,14 +110,16 @@ def _readings(tokens: Tokens) -> Iterator[_Reading]:
             can_swap = _only_multiply(texts, numbered)
             yield _Reading(tokens, numbered, is_sure=True, can_swap=can_swap)
         return
-    for names in (*_SINGLE, *_SEVERAL):
+    is_law = _is_law(texts[:5])
+    for names in (*_SINGLE, *_SEVERAL, *("am" if is_law else "")):
         if names in ("A", "C") and "B" in texts:
             continue  # one of several
         is_solution = texts[0] in _UNKNOWNS and "=" in texts
         if len(names) == 1 and not (is_solution or _is_added(texts, names)):
             continue  # kx^2/2 is no antiderivative
         if set(names) <= set(texts) and _are_constants(texts, tuple(names)):
-            yield _Reading(tokens, tuple(names), is_sure=names == "C", can_swap=False)
+            is_sure = names == "C" or (is_law and names in ("c", "k"))
+            yield _Reading(tokens, tuple(names), is_sure=is_sure, can_swap=False)
 
 
 def _is_added(texts: Sequence[str], name: str) -> bool:
