@@ -9,7 +9,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gem_envs_math.grading.arithmetic.numeric import FLOATS, Kit
-from gem_envs_math.grading.comparing.equations import same_equation, same_inequality
+from gem_envs_math.grading.comparing.equations import (
+    same_equation,
+    same_inequality,
+    without_fractions,
+)
 from gem_envs_math.grading.comparing.matching import match
 from gem_envs_math.grading.comparing.unions import merged
 from gem_envs_math.grading.comparing.values import same_scalar
@@ -158,7 +162,15 @@ class Comparer:
         if a.signs != b.signs:
             return False
         same = same_equation if a.signs[0] in ("=", "!=") else same_inequality
-        return same((a.sides[0], a.sides[1]), (b.sides[0], b.sides[1]), self.kit)
+        truth = same((a.sides[0], a.sides[1]), (b.sides[0], b.sides[1]), self.kit)
+        if truth is True or a.signs[0] != "=":
+            return truth
+        # Where functions stand, fractions may have been multiplied out.
+        cleared = [without_fractions(side.sides) for side in (a, b)]
+        if cleared[0] is None and cleared[1] is None:
+            return truth
+        first, second = cleared[0] or a.sides, cleared[1] or b.sides
+        return same_equation((first[0], first[1]), (second[0], second[1]), self.kit)
 
     def _relations(self, a: Relation, b: Relation) -> Truth:
         first, second = as_set(a), as_set(b)

@@ -10,13 +10,17 @@ from gem_envs_math.grading.arithmetic.grammar import Arithmetic, T, compute
 from gem_envs_math.grading.arithmetic.numeric import FLOATS, POINTS, At, Kit, Measured
 from gem_envs_math.grading.arithmetic.polynomials import Polynomial, numerator, same_roots
 from gem_envs_math.grading.limits import Undefined, Unread
+from gem_envs_math.grading.text.names import split_letters
+from gem_envs_math.grading.text.splitting import levels
 from gem_envs_math.grading.text.tokens import Token
 
-__all__ = ["Sides", "same_equation", "same_inequality"]
+__all__ = ["Sides", "same_equation", "same_inequality", "without_fractions"]
 
 Sides = tuple[Sequence[Token], Sequence[Token]]
 """The tokens on the left and on the right of an equation's sign."""
 
+_LEFT, _RIGHT, _TIMES = Token("sign", "("), Token("sign", ")"), Token("sign", "*")
+_ONE = Token("number", "1")
 _POINTS = (1, 2)
 _ORIGIN, _DIRECTION = 1, 3  # the points that a line in the space of all symbols is made of
 _PLACES = (5, 8, 24)  # how many places on that line are looked at: for small degrees, and for large
@@ -65,6 +69,34 @@ def same_inequality(a: Sides, b: Sides, kit: Kit = FLOATS) -> bool | None:
     except Undefined:
         return False
     return None if not kit.proves else ratio is not None and _is_positive(ratio)
+
+
+def without_fractions(sides: Sequence[Sequence[Token]]) -> Sides | None:
+    r"""Return `p s = r q` of `\frac{p}{q} = \frac{r}{s}`: the same where both are defined.
+
+    None where no side is a fraction, or no function stands in them: what is rational is compared
+    by its solutions.
+    """
+    parts = [_fraction(side) for side in sides]
+    has_function = any(token.kind == "function" for side in sides for token in split_letters(side))
+    if not has_function or all(part is None for part in parts):
+        return None
+    (p, q), (r, s) = (part or (side, [_ONE]) for part, side in zip(parts, sides, strict=True))
+    return [_LEFT, *p, _RIGHT, _TIMES, _LEFT, *s, _RIGHT], [
+        *(_LEFT, *r, _RIGHT, _TIMES),
+        *(_LEFT, *q, _RIGHT),
+    ]
+
+
+def _fraction(side: Sequence[Token]) -> tuple[Sequence[Token], Sequence[Token]] | None:
+    """Return what stands above and below, where a side is one fraction."""
+    if len(side) < 7 or side[0].text != "\\frac" or side[1].text != "{" or side[-1].text != "}":
+        return None
+    depths = levels(side)
+    closing = [at for at in range(2, len(side)) if side[at].text == "}" and not depths[at]]
+    if len(closing) != 2 or side[closing[0] + 1].text != "{" or closing[1] != len(side) - 1:
+        return None
+    return side[2 : closing[0]], side[closing[0] + 2 : -1]
 
 
 def _is_positive(a: Measured) -> bool:

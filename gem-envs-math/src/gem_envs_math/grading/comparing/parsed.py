@@ -182,21 +182,34 @@ def _is_close(a: Any, b: Any) -> bool:
 
 def _values(a: Any, b: Any) -> list[tuple[Any, Any]]:
     """Return the values of both at each point, None for what has none."""
-    from sympy import Max, Min
+    from sympy import Max, Min, Rational
 
     symbols = sorted(a.free_symbols | b.free_symbols, key=str)
     whole = _lengths(a) | _lengths(b)
+    # Below 1/2, where most sums without end converge, and not so near 0 that one with a hundred
+    # terms is the same to 45 digits.
+    is_near = _is_series(a) or _is_series(b)
+    base, scale = (Rational(2, 5), Rational(1, 25)) if is_near else (0, 1)
     # Between positive numbers alone, the larger of x and 0 would be x.
     is_signed = a.has(Max, Min) or b.has(Max, Min)
     places = [
         {
-            symbol: _coordinate(symbol, point, is_whole=symbol in whole)
-            * (_FAR[point] if is_signed and symbol not in whole else 1)
+            symbol: _coordinate(symbol, point, is_whole=True)
+            if symbol in whole
+            else base
+            + _coordinate(symbol, point, is_whole=False) * (_FAR[point] if is_signed else scale)
             for symbol in symbols
         }
         for point in range(_POINTS if symbols else 1)
     ]
     return [(_value(a, place), _value(b, place)) for place in places]
+
+
+def _is_series(a: Any) -> bool:
+    """Whether an expression has a sum without end: most converge only near 0."""
+    from sympy import Sum, oo
+
+    return any(oo in limit[1:] for part in a.atoms(Sum) for limit in part.limits)
 
 
 def _lengths(a: Any) -> set[Any]:
@@ -226,8 +239,11 @@ def _value(expression: Any, place: dict[Any, Any]) -> Any | None:
     from sympy import Derivative, Integral, Limit, UnevaluatedExpr
 
     try:
-        if expression.has(Derivative, Limit, UnevaluatedExpr) or _is_indefinite(
-            expression, Integral
+        if (
+            expression.has(Derivative, Limit, UnevaluatedExpr)
+            or _is_indefinite(expression, Integral)
+            # Digits are computed of integrals over one variable.
+            or any(len(part.limits) > 1 for part in expression.atoms(Integral))
         ):
             expression = expression.doit()
         number = expression.subs(place).evalf(_DIGITS)

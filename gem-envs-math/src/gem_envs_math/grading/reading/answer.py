@@ -472,9 +472,18 @@ def _complement(parts: list[Tokens], tokens: Tokens) -> Unions:
     return without(points)
 
 
+def _is_piece(row: Tokens) -> bool:
+    """Whether a row is a value, a comma, and the condition of the value: `2n, n >= 2`."""
+    parts = split(trimmed(row), (",", "&"))
+    has_relation = [any(token.text in RELATIONS for token in part) for part in parts]
+    return has_relation == [False, True] and all(token.text != "&" for token in row)
+
+
 def _system(rows: Sequence[Tokens]) -> Shape:
     """Read the rows of a system as a list, or as a function's pieces."""
     cells = [split(row, ("&",)) for row in rows]
+    if all(map(_is_piece, rows)):
+        cells = [split(trimmed(row), (",",)) for row in rows]
     if all(len(row) == 2 and not is_aligned(row) for row in cells):
         return Pieces(tuple((_structure(trimmed(x)), _condition(y)) for x, y in cells))
     return _list([[token for token in row if token.text != "&"] for row in rows], rows[0])
