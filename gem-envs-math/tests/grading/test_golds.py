@@ -78,6 +78,7 @@ def test_a_table_says_how_its_rows_are_graded() -> None:
     assert check_golds(numbers).by == {"its number": 1}
 
 
+@pytest.mark.usefixtures("math_verify")  # eval:MATH500 needs it
 def test_the_command_lists_what_cannot_be_graded(capsys: pytest.CaptureFixture[str]) -> None:
     data = [{"problem": "?", "answer": "1/0"}, {"problem": "?", "answer": "7"}]
     kwargs = json.dumps({"data": data})
