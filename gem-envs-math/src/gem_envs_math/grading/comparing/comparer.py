@@ -5,6 +5,7 @@ True and False are certain; None is for what another grader has to decide.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -80,8 +81,10 @@ class Comparer:
 
     def _groups(self, a: Group, b: Group) -> Truth:
         for one, other in ((a, b), (b, a)):
-            if one.closer == "or" and other.opener:
-                return False  # x=1 or y=2 is neither the point (1,2) nor a set
+            is_other = other.closer != "or" and any(map(_is_inequality, one.items))
+            if one.closer == "or" and (other.opener or is_other):
+                # x=1 or y=2 is neither the point (1,2) nor a set, and a=0 or b>1 no system.
+                return False
         a, b = (side._replace(closer="") if side.closer == "or" else side for side in (a, b))
         first, second = _brackets(a), _brackets(b)
         names = _names(a), _names(b)
@@ -89,8 +92,8 @@ class Comparer:
             return match(a.items, b.items, self.same)
         other = b if names[0] else a
         is_bare = not any(isinstance(item, (Named, Relation)) for item in other.items)
-        if any(map(_are_of_several, names)) and {first, second} == {""} and is_bare:
-            # 2, 1 is no list of x = 1, y = 2, as 1, 2 is.
+        if any(map(_are_of_several, names)) and {first, second} <= {"", "\\{\\}"} and is_bare:
+            # 2, 1 is no list of x = 1, y = 2, as 1, 2 is; nor is the set of 2 and 1.
             sorted_a = _in_order_of_names(a, names[0])
             sorted_b = _in_order_of_names(b, names[1])
             truths = [self._in_order(x.items, y.items) for x, y in ((a, b), (sorted_a, sorted_b))]
@@ -300,6 +303,10 @@ def _brackets(group: Group) -> str:
     return opener + closer
 
 
+def _is_inequality(shape: Shape) -> bool:
+    return isinstance(shape, Relation) and set(shape.signs) != {"="}
+
+
 def _is_infinite(shape: Shape) -> bool:
     return isinstance(shape, Scalar) and any(token.text == "\\infty" for token in shape.tokens)
 
@@ -447,11 +454,14 @@ def _parts(a: Unions) -> Sequence[Shape]:
     return merged(parts)
 
 
+_UNSPACED = re.compile(r"(?<![0-9]) | (?![0-9])")
+"""A space that says nothing: `non zero` is `nonzero`, but `1 2` is not `12`."""
+
 _LONGEST_PRODUCT = 4  # of letters side by side: `xyz` is `zyx`, but `listen` is not `silent`
 
 
 def _words(a: Words, b: Words) -> Truth:
-    first, second = a.text.replace(" ", ""), b.text.replace(" ", "")
+    first, second = _UNSPACED.sub("", a.text), _UNSPACED.sub("", b.text)
     if first == second:
         return True
     is_product = a.is_plain and b.is_plain and len(a.text) <= _LONGEST_PRODUCT

@@ -75,9 +75,11 @@ def without_fractions(sides: Sequence[Sequence[Token]]) -> Sides | None:
     r"""Return `p s = r q` of `\frac{p}{q} = \frac{r}{s}`: the same where both are defined.
 
     None where no side is a fraction, or no function stands in them: what is rational is compared
-    by its solutions.
+    by its solutions. None also where one is divided by zero, and so never defined.
     """
     parts = [_fraction(side) for side in sides]
+    if any(part is not None and not _is_anywhere_nonzero(part[1]) for part in parts):
+        return None
     has_function = any(token.kind == "function" for side in sides for token in split_letters(side))
     if not has_function or all(part is None for part in parts):
         return None
@@ -97,6 +99,17 @@ def _fraction(side: Sequence[Token]) -> tuple[Sequence[Token], Sequence[Token]] 
     if len(closing) != 2 or side[closing[0] + 1].text != "{" or closing[1] != len(side) - 1:
         return None
     return side[2 : closing[0]], side[closing[0] + 2 : -1]
+
+
+def _is_anywhere_nonzero(tokens: Sequence[Token]) -> bool:
+    for point in range(POINTS):
+        try:
+            value = compute(tokens, At(point))
+        except (Unread, ArithmeticError, ValueError):
+            continue
+        if abs(value.number) > 2 * value.error:
+            return True
+    return False
 
 
 def _is_positive(a: Measured) -> bool:

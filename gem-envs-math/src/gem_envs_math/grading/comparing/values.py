@@ -76,6 +76,8 @@ def _factors(a: Scalar, b: Scalar) -> list[tuple[Unit, Unit]]:
     """Return the pairs of factors under which amounts in two units are to be compared."""
     if a.unit != b.unit and min(_power_of_label(a.unit), _power_of_label(b.unit)) > 1:
         return []  # square units are no cubic ones
+    if _is_other_power(a.unit, b.unit) or _is_other_power(b.unit, a.unit):
+        return []  # and no square metres are cubic units
     first, second = _measured(a.unit), _measured(b.unit)
     if first is None or second is None:
         return [(x, y) for x in _readings(first) for y in _readings(second)]
@@ -103,6 +105,14 @@ def _without_counts(unit: Unit) -> tuple[tuple[str, int], ...]:
 
 def _power_of_label(unit: Unit | None) -> int:
     return unit.dimension[0][1] if unit is not None and is_label(unit) else 0
+
+
+def _is_other_power(label: Unit | None, unit: Unit | None) -> bool:
+    """Whether `units` are squared or cubed, and beside them stands a unit of something else."""
+    power = _power_of_label(label)
+    if power < 2 or unit is None or not unit.dimension or is_label(unit):
+        return False
+    return unit.dimension != (("m", power),)
 
 
 def _measured(unit: Unit | None) -> Unit | None:

@@ -203,7 +203,8 @@ def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
         together = joined(relations, is_and=is_and)
         if together is not None:
             return together
-    return Group("", "or" if has_or and are_of_several(shapes) else "", shapes)
+    is_or = has_or and (are_of_several(shapes) or len(relations) > 0)
+    return Group("", "or" if is_or else "", shapes)
 
 
 def _union(parts: list[Tokens], tokens: Tokens) -> Unions | Group | None:
@@ -276,7 +277,9 @@ def _one_by_one(name: str, values: tuple[Shape, ...], sides: list[Tokens]) -> Gr
         return None
     if len(value.items) != len(names):
         return None
-    symbols = split(sides[0][1:-1], (",",))
+    symbols = split(unbraced(sides[0])[1:-1], (",",))
+    if len(symbols) != len(names):
+        return None  # the tuple is what a function is applied to, or has something before it
     named = (
         Named(name, (item,), [*symbol, _EQUALS, *(item.tokens if isinstance(item, Scalar) else ())])
         for name, symbol, item in zip(names, symbols, value.items, strict=True)
@@ -413,14 +416,22 @@ def _residue(tokens: Tokens) -> Shape | None:
     if modulus.value == 0:
         raise Undefined("a number modulo zero")
     shapes = [_structure(part) for part in split(sides[-1], _COMMAS) if part]
-    residues = tuple(
-        Residue(shape, modulus) if isinstance(shape, Scalar) else shape for shape in shapes
-    )
+    residues = tuple(Residue(number, modulus) for shape in shapes for number in _scalars(shape))
     values = residues[0] if len(residues) == 1 else Group("", "", residues)
     name = name_of(sides[0]) if len(sides) == 2 else ""
     if len(sides) > 2 or (len(sides) == 2 and not name):
         raise Unread("a congruence that is not solved for a symbol")
     return Named(name, (values,), tokens) if name else values
+
+
+def _scalars(shape: Shape) -> list[Scalar]:
+    r"""Return the numbers of `3`, or of `\pm 1`; anything else has no residue."""
+    is_list = isinstance(shape, Group) and not shape.opener
+    items = shape.items if isinstance(shape, Group) and is_list else (shape,)
+    scalars = [item for item in items if isinstance(item, Scalar)]
+    if len(scalars) < len(items):
+        raise Unread("a modulus beside what is no number")
+    return scalars
 
 
 def _inner(tokens: Tokens) -> Shape:

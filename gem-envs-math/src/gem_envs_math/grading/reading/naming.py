@@ -111,7 +111,7 @@ def same_name(a: str, b: str) -> bool:
         return True
     if _is_root(a, b) or _is_root(b, a):
         return True
-    if {a, b} == {f"|{a[-1:]}|", f"\\det{a[-1:]}"} or {a, b} == {f"|{b[-1:]}|", f"\\det{b[-1:]}"}:
+    if _is_determinant(a, b) or _is_determinant(b, a):
         return True
     if a[:1] == '"' or b[:1] == '"':
         return a[:1] != b[:1] and not _are_of_different_quantities(a, b)
@@ -140,6 +140,12 @@ def _is_root(numbered: str, symbol: str) -> bool:
     """Whether a name is one of the values of a symbol: `x_1` of `x`."""
     head, _, number = numbered.partition("_")
     return head == symbol and number.replace(",", "").isdigit()
+
+
+def _is_determinant(operator: str, bars: str) -> bool:
+    r"""Whether a name in bars is a matrix's determinant: `|A|` is `\det A`, and `|v|` a length."""
+    capital = operator.removeprefix("\\det")
+    return capital.isupper() and operator == f"\\det{capital}" and bars == f"|{capital}|"
 
 
 def _is_density(a: str, b: str) -> bool:

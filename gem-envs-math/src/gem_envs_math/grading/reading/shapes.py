@@ -40,7 +40,8 @@ class Scalar(NamedTuple):
 class Group(NamedTuple):
     r"""A list: its brackets ("(", "[", "\\{", "<<" and their partners, "" for none) and items.
 
-    "or" closes what has no brackets and holds values of several symbols, one or the other.
+    "or" closes what has no brackets and holds values of several symbols, one or the other, or
+    equations and inequalities.
     """
 
     opener: str

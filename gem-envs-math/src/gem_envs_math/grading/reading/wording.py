@@ -96,6 +96,14 @@ _SETS = re.compile(
 _KINDS = {"integer": "integers", "positive integer": "positive integers"}
 _KINDS |= {"negative integer": "negative integers"}
 _ARTICLES = ("the", "a", "an")
+_THOUSANDS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
+_WORD_OR_SIGN = re.compile(
+    r"[^\W_]+"
+    r"|(?<![^\W_])-(?=\s*\.?[^\W_])"  # a minus; the hyphen of `foot-pound` has a word before it
+    r"|(?:(?<=[0-9])|(?<![^\s(-]))\.(?=[0-9])|(?<=[0-9]),(?=\s*-?[0-9])"  # 3.5, .5, and 1, 2
+    r"|[^\s.,!?'\w-]"
+)
+"""What counts among words: not the stops and hyphens of prose, but the signs of numbers."""
 
 
 def trimmed(tokens: Sequence[Token]) -> Sequence[Token]:
@@ -192,7 +200,7 @@ def _described(text: str) -> str:
 
 
 def _folded(tokens: Sequence[Token]) -> str:
-    words = re.findall(r"[^\W_]+|[^\s.,!?'\w-]", spelled(tokens).casefold())
+    words = _WORD_OR_SIGN.findall(_THOUSANDS.sub("", spelled(tokens).casefold()))
     if len(words) > 1 and words[0] in _ARTICLES:
         words = words[1:]
     text = _described(" ".join(words))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gem_envs_math.grading.text.splitting import levels, split
 from gem_envs_math.grading.text.tokens import Token
 
 __all__ = ["with_one_parameter"]
@@ -14,8 +15,10 @@ __all__ = ["with_one_parameter"]
 Tokens = Sequence[Token]
 
 _PARAMETERS = frozenset(("t", "s", "k", "r", "\\lambda", "\\mu"))
+_LETTER = Token("letters", "t")
 _NAMES = frozenset("xyz")
 _NO_VECTORS = frozenset(("\\in", "\\mathbb", "\\sum", "\\int", "\\prod", "|", ":", "<", ">"))
+_NO_VECTORS |= {"[", "]", "\\{", "\\}", "\\infty", "\\cup", "\\cap", "or", "and"}
 
 
 def with_one_parameter(a: Tokens, b: Tokens) -> tuple[Tokens, Tokens] | None:
@@ -26,7 +29,11 @@ def with_one_parameter(a: Tokens, b: Tokens) -> tuple[Tokens, Tokens] | None:
     first, second = _parameter(a), _parameter(b)
     if not first or not second or first == second:
         return None
-    return a, [token._replace(text=first) if token.text == second else token for token in b]
+    return _renamed(a, first), _renamed(b, second)
+
+
+def _renamed(tokens: Tokens, letter: str) -> Tokens:
+    return [_LETTER if token.text == letter else token for token in tokens]
 
 
 def _parameter(tokens: Tokens) -> str:
@@ -37,7 +44,23 @@ def _parameter(tokens: Tokens) -> str:
     letters = {token.text for token in tokens if token.kind == "letters"} - _matrix_names(tokens)
     letters |= _PARAMETERS & texts
     letters -= _NAMES
-    return next(iter(letters)) if len(letters) == 1 and letters <= _PARAMETERS else ""
+    letter = next(iter(letters)) if len(letters) == 1 and letters <= _PARAMETERS else ""
+    return letter if letter and _is_curve(tokens, letter) else ""
+
+
+def _is_curve(tokens: Tokens, letter: str) -> bool:
+    """Whether an answer is a point that moves: no list, where a letter is a given number.
+
+    Nor is it a pair with the letter at one place only, which may be the end of an interval.
+    """
+    items = split(tokens, (",",))
+    if len(items) > 1:
+        names = [item[0].text for item in items if [token.text for token in item[1:2]] == ["="]]
+        return len(names) == len(items) == len(set(names)) and set(names) <= _NAMES
+    depths = levels(tokens)
+    places = split(tokens[1:-1], (",",))
+    is_pair = len(places) == 2 and 0 not in depths[1:-1]
+    return not is_pair or all(letter in [token.text for token in place] for place in places)
 
 
 def _matrix_names(tokens: Tokens) -> set[str]:
