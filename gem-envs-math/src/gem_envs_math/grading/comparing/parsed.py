@@ -14,6 +14,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from gem_envs_math.grading.comparing.infinite_sums import with_sums_computed
 from gem_envs_math.grading.comparing.matching import match
 from gem_envs_math.grading.text.names import split_letters
 from gem_envs_math.grading.text.tokens import Token
@@ -246,6 +247,9 @@ def _value(expression: Any, place: dict[Any, Any]) -> Any | None:
             or any(len(part.limits) > 1 for part in expression.atoms(Integral))
         ):
             expression = expression.doit()
+        expression = with_sums_computed(expression, place, _DIGITS)
+        if expression is None:
+            return None
         number = expression.subs(place).evalf(_DIGITS)
         real, imaginary = number.as_real_imag()
         if not (real.is_Float or real.is_Integer) or not (imaginary.is_Float or imaginary.is_zero):
