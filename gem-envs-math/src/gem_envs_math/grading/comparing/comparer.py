@@ -186,7 +186,8 @@ class Comparer:
                 sides = zip(a.sides, other.sides, strict=True)
                 if all(same_scalar(read_scalar(x), read_scalar(y), self.kit) for x, y in sides):
                     return True
-        if len(a.sides) > 2 and set(a.signs) == {"="} == set(b.signs):
+        is_chain = 2 < len(a.sides) <= _LONGEST_CHAIN
+        if is_chain and set(a.signs) == {"="} == set(b.signs):
             same_sides = match(a.sides, b.sides, self._sides)  # in any order
             if same_sides:
                 return True
@@ -438,6 +439,8 @@ def _links(a: Relation) -> list[Relation]:
     pairs = zip(a.sides, a.sides[1:], strict=False)
     return [Relation(sides, (sign,)) for sides, sign in zip(pairs, a.signs, strict=True)]
 
+
+_LONGEST_CHAIN = 8  # sides that may stand in any order: each is compared with each
 
 _SEVERAL = " or "  # between the symbols that the parts of a union are solved for
 

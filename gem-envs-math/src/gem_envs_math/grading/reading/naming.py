@@ -62,7 +62,7 @@ _QUANTITY = re.compile(
     '"(determinant|det|trace|tr|rank|rk|nullity|dim|degree|deg|variance|var|covariance|cov|mean'
     "|expectedvalue|expectation|gcd|lcm|maximum|max|minimum|min|supremum|sup|infimum|inf)"
 )
-_OPERATOR = re.compile(r"\\(det|dim|deg|gcd|max|min|sup|inf)(?![a-z])")
+_OPERATOR = re.compile(r"\\(det|dim|deg|gcd|max|min|sup|inf)")
 """The quantities that words, and those that signs, are names of."""
 
 _LONG_QUANTITIES = {"determinant": "det", "trace": "tr", "degree": "deg", "maximum": "max"}

@@ -42,7 +42,7 @@ _BOLD_SET = re.compile(
 """The bold letter of a set of numbers, alone or after \\in; elsewhere it is a vector."""
 
 _DOMAIN = re.compile(
-    r"(?<!P)(?<!Pr)(?:\s|\\[ ,;:]|~|(?<=[}\d)]))+"
+    r"(?<!P)(?<!Pr)(?<![\s~])(?:\s|\\[ ,;:]|~|(?<=[}\d)]))+"
     r"\(([^()=]*(?:[<>]|\\(?:le|ge|ne|in)(?![a-su-z]))[^()]*)\)\s*\.?$"
 )
 _DOMAIN_AFTER_SPACE = re.compile(
