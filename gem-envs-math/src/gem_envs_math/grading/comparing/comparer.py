@@ -16,6 +16,7 @@ from gem_envs_math.grading.comparing.equations import (
     without_fractions,
 )
 from gem_envs_math.grading.comparing.matching import match
+from gem_envs_math.grading.comparing.solutions import solutions
 from gem_envs_math.grading.comparing.unions import merged
 from gem_envs_math.grading.comparing.values import same_scalar
 from gem_envs_math.grading.comparing.vectors import components, is_in_brackets
@@ -86,6 +87,9 @@ class Comparer:
                 # x=1 or y=2 is neither the point (1,2) nor a set, and a=0 or b>1 no system.
                 return False
         a, b = (side._replace(closer="") if side.closer == "or" else side for side in (a, b))
+        parted = solutions(a), solutions(b)
+        if any(parted):
+            return match(parted[0] or a.items, parted[1] or b.items, self.same)
         first, second = _brackets(a), _brackets(b)
         names = _names(a), _names(b)
         if all(names):
@@ -100,12 +104,19 @@ class Comparer:
             return True in truths or _all(truths)
         if any(names) and {first, second} != {""}:
             a, b = _in_order_of_names(a, names[0]), _in_order_of_names(b, names[1])
+        if first == second == "\\{\\}":
+            return match(a.items, b.items, self._elements, as_sets=True)
         if {first, second} <= {"", "\\{\\}"}:
             return match(a.items, b.items, self.same, as_sets=first != "" or second != "")
         tuples = {"", "()", "<<>>"}
         if first == second or {first, second} <= tuples:
             return self._in_order(a.items, b.items)
         return False
+
+    def _elements(self, a: Shape, b: Shape) -> Truth:
+        """Compare elements of sets: there a set of one is not its element."""
+        is_set = [isinstance(side, Group) and side.opener == "\\{" for side in (a, b)]
+        return self.same(a, b) if is_set[0] == is_set[1] else False
 
     def _group_scalar(self, a: Group, b: Scalar) -> Truth:
         is_single = len(a.items) == 1 and a.opener in ("", "\\{")
