@@ -181,7 +181,7 @@ class Field:
         known = self._known_call(name, arguments[0]) if len(arguments) == 1 else None
         if known is not None:
             return known
-        is_unknown = name in UNKNOWN_FUNCTIONS
+        is_unknown = name in UNKNOWN_FUNCTIONS or name == "E"
         self.is_opaque |= not is_unknown
         elements = ",".join(str(self.element(argument)) for argument in arguments)
         # The sine of 1 is one number; f(1) is another for each f, and so at each point.

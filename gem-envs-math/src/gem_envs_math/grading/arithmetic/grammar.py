@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Generic, Protocol, TypeVar
 
 from gem_envs_math.grading.limits import DEPTH, TooDeep, Undefined, Unread
-from gem_envs_math.grading.text.names import INVERSES, UNKNOWN_FUNCTIONS, split_letters
+from gem_envs_math.grading.text.names import INVERSES, RANDOM, UNKNOWN_FUNCTIONS, split_letters
 from gem_envs_math.grading.text.tokens import Token
 
 __all__ = ["Arithmetic", "compute"]
@@ -262,10 +262,29 @@ class _Reader(Generic[T]):
             name += f"_{self._subscript()}"
         while self.next == "'":
             name += self._take().text
+        if name == "E":
+            return self._expectation()
         if self.next == "(" and name[0] in UNKNOWN_FUNCTIONS:
             self._take()
             return self.does.call(name, self._until(")"))
         return self.does.symbol(name)
+
+    def _expectation(self) -> T:
+        r"""Read `E[X^2]`, which is not `E[X]^2`; an E beside anything else is a symbol."""
+        closer = {"(": ")", "[": "]"}.get(self.next, "")
+        if not closer or not self._holds_random(closer):
+            return self.does.symbol("E")
+        self._take()
+        return self.does.call("E", self._until(closer))
+
+    def _holds_random(self, closer: str) -> bool:
+        """Whether a random variable stands before the bracket that closes next."""
+        for token in self.tokens[self.at :]:
+            if token.text == closer:
+                return False
+            if token.kind == "symbol" and token.text in RANDOM:
+                return True
+        return False
 
     def _marked(self, mark: str) -> T:
         r"""Read a letter with a mark, which is a symbol of its own: `\bar{X}`, `\ddot{x}`."""

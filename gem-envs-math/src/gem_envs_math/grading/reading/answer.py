@@ -184,6 +184,11 @@ def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
     items = [part for part in parts if part]
     if not items:
         raise Unread("a list without items")
+    if sum(token.text in ("if", "when") for token in tokens) > 1:
+        raise Unread("values with a condition each are no list")
+    signs = {token.text for token in tokens}
+    if not signs.isdisjoint(("\\land", "\\lor")) and all(map(_is_letter, items)):
+        raise Unread("a proposition")
     has_or = any(token.text in ("or", "\\lor") for token in tokens)
     if has_or and all(is_letter_in_text(item) for item in items):
         raise Unread("one choice or another is no list of choices")
@@ -205,6 +210,10 @@ def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
             return together
     is_or = has_or and (are_of_several(shapes) or len(relations) > 0)
     return Group("", "or" if is_or else "", shapes)
+
+
+def _is_letter(tokens: Tokens) -> bool:
+    return len(tokens) == 1 and tokens[0].kind == "letters"
 
 
 def _union(parts: list[Tokens], tokens: Tokens) -> Unions | Group | None:

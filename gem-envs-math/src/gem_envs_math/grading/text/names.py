@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from gem_envs_math.grading.text.tokens import Token
 
-__all__ = ["DENIALS", "INVERSES", "UNKNOWN_FUNCTIONS", "is_known", "split_letters"]
+__all__ = ["DENIALS", "INVERSES", "RANDOM", "UNKNOWN_FUNCTIONS", "is_known", "split_letters"]
 
 INVERSES = {"sin": "arcsin", "cos": "arccos", "tan": "arctan", "sinh": "arcsinh"}
 INVERSES |= {"cosh": "arccosh", "tanh": "arctanh"}
@@ -15,6 +15,9 @@ INVERSES |= {"cosh": "arccosh", "tanh": "arctanh"}
 
 UNKNOWN_FUNCTIONS = frozenset("fghFGHPQ")
 """Symbols that are applied to a bracket that follows them, and not multiplied by it."""
+
+RANDOM = frozenset("XYZW")
+"""How random variables are called: E is applied to a bracket that holds one, and else a symbol."""
 
 DENIALS = frozenset(
     ("not", "no", "never", "negative", "minus", "except", "wrong", "incorrect", "false", "twice")
