@@ -51,6 +51,9 @@ _DOMAIN_AFTER_SPACE = re.compile(
 )
 """Where a function is defined, after it: `f(x)=\\sqrt{x} (x \\ge 0)`, `\\quad x \\ge 0`."""
 
+_TURNED = re.compile(r"\\overrightarrow\s*\{\s*([A-Z])\s*([A-Z])\s*\}")
+"""A vector between two points: from B to A it is minus the one from A to B."""
+
 _SEXAGESIMAL = re.compile(
     r"([0-9]+) (?:\^ (?:\\circ|\{ \\circ \})|\\degree) ([0-9]{1,2}) (?:\^ )?(?:'|\{ ' \})(?! ')"
     r"(?: ([0-9]{1,2}(?:\.[0-9]{1,9})?) (?:\^ )?(?:' '|\{ ' ' \}|\"))?(?![^ ])"
@@ -70,7 +73,15 @@ def tokens_of(text: str) -> list[Token]:
     """
     if "=" in text:
         text = _DOMAIN.sub(r", \1", _DOMAIN_AFTER_SPACE.sub(", ", text))
+    if "\\overrightarrow" in text:
+        name, equals, value = text.rpartition("=")
+        text = name + equals + _TURNED.sub(_in_order_of_points, value)
     return spelled_once(tokenize(_BOLD_SET.sub(r"\1\\mathbb{\2}", text)))
+
+
+def _in_order_of_points(found: re.Match[str]) -> str:
+    start, end = found[1], found[2]
+    return found[0] if start <= end else rf"(-\overrightarrow{{{end}{start}}})"
 
 
 def spelled_once(tokens: list[Token]) -> list[Token]:
