@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from gem_envs_math.grading.limits import Undefined, Unread
 
-__all__ = ["FLOATS", "POINTS", "POSITIVE", "At", "Kit", "Measured", "digits"]
+__all__ = ["FLOATS", "POINTS", "POSITIVE", "WHOLE", "At", "Kit", "Measured", "digits"]
 
 _LARGEST = 1e200
 _LARGEST_POWER = 1e6
@@ -42,6 +42,11 @@ POSITIVE = (0, 2, 3, 4)
 
 POINTS = len(_POINTS)
 """How many points two expressions are compared at: of several sizes, for roots and logarithms."""
+
+WHOLE = tuple(range(POINTS, POINTS + 16))
+"""The points at which all symbols are whole numbers, for what is defined nowhere else: `(-1)^n`."""
+
+_WHOLE_SIZES = range(3, 11)  # each symbol is each of these at one of the first eight points
 
 
 @dataclass(frozen=True, eq=False)  # hashed by identity: there are two
@@ -126,6 +131,8 @@ class At:
             return self._rounded(self.kit.constants[name])
         if name == "\\infty":
             raise Unread("infinity is no number")
+        if self.point in WHOLE:
+            return self.number(_whole(name, self.point - POINTS))
         rng = random.Random(f"{self.point} {name}".encode("utf-8", "replace"))
         sign, bit, size = _POINTS[self.point]
         if bit is not None and ord(name[-1]) >> bit & 1:
@@ -220,6 +227,15 @@ class At:
         return (
             2 * _size(raised) * float(abs(self.kit.functions["ln"](base.number))) * exponent.error
         )
+
+
+def _whole(name: str, number: int) -> int:
+    """Return what a symbol is at a point for whole numbers: at most 11, for factorials."""
+    if number < len(_WHOLE_SIZES):
+        rng = random.Random(name.encode("utf-8", "replace"))
+        start, stride = rng.randrange(8), rng.choice((1, 3, 5, 7))  # odd: through all of them
+        return _WHOLE_SIZES[(start + number * stride) % len(_WHOLE_SIZES)]
+    return random.Random(f"{number} {name}".encode("utf-8", "replace")).randrange(1, 12)
 
 
 def _is_defined(name: str, argument: Any) -> bool:
