@@ -20,6 +20,11 @@ from gem_envs_math.grading.comparing.values import same_scalar
 from gem_envs_math.grading.comparing.vectors import components, is_in_brackets
 from gem_envs_math.grading.reading.answer import read, read_scalar
 from gem_envs_math.grading.reading.intervals import as_set, solved_for
+from gem_envs_math.grading.reading.items import (
+    are_of_several_symbols,
+    in_order_of_names,
+    names_of,
+)
 from gem_envs_math.grading.reading.naming import argument_of, is_segment, same_name
 from gem_envs_math.grading.reading.notations import (
     based_scalar,
@@ -84,25 +89,31 @@ class Comparer:
                 return False  # x=1 or y=2 is neither the point (1,2) nor a set
         a, b = (side._replace(closer="") if side.closer == "or" else side for side in (a, b))
         first, second = _brackets(a), _brackets(b)
-        names = _names(a), _names(b)
+        names = names_of(a), names_of(b)
         if all(names):
             return match(a.items, b.items, self.same)
         other = b if names[0] else a
         is_bare = not any(isinstance(item, (Named, Relation)) for item in other.items)
-        if any(map(_are_of_several, names)) and {first, second} == {""} and is_bare:
+        if any(map(are_of_several_symbols, names)) and {first, second} == {""} and is_bare:
             # 2, 1 is no list of x = 1, y = 2, as 1, 2 is.
-            sorted_a = _in_order_of_names(a, names[0])
-            sorted_b = _in_order_of_names(b, names[1])
+            sorted_a = in_order_of_names(a, names[0])
+            sorted_b = in_order_of_names(b, names[1])
             truths = [self._in_order(x.items, y.items) for x, y in ((a, b), (sorted_a, sorted_b))]
             return True in truths or _all(truths)
         if any(names) and {first, second} != {""}:
-            a, b = _in_order_of_names(a, names[0]), _in_order_of_names(b, names[1])
+            a, b = in_order_of_names(a, names[0]), in_order_of_names(b, names[1])
         if {first, second} <= {"", "\\{\\}"}:
-            return match(a.items, b.items, self.same, as_sets=first != "" or second != "")
+            same = self._members if first == second != "" else self.same
+            return match(a.items, b.items, same, as_sets=first != "" or second != "")
         tuples = {"", "()", "<<>>"}
         if first == second or {first, second} <= tuples:
             return self._in_order(a.items, b.items)
         return False
+
+    def _members(self, a: Shape, b: Shape) -> Truth:
+        """Compare what two sets hold: there a set of one is not its element."""
+        are_sets = [isinstance(item, Group) and item.opener == "\\{" for item in (a, b)]
+        return are_sets[0] == are_sets[1] and self.same(a, b)
 
     def _group_scalar(self, a: Group, b: Scalar) -> Truth:
         is_single = len(a.items) == 1 and a.opener in ("", "\\{")
@@ -118,7 +129,7 @@ class Comparer:
         return _all([self._in_order(x, y) for x, y in zip(a.rows, b.rows, strict=True)])
 
     def _matrix_group(self, a: Matrix, b: Group) -> Truth:
-        names = _names(b)
+        names = names_of(b)
         if not b.opener and names and names == [f"x_{at + 1}" for at in range(len(names))]:
             b = b._replace(opener="(", closer=")")
         if _brackets(b) not in ("()", "<<>>", "[]"):
@@ -304,9 +315,6 @@ def _is_infinite(shape: Shape) -> bool:
     return isinstance(shape, Scalar) and any(token.text == "\\infty" for token in shape.tokens)
 
 
-_ALPHABETS = ("xyz", "abcd", "pqr", "mn", "uvw")
-
-
 def _letters(a: Group) -> str:
     """Return the letters of several choices, `A, C`, as they are written without commas."""
     texts = []
@@ -320,26 +328,6 @@ def _letters(a: Group) -> str:
 
 
 _CHOICES = frozenset("ABCDEFGHabcdefgh")
-
-
-def _names(a: Group) -> list[str]:
-    """Return the names of a list whose every item has one: `x=1, y=2` or `(x,y) = (1,2)`."""
-    names = [item.name for item in a.items if isinstance(item, Named) and len(item.values) == 1]
-    return names if len(names) == len(a.items) == len(set(names)) > 1 else []
-
-
-def _are_of_several(names: Sequence[str]) -> bool:
-    """Whether names are of several symbols: `x` and `y`, but not `x_1` and `x_2`."""
-    return len({name.partition("_")[0] for name in names}) > 1
-
-
-def _in_order_of_names(a: Group, names: list[str]) -> Group:
-    """Return named items in the alphabet's order: that of the tuple that they stand for."""
-    is_known = any(set(names) <= set(alphabet) for alphabet in _ALPHABETS)
-    if not names or not is_known:
-        return a
-    by_name = dict(zip(names, a.items, strict=True))
-    return a._replace(items=tuple(by_name[name] for name in sorted(names)))
 
 
 def _is_interval(a: Shape) -> bool:

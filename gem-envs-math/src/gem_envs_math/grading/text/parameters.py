@@ -69,8 +69,9 @@ def without_integers(tokens: Sequence[Token]) -> Sequence[Token]:
         if found is not None:
             letter = found[1] or found[2] or found[3]
             is_there = any(letter in token.text for token in tokens[:start] if _is_product(token))
-            is_name = texts[1] == "=" and texts[0] == letter
-            return tokens[:start] if is_there and not is_name else tokens
+            name = texts[: texts.index("=")] if "=" in texts[:start] else []
+            is_whole = letter in "nm" or (letter == _NAME and "\\pi" in texts)  # by custom
+            return tokens[:start] if is_there and letter not in name and not is_whole else tokens
     return tokens
 
 
