@@ -36,8 +36,16 @@ def _parameter(tokens: Tokens) -> str:
         return ""
     letters = {token.text for token in tokens if token.kind == "letters"} - _matrix_names(tokens)
     letters |= _PARAMETERS & texts
-    letters -= _NAMES
+    letters -= _NAMES | _names_of_tuple(tokens)
     return next(iter(letters)) if len(letters) == 1 and letters <= _PARAMETERS else ""
+
+
+def _names_of_tuple(tokens: Tokens) -> set[str]:
+    """Return the a and b of `(a,b) = (2t,t)`."""
+    texts = [token.text for token in tokens[:12]]
+    if texts[0] != "(" or "=" not in texts:
+        return set()
+    return set(texts[: texts.index("=")])
 
 
 def _matrix_names(tokens: Tokens) -> set[str]:
