@@ -15,6 +15,7 @@ from gem_envs_math.grading.comparing.equations import (
     without_fractions,
 )
 from gem_envs_math.grading.comparing.matching import match
+from gem_envs_math.grading.comparing.residues import residue_scalar, same_residue
 from gem_envs_math.grading.comparing.unions import merged
 from gem_envs_math.grading.comparing.values import same_scalar
 from gem_envs_math.grading.comparing.vectors import components, is_in_brackets
@@ -275,15 +276,6 @@ class Comparer:
     def _pieces(self, a: Pieces, b: Pieces) -> Truth:
         return match(a.parts, b.parts, self._in_order)
 
-    def _residues(self, a: Residue, b: Residue) -> Truth:
-        is_same = same_scalar(a.modulus, b.modulus, self.kit)
-        if not is_same:
-            return is_same
-        values = a.value.value, b.value.value, a.modulus.value
-        if all(isinstance(value, int) for value in values) and values[2]:
-            return bool((values[0] - values[1]) % values[2] == 0)  # type: ignore[operator]
-        return same_scalar(a.value, b.value, self.kit)
-
     def _union_other(self, a: Unions, b: Shape) -> Truth:
         return match(_parts(a), (b,), self.same)
 
@@ -478,7 +470,8 @@ _RULES: dict[tuple[type, type], _Rule] = {
     (Unions, Unions): Comparer._unions,
     (Unions, Group): Comparer._union_group,
     (Pieces, Pieces): Comparer._pieces,
-    (Residue, Residue): Comparer._residues,
+    (Residue, Residue): lambda self, a, b: same_residue(a, b, self.kit),
+    (Residue, Scalar): lambda _, a, b: residue_scalar(a, b),
     (Based, Based): lambda _, a, b: same_based(a, b),
     (Based, Scalar): lambda _, a, b: based_scalar(a, b),
     (Clock, Clock): lambda _, a, b: same_clock(a, b),

@@ -37,7 +37,7 @@ from gem_envs_math.grading.reading.number_sets import (
 )
 from gem_envs_math.grading.reading.residues import MODULI, are_several, read_residue
 from gem_envs_math.grading.reading.scalars import read_scalar
-from gem_envs_math.grading.reading.series import DOTS, read_series
+from gem_envs_math.grading.reading.series import DOTS, read_series, with_items_for_dots
 from gem_envs_math.grading.reading.shapes import (
     Choice,
     Group,
@@ -240,7 +240,7 @@ def _items(items: list[Tokens]) -> tuple[Shape, ...]:
         shape = _part(trimmed(item))
         is_bare = isinstance(shape, Group) and not shape.opener
         shapes.extend(shape.items if isinstance(shape, Group) and is_bare else [shape])
-    return tuple(shapes)
+    return with_items_for_dots(tuple(shapes))
 
 
 def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
