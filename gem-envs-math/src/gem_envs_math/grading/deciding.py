@@ -30,7 +30,7 @@ from gem_envs_math.grading.text.normal_form import normal_form
 from gem_envs_math.grading.text.parameters import kind_of_letter, without_integers
 from gem_envs_math.grading.text.spelling import tokens_of
 from gem_envs_math.grading.text.tokens import Token
-from gem_envs_math.grading.text.whole_letters import with_one_integer
+from gem_envs_math.grading.text.whole_letters import with_one_integer, with_one_natural
 from gem_envs_math.grading.verdict import Verdict
 
 __all__ = ["Reading", "compare", "decide", "reading"]
@@ -111,7 +111,8 @@ def _with_constants(answer: Reading, gold: Reading, comparer: Comparer) -> Verdi
     """Return "right" where other names of constants or of a parameter make two answers one."""
     sides = _without_constant(answer.tokens), _without_constant(gold.tokens)
     one_each = with_one_parameter(*sides)
-    others = with_one_integer(answer.tokens, gold.tokens)
+    letters = answer.tokens, gold.tokens
+    others = chain(with_one_integer(*letters), with_one_natural(*letters))
     for first, second in chain(renamed(*sides), [one_each] if one_each else [], others):
         try:
             shapes = read(first), read(second)

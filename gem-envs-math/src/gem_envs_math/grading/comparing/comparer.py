@@ -35,6 +35,7 @@ from gem_envs_math.grading.reading.notations import (
     same_clock,
     same_ratio,
 )
+from gem_envs_math.grading.reading.quantifiers import are_whole_numbers
 from gem_envs_math.grading.reading.shapes import (
     Based,
     Choice,
@@ -231,6 +232,7 @@ class Comparer:
     def _relation_other(self, a: Relation, b: Shape) -> Truth:
         values = as_set(a)
         if values is not None:
+            b = are_whole_numbers(a, b) or b
             return False if _is_enumerated(b) else self.same(values, b)
         if set(a.signs) == {"="} and isinstance(b, Scalar) and not _says_nothing(a):
             return _all([same_scalar(read_scalar(side), b, self.kit) for side in a.sides])

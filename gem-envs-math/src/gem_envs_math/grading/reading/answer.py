@@ -35,6 +35,7 @@ from gem_envs_math.grading.reading.number_sets import (
     without,
     without_reals,
 )
+from gem_envs_math.grading.reading.quantifiers import after_quantifier, held_by_all
 from gem_envs_math.grading.reading.residues import MODULI, are_several, read_residue
 from gem_envs_math.grading.reading.scalars import read_scalar
 from gem_envs_math.grading.reading.series import DOTS, read_series, with_items_for_dots
@@ -98,6 +99,11 @@ def read(tokens: Tokens) -> Shape:
     words = read_words(tokens) if tokens else None
     if words is not None:
         return _meant(words)
+    quantified = after_quantifier(tokens)
+    if quantified is not None:
+        held = held_by_all(_structure(quantified[0]), quantified[1])
+        if held is not None:
+            return held
     listed = before_permutations(tokens)
     if listed is not None:
         return permuted(_structure(listed[0]), is_cyclic=listed[1])

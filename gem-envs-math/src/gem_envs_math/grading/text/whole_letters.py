@@ -8,10 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gem_envs_math.grading.text.names import is_known
-from gem_envs_math.grading.text.parameters import kind_of_letter, without_integers
+from gem_envs_math.grading.text.parameters import (
+    kind_of_letter,
+    natural_letter,
+    without_integers,
+)
 from gem_envs_math.grading.text.tokens import Token
 
-__all__ = ["with_one_integer"]
+__all__ = ["with_one_integer", "with_one_natural"]
 
 Tokens = Sequence[Token]
 
@@ -19,6 +23,7 @@ _WHOLE = frozenset("knml")
 """The letters that integers have by custom."""
 
 _UNKNOWNS = frozenset(("x", "y", "z", "t", "\\theta", "\\alpha", "\\beta", "\\varphi", "\\phi"))
+_NATURAL = frozenset("nmpqNM")
 _SHIFTS = (0, 1, -1, 2, -2)
 _OPEN, _CLOSE = Token("sign", "("), Token("sign", ")")
 
@@ -42,6 +47,44 @@ def with_one_integer(a: Tokens, b: Tokens) -> Iterator[tuple[Tokens, Tokens]]:
             whole = [_OPEN, Token("sign", sign), Token("letters", letter)]
             whole += [Token("sign", "-" if shift < 0 else "+"), Token("number", str(abs(shift)))]
             yield first, _replaced(second, other, [*whole, _CLOSE])
+
+
+def with_one_natural(a: Tokens, b: Tokens) -> Iterator[tuple[Tokens, Tokens]]:
+    r"""Yield two answers without the words that a letter is natural: `n = 2^k, k \ge 0`.
+
+    Both say the same of it, or one says nothing and is of natural numbers by custom: it is called
+    n, m or p, or has the letter in an exponent. Of an angle, or of `x = 5k`, k may be negative.
+    """
+    first, second = natural_letter(a), natural_letter(b)
+    if first is None and second is None:
+        return
+    if first is not None and second is not None:
+        if -1 not in (first[2], second[2]) and first[2] != second[2]:
+            return
+        sides = first[0], second[0]
+        letters = first[1], second[1]
+    elif first is not None:
+        sides = first[0], b
+        letters = first[1], _letter(b) or first[1]
+    else:
+        assert second is not None
+        sides = a, second[0]
+        letters = _letter(a) or second[1], second[1]
+    says_all = first is not None and second is not None
+    are_natural = all(map(_is_natural, sides, letters))
+    if says_all or are_natural:
+        yield sides[0], _replaced(sides[1], letters[1], [Token("letters", letters[0])])
+
+
+def _is_natural(tokens: Tokens, letter: str) -> bool:
+    texts = [token.text for token in tokens]
+    if "=" not in texts or "\\pi" in texts or kind_of_letter(tokens):
+        return False
+    is_number = texts[0] in _NATURAL and texts[1:2] == ["="]
+    exponents = [texts[at + 1 : at + 3] for at, text in enumerate(texts) if text == "^"]
+    return is_number or any(
+        letter in exponent[:1] or exponent == ["{", letter] for exponent in exponents
+    )
 
 
 def _is_angle(tokens: Tokens) -> bool:
