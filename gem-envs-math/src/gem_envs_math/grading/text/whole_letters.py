@@ -31,19 +31,22 @@ _OPEN, _CLOSE = Token("sign", "("), Token("sign", ")")
 def with_one_integer(a: Tokens, b: Tokens) -> Iterator[tuple[Tokens, Tokens]]:
     r"""Yield two answers in which the letter that is any integer is one: at most 10 pairs.
 
-    That it is any integer, one of them says, or both are angles of an unknown, `x = 2k\pi`. In the
-    second answer it is shifted and turned, for `k + 1` and `1 - k` are any integer as well.
+    That it is any integer, both say, or both are angles of an unknown, `x = 2k\pi`: then it is
+    shifted and turned in the second answer, for `k + 1` and `1 - k` are any integer as well. Where
+    one says it and the other is an angle it has another name alone: of `(2n-1)\pi` the n may be
+    the problem's.
     """
     kinds = {kind_of_letter(a), kind_of_letter(b)}
     first, second = without_integers(a), without_integers(b)
-    are_angles = _is_angle(first) and _is_angle(second)
-    if kinds != {"Z"} and not (kinds == {""} and are_angles) and kinds != {"Z", ""}:
-        return
+    are_any = kinds == {"Z"} or (_is_of_unknown(first) and _is_of_unknown(second))
+    are_angles = all("\\pi" in [token.text for token in side] for side in (first, second))
     letter, other = _letter(first), _letter(second)
+    if not kinds <= {"Z", ""} or not (are_any or (are_angles and "Z" in kinds)):
+        return
     if not letter or not other:
         return
-    for sign in ("+", "-"):
-        for shift in _SHIFTS:
+    for sign in "+-" if are_any else "+":
+        for shift in _SHIFTS if are_any else (0,):
             whole = [_OPEN, Token("sign", sign), Token("letters", letter)]
             whole += [Token("sign", "-" if shift < 0 else "+"), Token("number", str(abs(shift)))]
             yield first, _replaced(second, other, [*whole, _CLOSE])
@@ -72,7 +75,8 @@ def with_one_natural(a: Tokens, b: Tokens) -> Iterator[tuple[Tokens, Tokens]]:
         letters = _letter(a) or second[1], second[1]
     says_all = first is not None and second is not None
     are_natural = all(map(_is_natural, sides, letters))
-    if says_all or are_natural:
+    is_taken = letters[0] != letters[1] and any(letters[0] in token.text for token in sides[1])
+    if (says_all or are_natural) and not is_taken:
         yield sides[0], _replaced(sides[1], letters[1], [Token("letters", letters[0])])
 
 
@@ -87,22 +91,29 @@ def _is_natural(tokens: Tokens, letter: str) -> bool:
     )
 
 
-def _is_angle(tokens: Tokens) -> bool:
+def _is_of_unknown(tokens: Tokens) -> bool:
+    """Whether an answer gives the angles that an unknown is, with no letter but the integer."""
     texts = [token.text for token in tokens]
-    return "\\pi" in texts and texts[0] in _UNKNOWNS and texts[1:2] == ["="]
+    if "\\pi" not in texts or texts[0] not in _UNKNOWNS or texts[1:2] != ["="]:
+        return False
+    letters = {letter for token in tokens[2:] if _is_product(token) for letter in token.text}
+    return letters <= {texts[0], _letter(tokens)}
 
 
 def _letter(tokens: Tokens) -> str:
-    """Return the one letter of those for integers, "" where there is none or are several."""
+    """Return the one letter of those for integers, "" where there is none or are several.
+
+    What the name says of an answer is not any integer: the n of `a_n = (-1)^n`, `f(n) = n + 1`.
+    """
     name, value = _name_and_value(tokens)
     letters = {letter for token in value if _is_product(token) for letter in token.text}
-    found = (letters & _WHOLE) - {token.text for token in name}
+    found = (letters & _WHOLE) - {letter for token in name for letter in token.text}
     return found.pop() if len(found) == 1 else ""
 
 
 def _name_and_value(tokens: Tokens) -> tuple[Tokens, Tokens]:
-    has_name = len(tokens) > 2 and tokens[1].text == "="
-    return (tokens[:1], tokens[1:]) if has_name else ((), tokens)
+    at = next((at for at, token in enumerate(tokens) if token.text == "="), 0)
+    return tokens[:at], tokens[at:]
 
 
 def _replaced(tokens: Tokens, letter: str, whole: list[Token]) -> Tokens:
