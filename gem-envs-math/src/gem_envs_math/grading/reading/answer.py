@@ -252,13 +252,15 @@ def _items(items: list[Tokens]) -> tuple[Shape, ...]:
 def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
     pairs = zip(tokens, levels(tokens), strict=True)
     signs = [token.text for token, depth in pairs if not depth and token.text in RELATIONS]
-    if any(token.text in ("\\pm", "\\mp") for token in tokens):
+    has_signs = any(token.text in ("\\pm", "\\mp") for token in tokens)
+    if has_signs and signs != ["\\in"]:
         return as_tuples(list(map(_structure, both_signs(tokens)))) or _list(both_signs(tokens), ())
     if "\\approx" in signs:
         return _about(tokens)
     if not all(sides):
         raise Unread("a side of a relation is empty")
-    if set(signs) <= {"="} or signs == ["\\in"]:
+    are_symbols = len(sides) > 2 and all(len(side) == 1 and name_of(side) for side in sides)
+    if (set(signs) <= {"="} and not are_symbols) or signs == ["\\in"]:
         is_number = all(token.kind not in ("letters", "word") for token in sides[-1])
         name = name_of(sides[0]) or (expression_name(sides[0]) if is_number else "")
         several = _each_equal(sides) if name else None

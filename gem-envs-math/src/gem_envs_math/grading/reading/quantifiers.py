@@ -21,7 +21,7 @@ _ALL = re.compile(
     r"(?:for )?(?:all|any|every|each)(?: real| real numbers?| reals?)?"
     r"( (?:positive |natural |nonnegative )?(?:integers?|numbers?))?"
 )
-_SIGNS = frozenset(("<", ">", "<=", ">="))
+_SIGNS = frozenset(("<", ">", "<=", ">=", "!="))
 _WHOLE = frozenset("nmkpqN")
 """The letters that integers have by custom."""
 
