@@ -15,7 +15,7 @@ from gem_envs_math.grading.comparing.equations import (
     without_fractions,
 )
 from gem_envs_math.grading.comparing.matching import match
-from gem_envs_math.grading.comparing.residues import residue_scalar, same_residue
+from gem_envs_math.grading.comparing.residues import is_residue, same_residue
 from gem_envs_math.grading.comparing.unions import merged
 from gem_envs_math.grading.comparing.values import same_scalar
 from gem_envs_math.grading.comparing.vectors import components, is_in_brackets
@@ -149,6 +149,9 @@ class Comparer:
             if _is_interval(member.values[0]) and not _is_interval(equal.values[0]):
                 return False
         if same_name(a.name, b.name) and not _is_turned(a, b):
+            if isinstance(a.values[0], Residue) != isinstance(b.values[0], Residue):
+                equal, other = (b, a) if isinstance(a.values[0], Residue) else (a, b)
+                return _all([self.same(equal, value) for value in other.values])
             return _all([self.same(x, y) for x in a.values for y in b.values])
         renamed = _renamed(a, b)
         if renamed is not None:
@@ -221,6 +224,8 @@ class Comparer:
             return False
         if isinstance(b, Scalar) and _is_of_itself(a):
             return False
+        if isinstance(b, Residue) and isinstance(a.values[0], Scalar):
+            return is_residue(a.name, a.values[0], b)
         items = b.items if isinstance(b, Group) else ()
         names = [item.name for item in items if isinstance(item, Named)]
         if not all(same_name(a.name, name) for name in names):
@@ -473,7 +478,6 @@ _RULES: dict[tuple[type, type], _Rule] = {
     (Unions, Group): Comparer._union_group,
     (Pieces, Pieces): Comparer._pieces,
     (Residue, Residue): lambda self, a, b: same_residue(a, b, self.kit),
-    (Residue, Scalar): lambda _, a, b: residue_scalar(a, b),
     (Based, Based): lambda _, a, b: same_based(a, b),
     (Based, Scalar): lambda _, a, b: based_scalar(a, b),
     (Clock, Clock): lambda _, a, b: same_clock(a, b),
