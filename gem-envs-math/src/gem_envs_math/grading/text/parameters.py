@@ -35,6 +35,7 @@ _SAYS_CONSTANTS = re.compile(
     rf"| (?:arbitrary )?(?:real )?(?:constants|numbers|reals) {_TWO_LETTERS})(?: \))?"
 )
 _NATURAL = "positive integer|non ?- ?negative integer|nonnegative integer|natural number"
+_NATURAL_SIGNS = frozenset((">", ">=", "\\in", "integer", "integers", "number", "numbers"))
 _SAYS_NATURAL = re.compile(
     rf"(?: (?:,|;|\(|for|where|with|any|all|every|some|and|\||:))+"
     rf"(?: (?P<in>[a-z]) \\in \\mathbb {{ (?P<set>[NZ]) }}"
@@ -124,6 +125,8 @@ def natural_letter(tokens: Sequence[Token]) -> tuple[Sequence[Token], str, int] 
     None where the end of an answer says no such thing of a letter before it.
     """
     texts = [token.text.casefold() if token.kind == "word" else token.text for token in tokens]
+    if _NATURAL_SIGNS.isdisjoint(texts):
+        return None
     for start in range(max(1, len(texts) - _LONGEST), len(texts)):
         found = _SAYS_NATURAL.fullmatch(" " + " ".join(texts[start:]))
         if found is None:

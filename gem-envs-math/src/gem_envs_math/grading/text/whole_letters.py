@@ -57,27 +57,35 @@ def with_one_natural(a: Tokens, b: Tokens) -> Iterator[tuple[Tokens, Tokens]]:
 
     Both say the same of it, or one says nothing and is of natural numbers by custom: it is called
     n, m or p, or has the letter in an exponent. Of an angle, or of `x = 5k`, k may be negative.
+    A silent n has no other name, for it may be the problem's.
     """
     first, second = natural_letter(a), natural_letter(b)
-    if first is None and second is None:
-        return
     if first is not None and second is not None:
-        if -1 not in (first[2], second[2]) and first[2] != second[2]:
-            return
-        sides = first[0], second[0]
-        letters = first[1], second[1]
-    elif first is not None:
-        sides = first[0], b
-        letters = first[1], _letter(b) or first[1]
+        is_same_least = first[2] == second[2] or -1 in (first[2], second[2])
+        if is_same_least:
+            yield from _with_one_name(first[0], first[1], second[0], second[1])
+        return
+    said = first or second
+    if said is None:
+        return
+    silent = b if second is None else a
+    letter = _letter(silent) or said[1]
+    is_given = letter == "n" != said[1]
+    if is_given or not (_is_natural(said[0], said[1]) and _is_natural(silent, letter)):
+        return
+    if second is None:
+        yield from _with_one_name(said[0], said[1], silent, letter)
     else:
-        assert second is not None
-        sides = a, second[0]
-        letters = _letter(a) or second[1], second[1]
-    says_all = first is not None and second is not None
-    are_natural = all(map(_is_natural, sides, letters))
-    is_taken = letters[0] != letters[1] and any(letters[0] in token.text for token in sides[1])
-    if (says_all or are_natural) and not is_taken:
-        yield sides[0], _replaced(sides[1], letters[1], [Token("letters", letters[0])])
+        yield from _with_one_name(silent, letter, said[0], said[1])
+
+
+def _with_one_name(
+    a: Tokens, letter: str, b: Tokens, other: str
+) -> Iterator[tuple[Tokens, Tokens]]:
+    """Yield two answers with a letter of the second renamed, unless its new name is taken."""
+    is_taken = letter != other and any(letter in token.text for token in b)
+    if not is_taken:
+        yield a, _replaced(b, other, [Token("letters", letter)])
 
 
 def _is_natural(tokens: Tokens, letter: str) -> bool:
@@ -85,10 +93,8 @@ def _is_natural(tokens: Tokens, letter: str) -> bool:
     if "=" not in texts or "\\pi" in texts or kind_of_letter(tokens):
         return False
     is_number = texts[0] in _NATURAL and texts[1:2] == ["="]
-    exponents = [texts[at + 1 : at + 3] for at, text in enumerate(texts) if text == "^"]
-    return is_number or any(
-        letter in exponent[:1] or exponent == ["{", letter] for exponent in exponents
-    )
+    exponents = "".join(texts).replace("{", "").split("^")[1:]
+    return is_number or any(exponent[:1] == letter for exponent in exponents)
 
 
 def _is_of_unknown(tokens: Tokens) -> bool:
