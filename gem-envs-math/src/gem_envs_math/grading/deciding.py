@@ -27,9 +27,14 @@ from gem_envs_math.grading.text.constants import renamed
 from gem_envs_math.grading.text.free_letters import with_one_parameter
 from gem_envs_math.grading.text.matrices import are_ordered_alike
 from gem_envs_math.grading.text.normal_form import normal_form
-from gem_envs_math.grading.text.parameters import kind_of_letter, without_integers
+from gem_envs_math.grading.text.parameters import (
+    kind_of_letter,
+    natural_letter,
+    without_integers,
+)
 from gem_envs_math.grading.text.spelling import tokens_of
 from gem_envs_math.grading.text.tokens import Token
+from gem_envs_math.grading.text.whole_letters import with_one_integer, with_one_natural
 from gem_envs_math.grading.verdict import Verdict
 
 __all__ = ["Reading", "compare", "decide", "reading"]
@@ -101,16 +106,23 @@ def compare(answer: str, gold: str, comparer: Comparer) -> Verdict | None:
             return verdict  # 1,234 may be the list 1, 234, but nobody writes 234, 1 so
         spaced = _compare(reading(first), reading(second), comparer)
         return spaced if spaced is not None and spaced.outcome == "right" else verdict
-    if verdict is not None and verdict.how == "value" and verdict.outcome == "wrong":
+    is_open = verdict is None or verdict.how in ("gold unreadable", "no rule")
+    # Some words about a parameter are read by nothing else.
+    says_natural = is_open and any(natural_letter(side.tokens) for side in sides)
+    if says_natural or verdict == ("wrong", "value"):
         return _with_constants(*sides, comparer) or verdict
     return verdict
 
 
 def _with_constants(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | None:
     """Return "right" where other names of constants or of a parameter make two answers one."""
+    if not answer.tokens or not gold.tokens:
+        return None
     sides = _without_constant(answer.tokens), _without_constant(gold.tokens)
     one_each = with_one_parameter(*sides)
-    for first, second in chain(renamed(*sides), [one_each] if one_each else []):
+    letters = answer.tokens, gold.tokens
+    others = chain(with_one_integer(*letters), with_one_natural(*letters))
+    for first, second in chain(renamed(*sides), [one_each] if one_each else [], others):
         try:
             shapes = read(first), read(second)
         except Unread:

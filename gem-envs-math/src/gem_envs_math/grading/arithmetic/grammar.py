@@ -98,15 +98,18 @@ class _Reader(Generic[T]):
         return value
 
     def product(self) -> T:
+        start = self.at  # of the last factor
         value = self.signed()
         while True:
             if self.next in ("*", "/"):
                 sign = self._take().text
+                start = self.at
                 factor = self.signed()
                 value = (self.does.divide if sign == "/" else self.does.multiply)(value, factor)
-            elif self._starts_factor() or self._is_between_factorials():
+            elif self._starts_factor() or self._is_number_factor(start):
                 if self.next == "{" and self._is_beside_digits():
                     raise Undefined("digits in braces, which are seen as one number: `{5}{6}`")
+                start = self.at
                 value = self.does.multiply(value, self.power())
             else:
                 return value
@@ -405,10 +408,24 @@ class _Reader(Generic[T]):
             return True
         return self.next == "|" and not self.bars
 
-    def _is_between_factorials(self) -> bool:
-        """Whether a factorial follows another: `2!9!`. Elsewhere a number follows no factor."""
-        is_after = self.at > 0 and self.tokens[self.at - 1].text == "!"
-        return is_after and self._kind() == "number" and self.tokens[self.at + 1].text == "!"
+    def _is_number_factor(self, start: int) -> bool:
+        r"""Whether a number follows a factor as another: the 2 of `n2^n`, `i2\pi`, `2!9!`.
+
+        Elsewhere a number follows no factor: `x2` may be x_2, and `{5}2^3` is seen as 52^3.
+        """
+        if self._kind() != "number":
+            return False
+        before = self.tokens[self.at - 1]
+        while self.tokens[start].text in ("+", "-"):
+            start += 1
+        if before.kind == "symbol" and before.text in ("i", "\\pi"):
+            return self.tokens[start] == before  # and no subscript: `x_i2`
+        if self.tokens[self.at + 1].text == "!":
+            return before.text == "!"
+        is_end = before.kind == "symbol" or before.text in (")", "!", "}")
+        if self.tokens[start].text == "{" and self.tokens[self.at - 2].kind == "number":
+            raise Undefined("digits beside digits in braces, which are seen as one number")
+        return is_end and self.tokens[self.at + 1].text == "^"
 
     def _is_beside_digits(self) -> bool:
         """Whether the group that follows begins with a digit, and a number or a group ends here."""

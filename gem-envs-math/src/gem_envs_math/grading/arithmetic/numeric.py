@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from gem_envs_math.grading.limits import Undefined, Unread
 
-__all__ = ["FLOATS", "POINTS", "POSITIVE", "At", "Kit", "Measured", "digits"]
+__all__ = ["FLOATS", "POINTS", "POSITIVE", "WHOLE", "At", "Kit", "Measured", "digits"]
 
 _LARGEST = 1e200
 _LARGEST_POWER = 1e6
@@ -42,6 +42,23 @@ POSITIVE = (0, 2, 3, 4)
 
 POINTS = len(_POINTS)
 """How many points two expressions are compared at: of several sizes, for roots and logarithms."""
+
+WHOLE = tuple(range(POINTS, POINTS + 24))
+"""The points for what is defined at whole numbers alone: `(-1)^n`, `(2n)!`, n/2 rounded down.
+
+At the first eight all symbols are whole numbers, at the others only those of `_INTEGERS`.
+"""
+
+_FIRST = range(3, 11)  # each symbol is each of these at one of the first eight points
+_INTEGERS = frozenset("nmkijlpqrNMK")
+"""The letters that integers have by custom: for x, rounding down is no rounding up."""
+
+_SPANS = (
+    *(((1, 12),) * 8),
+    *((12, 30), (12, 30), (30, 60), (30, 60)),
+    *((1_000, 2_000), (1_000, 2_000), (20_000, 40_000), (20_000, 40_000)),
+)
+"""Between which numbers symbols are at the points after the first eight."""
 
 
 @dataclass(frozen=True, eq=False)  # hashed by identity: there are two
@@ -126,6 +143,8 @@ class At:
             return self._rounded(self.kit.constants[name])
         if name == "\\infty":
             raise Unread("infinity is no number")
+        if self.point in WHOLE:
+            return self.number(_nearly_whole(name, self.point - POINTS))
         rng = random.Random(f"{self.point} {name}".encode("utf-8", "replace"))
         sign, bit, size = _POINTS[self.point]
         if bit is not None and ord(name[-1]) >> bit & 1:
@@ -188,7 +207,15 @@ class At:
         return Measured(self.kit.number(1) * abs(a.number), a.error)
 
     def floor(self, a: Measured) -> Measured:
-        raise Unread("a number with an error is not rounded")
+        number = a.number.real
+        if self.point not in WHOLE or a.number.imag:
+            raise Unread("rounding is not compared at any number")
+        below = int(number) - (number < int(number))
+        nearest = below + (2 * (number - below) > 1)
+        is_whole = abs(number - nearest) <= a.error
+        if is_whole and not self.kit.proves:
+            raise Unread("a number with an error is not rounded")
+        return self.number(nearest if is_whole else below)
 
     def factorial(self, a: Measured, step: int = 1) -> Measured:
         product = self.number(1)
@@ -220,6 +247,19 @@ class At:
         return (
             2 * _size(raised) * float(abs(self.kit.functions["ln"](base.number))) * exponent.error
         )
+
+
+def _nearly_whole(name: str, number: int) -> int | Fraction:
+    """Return what a symbol is at a point for whole numbers."""
+    if number < len(_FIRST):
+        rng = random.Random(name.encode("utf-8", "replace"))
+        start, stride = rng.randrange(8), rng.choice((1, 3, 5, 7))  # odd: through all of them
+        return _FIRST[(start + number * stride) % len(_FIRST)]
+    rng = random.Random(f"{number} {name}".encode("utf-8", "replace"))
+    whole = rng.randrange(*_SPANS[number - len(_FIRST)])
+    if name[0] in _INTEGERS:
+        return whole
+    return whole + (Fraction(rng.randrange(1, 1009), 1009) if number % 2 else Fraction(1, 2))
 
 
 def _is_defined(name: str, argument: Any) -> bool:

@@ -16,12 +16,18 @@ from gem_envs_math.grading.comparing.equations import (
     without_fractions,
 )
 from gem_envs_math.grading.comparing.matching import match
+from gem_envs_math.grading.comparing.residues import is_residue, same_residue
 from gem_envs_math.grading.comparing.solutions import solutions
 from gem_envs_math.grading.comparing.unions import merged
 from gem_envs_math.grading.comparing.values import same_scalar
 from gem_envs_math.grading.comparing.vectors import components, is_in_brackets
 from gem_envs_math.grading.reading.answer import read, read_scalar
 from gem_envs_math.grading.reading.intervals import as_set, solved_for
+from gem_envs_math.grading.reading.items import (
+    are_of_several_symbols,
+    in_order_of_names,
+    names_of,
+)
 from gem_envs_math.grading.reading.naming import argument_of, is_segment, same_name
 from gem_envs_math.grading.reading.notations import (
     based_scalar,
@@ -31,6 +37,7 @@ from gem_envs_math.grading.reading.notations import (
     same_clock,
     same_ratio,
 )
+from gem_envs_math.grading.reading.quantifiers import are_whole_numbers
 from gem_envs_math.grading.reading.shapes import (
     Based,
     Choice,
@@ -91,32 +98,32 @@ class Comparer:
         if any(parted):
             return match(parted[0] or a.items, parted[1] or b.items, self.same)
         first, second = _brackets(a), _brackets(b)
-        names = _names(a), _names(b)
+        names = names_of(a), names_of(b)
         if all(names):
             return match(a.items, b.items, self.same)
         other = b if names[0] else a
         is_bare = not any(isinstance(item, (Named, Relation)) for item in other.items)
-        if any(map(_are_of_several, names)) and {first, second} <= {"", "\\{\\}"} and is_bare:
+        is_unordered = {first, second} <= {"", "\\{\\}"}
+        if any(map(are_of_several_symbols, names)) and is_unordered and is_bare:
             # 2, 1 is no list of x = 1, y = 2, as 1, 2 is; nor is the set of 2 and 1.
-            sorted_a = _in_order_of_names(a, names[0])
-            sorted_b = _in_order_of_names(b, names[1])
+            sorted_a = in_order_of_names(a, names[0])
+            sorted_b = in_order_of_names(b, names[1])
             truths = [self._in_order(x.items, y.items) for x, y in ((a, b), (sorted_a, sorted_b))]
             return True in truths or _all(truths)
         if any(names) and {first, second} != {""}:
-            a, b = _in_order_of_names(a, names[0]), _in_order_of_names(b, names[1])
-        if first == second == "\\{\\}":
-            return match(a.items, b.items, self._elements, as_sets=True)
+            a, b = in_order_of_names(a, names[0]), in_order_of_names(b, names[1])
         if {first, second} <= {"", "\\{\\}"}:
-            return match(a.items, b.items, self.same, as_sets=first != "" or second != "")
+            same = self._members if first == second != "" else self.same
+            return match(a.items, b.items, same, as_sets=first != "" or second != "")
         tuples = {"", "()", "<<>>"}
         if first == second or {first, second} <= tuples:
             return self._in_order(a.items, b.items)
         return False
 
-    def _elements(self, a: Shape, b: Shape) -> Truth:
-        """Compare elements of sets: there a set of one is not its element."""
-        is_set = [isinstance(side, Group) and side.opener == "\\{" for side in (a, b)]
-        return self.same(a, b) if is_set[0] == is_set[1] else False
+    def _members(self, a: Shape, b: Shape) -> Truth:
+        """Compare what two sets hold: there a set of one is not its element."""
+        are_sets = [isinstance(item, Group) and item.opener == "\\{" for item in (a, b)]
+        return are_sets[0] == are_sets[1] and self.same(a, b)
 
     def _group_scalar(self, a: Group, b: Scalar) -> Truth:
         is_single = len(a.items) == 1 and a.opener in ("", "\\{")
@@ -132,7 +139,7 @@ class Comparer:
         return _all([self._in_order(x, y) for x, y in zip(a.rows, b.rows, strict=True)])
 
     def _matrix_group(self, a: Matrix, b: Group) -> Truth:
-        names = _names(b)
+        names = names_of(b)
         if not b.opener and names and names == [f"x_{at + 1}" for at in range(len(names))]:
             b = b._replace(opener="(", closer=")")
         if _brackets(b) not in ("()", "<<>>", "[]"):
@@ -150,6 +157,9 @@ class Comparer:
             if _is_interval(member.values[0]) and not _is_interval(equal.values[0]):
                 return False
         if same_name(a.name, b.name) and not _is_turned(a, b):
+            if isinstance(a.values[0], Residue) != isinstance(b.values[0], Residue):
+                equal, other = (b, a) if isinstance(a.values[0], Residue) else (a, b)
+                return _all([self.same(equal, value) for value in other.values])
             return _all([self.same(x, y) for x in a.values for y in b.values])
         renamed = _renamed(a, b)
         if renamed is not None:
@@ -223,6 +233,8 @@ class Comparer:
             return False
         if isinstance(b, Scalar) and _is_of_itself(a):
             return False
+        if isinstance(b, Residue) and isinstance(a.values[0], Scalar):
+            return is_residue(a.name, a.values[0], b)
         items = b.items if isinstance(b, Group) else ()
         names = [item.name for item in items if isinstance(item, Named)]
         if not all(same_name(a.name, name) for name in names):
@@ -234,6 +246,7 @@ class Comparer:
     def _relation_other(self, a: Relation, b: Shape) -> Truth:
         values = as_set(a)
         if values is not None:
+            b = are_whole_numbers(a, b) or b
             return False if _is_enumerated(b) else self.same(values, b)
         if set(a.signs) == {"="} and isinstance(b, Scalar) and not _says_nothing(a):
             return _all([same_scalar(read_scalar(side), b, self.kit) for side in a.sides])
@@ -279,15 +292,6 @@ class Comparer:
     def _pieces(self, a: Pieces, b: Pieces) -> Truth:
         return match(a.parts, b.parts, self._in_order)
 
-    def _residues(self, a: Residue, b: Residue) -> Truth:
-        is_same = same_scalar(a.modulus, b.modulus, self.kit)
-        if not is_same:
-            return is_same
-        values = a.value.value, b.value.value, a.modulus.value
-        if all(isinstance(value, int) for value in values) and values[2]:
-            return bool((values[0] - values[1]) % values[2] == 0)  # type: ignore[operator]
-        return same_scalar(a.value, b.value, self.kit)
-
     def _union_other(self, a: Unions, b: Shape) -> Truth:
         return match(_parts(a), (b,), self.same)
 
@@ -323,9 +327,6 @@ def _is_infinite(shape: Shape) -> bool:
     return isinstance(shape, Scalar) and any(token.text == "\\infty" for token in shape.tokens)
 
 
-_ALPHABETS = ("xyz", "abcd", "pqr", "mn", "uvw")
-
-
 def _letters(a: Group) -> str:
     """Return the letters of several choices, `A, C`, as they are written without commas."""
     texts = []
@@ -339,26 +340,6 @@ def _letters(a: Group) -> str:
 
 
 _CHOICES = frozenset("ABCDEFGHabcdefgh")
-
-
-def _names(a: Group) -> list[str]:
-    """Return the names of a list whose every item has one: `x=1, y=2` or `(x,y) = (1,2)`."""
-    names = [item.name for item in a.items if isinstance(item, Named) and len(item.values) == 1]
-    return names if len(names) == len(a.items) == len(set(names)) > 1 else []
-
-
-def _are_of_several(names: Sequence[str]) -> bool:
-    """Whether names are of several symbols: `x` and `y`, but not `x_1` and `x_2`."""
-    return len({name.partition("_")[0] for name in names}) > 1
-
-
-def _in_order_of_names(a: Group, names: list[str]) -> Group:
-    """Return named items in the alphabet's order: that of the tuple that they stand for."""
-    is_known = any(set(names) <= set(alphabet) for alphabet in _ALPHABETS)
-    if not names or not is_known:
-        return a
-    by_name = dict(zip(names, a.items, strict=True))
-    return a._replace(items=tuple(by_name[name] for name in sorted(names)))
 
 
 def _is_interval(a: Shape) -> bool:
@@ -514,7 +495,7 @@ _RULES: dict[tuple[type, type], _Rule] = {
     (Unions, Unions): Comparer._unions,
     (Unions, Group): Comparer._union_group,
     (Pieces, Pieces): Comparer._pieces,
-    (Residue, Residue): Comparer._residues,
+    (Residue, Residue): lambda self, a, b: same_residue(a, b, self.kit),
     (Based, Based): lambda _, a, b: same_based(a, b),
     (Based, Scalar): lambda _, a, b: based_scalar(a, b),
     (Clock, Clock): lambda _, a, b: same_clock(a, b),

@@ -7,7 +7,15 @@ from functools import lru_cache
 
 from gem_envs_math.grading.arithmetic.field import CONSTANTS, Field
 from gem_envs_math.grading.arithmetic.grammar import Arithmetic, T, compute
-from gem_envs_math.grading.arithmetic.numeric import FLOATS, POINTS, POSITIVE, At, Kit, Measured
+from gem_envs_math.grading.arithmetic.numeric import (
+    FLOATS,
+    POINTS,
+    POSITIVE,
+    WHOLE,
+    At,
+    Kit,
+    Measured,
+)
 from gem_envs_math.grading.limits import Unread
 from gem_envs_math.grading.reading.shapes import Scalar
 from gem_envs_math.grading.text.names import split_letters
@@ -27,6 +35,7 @@ __all__ = ["same_scalar"]
 
 _CLOSE = 1e-100  # the error of values that prove by agreeing
 _ENOUGH = 2  # points that agree
+_ENOUGH_WHOLE = 6  # of those at which symbols are whole numbers: (-1)^n has but two values
 _BARE = Unit(())
 """A bare number, or one whose unit says nothing: it is 1 times 1."""
 
@@ -151,13 +160,16 @@ def _scaled(does: Arithmetic[T], value: T, scale: int, factor: Unit) -> T:
 def _settle(a: Scalar, b: Scalar, factors: tuple[Unit, Unit], kit: Kit) -> bool | None:
     """Compare two expressions where both are defined, as far as the digits of a kit tell."""
     agreed = 0
+    was_defined = False
     is_simple = len(_symbols(a) | _symbols(b)) < 2  # the first points have both of its signs
     for point in range(POINTS):
         x, y = _value(tuple(a.tokens), point, kit), _value(tuple(b.tokens), point, kit)
         if x is None or y is None:
             if kit.proves and point in POSITIVE and x is not y:
                 return None  # where symbols are positive, both must be defined
+            was_defined |= x is not y
             continue
+        was_defined = True
         at = At(point, kit)
         first = _scaled(at, x, a.scale, factors[0])
         second = _scaled(at, y, b.scale, factors[1])
@@ -167,7 +179,28 @@ def _settle(a: Scalar, b: Scalar, factors: tuple[Unit, Unit], kit: Kit) -> bool 
         agreed += error < _CLOSE
         if agreed == _ENOUGH and kit.proves and is_simple:
             return True
+    if not was_defined:
+        return _settle_by_whole_numbers(a, b, factors, kit)
     return True if kit.proves and agreed >= _ENOUGH else None
+
+
+def _settle_by_whole_numbers(
+    a: Scalar, b: Scalar, factors: tuple[Unit, Unit], kit: Kit
+) -> bool | None:
+    """Compare two expressions that have values at whole numbers alone: `(-1)^n`, `(2n)!`."""
+    agreed = 0
+    for point in WHOLE:
+        x, y = _value(tuple(a.tokens), point, kit), _value(tuple(b.tokens), point, kit)
+        if x is None or y is None:
+            continue
+        at = At(point, kit)
+        first = _scaled(at, x, a.scale, factors[0])
+        second = _scaled(at, y, b.scale, factors[1])
+        error = first.error + second.error
+        if abs(first.number - second.number) > 2 * error:
+            return False
+        agreed += error < _CLOSE
+    return True if kit.proves and agreed >= _ENOUGH_WHOLE else None
 
 
 def _symbols(a: Scalar) -> set[str]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from gem_envs_math.grading.limits import ITEMS, TooDeep, TooLarge, Undefined, Unread
+from gem_envs_math.grading.reading.alternatives import as_tuples, before_permutations, permuted
 from gem_envs_math.grading.reading.conditions import joined, without_bars
 from gem_envs_math.grading.reading.environments import (
     RELATIONS,
@@ -32,9 +33,12 @@ from gem_envs_math.grading.reading.number_sets import (
     points_and_rays,
     reals,
     without,
+    without_reals,
 )
+from gem_envs_math.grading.reading.quantifiers import after_quantifier, held_by_all
+from gem_envs_math.grading.reading.residues import MODULI, are_several, read_residue
 from gem_envs_math.grading.reading.scalars import read_scalar
-from gem_envs_math.grading.reading.series import DOTS, read_series
+from gem_envs_math.grading.reading.series import DOTS, read_series, with_items_for_dots
 from gem_envs_math.grading.reading.shapes import (
     Choice,
     Group,
@@ -43,7 +47,6 @@ from gem_envs_math.grading.reading.shapes import (
     Pieces,
     Ratio,
     Relation,
-    Residue,
     Scalar,
     Shape,
     Unions,
@@ -71,7 +74,7 @@ _COMMAS = frozenset(
     (",", ";", "and", "or", "\\lor", "\\land", "\\\\", "for", "where", "if", "when")
 )
 _ANDS = frozenset(("and", "\\land"))
-_MODULI = frozenset(("\\pmod", "\\bmod", "\\mod", "\\equiv", "mod"))
+_ORS = frozenset(("or", "\\lor"))
 _UNIONS = frozenset(("\\cup", "U"))
 _EQUALS = Token("sign", "=")
 _POINTS = re.compile(
@@ -96,6 +99,14 @@ def read(tokens: Tokens) -> Shape:
     words = read_words(tokens) if tokens else None
     if words is not None:
         return _meant(words)
+    quantified = after_quantifier(tokens)
+    if quantified is not None:
+        held = held_by_all(_structure(quantified[0]), quantified[1])
+        if held is not None:
+            return held
+    listed = before_permutations(tokens)
+    if listed is not None:
+        return permuted(_structure(listed[0]), is_cyclic=listed[1])
     try:
         return _structure(tokens)
     except (TooDeep, TooLarge, Undefined):
@@ -134,8 +145,11 @@ def _structure(tokens: Tokens) -> Shape:
     texts = {token.text for token in tokens}
     if "\\frac" in texts and "d" in texts and has_derivative(tokens):
         raise Unread("a derivative that is still to be taken")
-    if not texts.isdisjoint(_MODULI):
-        residue = _residue(tokens)
+    if not texts.isdisjoint(MODULI):
+        parts = split(tokens, _COMMAS)
+        if are_several(parts):
+            return _list(parts, tokens)
+        residue = read_residue(tokens, _COMMAS, _structure)
         if residue is not None:
             return residue
         tokens = [_EQUALS if token.text == "\\equiv" else token for token in tokens]
@@ -189,14 +203,19 @@ def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
     signs = {token.text for token in tokens}
     if not signs.isdisjoint(("\\land", "\\lor")) and all(map(_is_letter, items)):
         raise Unread("a proposition")
-    has_or = any(token.text in ("or", "\\lor") for token in tokens)
+    has_or = any(token.text in _ORS for token in tokens)
     if has_or and all(is_letter_in_text(item) for item in items):
         raise Unread("one choice or another is no list of choices")
-    shapes = _items(items)
-    shapes = all_named(shapes)
+    shapes = without_reals(all_named(_items(items)))
+    if len(shapes) > 3 and has_or and all(isinstance(shape, Named) for shape in shapes):
+        tuples = as_tuples([_structure(part) for part in split(tokens, _ORS)])
+        if tuples is not None:
+            return tuples
     remaining = left_out(shapes)
     if remaining is not None:
         return remaining
+    if len(shapes) == 1 and isinstance(shapes[0], Relation):
+        return shapes[0]
     if has_or and all(isinstance(s, Relation) and set(s.signs) != {"="} for s in shapes):
         return Unions(shapes)  # equations between words are a list, as between commas
     union = points_and_rays(shapes) if has_or else None
@@ -237,19 +256,21 @@ def _items(items: list[Tokens]) -> tuple[Shape, ...]:
         shape = _part(trimmed(item))
         is_bare = isinstance(shape, Group) and not shape.opener
         shapes.extend(shape.items if isinstance(shape, Group) and is_bare else [shape])
-    return tuple(shapes)
+    return with_items_for_dots(tuple(shapes))
 
 
 def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
     pairs = zip(tokens, levels(tokens), strict=True)
     signs = [token.text for token, depth in pairs if not depth and token.text in RELATIONS]
-    if any(token.text in ("\\pm", "\\mp") for token in tokens):
-        return _list(both_signs(tokens), ())
+    has_signs = any(token.text in ("\\pm", "\\mp") for token in tokens)
+    if has_signs and signs != ["\\in"]:
+        return as_tuples(list(map(_structure, both_signs(tokens)))) or _list(both_signs(tokens), ())
     if "\\approx" in signs:
         return _about(tokens)
     if not all(sides):
         raise Unread("a side of a relation is empty")
-    if set(signs) <= {"="} or signs == ["\\in"]:
+    are_symbols = len(sides) > 2 and all(len(side) == 1 and name_of(side) for side in sides)
+    if (set(signs) <= {"="} and not are_symbols) or signs == ["\\in"]:
         is_number = all(token.kind not in ("letters", "word") for token in sides[-1])
         name = name_of(sides[0]) or (expression_name(sides[0]) if is_number else "")
         several = _each_equal(sides) if name else None
@@ -407,42 +428,6 @@ def _rows_by_semicolon(tokens: Tokens) -> Shape:
     return Matrix(tuple(cells))
 
 
-def _residue(tokens: Tokens) -> Shape | None:
-    r"""Read `x \equiv 3 \pmod 7`: a number, or several, modulo another."""
-    moduli = [index for index, token in enumerate(tokens) if token.text in _MODULI - {"\\equiv"}]
-    if not moduli:
-        return None
-    if len(moduli) > 1:
-        raise Unread("more than one modulus")
-    at = moduli[0]
-    before, after = tokens[:at], tokens[at + 1 :]
-    if before and before[-1].text == "(" and after and after[-1].text == ")":
-        before, after = before[:-1], after[:-1]
-    if not before or not after or before[0].text in _MODULI:
-        return None
-    sides = split(before, ("\\equiv", "="))
-    modulus = read_scalar(after)
-    if modulus.value == 0:
-        raise Undefined("a number modulo zero")
-    shapes = [_structure(part) for part in split(sides[-1], _COMMAS) if part]
-    residues = tuple(Residue(number, modulus) for shape in shapes for number in _scalars(shape))
-    values = residues[0] if len(residues) == 1 else Group("", "", residues)
-    name = name_of(sides[0]) if len(sides) == 2 else ""
-    if len(sides) > 2 or (len(sides) == 2 and not name):
-        raise Unread("a congruence that is not solved for a symbol")
-    return Named(name, (values,), tokens) if name else values
-
-
-def _scalars(shape: Shape) -> list[Scalar]:
-    r"""Return the numbers of `3`, or of `\pm 1`; anything else has no residue."""
-    is_list = isinstance(shape, Group) and not shape.opener
-    items = shape.items if isinstance(shape, Group) and is_list else (shape,)
-    scalars = [item for item in items if isinstance(item, Scalar)]
-    if len(scalars) < len(items):
-        raise Unread("a modulus beside what is no number")
-    return scalars
-
-
 def _inner(tokens: Tokens) -> Shape:
     """Read what stands in round brackets: one more look for structure, else a product."""
     try:
@@ -479,17 +464,17 @@ def _single(tokens: Tokens) -> Shape:
     return read_scalar(tokens)
 
 
-def _complement(parts: list[Tokens], tokens: Tokens) -> Unions:
+def _complement(parts: list[Tokens], tokens: Tokens) -> Shape:
     r"""Read `\mathbb{R} \setminus \{0\}`: the intervals between the points that are left out."""
-    if any(not part for part in parts) or _structure(parts[0]) != reals():
-        raise Unread("points left out of what is not all real numbers")
+    if any(not part for part in parts):
+        raise Unread("points left out of nothing")
     points: list[Shape] = []
     for part in parts[1:]:
         shape = _structure(part)
         points.extend(
             shape.items if isinstance(shape, Group) and shape.opener == "\\{" else [shape]
         )
-    return without(points)
+    return without(points, _structure(parts[0]))
 
 
 def _is_piece(row: Tokens) -> bool:

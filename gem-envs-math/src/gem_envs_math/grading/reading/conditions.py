@@ -47,6 +47,8 @@ def joined(relations: Sequence[Relation], *, is_and: bool) -> Relation | Unions 
 
 def without_bars(a: Relation) -> Relation | Unions | None:
     r"""Return `|x - 1| < 2` as `1 - 2 < x < 1 + 2`; None for a relation of another kind."""
+    if len(a.sides) == 3:
+        return _between_bars(a)
     if len(a.sides) != 2 or a.signs[0] not in ("<", "<=", ">", ">="):
         return None
     inside, end = a.sides[0][1:-1], a.sides[1]
@@ -63,6 +65,26 @@ def without_bars(a: Relation) -> Relation | Unions | None:
         return Relation((low, symbol, high), (sign, sign))
     below = Relation((symbol, low), (_FLIPPED[sign],))
     return Unions((below, Relation((symbol, high), (sign,))))
+
+
+def _between_bars(a: Relation) -> Unions | None:
+    """Return `1 < |x| < 2` as `-2 < x < -1` or `1 < x < 2`."""
+    bars, signs = a.sides[1], a.signs
+    low, high = (a.sides[0], a.sides[2]) if signs[0] in ("<", "<=") else (a.sides[2], a.sides[0])
+    if signs[0] in (">", ">="):
+        signs = (_FLIPPED[signs[1]], _FLIPPED[signs[0]])
+    has_bars = len(bars) > 2 and bars[0].text == "|" == bars[-1].text and _is_letter(bars[1:2])
+    if not has_bars or not set(signs) <= {"<", "<="} or not _is_positive(low):
+        return None
+    middle = _negated(bars[2:-1])
+    if middle is None or not _is_positive(high):
+        return None
+    ends = [
+        [*middle, Token("sign", sign), _OPEN, *end, _CLOSE]
+        for sign, end in (("-", high), ("-", low), ("+", low), ("+", high))
+    ]
+    below = Relation((ends[0], bars[1:2], ends[1]), signs[::-1])
+    return Unions((below, Relation((ends[2], bars[1:2], ends[3]), signs)))
 
 
 def _negated(tokens: Tokens) -> Tokens | None:

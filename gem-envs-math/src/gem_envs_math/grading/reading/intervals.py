@@ -41,6 +41,8 @@ def solved_for(shape: Shape) -> str | None:
         return " or ".join(named) if is_one or len(named) > 1 else None
     if not isinstance(shape, Relation) or shape.signs[0] == "=":
         return None
+    if len(shape.sides) == 2 and all(map(_is_symbol, shape.sides)):
+        return None  # `x < y` is solved for neither
     middle = shape.sides[1] if len(shape.sides) == 3 else None
     for side in shape.sides[:2] if middle is None else (middle,):
         if _is_symbol(side):

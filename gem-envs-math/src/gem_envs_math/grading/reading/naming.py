@@ -353,8 +353,9 @@ def _ratio(tokens: Tokens) -> str:
     if not letters:
         return ""
     if any(token.text == ":" for token in tokens):
+        letters = [text for text in letters if text.removeprefix("\\") not in _TRIGONOMETRIC]
         is_names = all(len(text) == 1 or is_segment(text) for text in letters)
-        rest = {token.text for token in tokens if token.kind not in ("letters", "word")}
+        rest = {token.text for token in tokens if token.kind == "sign"}
         return _text(tokens) if is_names and rest == {":"} else ""
     signs = {token.text for token in tokens if token.kind == "sign"}
     is_segments = all(map(is_segment, letters)) and signs <= set("+-*/{}()")

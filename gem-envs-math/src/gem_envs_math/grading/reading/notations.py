@@ -23,6 +23,13 @@ __all__ = [
 ]
 
 
+_BASE_WORDS = (
+    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+)
+_BASES = {word: str(base) for base, word in enumerate(_BASE_WORDS.split(), start=2)}
+_OF_DIGITS = frozenset(("number", "letters", "word"))
+
+
 def same_based(a: Based, b: Based) -> bool:
     """Whether two numbers with their bases have the same value."""
     return _value(a) == _value(b)
@@ -91,7 +98,11 @@ def _parts(a: Ratio) -> list[Value]:
 
 
 def read_based(tokens: Sequence[Token]) -> Based | None:
-    """Return the number that stands before its base, `1011_2`; None for another answer."""
+    r"""Return the number that stands before its base, `1011_2`; None for another answer.
+
+    The base may be a word, `1011_{\text{two}}`, and be called so: `1011 \text{ (base 2)}`.
+    """
+    tokens = _with_subscript(tokens)
     texts = [token.text for token in tokens]
     if "_" not in texts:
         return None
@@ -100,15 +111,26 @@ def read_based(tokens: Sequence[Token]) -> Based | None:
         texts = [token.text for token in tokens]
     at = texts.index("_")
     base = "".join(texts[at + 1 :]).strip("{}")
+    base = _BASES.get(base.casefold(), base)
     digits = "".join(texts[:at]).lstrip("-")
     kinds = {token.kind for token in tokens[:at] if token.text != "-"}
-    if not base.isdecimal() or not digits[:1].isdecimal() or not kinds <= {"number", "letters"}:
+    if not base.isdecimal() or not digits[:1].isdecimal() or not kinds <= _OF_DIGITS:
         return None
     if not _is_base(base, digits):
         if kinds == {"number"}:
             raise Undefined("a digit that is not below its base, or no base")
         return None
     return Based(digits.upper(), int(base), texts[0] == "-")
+
+
+def _with_subscript(tokens: Sequence[Token]) -> Sequence[Token]:
+    r"""Return `1011 \text{ (base 2)}` as `1011_2`."""
+    rest = [token for token in tokens[1:] if token.text not in ("(", ")")]
+    says_base = len(rest) == 3 and rest[0].text in ("in", ",") and rest[1].text == "base"
+    rest = rest[1:] if says_base else rest
+    if len(rest) != 2 or rest[0].text != "base" or rest[0].kind != "word":
+        return tokens
+    return [tokens[0], Token("sign", "_"), rest[1]]
 
 
 def _is_base(base: str, digits: str) -> bool:

@@ -2,11 +2,13 @@ r"""Read sets of numbers: `\mathbb{Z}`, all real numbers, and those but some poi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 
 from gem_envs_math.grading.limits import Unread
 from gem_envs_math.grading.reading.conditions import place
+from gem_envs_math.grading.reading.intervals import solved_for
 from gem_envs_math.grading.reading.scalars import read_scalar
 from gem_envs_math.grading.reading.shapes import (
     Group,
@@ -19,9 +21,10 @@ from gem_envs_math.grading.reading.shapes import (
 )
 from gem_envs_math.grading.text.tokens import Token
 
-__all__ = ["left_out", "numbers", "points_and_rays", "reals", "without"]
+__all__ = ["left_out", "numbers", "points_and_rays", "reals", "without", "without_reals"]
 
 _MINUS, _INFINITY = Token("sign", "-"), Token("command", "\\infty")
+_BRACKETS = frozenset(("(", "["))
 _SETS = {"Z": "integers", "N": "natural numbers", "Q": "rational numbers", "C": "complex numbers"}
 _SIGNED = {"^+": "positive", "_+": "positive", "_>0": "positive", "^-": "negative"}
 
@@ -47,8 +50,15 @@ def reals(sign: str = "") -> Group:
     return Group("(", ")", (read_scalar(low), read_scalar(high)))
 
 
-def without(points: Sequence[Shape]) -> Unions:
-    """Return all real numbers but some points, as intervals."""
+def without(points: Sequence[Shape], whole: Shape | None = None) -> Unions:
+    """Return an interval, or all real numbers, but some points: as intervals.
+
+    Raises Unread where a point is not within, or the whole is no interval.
+    """
+    whole = reals() if whole is None else whole
+    is_interval = isinstance(whole, Group) and whole.opener in _BRACKETS and len(whole.items) == 2
+    if not isinstance(whole, Group) or not is_interval:
+        raise Unread("points left out of what is no interval")
     distinct: list[Scalar] = []
     for point in points:
         if not isinstance(point, Scalar):
@@ -56,9 +66,39 @@ def without(points: Sequence[Shape]) -> Unions:
         if all(point.value != other.value for other in distinct):
             distinct.append(point)
     distinct.sort(key=lambda point: place(point.tokens))
-    low, high = reals().items
+    opener, closer = whole.opener, whole.closer
+    low, high = whole.items
+    if not isinstance(low, Scalar) or not isinstance(high, Scalar):
+        raise Unread("an interval whose ends are no numbers")
+    if distinct and distinct[0].value == low.value:
+        distinct, opener = distinct[1:], "("
+    if distinct and distinct[-1].value == high.value:
+        distinct, closer = distinct[:-1], ")"
     ends = [low, *distinct, high]
-    return Unions(tuple(Group("(", ")", pair) for pair in pairwise(ends)))
+    if any(_place(x) >= _place(y) for x, y in pairwise(ends)):
+        raise Unread("a point that is left out of where it is not")
+    pieces = [Group("(", ")", pair) for pair in pairwise(ends)]
+    pieces[0] = pieces[0]._replace(opener=opener)
+    pieces[-1] = pieces[-1]._replace(closer=closer)
+    return Unions(tuple(pieces))
+
+
+def _place(end: Scalar) -> float:
+    """Return about where an end lies, be it infinite."""
+    if any(token == _INFINITY for token in end.tokens):
+        return -math.inf if end.tokens[0] == _MINUS else math.inf
+    return place(end.tokens)
+
+
+def without_reals(shapes: tuple[Shape, ...]) -> tuple[Shape, ...]:
+    r"""Return `x \in \mathbb{R}, x \ne 0` as `x \ne 0`: that x is real goes without saying."""
+    rest = [shape for shape in shapes if isinstance(shape, Relation)]
+    if len(rest) != len(shapes) - 1 or not rest:
+        return shapes
+    said = next(shape for shape in shapes if not isinstance(shape, Relation))
+    symbols = {solved_for(shape) for shape in rest}
+    is_real = isinstance(said, Named) and said.values == (reals(),)
+    return tuple(rest) if isinstance(said, Named) and is_real and symbols == {said.name} else shapes
 
 
 def left_out(shapes: Sequence[Shape]) -> Named | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from gem_envs_math.grading.reading.kinds import kind_of_integers
 from gem_envs_math.grading.reading.shapes import Clock, Words
 from gem_envs_math.grading.text.names import is_known
 from gem_envs_math.grading.text.tokens import Token
@@ -55,7 +56,12 @@ _SYNONYMS = {
         "sequence converges",
         "improper integral converges",
     ),
-    "infinitely many": ("infinitely many solutions", "infinite solutions"),
+    "infinitely many": (
+        "infinitely many solutions",
+        "infinite solutions",
+        "there are infinitely many",
+        "there are infinitely many solutions",
+    ),
     "reject h 0": ("reject null hypothesis", "reject the null hypothesis", "reject the null"),
     "fail to reject h 0": (
         "do not reject h 0",
@@ -85,13 +91,10 @@ _SUBJECT = re.compile(
 _KIND = re.compile(
     r"(?:an? )?(?:(isosceles|equilateral|scalene|obtuse|acute|right) triangle|(odd|even) function)"
 )
-_PARITY = re.compile(
-    r"(?:(?:all|every|any) )?(odd|even|prime) ([k-n])|([k-n]) (?:(?:is|are) )?(odd|even|prime)"
-)
 _SETS = re.compile(
     r"(?:(?:the )?set of )?(?:(?:for )?all |any |every )?(?:the )?"
     r"(real|integer|positive integer|negative integer|natural|rational|complex)s?"
-    r"(?: numbers?| values?| x)?"
+    r"(?: numbers?| values?)?(?: [k-nx])?"
 )
 _KINDS = {"integer": "integers", "positive integer": "positive integers"}
 _KINDS |= {"negative integer": "negative integers"}
@@ -195,8 +198,7 @@ def _described(text: str) -> str:
     kind = _KIND.fullmatch(text)
     if kind is not None:
         return kind[1] or kind[2]
-    found = _PARITY.fullmatch(text)
-    return f"{found[1] or found[4]} {found[2] or found[3]}" if found else text
+    return kind_of_integers(text)
 
 
 def _folded(tokens: Sequence[Token]) -> str:

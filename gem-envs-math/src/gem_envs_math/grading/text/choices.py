@@ -14,6 +14,12 @@ BEFORE_NUMBER = frozenset(("+", "-", "=", ",", "(", "[", "{", "*", "/", "\\appro
 
 _BEFORE = re.compile(r"(?:\{ \} )?[_^] (?:\{ )?([0-9]{1,4})(?: \})?$")
 _AFTER = re.compile(r"_ (?:\{ ([0-9]{1,4}) \}|([0-9]{1,4})(?![^ ]))")
+_PART = r"(?:[0-9]+|(?:[0-9]+ )?[nNmkri](?: [+-] [0-9]+)?)"
+_COMBINATION = re.compile(
+    rf"C (?:_ (?:\{{ (?P<upper>{_PART}) \}}|(?P<n>[0-9]+|[nN])) "
+    rf"\^ (?:\{{ (?P<lower>{_PART}) \}}|(?P<k>[0-9]+|[krmn]))"
+    rf"|\( (?P<of>{_PART}) , (?P<chosen>{_PART}) \)) "
+)
 _OPEN, _CLOSE = Token("sign", "{"), Token("sign", "}")
 
 
@@ -34,26 +40,19 @@ def write_choice(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
 
 def _combination(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
     r"""Write `C_{10}^3` and `C(10,3)` as `\binom{10}{3}`; return the index after it, or `at`."""
-    texts = [token.text for token in tokens[at : at + 9]]
-    bare = [text for text in texts if text not in ("{", "}")]
-    match bare:
-        case ["C", "_", upper, "^", lower, *_] if _is_count(upper, lower):
-            length = _length(texts, 5)
-        case ["C", "(", upper, ",", lower, ")", *_] if _is_count(upper, lower):
-            length = 6
-        case _:
-            return at
-    if upper.isdigit() and int(upper[:5]) < 2:
+    found = _COMBINATION.match(" ".join(token.text for token in tokens[at : at + 16]) + " ")
+    if found is None:
+        return at
+    upper = found["upper"] or found["n"] or found["of"]
+    lower = found["lower"] or found["k"] or found["chosen"]
+    if upper.isdigit() and (int(upper[:5]) < 2 or not lower.isdigit()):
         return at
     written.append(Token("command", "\\binom"))
-    for number in (upper, lower):
-        kind = "number" if number.isdigit() else "letters"
-        written.extend([_OPEN, Token(kind, number), _CLOSE])
-    return at + length
-
-
-def _is_count(upper: str, lower: str) -> bool:
-    return (upper.isdigit() and lower.isdigit()) or (upper in ("n", "N") and lower in ("k", "r"))
+    for part in (upper, lower):
+        kinds = ((text, "number" if text.isdigit() else "letters") for text in part.split())
+        signs = (Token("sign" if text in "+-" else kind, text) for text, kind in kinds)
+        written.extend([_OPEN, *signs, _CLOSE])
+    return at + len(found[0].split())
 
 
 def _between_numbers(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
@@ -79,15 +78,6 @@ def _between_numbers(tokens: Sequence[Token], at: int, written: list[Token]) -> 
         signs = (Token("number" if text.isdigit() else "sign", text) for text in part)
         written.extend([_OPEN, *signs, _CLOSE])
     return at + 1 + len(after[0].split())
-
-
-def _length(texts: Sequence[str], bare: int) -> int:
-    """Return how many tokens hold so many that are no braces, with the brace that closes them."""
-    length = 0
-    while bare:
-        bare -= texts[length] not in ("{", "}")
-        length += 1
-    return length + (texts[length : length + 1] == ["}"])
 
 
 def write_choose(written: list[Token]) -> None:

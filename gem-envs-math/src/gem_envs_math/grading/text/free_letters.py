@@ -43,7 +43,7 @@ def _parameter(tokens: Tokens) -> str:
         return ""
     letters = {token.text for token in tokens if token.kind == "letters"} - _matrix_names(tokens)
     letters |= _PARAMETERS & texts
-    letters -= _NAMES
+    letters -= _NAMES | _names_of_tuple(tokens)
     letter = next(iter(letters)) if len(letters) == 1 and letters <= _PARAMETERS else ""
     return letter if letter and _is_curve(tokens, letter) else ""
 
@@ -61,6 +61,14 @@ def _is_curve(tokens: Tokens, letter: str) -> bool:
     places = split(tokens[1:-1], (",",))
     is_pair = len(places) == 2 and 0 not in depths[1:-1]
     return not is_pair or all(letter in [token.text for token in place] for place in places)
+
+
+def _names_of_tuple(tokens: Tokens) -> set[str]:
+    """Return the a and b of `(a,b) = (2t,t)`."""
+    texts = [token.text for token in tokens[:12]]
+    if texts[0] != "(" or "=" not in texts:
+        return set()
+    return set(texts[: texts.index("=")])
 
 
 def _matrix_names(tokens: Tokens) -> set[str]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from gem_envs_math.grading.text.names import is_known
 from gem_envs_math.grading.text.tokens import Token
 
-__all__ = ["kind_of_letter", "without_integers"]
+__all__ = ["kind_of_letter", "natural_letter", "without_integers"]
 
 _LETTER = "([a-z])"
 _SAYS_INTEGER = re.compile(
@@ -27,6 +27,23 @@ _SAYS_CONSTANT = re.compile(
     rf"| (?:arbitrary )?(?:real )?(?:constants?|numbers?|reals?) {_LETTER})(?: \))?",
     re.IGNORECASE,
 )
+_TWO_LETTERS = f"{_LETTER} (?:,|and|, and) {_LETTER}"
+_SAYS_CONSTANTS = re.compile(
+    rf"(?: (?:,|;|\(|for|where|with|any|all|some|and))+"
+    rf"(?: {_TWO_LETTERS} \\in \\mathbb {{ R }}"
+    rf"| {_TWO_LETTERS} are (?:any |arbitrary )?(?:real )?(?:constants|numbers|reals)"
+    rf"| (?:arbitrary )?(?:real )?(?:constants|numbers|reals) {_TWO_LETTERS})(?: \))?"
+)
+_NATURAL = "positive integer|non ?- ?negative integer|nonnegative integer|natural number"
+_NATURAL_SIGNS = frozenset((">", ">=", "\\in", "integer", "integers", "number", "numbers"))
+_SAYS_NATURAL = re.compile(
+    rf"(?: (?:,|;|\(|for|where|with|any|all|every|some|and|\||:))+"
+    rf"(?: (?P<in>[a-z]) \\in \\mathbb {{ (?P<set>[NZ]) }}"
+    rf"(?: [_^] (?:{{ )?(?P<mark>[*+]|>= 0|>= 1)(?: }})?)?"
+    rf"|(?: an?)?(?: integers?)? (?P<above>[a-z]) (?P<sign>>=|>) (?P<low>[01])"
+    rf"| (?P<is>[a-z]) (?:is |are )?(?:an? |any )?(?P<kind>{_NATURAL})s?"
+    rf"|(?: an?)? (?P<some>{_NATURAL})s? (?P<of>[a-z]))(?: \))?"
+)
 _SAYS_INDEX = re.compile(
     r"(?: (?:,|;|\(|for|where|with|any|all|every|and))+ ([nkmij]) "
     r"(?:>= 1|\\in (?:\\mathbb \{ [NZ] \}|[NZ])(?: [_^] (?:\{ )?[*+](?: \})?)?)(?: \))?"
@@ -39,7 +56,9 @@ _SAYS_ALL = re.compile(
 )
 _INEQUALITIES = frozenset(("<", ">", "<=", ">="))
 _NAME = "k"
-_SIGNS = frozenset(("\\in", "\\mathbb", "integer", "integers", "constant", "real", "for"))
+_SIGNS = frozenset(
+    ("\\in", "\\mathbb", "integer", "integers", "constant", "constants", "real", "for")
+)
 _LONGEST = 16  # tokens
 
 
@@ -65,13 +84,21 @@ def without_integers(tokens: Sequence[Token]) -> Sequence[Token]:
         found = _SAYS_ALL.fullmatch(ending) if "for" in ending or "\\in" in ending else None
         if found is not None and texts[1:5] == ["(", found[1], ")", "="]:
             return tokens[:start]  # f(x) = ... for all x
-        found = _SAYS_CONSTANT.fullmatch(ending)
+        found = _SAYS_CONSTANTS.fullmatch(ending) or _SAYS_CONSTANT.fullmatch(ending)
         if found is not None:
-            letter = found[1] or found[2] or found[3]
-            is_there = any(letter in token.text for token in tokens[:start] if _is_product(token))
-            is_name = texts[1] == "=" and texts[0] == letter
-            return tokens[:start] if is_there and not is_name else tokens
+            letters = {letter for letter in found.groups() if letter}
+            return tokens[:start] if _are_constants(letters, tokens[:start]) else tokens
     return tokens
+
+
+def _are_constants(letters: set[str], tokens: Sequence[Token]) -> bool:
+    """Whether letters stand in an answer, and may be any real numbers there."""
+    texts = [token.text for token in tokens]
+    name = texts[: texts.index("=")] if "=" in texts else []
+    products = "".join(token.text for token in tokens if _is_product(token))
+    # By custom n is an integer, and so is k beside pi or in the value of an n.
+    whole = {"n", "m", _NAME} if "\\pi" in texts or name == ["n"] else {"n", "m"}
+    return letters <= set(products) - set(name) - whole
 
 
 def kind_of_letter(tokens: Sequence[Token]) -> str:
@@ -90,6 +117,32 @@ def kind_of_letter(tokens: Sequence[Token]) -> str:
             if says.fullmatch(ending) is not None:
                 return kind
     return ""
+
+
+def natural_letter(tokens: Sequence[Token]) -> tuple[Sequence[Token], str, int] | None:
+    r"""Return tokens before `k \\ge 0`, the letter, and the least number that it may be.
+
+    None where the end of an answer says no such thing of a letter before it.
+    """
+    texts = [token.text.casefold() if token.kind == "word" else token.text for token in tokens]
+    if _NATURAL_SIGNS.isdisjoint(texts):
+        return None
+    for start in range(max(1, len(texts) - _LONGEST), len(texts)):
+        found = _SAYS_NATURAL.fullmatch(" " + " ".join(texts[start:]))
+        if found is None:
+            continue
+        letter = found["in"] or found["above"] or found["is"] or found["of"]
+        if found["in"]:
+            if found["set"] == "Z" and not found["mark"]:
+                return None
+            least = 0 if found["mark"] == ">= 0" else 1 if found["mark"] else -1
+        elif found["above"]:
+            least = int(found["low"]) + (found["sign"] == ">")
+        else:
+            words = found["kind"] or found["some"]
+            least = 1 if "positive" in words else -1 if "natural" in words else 0
+        return tokens[:start], letter, least
+    return None
 
 
 def _without_index(tokens: Sequence[Token], texts: list[str]) -> Sequence[Token]:

@@ -43,11 +43,11 @@ _BOLD_SET = re.compile(
 
 _DOMAIN = re.compile(
     r"(?<!P)(?<!Pr)(?<![\s~])(?:\s|\\[ ,;:]|~|(?<=[}\d)]))+"
-    r"\(([^()=]*(?:[<>]|\\(?:le|ge|ne|in)(?![a-su-z]))[^()]*)\)\s*\.?$"
+    r"\(([^()=]*(?:[<>]|\\(?:le|ge|ne|in)(?![a-pr-z]))[^()]*)\)\s*\.?$"
 )
 _DOMAIN_AFTER_SPACE = re.compile(
     r"(?<=[^,;:\s])\s*\\q?quad(?:\s|\\q?quad)*"
-    r"(?=\(?\s*(?:-?\d+\s*(?:<|\\le)|[a-z]\s*(?:[<>]|\\(?:le|ge|ne|in)(?![a-su-z]))))"
+    r"(?=\(?\s*(?:-?\d+\s*(?:<|\\le)|[a-z]\s*(?:[<>]|\\(?:le|ge|ne|in)(?![a-pr-z]))))"
 )
 """Where a function is defined, after it: `f(x)=\\sqrt{x} (x \\ge 0)`, `\\quad x \\ge 0`."""
 

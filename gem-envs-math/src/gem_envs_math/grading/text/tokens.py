@@ -41,7 +41,9 @@ _LEXICON = re.compile(
     | (?P<huge>[0-9.]+[eE][+-]?[0-9]{{3,}})
     | (?P<repeating>[0-9]*\.(?:[0-9]*\\(?:overline|bar)\s*(?:\{{[0-9]+\}}|[0-9])
         |[0-9]*\\dot\s*(?:\{{[0-9]\}}|[0-9])(?:[0-9]*\\dot\s*(?:\{{[0-9]\}}|[0-9]))?
-        |\([0-9]+\)))
+        |\([0-9]+\))
+      |[0-9]{{0,12}}\.[0-9]{{0,12}}?(?:(?P<digit>[0-9])(?P=digit){{2,20}}
+        |(?P<block>[0-9]{{2,6}}?)(?P=block){{1,8}})(?:\\[lc]?dots(?![a-zA-Z])|\.\.\.))
     | (?P<grouped>[0-9]{{1,3}}(?:(?:{_COMMA}[0-9]{{3}})+|(?:,[0-9]{{3}})+|(?:\ [0-9]{{3}})+)
         (?![0-9])(?:\.[0-9]+)?)
     | (?P<number>{_NUMBER})
@@ -51,7 +53,7 @@ _LEXICON = re.compile(
         |(?:overline|bar)(?=\s*\{{[A-Z]{{2,}}\}}))
         (?![a-zA-Z])\s*(?P<brace>\{{)?
     | (?P<roman>\\rm(?![a-zA-Z]))
-    | (?P<command>\\(?:[a-zA-Z]+|.))
+    | (?P<command>\\(?:not\s*=|[a-zA-Z]+|.))
     | (?P<letters>[^\W\d_]+)
     | (?P<sign><=|>=|!=|=>|\*\*|!!|.)
     """,
@@ -69,7 +71,7 @@ _MERGED = {
     "\\rbrack": "]",
     **dict.fromkeys(("\\le", "\\leq", "\\leqslant"), "<="),
     **dict.fromkeys(("\\ge", "\\geq", "\\geqslant"), ">="),
-    **dict.fromkeys(("\\ne", "\\neq"), "!="),
+    **dict.fromkeys(("\\ne", "\\neq", "\\not=", "\\not ="), "!="),
     **dict.fromkeys(("\\lt",), "<"),
     **dict.fromkeys(("\\gt",), ">"),
     **dict.fromkeys(("\\approx", "\\simeq", "\\doteq"), "\\approx"),
@@ -163,6 +165,10 @@ class _Tokenizer:
             self._turn_roman()
             return None
         if kind == "repeating":
+            at = found.start("digit") if found["digit"] else found.start("block")
+            if at >= 0:
+                period = found["digit"] or found["block"]
+                text = f"{text[: at - found.start()]}\\overline{{{period}}}"
             return Token("repeating", _repeating(text), spaced)
         return self._sign(text, spaced)
 

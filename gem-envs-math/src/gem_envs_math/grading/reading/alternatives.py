@@ -1,0 +1,79 @@
+r"""Read solutions in several unknowns as tuples: `p=3, q=5 \text{ or } p=5, q=3`, permutations.
+
+Knows nothing about the answer that they are compared with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import permutations
+
+from gem_envs_math.grading.limits import ITEMS, TooDeep, Unread
+from gem_envs_math.grading.reading.items import in_order_of_names, names_of
+from gem_envs_math.grading.reading.shapes import Group, Named, Scalar, Shape
+from gem_envs_math.grading.text.tokens import Token
+
+__all__ = ["as_tuples", "before_permutations", "permuted"]
+
+Tokens = Sequence[Token]
+
+_PERMUTATIONS = re.compile(
+    r"(?: (?:,|;|\(|and|or|with|together|along|plus))+"
+    r"(?: (?:all|any|the|its|their|of|other|possible))*( cyclic)? permutations?"
+    r"(?: (?:thereof|of|it|them|these|this))*(?: \))?"
+)
+_LONGEST = 12  # tokens that say it
+_MOST = 4  # items of a tuple, for 24 permutations
+
+
+def as_tuples(alternatives: Sequence[Shape]) -> Group | None:
+    """Return `x=1, y=2` or `x=2, y=1` as two tuples in the order of names; None for other lists.
+
+    Every alternative has to give the same several unknowns a number each.
+    """
+    order: list[str] = []
+    tuples: list[Shape] = []
+    for alternative in alternatives:
+        is_list = isinstance(alternative, Group) and not alternative.opener
+        if not isinstance(alternative, Group) or not is_list:
+            return None
+        names = names_of(alternative)
+        order = order or names_of(in_order_of_names(alternative, names))
+        if not names or set(names) != set(order) or any(len(name) > 1 for name in names):
+            return None
+        by_name = dict(zip(names, alternative.items, strict=True))
+        tuples.append(Group("(", ")", tuple(by_name[name] for name in order)))
+    return Group("", "", tuple(tuples))
+
+
+def before_permutations(tokens: Tokens) -> tuple[Tokens, bool] | None:
+    r"""Return what stands before `and its permutations`, and whether only cyclic ones are meant."""
+    if not any(token.text.startswith("permutation") for token in tokens[-_LONGEST:]):
+        return None
+    texts = [token.text.casefold() for token in tokens]
+    for start in range(max(1, len(texts) - _LONGEST), len(texts)):
+        found = _PERMUTATIONS.fullmatch(" " + " ".join(texts[start:]))
+        if found is not None:
+            return tokens[:start], found[1] is not None
+    return None
+
+
+def permuted(shape: Shape, *, is_cyclic: bool) -> Group:
+    """Return the permutations of a tuple, or of several, each once. Raises Unread for others."""
+    is_list = isinstance(shape, Group) and not shape.opener
+    tuples = shape.items if isinstance(shape, Group) and is_list else (shape,)
+    found: dict[tuple[object, ...], Shape] = {}
+    for one in tuples:
+        if not isinstance(one, Group) or one.opener != "(" or len(one.items) > _MOST:
+            raise Unread("permutations of what is no tuple")
+        values = [item.values[-1] if isinstance(item, Named) else item for item in one.items]
+        numbers = [value for value in values if isinstance(value, Scalar) and not value.is_opaque]
+        if len(numbers) < len(values):
+            raise Unread("permutations of what are no numbers")
+        turns = [[*numbers[at:], *numbers[:at]] for at in range(len(numbers))]
+        for order in turns if is_cyclic else permutations(numbers):
+            found[tuple(number.value for number in order)] = Group("(", ")", tuple(order))
+    if len(found) > ITEMS:
+        raise TooDeep(f"more than {ITEMS} items")
+    return Group("", "", tuple(found.values()))
