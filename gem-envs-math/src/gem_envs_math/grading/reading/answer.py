@@ -269,7 +269,7 @@ def _each_equal(sides: list[Tokens]) -> Group | None:
 
 def _one_by_one(name: str, values: tuple[Shape, ...], sides: list[Tokens]) -> Group | None:
     """Return `(x,y) = (1,2)` as the tuple of `x=1` and `y=2`; None for another equation."""
-    names = name.split(",")
+    names = name.split(",") if sides[0][0].text == "(" else []  # no tuple, but `T(x,y)`
     value = values[0]
     is_tuple = isinstance(value, Group) and value.opener in ("(", "[", "<<")
     if len(values) > 1 or len(names) < 2 or not isinstance(value, Group) or not is_tuple:
