@@ -14,6 +14,14 @@ from gem_envs_math.grading.comparing.equations import (
     same_inequality,
     without_fractions,
 )
+from gem_envs_math.grading.comparing.lists import (
+    are_of_several,
+    brackets,
+    in_order_of_names,
+    is_point_and_values,
+    letters_of,
+    names_of,
+)
 from gem_envs_math.grading.comparing.matching import match
 from gem_envs_math.grading.comparing.unions import merged
 from gem_envs_math.grading.comparing.values import same_scalar
@@ -83,20 +91,22 @@ class Comparer:
             if one.closer == "or" and other.opener:
                 return False  # x=1 or y=2 is neither the point (1,2) nor a set
         a, b = (side._replace(closer="") if side.closer == "or" else side for side in (a, b))
-        first, second = _brackets(a), _brackets(b)
-        names = _names(a), _names(b)
+        first, second = brackets(a), brackets(b)
+        if is_point_and_values(a, b) or is_point_and_values(b, a):
+            return False
+        names = names_of(a), names_of(b)
         if all(names):
             return match(a.items, b.items, self.same)
         other = b if names[0] else a
         is_bare = not any(isinstance(item, (Named, Relation)) for item in other.items)
-        if any(map(_are_of_several, names)) and {first, second} == {""} and is_bare:
+        if any(map(are_of_several, names)) and {first, second} == {""} and is_bare:
             # 2, 1 is no list of x = 1, y = 2, as 1, 2 is.
-            sorted_a = _in_order_of_names(a, names[0])
-            sorted_b = _in_order_of_names(b, names[1])
+            sorted_a = in_order_of_names(a, names[0])
+            sorted_b = in_order_of_names(b, names[1])
             truths = [self._in_order(x.items, y.items) for x, y in ((a, b), (sorted_a, sorted_b))]
             return True in truths or _all(truths)
         if any(names) and {first, second} != {""}:
-            a, b = _in_order_of_names(a, names[0]), _in_order_of_names(b, names[1])
+            a, b = in_order_of_names(a, names[0]), in_order_of_names(b, names[1])
         if {first, second} <= {"", "\\{\\}"}:
             return match(a.items, b.items, self.same, as_sets=first != "" or second != "")
         tuples = {"", "()", "<<>>"}
@@ -110,7 +120,9 @@ class Comparer:
         is_ideal = len(a.items) == 1 and a.opener == "<<" and is_in_brackets(b.tokens)
         if is_single or is_ideal:
             return self.same(a.items[0], b)
-        return self._group_vector(a, b) or "".join(t.text for t in b.tokens).lower() == _letters(a)
+        return self._group_vector(a, b) or "".join(t.text for t in b.tokens).lower() == letters_of(
+            a
+        )
 
     def _matrices(self, a: Matrix, b: Matrix) -> Truth:
         if len(a.rows) != len(b.rows):
@@ -118,10 +130,10 @@ class Comparer:
         return _all([self._in_order(x, y) for x, y in zip(a.rows, b.rows, strict=True)])
 
     def _matrix_group(self, a: Matrix, b: Group) -> Truth:
-        names = _names(b)
+        names = names_of(b)
         if not b.opener and names and names == [f"x_{at + 1}" for at in range(len(names))]:
             b = b._replace(opener="(", closer=")")
-        if _brackets(b) not in ("()", "<<>>", "[]"):
+        if brackets(b) not in ("()", "<<>>", "[]"):
             return False
         if any(isinstance(item, Group) for item in b.items):
             return self._matrix_rows(a, b)
@@ -231,7 +243,7 @@ class Comparer:
         """Compare a list with words: the empty set is no solution."""
         if len(a.items) == 1 and a.opener in ("", "\\{"):
             return self.same(a.items[0], b)
-        return (not a.items and b.text == "no solution") or _letters(a) == b.text
+        return (not a.items and b.text == "no solution") or letters_of(a) == b.text
 
     def _group_vector(self, a: Group, b: Scalar) -> Truth:
         r"""Compare a tuple with a sum of unit vectors, `2\mathbf{i} + 3\mathbf{j}`."""
@@ -257,7 +269,7 @@ class Comparer:
     def _matrix_rows(self, a: Matrix, b: Group) -> Truth:
         """Compare a matrix with a list of its rows, `[[1,2],[3,4]]`."""
         rows = [item for item in b.items if isinstance(item, Group) and item.opener in ("[", "(")]
-        if _brackets(b) not in ("[]", "()") or len(rows) != len(a.rows):
+        if brackets(b) not in ("[]", "()") or len(rows) != len(a.rows):
             return False
         return _all([self._in_order(x, y.items) for x, y in zip(a.rows, rows, strict=True)])
 
@@ -289,57 +301,6 @@ def _all(truths: Sequence[Truth]) -> Truth:
     if False in truths:
         return False
     return None if None in truths else True
-
-
-def _brackets(group: Group) -> str:
-    """Return a group's brackets; at an end without bound the round one is meant."""
-    opener, closer = group.opener, group.closer
-    if len(group.items) == 2 and {opener, closer} <= {"(", "[", ")", "]"}:
-        opener = "(" if _is_infinite(group.items[0]) else opener
-        closer = ")" if _is_infinite(group.items[1]) else closer
-    return opener + closer
-
-
-def _is_infinite(shape: Shape) -> bool:
-    return isinstance(shape, Scalar) and any(token.text == "\\infty" for token in shape.tokens)
-
-
-_ALPHABETS = ("xyz", "abcd", "pqr", "mn", "uvw")
-
-
-def _letters(a: Group) -> str:
-    """Return the letters of several choices, `A, C`, as they are written without commas."""
-    texts = []
-    for item in a.items:
-        is_letter = isinstance(item, Scalar) and len(item.tokens) == 1
-        text = item.text if isinstance(item, Words) else ""
-        texts.append(item.tokens[0].text if isinstance(item, Scalar) and is_letter else text)
-    letters = "".join(texts)
-    is_list = a.opener == "" and all(len(text) == 1 and text in _CHOICES for text in texts)
-    return "".join(sorted(letters.lower())) if is_list and len(set(texts)) > 1 else "?"
-
-
-_CHOICES = frozenset("ABCDEFGHabcdefgh")
-
-
-def _names(a: Group) -> list[str]:
-    """Return the names of a list whose every item has one: `x=1, y=2` or `(x,y) = (1,2)`."""
-    names = [item.name for item in a.items if isinstance(item, Named) and len(item.values) == 1]
-    return names if len(names) == len(a.items) == len(set(names)) > 1 else []
-
-
-def _are_of_several(names: Sequence[str]) -> bool:
-    """Whether names are of several symbols: `x` and `y`, but not `x_1` and `x_2`."""
-    return len({name.partition("_")[0] for name in names}) > 1
-
-
-def _in_order_of_names(a: Group, names: list[str]) -> Group:
-    """Return named items in the alphabet's order: that of the tuple that they stand for."""
-    is_known = any(set(names) <= set(alphabet) for alphabet in _ALPHABETS)
-    if not names or not is_known:
-        return a
-    by_name = dict(zip(names, a.items, strict=True))
-    return a._replace(items=tuple(by_name[name] for name in sorted(names)))
 
 
 def _is_interval(a: Shape) -> bool:

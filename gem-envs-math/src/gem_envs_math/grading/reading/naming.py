@@ -60,13 +60,14 @@ _SWAPS = {"{": "", "}": "", "[": "(", "]": ")", "\\max": "max", "\\min": "min", 
 _SWAPS["\\overline"] = "\\bar"
 _QUANTITY = re.compile(
     '"(determinant|det|trace|tr|rank|rk|nullity|dim|degree|deg|variance|var|covariance|cov|mean'
+    "|kernel|ker|image|im|range"
     "|expectedvalue|expectation|gcd|lcm|maximum|max|minimum|min|supremum|sup|infimum|inf)"
 )
-_OPERATOR = re.compile(r"\\(det|dim|deg|gcd|max|min|sup|inf)(?![a-z])")
+_OPERATOR = re.compile(r"\\(det|dim|deg|ker|gcd|max|min|sup|inf)(?![a-z])")
 """The quantities that words, and those that signs, are names of."""
 
 _LONG_QUANTITIES = {"determinant": "det", "trace": "tr", "degree": "deg", "maximum": "max"}
-_LONG_QUANTITIES |= {"minimum": "min", "supremum": "sup", "infimum": "inf"}
+_LONG_QUANTITIES |= {"minimum": "min", "supremum": "sup", "infimum": "inf", "kernel": "ker"}
 _DIFFERENTIAL = re.compile(r"d(?:\^(\d))?([A-Za-z])")
 _UNDER = re.compile(r"d([A-Za-z])(?:\^(\d))?")
 _PARTIAL = re.compile(r"\\partial([A-Za-z])")

@@ -96,6 +96,8 @@ _SETS = re.compile(
 _KINDS = {"integer": "integers", "positive integer": "positive integers"}
 _KINDS |= {"negative integer": "negative integers"}
 _ARTICLES = ("the", "a", "an")
+_PARTS = re.compile(r"[^\W_]+|[^\s.,!?'\w-]|(?<![^\W\d_])-(?= ?(?:[0-9(]|[a-z](?![a-z])))")
+"""Words, numbers and signs. The sign of a number is one of them; a hyphen between words is not."""
 
 
 def trimmed(tokens: Sequence[Token]) -> Sequence[Token]:
@@ -192,7 +194,7 @@ def _described(text: str) -> str:
 
 
 def _folded(tokens: Sequence[Token]) -> str:
-    words = re.findall(r"[^\W_]+|[^\s.,!?'\w-]", spelled(tokens).casefold())
+    words = _PARTS.findall(spelled(tokens).casefold())
     if len(words) > 1 and words[0] in _ARTICLES:
         words = words[1:]
     text = _described(" ".join(words))

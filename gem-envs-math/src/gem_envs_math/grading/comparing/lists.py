@@ -1,0 +1,74 @@
+"""What the items of a list say together: its brackets, its names and their order, its letters.
+
+Knows nothing about how two lists are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gem_envs_math.grading.reading.shapes import Group, Named, Scalar, Shape, Words
+
+__all__ = [
+    "are_of_several",
+    "brackets",
+    "in_order_of_names",
+    "is_point_and_values",
+    "letters_of",
+    "names_of",
+]
+
+_ALPHABETS = ("xyz", "abcd", "pqr", "mn", "uvw")
+_CHOICES = frozenset("ABCDEFGHabcdefgh")
+
+
+def brackets(group: Group) -> str:
+    """Return a group's brackets; at an end without bound the round one is meant."""
+    opener, closer = group.opener, group.closer
+    if len(group.items) == 2 and {opener, closer} <= {"(", "[", ")", "]"}:
+        opener = "(" if _is_infinite(group.items[0]) else opener
+        closer = ")" if _is_infinite(group.items[1]) else closer
+    return opener + closer
+
+
+def _is_infinite(shape: Shape) -> bool:
+    return isinstance(shape, Scalar) and any(token.text == "\\infty" for token in shape.tokens)
+
+
+def letters_of(a: Group) -> str:
+    """Return the letters of several choices, `A, C`, as they are written without commas."""
+    texts = []
+    for item in a.items:
+        is_letter = isinstance(item, Scalar) and len(item.tokens) == 1
+        text = item.text if isinstance(item, Words) else ""
+        texts.append(item.tokens[0].text if isinstance(item, Scalar) and is_letter else text)
+    letters = "".join(texts)
+    is_list = a.opener == "" and all(len(text) == 1 and text in _CHOICES for text in texts)
+    return "".join(sorted(letters.lower())) if is_list and len(set(texts)) > 1 else "?"
+
+
+def names_of(a: Group) -> list[str]:
+    """Return the names of a list whose every item has one: `x=1, y=2` or `(x,y) = (1,2)`."""
+    names = [item.name for item in a.items if isinstance(item, Named) and len(item.values) == 1]
+    return names if len(names) == len(a.items) == len(set(names)) > 1 else []
+
+
+def is_point_and_values(a: Group, b: Group) -> bool:
+    """Whether one is a tuple and the other several values of one symbol: `x = -2, x = 3`."""
+    names = [item.name for item in b.items if isinstance(item, Named)]
+    is_one = len(names) == len(b.items) > 1 == len(set(names))
+    return a.opener == "(" and not b.opener and is_one
+
+
+def are_of_several(names: Sequence[str]) -> bool:
+    """Whether names are of several symbols: `x` and `y`, but not `x_1` and `x_2`."""
+    return len({name.partition("_")[0] for name in names}) > 1
+
+
+def in_order_of_names(a: Group, names: list[str]) -> Group:
+    """Return named items in the alphabet's order: that of the tuple that they stand for."""
+    is_known = any(set(names) <= set(alphabet) for alphabet in _ALPHABETS)
+    if not names or not is_known:
+        return a
+    by_name = dict(zip(names, a.items, strict=True))
+    return a._replace(items=tuple(by_name[name] for name in sorted(names)))
