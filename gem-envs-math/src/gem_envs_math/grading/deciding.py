@@ -8,6 +8,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from gem_envs_math.grading.comparing.comparer import Comparer
+from gem_envs_math.grading.comparing.families import same_family
 from gem_envs_math.grading.comparing.parsed import is_formula
 from gem_envs_math.grading.limits import (
     LONGEST,
@@ -23,8 +24,8 @@ from gem_envs_math.grading.reading.prose import Prose, judge_prose, read_prose
 from gem_envs_math.grading.reading.shapes import Named, Relation, Scalar, Shape, Words
 from gem_envs_math.grading.reading.wording import trimmed
 from gem_envs_math.grading.text.characters import latex, unseen
-from gem_envs_math.grading.text.constants import renamed
-from gem_envs_math.grading.text.free_letters import with_one_parameter
+from gem_envs_math.grading.text.constants import are_arbitrary, count_constants, renamed
+from gem_envs_math.grading.text.free_letters import with_one_parameter, with_one_variable
 from gem_envs_math.grading.text.matrices import are_ordered_alike
 from gem_envs_math.grading.text.normal_form import normal_form
 from gem_envs_math.grading.text.parameters import kind_of_letter, without_integers
@@ -102,25 +103,40 @@ def compare(answer: str, gold: str, comparer: Comparer) -> Verdict | None:
         spaced = _compare(reading(first), reading(second), comparer)
         return spaced if spaced is not None and spaced.outcome == "right" else verdict
     if verdict is not None and verdict.how == "value" and verdict.outcome == "wrong":
-        return _with_constants(*sides, comparer) or verdict
+        return _with_constants(*sides, comparer, verdict)
     return verdict
 
 
-def _with_constants(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | None:
-    """Return "right" where other names of constants or of a parameter make two answers one."""
+def _with_constants(
+    answer: Reading, gold: Reading, comparer: Comparer, wrong: Verdict
+) -> Verdict | None:
+    """Return "right" where other names of constants or of a parameter make two answers one.
+
+    Else, or where their families are the same, the verdict `wrong`; None where that is open.
+    """
     sides = _without_constant(answer.tokens), _without_constant(gold.tokens)
-    one_each = with_one_parameter(*sides)
-    for first, second in chain(renamed(*sides), [one_each] if one_each else []):
+    one_each = with_one_parameter(*sides) or with_one_variable(*sides)
+    verdict: Verdict | None = wrong
+    for first, second in chain([one_each] if one_each else [], renamed(*(one_each or sides))):
         try:
             shapes = read(first), read(second)
         except Unread:
             continue
         given = answer._replace(tokens=first, shape=shapes[0])
         wanted = gold._replace(tokens=second, shape=shapes[1])
-        verdict = _compare(given, wanted, comparer)
-        if verdict is not None and verdict.outcome == "right":
-            return verdict
-    return None
+        found = _compare(given, wanted, comparer)
+        if found is not None and found.outcome == "right":
+            return found
+        if found is None and not comparer.kit.proves:
+            verdict = None
+        if not are_arbitrary(*sides):
+            continue
+        truth = same_family(*shapes, count_constants(first), comparer.kit)
+        if truth:
+            return Verdict("right", "value")
+        if truth is None:
+            verdict = None
+    return verdict
 
 
 def _without_constant(tokens: Sequence[Token]) -> Sequence[Token]:
