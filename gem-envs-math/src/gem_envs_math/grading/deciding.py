@@ -117,6 +117,7 @@ def _with_constants(
     sides = _without_constant(answer.tokens), _without_constant(gold.tokens)
     one_each = with_one_parameter(*sides) or with_one_variable(*sides)
     verdict: Verdict | None = wrong
+    last: Sequence[Token] | None = None
     for first, second in chain([one_each] if one_each else [], renamed(*(one_each or sides))):
         try:
             shapes = read(first), read(second)
@@ -129,8 +130,9 @@ def _with_constants(
             return found
         if found is None and not comparer.kit.proves:
             verdict = None
-        if not are_arbitrary(*sides):
-            continue
+        if not are_arbitrary(*sides) or first is last:
+            continue  # families stay the same with their constants in another order
+        last = first
         truth = same_family(*shapes, count_constants(first), comparer.kit)
         if truth:
             return Verdict("right", "value")

@@ -19,10 +19,16 @@ from gem_envs_math.grading.comparing.lists import (
     brackets,
     in_order_of_names,
     is_point_and_values,
+    is_position,
+    is_set_of_points,
+    is_vector,
+    is_zero_of_polynomial,
     letters_of,
     names_of,
 )
 from gem_envs_math.grading.comparing.matching import match
+from gem_envs_math.grading.comparing.pieces import same_pieces
+from gem_envs_math.grading.comparing.spans import same_space
 from gem_envs_math.grading.comparing.unions import merged
 from gem_envs_math.grading.comparing.values import same_scalar
 from gem_envs_math.grading.comparing.vectors import components, is_in_brackets
@@ -92,6 +98,9 @@ class Comparer:
                 return False  # x=1 or y=2 is neither the point (1,2) nor a set
         a, b = (side._replace(closer="") if side.closer == "or" else side for side in (a, b))
         first, second = brackets(a), brackets(b)
+        if a.opener == b.opener == "span":
+            truth = same_space(a, b)
+            return match(a.items, b.items, self.same, as_sets=True) if truth is None else truth
         if is_point_and_values(a, b) or is_point_and_values(b, a):
             return False
         names = names_of(a), names_of(b)
@@ -133,6 +142,8 @@ class Comparer:
         names = names_of(b)
         if not b.opener and names and names == [f"x_{at + 1}" for at in range(len(names))]:
             b = b._replace(opener="(", closer=")")
+        if not b.opener and is_position(names):
+            b = in_order_of_names(b, names)._replace(opener="(", closer=")")
         if brackets(b) not in ("()", "<<>>", "[]"):
             return False
         if any(isinstance(item, Group) for item in b.items):
@@ -222,6 +233,8 @@ class Comparer:
             return False
         items = b.items if isinstance(b, Group) else ()
         names = [item.name for item in items if isinstance(item, Named)]
+        if names and is_vector(a) and is_position([name.partition("(")[0] for name in names]):
+            return self.same(a.values[0], b)
         if not all(same_name(a.name, name) for name in names):
             return False
         if solved_for(a) is not None and _is_enumerated(b) and _is_interval(a.values[0]):
@@ -232,6 +245,10 @@ class Comparer:
         values = as_set(a)
         if values is not None:
             return False if _is_enumerated(b) else self.same(values, b)
+        if is_set_of_points(b):
+            return self.same(a, b.items[0])  # type: ignore[union-attr]
+        if isinstance(b, Scalar) and is_zero_of_polynomial(a):
+            return same_scalar(read_scalar(a.sides[0]), b, self.kit)
         if set(a.signs) == {"="} and isinstance(b, Scalar) and not _says_nothing(a):
             return _all([same_scalar(read_scalar(side), b, self.kit) for side in a.sides])
         return False
@@ -272,9 +289,6 @@ class Comparer:
         if brackets(b) not in ("[]", "()") or len(rows) != len(a.rows):
             return False
         return _all([self._in_order(x, y.items) for x, y in zip(a.rows, rows, strict=True)])
-
-    def _pieces(self, a: Pieces, b: Pieces) -> Truth:
-        return match(a.parts, b.parts, self._in_order)
 
     def _residues(self, a: Residue, b: Residue) -> Truth:
         is_same = same_scalar(a.modulus, b.modulus, self.kit)
@@ -450,7 +464,7 @@ _RULES: dict[tuple[type, type], _Rule] = {
     (Relation, Relation): Comparer._relations,
     (Unions, Unions): Comparer._unions,
     (Unions, Group): Comparer._union_group,
-    (Pieces, Pieces): Comparer._pieces,
+    (Pieces, Pieces): lambda self, a, b: same_pieces(a, b, self._in_order),
     (Residue, Residue): Comparer._residues,
     (Based, Based): lambda _, a, b: same_based(a, b),
     (Based, Scalar): lambda _, a, b: based_scalar(a, b),

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from gem_envs_math.grading.arithmetic.field import CONSTANTS, Field, Value
 from gem_envs_math.grading.arithmetic.grammar import compute
 from gem_envs_math.grading.arithmetic.numeric import At, Kit, Measured
+from gem_envs_math.grading.comparing.spans import rank
 from gem_envs_math.grading.limits import Unread
 from gem_envs_math.grading.reading.naming import argument_of, same_name
 from gem_envs_math.grading.reading.shapes import Group, Named, Relation, Scalar, Shape
@@ -32,6 +33,7 @@ _PLACES = tuple(Fraction(over, 97) for over in (11, 23, 37, 8, 52, 67, 131, 229,
 _CHOSEN = (29, 53, -31, -47)  # hundredths: what the constant is where a curve is followed
 _EVEN_ROOT = re.compile(r"\\sqrt (?!\[ 3)|\^ \{ [^}]*(?:/|\\frac)")
 _FEW, _ENOUGH = 3, 5
+_LONGEST = 150  # tokens of an answer, which is computed some hundred times
 _NOTHING = 1e-199
 
 
@@ -50,6 +52,10 @@ def same_family(a: Shape, b: Shape, count: int, kit: Kit) -> bool | None:
     written: `y=Cx^2` may be a formula with a given C, and is no `y=2Cx^2`.
     """
     first, second = _form(a), _form(b)
+    if count == 0 or any(
+        len(form.right) + len(form.left) > _LONGEST for form in (first, second) if form
+    ):
+        return False
     if first is None or second is None:
         return _both_branches(a, b, count, kit)
     names = [f"C_{number + 1}" for number in range(count)]
@@ -198,9 +204,12 @@ def _same_span(a: _Form, b: _Form, names: Sequence[str], points: _Points) -> boo
     size = len(names)
     joint = [[*one[1:], *other[1:], does.add(one[0], does.negate(other[0]))] for one, other in rows]
     ranks = [
-        _rank([row[:size] for row in joint], points),
-        _rank([row[size : 2 * size] for row in joint], points),
-        _rank(joint, points),
+        rank(part, does, points.is_zero)
+        for part in (
+            [row[:size] for row in joint],
+            [row[size : 2 * size] for row in joint],
+            joint,
+        )
     ]
     return ranks == [size] * 3
 
@@ -239,24 +248,6 @@ def _linear(tokens: Tokens, names: Sequence[str], place: int, points: _Points) -
     if not points.is_zero(does.add(value, does.negate(total))):
         raise Unread("a constant that does more than multiply")
     return [rest, *factors]
-
-
-def _rank(rows: Sequence[Sequence[Any]], points: _Points) -> int:
-    """Return the rank of a matrix; numbers within their errors are zeros."""
-    does = points.at(0, {})
-    left = [list(row) for row in rows]
-    rank = 0
-    for column in range(len(rows[0])):
-        pivot = next((row for row in left if not points.is_zero(row[column])), None)
-        if pivot is None:
-            continue
-        left.remove(pivot)
-        rank += 1
-        for row in left:
-            factor = does.divide(row[column], pivot[column])
-            for at, value in enumerate(pivot):
-                row[at] = does.add(row[at], does.negate(does.multiply(factor, value)))
-    return rank
 
 
 def _same_curves(a: _Form, b: _Form, names: Sequence[str], points: _Points) -> bool:

@@ -7,13 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gem_envs_math.grading.reading.shapes import Group, Named, Scalar, Shape, Words
+from gem_envs_math.grading.reading.shapes import (
+    Group,
+    Matrix,
+    Named,
+    Relation,
+    Scalar,
+    Shape,
+    Words,
+)
+from gem_envs_math.grading.text.names import split_letters
 
 __all__ = [
     "are_of_several",
     "brackets",
     "in_order_of_names",
     "is_point_and_values",
+    "is_position",
+    "is_set_of_points",
+    "is_vector",
+    "is_zero_of_polynomial",
     "letters_of",
     "names_of",
 ]
@@ -72,3 +85,33 @@ def in_order_of_names(a: Group, names: list[str]) -> Group:
         return a
     by_name = dict(zip(names, a.items, strict=True))
     return a._replace(items=tuple(by_name[name] for name in sorted(names)))
+
+
+def is_position(names: Sequence[str]) -> bool:
+    """Whether names are those of a plane's or of space's coordinates, each once."""
+    return sorted(names) in (["x", "y"], ["x", "y", "z"])
+
+
+def is_vector(a: Named) -> bool:
+    r"""Whether `r` or `r(t)` names a vector: the place that `x = ..., y = ...` say too."""
+    value = a.values[0]
+    is_tuple = isinstance(value, Matrix) or (
+        isinstance(value, Group) and value.opener in ("(", "<<")
+    )
+    return len(a.values) == 1 and is_tuple and a.name.partition("(")[0] == "r"
+
+
+def is_set_of_points(a: Shape) -> bool:
+    r"""Whether an answer is `\{(x,y) \mid ...\}` with an equation or inequality for points."""
+    if not isinstance(a, Group) or not a.opener.startswith("\\{( ") or len(a.items) != 1:
+        return False
+    return isinstance(a.items[0], (Relation, Named))
+
+
+def is_zero_of_polynomial(a: Relation) -> bool:
+    r"""Whether an equation is `p = 0`, for a polynomial of one symbol that is more than linear."""
+    if a.signs != ("=",) or [token.text for token in a.sides[1]] != ["0"]:
+        return False
+    letters = {token.text for token in split_letters(a.sides[0]) if token.kind == "symbol"}
+    texts = [token.text for token in a.sides[0]]
+    return len(letters) == 1 and ("^" in texts or texts.count("(") > 1)

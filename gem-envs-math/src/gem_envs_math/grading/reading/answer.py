@@ -303,9 +303,11 @@ def _bracketed(tokens: Tokens) -> Shape | None:
     return None
 
 
-def _column(tokens: Tokens) -> Matrix | None:
-    r"""Read `(1,2)^T`, a column, and `\operatorname{diag}(1,2)`."""
+def _column(tokens: Tokens) -> Shape | None:
+    r"""Read `(1,2)^T`, a column, `\operatorname{diag}(1,2)`, and a span of vectors."""
     texts = [token.text for token in tokens]
+    if texts[0] == "span" and texts[1:2] in (["("], ["\\{"]) and _encloses(tokens[1:]):
+        return Group("span", "", _items(split(tokens[2:-1], (",",))))
     if texts[:2] in (["diag", "("], ["diag", "\\{"]) and _encloses(tokens[1:]):
         return diagonal(_items(split(tokens[2:-1], (",",))))
     for length in (2, 4):
