@@ -25,9 +25,13 @@ from gem_envs_math.grading.reading.shapes import Named, Relation, Scalar, Shape,
 from gem_envs_math.grading.reading.wording import trimmed
 from gem_envs_math.grading.text.characters import latex, unseen
 from gem_envs_math.grading.text.constants import are_arbitrary, count_constants, renamed
-from gem_envs_math.grading.text.free_letters import with_one_parameter, with_one_variable
+from gem_envs_math.grading.text.free_letters import (
+    with_one_integer,
+    with_one_parameter,
+    with_one_variable,
+)
 from gem_envs_math.grading.text.matrices import are_ordered_alike
-from gem_envs_math.grading.text.normal_form import normal_form
+from gem_envs_math.grading.text.normal_form import same_form
 from gem_envs_math.grading.text.parameters import kind_of_letter, without_integers
 from gem_envs_math.grading.text.spelling import tokens_of
 from gem_envs_math.grading.text.tokens import Token
@@ -116,6 +120,8 @@ def _with_constants(
     """
     sides = _without_constant(answer.tokens), _without_constant(gold.tokens)
     one_each = with_one_parameter(*sides) or with_one_variable(*sides)
+    if one_each is None and "R" not in map(kind_of_letter, (answer.tokens, gold.tokens)):
+        one_each = with_one_integer(*map(without_integers, sides))
     verdict: Verdict | None = wrong
     last: Sequence[Token] | None = None
     for first, second in chain([one_each] if one_each else [], renamed(*(one_each or sides))):
@@ -189,7 +195,7 @@ def _compare(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | No
     if texts and texts == gold_texts:
         return Verdict("right", "normal form")
     is_read = answer.shape is not None and gold.shape is not None
-    if not is_read and texts and normal_form(texts) == normal_form(gold_texts):
+    if not is_read and texts and same_form(texts, gold_texts):
         return Verdict("right", "normal form")
     kinds = {kind_of_letter(answer.tokens), kind_of_letter(gold.tokens)}
     if kinds == {"Z", "R"}:

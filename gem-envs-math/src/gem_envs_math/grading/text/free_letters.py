@@ -1,4 +1,4 @@
-r"""Rename the parameter of a curve, `(t, 2t)` is `(s, 2s)`, and the variable of a solution.
+r"""Rename letters that are free: `(t, 2t)` is `(s, 2s)`, `n\pi` is `k\pi`, `y(t) = t` is `y = x`.
 
 Knows nothing about the shape of an answer.
 """
@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from gem_envs_math.grading.text.names import split_letters
 from gem_envs_math.grading.text.tokens import Token
 
-__all__ = ["with_one_parameter", "with_one_variable"]
+__all__ = ["with_one_integer", "with_one_parameter", "with_one_variable"]
 
 Tokens = Sequence[Token]
 
 _PARAMETERS = frozenset(("t", "s", "k", "r", "\\lambda", "\\mu"))
 _NAMES = frozenset("xyz")
 _SOLUTION_LETTERS = frozenset(("e", "C", "c", "A", "B", "\\pi"))
+_INTEGERS = ("k", "n", "m")
 _COMMANDS = ("\\frac", "\\sqrt")
 _NO_VECTORS = frozenset(("\\in", "\\mathbb", "\\sum", "\\int", "\\prod", "|", ":", "<", ">"))
 
@@ -44,6 +45,23 @@ def with_one_variable(a: Tokens, b: Tokens) -> tuple[Tokens, Tokens] | None:
             renamed = [t._replace(text=bare) if t.text == named else t for t in one]
             return (renamed, other) if one is a else (other, renamed)
     return None
+
+
+def with_one_integer(a: Tokens, b: Tokens) -> tuple[Tokens, Tokens] | None:
+    r"""Return `n\pi` and `k\pi` with one letter for any integer, None for other answers."""
+    first, second = _integer(a), _integer(b)
+    if not first or not second or first == second:
+        return None
+    return a, [token._replace(text=first) if token.text == second else token for token in b]
+
+
+def _integer(tokens: Tokens) -> str:
+    r"""Return the one letter of `k n m` that stands beside `\pi`, and where nothing bounds it."""
+    texts = {token.text for token in tokens}
+    letters = "".join(token.text for token in tokens if token.kind == "letters")
+    found = [letter for letter in _INTEGERS if letter in letters]
+    is_free = "\\pi" in texts and _NO_VECTORS.isdisjoint(texts) and "_" not in texts
+    return found[0] if is_free and len(found) == 1 and found[0] in texts else ""
 
 
 def _variable(tokens: Tokens) -> str:
