@@ -48,8 +48,8 @@ class _Form(NamedTuple):
 def same_family(a: Shape, b: Shape, count: int, kit: Kit) -> bool | None:
     r"""Whether two answers whose constants are C_1, ..., C_count are one family.
 
-    None where only numbers that prove tell. A constant that only multiplies is left as it is
-    written: `y=Cx^2` may be a formula with a given C, and is no `y=2Cx^2`.
+    None where only numbers that prove tell. A single constant that multiplies may be a given one:
+    `y=Cx^2+x` is no `y=2Cx^2+x`.
     """
     first, second = _form(a), _form(b)
     if count == 0 or any(
@@ -72,7 +72,8 @@ def _form(a: Shape) -> _Form | None:
         return _Form("", (), a.tokens)
     if isinstance(a, Named) and len(a.values) == 1 and isinstance(a.values[0], Scalar):
         head = argument_of(a.name)[0] or a.name
-        left = (Token("letters", head),) if len(head) == 1 else ()
+        at = next((at for at, token in enumerate(a.tokens) if token.text == "="), 0)
+        left = (Token("letters", head),) if len(head) == 1 else a.tokens[:at]
         return _Form(a.name, left, a.values[0].tokens)
     if isinstance(a, Relation) and a.signs == ("=",):
         return _Form("", a.sides[0], a.sides[1])
@@ -187,7 +188,8 @@ def _same_span(a: _Form, b: _Form, names: Sequence[str], points: _Points) -> boo
     """Whether two explicit answers, each a sum of constants times functions, have one span."""
     if not _are_explicit(a, b):
         return False
-    is_formula = len(names) == 1 and not _is_of_variables(a, b)
+    if len(names) == 1 and not all(_is_added(form, names[0], points) for form in (a, b)):
+        return False
 
     def row(form: _Form, place: int) -> list[Any]:
         return _linear(form.right, names, place, points)
@@ -196,11 +198,6 @@ def _same_span(a: _Form, b: _Form, names: Sequence[str], points: _Points) -> boo
     if len(rows) < len(names) + 2:
         return False
     does = points.at(0, {})
-    if len(names) == 1:
-        only_multiplies = all(points.is_zero(one[0]) for pair in rows for one in pair)
-        is_number = all(_are_one([pair[side][1] for pair in rows], points) for side in (0, 1))
-        if only_multiplies or (is_formula and not is_number):
-            return False
     size = len(names)
     joint = [[*one[1:], *other[1:], does.add(one[0], does.negate(other[0]))] for one, other in rows]
     ranks = [
@@ -221,14 +218,27 @@ def _are_explicit(a: _Form, b: _Form) -> bool:
     return not (a.name and b.name) or same_name(a.name, b.name)
 
 
-def _is_of_variables(a: _Form, b: _Form) -> bool:
-    """Whether nothing but variables and constants of integration stands in two answers."""
-    return (_symbols(a) | _symbols(b)) <= set(_VARIABLES)
+def _is_added(form: _Form, name: str, points: _Points) -> bool:
+    """Whether a constant is a term of its own, with no function of the variables before it."""
 
+    def factors(one: _Form, place: int) -> list[Any]:
+        does = points.at(place, {name: 0})
+        values = [_difference(one, does_at) for does_at in _sizes(place, name, points)]
+        return [does.add(values[at + 1], does.negate(values[at])) for at in (0, 1)]
 
-def _are_one(values: Sequence[Any], points: _Points) -> bool:
+    rows = [row[0] for row in _usable(points, (form,), factors)]
     does = points.at(0, {})
-    return all(points.is_zero(does.add(value, does.negate(values[0]))) for value in values)
+    found = [does.add(value, does.negate(rows[0][0])) for row in rows for value in row]
+    return len(rows) >= _ENOUGH and all(map(points.is_zero, found))
+
+
+def _sizes(place: int, name: str, points: _Points) -> list[Any]:
+    return [points.at(place, {name: size}) for size in (0, 1, 2, 4)]
+
+
+def _difference(form: _Form, does: Any) -> Any:
+    right = compute(form.right, does)
+    return does.add(compute(form.left, does), does.negate(right)) if form.left else right
 
 
 def _linear(tokens: Tokens, names: Sequence[str], place: int, points: _Points) -> list[Any]:
@@ -269,6 +279,8 @@ def _same_curves(a: _Form, b: _Form, names: Sequence[str], points: _Points) -> b
     if len(values) < _ENOUGH:
         return False
     does = points.at(0, {})
+    if not any(_is_added(form, names[0], points) for form in (a, b)):
+        return _are_plainly_one(values, points)
     # Constants that are a fraction of one another, (pC + q)/(rC + s), keep all cross ratios.
     for four in combinations(values[:_ENOUGH], 4):
         (over, under), (other_over, other_under) = (
@@ -284,6 +296,16 @@ def _same_curves(a: _Form, b: _Form, names: Sequence[str], points: _Points) -> b
     return True
 
 
+def _are_plainly_one(values: Sequence[Sequence[Any]], points: _Points) -> bool:
+    """Whether constants are equal, opposite, or one over the other: none has a factor."""
+    does = points.at(0, {})
+    sums = [does.add(one, other) for one, other in values]
+    differences = [does.add(one, does.negate(other)) for one, other in values]
+    products = [does.multiply(one, other) for one, other in values]
+    ones = [[does.add(product, does.number(sign)) for product in products] for sign in (1, -1)]
+    return any(all(map(points.is_zero, found)) for found in (sums, differences, *ones))
+
+
 def _only_multiplies(form: _Form, names: Sequence[str], points: _Points) -> bool:
     rows = _usable(
         points, (form,), lambda one, place: compute(one.right, points.at(place, {names[0]: 0}))
@@ -294,13 +316,8 @@ def _only_multiplies(form: _Form, names: Sequence[str], points: _Points) -> bool
 def _constant(form: _Form, name: str, place: int, points: _Points) -> Any:
     """Return the constant of the curve through a place: where an equation is solved for it."""
     does = points.at(place, {name: 0})
-
-    def difference(size: int) -> Any:
-        at = points.at(place, {name: size})
-        return does.add(compute(form.left, at), does.negate(compute(form.right, at)))
-
     # The difference is (pC + q)/(rC + 1): three values give p, q and r, and a fourth agrees.
-    zero, one, two, four = (difference(size) for size in (0, 1, 2, 4))
+    zero, one, two, four = (_difference(form, at) for at in _sizes(place, name, points))
     minus_one = does.negate(one)
     curve = does.add(does.add(two, minus_one), does.add(zero, minus_one))
     r: Any = does.number(0)
@@ -335,10 +352,17 @@ def _is_followed(a: _Form, b: _Form, kit: Kit, *, is_branch: bool) -> bool | Non
         has_root = _EVEN_ROOT.search(" ".join(token.text for token in explicit.right))
         if (has_root and not is_branch) or _is_solved(explicit):
             continue
+        if not _is_added_anywhere(other, kit):
+            continue
         symbol = (symbols - {head}).pop()
         if all(_stays(list(_followed(explicit, other, head, symbol, kit)))):
             return True if kit.proves else None
     return False
+
+
+def _is_added_anywhere(form: _Form, kit: Kit) -> bool:
+    both = (_Points(None), _Points(kit))
+    return any(_holds(lambda points: _is_added(form, "C_1", points), points) for points in both)
 
 
 def _is_solved(form: _Form) -> bool:
