@@ -8,6 +8,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from gem_envs_math.grading.comparing.comparer import Comparer
+from gem_envs_math.grading.comparing.families import same_family
 from gem_envs_math.grading.comparing.parsed import is_formula
 from gem_envs_math.grading.limits import (
     LONGEST,
@@ -23,10 +24,10 @@ from gem_envs_math.grading.reading.prose import Prose, judge_prose, read_prose
 from gem_envs_math.grading.reading.shapes import Named, Relation, Scalar, Shape, Words
 from gem_envs_math.grading.reading.wording import trimmed
 from gem_envs_math.grading.text.characters import latex, unseen
-from gem_envs_math.grading.text.constants import renamed
-from gem_envs_math.grading.text.free_letters import with_one_parameter
+from gem_envs_math.grading.text.constants import are_arbitrary, count_constants, renamed
+from gem_envs_math.grading.text.free_letters import with_one_parameter, with_one_variable
 from gem_envs_math.grading.text.matrices import are_ordered_alike
-from gem_envs_math.grading.text.normal_form import normal_form
+from gem_envs_math.grading.text.normal_form import same_form
 from gem_envs_math.grading.text.parameters import (
     kind_of_letter,
     natural_letter,
@@ -110,29 +111,47 @@ def compare(answer: str, gold: str, comparer: Comparer) -> Verdict | None:
     # Some words about a parameter are read by nothing else.
     says_natural = is_open and any(natural_letter(side.tokens) for side in sides)
     if says_natural or verdict == ("wrong", "value"):
-        return _with_constants(*sides, comparer) or verdict
+        return _with_constants(*sides, comparer, verdict)
     return verdict
 
 
-def _with_constants(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | None:
-    """Return "right" where other names of constants or of a parameter make two answers one."""
+def _with_constants(
+    answer: Reading, gold: Reading, comparer: Comparer, otherwise: Verdict | None
+) -> Verdict | None:
+    """Return "right" where other names of constants or of a parameter make two answers one.
+
+    The same holds where they are one family. Else the verdict `otherwise`; None where it is open.
+    """
     if not answer.tokens or not gold.tokens:
-        return None
+        return otherwise
     sides = _without_constant(answer.tokens), _without_constant(gold.tokens)
-    one_each = with_one_parameter(*sides)
+    one_each = with_one_parameter(*sides) or with_one_variable(*sides)
     letters = answer.tokens, gold.tokens
     others = chain(with_one_integer(*letters), with_one_natural(*letters))
-    for first, second in chain(renamed(*sides), [one_each] if one_each else [], others):
+    verdict = otherwise
+    last: Sequence[Token] | None = None
+    constants = renamed(*(one_each or sides))
+    for first, second in chain([one_each] if one_each else [], constants, others):
         try:
             shapes = read(first), read(second)
         except Unread:
             continue
         given = answer._replace(tokens=first, shape=shapes[0])
         wanted = gold._replace(tokens=second, shape=shapes[1])
-        verdict = _compare(given, wanted, comparer)
-        if verdict is not None and verdict.outcome == "right":
-            return verdict
-    return None
+        found = _compare(given, wanted, comparer)
+        if found is not None and found.outcome == "right":
+            return found
+        if found is None and not comparer.kit.proves:
+            verdict = None
+        if not are_arbitrary(*sides) or first is last:
+            continue  # families stay the same with their constants in another order
+        last = first
+        truth = same_family(*shapes, count_constants(first), comparer.kit)
+        if truth:
+            return Verdict("right", "value")
+        if truth is None:
+            verdict = None
+    return verdict
 
 
 def _without_constant(tokens: Sequence[Token]) -> Sequence[Token]:
@@ -183,7 +202,7 @@ def _compare(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | No
     if texts and texts == gold_texts:
         return Verdict("right", "normal form")
     is_read = answer.shape is not None and gold.shape is not None
-    if not is_read and texts and normal_form(texts) == normal_form(gold_texts):
+    if not is_read and texts and same_form(texts, gold_texts):
         return Verdict("right", "normal form")
     kinds = {kind_of_letter(answer.tokens), kind_of_letter(gold.tokens)}
     if kinds == {"Z", "R"}:

@@ -15,9 +15,20 @@ from gem_envs_math.grading.comparing.equations import (
     same_inequality,
     without_fractions,
 )
+from gem_envs_math.grading.comparing.lists import (
+    brackets,
+    is_point_and_values,
+    is_position,
+    is_set_of_points,
+    is_vector,
+    is_zero_of_polynomial,
+    letters_of,
+)
 from gem_envs_math.grading.comparing.matching import match
+from gem_envs_math.grading.comparing.pieces import same_pieces
 from gem_envs_math.grading.comparing.residues import is_residue, same_residue
 from gem_envs_math.grading.comparing.solutions import solutions
+from gem_envs_math.grading.comparing.spans import same_space
 from gem_envs_math.grading.comparing.unions import merged
 from gem_envs_math.grading.comparing.values import same_scalar
 from gem_envs_math.grading.comparing.vectors import components, is_in_brackets
@@ -97,7 +108,12 @@ class Comparer:
         parted = solutions(a), solutions(b)
         if any(parted):
             return match(parted[0] or a.items, parted[1] or b.items, self.same)
-        first, second = _brackets(a), _brackets(b)
+        first, second = brackets(a), brackets(b)
+        if a.opener == b.opener == "span":
+            truth = same_space(a, b)
+            return match(a.items, b.items, self.same, as_sets=True) if truth is None else truth
+        if is_point_and_values(a, b) or is_point_and_values(b, a):
+            return False
         names = names_of(a), names_of(b)
         if all(names):
             return match(a.items, b.items, self.same)
@@ -131,7 +147,9 @@ class Comparer:
         is_ideal = len(a.items) == 1 and a.opener == "<<" and is_in_brackets(b.tokens)
         if is_single or is_ideal:
             return self.same(a.items[0], b)
-        return self._group_vector(a, b) or "".join(t.text for t in b.tokens).lower() == _letters(a)
+        return self._group_vector(a, b) or "".join(t.text for t in b.tokens).lower() == letters_of(
+            a
+        )
 
     def _matrices(self, a: Matrix, b: Matrix) -> Truth:
         if len(a.rows) != len(b.rows):
@@ -142,7 +160,9 @@ class Comparer:
         names = names_of(b)
         if not b.opener and names and names == [f"x_{at + 1}" for at in range(len(names))]:
             b = b._replace(opener="(", closer=")")
-        if _brackets(b) not in ("()", "<<>>", "[]"):
+        if not b.opener and is_position(names):
+            b = in_order_of_names(b, names)._replace(opener="(", closer=")")
+        if brackets(b) not in ("()", "<<>>", "[]"):
             return False
         if any(isinstance(item, Group) for item in b.items):
             return self._matrix_rows(a, b)
@@ -237,6 +257,8 @@ class Comparer:
             return is_residue(a.name, a.values[0], b)
         items = b.items if isinstance(b, Group) else ()
         names = [item.name for item in items if isinstance(item, Named)]
+        if names and is_vector(a) and is_position([name.partition("(")[0] for name in names]):
+            return self.same(a.values[0], b)
         if not all(same_name(a.name, name) for name in names):
             return False
         if solved_for(a) is not None and _is_enumerated(b) and _is_interval(a.values[0]):
@@ -248,6 +270,10 @@ class Comparer:
         if values is not None:
             b = are_whole_numbers(a, b) or b
             return False if _is_enumerated(b) else self.same(values, b)
+        if is_set_of_points(b):
+            return self.same(a, b.items[0])  # type: ignore[union-attr]
+        if isinstance(b, Scalar) and is_zero_of_polynomial(a):
+            return same_scalar(read_scalar(a.sides[0]), b, self.kit)
         if set(a.signs) == {"="} and isinstance(b, Scalar) and not _says_nothing(a):
             return _all([same_scalar(read_scalar(side), b, self.kit) for side in a.sides])
         return False
@@ -259,7 +285,7 @@ class Comparer:
         """Compare a list with words: the empty set is no solution."""
         if len(a.items) == 1 and a.opener in ("", "\\{"):
             return self.same(a.items[0], b)
-        return (not a.items and b.text == "no solution") or _letters(a) == b.text
+        return (not a.items and b.text == "no solution") or letters_of(a) == b.text
 
     def _group_vector(self, a: Group, b: Scalar) -> Truth:
         r"""Compare a tuple with a sum of unit vectors, `2\mathbf{i} + 3\mathbf{j}`."""
@@ -285,12 +311,9 @@ class Comparer:
     def _matrix_rows(self, a: Matrix, b: Group) -> Truth:
         """Compare a matrix with a list of its rows, `[[1,2],[3,4]]`."""
         rows = [item for item in b.items if isinstance(item, Group) and item.opener in ("[", "(")]
-        if _brackets(b) not in ("[]", "()") or len(rows) != len(a.rows):
+        if brackets(b) not in ("[]", "()") or len(rows) != len(a.rows):
             return False
         return _all([self._in_order(x, y.items) for x, y in zip(a.rows, rows, strict=True)])
-
-    def _pieces(self, a: Pieces, b: Pieces) -> Truth:
-        return match(a.parts, b.parts, self._in_order)
 
     def _union_other(self, a: Unions, b: Shape) -> Truth:
         return match(_parts(a), (b,), self.same)
@@ -310,36 +333,8 @@ def _all(truths: Sequence[Truth]) -> Truth:
     return None if None in truths else True
 
 
-def _brackets(group: Group) -> str:
-    """Return a group's brackets; at an end without bound the round one is meant."""
-    opener, closer = group.opener, group.closer
-    if len(group.items) == 2 and {opener, closer} <= {"(", "[", ")", "]"}:
-        opener = "(" if _is_infinite(group.items[0]) else opener
-        closer = ")" if _is_infinite(group.items[1]) else closer
-    return opener + closer
-
-
 def _is_inequality(shape: Shape) -> bool:
     return isinstance(shape, Relation) and set(shape.signs) != {"="}
-
-
-def _is_infinite(shape: Shape) -> bool:
-    return isinstance(shape, Scalar) and any(token.text == "\\infty" for token in shape.tokens)
-
-
-def _letters(a: Group) -> str:
-    """Return the letters of several choices, `A, C`, as they are written without commas."""
-    texts = []
-    for item in a.items:
-        is_letter = isinstance(item, Scalar) and len(item.tokens) == 1
-        text = item.text if isinstance(item, Words) else ""
-        texts.append(item.tokens[0].text if isinstance(item, Scalar) and is_letter else text)
-    letters = "".join(texts)
-    is_list = a.opener == "" and all(len(text) == 1 and text in _CHOICES for text in texts)
-    return "".join(sorted(letters.lower())) if is_list and len(set(texts)) > 1 else "?"
-
-
-_CHOICES = frozenset("ABCDEFGHabcdefgh")
 
 
 def _is_interval(a: Shape) -> bool:
@@ -494,7 +489,7 @@ _RULES: dict[tuple[type, type], _Rule] = {
     (Relation, Relation): Comparer._relations,
     (Unions, Unions): Comparer._unions,
     (Unions, Group): Comparer._union_group,
-    (Pieces, Pieces): Comparer._pieces,
+    (Pieces, Pieces): lambda self, a, b: same_pieces(a, b, self._in_order),
     (Residue, Residue): lambda self, a, b: same_residue(a, b, self.kit),
     (Based, Based): lambda _, a, b: same_based(a, b),
     (Based, Scalar): lambda _, a, b: based_scalar(a, b),

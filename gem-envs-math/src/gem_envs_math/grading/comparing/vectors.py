@@ -19,8 +19,9 @@ _PROBE = (3, 5, 7)  # where a sum that is linear has the value that its componen
 def components(a: Scalar, dimension: int) -> Sequence[Scalar]:
     """Return the components of a sum of unit vectors, [] for any other expression."""
     letters = "".join(token.text for token in a.tokens if token.kind == "letters")
-    has_two = "j" in letters or {"i", "k"} <= set(letters)  # i alone is the imaginary unit
-    if not has_two or a.unit is not None or a.is_opaque:
+    # i alone is the imaginary unit; k alone may be any number beside what is no triple.
+    has_unit = "j" in letters or {"i", "k"} <= set(letters) or (letters == "k" and dimension == 3)
+    if not has_unit or a.unit is not None or a.is_opaque:
         return []
     if dimension < len(_UNITS) and "k" in letters:
         return []

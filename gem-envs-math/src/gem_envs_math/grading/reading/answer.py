@@ -20,10 +20,11 @@ from gem_envs_math.grading.reading.environments import (
 from gem_envs_math.grading.reading.headings import has_derivative, is_labelled, without_heading
 from gem_envs_math.grading.reading.intervals import as_set, solved_for
 from gem_envs_math.grading.reading.items import (
-    LETTERS,
     all_named,
     are_of_several,
+    is_choice,
     is_letter_in_text,
+    is_other_letter,
 )
 from gem_envs_math.grading.reading.naming import expression_name, name_of, unbraced
 from gem_envs_math.grading.reading.notations import read_based
@@ -173,25 +174,12 @@ def _structure(tokens: Tokens) -> Shape:
 
 def _choice(tokens: Tokens) -> Choice | None:
     """Read `(E) 42`, as long as its letter stands in text: else it is a product."""
-    if not _is_choice(tokens):
+    if not is_choice(tokens):
         return None
     meaning = tokens[3:]
-    if _is_choice(meaning) or _is_other_letter(meaning, tokens[1].text):
+    if is_choice(meaning) or is_other_letter(meaning, tokens[1].text):
         raise Unread("two choices without a sign between them")
     return Choice(tokens[1].text.casefold(), read(meaning))
-
-
-def _is_other_letter(tokens: Tokens, letter: str) -> bool:
-    r"""Whether tokens are the letter of another choice: `\text{(A) C}` chooses both."""
-    letters = [token.text for token in tokens if token.kind in ("letters", "word")]
-    is_one = len(letters) == 1 and letters[0].upper() in LETTERS
-    has_more = any(token.kind == "number" or token.text in RELATIONS for token in tokens)
-    return is_one and not has_more and letters[0].upper() != letter
-
-
-def _is_choice(tokens: Tokens) -> bool:
-    is_marked = len(tokens) > 3 and tokens[0].text == "(" and tokens[2].text == ")"
-    return is_marked and tokens[1].kind == "word" and tokens[1].text in LETTERS
 
 
 def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
@@ -300,7 +288,7 @@ def _each_equal(sides: list[Tokens]) -> Group | None:
 
 def _one_by_one(name: str, values: tuple[Shape, ...], sides: list[Tokens]) -> Group | None:
     """Return `(x,y) = (1,2)` as the tuple of `x=1` and `y=2`; None for another equation."""
-    names = name.split(",")
+    names = name.split(",") if sides[0][0].text == "(" else []  # no tuple, but `T(x,y)`
     value = values[0]
     is_tuple = isinstance(value, Group) and value.opener in ("(", "[", "<<")
     if len(values) > 1 or len(names) < 2 or not isinstance(value, Group) or not is_tuple:
@@ -348,9 +336,11 @@ def _bracketed(tokens: Tokens) -> Shape | None:
     return None
 
 
-def _column(tokens: Tokens) -> Matrix | None:
-    r"""Read `(1,2)^T`, a column, and `\operatorname{diag}(1,2)`."""
+def _column(tokens: Tokens) -> Shape | None:
+    r"""Read `(1,2)^T`, a column, `\operatorname{diag}(1,2)`, and a span of vectors."""
     texts = [token.text for token in tokens]
+    if texts[0] == "span" and texts[1:2] in (["("], ["\\{"]) and _encloses(tokens[1:]):
+        return Group("span", "", _items(split(tokens[2:-1], (",",))))
     if texts[:2] in (["diag", "("], ["diag", "\\{"]) and _encloses(tokens[1:]):
         return diagonal(_items(split(tokens[2:-1], (",",))))
     for length in (2, 4):
@@ -498,8 +488,13 @@ def _condition(tokens: Tokens) -> Shape:
     while tokens and (tokens[0].text == "," or tokens[0].text in _CONDITIONAL):
         tokens = tokens[1:]
     tokens = trimmed(tokens)
-    if not tokens or tokens[0].text in ("otherwise", "else"):
+    if not tokens or tokens[0].text in ("otherwise", "else", "elsewhere"):
         return Words("otherwise", is_plain=False)
+    if any(token.kind == "word" and len(token.text) > 1 for token in tokens):
+        words = read_words(tokens, is_last=True)  # `n even` is no n with a label
+        if words is None:
+            raise Unread("a condition with words in it")
+        return words
     return _structure(tokens)
 
 

@@ -60,13 +60,14 @@ _SWAPS = {"{": "", "}": "", "[": "(", "]": ")", "\\max": "max", "\\min": "min", 
 _SWAPS["\\overline"] = "\\bar"
 _QUANTITY = re.compile(
     '"(determinant|det|trace|tr|rank|rk|nullity|dim|degree|deg|variance|var|covariance|cov|mean'
+    "|kernel|ker|image|im|range"
     "|expectedvalue|expectation|gcd|lcm|maximum|max|minimum|min|supremum|sup|infimum|inf)"
 )
-_OPERATOR = re.compile(r"\\(det|dim|deg|gcd|max|min|sup|inf)")
+_OPERATOR = re.compile(r"\\(det|dim|deg|ker|gcd|max|min|sup|inf)")
 """The quantities that words, and those that signs, are names of."""
 
 _LONG_QUANTITIES = {"determinant": "det", "trace": "tr", "degree": "deg", "maximum": "max"}
-_LONG_QUANTITIES |= {"minimum": "min", "supremum": "sup", "infimum": "inf"}
+_LONG_QUANTITIES |= {"minimum": "min", "supremum": "sup", "infimum": "inf", "kernel": "ker"}
 _DIFFERENTIAL = re.compile(r"d(?:\^(\d))?([A-Za-z])")
 _UNDER = re.compile(r"d([A-Za-z])(?:\^(\d))?")
 _PARTIAL = re.compile(r"\\partial([A-Za-z])")
@@ -83,7 +84,7 @@ def name_of(tokens: Tokens) -> str:
     tokens = unbraced(tokens)
     if not tokens:
         return ""
-    for reader in (_words, _angle, _symbol, _segment, _derivative, _bars, _function, _operator):
+    for reader in _READERS:
         name = reader(tokens)
         if name:
             return name
@@ -113,8 +114,12 @@ def same_name(a: str, b: str) -> bool:
         return True
     if _is_determinant(a, b) or _is_determinant(b, a):
         return True
+    if _is_quantity_of(a, b) or _is_quantity_of(b, a):
+        return True
     if a[:1] == '"' or b[:1] == '"':
         return a[:1] != b[:1] and not _are_of_different_quantities(a, b)
+    if any(_is_transform(*pair) or _is_written_determinant(*pair) for pair in ((a, b), (b, a))):
+        return True
     first, second = _NAME.fullmatch(a), _NAME.fullmatch(b)
     if first is None or second is None or first[2] != second[2]:
         return False
@@ -134,6 +139,26 @@ def _are_of_different_quantities(a: str, b: str) -> bool:
     if said is None or meant is None:
         return False
     return _LONG_QUANTITIES.get(said[1], said[1]) != meant[1]
+
+
+def _is_quantity_of(short: str, long: str) -> bool:
+    """Whether one name is a quantity without what it is one of: `rank` of `rank A`."""
+    found = _QUANTITY.fullmatch(short)
+    return found is not None and long.startswith(short) and len(long) == len(short) + 1
+
+
+def _is_transform(transform: str, function: str) -> bool:
+    r"""Whether a name is a Laplace transform and the other a function of its variable, `F(s)`."""
+    variable = (
+        "t" if transform.startswith("L^-1\\{") else "s" if transform.startswith("L\\{") else ""
+    )
+    return bool(variable) and argument_of(function)[1] == variable
+
+
+def _is_written_determinant(matrix: str, letter: str) -> bool:
+    r"""Whether a name is a determinant that is written out, and the other one of a letter."""
+    is_letter = letter in (f"\\det{letter[-1:]}", f"|{letter[1:2]}|")
+    return matrix.startswith("\\beginvmatrix") and is_letter
 
 
 def _is_root(numbered: str, symbol: str) -> bool:
@@ -224,6 +249,8 @@ def _symbol(tokens: Tokens) -> str:
             at += 1
         elif text == "^" and _is_inverse(tokens, at):
             at += 5
+        elif text == "\\{" and tokens[0].text == "L" and _closing(tokens, at) == len(tokens) - 1:
+            return _text(tokens)  # a Laplace transform
         elif text in ("(", "[") and _closing(tokens, at) == len(tokens) - 1:
             return _text(tokens) if _is_applied(tokens[0].text, tokens[at + 1 : -1]) else ""
         else:
@@ -389,3 +416,24 @@ def _closing(tokens: Tokens, at: int) -> int:
         if not depth:
             return index
     return len(tokens)
+
+
+def _determinant(tokens: Tokens) -> str:
+    r"""Read `\begin{vmatrix} ... \end{vmatrix}`, whose value was asked for."""
+    text = "".join(token.text for token in tokens[:4]) if tokens[0].text == "\\begin" else ""
+    is_one = [token.text for token in tokens].count("\\begin") == 1
+    is_whole = is_one and _text(tokens[-3:]) == "vmatrix" and tokens[-4].text == "\\end"
+    return _text(tokens) if text == "\\begin{vmatrix}" and is_whole else ""
+
+
+def _degree(tokens: Tokens) -> str:
+    r"""Read the degree of a field over another, `[K:\mathbb{Q}]`."""
+    texts = [token.text for token in tokens]
+    is_one = texts[0] == "[" and _closing(tokens, 0) == len(tokens) - 1 and texts.count(":") == 1
+    return f"[{_text(tokens[1:-1])}]" if is_one and len(tokens) > 4 else ""
+
+
+_READERS = (
+    *(_words, _angle, _symbol, _segment, _derivative, _bars, _function, _operator),
+    *(_determinant, _degree),
+)

@@ -88,8 +88,10 @@ def _term(tokens: Tokens) -> _Term | None:
         if not cells:
             continue
         before, after = tokens[:at], tokens[end:]
-        if (before and after) or len(cells) > _MOST_CELLS:
+        if (before and after and token.text != "\\begin") or len(cells) > _MOST_CELLS:
             return None
+        if before and after:
+            before, after = [_OPEN, *before, _CLOSE, _TIMES, _OPEN, *after, _CLOSE], ()
         factor = before or after
         if factor and factor[-1 if before else 0].text == "*":
             factor = factor[:-1] if before else factor[1:]

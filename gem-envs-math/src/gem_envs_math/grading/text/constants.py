@@ -12,7 +12,7 @@ from typing import NamedTuple
 from gem_envs_math.grading.text.names import is_known
 from gem_envs_math.grading.text.tokens import Token
 
-__all__ = ["renamed"]
+__all__ = ["are_arbitrary", "count_constants", "renamed"]
 
 Tokens = Sequence[Token]
 
@@ -60,6 +60,19 @@ def renamed(a: Tokens, b: Tokens) -> Iterator[tuple[Tokens, Tokens]]:
                 orders = [*permutations(second.names)]
             for order in orders:
                 yield written, _written(second.tokens, order)
+
+
+def are_arbitrary(a: Tokens, b: Tokens) -> bool:
+    """Whether constants may be any numbers: in `y = c_1x + c_2` they may be a line's, and given."""
+    texts = {token.text for token in (*a, *b)}
+    has_capital = any(token.kind == "letters" and "C" in token.text for token in (*a, *b))
+    return has_capital or not texts.isdisjoint(_SOLUTIONS | {"\\frac", "/"})
+
+
+def count_constants(tokens: Tokens) -> int:
+    """Return how many constants stand in an answer in which they are called C_1, C_2, ..."""
+    pairs = zip(tokens, tokens[1:], tokens[2:], strict=False)
+    return len({c.text for a, b, c in pairs if a.text + b.text == "C_"})
 
 
 def _has_sure(tokens: Tokens) -> bool:
@@ -124,9 +137,9 @@ def _readings(tokens: Tokens) -> Iterator[_Reading]:
 
 def _is_added(texts: Sequence[str], name: str) -> bool:
     """Whether a letter is a term of its own: `x^2 + C`."""
-    ends = ("", "+", "-")
+    before, after = ("", "+", "-", "="), ("", "+", "-", "=", "}", ")")
     beside = zip(["", *texts], texts, [*texts[1:], ""], strict=False)
-    return any(text == name and x in ends and y in ends for x, text, y in beside)
+    return any(text == name and x in before and y in after for x, text, y in beside)
 
 
 def _are_constants(texts: Sequence[str], names: tuple[str, ...]) -> bool:

@@ -1,4 +1,4 @@
-r"""Rename the parameter of a line or a curve: `(t, 2t)` is `(s, 2s)`.
+r"""Rename letters that are free: `(t, 2t)` is `(s, 2s)`, `n\pi` is `k\pi`, `y(t) = t` is `y = x`.
 
 Knows nothing about the shape of an answer.
 """
@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gem_envs_math.grading.text.names import split_letters
 from gem_envs_math.grading.text.splitting import levels, split
 from gem_envs_math.grading.text.tokens import Token
 
-__all__ = ["with_one_parameter"]
+__all__ = ["with_one_parameter", "with_one_variable"]
 
 Tokens = Sequence[Token]
 
 _PARAMETERS = frozenset(("t", "s", "k", "r", "\\lambda", "\\mu"))
 _LETTER = Token("letters", "t")
 _NAMES = frozenset("xyz")
+_SOLUTION_LETTERS = frozenset(("e", "C", "c", "A", "B", "\\pi"))
+_COMMANDS = ("\\frac", "\\sqrt")
 _NO_VECTORS = frozenset(("\\in", "\\mathbb", "\\sum", "\\int", "\\prod", "|", ":", "<", ">"))
 _NO_VECTORS |= {"[", "]", "\\{", "\\}", "\\infty", "\\cup", "\\cap", "or", "and"}
 
@@ -34,6 +37,33 @@ def with_one_parameter(a: Tokens, b: Tokens) -> tuple[Tokens, Tokens] | None:
 
 def _renamed(tokens: Tokens, letter: str) -> Tokens:
     return [_LETTER if token.text == letter else token for token in tokens]
+
+
+def with_one_variable(a: Tokens, b: Tokens) -> tuple[Tokens, Tokens] | None:
+    r"""Return `y = Ce^{2x}` and `y(t) = Ce^{2t}` with one variable, None for other answers.
+
+    One side names the variable, and nothing but it and constants of integration stands there.
+    """
+    for one, other in ((a, b), (b, a)):
+        named, bare = _variable(one), _variable(other)
+        is_named = [token.text for token in one[1:5]] == ["(", named, ")", "="]
+        if named and bare and named != bare and is_named:
+            renamed = [t._replace(text=bare) if t.text == named else t for t in one]
+            return (renamed, other) if one is a else (other, renamed)
+    return None
+
+
+def _variable(tokens: Tokens) -> str:
+    """Return the x of `y = ...` or the t of `y(t) = ...`, "" where other letters stand there."""
+    texts = [token.text for token in tokens]
+    start = 2 if texts[1:2] == ["="] else 5
+    is_solution = texts[:1] == ["y"] and texts[start - 1 : start] == ["="]
+    right = split_letters(tokens[start:])
+    letters = {token.text for token in right if token.kind == "symbol"} - _SOLUTION_LETTERS
+    kinds = ("symbol", "function", "number", "sign")
+    is_plain = all(token.kind in kinds or token.text in _COMMANDS for token in right)
+    is_one = is_solution and is_plain and len(letters) == 1 and letters <= {"x", "t"}
+    return letters.pop() if is_one else ""
 
 
 def _parameter(tokens: Tokens) -> str:

@@ -18,6 +18,7 @@ __all__ = ["spelled_once", "tokens_of"]
 _TRIGGERS = frozenset(
     (
         "\\degree",
+        "\\not",
         "o",
         "\\mathbb",
         "\\R",
@@ -110,6 +111,9 @@ def _write(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
         norm = Token("sign", "\\|")
         written.extend([norm, tokens[at + 2], norm])
         return at + 5
+    elif text == "\\not" and [token.text for token in tokens[at + 1 : at + 2]] == ["="]:
+        written.append(Token("sign", "!="))
+        return at + 2
     elif text == "\\degree":
         before = [token.text for token in written[-2:]]
         is_raised = before[-1:] == ["^"] or before == ["^", "{"]
@@ -142,6 +146,10 @@ def _write(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
         return write_choice(tokens, at, written)
     elif tokens[at].kind == "number" and _SEXAGESIMAL.match(_following(tokens, at)):
         return _sexagesimal(tokens, at, written)
+    elif tokens[at].kind == "number" and "e" in text and _has_euler(tokens, at):
+        whole, _, rest = text.partition("e")
+        written.extend([Token("number", whole), Token("letters", "e")])
+        written.extend([Token("sign", rest[0]), Token("number", rest[1:])])
     elif text == "\\choose":
         write_choose(written)
     else:
@@ -177,6 +185,14 @@ def _is_constant(tokens: Sequence[Token], at: int) -> bool:
     is_exponent = any(token.kind == "number" for token in tokens[at + 1 : at + 2])  # as in 10e3
     is_alone = not is_exponent and all(token.kind != "word" for token in beside)
     return tokens[at].kind == "word" and is_alone
+
+
+def _has_euler(tokens: Sequence[Token], at: int) -> bool:
+    r"""Whether `2e-5` is twice Euler's number less 5: at the end, beside another e."""
+    is_sum = re.fullmatch(r"[0-9]+e[+-][0-9]+", tokens[at].text) is not None
+    after = tokens[at + 1].text if at + 1 < len(tokens) else "}"
+    is_end = after in ("}", ")", "=", "]")
+    return is_sum and is_end and any(token.text == "e" for token in tokens)
 
 
 def _is_times(tokens: Sequence[Token], at: int) -> bool:

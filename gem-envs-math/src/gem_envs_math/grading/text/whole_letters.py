@@ -5,6 +5,7 @@ Knows nothing about the shape of an answer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from gem_envs_math.grading.text.names import is_known
@@ -33,15 +34,16 @@ def with_one_integer(a: Tokens, b: Tokens) -> Iterator[tuple[Tokens, Tokens]]:
 
     That it is any integer, both say, or both are angles of an unknown, `x = 2k\pi`: then it is
     shifted and turned in the second answer, for `k + 1` and `1 - k` are any integer as well. Where
-    one says it and the other is an angle it has another name alone: of `(2n-1)\pi` the n may be
-    the problem's.
+    one says it and the other is an angle, or neither does and both are angles with turns added,
+    `\frac{\pi}{4} + n\pi`, it has another name alone: of `(2n-1)\pi` the n may be the problem's.
     """
     kinds = {kind_of_letter(a), kind_of_letter(b)}
     first, second = without_integers(a), without_integers(b)
     are_any = kinds == {"Z"} or (_is_of_unknown(first) and _is_of_unknown(second))
     are_angles = all("\\pi" in [token.text for token in side] for side in (first, second))
     letter, other = _letter(first), _letter(second)
-    if not kinds <= {"Z", ""} or not (are_any or (are_angles and "Z" in kinds)):
+    is_said = "Z" in kinds or (_is_turned(first, letter) and _is_turned(second, other))
+    if not kinds <= {"Z", ""} or not (are_any or (are_angles and is_said)):
         return
     if not letter or not other:
         return
@@ -104,6 +106,14 @@ def _is_of_unknown(tokens: Tokens) -> bool:
         return False
     letters = {letter for token in tokens[2:] if _is_product(token) for letter in token.text}
     return letters <= {texts[0], _letter(tokens)}
+
+
+def _is_turned(tokens: Tokens, letter: str) -> bool:
+    r"""Whether an angle has turns added and no other letters: `\frac{\pi}{4} + n\pi`."""
+    letters = {char for token in tokens if _is_product(token) for char in token.text}
+    text = "".join(token.text for token in tokens)
+    turns = re.search(rf"(?:^|(?<=.)\+)[0-9]*(?:{letter}\\pi|\\pi{letter})(?=[+-]|$)", text)
+    return letters == {letter} and turns is not None and turns[0] != text
 
 
 def _letter(tokens: Tokens) -> str:
