@@ -30,6 +30,7 @@ from gem_envs_math.grading.text.normal_form import normal_form
 from gem_envs_math.grading.text.parameters import kind_of_letter, without_integers
 from gem_envs_math.grading.text.spelling import tokens_of
 from gem_envs_math.grading.text.tokens import Token
+from gem_envs_math.grading.text.vector_products import has_other_vector_products
 from gem_envs_math.grading.verdict import Verdict
 
 __all__ = ["Reading", "compare", "decide", "reading"]
@@ -168,6 +169,8 @@ def _trouble(error: Unread) -> str:
 
 def _compare(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | None:
     texts, gold_texts = ([token.text for token in side.tokens] for side in (answer, gold))
+    if texts and gold_texts and has_other_vector_products(answer.text, gold.text):
+        return Verdict("wrong", "value")  # the tokens of both may be the same
     if texts and texts == gold_texts:
         return Verdict("right", "normal form")
     is_read = answer.shape is not None and gold.shape is not None

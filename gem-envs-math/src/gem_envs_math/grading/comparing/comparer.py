@@ -14,10 +14,12 @@ from gem_envs_math.grading.comparing.equations import (
     same_inequality,
     without_fractions,
 )
+from gem_envs_math.grading.comparing.labels import are_other_labels
 from gem_envs_math.grading.comparing.matching import match
 from gem_envs_math.grading.comparing.unions import merged
 from gem_envs_math.grading.comparing.values import same_scalar
 from gem_envs_math.grading.comparing.vectors import components, is_in_brackets
+from gem_envs_math.grading.comparing.words import same_words, words_scalar
 from gem_envs_math.grading.reading.answer import read, read_scalar
 from gem_envs_math.grading.reading.intervals import as_set, solved_for
 from gem_envs_math.grading.reading.naming import argument_of, is_segment, same_name
@@ -83,6 +85,8 @@ class Comparer:
             if one.closer == "or" and other.opener:
                 return False  # x=1 or y=2 is neither the point (1,2) nor a set
         a, b = (side._replace(closer="") if side.closer == "or" else side for side in (a, b))
+        if are_other_labels(a.items, b.items, self.same):
+            return False
         first, second = _brackets(a), _brackets(b)
         names = _names(a), _names(b)
         if all(names):
@@ -447,32 +451,6 @@ def _parts(a: Unions) -> Sequence[Shape]:
     return merged(parts)
 
 
-_LONGEST_PRODUCT = 4  # of letters side by side: `xyz` is `zyx`, but `listen` is not `silent`
-
-
-def _words(a: Words, b: Words) -> Truth:
-    first, second = a.text.replace(" ", ""), b.text.replace(" ", "")
-    if first == second:
-        return True
-    is_product = a.is_plain and b.is_plain and len(a.text) <= _LONGEST_PRODUCT
-    return is_product and sorted(first) == sorted(second)
-
-
-def _words_scalar(a: Words, b: Scalar) -> Truth:
-    r"""Compare letters with letters: `\text{C}` and `C`; a formula is never words.
-
-    But three or four letters outside of `\text{}` may be a product: `xyz` is `x \cdot y \cdot z`.
-    """
-    tokens = [token._replace(text=token.text.casefold()) for token in b.tokens]
-    if len(tokens) == 1 and tokens[0].kind in ("letters", "word") and tokens[0].text == a.text:
-        return True
-    if not a.is_plain or len(a.text) > _LONGEST_PRODUCT or b.unit is not None:
-        return False
-    is_product = all(token.kind == "letters" or token.text == "*" for token in tokens)
-    letters = "".join(token.text for token in tokens if token.kind == "letters")
-    return is_product and sorted(letters) == sorted(a.text)
-
-
 _Rule = Callable[[Comparer, Any, Any], Truth]
 
 # The keys are the types of the arguments, so each rule knows its own.
@@ -497,8 +475,8 @@ _RULES: dict[tuple[type, type], _Rule] = {
     (Clock, Scalar): lambda _, a, b: clock_scalar(a, b),
     (Ratio, Ratio): lambda _, a, b: same_ratio(a, b),
     (Ratio, Scalar): lambda _, a, b: ratio_scalar(a, b),
-    (Words, Words): lambda _, a, b: _words(a, b),
-    (Words, Scalar): lambda _, a, b: _words_scalar(a, b),
+    (Words, Words): lambda _, a, b: same_words(a, b),
+    (Words, Scalar): lambda _, a, b: words_scalar(a, b),
     (Choice, Choice): lambda self, a, b: a.letter == b.letter and self.same(a.meaning, b.meaning),
     (Choice, Words): Comparer._choice_words,
 }

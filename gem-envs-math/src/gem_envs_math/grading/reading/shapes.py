@@ -28,13 +28,17 @@ __all__ = [
 
 
 class Scalar(NamedTuple):
-    """An expression: its value, whether unequal values prove nothing, and what it came from."""
+    """An expression: its value, whether unequal values prove nothing, and what it came from.
+
+    `label` are the words after a number that are no unit: `boys`, in small letters.
+    """
 
     value: Value
     is_opaque: bool
     unit: Unit | None
     scale: int
     tokens: Sequence[Token]
+    label: str = ""
 
 
 class Group(NamedTuple):

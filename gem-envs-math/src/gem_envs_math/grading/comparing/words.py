@@ -1,0 +1,33 @@
+"""Compare words with words, and with letters that a formula may hold."""
+
+from __future__ import annotations
+
+from gem_envs_math.grading.reading.shapes import Scalar, Words
+
+__all__ = ["same_words", "words_scalar"]
+
+_LONGEST_PRODUCT = 4  # of letters side by side: `xyz` is `zyx`, but `listen` is not `silent`
+
+
+def same_words(a: Words, b: Words) -> bool:
+    """Whether two answers in words are the same, but for spaces."""
+    first, second = a.text.replace(" ", ""), b.text.replace(" ", "")
+    if first == second:
+        return True
+    is_product = a.is_plain and b.is_plain and len(a.text) <= _LONGEST_PRODUCT
+    return is_product and sorted(first) == sorted(second)
+
+
+def words_scalar(a: Words, b: Scalar) -> bool:
+    r"""Compare letters with letters: `\text{C}` and `C`; a formula is never words.
+
+    But three or four letters outside of `\text{}` may be a product: `xyz` is `x \cdot y \cdot z`.
+    """
+    tokens = [token._replace(text=token.text.casefold()) for token in b.tokens]
+    if len(tokens) == 1 and tokens[0].kind in ("letters", "word") and tokens[0].text == a.text:
+        return True
+    if not a.is_plain or len(a.text) > _LONGEST_PRODUCT or b.unit is not None:
+        return False
+    is_product = all(token.kind == "letters" or token.text == "*" for token in tokens)
+    letters = "".join(token.text for token in tokens if token.kind == "letters")
+    return is_product and sorted(letters) == sorted(a.text)
