@@ -32,6 +32,7 @@ from gem_envs_math.grading.reading.notations import (
     same_ratio,
 )
 from gem_envs_math.grading.reading.shapes import (
+    Applied,
     Based,
     Choice,
     Clock,
@@ -280,6 +281,10 @@ class Comparer:
     def _union_other(self, a: Unions, b: Shape) -> Truth:
         return match(_parts(a), (b,), self.same)
 
+    def _applied_other(self, a: Applied, b: Shape) -> Truth:
+        # The name of a point may be left out; that of a distribution may not.
+        return len(a.head) == 1 and self.same(a.arguments, b)
+
     def _choice_words(self, a: Choice, b: Words) -> Truth:
         return a.letter == b.text or self.same(a.meaning, b)
 
@@ -479,6 +484,7 @@ _RULES: dict[tuple[type, type], _Rule] = {
     (Words, Scalar): lambda _, a, b: words_scalar(a, b),
     (Choice, Choice): lambda self, a, b: a.letter == b.letter and self.same(a.meaning, b.meaning),
     (Choice, Words): Comparer._choice_words,
+    (Applied, Applied): lambda self, a, b: a.head == b.head and self.same(a.arguments, b.arguments),
 }
 
 # With any other shape, the first of these that one of the two is.
@@ -487,4 +493,5 @@ _OTHERS: tuple[tuple[type, _Rule], ...] = (
     (Named, Comparer._named_other),
     (Relation, Comparer._relation_other),
     (Unions, Comparer._union_other),
+    (Applied, Comparer._applied_other),
 )

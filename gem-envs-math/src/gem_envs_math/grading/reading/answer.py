@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from gem_envs_math.grading.limits import ITEMS, TooDeep, TooLarge, Undefined, Unread
 from gem_envs_math.grading.reading.conditions import joined, without_bars
+from gem_envs_math.grading.reading.distributions import FOLLOWS, head_of
 from gem_envs_math.grading.reading.environments import (
     RELATIONS,
     diagonal,
@@ -36,6 +37,7 @@ from gem_envs_math.grading.reading.number_sets import (
 from gem_envs_math.grading.reading.scalars import read_scalar
 from gem_envs_math.grading.reading.series import DOTS, read_series
 from gem_envs_math.grading.reading.shapes import (
+    Applied,
     Choice,
     Group,
     Matrix,
@@ -60,7 +62,7 @@ from gem_envs_math.grading.reading.wording import (
     trimmed,
 )
 from gem_envs_math.grading.text.parameters import without_integers
-from gem_envs_math.grading.text.splitting import levels, split
+from gem_envs_math.grading.text.splitting import encloses, levels, split
 from gem_envs_math.grading.text.tokens import CLOSERS, OPENERS, Token
 
 __all__ = ["read", "read_scalar"]
@@ -149,8 +151,9 @@ def _structure(tokens: Tokens) -> Shape:
             shape = reader(parts, tokens) if len(parts) > 1 else None
             if shape is not None:
                 return shape
-    if _is_point(tokens):
-        tokens = tokens[1:]
+    head = head_of(tokens)
+    if head:
+        return Applied(head, _structure(tokens[1:]))
     vector = read_vector_sum(tokens)
     if vector is not None:
         return vector
@@ -254,6 +257,13 @@ def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
     return without_bars(relation) or relation
 
 
+def _follows(sides: list[Tokens], tokens: Tokens) -> Shape | None:
+    r"""Read `X \sim N(0,1)`; None where it is no name and its distribution."""
+    name = name_of(sides[0])
+    is_distribution = len(sides) == 2 and sides[1] and head_of(sides[1])
+    return Named(name, (_structure(sides[1]),), tokens) if name and is_distribution else None
+
+
 def _each_equal(sides: list[Tokens]) -> Group | None:
     """Return `x = y = 2` as `x = 2, y = 2`; None for another chain."""
     names = [name_of(side) if len(side) == 1 else "" for side in sides[:-1]]
@@ -292,7 +302,7 @@ def _about(tokens: Tokens) -> Shape:
 
 def _bracketed(tokens: Tokens) -> Shape | None:
     opener, closer = tokens[0].text, tokens[-1].text
-    if opener not in OPENERS or closer not in CLOSERS or not _encloses(tokens):
+    if opener not in OPENERS or closer not in CLOSERS or not encloses(tokens):
         return None
     if opener == "{":
         return _inner(tokens)  # braces without a backslash are not seen
@@ -318,7 +328,7 @@ def _bracketed(tokens: Tokens) -> Shape | None:
 def _column(tokens: Tokens) -> Matrix | None:
     r"""Read `(1,2)^T`, a column, and `\operatorname{diag}(1,2)`."""
     texts = [token.text for token in tokens]
-    if texts[:2] in (["diag", "("], ["diag", "\\{"]) and _encloses(tokens[1:]):
+    if texts[:2] in (["diag", "("], ["diag", "\\{"]) and encloses(tokens[1:]):
         return diagonal(_items(split(tokens[2:-1], (",",))))
     for length in (2, 4):
         is_raised = texts[-length:] in (["^", "T"], ["^", "{", "T", "}"], ["^", "\\top"])
@@ -365,13 +375,6 @@ def _bound(shape: Shape, symbol: str) -> Shape:
     if solved_for(shape) is None or len(found) != len(parts):
         return shape
     return found[0] if len(parts) == 1 else Unions(tuple(found))
-
-
-def _is_point(tokens: Tokens) -> bool:
-    """Whether a capital stands before the coordinates that it names: `P(1,2)`."""
-    is_name = tokens[0].kind == "letters" and len(tokens[0].text) == 1 and tokens[0].text.isupper()
-    is_tuple = len(tokens) > 4 and tokens[1].text == "(" and tokens[-1].text == ")"
-    return is_name and is_tuple and _encloses(tokens[1:]) and "," in {t.text for t in tokens}
 
 
 def _both_signs(tokens: Tokens) -> Shape:
@@ -431,11 +434,6 @@ def _inner(tokens: Tokens) -> Shape:
         raise
     except Unread:
         return _structure(trimmed(tokens[1:-1]))
-
-
-def _encloses(tokens: Tokens) -> bool:
-    depths = levels(tokens)
-    return depths[0] == 0 and depths[-1] == 0 and 0 not in depths[1:-1]
 
 
 def _single(tokens: Tokens) -> Shape:
@@ -505,6 +503,7 @@ def _plus_minus(tokens: Tokens) -> Group:
 _READERS = (
     (_COMMAS, _list),
     (_UNIONS, _union),
+    (frozenset((FOLLOWS,)), _follows),
     (RELATIONS, _relation),
     (DOTS, read_series),
     (frozenset(("\\setminus",)), _complement),

@@ -10,6 +10,7 @@ from gem_envs_math.grading.text.tokens import Token
 from gem_envs_math.grading.units.measures import Unit
 
 __all__ = [
+    "Applied",
     "Based",
     "Choice",
     "Clock",
@@ -121,6 +122,13 @@ class Residue(NamedTuple):
     modulus: Scalar
 
 
+class Applied(NamedTuple):
+    """A point with its name or a distribution: `P(1,2)`, `N(0,1)`."""
+
+    head: str
+    arguments: Shape
+
+
 class Words(NamedTuple):
     r"""An answer in words, without looks: small letters, single spaces.
 
@@ -132,6 +140,7 @@ class Words(NamedTuple):
 
 
 Shape = Union[
+    Applied,
     Scalar,
     Group,
     Matrix,

@@ -1,7 +1,7 @@
 r"""Tell vector products apart: `\vec{v}\times\vec{B}` is no `\vec{B}\times\vec{v}`.
 
-Nor is it `\vec{v}\cdot\vec{B}`. Letters commute everywhere else, and all signs of products are one. Knows
-nothing about values.
+Nor is it `\vec{v}\cdot\vec{B}`. Letters commute everywhere else, and all signs of products are one.
+Knows nothing about values.
 """
 
 from __future__ import annotations
