@@ -8,6 +8,7 @@ from functools import lru_cache
 from gem_envs_math.grading.arithmetic.field import CONSTANTS, Field
 from gem_envs_math.grading.arithmetic.grammar import Arithmetic, T, compute
 from gem_envs_math.grading.arithmetic.numeric import FLOATS, POINTS, POSITIVE, At, Kit, Measured
+from gem_envs_math.grading.comparing.labels import are_exclusive
 from gem_envs_math.grading.limits import Unread
 from gem_envs_math.grading.reading.shapes import Scalar
 from gem_envs_math.grading.text.names import split_letters
@@ -38,6 +39,8 @@ def same_scalar(a: Scalar, b: Scalar, kit: Kit = FLOATS) -> bool | None:
 
     `kit` are the numbers that compare what no rule does exactly.
     """
+    if are_exclusive(a.label, b.label):
+        return False
     verdicts = [_equal(x, y, factors, kit) for x, y in _pairs(a, b) for factors in _factors(x, y)]
     if True in verdicts:
         return True

@@ -31,7 +31,7 @@ __all__ = [
 class Scalar(NamedTuple):
     """An expression: its value, whether unequal values prove nothing, and what it came from.
 
-    `label` are the words after a number that are no unit: `boys`, in small letters.
+    `label` are the words after a number that are no unit, in small letters: `boys`.
     """
 
     value: Value
