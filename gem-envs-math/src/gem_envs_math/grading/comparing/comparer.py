@@ -368,9 +368,17 @@ def _mentions(a: Named, name: str) -> bool:
 
 def _is_of_itself(a: Named) -> bool:
     """Whether a symbol stands on both sides: `x = 2x + 1` is an equation for x, and no 2x + 1."""
-    at = next((index for index, token in enumerate(a.tokens) if token.text == "="), 0)
-    is_symbol = at == 1 and a.tokens[0].kind == "letters"
-    return is_symbol and any(token.text == a.tokens[0].text for token in a.tokens[2:])
+    texts = [token.text for token in a.tokens if token.text not in ("{", "}")]
+    at = texts.index("=") if "=" in texts else 0
+    name, rest = texts[:at], texts[at + 1 :]
+    is_symbol = at == 1 or (at == 3 and name[1] == "_")
+    if not is_symbol or a.tokens[0].kind != "letters":
+        return False
+    # With a subscript a letter is another symbol: `v = \sqrt{v_0^2 + 2gh}`.
+    return any(
+        rest[start : start + at] == name and rest[start + at : start + at + 1] != ["_"]
+        for start in range(len(rest))
+    )
 
 
 _VARIABLES = frozenset("xyztsuvnmk")  # what a function is given by; f(a) is a value

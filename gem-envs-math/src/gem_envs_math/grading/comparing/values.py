@@ -22,6 +22,7 @@ from gem_envs_math.grading.units.measures import (
     Unit,
     is_label,
     is_price_in,
+    known,
 )
 
 __all__ = ["same_scalar"]
@@ -30,6 +31,12 @@ _CLOSE = 1e-100  # the error of values that prove by agreeing
 _ENOUGH = 2  # points that agree
 _BARE = Unit(())
 """A bare number, or one whose unit says nothing: it is 1 times 1."""
+
+_SIGNED = {
+    Unit((("'", 1),)): tuple(map(known, ("ft", "min", "arcmin"))),
+    Unit((("'", 2),)): tuple(map(known, ("in", "sec", "arcsec"))),
+}
+"""What the signs `'` and `''` are beside a unit."""
 
 _HUNDREDTH = Unit((), Fraction(1, 100))
 
@@ -84,6 +91,9 @@ def _factors(a: Scalar, b: Scalar) -> list[tuple[Unit, Unit]]:
         return [(x, y) for x in _readings(first) for y in _readings(second)]
     if _is_convertible(first, second):
         return [(first, second)]
+    for sign, measure in ((first, second), (second, first)):
+        if measure in _SIGNED.get(sign, ()):
+            return [(measure, measure)]
     # `\$15` beside `\$15` per hour: what stands on one side only is left out.
     if is_price_in(first, second) and second.money is not None:
         return [(first, Unit(first.dimension, second.money))]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gem_envs_math.grading.reading.shapes import Scalar, Words
+from gem_envs_math.grading.reading.wording import folded
+from gem_envs_math.grading.text.tokens import Token
 
 __all__ = ["same_words", "words_scalar"]
 
@@ -26,8 +30,20 @@ def words_scalar(a: Words, b: Scalar) -> bool:
     tokens = [token._replace(text=token.text.casefold()) for token in b.tokens]
     if len(tokens) == 1 and tokens[0].kind in ("letters", "word") and tokens[0].text == a.text:
         return True
+    if _is_text(b.tokens) and folded(b.tokens) == a.text:
+        return True  # `no` is no product of n and o
     if not a.is_plain or len(a.text) > _LONGEST_PRODUCT or b.unit is not None:
         return False
     is_product = all(token.kind == "letters" or token.text == "*" for token in tokens)
     letters = "".join(token.text for token in tokens if token.kind == "letters")
     return is_product and sorted(letters) == sorted(a.text)
+
+
+_LONG = 4  # letters of a word that a product seldom has: `reject H_0` is in words, `CO_2` is not
+
+
+def _is_text(tokens: Sequence[Token]) -> bool:
+    kinds = ("letters", "word", "number")
+    has_long = any(token.kind == "letters" and len(token.text) >= _LONG for token in tokens)
+    is_text = all(token.kind in kinds or token.text in "_{}" for token in tokens)
+    return is_text and (len(tokens) == 1 or has_long)

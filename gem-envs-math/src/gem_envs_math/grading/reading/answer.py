@@ -20,13 +20,13 @@ from gem_envs_math.grading.reading.environments import (
 from gem_envs_math.grading.reading.headings import has_derivative, is_labelled, without_heading
 from gem_envs_math.grading.reading.intervals import as_set, solved_for
 from gem_envs_math.grading.reading.items import (
-    LETTERS,
     all_named,
     are_of_several,
     is_letter_in_text,
 )
+from gem_envs_math.grading.reading.lettered import read_lettered
 from gem_envs_math.grading.reading.naming import expression_name, name_of, unbraced
-from gem_envs_math.grading.reading.notations import read_based
+from gem_envs_math.grading.reading.notations import read_based, with_colons
 from gem_envs_math.grading.reading.number_sets import (
     left_out,
     numbers,
@@ -52,6 +52,7 @@ from gem_envs_math.grading.reading.shapes import (
     Words,
 )
 from gem_envs_math.grading.reading.signs import both_signs, every_sign
+from gem_envs_math.grading.reading.sums import read_parts
 from gem_envs_math.grading.reading.vector_sums import read_vector_sum
 from gem_envs_math.grading.reading.wording import (
     INFINITIES,
@@ -130,10 +131,13 @@ def _part(tokens: Tokens) -> Shape:
 def _structure(tokens: Tokens) -> Shape:
     if not tokens:
         raise Unread("nothing is there")
-    moment = read_clock(tokens) or read_date(tokens)
+    moment = read_clock(tokens) or read_date(tokens) or read_parts(tokens)
     if moment is not None:
         return moment
     texts = {token.text for token in tokens}
+    if "to" in texts:
+        tokens = with_colons(tokens)
+        texts = {token.text for token in tokens}
     if "\\frac" in texts and "d" in texts and has_derivative(tokens):
         raise Unread("a derivative that is still to be taken")
     if not texts.isdisjoint(_MODULI):
@@ -161,26 +165,8 @@ def _structure(tokens: Tokens) -> Shape:
 
 
 def _choice(tokens: Tokens) -> Choice | None:
-    """Read `(E) 42`, as long as its letter stands in text: else it is a product."""
-    if not _is_choice(tokens):
-        return None
-    meaning = tokens[3:]
-    if _is_choice(meaning) or _is_other_letter(meaning, tokens[1].text):
-        raise Unread("two choices without a sign between them")
-    return Choice(tokens[1].text.casefold(), read(meaning))
-
-
-def _is_other_letter(tokens: Tokens, letter: str) -> bool:
-    r"""Whether tokens are the letter of another choice: `\text{(A) C}` chooses both."""
-    letters = [token.text for token in tokens if token.kind in ("letters", "word")]
-    is_one = len(letters) == 1 and letters[0].upper() in LETTERS
-    has_more = any(token.kind == "number" or token.text in RELATIONS for token in tokens)
-    return is_one and not has_more and letters[0].upper() != letter
-
-
-def _is_choice(tokens: Tokens) -> bool:
-    is_marked = len(tokens) > 3 and tokens[0].text == "(" and tokens[2].text == ")"
-    return is_marked and tokens[1].kind == "word" and tokens[1].text in LETTERS
+    lettered = read_lettered(tokens)
+    return Choice(lettered[0], read(lettered[1])) if lettered is not None else None
 
 
 def _list(parts: list[Tokens], tokens: Tokens) -> Shape:

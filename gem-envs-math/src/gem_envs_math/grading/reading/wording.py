@@ -9,7 +9,16 @@ from gem_envs_math.grading.reading.shapes import Clock, Words
 from gem_envs_math.grading.text.names import is_known
 from gem_envs_math.grading.text.tokens import Token
 
-__all__ = ["INFINITIES", "REALS", "read_clock", "read_date", "read_words", "spelled", "trimmed"]
+__all__ = [
+    "INFINITIES",
+    "REALS",
+    "folded",
+    "read_clock",
+    "read_date",
+    "read_words",
+    "spelled",
+    "trimmed",
+]
 
 _CLOCK = re.compile(
     r"([0-9]{1,2})(?::([0-9]{2}))? ?(?:([ap])(?:\. ?m\.?|m)|o ?' ?clock)?", re.IGNORECASE
@@ -153,7 +162,7 @@ def read_words(tokens: Sequence[Token], *, is_last: bool = False) -> Words | Non
     letters = [token.text for token in tokens if token.kind in ("letters", "word")]
     if is_last:
         is_prose = has_word or any(len(text) > 3 for text in letters)
-        return Words(_folded(tokens), not has_word) if is_prose and "command" not in kinds else None
+        return Words(folded(tokens), not has_word) if is_prose and "command" not in kinds else None
     inner = _without_brackets(tokens)
     is_choice = len(inner) == 1 and (has_word or len(inner) < len(tokens))
     if is_choice and inner[0].kind in ("letters", "word") and len(inner[0].text) == 1:
@@ -164,7 +173,7 @@ def read_words(tokens: Sequence[Token], *, is_last: bool = False) -> Words | Non
         return None
     if has_word or max(map(len, letters)) > 2:
         # Capitals stand for people, points or choices in an order, and are no product.
-        return Words(_folded(tokens), is_plain=not has_word and not spelled(tokens).isupper())
+        return Words(folded(tokens), is_plain=not has_word and not spelled(tokens).isupper())
     return None
 
 
@@ -191,7 +200,8 @@ def _described(text: str) -> str:
     return f"{found[1] or found[4]} {found[2] or found[3]}" if found else text
 
 
-def _folded(tokens: Sequence[Token]) -> str:
+def folded(tokens: Sequence[Token]) -> str:
+    """Return words in small letters, without articles, and one for all that say the same."""
     words = re.findall(r"[^\W_]+|[^\s.,!?'\w-]", spelled(tokens).casefold())
     if len(words) > 1 and words[0] in _ARTICLES:
         words = words[1:]

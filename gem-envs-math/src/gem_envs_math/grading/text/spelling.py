@@ -70,6 +70,7 @@ def tokens_of(text: str) -> list[Token]:
     """
     if "=" in text:
         text = _DOMAIN.sub(r", \1", _DOMAIN_AFTER_SPACE.sub(", ", text))
+    text = text.replace("{:}", ":")
     return spelled_once(tokenize(_BOLD_SET.sub(r"\1\\mathbb{\2}", text)))
 
 
