@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
 from gem_envs_math.grading.comparing.comparer import Comparer
+from gem_envs_math.grading.comparing.freely_named import are_freely_named
 from gem_envs_math.grading.comparing.parsed import is_formula
 from gem_envs_math.grading.limits import (
     LONGEST,
@@ -24,6 +25,7 @@ from gem_envs_math.grading.reading.shapes import Named, Relation, Scalar, Shape,
 from gem_envs_math.grading.reading.wording import trimmed
 from gem_envs_math.grading.text.characters import latex, unseen
 from gem_envs_math.grading.text.constants import renamed
+from gem_envs_math.grading.text.factors import with_factors
 from gem_envs_math.grading.text.free_letters import with_one_parameter
 from gem_envs_math.grading.text.matrices import are_ordered_alike
 from gem_envs_math.grading.text.normal_form import normal_form
@@ -102,7 +104,9 @@ def compare(answer: str, gold: str, comparer: Comparer) -> Verdict | None:
             return verdict  # 1,234 may be the list 1, 234, but nobody writes 234, 1 so
         spaced = _compare(reading(first), reading(second), comparer)
         return spaced if spaced is not None and spaced.outcome == "right" else verdict
-    if verdict is not None and verdict.how == "value" and verdict.outcome == "wrong":
+    if verdict is None:
+        return _with_other_letters(*sides, comparer, [with_factors(*_tokens(sides))])
+    if verdict.how == "value" and verdict.outcome == "wrong":
         return _with_constants(*sides, comparer) or verdict
     return verdict
 
@@ -110,8 +114,22 @@ def compare(answer: str, gold: str, comparer: Comparer) -> Verdict | None:
 def _with_constants(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | None:
     """Return "right" where other names of constants or of a parameter make two answers one."""
     sides = _without_constant(answer.tokens), _without_constant(gold.tokens)
-    one_each = with_one_parameter(*sides)
-    for first, second in chain(renamed(*sides), [one_each] if one_each else []):
+    others = [with_one_parameter(*sides), with_factors(*_tokens((answer, gold)))]
+    return _with_other_letters(answer, gold, comparer, chain(renamed(*sides), others))
+
+
+_Sides = tuple[Sequence[Token], Sequence[Token]]
+
+
+def _tokens(sides: tuple[Reading, Reading]) -> _Sides:
+    return sides[0].tokens, sides[1].tokens
+
+
+def _with_other_letters(
+    answer: Reading, gold: Reading, comparer: Comparer, spellings: Iterable[_Sides | None]
+) -> Verdict | None:
+    """Return "right" where two answers are one in any of the spellings, of which some are none."""
+    for first, second in filter(None, spellings):
         try:
             shapes = read(first), read(second)
         except Unread:
@@ -194,6 +212,8 @@ def _compare(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | No
         return Verdict("unreadable", "too long") if len(answer.text) > LONGEST_ASKED else None
     try:
         truth = comparer.same(answer.shape, gold.shape)
+        if truth is False:
+            truth = _same_by_another_name(answer.shape, gold.shape, comparer)
     except Unread as error:
         trouble = _trouble(error)
         return Verdict("wrong", trouble) if trouble else None
@@ -203,6 +223,12 @@ def _compare(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | No
         return Verdict("wrong", "value")
     is_words = isinstance(answer.shape, Words) or isinstance(gold.shape, Words)
     return Verdict("right" if truth else "wrong", "words" if is_words else "value")
+
+
+def _same_by_another_name(a: Shape, b: Shape, comparer: Comparer) -> bool | None:
+    if not isinstance(a, Named) or not isinstance(b, Named) or not are_freely_named(a, b):
+        return False
+    return comparer.same(a.values[-1], b.values[-1])
 
 
 def _value_tokens(side: Reading) -> Sequence[Token]:
