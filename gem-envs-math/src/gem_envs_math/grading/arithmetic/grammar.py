@@ -104,7 +104,9 @@ class _Reader(Generic[T]):
                 sign = self._take().text
                 factor = self.signed()
                 value = (self.does.divide if sign == "/" else self.does.multiply)(value, factor)
-            elif self._starts_factor() or self._is_between_factorials():
+            elif (
+                self._starts_factor() or self._is_between_factorials() or self._is_between_powers()
+            ):
                 if self.next == "{" and self._is_beside_digits():
                     raise Undefined("digits in braces, which are seen as one number: `{5}{6}`")
                 value = self.does.multiply(value, self.power())
@@ -390,6 +392,16 @@ class _Reader(Generic[T]):
         """Whether a factorial follows another: `2!9!`. Elsewhere a number follows no factor."""
         is_after = self.at > 0 and self.tokens[self.at - 1].text == "!"
         return is_after and self._kind() == "number" and self.tokens[self.at + 1].text == "!"
+
+    def _is_between_powers(self) -> bool:
+        r"""Whether a power of a number follows another, or a group: `\binom{10}{3} 0.2^3 0.8^7`."""
+        if self.at < 2 or self._kind() != "number" or self.tokens[self.at + 1].text != "^":
+            return False
+        texts = [token.text for token in self.tokens[self.at - 2 : self.at + 4]]
+        if "\\circ" in texts or "'" in texts:
+            return False  # degrees and minutes
+        is_exponent = texts[0] == "^" and self.tokens[self.at].spaced
+        return is_exponent or texts[1] in ("}", ")")
 
     def _is_beside_digits(self) -> bool:
         """Whether the group that follows begins with a digit, and a number or a group ends here."""

@@ -64,6 +64,7 @@ from gem_envs_math.grading.reading.wording import (
 )
 from gem_envs_math.grading.text.parameters import without_integers
 from gem_envs_math.grading.text.splitting import encloses, levels, split
+from gem_envs_math.grading.text.supports import without_support
 from gem_envs_math.grading.text.tokens import CLOSERS, OPENERS, Token
 
 __all__ = ["read", "read_scalar"]
@@ -90,7 +91,7 @@ def read(tokens: Tokens) -> Shape:
     >>> type(read(tokenize(r"x \in (0, 1] \cup \{2\}"))).__name__
     'Named'
     """
-    tokens = without_integers(unbraced(trimmed(tokens)))
+    tokens = without_support(without_integers(unbraced(trimmed(tokens))))
     if is_labelled(tokens):
         tokens = tokens[2:]
     tokens = without_heading(tokens)

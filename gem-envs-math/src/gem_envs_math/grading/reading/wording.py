@@ -32,7 +32,33 @@ _DATE = re.compile(
 )
 _MONTH_NAMES = frozenset(_MONTHS.split())
 _SYNONYMS = {
-    "does not exist": ("dne", "undefined", "not defined", "limit does not exist"),
+    "does not exist": (
+        "dne",
+        "undefined",
+        "is undefined",
+        "not defined",
+        "is not defined",
+        "doesn t exist",
+        "it does not exist",
+        "limit does not exist",
+        "limit doesn t exist",
+    ),
+    "cannot be determined": (
+        "can t be determined",
+        "can not be determined",
+        "cannot determine",
+        "it cannot be determined",
+        "it can t be determined",
+        "it is impossible to determine",
+        "cannot be determined from given information",
+        "cannot be determined from the given information",
+        "cannot be determined from the information given",
+        "not enough information",
+        "not enough information given",
+        "there is not enough information",
+        "insufficient information",
+    ),
+    "neither": ("neither even nor odd", "neither odd nor even"),
     "no solution": (
         "no solutions",
         "no real solution",
@@ -64,7 +90,12 @@ _SYNONYMS = {
         "sequence converges",
         "improper integral converges",
     ),
-    "infinitely many": ("infinitely many solutions", "infinite solutions"),
+    "infinitely many": (
+        "infinitely many solutions",
+        "infinite solutions",
+        "infinite number of solutions",
+        "there are infinitely many solutions",
+    ),
     "reject h 0": ("reject null hypothesis", "reject the null hypothesis", "reject the null"),
     "fail to reject h 0": (
         "do not reject h 0",
@@ -96,6 +127,9 @@ _KIND = re.compile(
 )
 _PARITY = re.compile(
     r"(?:(?:all|every|any) )?(odd|even|prime) ([k-n])|([k-n]) (?:(?:is|are) )?(odd|even|prime)"
+)
+_DIRECTION = re.compile(
+    r"(?:due |to the |towards? the |in the )?(north|south|east|west)(?:wards?)?(?: direction)?"
 )
 _SETS = re.compile(
     r"(?:(?:the )?set of )?(?:(?:for )?all |any |every )?(?:the )?"
@@ -196,6 +230,9 @@ def _described(text: str) -> str:
     kind = _KIND.fullmatch(text)
     if kind is not None:
         return kind[1] or kind[2]
+    direction = _DIRECTION.fullmatch(text)
+    if direction is not None:
+        return direction[1]
     found = _PARITY.fullmatch(text)
     return f"{found[1] or found[4]} {found[2] or found[3]}" if found else text
 
