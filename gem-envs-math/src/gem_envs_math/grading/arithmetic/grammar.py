@@ -20,6 +20,9 @@ __all__ = ["Arithmetic", "compute"]
 T = TypeVar("T")
 
 
+_LONGEST_ARGUMENT = 40  # tokens
+
+
 class Arithmetic(Protocol[T]):
     """What the reader asks of an arithmetic: see Field for what each method means."""
 
@@ -401,7 +404,18 @@ class _Reader(Generic[T]):
         if "\\circ" in texts or "'" in texts:
             return False  # degrees and minutes
         is_exponent = texts[0] == "^" and self.tokens[self.at].spaced
-        return is_exponent or texts[1] in ("}", ")")
+        return is_exponent or texts[1] == ")" or self._ends_argument()
+
+    def _ends_argument(self) -> bool:
+        """Whether a brace closes here that an exponent, a subscript or a command opened."""
+        depth = 0
+        for at in range(self.at - 1, max(self.at - _LONGEST_ARGUMENT, 0), -1):
+            text = self.tokens[at].text
+            depth += (text == "}") - (text == "{")
+            if not depth:
+                before = self.tokens[at - 1]
+                return text == "{" and (before.text in "^_}" or before.text[0] == "\\")
+        return False
 
     def _is_beside_digits(self) -> bool:
         """Whether the group that follows begins with a digit, and a number or a group ends here."""

@@ -368,7 +368,7 @@ def _mentions(a: Named, name: str) -> bool:
 
 def _is_of_itself(a: Named) -> bool:
     """Whether a symbol stands on both sides: `x = 2x + 1` is an equation for x, and no 2x + 1."""
-    texts = [token.text for token in a.tokens if token.text not in ("{", "}")]
+    texts = _texts(a.tokens)
     at = texts.index("=") if "=" in texts else 0
     name, rest = texts[:at], texts[at + 1 :]
     is_symbol = at == 1 or (at == 3 and name[1] == "_")
@@ -379,6 +379,16 @@ def _is_of_itself(a: Named) -> bool:
         rest[start : start + at] == name and rest[start + at : start + at + 1] != ["_"]
         for start in range(len(rest))
     )
+
+
+def _texts(tokens: Sequence[Token]) -> list[str]:
+    """Return the tokens' texts without the braces around one token."""
+    texts: list[str] = []
+    for token in tokens:
+        texts.append(token.text)
+        if texts[-3::2] == ["{", "}"]:
+            texts[-3:] = [texts[-2]]
+    return texts
 
 
 _VARIABLES = frozenset("xyztsuvnmk")  # what a function is given by; f(a) is a value

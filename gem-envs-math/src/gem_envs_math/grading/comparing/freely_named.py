@@ -30,6 +30,8 @@ def are_freely_named(a: Named, b: Named) -> bool:
     Letters may differ in case or by a subscript on one side, where the formula holds symbols and
     the letter is none of them: `r=5` is not `R=5`, nor `R=2r` `r=2r`.
     """
+    if len(a.values) > 1 or len(b.values) > 1:
+        return False  # every link of a chain must hold
     names = {a.name, b.name}
     if any(names <= group for group in _STATISTICS):
         return True
@@ -49,7 +51,7 @@ def are_freely_named(a: Named, b: Named) -> bool:
 def _symbols(a: Named, *, alone: bool) -> set[str]:
     """Return the symbols of a formula, only those without subscripts if `alone`."""
     value = a.values[-1]
-    if not isinstance(value, Scalar) or len(a.values) > 1:
+    if not isinstance(value, Scalar):
         return set()
     tokens = split_letters(value.tokens)
     followers = [token.text for token in tokens[1:]] + [""]

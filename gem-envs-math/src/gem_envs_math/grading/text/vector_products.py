@@ -10,7 +10,7 @@ import re
 
 __all__ = ["has_other_vector_products"]
 
-_MARK = r"\\(?:vec|mathbf|boldsymbol|bm|overrightarrow|hat)\s*"
+_MARK = r"\\(?:vec|mathbf|boldsymbol|bm|overrightarrow)\s*"
 _SUBSCRIPT = r"(?:_(?:\w|\{\w{1,9}\}))?"
 _LETTER = rf"\{{?\s*([A-Za-z]|\\[a-z]{{1,7}})({_SUBSCRIPT})\s*\}}?({_SUBSCRIPT})"
 _MARKED = re.compile(rf"{_MARK}{_LETTER}\s*\\times\s*{_MARK}{_LETTER}")
