@@ -24,6 +24,7 @@ from gem_envs_math.grading.reading.prose import Prose, judge_prose, read_prose
 from gem_envs_math.grading.reading.shapes import Named, Relation, Scalar, Shape, Words
 from gem_envs_math.grading.reading.wording import trimmed
 from gem_envs_math.grading.text.characters import latex, unseen
+from gem_envs_math.grading.text.chemistry import substance
 from gem_envs_math.grading.text.constants import renamed
 from gem_envs_math.grading.text.factors import with_factors
 from gem_envs_math.grading.text.free_letters import with_one_parameter
@@ -84,6 +85,9 @@ def compare(answer: str, gold: str, comparer: Comparer) -> Verdict | None:
 
     Takes milliseconds and raises nothing.
     """
+    formula = substance(gold)
+    if formula and formula == substance(answer):
+        return Verdict("right", "words")
     sides = reading(answer), reading(gold)
     if sides[0].prose is not None or sides[1].prose is not None:
         # Beside prose, words in the other's \text{} are no label.

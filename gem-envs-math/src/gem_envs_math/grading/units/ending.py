@@ -159,6 +159,8 @@ def _may_start(tokens: Sequence[Token], at: int) -> bool:
             return _is_plain(tokens[:at])
         if token.text in ("per", "sq", "cu"):
             return any(known(after.text) is not None for after in tokens[at + 1 : at + 2])
+        if token.text == "of" and token.spaced:
+            return any(after.kind == "letters" for after in tokens[at + 1 : at + 2])
         is_near = before.kind in ("number", "word", "letters") or before.text in ("}", ")")
         return stands_bare(token, is_near_number=is_near)
     if token.text in SIGNS or is_degree(tokens, at):
