@@ -279,6 +279,8 @@ def _segment(tokens: Tokens) -> str:
         return "\\sigma^2"  # a variance
     if len(tokens) > 1 or tokens[0].kind != "letters":
         return ""
+    if name.casefold() in _NO_NAMES:
+        return ""
     if name.isupper() or len(name) < 4:
         return name if name.isupper() else ""
     # A word without \\text{} is a name in words as well; letters in a row, `abcd`, are a product.
