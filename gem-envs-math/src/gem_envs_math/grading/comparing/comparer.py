@@ -14,6 +14,7 @@ from gem_envs_math.grading.comparing.equations import (
     same_inequality,
     without_fractions,
 )
+from gem_envs_math.grading.comparing.freely_named import is_of_itself
 from gem_envs_math.grading.comparing.labels import are_other_labels
 from gem_envs_math.grading.comparing.matching import match
 from gem_envs_math.grading.comparing.unions import merged
@@ -211,7 +212,7 @@ class Comparer:
         relation = _relation(a)
         if relation is not None and _says_nothing(relation):
             return False
-        if isinstance(b, Scalar) and _is_of_itself(a):
+        if isinstance(b, Scalar) and is_of_itself(a):
             return False
         items = b.items if isinstance(b, Group) else ()
         names = [item.name for item in items if isinstance(item, Named)]
@@ -364,31 +365,6 @@ def _is_enumerated(a: Shape) -> bool:
 
 def _mentions(a: Named, name: str) -> bool:
     return name in "".join(token.text for token in a.tokens if token.text not in ("{", "}"))
-
-
-def _is_of_itself(a: Named) -> bool:
-    """Whether a symbol stands on both sides: `x = 2x + 1` is an equation for x, and no 2x + 1."""
-    texts = _texts(a.tokens)
-    at = texts.index("=") if "=" in texts else 0
-    name, rest = texts[:at], texts[at + 1 :]
-    is_symbol = at == 1 or (at == 3 and name[1] == "_")
-    if not is_symbol or a.tokens[0].kind != "letters":
-        return False
-    # With a subscript a letter is another symbol: `v = \sqrt{v_0^2 + 2gh}`.
-    return any(
-        rest[start : start + at] == name and rest[start + at : start + at + 1] != ["_"]
-        for start in range(len(rest))
-    )
-
-
-def _texts(tokens: Sequence[Token]) -> list[str]:
-    """Return the tokens' texts without the braces around one token."""
-    texts: list[str] = []
-    for token in tokens:
-        texts.append(token.text)
-        if texts[-3::2] == ["{", "}"]:
-            texts[-3:] = [texts[-2]]
-    return texts
 
 
 _VARIABLES = frozenset("xyztsuvnmk")  # what a function is given by; f(a) is a value

@@ -1,4 +1,4 @@
-r"""Tell whether two names are another's spelling where one formula alone is the answer.
+r"""Tell whether a formula's name is free: another spelling will do, or it may be left out.
 
 `Q=mc\Delta T` is `q=mc\Delta T`, and `T(x,t)` names the wave that `u(x,t)` is. In a list a name
 says which is which, so this is for single answers only. Knows nothing about values.
@@ -7,11 +7,13 @@ says which is which, so this is for single answers only. Knows nothing about val
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from gem_envs_math.grading.reading.shapes import Named, Scalar
 from gem_envs_math.grading.text.names import split_letters
+from gem_envs_math.grading.text.tokens import Token
 
-__all__ = ["are_freely_named"]
+__all__ = ["are_freely_named", "is_of_itself"]
 
 _STATISTICS = (
     frozenset(("\\mu", "\\barx", "\\barX")),
@@ -61,3 +63,28 @@ def _symbols(a: Named, *, alone: bool) -> set[str]:
         if token.kind == "symbol" and not (alone and after == "_")
     }
     return texts - _CONSTANTS
+
+
+def is_of_itself(a: Named) -> bool:
+    """Whether a symbol stands on both sides: `x = 2x + 1` is an equation for x, and no 2x + 1."""
+    texts = _texts(a.tokens)
+    at = texts.index("=") if "=" in texts else 0
+    name, rest = texts[:at], texts[at + 1 :]
+    is_symbol = at == 1 or (at == 3 and name[1] == "_")
+    if not is_symbol or a.tokens[0].kind != "letters":
+        return False
+    # With a subscript a letter is another symbol: `v = \sqrt{v_0^2 + 2gh}`.
+    return any(
+        rest[start : start + at] == name and rest[start + at : start + at + 1] != ["_"]
+        for start in range(len(rest))
+    )
+
+
+def _texts(tokens: Sequence[Token]) -> list[str]:
+    """Return the tokens' texts without the braces around one token."""
+    texts: list[str] = []
+    for token in tokens:
+        texts.append(token.text)
+        if texts[-3::2] == ["{", "}"]:
+            texts[-3:] = [texts[-2]]
+    return texts

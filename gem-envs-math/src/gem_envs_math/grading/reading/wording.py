@@ -239,6 +239,7 @@ def _described(text: str) -> str:
 
 def folded(tokens: Sequence[Token]) -> str:
     """Return words in small letters, without articles, and one for all that say the same."""
+    tokens = [token for token in tokens if token.text not in ("{", "}")]
     words = re.findall(r"[^\W_]+|[^\s.,!?'\w-]", spelled(tokens).casefold())
     if len(words) > 1 and words[0] in _ARTICLES:
         words = words[1:]
