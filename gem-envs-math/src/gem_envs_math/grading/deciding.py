@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from gem_envs_math.grading.comparing.comparer import Comparer
 from gem_envs_math.grading.comparing.families import same_family
+from gem_envs_math.grading.comparing.freely_named import are_freely_named
 from gem_envs_math.grading.comparing.parsed import is_formula
 from gem_envs_math.grading.limits import (
     LONGEST,
@@ -24,7 +25,9 @@ from gem_envs_math.grading.reading.prose import Prose, judge_prose, read_prose
 from gem_envs_math.grading.reading.shapes import Named, Relation, Scalar, Shape, Words
 from gem_envs_math.grading.reading.wording import trimmed
 from gem_envs_math.grading.text.characters import latex, unseen
+from gem_envs_math.grading.text.chemistry import substance
 from gem_envs_math.grading.text.constants import are_arbitrary, count_constants, renamed
+from gem_envs_math.grading.text.factors import with_factors
 from gem_envs_math.grading.text.free_letters import with_one_parameter, with_one_variable
 from gem_envs_math.grading.text.matrices import are_ordered_alike
 from gem_envs_math.grading.text.normal_form import same_form
@@ -35,6 +38,7 @@ from gem_envs_math.grading.text.parameters import (
 )
 from gem_envs_math.grading.text.spelling import tokens_of
 from gem_envs_math.grading.text.tokens import Token
+from gem_envs_math.grading.text.vector_products import has_other_vector_products
 from gem_envs_math.grading.text.whole_letters import with_one_integer, with_one_natural
 from gem_envs_math.grading.verdict import Verdict
 
@@ -87,6 +91,9 @@ def compare(answer: str, gold: str, comparer: Comparer) -> Verdict | None:
 
     Takes milliseconds and raises nothing.
     """
+    formula = substance(gold)
+    if formula and formula == substance(answer):
+        return Verdict("right", "words")
     sides = reading(answer), reading(gold)
     if sides[0].prose is not None or sides[1].prose is not None:
         # Beside prose, words in the other's \text{} are no label.
@@ -110,7 +117,7 @@ def compare(answer: str, gold: str, comparer: Comparer) -> Verdict | None:
     is_open = verdict is None or verdict.how in ("gold unreadable", "no rule")
     # Some words about a parameter are read by nothing else.
     says_natural = is_open and any(natural_letter(side.tokens) for side in sides)
-    if says_natural or verdict == ("wrong", "value"):
+    if says_natural or verdict is None or verdict == ("wrong", "value"):
         return _with_constants(*sides, comparer, verdict)
     return verdict
 
@@ -130,8 +137,8 @@ def _with_constants(
     others = chain(with_one_integer(*letters), with_one_natural(*letters))
     verdict = otherwise
     last: Sequence[Token] | None = None
-    constants = renamed(*(one_each or sides))
-    for first, second in chain([one_each] if one_each else [], constants, others):
+    alike = [pair for pair in (one_each, with_factors(*letters)) if pair]
+    for first, second in chain(alike, renamed(*(one_each or sides)), others):
         try:
             shapes = read(first), read(second)
         except Unread:
@@ -199,6 +206,8 @@ def _trouble(error: Unread) -> str:
 
 def _compare(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | None:
     texts, gold_texts = ([token.text for token in side.tokens] for side in (answer, gold))
+    if texts and gold_texts and has_other_vector_products(answer.text, gold.text):
+        return Verdict("wrong", "value")  # the tokens of both may be the same
     if texts and texts == gold_texts:
         return Verdict("right", "normal form")
     is_read = answer.shape is not None and gold.shape is not None
@@ -222,6 +231,8 @@ def _compare(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | No
         return Verdict("unreadable", "too long") if len(answer.text) > LONGEST_ASKED else None
     try:
         truth = comparer.same(answer.shape, gold.shape)
+        if truth is False:
+            truth = _same_by_another_name(answer.shape, gold.shape, comparer)
     except Unread as error:
         trouble = _trouble(error)
         return Verdict("wrong", trouble) if trouble else None
@@ -231,6 +242,12 @@ def _compare(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | No
         return Verdict("wrong", "value")
     is_words = isinstance(answer.shape, Words) or isinstance(gold.shape, Words)
     return Verdict("right" if truth else "wrong", "words" if is_words else "value")
+
+
+def _same_by_another_name(a: Shape, b: Shape, comparer: Comparer) -> bool | None:
+    if not isinstance(a, Named) or not isinstance(b, Named) or not are_freely_named(a, b):
+        return False
+    return comparer.same(a.values[-1], b.values[-1])
 
 
 def _value_tokens(side: Reading) -> Sequence[Token]:

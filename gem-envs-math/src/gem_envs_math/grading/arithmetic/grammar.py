@@ -409,7 +409,7 @@ class _Reader(Generic[T]):
         return self.next == "|" and not self.bars
 
     def _is_number_factor(self, start: int) -> bool:
-        r"""Whether a number follows a factor as another: the 2 of `n2^n`, `i2\pi`, `2!9!`.
+        r"""Whether a number follows a factor as another: `n2^n`, `i2\pi`, `2!9!`, `0.2^3 0.8^7`.
 
         Elsewhere a number follows no factor: `x2` may be x_2, and `{5}2^3` is seen as 52^3.
         """
@@ -422,10 +422,12 @@ class _Reader(Generic[T]):
             return self.tokens[start] == before  # and no subscript: `x_i2`
         if self.tokens[self.at + 1].text == "!":
             return before.text == "!"
-        is_end = before.kind == "symbol" or before.text in (")", "!", "}")
         if self.tokens[start].text == "{" and self.tokens[self.at - 2].kind == "number":
             raise Undefined("digits beside digits in braces, which are seen as one number")
-        return is_end and self.tokens[self.at + 1].text == "^"
+        is_end = before.kind == "symbol" or before.text in (")", "!", "}")
+        is_exponent = self.tokens[self.at - 2].text == "^" and before.kind == "number"
+        has_space = self.tokens[self.at].spaced
+        return (is_end or (is_exponent and has_space)) and self.tokens[self.at + 1].text == "^"
 
     def _is_beside_digits(self) -> bool:
         """Whether the group that follows begins with a digit, and a number or a group ends here."""

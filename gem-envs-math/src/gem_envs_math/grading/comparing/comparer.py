@@ -5,7 +5,6 @@ True and False are certain; None is for what another grader has to decide.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +14,8 @@ from gem_envs_math.grading.comparing.equations import (
     same_inequality,
     without_fractions,
 )
+from gem_envs_math.grading.comparing.freely_named import is_of_itself
+from gem_envs_math.grading.comparing.labels import are_other_labels
 from gem_envs_math.grading.comparing.lists import (
     brackets,
     is_point_and_values,
@@ -32,6 +33,7 @@ from gem_envs_math.grading.comparing.spans import same_space
 from gem_envs_math.grading.comparing.unions import merged
 from gem_envs_math.grading.comparing.values import same_scalar
 from gem_envs_math.grading.comparing.vectors import components, is_in_brackets
+from gem_envs_math.grading.comparing.words import same_words, words_scalar
 from gem_envs_math.grading.reading.answer import read, read_scalar
 from gem_envs_math.grading.reading.intervals import as_set, solved_for
 from gem_envs_math.grading.reading.items import (
@@ -50,6 +52,7 @@ from gem_envs_math.grading.reading.notations import (
 )
 from gem_envs_math.grading.reading.quantifiers import are_whole_numbers
 from gem_envs_math.grading.reading.shapes import (
+    Applied,
     Based,
     Choice,
     Clock,
@@ -105,6 +108,8 @@ class Comparer:
                 # x=1 or y=2 is neither the point (1,2) nor a set, and a=0 or b>1 no system.
                 return False
         a, b = (side._replace(closer="") if side.closer == "or" else side for side in (a, b))
+        if are_other_labels(a.items, b.items, self.same):
+            return False
         parted = solutions(a), solutions(b)
         if any(parted):
             return match(parted[0] or a.items, parted[1] or b.items, self.same)
@@ -251,7 +256,7 @@ class Comparer:
         relation = _relation(a)
         if relation is not None and _says_nothing(relation):
             return False
-        if isinstance(b, Scalar) and _is_of_itself(a):
+        if isinstance(b, Scalar) and is_of_itself(a):
             return False
         if isinstance(b, Residue) and isinstance(a.values[0], Scalar):
             return is_residue(a.name, a.values[0], b)
@@ -318,6 +323,10 @@ class Comparer:
     def _union_other(self, a: Unions, b: Shape) -> Truth:
         return match(_parts(a), (b,), self.same)
 
+    def _applied_other(self, a: Applied, b: Shape) -> Truth:
+        # The name of a point may be left out; that of a distribution may not.
+        return len(a.head) == 1 and self.same(a.arguments, b)
+
     def _choice_words(self, a: Choice, b: Words) -> Truth:
         return a.letter == b.text or self.same(a.meaning, b)
 
@@ -350,13 +359,6 @@ def _is_enumerated(a: Shape) -> bool:
 
 def _mentions(a: Named, name: str) -> bool:
     return name in "".join(token.text for token in a.tokens if token.text not in ("{", "}"))
-
-
-def _is_of_itself(a: Named) -> bool:
-    """Whether a symbol stands on both sides: `x = 2x + 1` is an equation for x, and no 2x + 1."""
-    at = next((index for index, token in enumerate(a.tokens) if token.text == "="), 0)
-    is_symbol = at == 1 and a.tokens[0].kind == "letters"
-    return is_symbol and any(token.text == a.tokens[0].text for token in a.tokens[2:])
 
 
 _VARIABLES = frozenset("xyztsuvnmk")  # what a function is given by; f(a) is a value
@@ -444,35 +446,6 @@ def _parts(a: Unions) -> Sequence[Shape]:
     return merged(parts)
 
 
-_UNSPACED = re.compile(r"(?<![0-9]) | (?![0-9])")
-"""A space that says nothing: `non zero` is `nonzero`, but `1 2` is not `12`."""
-
-_LONGEST_PRODUCT = 4  # of letters side by side: `xyz` is `zyx`, but `listen` is not `silent`
-
-
-def _words(a: Words, b: Words) -> Truth:
-    first, second = _UNSPACED.sub("", a.text), _UNSPACED.sub("", b.text)
-    if first == second:
-        return True
-    is_product = a.is_plain and b.is_plain and len(a.text) <= _LONGEST_PRODUCT
-    return is_product and sorted(first) == sorted(second)
-
-
-def _words_scalar(a: Words, b: Scalar) -> Truth:
-    r"""Compare letters with letters: `\text{C}` and `C`; a formula is never words.
-
-    But three or four letters outside of `\text{}` may be a product: `xyz` is `x \cdot y \cdot z`.
-    """
-    tokens = [token._replace(text=token.text.casefold()) for token in b.tokens]
-    if len(tokens) == 1 and tokens[0].kind in ("letters", "word") and tokens[0].text == a.text:
-        return True
-    if not a.is_plain or len(a.text) > _LONGEST_PRODUCT or b.unit is not None:
-        return False
-    is_product = all(token.kind == "letters" or token.text == "*" for token in tokens)
-    letters = "".join(token.text for token in tokens if token.kind == "letters")
-    return is_product and sorted(letters) == sorted(a.text)
-
-
 _Rule = Callable[[Comparer, Any, Any], Truth]
 
 # The keys are the types of the arguments, so each rule knows its own.
@@ -497,10 +470,11 @@ _RULES: dict[tuple[type, type], _Rule] = {
     (Clock, Scalar): lambda _, a, b: clock_scalar(a, b),
     (Ratio, Ratio): lambda _, a, b: same_ratio(a, b),
     (Ratio, Scalar): lambda _, a, b: ratio_scalar(a, b),
-    (Words, Words): lambda _, a, b: _words(a, b),
-    (Words, Scalar): lambda _, a, b: _words_scalar(a, b),
+    (Words, Words): lambda _, a, b: same_words(a, b),
+    (Words, Scalar): lambda _, a, b: words_scalar(a, b),
     (Choice, Choice): lambda self, a, b: a.letter == b.letter and self.same(a.meaning, b.meaning),
     (Choice, Words): Comparer._choice_words,
+    (Applied, Applied): lambda self, a, b: a.head == b.head and self.same(a.arguments, b.arguments),
 }
 
 # With any other shape, the first of these that one of the two is.
@@ -509,4 +483,5 @@ _OTHERS: tuple[tuple[type, _Rule], ...] = (
     (Named, Comparer._named_other),
     (Relation, Comparer._relation_other),
     (Unions, Comparer._union_other),
+    (Applied, Comparer._applied_other),
 )

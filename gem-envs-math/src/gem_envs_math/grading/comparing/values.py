@@ -16,6 +16,7 @@ from gem_envs_math.grading.arithmetic.numeric import (
     Kit,
     Measured,
 )
+from gem_envs_math.grading.comparing.labels import are_exclusive
 from gem_envs_math.grading.limits import Unread
 from gem_envs_math.grading.reading.shapes import Scalar
 from gem_envs_math.grading.text.names import split_letters
@@ -29,6 +30,7 @@ from gem_envs_math.grading.units.measures import (
     Unit,
     is_label,
     is_price_in,
+    known,
 )
 
 __all__ = ["same_scalar"]
@@ -39,6 +41,12 @@ _ENOUGH_WHOLE = 6  # of those at which symbols are whole numbers: (-1)^n has but
 _BARE = Unit(())
 """A bare number, or one whose unit says nothing: it is 1 times 1."""
 
+_SIGNED = {
+    Unit((("'", 1),)): tuple(map(known, ("ft", "min", "arcmin"))),
+    Unit((("'", 2),)): tuple(map(known, ("in", "sec", "arcsec"))),
+}
+"""What the signs `'` and `''` are beside a unit."""
+
 _HUNDREDTH = Unit((), Fraction(1, 100))
 
 
@@ -47,6 +55,8 @@ def same_scalar(a: Scalar, b: Scalar, kit: Kit = FLOATS) -> bool | None:
 
     `kit` are the numbers that compare what no rule does exactly.
     """
+    if are_exclusive(a.label, b.label):
+        return False
     verdicts = [_equal(x, y, factors, kit) for x, y in _pairs(a, b) for factors in _factors(x, y)]
     if True in verdicts:
         return True
@@ -92,6 +102,9 @@ def _factors(a: Scalar, b: Scalar) -> list[tuple[Unit, Unit]]:
         return [(x, y) for x in _readings(first) for y in _readings(second)]
     if _is_convertible(first, second):
         return [(first, second)]
+    for sign, measure in ((first, second), (second, first)):
+        if measure in _SIGNED.get(sign, ()):
+            return [(measure, measure)]
     # `\$15` beside `\$15` per hour: what stands on one side only is left out.
     if is_price_in(first, second) and second.money is not None:
         return [(first, Unit(first.dimension, second.money))]

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from gem_envs_math.grading.limits import ITEMS, TooDeep, TooLarge, Undefined, Unread
 from gem_envs_math.grading.reading.alternatives import as_tuples, before_permutations, permuted
 from gem_envs_math.grading.reading.conditions import joined, without_bars
+from gem_envs_math.grading.reading.distributions import FOLLOWS, head_of
 from gem_envs_math.grading.reading.environments import (
     RELATIONS,
     diagonal,
@@ -22,12 +23,11 @@ from gem_envs_math.grading.reading.intervals import as_set, solved_for
 from gem_envs_math.grading.reading.items import (
     all_named,
     are_of_several,
-    is_choice,
     is_letter_in_text,
-    is_other_letter,
 )
+from gem_envs_math.grading.reading.lettered import read_lettered
 from gem_envs_math.grading.reading.naming import expression_name, name_of, unbraced
-from gem_envs_math.grading.reading.notations import read_based
+from gem_envs_math.grading.reading.notations import read_based, with_colons
 from gem_envs_math.grading.reading.number_sets import (
     left_out,
     numbers,
@@ -41,6 +41,7 @@ from gem_envs_math.grading.reading.residues import MODULI, are_several, read_res
 from gem_envs_math.grading.reading.scalars import read_scalar
 from gem_envs_math.grading.reading.series import DOTS, read_series, with_items_for_dots
 from gem_envs_math.grading.reading.shapes import (
+    Applied,
     Choice,
     Group,
     Matrix,
@@ -54,6 +55,7 @@ from gem_envs_math.grading.reading.shapes import (
     Words,
 )
 from gem_envs_math.grading.reading.signs import both_signs, every_sign
+from gem_envs_math.grading.reading.sums import read_parts
 from gem_envs_math.grading.reading.vector_sums import read_vector_sum
 from gem_envs_math.grading.reading.wording import (
     INFINITIES,
@@ -64,7 +66,8 @@ from gem_envs_math.grading.reading.wording import (
     trimmed,
 )
 from gem_envs_math.grading.text.parameters import without_integers
-from gem_envs_math.grading.text.splitting import levels, split
+from gem_envs_math.grading.text.splitting import encloses, levels, split
+from gem_envs_math.grading.text.supports import without_support
 from gem_envs_math.grading.text.tokens import CLOSERS, OPENERS, Token
 
 __all__ = ["read", "read_scalar"]
@@ -91,7 +94,7 @@ def read(tokens: Tokens) -> Shape:
     >>> type(read(tokenize(r"x \in (0, 1] \cup \{2\}"))).__name__
     'Named'
     """
-    tokens = without_integers(unbraced(trimmed(tokens)))
+    tokens = without_support(without_integers(unbraced(trimmed(tokens))))
     if is_labelled(tokens):
         tokens = tokens[2:]
     tokens = without_heading(tokens)
@@ -140,10 +143,13 @@ def _part(tokens: Tokens) -> Shape:
 def _structure(tokens: Tokens) -> Shape:
     if not tokens:
         raise Unread("nothing is there")
-    moment = read_clock(tokens) or read_date(tokens)
+    moment = read_clock(tokens) or read_date(tokens) or read_parts(tokens)
     if moment is not None:
         return moment
     texts = {token.text for token in tokens}
+    if "to" in texts:
+        tokens = with_colons(tokens)
+        texts = {token.text for token in tokens}
     if "\\frac" in texts and "d" in texts and has_derivative(tokens):
         raise Unread("a derivative that is still to be taken")
     if not texts.isdisjoint(MODULI):
@@ -164,8 +170,9 @@ def _structure(tokens: Tokens) -> Shape:
             shape = reader(parts, tokens) if len(parts) > 1 else None
             if shape is not None:
                 return shape
-    if _is_point(tokens):
-        tokens = tokens[1:]
+    head = head_of(tokens)
+    if head:
+        return Applied(head, _structure(tokens[1:]))
     vector = read_vector_sum(tokens)
     if vector is not None:
         return vector
@@ -173,13 +180,8 @@ def _structure(tokens: Tokens) -> Shape:
 
 
 def _choice(tokens: Tokens) -> Choice | None:
-    """Read `(E) 42`, as long as its letter stands in text: else it is a product."""
-    if not is_choice(tokens):
-        return None
-    meaning = tokens[3:]
-    if is_choice(meaning) or is_other_letter(meaning, tokens[1].text):
-        raise Unread("two choices without a sign between them")
-    return Choice(tokens[1].text.casefold(), read(meaning))
+    lettered = read_lettered(tokens)
+    return Choice(lettered[0], read(lettered[1])) if lettered is not None else None
 
 
 def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
@@ -273,6 +275,13 @@ def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
     return without_bars(relation) or relation
 
 
+def _follows(sides: list[Tokens], tokens: Tokens) -> Shape | None:
+    r"""Read `X \sim N(0,1)`; None where it is no name and its distribution."""
+    name = name_of(sides[0])
+    is_distribution = len(sides) == 2 and sides[1] and head_of(sides[1])
+    return Named(name, (_structure(sides[1]),), tokens) if name and is_distribution else None
+
+
 def _each_equal(sides: list[Tokens]) -> Group | None:
     """Return `x = y = 2` as `x = 2, y = 2`; None for another chain."""
     names = [name_of(side) if len(side) == 1 else "" for side in sides[:-1]]
@@ -313,7 +322,7 @@ def _about(tokens: Tokens) -> Shape:
 
 def _bracketed(tokens: Tokens) -> Shape | None:
     opener, closer = tokens[0].text, tokens[-1].text
-    if opener not in OPENERS or closer not in CLOSERS or not _encloses(tokens):
+    if opener not in OPENERS or closer not in CLOSERS or not encloses(tokens):
         return None
     if opener == "{":
         return _inner(tokens)  # braces without a backslash are not seen
@@ -339,9 +348,9 @@ def _bracketed(tokens: Tokens) -> Shape | None:
 def _column(tokens: Tokens) -> Shape | None:
     r"""Read `(1,2)^T`, a column, `\operatorname{diag}(1,2)`, and a span of vectors."""
     texts = [token.text for token in tokens]
-    if texts[0] == "span" and texts[1:2] in (["("], ["\\{"]) and _encloses(tokens[1:]):
+    if texts[0] == "span" and texts[1:2] in (["("], ["\\{"]) and encloses(tokens[1:]):
         return Group("span", "", _items(split(tokens[2:-1], (",",))))
-    if texts[:2] in (["diag", "("], ["diag", "\\{"]) and _encloses(tokens[1:]):
+    if texts[:2] in (["diag", "("], ["diag", "\\{"]) and encloses(tokens[1:]):
         return diagonal(_items(split(tokens[2:-1], (",",))))
     for length in (2, 4):
         is_raised = texts[-length:] in (["^", "T"], ["^", "{", "T", "}"], ["^", "\\top"])
@@ -390,13 +399,6 @@ def _bound(shape: Shape, symbol: str) -> Shape:
     return found[0] if len(parts) == 1 else Unions(tuple(found))
 
 
-def _is_point(tokens: Tokens) -> bool:
-    """Whether a capital stands before the coordinates that it names: `P(1,2)`."""
-    is_name = tokens[0].kind == "letters" and len(tokens[0].text) == 1 and tokens[0].text.isupper()
-    is_tuple = len(tokens) > 4 and tokens[1].text == "(" and tokens[-1].text == ")"
-    return is_name and is_tuple and _encloses(tokens[1:]) and "," in {t.text for t in tokens}
-
-
 def _both_signs(tokens: Tokens) -> Shape:
     r"""Read `(\pm 1, 2)` as two tuples, and `(1 \pm x)` as two numbers."""
     texts = [token.text for token in tokens]
@@ -426,11 +428,6 @@ def _inner(tokens: Tokens) -> Shape:
         raise
     except Unread:
         return _structure(trimmed(tokens[1:-1]))
-
-
-def _encloses(tokens: Tokens) -> bool:
-    depths = levels(tokens)
-    return depths[0] == 0 and depths[-1] == 0 and 0 not in depths[1:-1]
 
 
 def _single(tokens: Tokens) -> Shape:
@@ -505,6 +502,7 @@ def _plus_minus(tokens: Tokens) -> Group:
 _READERS = (
     (_COMMAS, _list),
     (_UNIONS, _union),
+    (frozenset((FOLLOWS,)), _follows),
     (RELATIONS, _relation),
     (DOTS, read_series),
     (frozenset(("\\setminus",)), _complement),

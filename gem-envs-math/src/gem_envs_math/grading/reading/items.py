@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gem_envs_math.grading.reading.environments import RELATIONS
 from gem_envs_math.grading.reading.shapes import Group, Named, Scalar, Shape
 from gem_envs_math.grading.text.tokens import Token
 
 __all__ = [
+    "LETTERS",
     "all_named",
     "are_of_several",
     "are_of_several_symbols",
     "in_order_of_names",
-    "is_choice",
     "is_letter_in_text",
-    "is_other_letter",
     "names_of",
 ]
 
-_LETTERS = frozenset("ABCDEFGHIJ")
+LETTERS = frozenset("ABCDEFGHIJ")
 """The letters that stand before choices."""
 
 _ALPHABETS = ("xyz", "abcd", "pqr", "mn", "uvw")
@@ -51,21 +49,7 @@ def are_of_several(shapes: tuple[Shape, ...]) -> bool:
 def is_letter_in_text(tokens: Sequence[Token]) -> bool:
     r"""Whether an item is the letter of a choice, in `\text{}`."""
     is_one = len(tokens) == 1 and tokens[0].kind == "word"
-    return is_one and tokens[0].text.upper() in _LETTERS
-
-
-def is_other_letter(tokens: Sequence[Token], letter: str) -> bool:
-    r"""Whether tokens are the letter of another choice: `\text{(A) C}` chooses both."""
-    letters = [token.text for token in tokens if token.kind in ("letters", "word")]
-    is_one = len(letters) == 1 and letters[0].upper() in _LETTERS
-    has_more = any(token.kind == "number" or token.text in RELATIONS for token in tokens)
-    return is_one and not has_more and letters[0].upper() != letter
-
-
-def is_choice(tokens: Sequence[Token]) -> bool:
-    r"""Whether a letter in text and in brackets stands before its meaning: `\text{(E)} 42`."""
-    is_marked = len(tokens) > 3 and tokens[0].text == "(" and tokens[2].text == ")"
-    return is_marked and tokens[1].kind == "word" and tokens[1].text in _LETTERS
+    return is_one and tokens[0].text.upper() in LETTERS
 
 
 def names_of(a: Group) -> list[str]:

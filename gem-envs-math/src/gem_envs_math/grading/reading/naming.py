@@ -54,6 +54,7 @@ _UNKNOWNS = frozenset("xy")
 _MARKS = frozenset(("\\mathbb", "\\bar", "\\overline", "\\tilde"))
 _SET_SIGNS = frozenset(("\\cap", "\\cup", "\\setminus"))
 _PARAMETERS = frozenset("abcdmnpq")
+_VOWELS = frozenset("aeiou")
 _OPERATIONS = frozenset(("+", "-", "*", "/", "^", "{", "}", "(", ")", "\\frac"))
 _BARS = frozenset(("|", "\\|"))
 _SWAPS = {"{": "", "}": "", "[": "(", "]": ")", "\\max": "max", "\\min": "min", "\\mathbb": ""}
@@ -311,7 +312,16 @@ def _segment(tokens: Tokens) -> str:
         return "\\sigma^2"  # a variance
     if len(tokens) > 1 or tokens[0].kind != "letters":
         return ""
-    return name if name.isupper() or len(name) > 3 else ""
+    if name.casefold() in _NO_NAMES:
+        return ""
+    if name.isupper() or len(name) < 4:
+        return name if name.isupper() else ""
+    # A word without \\text{} is a name in words as well; letters in a row, `abcd`, are a product.
+    return f'"{name.casefold()}' if _is_word(name) else name
+
+
+def _is_word(letters: str) -> bool:
+    return not _VOWELS.isdisjoint(letters.casefold()) and not set(letters) <= _PARAMETERS
 
 
 def _derivative(tokens: Tokens) -> str:

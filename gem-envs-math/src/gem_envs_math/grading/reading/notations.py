@@ -20,6 +20,7 @@ __all__ = [
     "same_based",
     "same_clock",
     "same_ratio",
+    "with_colons",
 ]
 
 
@@ -95,6 +96,14 @@ def _parts(a: Ratio) -> list[Value]:
     if not any(values):
         raise Undefined("a ratio of nothing, which is proportional to every other")
     return values
+
+
+def with_colons(tokens: Sequence[Token]) -> Sequence[Token]:
+    """Return `3 to 4` as the ratio that it is, `3:4`; anything else as it is."""
+    is_ratio = len(tokens) % 2 == 1 and all(
+        token.text == "to" if at % 2 else token.kind == "number" for at, token in enumerate(tokens)
+    )
+    return [Token("sign", ":") if t.text == "to" else t for t in tokens] if is_ratio else tokens
 
 
 def read_based(tokens: Sequence[Token]) -> Based | None:

@@ -11,6 +11,7 @@ from gem_envs_math.grading.reading.shapes import Scalar
 from gem_envs_math.grading.reading.sums import read_sum
 from gem_envs_math.grading.text.tokens import Token
 from gem_envs_math.grading.units.ending import split_unit
+from gem_envs_math.grading.units.measures import known
 
 __all__ = ["read_scalar"]
 
@@ -28,7 +29,14 @@ def read_scalar(tokens: Sequence[Token]) -> Scalar:
     value = compute(number, field)
     if not _INFINITIES.isdisjoint(token.text for token in number) and not _is_infinity(number):
         raise Undefined("arithmetic with infinity")
-    return Scalar(value, field.is_opaque, unit, scale, number)
+    label = "" if unit is None else _words(tokens[len(number) :])
+    return Scalar(value, field.is_opaque, unit, scale, number, label)
+
+
+def _words(tokens: Sequence[Token]) -> str:
+    """Return the words that are no unit."""
+    words = (token.text for token in tokens if token.kind in ("word", "letters"))
+    return " ".join(word for word in words if known(word) is None).casefold()
 
 
 def _is_infinity(tokens: Sequence[Token]) -> bool:

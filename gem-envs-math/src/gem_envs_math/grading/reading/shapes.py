@@ -10,6 +10,7 @@ from gem_envs_math.grading.text.tokens import Token
 from gem_envs_math.grading.units.measures import Unit
 
 __all__ = [
+    "Applied",
     "Based",
     "Choice",
     "Clock",
@@ -28,13 +29,17 @@ __all__ = [
 
 
 class Scalar(NamedTuple):
-    """An expression: its value, whether unequal values prove nothing, and what it came from."""
+    """An expression: its value, whether unequal values prove nothing, and what it came from.
+
+    `label` are the words after a number that are no unit, in small letters: `boys`.
+    """
 
     value: Value
     is_opaque: bool
     unit: Unit | None
     scale: int
     tokens: Sequence[Token]
+    label: str = ""
 
 
 class Group(NamedTuple):
@@ -118,6 +123,13 @@ class Residue(NamedTuple):
     modulus: Scalar
 
 
+class Applied(NamedTuple):
+    """A point with its name or a distribution: `P(1,2)`, `N(0,1)`."""
+
+    head: str
+    arguments: Shape
+
+
 class Words(NamedTuple):
     r"""An answer in words, without looks: small letters, single spaces.
 
@@ -129,6 +141,7 @@ class Words(NamedTuple):
 
 
 Shape = Union[
+    Applied,
     Scalar,
     Group,
     Matrix,

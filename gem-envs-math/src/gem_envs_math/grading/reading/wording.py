@@ -10,7 +10,16 @@ from gem_envs_math.grading.reading.shapes import Clock, Words
 from gem_envs_math.grading.text.names import is_known
 from gem_envs_math.grading.text.tokens import Token
 
-__all__ = ["INFINITIES", "REALS", "read_clock", "read_date", "read_words", "spelled", "trimmed"]
+__all__ = [
+    "INFINITIES",
+    "REALS",
+    "folded",
+    "read_clock",
+    "read_date",
+    "read_words",
+    "spelled",
+    "trimmed",
+]
 
 _CLOCK = re.compile(
     r"([0-9]{1,2})(?::([0-9]{2}))? ?(?:([ap])(?:\. ?m\.?|m)|o ?' ?clock)?", re.IGNORECASE
@@ -24,7 +33,33 @@ _DATE = re.compile(
 )
 _MONTH_NAMES = frozenset(_MONTHS.split())
 _SYNONYMS = {
-    "does not exist": ("dne", "undefined", "not defined", "limit does not exist"),
+    "does not exist": (
+        "dne",
+        "undefined",
+        "is undefined",
+        "not defined",
+        "is not defined",
+        "doesn t exist",
+        "it does not exist",
+        "limit does not exist",
+        "limit doesn t exist",
+    ),
+    "cannot be determined": (
+        "can t be determined",
+        "can not be determined",
+        "cannot determine",
+        "it cannot be determined",
+        "it can t be determined",
+        "it is impossible to determine",
+        "cannot be determined from given information",
+        "cannot be determined from the given information",
+        "cannot be determined from the information given",
+        "not enough information",
+        "not enough information given",
+        "there is not enough information",
+        "insufficient information",
+    ),
+    "neither": ("neither even nor odd", "neither odd nor even"),
     "no solution": (
         "no solutions",
         "no real solution",
@@ -60,6 +95,7 @@ _SYNONYMS = {
         "infinitely many solutions",
         "infinite solutions",
         "there are infinitely many",
+        "infinite number of solutions",
         "there are infinitely many solutions",
     ),
     "reject h 0": ("reject null hypothesis", "reject the null hypothesis", "reject the null"),
@@ -90,6 +126,9 @@ _SUBJECT = re.compile(
 )
 _KIND = re.compile(
     r"(?:an? )?(?:(isosceles|equilateral|scalene|obtuse|acute|right) triangle|(odd|even) function)"
+)
+_DIRECTION = re.compile(
+    r"(?:due |to the |towards? the |in the )?(north|south|east|west)(?:wards?)?(?: direction)?"
 )
 _SETS = re.compile(
     r"(?:(?:the )?set of )?(?:(?:for )?all |any |every )?(?:the )?"
@@ -164,7 +203,7 @@ def read_words(tokens: Sequence[Token], *, is_last: bool = False) -> Words | Non
     letters = [token.text for token in tokens if token.kind in ("letters", "word")]
     if is_last:
         is_prose = has_word or any(len(text) > 3 for text in letters)
-        return Words(_folded(tokens), not has_word) if is_prose and "command" not in kinds else None
+        return Words(folded(tokens), not has_word) if is_prose and "command" not in kinds else None
     inner = _without_brackets(tokens)
     is_choice = len(inner) == 1 and (has_word or len(inner) < len(tokens))
     if is_choice and inner[0].kind in ("letters", "word") and len(inner[0].text) == 1:
@@ -175,7 +214,7 @@ def read_words(tokens: Sequence[Token], *, is_last: bool = False) -> Words | Non
         return None
     if has_word or max(map(len, letters)) > 2:
         # Capitals stand for people, points or choices in an order, and are no product.
-        return Words(_folded(tokens), is_plain=not has_word and not spelled(tokens).isupper())
+        return Words(folded(tokens), is_plain=not has_word and not spelled(tokens).isupper())
     return None
 
 
@@ -198,10 +237,15 @@ def _described(text: str) -> str:
     kind = _KIND.fullmatch(text)
     if kind is not None:
         return kind[1] or kind[2]
+    direction = _DIRECTION.fullmatch(text)
+    if direction is not None:
+        return direction[1]
     return kind_of_integers(text)
 
 
-def _folded(tokens: Sequence[Token]) -> str:
+def folded(tokens: Sequence[Token]) -> str:
+    """Return words in small letters, without articles, and one for all that say the same."""
+    tokens = [token for token in tokens if token.text not in ("{", "}")]
     words = _WORD_OR_SIGN.findall(_THOUSANDS.sub("", spelled(tokens).casefold()))
     if len(words) > 1 and words[0] in _ARTICLES:
         words = words[1:]

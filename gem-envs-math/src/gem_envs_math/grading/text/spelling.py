@@ -77,6 +77,7 @@ def tokens_of(text: str) -> list[Token]:
     if "\\overrightarrow" in text:
         name, equals, value = text.rpartition("=")
         text = name + equals + _TURNED.sub(_in_order_of_points, value)
+    text = text.replace("{:}", ":")
     return spelled_once(tokenize(_BOLD_SET.sub(r"\1\\mathbb{\2}", text)))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Container, Sequence
 
 from gem_envs_math.grading.text.tokens import CLOSERS, OPENERS, Token
 
-__all__ = ["levels", "split"]
+__all__ = ["encloses", "levels", "split"]
 
 Tokens = Sequence[Token]
 
@@ -36,3 +36,9 @@ def split(tokens: Tokens, signs: Container[str]) -> list[Tokens]:
             parts.append(tokens[start:index])
             start = index + 1
     return [*parts, tokens[start:]]
+
+
+def encloses(tokens: Sequence[Token]) -> bool:
+    """Whether the first and the last token are the brackets around all others."""
+    depths = levels(tokens)
+    return depths[0] == 0 and depths[-1] == 0 and 0 not in depths[1:-1]

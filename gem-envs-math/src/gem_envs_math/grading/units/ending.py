@@ -61,10 +61,10 @@ def split_unit(tokens: Sequence[Token]) -> Split:
         return amount._replace(number=[tokens[0], *amount.number])
     currency = _currency(tokens[0]) if len(tokens) > 1 else None
     if currency is not None:
-        return _priced(currency, split_unit(tokens[1:]))
+        return _priced(currency, split_unit(_with_price(tokens[1:])))
     if len(tokens) > 1 and tokens[-1].text == "%":
         return Split(tokens[:-1], PERCENT)
-    if len(tokens) > 1 and tokens[-1].text == "'":
+    if len(tokens) > 1 and tokens[-1].text in ("'", '"'):
         return _primed(tokens)
     if not any(_is_telling(token) for token in tokens):
         return Split(tokens)
@@ -89,12 +89,19 @@ def split_bare_unit(tokens: Sequence[Token]) -> Split | None:
     return None
 
 
+def _with_price(tokens: Sequence[Token]) -> Sequence[Token]:
+    r"""Return what stands after a currency with the unit of a price in words: `\$3/lb`."""
+    is_price = len(tokens) > 2 and tokens[-2].text == "/" and known(tokens[-1].text) is not None
+    return [*tokens[:-1], tokens[-1]._replace(kind="word")] if is_price else tokens
+
+
 def _primed(tokens: Sequence[Token]) -> Split:
-    """Take `'` and `''` off a number: they are feet or minutes, and so no unit with a name."""
-    marks = sum(token.text == "'" for token in tokens[-2:])
+    """Take `'`, `''` and `"` off a number: feet or minutes, and so no unit with a name."""
+    marks = 1 if tokens[-1].text == '"' else sum(token.text == "'" for token in tokens[-2:])
+    power = 2 if tokens[-1].text == '"' else marks
     number = [token for token in tokens[:-marks] if token.text != "-"]
     is_number = len(number) == 1 and number[0].kind == "number"
-    return Split(tokens[:-marks], Unit((("'", marks),))) if is_number else Split(tokens)
+    return Split(tokens[:-marks], Unit((("'", power),))) if is_number else Split(tokens)
 
 
 def _may_start_bare(token: Token) -> bool:
@@ -150,8 +157,10 @@ def _may_start(tokens: Sequence[Token], at: int) -> bool:
     if token.kind == "letters":
         if _is_kilohm(tokens, at):
             return _is_plain(tokens[:at])
-        if token.text == "per":
+        if token.text in ("per", "sq", "cu"):
             return any(known(after.text) is not None for after in tokens[at + 1 : at + 2])
+        if token.text == "of" and token.spaced:
+            return any(after.kind == "letters" for after in tokens[at + 1 : at + 2])
         is_near = before.kind in ("number", "word", "letters") or before.text in ("}", ")")
         return stands_bare(token, is_near_number=is_near)
     if token.text in SIGNS or is_degree(tokens, at):

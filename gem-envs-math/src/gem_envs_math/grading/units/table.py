@@ -104,6 +104,8 @@ sec | m | | 1 s
 mps | | | 1 m s^-1
 fps | | | 381/1250 m s^-1
 mph | | | 1397/3125 m s^-1
+mpg | | | 48000000000/112903 m^-2
+bpm | | | 1/60 s^-1
 kph kmh kmph | | | 5/18 m s^-1
 knot kn | | | 463/900 m s^-1
 rpm RPM | | | 1/30 rad s^-1 pi
