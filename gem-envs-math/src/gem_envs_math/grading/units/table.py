@@ -131,6 +131,7 @@ Mbps | | | 1000000 bit s^-1
 Gbps | | | 1000000000 bit s^-1
 dollar USD usd buck | | | 1 dollar
 cent ¢ | | | 1/100 dollar
+pence | | | 1/100 sterling
 euro EUR € | | | 1 euro
 GBP sterling | | | 1 sterling
 yen JPY | | | 1 yen
