@@ -20,7 +20,7 @@ from benchmarks.grading_parts.pairs import Pair, mixed, plain
 __all__ = ["measure", "reference_python"]
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("pylatexenc==2.11",)  # gem-llm imports it and does not say so
+PACKAGES = ("pylatexenc==2.11", "datasets>=3.0")  # gem-llm imports them and does not say so
 ENVS = 1024
 
 
@@ -43,7 +43,7 @@ def measure(quick: bool) -> dict[str, Any]:
 def reference_python() -> str:
     """Return the interpreter that has gem-llm and what its grader imports."""
     python = games.reference_python()
-    done = games.REFERENCE / "complete-with-pylatexenc"
+    done = games.REFERENCE / "complete-for-mathematics"
     if not done.exists():
         subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
         done.touch()

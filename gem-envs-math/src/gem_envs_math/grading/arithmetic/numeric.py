@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from gem_envs_math.grading.limits import Undefined, Unread
 
-__all__ = ["FLOATS", "POINTS", "POSITIVE", "WHOLE", "At", "Kit", "Measured", "digits"]
+__all__ = ["FLOATS", "POINTS", "POSITIVE", "SIZES", "WHOLE", "At", "Kit", "Measured", "digits"]
 
 _LARGEST = 1e200
 _LARGEST_POWER = 1e6
@@ -29,16 +29,19 @@ _POINTS: tuple[tuple[int, int | None, Fraction], ...] = (
     (1, None, Fraction(20)),
     (1, None, Fraction(1, 5)),
     (1, None, Fraction(300)),
-    *((1, bit, Fraction(1)) for bit in range(5)),
     (1, None, Fraction(10_000)),
+    *((1, bit, Fraction(1)) for bit in range(5)),
 )
 """A sign, the bit of a symbol's last character that turns it, and the size of the symbols.
 
 Of two symbols that differ in their last characters, signs differ at some point.
 """
 
+SIZES = 6
+"""How many of the first points have symbols of every size, and of both signs."""
+
 POSITIVE = (0, 2, 3, 4)
-"""The points at which all symbols are positive."""
+"""Points at which all symbols are positive, and none so large that functions overflow."""
 
 POINTS = len(_POINTS)
 """How many points two expressions are compared at: of several sizes, for roots and logarithms."""

@@ -11,6 +11,7 @@ from gem_envs_math.grading.arithmetic.numeric import (
     FLOATS,
     POINTS,
     POSITIVE,
+    SIZES,
     WHOLE,
     At,
     Kit,
@@ -175,7 +176,8 @@ def _settle(a: Scalar, b: Scalar, factors: tuple[Unit, Unit], kit: Kit) -> bool 
     agreed = 0
     was_defined = False
     is_simple = len(_symbols(a) | _symbols(b)) < 2  # the first points have both of its signs
-    for point in range(POINTS):
+    # Floats tell apart and never prove: where signs alone may differ, digits look.
+    for point in range(POINTS if kit.proves else SIZES):
         x, y = _value(tuple(a.tokens), point, kit), _value(tuple(b.tokens), point, kit)
         if x is None or y is None:
             if kit.proves and point in POSITIVE and x is not y:

@@ -34,6 +34,8 @@ def with_factors(a: Tokens, b: Tokens) -> tuple[Tokens, Tokens] | None:
     >>> ["".join(token.text for token in side) for side in pair or ()]
     ['g*(m+M)', 'gm+gM']
     """
+    if not any(token.text == "(" for token in (*a, *b)):
+        return None
     sides = tuple(split_letters(a)), tuple(split_letters(b))
     factors = _alone(sides[0]) | _alone(sides[1])
     applied: set[str] = set()

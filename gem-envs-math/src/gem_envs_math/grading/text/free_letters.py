@@ -45,6 +45,8 @@ def with_one_variable(a: Tokens, b: Tokens) -> tuple[Tokens, Tokens] | None:
     One side names the variable, and nothing but it and constants of integration stands there.
     """
     for one, other in ((a, b), (b, a)):
+        if [token.text for token in one[1:2]] != ["("]:
+            continue
         named, bare = _variable(one), _variable(other)
         is_named = [token.text for token in one[1:5]] == ["(", named, ")", "="]
         if named and bare and named != bare and is_named:

@@ -37,6 +37,9 @@ _TRIGGERS = frozenset(
         "|",
     )
 )
+_STARTS = _TRIGGERS | {"^"}
+"""What begins something that has another spelling; so may any number."""
+
 _BOLD_SET = re.compile(
     r"(^\s*|\\in\s*)\\(?:mathbf|bf)\s*(?:\{\s*)?([RZNQ])(?:\s*\})?(?=\s*(?:$|,|;|\^|\\setminus))"
 )
@@ -96,7 +99,12 @@ def spelled_once(tokens: list[Token]) -> list[Token]:
     written: list[Token] = []
     at = 0
     while at < len(tokens):
-        at = _write(tokens, at, written)
+        token = tokens[at]
+        if token.kind == "number" or token.text in _STARTS or token.text in _ORDINALS:
+            at = _write(tokens, at, written)
+        else:
+            written.append(token)
+            at += 1
     return written
 
 
@@ -145,7 +153,7 @@ def _write(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
         return at + 3
     elif text in ("C", "P"):
         return write_choice(tokens, at, written)
-    elif tokens[at].kind == "number" and _SEXAGESIMAL.match(_following(tokens, at)):
+    elif _is_raised(tokens, at) and _SEXAGESIMAL.match(_following(tokens, at)):
         return _sexagesimal(tokens, at, written)
     elif tokens[at].kind == "number" and "e" in text and _has_euler(tokens, at):
         whole, _, rest = text.partition("e")
@@ -156,6 +164,12 @@ def _write(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
     else:
         written.append(tokens[at])
     return at + 1
+
+
+def _is_raised(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a number has something raised or a sign of degrees after it."""
+    after = tokens[at + 1].text if at + 1 < len(tokens) else ""
+    return tokens[at].kind == "number" and after in ("^", "\\degree")
 
 
 def _is_norm(tokens: Sequence[Token], at: int) -> bool:

@@ -38,6 +38,8 @@ def with_one_integer(a: Tokens, b: Tokens) -> Iterator[tuple[Tokens, Tokens]]:
     `\frac{\pi}{4} + n\pi`, it has another name alone: of `(2n-1)\pi` the n may be the problem's.
     """
     kinds = {kind_of_letter(a), kind_of_letter(b)}
+    if kinds == {""} and not ({"\\pi"} <= {t.text for t in a} & {t.text for t in b}):
+        return
     first, second = without_integers(a), without_integers(b)
     are_any = kinds == {"Z"} or (_is_of_unknown(first) and _is_of_unknown(second))
     are_angles = all("\\pi" in [token.text for token in side] for side in (first, second))
