@@ -118,11 +118,11 @@ def compare(answer: str, gold: str, comparer: Comparer) -> Verdict | None:
     # Some words about a parameter are read by nothing else.
     says_natural = is_open and any(natural_letter(side.tokens) for side in sides)
     if says_natural or verdict is None or verdict == ("wrong", "value"):
-        return _with_constants(*sides, comparer, verdict)
+        return _with_other_letters(*sides, comparer, verdict)
     return verdict
 
 
-def _with_constants(
+def _with_other_letters(
     answer: Reading, gold: Reading, comparer: Comparer, otherwise: Verdict | None
 ) -> Verdict | None:
     """Return "right" where other names of constants or of a parameter make two answers one.

@@ -178,18 +178,15 @@ def _settle(a: Scalar, b: Scalar, factors: tuple[Unit, Unit], kit: Kit) -> bool 
     is_simple = len(_symbols(a) | _symbols(b)) < 2  # the first points have both of its signs
     # Floats tell apart and never prove: where signs alone may differ, digits look.
     for point in range(POINTS if kit.proves else SIZES):
-        x, y = _value(tuple(a.tokens), point, kit), _value(tuple(b.tokens), point, kit)
+        x, y = _amount(a, factors[0], point, kit), _amount(b, factors[1], point, kit)
         if x is None or y is None:
             if kit.proves and point in POSITIVE and x is not y:
                 return None  # where symbols are positive, both must be defined
             was_defined |= x is not y
             continue
         was_defined = True
-        at = At(point, kit)
-        first = _scaled(at, x, a.scale, factors[0])
-        second = _scaled(at, y, b.scale, factors[1])
-        error = first.error + second.error
-        if abs(first.number - second.number) > 2 * error:
+        error = x.error + y.error
+        if abs(x.number - y.number) > 2 * error:
             return False
         agreed += error < _CLOSE
         if agreed == _ENOUGH and kit.proves and is_simple:
@@ -205,17 +202,20 @@ def _settle_by_whole_numbers(
     """Compare two expressions that have values at whole numbers alone: `(-1)^n`, `(2n)!`."""
     agreed = 0
     for point in WHOLE:
-        x, y = _value(tuple(a.tokens), point, kit), _value(tuple(b.tokens), point, kit)
+        x, y = _amount(a, factors[0], point, kit), _amount(b, factors[1], point, kit)
         if x is None or y is None:
             continue
-        at = At(point, kit)
-        first = _scaled(at, x, a.scale, factors[0])
-        second = _scaled(at, y, b.scale, factors[1])
-        error = first.error + second.error
-        if abs(first.number - second.number) > 2 * error:
+        error = x.error + y.error
+        if abs(x.number - y.number) > 2 * error:
             return False
         agreed += error < _CLOSE
     return True if kit.proves and agreed >= _ENOUGH_WHOLE else None
+
+
+def _amount(a: Scalar, factor: Unit, point: int, kit: Kit) -> Measured | None:
+    """Return an expression's value at a point with its unit's factor, None without a value."""
+    value = _value(tuple(a.tokens), point, kit)
+    return None if value is None else _scaled(At(point, kit), value, a.scale, factor)
 
 
 def _symbols(a: Scalar) -> set[str]:

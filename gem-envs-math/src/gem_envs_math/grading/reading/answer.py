@@ -9,13 +9,13 @@ import re
 from collections.abc import Sequence
 
 from gem_envs_math.grading.limits import ITEMS, TooDeep, TooLarge, Undefined, Unread
-from gem_envs_math.grading.reading.alternatives import as_tuples, before_permutations, permuted
 from gem_envs_math.grading.reading.conditions import joined, without_bars
 from gem_envs_math.grading.reading.distributions import FOLLOWS, head_of
 from gem_envs_math.grading.reading.environments import (
     RELATIONS,
     diagonal,
     is_aligned,
+    is_piece,
     read_environment,
 )
 from gem_envs_math.grading.reading.headings import has_derivative, is_labelled, without_heading
@@ -36,6 +36,7 @@ from gem_envs_math.grading.reading.number_sets import (
     without,
     without_reals,
 )
+from gem_envs_math.grading.reading.permutations import before_permutations, permuted
 from gem_envs_math.grading.reading.quantifiers import after_quantifier, held_by_all
 from gem_envs_math.grading.reading.residues import MODULI, are_several, read_residue
 from gem_envs_math.grading.reading.scalars import read_scalar
@@ -197,10 +198,6 @@ def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
     if has_or and all(is_letter_in_text(item) for item in items):
         raise Unread("one choice or another is no list of choices")
     shapes = without_reals(all_named(_items(items)))
-    if len(shapes) > 3 and has_or and all(isinstance(shape, Named) for shape in shapes):
-        tuples = as_tuples([_structure(part) for part in split(tokens, _ORS)])
-        if tuples is not None:
-            return tuples
     remaining = left_out(shapes)
     if remaining is not None:
         return remaining
@@ -254,7 +251,7 @@ def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
     signs = [token.text for token, depth in pairs if not depth and token.text in RELATIONS]
     has_signs = any(token.text in ("\\pm", "\\mp") for token in tokens)
     if has_signs and signs != ["\\in"]:
-        return as_tuples(list(map(_structure, both_signs(tokens)))) or _list(both_signs(tokens), ())
+        return _list(both_signs(tokens), ())
     if "\\approx" in signs:
         return _about(tokens)
     if not all(sides):
@@ -464,17 +461,10 @@ def _complement(parts: list[Tokens], tokens: Tokens) -> Shape:
     return without(points, _structure(parts[0]))
 
 
-def _is_piece(row: Tokens) -> bool:
-    """Whether a row is a value, a comma, and the condition of the value: `2n, n >= 2`."""
-    parts = split(trimmed(row), (",", "&"))
-    has_relation = [any(token.text in RELATIONS for token in part) for part in parts]
-    return has_relation == [False, True] and all(token.text != "&" for token in row)
-
-
 def _system(rows: Sequence[Tokens]) -> Shape:
     """Read the rows of a system as a list, or as a function's pieces."""
     cells = [split(row, ("&",)) for row in rows]
-    if all(map(_is_piece, rows)):
+    if all(map(is_piece, rows)):
         cells = [split(trimmed(row), (",",)) for row in rows]
     if all(len(row) == 2 and not is_aligned(row) for row in cells):
         return Pieces(tuple((_structure(trimmed(x)), _condition(y)) for x, y in cells))

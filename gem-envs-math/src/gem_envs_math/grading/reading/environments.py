@@ -11,10 +11,11 @@ from typing import NamedTuple
 from gem_envs_math.grading.limits import ITEMS, TooDeep, Unread
 from gem_envs_math.grading.reading.scalars import read_scalar
 from gem_envs_math.grading.reading.shapes import Matrix, Shape
+from gem_envs_math.grading.reading.wording import trimmed
 from gem_envs_math.grading.text.splitting import levels, split
 from gem_envs_math.grading.text.tokens import Token
 
-__all__ = ["RELATIONS", "System", "diagonal", "is_aligned", "read_environment"]
+__all__ = ["RELATIONS", "System", "diagonal", "is_aligned", "is_piece", "read_environment"]
 
 Tokens = Sequence[Token]
 
@@ -69,6 +70,13 @@ def read_environment(tokens: Tokens) -> Matrix | System:
 def is_aligned(row: Sequence[Tokens]) -> bool:
     """Whether an ampersand only lines up the signs of equations: `x &= 1`."""
     return not row[0] or not row[1] or row[1][0].text in RELATIONS or row[0][-1].text in RELATIONS
+
+
+def is_piece(row: Tokens) -> bool:
+    """Whether a row is a value, a comma, and the condition of the value: `2n, n >= 2`."""
+    parts = split(trimmed(row), (",", "&"))
+    has_relation = [any(token.text in RELATIONS for token in part) for part in parts]
+    return has_relation == [False, True] and all(token.text != "&" for token in row)
 
 
 def _is_system(rows: Sequence[Tokens]) -> bool:

@@ -1,6 +1,6 @@
-r"""Read solutions in several unknowns as tuples: `p=3, q=5 \text{ or } p=5, q=3`, permutations.
+r"""Read tuples with all their permutations: `(1,2,3) \text{ and its permutations}`.
 
-Knows nothing about the answer that they are compared with.
+Knows nothing about how tuples are compared.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from itertools import permutations
 
 from gem_envs_math.grading.limits import ITEMS, TooDeep, Unread
-from gem_envs_math.grading.reading.items import in_order_of_names, names_of
 from gem_envs_math.grading.reading.shapes import Group, Named, Scalar, Shape
 from gem_envs_math.grading.text.tokens import Token
 
-__all__ = ["as_tuples", "before_permutations", "permuted"]
+__all__ = ["before_permutations", "permuted"]
 
 Tokens = Sequence[Token]
 
@@ -25,26 +24,6 @@ _PERMUTATIONS = re.compile(
 )
 _LONGEST = 12  # tokens that say it
 _MOST = 4  # items of a tuple, for 24 permutations
-
-
-def as_tuples(alternatives: Sequence[Shape]) -> Group | None:
-    """Return `x=1, y=2` or `x=2, y=1` as two tuples in the order of names; None for other lists.
-
-    Every alternative has to give the same several unknowns a number each.
-    """
-    order: list[str] = []
-    tuples: list[Shape] = []
-    for alternative in alternatives:
-        is_list = isinstance(alternative, Group) and not alternative.opener
-        if not isinstance(alternative, Group) or not is_list:
-            return None
-        names = names_of(alternative)
-        order = order or names_of(in_order_of_names(alternative, names))
-        if not names or set(names) != set(order) or any(len(name) > 1 for name in names):
-            return None
-        by_name = dict(zip(names, alternative.items, strict=True))
-        tuples.append(Group("(", ")", tuple(by_name[name] for name in order)))
-    return Group("", "", tuple(tuples))
 
 
 def before_permutations(tokens: Tokens) -> tuple[Tokens, bool] | None:
