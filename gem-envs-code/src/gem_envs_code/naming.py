@@ -8,6 +8,8 @@ import warnings
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from gem.parsing import syntax_tree
+
 __all__ = ["Defined", "defined", "free_names", "is_builtin", "parsed"]
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -26,7 +28,7 @@ def parsed(text: str) -> ast.Module:
     """Return the syntax tree. Raises SyntaxError, ValueError or RecursionError."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a data set's odd escapes
-        return ast.parse(text)
+        return syntax_tree(text)
 
 
 def free_names(texts: Iterable[str]) -> set[str]:

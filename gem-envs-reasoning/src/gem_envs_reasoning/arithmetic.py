@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
+from gem.parsing import syntax_tree
+
 __all__ = ["MOST_CHARACTERS", "UnreadableError", "only_number", "parsed", "value_and_numbers"]
 
 MOST_CHARACTERS = 20_000
@@ -33,7 +35,7 @@ def parsed(text: str) -> ast.expr:
     if len(text) > MOST_CHARACTERS or "\0" in text:
         raise UnreadableError("too long, or no text")
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        return syntax_tree(text.strip(), "eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise UnreadableError(str(error)) from error
 

@@ -19,6 +19,7 @@ from gem.parsing.mistral import Mistral
 from gem.parsing.openai import OpenAI
 from gem.parsing.pythonic import Pythonic
 from gem.parsing.qwen import Qwen
+from gem.parsing.syntax import syntax_tree
 from gem.parsing.tags import Tags
 
 __all__ = [
@@ -40,4 +41,5 @@ __all__ = [
     "boxed",
     "find_boxed",
     "last_boxed",
+    "syntax_tree",
 ]

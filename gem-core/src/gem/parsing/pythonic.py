@@ -13,6 +13,7 @@ from typing import Any
 from gem.parsing.calls import Found, Malformed, Parsed, ParsedCall, Span, parsed
 from gem.parsing.cursor import only_piece
 from gem.parsing.plain import NotPlainError, plain
+from gem.parsing.syntax import syntax_tree
 
 __all__ = ["Pythonic"]
 
@@ -58,7 +59,7 @@ def _found(written: str, span: Span) -> list[Found]:
     if max(accumulate(_DEPTHS.get(character, 0) for character in written)) > _DEEPEST:
         return [Malformed("call_0", "size", "The calls are nested too deep.", span=span)]
     try:
-        tree = ast.parse(written, mode="eval").body
+        tree = syntax_tree(written, "eval").body
     except _UNREADABLE as error:
         reason = f"The calls cannot be read as Python: {getattr(error, 'msg', error)}."
         return [Malformed("call_0", "syntax", reason, span=span)]
