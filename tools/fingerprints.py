@@ -26,9 +26,8 @@ import platform
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fnmatch import fnmatch
 from hashlib import blake2b
 from itertools import zip_longest
 from pathlib import Path
@@ -64,19 +63,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"of {', '.join(GROUPS)}")
     parser.add_argument("--backend", default="inline", help="inline, thread, process or ray")
     parser.add_argument("--store", action="store_true", help="write what is found")
+    parser.add_argument("--file", type=Path, default=STORE, help="where the stored ones are")
     options = parser.parse_args(arguments)
     unknown = sorted(set(options.groups) - set(GROUPS))
     if unknown:
         parser.error(f"unknown groups {', '.join(unknown)}; there are {', '.join(GROUPS)}")
     if not options.store:
-        return compare(options.groups or list(GROUPS), options.backend)
-    store(options.groups or list(GROUPS), options.backend)
+        return compare(options.groups or list(GROUPS), options.backend, options.file)
+    store(options.groups or list(GROUPS), options.backend, options.file)
     return 0
 
 
-def compare(groups: Sequence[str], backend: str) -> int:
+def compare(groups: Sequence[str], backend: str, file: Path) -> int:
     """Play the groups, print what differs, and return 1 where anything does."""
-    stored = json.loads(STORE.read_text("utf-8"))
+    stored = json.loads(file.read_text("utf-8"))
     has_differed = False
     for group in groups:
         began = time.monotonic()
@@ -101,9 +101,9 @@ def compare(groups: Sequence[str], backend: str) -> int:
     return 1 if has_differed else 0
 
 
-def store(groups: Sequence[str], backend: str) -> None:
+def store(groups: Sequence[str], backend: str, file: Path) -> None:
     """Play the groups, and put what is found in the place of what was stored of them."""
-    stored = json.loads(STORE.read_text("utf-8"))["groups"] if STORE.exists() else {}
+    stored = json.loads(file.read_text("utf-8"))["groups"] if file.exists() else {}
     for group in groups:
         played = play(group, backend)
         if played is not None:
@@ -113,7 +113,7 @@ def store(groups: Sequence[str], backend: str) -> None:
         "made_with": made_with(),
         "groups": {name: stored[name] for name in GROUPS if name in stored},
     }
-    STORE.write_text(json.dumps(facts, indent=1) + "\n", "utf-8")
+    file.write_text(json.dumps(facts, indent=1) + "\n", "utf-8")
 
 
 class Played(NamedTuple):
@@ -188,6 +188,7 @@ MIXED = [
     {"env": SUMS, "kwargs": {"num_terms": 3}},
     {"env": "game:Mastermind-v0-easy", "wrappers": ["concat", LIMIT], "name": "pegs"},
 ]
+MIXTURE = gem.EnvSpec(id="fingerprints:Mixture", target=f"{gem.Mixture.__module__}:Mixture")
 
 
 def _over(rows: Sequence[Mapping[str, Any]], *ids: str) -> dict[str, Any]:
@@ -241,8 +242,8 @@ GROUPS = {
     ),
     "mixtures": Group(
         others={
-            "mixture": ("fingerprints:Mixture", {"envs": MIXED}, ()),
-            "wrapped mixture": ("fingerprints:Mixture", {"envs": MIXED}, ["concat"]),
+            "mixture": (MIXTURE.id, {"envs": MIXED}, ()),
+            "wrapped mixture": (MIXTURE.id, {"envs": MIXED}, ["concat"]),
         },
         is_solved=True,
     ),
@@ -260,23 +261,17 @@ GROUPS = {
 def environments(group: str, names: Sequence[str] = ()) -> dict[str, gem.EnvSpec]:
     """Return what a group plays, by name: what has these names, or else all that is installed."""
     wanted = GROUPS[group]
-    if "mixtures" in group:
-        gem.register("fingerprints:Mixture", gem.Mixture, envs=MIXED)
     if not names:
         ids = [spec.id for pattern in wanted.patterns for spec in gem.list_envs(pattern)]
-        names = [id for id in ids if not _is_left_out(id, wanted.without)]
+        names = [id for id in ids if id not in wanted.without]
         names = [*names, *wanted.others]
     return {name: _spec(name, wanted) for name in names}
-
-
-def _is_left_out(id: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatch(id, pattern) for pattern in patterns)
 
 
 def _spec(name: str, group: Group) -> gem.EnvSpec:
     id, kwargs, wrappers = group.others.get(name, (name, {}, ()))
     stack = [{"id": each, "kwargs": {}} if isinstance(each, str) else each for each in wrappers]
-    spec = gem.spec(id)
+    spec = MIXTURE if id == MIXTURE.id else gem.spec(id)
     # Built anew and not copied: a copy would keep a wrapper as the dictionary that it is here.
     changed = {"kwargs": {**spec.kwargs, **kwargs}, "wrappers": [LIMIT, *stack]}
     return gem.EnvSpec.model_validate({**spec.model_dump(), **changed})
@@ -344,13 +339,20 @@ def stepped_through(
     with gem.make_vec(specs, backend=backend, autoreset="off", seed=RUN_SEED) as vector:
         for number in range(SEEDS):
             rows = [episodes[name][number] for name in names]
-            for name, episode in zip(names, _stepped_once(vector, rows), strict=True):
-                found[name].append(episode.fingerprint())
+            for name, turns, last in zip(names, *_stepped_once(vector, rows), strict=True):
+                like = episodes[name][number]
+                again = _record(like, turns, last, envs[name].success_return)
+                found[name].append(again.fingerprint())
     return found
 
 
-def _stepped_once(vector: gem.VectorEnv, episodes: Sequence[gem.Episode]) -> Iterable[gem.Episode]:
-    """Yield the next episode of every environment, played by the actions of these."""
+def _stepped_once(
+    vector: gem.VectorEnv, episodes: Sequence[gem.Episode]
+) -> tuple[list[list[gem.Turn]], list[gem.Step]]:
+    """Play the next episode of every environment by the actions of these.
+
+    Returns the turns of each, and its last step.
+    """
     observations, infos = vector.reset()
     # An environment of this process may go on to change a list that it returned.
     seen = copy.deepcopy(list(zip(observations, infos, strict=True)))
@@ -367,8 +369,7 @@ def _stepped_once(vector: gem.VectorEnv, episodes: Sequence[gem.Episode]) -> Ite
             seen[at] = step.observation, step.info
             if step.terminated or step.truncated:
                 ended[at] = step
-    for at, episode in enumerate(episodes):
-        yield _ended(episode, turns[at], ended[at])
+    return turns, [ended[at] for at in range(len(turns))]
 
 
 def _action(episode: gem.Episode, turn: int) -> str:
@@ -382,10 +383,11 @@ def _turn(observation: Any, info: Mapping[str, Any], action: str, step: gem.Step
     return blank.answered(step)
 
 
-def _ended(like: gem.Episode, turns: Sequence[gem.Turn], last: gem.Step) -> gem.Episode:
+def _record(
+    like: gem.Episode, turns: Sequence[gem.Turn], last: gem.Step, success_return: float
+) -> gem.Episode:
     """Return the record of an episode that was stepped; what was run is said as in `like`."""
     total = sum(turn.reward for turn in turns)
-    spec = gem.spec(like.env_id)
     return replace(
         like,
         turns=tuple(turns),
@@ -393,7 +395,7 @@ def _ended(like: gem.Episode, turns: Sequence[gem.Turn], last: gem.Step) -> gem.
         terminated=bool(last.terminated),
         truncated=not last.terminated,
         stop_reason="terminated" if last.terminated else "truncated",
-        success=bool(last.info.get("success", total >= spec.success_return - 1e-9)),
+        success=bool(last.info.get("success", total >= success_return - 1e-9)),
     )
 
 
