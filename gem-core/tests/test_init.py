@@ -26,6 +26,29 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     assert run("import sys, gem; print(*[m for m in sys.modules if m.startswith('gem.')])") == ""
 
 
+def test_importing_the_package_installs_no_hook_and_loads_nothing_of_others() -> None:
+    program = """
+import sys
+before = [*sys.meta_path], [*sys.path_hooks], {name.partition(".")[0] for name in sys.modules}
+import gem
+after = {name.partition(".")[0] for name in sys.modules}
+assert ([*sys.meta_path], [*sys.path_hooks]) == before[:2]
+print(*sorted(after - before[2] - sys.stdlib_module_names))
+"""
+    assert run(program) == "gem"
+
+
+def test_making_an_environment_imports_neither_numpy_nor_datasets() -> None:
+    program = """
+import sys
+import gem
+gem.register("demo:Guess", "gem.testing.envs:Guess")
+gem.make("demo:Guess", wrappers=["concat", {"id": "time_limit", "max_turns": 3}])
+print(*sorted({"numpy", "datasets", "pyarrow"} & sys.modules.keys()))
+"""
+    assert run(program) == ""
+
+
 @pytest.mark.parametrize("name", gem.__all__)
 def test_every_public_name_is_there(name: str) -> None:
     found = getattr(gem, name)

@@ -128,7 +128,7 @@ __all__ = [
     "tool",
 ]
 
-_OLDER = {"print_envs": "gem.registry"}
+_OLDER = {"print_envs": "gem.compat.registration"}
 """Names that only code of earlier releases asks for."""
 
 
