@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -61,6 +62,20 @@ def test_all_is_sorted_and_equals_what_is_lazy() -> None:
     assert set(gem.__all__) == set(gem._HOME_OF)
 
 
+@pytest.mark.parametrize(
+    ("name", "home"),
+    [
+        ("AdapterSpec", "gem.specs"),
+        ("Conversation", "gem.conversation"),
+        ("ExecutorSpec", "gem.specs"),
+        ("RolloutStats", "gem.rollouts"),
+    ],
+)
+def test_what_few_ask_for_stands_in_its_own_module(name: str, home: str) -> None:
+    assert name not in gem.__all__
+    assert name in importlib.import_module(home).__all__
+
+
 def test_type_checkers_see_what_is_there() -> None:
     tree = ast.parse(Path(gem.__file__).read_text())
     seen = {
@@ -73,8 +88,6 @@ def test_type_checkers_see_what_is_there() -> None:
 
 
 def test_public_names_are_public_where_they_live() -> None:
-    import importlib
-
     for name, home in gem._HOME_OF.items():
         assert name in importlib.import_module(home).__all__, (name, home)
 
