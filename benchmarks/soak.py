@@ -37,6 +37,7 @@ from tests.execution.residue import descendants
 
 import gem
 from gem.planning import Assignment
+from gem.rollouts import RolloutStats
 
 RESULTS = Path(__file__).parent / "results" / "soak.json"
 LEAST_KEPT_MINUTES = 5
@@ -134,7 +135,7 @@ async def soak(minutes: float, num_envs: int, seed: int) -> dict[str, Any]:
     """Run for about so long, and return every figure."""
     rate = await episodes_per_s(num_envs, seed + 1)
     ledger = Ledger(max(num_envs, round(rate * minutes * 60)))
-    stats, samples = gem.RolloutStats(), list[Sample]()
+    stats, samples = RolloutStats(), list[Sample]()
     async with sampled(samples, ledger, minutes):
         async for episode in rollout(ledger.planned, num_envs, seed, stats):
             ledger.enter(episode)
@@ -163,7 +164,7 @@ async def soak(minutes: float, num_envs: int, seed: int) -> dict[str, Any]:
     }
 
 
-def rollout(episodes: int, num_envs: int, seed: int, stats: gem.RolloutStats | None = None) -> Any:
+def rollout(episodes: int, num_envs: int, seed: int, stats: RolloutStats | None = None) -> Any:
     """Begin the run that is measured, or one like it."""
     return gem.rollout(
         answer,

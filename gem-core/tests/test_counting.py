@@ -6,18 +6,18 @@ import json
 
 import pytest
 
-import gem
+from gem.counting import RolloutStats
 
 
 @pytest.mark.parametrize("seconds", [2e-9, 3.3e-6, 0.001, 0.5, 0.999, 1.0, 7.0, 3600.0])
 def test_a_latency_is_kept_to_seven_percent(seconds: float) -> None:
-    stats = gem.RolloutStats()
+    stats = RolloutStats()
     stats.count_step(seconds)
     assert stats.step_s(0.5) == pytest.approx(seconds + 1e-9, rel=0.07)
 
 
 def test_quantiles_tell_the_slow_from_the_fast() -> None:
-    stats = gem.RolloutStats()
+    stats = RolloutStats()
     for seconds in [0.001] * 98 + [2.0] * 2:
         stats.count_step(seconds)
     assert stats.step_s(0.5) == pytest.approx(0.001, rel=0.07)
@@ -27,14 +27,14 @@ def test_quantiles_tell_the_slow_from_the_fast() -> None:
 
 @pytest.mark.parametrize("seconds", [0.0, 1e12])
 def test_what_no_clock_measures_is_counted_all_the_same(seconds: float) -> None:
-    stats = gem.RolloutStats()
+    stats = RolloutStats()
     stats.count_step(seconds)
     assert stats.steps == 1
     assert stats.step_s(1.0) is not None
 
 
 def test_before_any_run_there_is_nothing_to_tell() -> None:
-    told = gem.RolloutStats().as_dict()
+    told = RolloutStats().as_dict()
     assert {name for name, figure in told.items() if figure is None} == {
         "steps_per_s",
         "episodes_per_s",
@@ -47,7 +47,7 @@ def test_before_any_run_there_is_nothing_to_tell() -> None:
 
 
 def test_calls_are_counted_when_they_end_and_the_oldest_is_known_before() -> None:
-    stats = gem.RolloutStats()
+    stats = RolloutStats()
     assert (stats.calls_in_flight, stats.oldest_call_s) == (0, 0.0)
 
     stats.begin_call("first")
@@ -62,7 +62,7 @@ def test_calls_are_counted_when_they_end_and_the_oldest_is_known_before() -> Non
 
 
 def test_time_runs_while_any_run_goes_on() -> None:
-    stats = gem.RolloutStats()
+    stats = RolloutStats()
     assert stats.elapsed_s == 0
     stats.begin_run()
     stats.begin_run()
@@ -74,7 +74,7 @@ def test_time_runs_while_any_run_goes_on() -> None:
 
 
 def test_the_figures_are_json() -> None:
-    stats = gem.RolloutStats()
+    stats = RolloutStats()
     stats.begin_run()
     stats.count_step(0.25)
     stats.count_episode(is_error=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,29 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     assert run("import sys, gem; print(*[m for m in sys.modules if m.startswith('gem.')])") == ""
 
 
+def test_importing_the_package_installs_no_hook_and_loads_nothing_of_others() -> None:
+    program = """
+import sys
+before = [*sys.meta_path], [*sys.path_hooks], {name.partition(".")[0] for name in sys.modules}
+import gem
+after = {name.partition(".")[0] for name in sys.modules}
+assert ([*sys.meta_path], [*sys.path_hooks]) == before[:2]
+print(*sorted(after - before[2] - sys.stdlib_module_names))
+"""
+    assert run(program) == "gem"
+
+
+def test_making_an_environment_imports_neither_numpy_nor_datasets() -> None:
+    program = """
+import sys
+import gem
+gem.register("demo:Guess", "gem.testing.envs:Guess")
+gem.make("demo:Guess", wrappers=["concat", {"id": "time_limit", "max_turns": 3}])
+print(*sorted({"numpy", "datasets", "pyarrow"} & sys.modules.keys()))
+"""
+    assert run(program) == ""
+
+
 @pytest.mark.parametrize("name", gem.__all__)
 def test_every_public_name_is_there(name: str) -> None:
     found = getattr(gem, name)
@@ -36,6 +60,20 @@ def test_every_public_name_is_there(name: str) -> None:
 def test_all_is_sorted_and_equals_what_is_lazy() -> None:
     assert gem.__all__ == sorted(gem.__all__)
     assert set(gem.__all__) == set(gem._HOME_OF)
+
+
+@pytest.mark.parametrize(
+    ("name", "home"),
+    [
+        ("AdapterSpec", "gem.specs"),
+        ("Conversation", "gem.conversation"),
+        ("ExecutorSpec", "gem.specs"),
+        ("RolloutStats", "gem.rollouts"),
+    ],
+)
+def test_what_few_ask_for_stands_in_its_own_module(name: str, home: str) -> None:
+    assert name not in gem.__all__
+    assert name in importlib.import_module(home).__all__
 
 
 def test_type_checkers_see_what_is_there() -> None:
@@ -50,8 +88,6 @@ def test_type_checkers_see_what_is_there() -> None:
 
 
 def test_public_names_are_public_where_they_live() -> None:
-    import importlib
-
     for name, home in gem._HOME_OF.items():
         assert name in importlib.import_module(home).__all__, (name, home)
 

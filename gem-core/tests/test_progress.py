@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 import gem
+from gem.counting import RolloutStats
 from gem.errors import MissingRequirement
 from gem.progress import Progress
 from gem.rollouts import Rollout
@@ -98,14 +99,14 @@ def run(policy: Any = guess, **options: Any) -> None:
     asyncio.run(play())
 
 
-Count = Callable[[gem.RolloutStats], object]
+Count = Callable[[RolloutStats], object]
 
 
 def show(count: Count, *, until: Callable[[], bool]) -> None:
     """Show what is counted once, until a condition is met."""
 
     async def meet() -> None:
-        stats = gem.RolloutStats()
+        stats = RolloutStats()
         with Progress(stats, total=2000, finished=1000, log_every_s=0.01) as progress:
             progress.note = "the note"
             count(stats)
@@ -115,7 +116,7 @@ def show(count: Count, *, until: Callable[[], bool]) -> None:
     asyncio.run(asyncio.wait_for(meet(), 60))
 
 
-def busy(stats: gem.RolloutStats) -> None:
+def busy(stats: RolloutStats) -> None:
     """Count something of everything."""
     for number in range(7):
         stats.count_step(0.05)
@@ -177,7 +178,7 @@ def test_an_alert_comes_before_other_figures() -> None:
         return "" if "is away" in screen.told else "the server is away"
 
     async def meet() -> None:
-        with Progress(gem.RolloutStats(), total=9, alert=alert):
+        with Progress(RolloutStats(), total=9, alert=alert):
             while "0/9 episodes  errors 0" not in screen.told:
                 await asyncio.sleep(0.01)
 
@@ -189,7 +190,7 @@ def test_an_alert_comes_before_other_figures() -> None:
 
 def test_the_success_of_another_policy_begins_anew() -> None:
     async def meet() -> None:
-        stats = gem.RolloutStats()
+        stats = RolloutStats()
         with Progress(stats, total=9) as progress:
             stats.count_episode(is_error=False, is_success=True)
             progress.begin_policy()
@@ -222,7 +223,7 @@ def test_a_latency_has_its_unit(tmp_path: Path, step_s: float, unit: str) -> Non
 def test_a_narrow_terminal_shows_whole_figures_on_one_line(
     monkeypatch: pytest.MonkeyPatch, columns: str, line: str
 ) -> None:
-    def count(stats: gem.RolloutStats) -> None:
+    def count(stats: RolloutStats) -> None:
         stats.restarts, stats.retries = 1, 1000
 
     monkeypatch.setenv("COLUMNS", columns)
@@ -360,7 +361,7 @@ def test_groups_are_shown_too() -> None:
 
 
 def test_stats_that_counted_before_count_from_there() -> None:
-    stats = gem.RolloutStats()
+    stats = RolloutStats()
     run(stats=stats, progress=False)
     with Screen() as screen:
         run(stats=stats)

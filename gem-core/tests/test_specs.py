@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from gem.specs import (
     API_GROUP,
     AdapterSpec,
+    CheckHints,
     DataSource,
     EnvSpec,
     ExecutorSpec,
@@ -36,6 +37,23 @@ def test_a_spec_comes_back_from_json() -> None:
 
 def test_unknown_fields_are_ignored() -> None:
     assert EnvSpec.model_validate({**ENV.model_dump(), "smell": "roses"}) == ENV
+
+
+def test_a_hint_beside_check_is_refused_where_it_would_be_ignored() -> None:
+    with pytest.raises(TypeError, match=r"Write check=CheckHints\(winnable=False\)"):
+        EnvSpec(id="demo:A", target="a:b", winnable=False)  # type: ignore[call-arg]  # as before
+
+
+def test_stored_json_may_have_hints_beside_check() -> None:
+    stored = {**ENV.model_dump(mode="json", exclude={"check"}), "winnable": False, "bound": None}
+
+    assert EnvSpec.model_validate(stored) == ENV
+    assert EnvSpec.model_validate_json(json.dumps(stored), strict=True) == ENV
+
+
+def test_hints_are_frozen() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        CheckHints().bound = 0.5
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 import gem
 from gem.errors import DataError
-from gem.specs import EnvSpec
+from gem.specs import CheckHints, EnvSpec
 from gem.testing import check_env
 from gem.testing.envs import Echo
 from gem.testing.report import CheckLine
@@ -80,7 +80,8 @@ def _bad_envs_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def line(name: str, check: str, **declared: object) -> CheckLine:
-    spec = EnvSpec.model_validate({"id": f"bad:{name}", "target": f"bad_envs:{name}", **declared})
+    hints = CheckHints.model_validate(declared)
+    spec = EnvSpec(id=f"bad:{name}", target=f"bad_envs:{name}", check=hints)
     [found] = [each for each in CHECKS if each.name == check]
     return found.line(Subject(spec))
 
@@ -182,7 +183,7 @@ def test_data_that_is_not_there_is_the_callers_error() -> None:
 
 
 MANIFEST = """
-from gem.specs import EnvSpec, PluginManifest
+from gem.specs import CheckHints, EnvSpec, PluginManifest
 
 plugin = PluginManifest(name="acme", envs=(
     EnvSpec(id="acme:Typo", target="gem.testing.envs:Echo"{more}),

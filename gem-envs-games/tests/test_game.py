@@ -21,7 +21,7 @@ GAMES = [
     if spec.namespace == "game" and not spec.requires and not spec.replaced_by
 ]
 IDS = [spec.id for spec in GAMES]
-WINNABLE = [spec.id for spec in GAMES if spec.winnable and not spec.needs_luck]
+WINNABLE = [spec.id for spec in GAMES if spec.check.winnable and not spec.check.needs_luck]
 FAMILIES = [id for id in IDS if id.endswith("-easy")]
 SEEDS = range(20)
 AGAINST_THE_RULES = {

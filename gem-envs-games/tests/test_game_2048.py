@@ -17,7 +17,7 @@ from gem_envs_games.game_2048.board import add_tile, can_slide, drawn, slid, til
 from gem_envs_games.plugin import plugin
 
 DIRECTIONS = ("up", "down", "left", "right")
-IMPOSSIBLE = [spec for spec in plugin.envs if "Game2048" in spec.id and not spec.winnable]
+IMPOSSIBLE = [spec for spec in plugin.envs if "Game2048" in spec.id and not spec.check.winnable]
 
 Grid = list[list[int]]
 
@@ -228,7 +228,7 @@ def test_the_bound_follows_from_the_sum_of_the_tiles(spec: gem.EnvSpec) -> None:
         best.append((int(math.log2(largest_sum)) - first) / (target - first))
 
     assert max(best) < 1
-    assert spec.bound == max(best)
+    assert spec.check.bound == max(best)
 
 
 def test_two_published_ids_cannot_be_won() -> None:

@@ -78,12 +78,28 @@ import gem_envs_games.plugin
 print(json.dumps(sorted(set(sys.modules) - before)))
 """
 
+GAME = """
+import sys
+import gem
+env = gem.make("game:GuessTheNumber-v0-easy")
+env.reset(seed=1)
+print(*sorted({"numpy", "datasets", "pyarrow"} & sys.modules.keys()))
+"""
+
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_every_published_id_has_its_published_arguments(name: str) -> None:
     given = gem.spec(f"game:{name}").kwargs
 
     assert {argument: given[argument] for argument in PUBLISHED[name]} == PUBLISHED[name]
+
+
+def test_playing_a_game_imports_neither_numpy_nor_datasets() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", GAME], capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert done.stdout.split() == []
 
 
 def test_the_registry_lists_what_the_manifest_states() -> None:

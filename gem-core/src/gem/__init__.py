@@ -21,12 +21,11 @@ if TYPE_CHECKING:
         ToolCall,
         ToolResult,
     )
-    from gem.conversation import Conversation, Policy, Reply, Request, Usage
-    from gem.counting import RolloutStats
+    from gem.conversation import Policy, Reply, Request, Usage
     from gem.env import Env, Step
     from gem.episode import Episode, Turn
     from gem.episode_log import EpisodeLog, read_episodes
-    from gem.errors import GemError, ResetNeeded
+    from gem.errors import BadArguments, DataError, GemError, ResetNeeded
     from gem.making import make
     from gem.microbatch import MicroBatch
     from gem.mixtures import Mixture
@@ -35,17 +34,9 @@ if TYPE_CHECKING:
     from gem.rollouts import rollout
     from gem.schedules import Schedule
     from gem.snapshot import Snapshot
-    from gem.specs import (
-        AdapterSpec,
-        EnvSpec,
-        ExecutorSpec,
-        PluginManifest,
-        PolicySpec,
-        ToolSpec,
-        WrapperSpec,
-    )
+    from gem.specs import EnvSpec, PluginManifest, PolicySpec, ToolSpec, WrapperSpec
     from gem.tools import Tool, ToolContext, tool
-    from gem.vector import SyncVectorEnv, VectorEnv, make_vec
+    from gem.vector import SyncVectorEnv, VectorEnv, VectorStep, make_vec
     from gem.wrapper import Wrapper
 
 __version__ = "0.1.0"
@@ -56,12 +47,11 @@ __path__.append(f"{__path__[0]}/compat/gem_llm")
 
 _HOMES = {
     "gem.content": ("Action ImagePart Message Observation Part TextPart ToolCall ToolResult"),
-    "gem.conversation": "Conversation Policy Reply Request Usage",
-    "gem.counting": "RolloutStats",
+    "gem.conversation": "Policy Reply Request Usage",
     "gem.env": "Env Step",
     "gem.episode": "Episode Turn",
     "gem.episode_log": "EpisodeLog read_episodes",
-    "gem.errors": "GemError ResetNeeded",
+    "gem.errors": "BadArguments DataError GemError ResetNeeded",
     "gem.making": "make",
     "gem.microbatch": "MicroBatch",
     "gem.mixtures": "Mixture",
@@ -70,24 +60,21 @@ _HOMES = {
     "gem.rollouts": "rollout",
     "gem.schedules": "Schedule",
     "gem.snapshot": "Snapshot",
-    "gem.specs": (
-        "AdapterSpec EnvSpec ExecutorSpec PluginManifest PolicySpec ToolSpec WrapperSpec"
-    ),
+    "gem.specs": "EnvSpec PluginManifest PolicySpec ToolSpec WrapperSpec",
     "gem.tools": "Tool ToolContext tool",
-    "gem.vector": "SyncVectorEnv VectorEnv make_vec",
+    "gem.vector": "SyncVectorEnv VectorEnv VectorStep make_vec",
     "gem.wrapper": "Wrapper",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
     "Action",
-    "AdapterSpec",
-    "Conversation",
+    "BadArguments",
+    "DataError",
     "Env",
     "EnvSpec",
     "Episode",
     "EpisodeLog",
-    "ExecutorSpec",
     "GemError",
     "ImagePart",
     "Message",
@@ -101,7 +88,6 @@ __all__ = [
     "Reply",
     "Request",
     "ResetNeeded",
-    "RolloutStats",
     "Schedule",
     "Snapshot",
     "Step",
@@ -115,6 +101,7 @@ __all__ = [
     "Turn",
     "Usage",
     "VectorEnv",
+    "VectorStep",
     "Wrapper",
     "WrapperSpec",
     "list_envs",
@@ -128,7 +115,7 @@ __all__ = [
     "tool",
 ]
 
-_OLDER = {"print_envs": "gem.registry"}
+_OLDER = {"print_envs": "gem.compat.registration"}
 """Names that only code of earlier releases asks for."""
 
 

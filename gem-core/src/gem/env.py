@@ -50,6 +50,9 @@ class Env:
     `step`, `self.turn` is the number of turns already taken. There is no need to call
     `super().__init__()` or `super().reset()`.
 
+    Where each form has to call a form of its own, `class Both(Env, both_forms=True)` writes both
+    by hand and promises that they do the same. A subclass promises for itself.
+
     >>> class Coin(Env):
     ...     max_turns = 1
     ...     def reset(self, seed=None):
@@ -102,8 +105,14 @@ class Env:
     _episode_seed: int | None = None
     _sampler: random.Random | None = None
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    _writes_both: ClassVar[bool] = False
+
+    def __init_subclass__(cls, *, both_forms: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if both_forms:
+            # Before the guards, which read it; and in the class itself, so that what copies a
+            # class body (dataclass with slots) copies the promise too.
+            cls._writes_both = True
         cls._slots = tuple(
             name
             for owner in cls.__mro__

@@ -86,12 +86,13 @@ def _nearest(cls: type, name: str, async_name: str) -> type:
     )
     raw, async_raw = _written(owner, name), _written(owner, async_name)
     # Two forms that a class wrote by hand can differ, and only its author can say that they do
-    # not: `_writes_both`. It is read of that class alone, for a subclass does not inherit the
+    # not: `both_forms=True`. It is read of that class alone, for a subclass does not inherit the
     # promise: it would hold for forms that nobody compared.
     if raw is not None and async_raw is not None and not vars(owner).get("_writes_both"):
         raise TypeError(
             f"{owner.__name__} defines both {name} and {async_name}. Write the first, or the "
-            "second if it waits; the other is derived."
+            "second if it waits; the other is derived. If both are needed and do the same, say so: "
+            f"class {owner.__name__}(..., both_forms=True)."
         )
     if inspect.iscoroutinefunction(raw):
         raise TypeError(

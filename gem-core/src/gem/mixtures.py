@@ -86,7 +86,7 @@ def drawn(components: Sequence[Component], *key: int | str) -> int:
     return stream("mixture", *key).choices(range(len(weights)), weights)[0]
 
 
-class Mixture(Env):
+class Mixture(Env, both_forms=True):  # each calls the component's own form
     """Episodes of several environments, each as often as its weight says.
 
     The seed of an episode draws its component, and the component is reset with that same seed:
@@ -106,7 +106,6 @@ class Mixture(Env):
     chosen: int | None = None
     """Index of the component that is played; None before the first reset."""
 
-    _writes_both: ClassVar[bool] = True  # each calls the component's own form
     _unsaved: ClassVar[frozenset[str]] = Env._unsaved | {"_made"}
     _made: dict[int, Env]
 

@@ -6,7 +6,6 @@ Knows nothing about how plugins are found (`gem.plugins`) or what is made of a s
 from __future__ import annotations
 
 import fnmatch
-import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, cast
 
@@ -40,7 +39,6 @@ __all__ = [
     "plugins",
     "policies",
     "policy_spec",
-    "print_envs",
     "provider",
     "refresh",
     "register",
@@ -125,11 +123,6 @@ def list_envs(pattern: str = "*") -> list[EnvSpec]:
         for id in sorted(known)
         if fnmatch.fnmatchcase(id, pattern) and (id == pattern or known[id].replaced_by is None)
     ]
-
-
-def print_envs() -> None:
-    """Print the id of every environment, one a line: an older way to ask `gem-env list`."""
-    sys.stdout.writelines(f"{found.id}\n" for found in list_envs())
 
 
 def wrappers() -> list[WrapperSpec]:

@@ -27,7 +27,7 @@ from gem.player import Player, Record, Terms
 from gem.progress import Progress
 from gem.stages import Stage
 
-__all__ = ["Rollout", "rollout"]
+__all__ = ["Rollout", "RolloutStats", "rollout"]
 
 
 def rollout(

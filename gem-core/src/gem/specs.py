@@ -22,6 +22,7 @@ __all__ = [
     "API_GROUP",
     "API_VERSION",
     "AdapterSpec",
+    "CheckHints",
     "DataSource",
     "EnvSpec",
     "ExecutorSpec",
@@ -104,15 +105,30 @@ class ObsoleteKwarg(_Spec):
     values: Mapping[str, Any] = {}
 
 
+class CheckHints(_Spec):
+    """What `gem-env check` has to know of an environment; nothing else depends on it.
+
+    `fixed_start` declares that every seed starts alike, `winnable=False` that even a perfect
+    player cannot succeed (`bound` is then the best return there is), `needs_luck` that some starts
+    are only won by a lucky guess.
+    """
+
+    fixed_start: bool = False
+    winnable: bool = True
+    needs_luck: bool = False
+    bound: float | None = None
+
+
+_HINTS = frozenset(CheckHints.model_fields)
+
+
 class EnvSpec(_Provided):
     """One environment: where it lives, what it takes, and what it promises.
 
     `target` is called with `kwargs` to build it. `blocking` says that a step may wait or compute
     for long, so it never runs on an event loop. `success_return` is the total return from which
-    an episode counts as a success where its last `info` has no `"success"`. `fixed_start`
-    declares that every seed starts alike, `winnable=False` that even a perfect player cannot
-    succeed (`bound` is then the best return there is), `needs_luck` that some starts are only won
-    by a lucky guess. `wrappers` is the stack, innermost first. `obsolete_kwargs` are arguments of
+    an episode counts as a success where its last `info` has no `"success"`. `check` holds hints
+    for the checker. `wrappers` is the stack, innermost first. `obsolete_kwargs` are arguments of
     earlier releases, which `gem.make` still takes, with a warning. `replaced_by` marks an older id
     that goes on working, with a warning, and names the one to use; no listing shows it.
 
@@ -126,10 +142,7 @@ class EnvSpec(_Provided):
     kwargs: Mapping[str, Any] = {}
     blocking: bool = True
     success_return: float = 1.0
-    fixed_start: bool = False
-    winnable: bool = True
-    needs_luck: bool = False
-    bound: float | None = None
+    check: CheckHints = CheckHints()
     source: str = ""
     licence: str = ""
     wrappers: tuple[WrapperRef, ...] = ()
@@ -137,6 +150,22 @@ class EnvSpec(_Provided):
     obsolete_kwargs: Mapping[str, ObsoleteKwarg] = {}
     replaced_by: EnvId | None = None
     compat_kwargs: Mapping[str, Any] = {}
+
+    def __new__(cls, *_: Any, **stated: Any) -> EnvSpec:
+        """Refuse a hint that is written beside `check`: it would be ignored, as unknown fields are.
+
+        A validator would do it in strict JSON too, and there turn what it is given into Python's
+        types, of which a list is no tuple. Data does not come this way: specs that were stored
+        with such fields are read.
+        """
+        misplaced = sorted(_HINTS & stated.keys())
+        if misplaced:
+            written = ", ".join(f"{name}={stated[name]!r:.40}" for name in misplaced)
+            raise TypeError(
+                f"{written} is a hint for `gem-env check`, and no field of EnvSpec. "
+                f"Write check=CheckHints({written})."
+            )
+        return super().__new__(cls)
 
     @field_validator("kwargs")
     @classmethod

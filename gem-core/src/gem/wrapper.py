@@ -39,7 +39,7 @@ class _Forward:
         return getattr(wrapper.env, self._name)
 
 
-class Wrapper(Env):
+class Wrapper(Env, both_forms=True):  # both call the same hooks
     """State a change once; both forms, synchronous and asynchronous, follow from it.
 
     Override any of `on_reset`, `on_action` and `on_step`; each may return an awaitable, and
@@ -54,7 +54,6 @@ class Wrapper(Env):
     env: Env
 
     _is_layer: ClassVar[bool] = True
-    _writes_both: ClassVar[bool] = True  # both call the same hooks
     _calling: bool = False
     _closed: bool = False
     _ref: WrapperRef | None = None

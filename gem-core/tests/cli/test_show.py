@@ -13,7 +13,7 @@ Install = Callable[..., Path]
 Output = pytest.CaptureFixture[str]
 
 MANIFEST = """
-from gem.specs import EnvSpec, PluginManifest, ToolSpec
+from gem.specs import CheckHints, EnvSpec, PluginManifest, ToolSpec
 
 def spec(name, target=None, **facts):
     target = target or f"gem.testing.envs:{name}"
@@ -22,9 +22,9 @@ def spec(name, target=None, **facts):
 plugin = PluginManifest(name="acme", envs=(
     spec("Guess", kwargs={"highest": 31}, source="Drawn from the seed.", licence="MIT"),
     spec("Echo"),
-    spec("Lamps", fixed_start=True, winnable=False, bound=0.5),
-    spec("Coin", winnable=False),
-    spec("Lucky", target="gem.testing.envs:Coin", needs_luck=True),
+    spec("Lamps", check=CheckHints(fixed_start=True, winnable=False, bound=0.5)),
+    spec("Coin", check=CheckHints(winnable=False)),
+    spec("Lucky", target="gem.testing.envs:Coin", check=CheckHints(needs_luck=True)),
     spec("Needy", requires=("acme-absent>=1.0",)),
     spec("Raises", target="acme_show.envs:Raises"),
     spec("Long", target="acme_show.envs:Long"),

@@ -50,6 +50,63 @@ def test_writing_both_forms_is_refused(name: str) -> None:
         type("Both", (Env,), {name: form, f"a{name}": async_form})
 
 
+class Twice(Env, both_forms=True):
+    """Writes both forms, and says which one was called."""
+
+    def reset(self, seed: int | None = None) -> Started:
+        return "reset", {}
+
+    async def areset(self, seed: int | None = None) -> Started:
+        return "areset", {}
+
+    def step(self, action: str) -> Step:
+        return over("step")
+
+    async def astep(self, action: str) -> Step:
+        return over("astep")
+
+
+def test_a_class_may_promise_that_its_two_forms_do_the_same() -> None:
+    async def play(env: Env) -> tuple[Any, Any]:
+        observation, _ = await env.areset()
+        return observation, (await env.astep("a")).observation
+
+    env = Twice()
+    assert (env.reset()[0], env.step("a").observation) == ("reset", "step")
+    assert asyncio.run(play(Twice())) == ("areset", "astep")
+
+
+def test_a_subclass_promises_for_itself() -> None:
+    async def astep(self: Env, action: str) -> Step:
+        return over("other")
+
+    def step(self: Env, action: str) -> Step:
+        return over("other")
+
+    class Thrice(Twice):
+        """Changes nothing."""
+
+    assert Thrice().reset() == ("reset", {})
+    with pytest.raises(TypeError, match=r"Changed defines both step and astep.*both_forms=True"):
+        type("Changed", (Twice,), {"step": step, "astep": astep})
+
+
+def test_a_copied_class_body_keeps_the_promise() -> None:
+    @dataclass(slots=True)
+    class Copied(Twice, both_forms=True):
+        side: str = ""
+
+        def step(self, action: str) -> Step:
+            return over("step again")
+
+        async def astep(self, action: str) -> Step:
+            return over("step again")
+
+    env = Copied()
+    env.reset()
+    assert env.step("a").observation == "step again"
+
+
 @pytest.mark.parametrize("name", ["reset", "step", "close"])
 def test_a_coroutine_under_the_synchronous_name_is_refused(name: str) -> None:
     async def form(self: Env) -> None: ...

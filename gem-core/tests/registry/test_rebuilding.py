@@ -50,6 +50,14 @@ def test_the_spec_rebuilds_the_whole_stack(words: str) -> None:
     ]
 
 
+def test_a_spec_stored_with_hints_beside_check_makes_its_environment(words: str) -> None:
+    spec = make(words, size=2).spec
+    assert spec is not None
+    stored = {**spec.model_dump(mode="json", exclude={"check"}), "winnable": False, "bound": 0.5}
+
+    assert make(stored).spec == spec
+
+
 def test_a_snapshot_restores_into_the_stack_that_its_spec_makes(words: str) -> None:
     env = make(words, wrappers=STACK)
     env.reset(seed=5)

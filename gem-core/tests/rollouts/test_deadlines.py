@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-import gem
 from gem.conversation import Request
+from gem.counting import RolloutStats
 from gem.episode import Episode
 from gem.planning import plan_episodes
 from gem.rollouts import rollout
@@ -139,7 +139,7 @@ def test_deadlines_that_nothing_misses_do_not_change_the_content() -> None:
 def test_a_call_that_no_cancellation_ends_is_abandoned_with_its_episode() -> None:
     async def play() -> list[Episode]:
         policy, before = Stubborn(), asyncio.all_tasks()
-        stats = gem.RolloutStats()
+        stats = RolloutStats()
         plays = rollout(
             policy, "demo:Coin", episodes=2, concurrency=1, policy_timeout_s=0.01, stats=stats
         )

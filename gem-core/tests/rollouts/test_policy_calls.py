@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-import gem
 from gem.conversation import Request
+from gem.counting import RolloutStats
 from gem.rollouts import rollout
 
 from .envs import fail_with
@@ -41,7 +41,7 @@ FAILURES: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("failure", sorted(FAILURES))
 def test_a_policy_call_that_fails_is_made_again_with_the_same_request(failure: str) -> None:
-    policy, stats = Failing(2, FAILURES[failure]), gem.RolloutStats()
+    policy, stats = Failing(2, FAILURES[failure]), RolloutStats()
     options: dict[str, Any] = {"max_turns": 2, "policy_timeout_s": 0.05}
     episode = run_one(policy, policy_retries=2, stats=stats, **options)
     assert [request.turn for request in policy.asked] == [0, 0, 0, 1, 1, 1]
@@ -72,7 +72,7 @@ def test_an_episode_out_of_time_asks_no_policy_again() -> None:
 
 
 def test_figures_are_read_while_a_run_goes_on() -> None:
-    stats = gem.RolloutStats()
+    stats = RolloutStats()
     seen: list[tuple[int, int]] = []
 
     async def play() -> None:
@@ -85,7 +85,7 @@ def test_figures_are_read_while_a_run_goes_on() -> None:
 
 
 def test_errors_and_deadlines_are_counted() -> None:
-    stats = gem.RolloutStats()
+    stats = RolloutStats()
     run(lambda request: "raise", "demo:Coin", episodes=2, stats=stats)
     run(never, "demo:Coin", episodes=3, stats=stats, policy_timeout_s=0.01)
     assert (stats.episodes, stats.errors, stats.deadline_hits) == (5, 5, 3)

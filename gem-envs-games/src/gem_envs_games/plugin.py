@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gem.specs import EnvSpec, ObsoleteKwarg, PluginManifest
+from gem.specs import CheckHints, EnvSpec, ObsoleteKwarg, PluginManifest
 from gem_envs_games.textarena.listing import ENVS as TEXTARENA
 
 __all__ = ["plugin"]
@@ -61,7 +61,7 @@ def _minesweeper(
         f"Minesweeper-{variant}",
         "minesweeper:Minesweeper",
         f"Reveal every safe cell of {summary}.",
-        declared={"needs_luck": version == "v0"},
+        declared={"check": CheckHints(needs_luck=version == "v0")},
         rows=side,
         cols=side,
         num_mines=mines,
@@ -123,21 +123,30 @@ def _tower_of_hanoi(variant: str, summary: str, disks: int | None, turns: int | 
         f"TowerofHanoi-{variant}",
         "tower_of_hanoi:TowerOfHanoi",
         f"Move a tower of {summary}.",
-        declared={"fixed_start": disks is not None and not scattered},
+        declared={"check": CheckHints(fixed_start=disks is not None and not scattered)},
         num_disks=disks,
         max_turns=turns,
         scattered=scattered,
     )
 
 
+def _lost(bound: float) -> CheckHints:
+    return CheckHints(winnable=False, bound=bound)
+
+
 def _game_2048(
-    variant: str, summary: str, target: int | None, turns: int | None, **declared: Any
+    variant: str,
+    summary: str,
+    target: int | None,
+    turns: int | None,
+    *,
+    check: CheckHints = CheckHints(),  # noqa: B008 - frozen
 ) -> EnvSpec:
     return _spec(
         f"Game2048-{variant}",
         "game_2048:Game2048",
         f"Merge tiles up to {summary}.",
-        declared=declared,
+        declared={"check": check},
         target_tile=target,
         max_turns=turns,
     )
@@ -275,8 +284,8 @@ plugin = PluginManifest(
         _tower_of_hanoi("v1-easy", "3 disks, scattered at first, in 10 moves", 3, 10),
         _tower_of_hanoi("v1-hard", "5 disks, scattered at first, in 35 moves", 5, 35),
         _game_2048("v0-easy", "64 in 50 moves", 64, 50),
-        _game_2048("v0-hard", "512 in 50 moves", 512, 50, winnable=False, bound=0.75),
-        _game_2048("v0-extreme-hard", "2048 in 100 moves", 2048, 100, winnable=False, bound=0.7),
+        _game_2048("v0-hard", "512 in 50 moves", 512, 50, check=_lost(0.75)),
+        _game_2048("v0-extreme-hard", "2048 in 100 moves", 2048, 100, check=_lost(0.7)),
         _game_2048("v0-random", "16, 32 or 64", None, None),
         _game_2048("v1-hard", "512 in 500 moves", 512, 500),
         _game_2048("v1-extreme-hard", "1024 in 800 moves", 1024, 800),

@@ -14,14 +14,13 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from gem.counting import RolloutStats
 from gem.episode import Episode
 from gem.episode_log import EpisodeLog, read_episodes
 from gem.errors import GemError, LogError, in_one_line
 from gem.hooks import announce
 from gem.making import WrapperLike
 from gem.planning import Assignment
-from gem.rollouts import Rollout, rollout
+from gem.rollouts import Rollout, RolloutStats, rollout
 from gem_eval.errors import (
     PolicyError,
     RequestRefusedError,

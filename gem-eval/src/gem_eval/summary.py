@@ -159,7 +159,7 @@ class Result(_Frozen):
 
 
 class Counters(_Frozen):
-    """What `gem.RolloutStats` counted, at the end. Times are in seconds."""
+    """What `gem.rollouts.RolloutStats` counted, at the end. Times are in seconds."""
 
     steps: int
     episodes: int

@@ -35,7 +35,7 @@ MOST_AT_ONCE = 16
 _numbers = itertools.count()
 
 
-class Tools(Wrapper):
+class Tools(Wrapper, both_forms=True):  # both forms of close end the session
     """Let a policy call tools. An action with a call is answered here, and goes no further.
 
     `format` says how calls are written: "openai" (beside the text), "tags", "fences", a word of
@@ -56,7 +56,6 @@ class Tools(Wrapper):
     """
 
     shared = ("_tools", "_parser", "_session", "_holding")
-    _writes_both = True  # both forms of close end the session
 
     def __init__(
         self,

@@ -115,8 +115,8 @@ def chosen_id() -> str | None:
 
     if not sys.stdin.isatty():
         raise BadArguments(
-            "gem-env play was given no environment. Name one, such as "
-            "game:GuessTheNumber-v0-easy; `gem-env list --available` shows them.",
+            "gem-env play was given no environment. Name one; `gem-env list --available` shows "
+            "them.",
             subject="ID",
         )
     specs = [spec for spec in list_envs() if not lacks(spec)]

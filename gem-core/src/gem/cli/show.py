@@ -117,10 +117,7 @@ def _stated(spec: EnvSpec) -> dict[str, Any]:
         "source": spec.source,
         "licence": spec.licence,
         "success_return": spec.success_return,
-        "fixed_start": spec.fixed_start,
-        "winnable": spec.winnable,
-        "needs_luck": spec.needs_luck,
-        "bound": spec.bound,
+        "check": spec.check.model_dump(),
         "replaced_by": spec.replaced_by,
     }
 
@@ -202,7 +199,7 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("turns", _turns(facts)),
         ("rewards", _rewards(facts)),
         ("tasks", _known(facts.get("num_tasks"))),
-        ("start", "the same for every seed" if facts.get("fixed_start") else ""),
+        ("start", "the same for every seed" if _is_fixed(facts) else ""),
         ("layer", facts.get("layer", "")),
         ("pack", facts["pack"]),
         ("target", facts["target"]),
@@ -212,6 +209,10 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("licence", facts.get("licence", "")),
     ]
     return [(name, value) for name, value in rows if value]
+
+
+def _is_fixed(facts: dict[str, Any]) -> bool:
+    return "check" in facts and facts["check"]["fixed_start"]
 
 
 def _known(value: object) -> str:
@@ -229,10 +230,11 @@ def _rewards(facts: dict[str, Any]) -> str:
     if "success_return" not in facts:
         return ""
     won = f"success from a return of {facts['success_return']:g}"
-    if facts["needs_luck"]:
+    hints = facts["check"]
+    if hints["needs_luck"]:
         won = f"{won}, at times by a lucky guess only"
-    if not facts["winnable"]:
-        best = "" if facts["bound"] is None else f", the best return is {facts['bound']:g}"
+    if not hints["winnable"]:
+        best = "" if hints["bound"] is None else f", the best return is {hints['bound']:g}"
         won = f"cannot be won{best}"
     if "reward_range" not in facts:
         return won

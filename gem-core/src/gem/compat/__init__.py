@@ -13,11 +13,11 @@ from collections.abc import Callable
 from typing import Any
 
 from gem.arguments import parameters
+from gem.compat.wrapper_factory import WRAPPER_FACTORY, wrapper_class
 from gem.content import Action as ActType
 from gem.content import Observation as ObsType
 from gem.env import Env
 from gem.wrapper import Wrapper
-from gem.wrappers.factory import WRAPPER_FACTORY, wrapper_class
 
 __all__ = ["WRAPPER_FACTORY", "ActType", "Env", "EnvWrapper", "ObsType", "get_wrapper_fns"]
 

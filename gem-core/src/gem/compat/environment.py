@@ -14,7 +14,7 @@ from gem.wrapper import Wrapper
 __all__ = ["AsPublished", "answered"]
 
 
-class AsPublished(TaskOrder, Wrapper):
+class AsPublished(TaskOrder, Wrapper, both_forms=True):  # both resets choose the task
     """Give flags, `info` and the order of tasks as gem-llm did; rewards stay what they are.
 
     - An episode that a limit of turns ends is truncated and terminated, and so is every episode
@@ -29,7 +29,6 @@ class AsPublished(TaskOrder, Wrapper):
     `seed` is what its first `reset()` begins with.
     """
 
-    _writes_both = True  # both forms of reset choose the task
     _suffix: str | None = None
 
     def __init__(self, env: Env, seed: int | None = None) -> None:

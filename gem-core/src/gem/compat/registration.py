@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 
 from gem.errors import UnknownEnv
 from gem.making import make
-from gem.registry import list_envs, print_envs, register, spec
+from gem.registry import list_envs, register, spec
 from gem.specs import EnvSpec
 from gem.vector import make_vec
 
 __all__ = ["ENV_REGISTRY", "EnvSpec", "make", "make_vec", "print_envs", "register"]
+
+
+def print_envs() -> None:
+    """Print the id of every environment, one a line; `gem-env list` here."""
+    sys.stdout.writelines(f"{found.id}\n" for found in list_envs())
 
 
 class _Registry(Mapping[str, EnvSpec]):

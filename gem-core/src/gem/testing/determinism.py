@@ -55,7 +55,7 @@ def _require_same(what: str, first: Play, second: Play) -> None:
 
 def different_seeds_differ(subject: Subject) -> str:
     """Take the same actions under each seed and look for any difference."""
-    if subject.spec.fixed_start:
+    if subject.spec.check.fixed_start:
         raise NotApplicableError(_as_declared(subject))
     scripts = [subject.driven(seed).actions for seed in subject.seeds[:3]]
     with subject.make() as env:
@@ -65,7 +65,7 @@ def different_seeds_differ(subject: Subject) -> str:
                 return f"{len(subject.seeds)} seeds differ under the same actions"
     raise NotHeldError(
         f"seeds {_listed(subject.seeds)} gave the same episode for the same actions; declare "
-        "fixed_start=True if that is meant"
+        "check=CheckHints(fixed_start=True) if that is meant"
     )
 
 

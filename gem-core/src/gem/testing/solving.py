@@ -27,9 +27,9 @@ def solve_succeeds(subject: Subject) -> str:
     """Play every seed by solve(). An environment that cannot be won must not be won."""
     plays = _solved(subject)
     won = [each for each in plays if each.is_success]
-    if not subject.spec.winnable:
+    if not subject.spec.check.winnable:
         raise NotApplicableError(_as_declared(subject, plays, won))
-    if subject.spec.needs_luck and won:
+    if subject.spec.check.needs_luck and won:
         return f"{len(won)} of {len(plays)} seeds; it declares needs_luck"
     if len(won) < len(plays):
         lost = next(each for each in plays if not each.is_success)
@@ -47,7 +47,8 @@ def _as_declared(subject: Subject, plays: list[Play], won: list[Play]) -> str:
         raise NotHeldError(
             f"it declares winnable=False, and solve() succeeded with seed {won[0].seed}"
         )
-    bound, best = subject.spec.bound, max(each.total for each in plays)
+    bound = subject.spec.check.bound
+    best = max(each.total for each in plays)
     if bound is not None and best > bound + 1e-9:
         raise NotHeldError(f"it declares the bound {bound:g}, and solve() had a return of {best:g}")
     return f"it declares winnable=False (bound {bound}); the best return was {best:g}"

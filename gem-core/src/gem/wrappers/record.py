@@ -28,7 +28,7 @@ __all__ = ["Record"]
 _writing = threading.Lock()
 
 
-class Record(Wrapper):
+class Record(Wrapper, both_forms=True):  # both forms of reset choose the seed
     """Append each episode to the JSON lines at `path` as soon as it terminates or is truncated.
 
     An episode that is abandoned, by a reset, a close or an error, is not written. The record is
@@ -39,7 +39,6 @@ class Record(Wrapper):
     """
 
     shared = ("_began_s",)
-    _writes_both = True  # both forms of reset choose the seed
 
     def __init__(self, env: Env, path: str, *, policy: str = "by hand") -> None:
         super().__init__(env)

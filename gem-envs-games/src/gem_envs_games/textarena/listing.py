@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from gem.specs import EnvSpec
+from gem.specs import CheckHints, EnvSpec
 
 __all__ = ["ENVS", "FAMILIES", "Family", "family_of"]
 
@@ -231,8 +231,7 @@ def _spec(family: Family, variant: str, moves: int) -> EnvSpec:
         requires=() if family.missing else family.requires,  # installing them is no remedy
         blocking=family.is_slow,
         success_return=family.success_at,
-        fixed_start=family.is_fixed,
-        winnable=variant not in family.unwinnable,
+        check=CheckHints(fixed_start=family.is_fixed, winnable=variant not in family.unwinnable),
         source="TextArena 0.7.4",
         licence="MIT",
         probe=_PROBE if family.missing or family.corpora or family.python > (3, 10) else None,
