@@ -12,8 +12,8 @@ from gem.content import Observation
 from gem.data import Table
 from gem.env import Env
 from gem.errors import BadArguments
+from gem.parsing import AnswerForm, answer_example, find_answer, write_answer
 from gem.step import Step
-from gem_envs_qa.extraction import AnswerForm, example, find_answer, written
 
 __all__ = ["Asked", "Verdict"]
 
@@ -82,10 +82,10 @@ class Asked(Env, Generic[Row]):
         return Step(told, reward, True, False, info)
 
     def sample_action(self) -> str:
-        return written(self.guess(), self.answer_form)
+        return write_answer(self.guess(), self.answer_form)
 
     def solve(self) -> str | None:
-        return written(self.gold(), self.answer_form)
+        return write_answer(self.gold(), self.answer_form)
 
     def row(self) -> Row:
         """Return the row of this episode."""
@@ -93,7 +93,7 @@ class Asked(Env, Generic[Row]):
 
     def shape(self) -> str:
         """Return the form of an answer, to be shown in the prompt."""
-        return example(self.answer_form)
+        return answer_example(self.answer_form)
 
     def prompt(self) -> str:
         """Return the first observation."""

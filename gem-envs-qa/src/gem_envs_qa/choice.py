@@ -7,8 +7,8 @@ from pathlib import Path
 
 from gem.data import DataSource, Rows
 from gem.errors import BadArguments
+from gem.parsing import AnswerForm
 from gem_envs_qa.asked import Asked, Verdict
-from gem_envs_qa.extraction import AnswerForm
 from gem_envs_qa.layout import laid_out
 from gem_envs_qa.options import LETTERS, are_distinct, meant
 from gem_envs_qa.rows import Chosen, chosen_kind

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gem.data import DataSource, Rows
+from gem.parsing import AnswerForm
 from gem_envs_qa.asked import Asked, Verdict
-from gem_envs_qa.extraction import AnswerForm
 from gem_envs_qa.layout import laid_out
 from gem_envs_qa.rows import Open, open_kind
 from gem_envs_qa.scoring import Metric, score
