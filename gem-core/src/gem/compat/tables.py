@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Any
 
+from gem.data import TableArguments
 from gem.errors import BadArguments
 from gem.specs import DataSource
 
-__all__ = ["TableArguments", "table_arguments"]
+__all__ = ["table_arguments"]
 
 _DEFAULT_SPLIT = "train"
-
-
-class TableArguments(TypedDict):
-    """What our environments over a table take."""
-
-    data: Any
-    source: DataSource | None
-    split: str | None
 
 
 def table_arguments(dataset: Any, *, dataset_name: str | None, split: str | None) -> TableArguments:
