@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from gem.conversation import Conversation, Policy, Reply, Request, Usage
     from gem.counting import RolloutStats
+    from gem.dataset_env import DatasetEnv
     from gem.env import Env, Step
     from gem.episode import Episode, Turn
     from gem.episode_log import EpisodeLog, read_episodes
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from gem.replaying import replay
     from gem.rollouts import rollout
     from gem.schedules import Schedule
+    from gem.single_turn import Grade, SingleTurnEnv
     from gem.snapshot import Snapshot
     from gem.specs import (
         AdapterSpec,
@@ -58,6 +60,7 @@ _HOMES = {
     "gem.content": ("Action ImagePart Message Observation Part TextPart ToolCall ToolResult"),
     "gem.conversation": "Conversation Policy Reply Request Usage",
     "gem.counting": "RolloutStats",
+    "gem.dataset_env": "DatasetEnv",
     "gem.env": "Env Step",
     "gem.episode": "Episode Turn",
     "gem.episode_log": "EpisodeLog read_episodes",
@@ -69,6 +72,7 @@ _HOMES = {
     "gem.replaying": "replay",
     "gem.rollouts": "rollout",
     "gem.schedules": "Schedule",
+    "gem.single_turn": "Grade SingleTurnEnv",
     "gem.snapshot": "Snapshot",
     "gem.specs": (
         "AdapterSpec EnvSpec ExecutorSpec PluginManifest PolicySpec ToolSpec WrapperSpec"
@@ -83,12 +87,14 @@ __all__ = [
     "Action",
     "AdapterSpec",
     "Conversation",
+    "DatasetEnv",
     "Env",
     "EnvSpec",
     "Episode",
     "EpisodeLog",
     "ExecutorSpec",
     "GemError",
+    "Grade",
     "ImagePart",
     "Message",
     "MicroBatch",
@@ -103,6 +109,7 @@ __all__ = [
     "ResetNeeded",
     "RolloutStats",
     "Schedule",
+    "SingleTurnEnv",
     "Snapshot",
     "Step",
     "SyncVectorEnv",

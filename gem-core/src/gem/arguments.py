@@ -192,8 +192,8 @@ def _read_signature(target: Callable[..., Any], skip: int) -> _Signature:
         for parameter in found[skip + isinstance(target, type) :]
         if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     ]
-    is_open = function is not object.__init__
-    is_open &= any(parameter.kind is parameter.VAR_KEYWORD for parameter in found)
+    takes_more = any(parameter.kind is parameter.VAR_KEYWORD for parameter in found)
+    is_open = takes_more and function is not object.__init__
     for parameter in found:
         group = _unpacked(hints.get(parameter.name))
         if parameter.kind is parameter.VAR_KEYWORD and group is not None:
