@@ -14,19 +14,21 @@ __all__ = ["table_arguments"]
 _DEFAULT_SPLIT = "train"
 
 
-def table_arguments(dataset: Any, *, dataset_name: str | None, split: str | None) -> TableArguments:
+def table_arguments(
+    dataset: Any, *, dataset_name: str | None, split: str | None, fields: Mapping[str, str]
+) -> TableArguments:
     """Return our arguments for `dataset`, or without one for the hub's `dataset_name`.
 
     `dataset` is the table itself, or several by the name of their split, of which "train" is
     taken where none is asked for. Raises BadArguments for a split that is not there.
 
-    >>> table_arguments({"test": ["row"]}, dataset_name="", split="test")
-    {'data': ['row'], 'source': None, 'split': None}
+    >>> table_arguments({"test": ["row"]}, dataset_name="", split="test", fields={"answer": "a"})
+    {'data': ['row'], 'fields': {'answer': 'a'}}
     """
     if dataset is None:
-        return {"data": None, "source": DataSource(hub=dataset_name or None), "split": split}
+        return {"source": DataSource(hub=dataset_name or None), "split": split, "fields": fields}
     if not isinstance(dataset, Mapping):
-        return {"data": dataset, "source": None, "split": split}
+        return {"data": dataset, "split": split, "fields": fields}
     wanted = split or _DEFAULT_SPLIT
     if wanted not in dataset:
         raise BadArguments(
@@ -34,4 +36,4 @@ def table_arguments(dataset: Any, *, dataset_name: str | None, split: str | None
             f"{', '.join(map(repr, dataset))}. Choose one of them with split=.",
             subject="split",
         )
-    return {"data": dataset[wanted], "source": None, "split": None}
+    return {"data": dataset[wanted], "fields": fields}  # what is left has no splits
