@@ -29,6 +29,7 @@ PARTS = {  # what comes with a dependency and is of no use without it
     "huggingface_hub": "datasets",
     "pyarrow": "datasets",
     "pydantic_core": "pydantic",
+    "typing_extensions": "pydantic",
 }
 BRINGS = {  # an adapter imports its framework, and what comes with that
     "rl2": {"omegaconf", "transformers"},

@@ -9,7 +9,7 @@ from collections import UserDict, UserList
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, Union
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypedDict, Union
 
 import pytest
 from hypothesis import given
@@ -21,6 +21,7 @@ from gem.errors import BadArguments, OpaqueError
 
 if TYPE_CHECKING:
     from somewhere import Nowhere  # type: ignore[import-not-found]
+    from typing_extensions import Unpack
 
 
 class Suit(enum.Enum):
@@ -463,3 +464,58 @@ def test_containers_of_a_configuration_fit_as_lists_and_dictionaries() -> None:
 
     given = {"sizes": UserList([1, 2]), "by_name": UserDict({"a": UserList([3])})}
     assert checked(target, given, subject="demo:A") == {"sizes": (1, 2), "by_name": {"a": [3]}}
+
+
+class Seats(TypedDict, total=False):
+    """A group of arguments that several targets take."""
+
+    rows: int | None
+    is_open: Annotated[bool, Field(default=True)]
+    width: Annotated[int, Field(ge=1)]
+
+
+class Hall(TypedDict):
+    name: str
+
+
+def seated(*, stage: str = "round", **seats: Unpack[Seats]) -> Any:
+    return stage, seats
+
+
+def hired(**hall: Unpack[Hall]) -> Any:
+    return hall
+
+
+def test_a_group_of_arguments_is_taken_by_name() -> None:
+    assert checked(seated, {"rows": 3, "stage": "flat"}, subject="it") == {
+        "rows": 3,
+        "stage": "flat",
+    }
+
+
+def test_a_group_of_arguments_is_listed_with_its_types_and_defaults() -> None:
+    assert [str(each) for each in parameters(seated)][:3] == [
+        "stage: str = 'round'",
+        "rows: int | None = None",
+        "is_open: bool = True",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "problem"),
+    [
+        ({"rows": "3"}, "rows='3' does not fit"),
+        ({"width": 0}, "width=0 does not fit"),
+        ({"colour": "red"}, "it takes no 'colour'"),
+    ],
+)
+def test_what_does_not_fit_a_group_of_arguments_is_named(
+    kwargs: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(BadArguments, match=problem):
+        checked(seated, kwargs, subject="it")
+
+
+def test_a_group_may_have_arguments_that_must_be_given() -> None:
+    with pytest.raises(BadArguments, match="'name' is missing"):
+        checked(hired, {}, subject="it")

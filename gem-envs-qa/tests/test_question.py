@@ -142,9 +142,9 @@ def test_a_format_error_never_pays(paid: float) -> None:
 
 
 def test_reset_takes_a_seed_and_a_task() -> None:
-    env = Question(data=[{"question": "?", "answer": "x"}])
+    env = gem.make("eval:QaOpen", data=[{"question": "?", "answer": "x"}])
 
-    with pytest.raises(BadArguments, match="It takes seed and task"):
+    with pytest.raises(BadArguments, match="It takes seed and task;"):
         env.reset(difficulty=3)
 
 

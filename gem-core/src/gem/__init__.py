@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         ToolResult,
     )
     from gem.conversation import Policy, Reply, Request, Usage
+    from gem.dataset_env import DatasetEnv
     from gem.env import Env, Step
     from gem.episode import Episode, Turn
     from gem.episode_log import EpisodeLog, read_episodes
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from gem.replaying import replay
     from gem.rollouts import rollout
     from gem.schedules import Schedule
+    from gem.single_turn import Grade, SingleTurnEnv
     from gem.snapshot import Snapshot
     from gem.specs import EnvSpec, PluginManifest, PolicySpec, ToolSpec, WrapperSpec
     from gem.tools import Tool, ToolContext, tool
@@ -48,6 +50,7 @@ __path__.append(f"{__path__[0]}/compat/gem_llm")
 _HOMES = {
     "gem.content": ("Action ImagePart Message Observation Part TextPart ToolCall ToolResult"),
     "gem.conversation": "Policy Reply Request Usage",
+    "gem.dataset_env": "DatasetEnv",
     "gem.env": "Env Step",
     "gem.episode": "Episode Turn",
     "gem.episode_log": "EpisodeLog read_episodes",
@@ -59,6 +62,7 @@ _HOMES = {
     "gem.replaying": "replay",
     "gem.rollouts": "rollout",
     "gem.schedules": "Schedule",
+    "gem.single_turn": "Grade SingleTurnEnv",
     "gem.snapshot": "Snapshot",
     "gem.specs": "EnvSpec PluginManifest PolicySpec ToolSpec WrapperSpec",
     "gem.tools": "Tool ToolContext tool",
@@ -71,11 +75,13 @@ __all__ = [
     "Action",
     "BadArguments",
     "DataError",
+    "DatasetEnv",
     "Env",
     "EnvSpec",
     "Episode",
     "EpisodeLog",
     "GemError",
+    "Grade",
     "ImagePart",
     "Message",
     "MicroBatch",
@@ -89,6 +95,7 @@ __all__ = [
     "Request",
     "ResetNeeded",
     "Schedule",
+    "SingleTurnEnv",
     "Snapshot",
     "Step",
     "SyncVectorEnv",

@@ -10,15 +10,18 @@ import inspect
 import json
 import reprlib
 import types
+import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import PurePath
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 from weakref import WeakKeyDictionary
 
+import typing_extensions
 from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUndefinedAnnotation
+from pydantic.fields import FieldInfo
 from pydantic_core import SchemaError
 
 from gem.errors import BadArguments, OpaqueError
@@ -189,12 +192,52 @@ def _read_signature(target: Callable[..., Any], skip: int) -> _Signature:
         for parameter in found[skip + isinstance(target, type) :]
         if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     ]
-    is_open = any(parameter.kind is parameter.VAR_KEYWORD for parameter in found)
+    takes_more = any(parameter.kind is parameter.VAR_KEYWORD for parameter in found)
+    is_open = takes_more and function is not object.__init__
+    for parameter in found:
+        group = _unpacked(hints.get(parameter.name))
+        if parameter.kind is parameter.VAR_KEYWORD and group is not None:
+            is_open = False  # it says by name what it takes
+            keys = _keys(group)
+            named += keys
+            hints |= {key.name: key.annotation for key in keys}
     return _Signature(
         {parameter.name: _parameter(parameter, hints) for parameter in named},
         {parameter.name: _adapter(hints.get(parameter.name, Any)) for parameter in named},
-        is_open and function is not object.__init__,
+        is_open,
     )
+
+
+# Python 3.10 has the one of typing_extensions alone; on 3.11 the two differ.
+_UNPACKS = (typing_extensions.Unpack, getattr(typing, "Unpack", typing_extensions.Unpack))
+
+
+def _unpacked(hint: Any) -> Any:
+    """Return the TypedDict of `**name: Unpack[TypedDict]`, None for any other annotation."""
+    return get_args(hint)[0] if get_origin(hint) in _UNPACKS else None
+
+
+def _keys(group: Any) -> list[inspect.Parameter]:
+    """Return the keys of a TypedDict as parameters.
+
+    One that may be left out has the default of its `Annotated[..., Field(default=...)]`, or None.
+    """
+    keys = []
+    for name, hint in get_type_hints(group, include_extras=True).items():
+        annotation = hint
+        default = None
+        for extra in getattr(hint, "__metadata__", ()):
+            if isinstance(extra, FieldInfo) and not extra.is_required():
+                annotation = get_args(hint)[0]
+                default = extra.get_default()
+        if name in group.__required_keys__:
+            default = inspect.Parameter.empty
+        keys.append(
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+            )
+        )
+    return keys
 
 
 def _parameter(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> Parameter:
@@ -212,7 +255,8 @@ def _hints(function: Any) -> dict[str, Any]:
     function = inspect.unwrap(function)
     if not hasattr(function, "__code__"):
         function = type(function).__call__
-    names = getattr(function, "__globals__", {})
+    # A pack imports Unpack for type checkers alone: on Python 3.10 it is no part of `typing`.
+    names = {"Unpack": typing_extensions.Unpack, **getattr(function, "__globals__", {})}
     hints: dict[str, Any] = {}
     for name, annotation in getattr(function, "__annotations__", {}).items():
         alone = types.SimpleNamespace(__annotations__={name: annotation})

@@ -41,8 +41,12 @@ class CodeEnv(TaskOrder, CodeProblem):
         **_: Any,
     ) -> None:
         super().__init__(
-            **table_arguments(dataset, dataset_name=dataset_name, split=split),
-            fields={"question": question_key, "tests": test_key},
+            **table_arguments(
+                dataset,
+                dataset_name=dataset_name,
+                split=split,
+                fields={"question": question_key, "tests": test_key},
+            ),
             max_tests=max_tests,
             format_error_reward=-0.1,
         )

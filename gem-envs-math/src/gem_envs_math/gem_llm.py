@@ -36,8 +36,12 @@ class MathEnv(TaskOrder, DatasetMath):
         **_: Any,
     ) -> None:
         super().__init__(
-            **table_arguments(dataset, dataset_name=dataset_name, split=split),
-            fields={"question": question_key, "answer": answer_key},
+            **table_arguments(
+                dataset,
+                dataset_name=dataset_name,
+                split=split,
+                fields={"question": question_key, "answer": answer_key},
+            ),
         )
         self.seed = seed
         self.begin(seed)

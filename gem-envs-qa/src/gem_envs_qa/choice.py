@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from gem.data import DataSource, Rows
+from gem.data import TableArguments
 from gem.errors import BadArguments
-from gem_envs_qa.asked import Asked, Verdict
-from gem_envs_qa.extraction import AnswerForm
+from gem.parsing import AnswerForm
+from gem.single_turn import Grade
+from gem_envs_qa.asked import Asked
 from gem_envs_qa.layout import laid_out
 from gem_envs_qa.options import LETTERS, are_distinct, meant
 from gem_envs_qa.rows import Chosen, chosen_kind
-from gem_envs_qa.tables import table_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Choice"]
 
@@ -32,55 +34,41 @@ class Choice(Asked[Chosen]):
     1.0
     """
 
+    wanted = expected = "the letter or the text of one option"
+
     def __init__(
         self,
         *,
-        source: DataSource | None = None,
-        data: str | Path | Rows | None = None,
-        fields: Mapping[str, str] | None = None,
-        split: str | None = None,
-        limit: int | None = None,
-        streaming: bool = False,
         options: tuple[str, ...] | None = None,
         shows_context: bool = True,
         answer_form: AnswerForm = "answer",
         format_error_reward: float = 0.0,
+        **table: Unpack[TableArguments],
     ) -> None:
-        table = table_of(
-            chosen_kind(_checked(options), shows_context=shows_context),
-            source=source,
-            data=data,
-            fields=fields,
-            split=split,
-            limit=limit,
-            streaming=streaming,
+        super().__init__(
+            kind=chosen_kind(_checked(options), shows_context=shows_context),
+            answer_form=answer_form,
+            format_error_reward=format_error_reward,
+            **table,
         )
-        super().__init__(table, answer_form=answer_form, format_error_reward=format_error_reward)
 
-    def prompt(self) -> str:
-        row = self.row()
-        instruction = (
-            f"Put your final answer in {self.shape()}: the letter or the text of one option, and "
-            "nothing else. Only the last one is graded."
-        )
-        return laid_out(row.question, instruction, context=row.context, options=row.options)
+    def pose(self) -> str:
+        row = self.row
+        return laid_out(row.question, context=row.context, options=row.options)
 
-    def expected(self) -> str:
-        return f"Expected the letter or the text of one option inside {self.shape()}."
-
-    def verdict(self, answer: str) -> Verdict:
-        row = self.row()
+    def grade(self, answer: str) -> Grade:
+        row = self.row
         place = meant(answer, row.options)
         if place is None:
-            return Verdict(None, False, {"chosen": None})
+            return Grade(None, info={"chosen": None})
         is_right = place == row.right
-        return Verdict(float(is_right), is_right, {"chosen": LETTERS[place]})
+        return Grade(float(is_right), is_right, info={"chosen": LETTERS[place]})
 
     def gold(self) -> str:
-        return LETTERS[self.row().right]
+        return LETTERS[self.row.right]
 
     def guess(self) -> str:
-        return LETTERS[self.sample_rng.randrange(len(self.row().options))]
+        return LETTERS[self.sample_rng.randrange(len(self.row.options))]
 
 
 def _checked(options: tuple[str, ...] | None) -> tuple[str, ...] | None:

@@ -82,8 +82,12 @@ class QaEnv(TaskOrder, Question):
         **_: Any,
     ) -> None:
         super().__init__(
-            **table_arguments(dataset, dataset_name=dataset_name, split=split),
-            fields={"question": question_key, "answer": answer_key},
+            **table_arguments(
+                dataset,
+                dataset_name=dataset_name,
+                split=split,
+                fields={"question": question_key, "answer": answer_key},
+            ),
             shows_context=False,
             answer_form="boxed" if extract_boxed else "answer",
         )
@@ -99,12 +103,12 @@ class QaEnv(TaskOrder, Question):
         self.begin(seed)
 
     def reset(
-        self, seed: int | None = None, *, task: int | None = None, **options: Any
+        self, seed: int | None = None, *, task: int | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Pose question `task`, or the next one."""
         if task is None:
             task = self.next_task(len(self.table), seed, self.rng)
-        return super().reset(seed, task=task, **options)
+        return super().reset(seed, task=task)
 
     def step(self, action: str) -> Step:
         return answered(super().step(action))
@@ -114,7 +118,7 @@ class QaEnv(TaskOrder, Question):
         posed = self.task
         self.task = task
         try:
-            return self.prompt()
+            return f"{self.pose()}\n\n{self.instruction}"
         finally:
             self.task = posed
 

@@ -1,4 +1,4 @@
-"""Lay a question out for a policy: context, question, options, instruction. Plain text."""
+"""Lay a question out for a policy: context, question, options. Plain text."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ from gem_envs_qa.options import lettered
 __all__ = ["laid_out"]
 
 
-def laid_out(
-    question: str, instruction: str, *, context: str = "", options: Sequence[str] = ()
-) -> str:
+def laid_out(question: str, *, context: str = "", options: Sequence[str] = ()) -> str:
     r"""Return the parts in their order, an empty line between each two.
 
-    >>> laid_out("Is it?", "Say so.", context="It is.", options=["Yes", "No"])
-    'Context:\nIt is.\n\nQuestion: Is it?\n\nOptions:\nA) Yes\nB) No\n\nSay so.'
+    >>> laid_out("Is it?", context="It is.", options=["Yes", "No"])
+    'Context:\nIt is.\n\nQuestion: Is it?\n\nOptions:\nA) Yes\nB) No'
     """
-    parts = [f"Question: {question}", instruction]
+    parts = [f"Question: {question}"]
     if context:
         parts.insert(0, f"Context:\n{context}")
     if options:
-        parts.insert(-1, f"Options:\n{lettered(options)}")
+        parts.append(f"Options:\n{lettered(options)}")
     return "\n\n".join(parts)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from gem.data import DataSource, Rows
-from gem_envs_qa.asked import Asked, Verdict
-from gem_envs_qa.extraction import AnswerForm
+from gem.data import TableArguments
+from gem.parsing import AnswerForm
+from gem.single_turn import Grade
+from gem_envs_qa.asked import Asked
 from gem_envs_qa.layout import laid_out
 from gem_envs_qa.rows import Open, open_kind
 from gem_envs_qa.scoring import Metric, score
-from gem_envs_qa.tables import table_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Question"]
 
@@ -35,51 +37,38 @@ class Question(Asked[Open]):
     1.0
     """
 
+    wanted = "a name, a number, yes or no, or a few words"
+    expected = "a few words"
+
     def __init__(
         self,
         *,
-        source: DataSource | None = None,
-        data: str | Path | Rows | None = None,
-        fields: Mapping[str, str] | None = None,
-        split: str | None = None,
-        limit: int | None = None,
-        streaming: bool = False,
         metric: Metric = "em",
         shows_context: bool = True,
         answer_form: AnswerForm = "answer",
         format_error_reward: float = 0.0,
+        **table: Unpack[TableArguments],
     ) -> None:
-        table = table_of(
-            open_kind(shows_context=shows_context),
-            source=source,
-            data=data,
-            fields=fields,
-            split=split,
-            limit=limit,
-            streaming=streaming,
+        super().__init__(
+            kind=open_kind(shows_context=shows_context),
+            answer_form=answer_form,
+            format_error_reward=format_error_reward,
+            **table,
         )
-        super().__init__(table, answer_form=answer_form, format_error_reward=format_error_reward)
         self.metric = metric
 
-    def prompt(self) -> str:
-        row = self.row()
-        instruction = (
-            f"Put your final answer in {self.shape()}: a name, a number, yes or no, or a few "
-            "words, and nothing else. Only the last one is graded."
-        )
-        return laid_out(row.question, instruction, context=row.context)
+    def pose(self) -> str:
+        row = self.row
+        return laid_out(row.question, context=row.context)
 
-    def expected(self) -> str:
-        return f"Expected a few words inside {self.shape()}."
-
-    def verdict(self, answer: str) -> Verdict:
+    def grade(self, answer: str) -> Grade:
         if not answer:
-            return Verdict(None, False, {"em": 0.0, "f1": 0.0})
-        em, f1 = score(answer, self.row().answers)
-        return Verdict(em if self.metric == "em" else f1, em == 1.0, {"em": em, "f1": f1})
+            return Grade(None, info={"em": 0.0, "f1": 0.0})
+        em, f1 = score(answer, self.row.answers)
+        return Grade(em if self.metric == "em" else f1, em == 1.0, info={"em": em, "f1": f1})
 
     def gold(self) -> str:
-        return min(self.row().answers, key=len)
+        return min(self.row.answers, key=len)
 
     def guess(self) -> str:
         return self.sample_rng.choice(_GUESSES)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gem.data import Misfit, RowKind
+from gem.data.texts import is_text
 from gem_envs_qa.options import LETTERS, are_distinct, meant, unlettered
 
 __all__ = ["Chosen", "Open", "chosen_kind", "open_kind"]
@@ -81,7 +82,7 @@ def _options(options: Any) -> tuple[str, ...]:
 def _answer(value: Any) -> str:
     """Return an answer as text; empty where it is none. Numbers and booleans are as Python's."""
     if isinstance(value, str):
-        return value.strip() if _is_utf8(value) else ""
+        return value.strip() if is_text(value) else ""
     if isinstance(value, (bool, int)):
         return str(value)
     return str(value) if isinstance(value, float) and math.isfinite(value) else ""
@@ -93,18 +94,11 @@ def _context(row: Mapping[str, Any]) -> str:
 
 def _text(row: Mapping[str, Any], field: str) -> str:
     value = row[field]
-    if isinstance(value, str) and _is_utf8(value) and value.strip():
-        return value.strip()
-    raise Misfit(field, value, "text")
+    if not is_text(value):
+        raise Misfit(field, value, "text")
+    text: str = value.strip()
+    return text
 
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
-
-
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair, which JSON can spell
-        return False
-    return True

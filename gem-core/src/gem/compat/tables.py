@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Any
 
+from gem.data import TableArguments
 from gem.errors import BadArguments
 from gem.specs import DataSource
 
-__all__ = ["TableArguments", "table_arguments"]
+__all__ = ["table_arguments"]
 
 _DEFAULT_SPLIT = "train"
 
 
-class TableArguments(TypedDict):
-    """What our environments over a table take."""
-
-    data: Any
-    source: DataSource | None
-    split: str | None
-
-
-def table_arguments(dataset: Any, *, dataset_name: str | None, split: str | None) -> TableArguments:
+def table_arguments(
+    dataset: Any, *, dataset_name: str | None, split: str | None, fields: Mapping[str, str]
+) -> TableArguments:
     """Return our arguments for `dataset`, or without one for the hub's `dataset_name`.
 
     `dataset` is the table itself, or several by the name of their split, of which "train" is
     taken where none is asked for. Raises BadArguments for a split that is not there.
 
-    >>> table_arguments({"test": ["row"]}, dataset_name="", split="test")
-    {'data': ['row'], 'source': None, 'split': None}
+    >>> table_arguments({"test": ["row"]}, dataset_name="", split="test", fields={"answer": "a"})
+    {'data': ['row'], 'fields': {'answer': 'a'}}
     """
     if dataset is None:
-        return {"data": None, "source": DataSource(hub=dataset_name or None), "split": split}
+        return {"source": DataSource(hub=dataset_name or None), "split": split, "fields": fields}
     if not isinstance(dataset, Mapping):
-        return {"data": dataset, "source": None, "split": split}
+        return {"data": dataset, "split": split, "fields": fields}
     wanted = split or _DEFAULT_SPLIT
     if wanted not in dataset:
         raise BadArguments(
@@ -41,4 +36,4 @@ def table_arguments(dataset: Any, *, dataset_name: str | None, split: str | None
             f"{', '.join(map(repr, dataset))}. Choose one of them with split=.",
             subject="split",
         )
-    return {"data": dataset[wanted], "source": None, "split": None}
+    return {"data": dataset[wanted], "fields": fields}  # what is left has no splits

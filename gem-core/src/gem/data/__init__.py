@@ -12,6 +12,7 @@ from gem.data.loading import load_table
 from gem.data.overlap import Overlap, contamination
 from gem.data.rows import Graded, Misfit, RowKind, Rows
 from gem.data.table import Origin, Table
+from gem.data.table_arguments import TableArguments
 from gem.specs import DataSource
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "RowKind",
     "Rows",
     "Table",
+    "TableArguments",
     "Ungradable",
     "check_golds",
     "contamination",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Hashable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakValueDictionary
@@ -31,7 +31,7 @@ from gem.data.stored import (
     stamp_of,
 )
 from gem.data.table import Origin, Table
-from gem.errors import BadArguments
+from gem.errors import BadArguments, DataError
 from gem.specs import DataSource
 from gem.targets import check_requirements
 
@@ -89,6 +89,8 @@ def load_table(
         reader = Reader(kind, names, f"The {type(rows).__name__} given as data=")
         key = ("memory", id(rows), kind, *names.values(), limit)
         return _once(_in_memory, key, lambda: _memory_table(rows, reader, limit))
+    if source is not None and source.hub is None and source.homepage:
+        raise _not_on_the_hub(source, needs=[names[each] for each in kind.needs])
     if source is None or source.hub is None:
         raise BadArguments(
             f"A table of {kind.name}s was asked for, and no data. Give data=, a path or a "
@@ -99,6 +101,17 @@ def load_table(
     reader = Reader(kind, names, f"The data set {wanted.hub!r}")
     key = ("hub", wanted.model_dump_json(), kind, *names.values(), limit, streaming)
     return _once(_lasting, key, lambda: _hub_table(wanted, reader, limit, streaming))
+
+
+def _not_on_the_hub(source: DataSource, *, needs: Iterable[str]) -> DataError:
+    """Return the error for a data set of which nothing but its homepage is known."""
+    return DataError(
+        "The data of this environment was asked for, and it is not on the Hugging Face Hub. Get "
+        f"{source.homepage} (licence: {source.licence}), and give the file, with the fields "
+        f'{", ".join(map(repr, needs))}: data="path/to/file.json", or on the command line '
+        '--env-kwargs \'{"data": "path/to/file.json"}\'.',
+        source=str(source.homepage),
+    )
 
 
 def _check_limit(limit: int | None, streaming: bool) -> None:

@@ -77,7 +77,8 @@ class RowKind(Generic[Row_co]):
     row has, `optional` are fields with the value of a row that has none, null or NaN. `read` gets a
     mapping of exactly these fields to JSON values, their numbers finite, or bytes where a table
     holds them. It returns the row as the pack uses it or raises Misfit; it must be quick, for it
-    is called at every access, and depend on nothing else. `graded` says of a row how answers to
+    is called at every access, and depend on nothing else. Without it a row is a dictionary of
+    these fields. `graded` says of a row how answers to
     it are graded, for `gem-env data --golds`; it is quick too.
 
     >>> kind = RowKind("sum", read=lambda row: row["question"], needs=("question",))
@@ -86,8 +87,8 @@ class RowKind(Generic[Row_co]):
     """
 
     name: str
-    read: Callable[[Mapping[str, Any]], Row_co]
-    needs: tuple[str, ...]
+    read: Callable[[Mapping[str, Any]], Row_co] = dict  # type: ignore[assignment]  # Row_co is Any
+    needs: tuple[str, ...] = ()
     optional: Mapping[str, Any] = field(default_factory=dict)
     graded: Callable[[Row_co], Graded] | None = None
 

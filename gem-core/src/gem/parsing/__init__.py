@@ -1,4 +1,4 @@
-"""Read tool calls, and boxed answers, out of what a policy answered: one format a file.
+"""Read tool calls, and final answers, out of what a policy answered: one format a file.
 
 Whatever the text, reading it raises nothing and takes time in proportion to its length. What
 looks like a call and is none is an error that the policy can read. Knows nothing about which
@@ -7,6 +7,7 @@ tools there are, or how they are called.
 
 from __future__ import annotations
 
+from gem.parsing.answers import AnswerForm, answer_example, find_answer, write_answer
 from gem.parsing.any_of import AnyOf
 from gem.parsing.boxed import boxed, find_boxed, last_boxed
 from gem.parsing.calls import Malformed, Parsed, ParsedCall, Parser
@@ -24,6 +25,7 @@ from gem.parsing.tags import Tags
 
 __all__ = [
     "FAMILIES",
+    "AnswerForm",
     "AnyOf",
     "Fences",
     "Glm",
@@ -38,8 +40,11 @@ __all__ = [
     "Pythonic",
     "Qwen",
     "Tags",
+    "answer_example",
     "boxed",
+    "find_answer",
     "find_boxed",
     "last_boxed",
     "syntax_tree",
+    "write_answer",
 ]

@@ -8,8 +8,8 @@ from typing import Any, Literal
 from gem.content import Message, Observation
 from gem.env import Env
 from gem.errors import BadArguments
+from gem.parsing import answer_example, find_answer, write_answer
 from gem.step import Step
-from gem_envs_qa.extraction import example, find_answer, written
 from gem_envs_qa.scoring import score
 from gem_envs_qa.worlds.asking import pose
 from gem_envs_qa.worlds.calls import SCHEMA, Search, searches
@@ -84,14 +84,8 @@ class Worlds(Env):
         """The world of this episode, shared with every other in it."""
         return world(self.worlds, self.number, self.entities)
 
-    def reset(self, seed: int | None = None, **options: Any) -> tuple[Observation, dict[str, Any]]:
+    def reset(self, seed: int | None = None) -> tuple[Observation, dict[str, Any]]:
         """Draw a world, and a question about it."""
-        if options:
-            raise BadArguments(
-                f"Worlds was reset with {', '.join(options)}. It takes seed; pass everything "
-                "else to gem.make.",
-                subject="Worlds",
-            )
         self.number = self.rng.randrange(self.num_worlds)
         drawn = pose(self.rng, self.world.facts, self.hops)
         self.question, self.answer = drawn.question, drawn.answer
@@ -104,7 +98,9 @@ class Worlds(Env):
             return self._found(wanted, is_beside=is_beside)
         answer = find_answer(action, "answer")
         if not answer:
-            told = f"Neither a search nor an answer was found. Answer in {example('answer')}."
+            told = (
+                f"Neither a search nor an answer was found. Answer in {answer_example('answer')}."
+            )
             return self._going_on(told, {"action_error": "format"})
         em, f1 = score(answer, [self.answer])
         told = f"The answer is {'right' if em else 'wrong'}."
@@ -116,7 +112,7 @@ class Worlds(Env):
         name = self.sample_rng.choice(names[self.sample_rng.choice(tuple(names))])
         if self.own_search and self.sample_rng.random() < 0.5:
             return f"<search>{name}</search>"
-        return written(name, "answer")
+        return write_answer(name, "answer")
 
     def solve(self) -> str | None:
         """Return the next move of a searcher that knows nothing but what it was shown."""
@@ -124,15 +120,15 @@ class Worlds(Env):
             return None
         documents = [self.world.documents[place] for place in self.read]
         is_answer, text = next_move(self.question, documents, self.searched)
-        return written(text, "answer") if is_answer else f"<search>{text}</search>"
+        return write_answer(text, "answer") if is_answer else f"<search>{text}</search>"
 
     def _prompt(self) -> str:
         parts = [
             "All that is known about this world is in its library: short documents on people, "
             "towns, works and organisations.",
             f"Question: {self.question}",
-            f"Put your final answer in {example('answer')}: a name or a year, and nothing else. "
-            "It ends the episode.",
+            f"Put your final answer in {answer_example('answer')}: a name or a year, and nothing "
+            "else. It ends the episode.",
         ]
         if self.own_search:
             parts.insert(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gem.conversation import Request
-from gem_envs_qa.extraction import written
+from gem.parsing import write_answer
 from gem_envs_qa.worlds.documents import Document
 from gem_envs_qa.worlds.searching import next_move
 
@@ -30,4 +30,4 @@ class Searcher:
         read = [Document(*found) for found in _DOCUMENT.findall(told)]
         searched = [found[1] for text in said if (found := _SEARCH.search(text))]
         is_answer, text = next_move(question[1], read, searched)
-        return written(text, "answer") if is_answer else f"<search>{text}</search>"
+        return write_answer(text, "answer") if is_answer else f"<search>{text}</search>"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gem_envs_qa.extraction import AnswerForm, find_answer, written
+from gem.parsing import AnswerForm, answer_example, find_answer, write_answer
 
 TAGGED = [
     ("<answer>Bonn</answer>", "Bonn", "one"),
@@ -59,7 +59,14 @@ def test_a_boxed_answer_is_found(text: str, answer: str | None, why: str) -> Non
 @pytest.mark.parametrize("form", ["answer", "boxed"])
 @given(said=st.text(alphabet=st.characters(exclude_characters="<>{}\\"), max_size=30))
 def test_what_is_written_is_found(form: AnswerForm, said: str) -> None:
-    assert find_answer(f"So {written(said, form)}.", form) == said.strip()
+    assert find_answer(f"So {write_answer(said, form)}.", form) == said.strip()
+
+
+@pytest.mark.parametrize(
+    ("form", "example"), [("answer", "<answer>...</answer>"), ("boxed", r"\boxed{...}")]
+)
+def test_the_example_of_a_form_holds_no_answer(form: AnswerForm, example: str) -> None:
+    assert answer_example(form) == example
 
 
 @pytest.mark.parametrize("form", ["answer", "boxed"])

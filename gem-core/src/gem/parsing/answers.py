@@ -1,4 +1,4 @@
-r"""Find the final answer in what a policy wrote. Knows nothing about what is right.
+r"""Find the final answer in what a policy wrote. Knows nothing about which answer is right.
 
 Two forms, of which an environment asks for one: `<answer>...</answer>`, and `\boxed{...}`.
 
@@ -17,10 +17,10 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
-from gem.parsing import last_boxed
+from gem.parsing.boxed import boxed, last_boxed
 from gem.parsing.cursor import outside_thought
 
-__all__ = ["AnswerForm", "example", "find_answer", "written"]
+__all__ = ["AnswerForm", "answer_example", "find_answer", "write_answer"]
 
 AnswerForm = Literal["answer", "boxed"]
 
@@ -28,18 +28,18 @@ _OPEN, _CLOSE = "<answer>", "</answer>"
 _TEXT = re.compile(r"\\(?:text|textbf|textrm|mathrm|mathbf)\s*\{([^{}]*)\}")
 
 
-def written(answer: str, form: AnswerForm) -> str:
+def write_answer(answer: str, form: AnswerForm) -> str:
     r"""Write an answer as a policy is asked to.
 
-    >>> written("Bonn", "answer"), written("Bonn", "boxed")
+    >>> write_answer("Bonn", "answer"), write_answer("Bonn", "boxed")
     ('<answer>Bonn</answer>', '\\boxed{Bonn}')
     """
-    return f"{_OPEN}{answer}{_CLOSE}" if form == "answer" else f"\\boxed{{{answer}}}"
+    return f"{_OPEN}{answer}{_CLOSE}" if form == "answer" else boxed(answer)
 
 
-def example(form: AnswerForm) -> str:
+def answer_example(form: AnswerForm) -> str:
     """Return the form itself, for instructions; it holds no answer."""
-    return written("...", form)
+    return write_answer("...", form)
 
 
 def find_answer(text: str, form: AnswerForm) -> str | None:
@@ -50,8 +50,8 @@ def find_answer(text: str, form: AnswerForm) -> str | None:
     >>> find_answer(r"<think>\boxed{Rome}?</think> \boxed{\text{Bonn}}", "boxed")
     'Bonn'
     """
-    said = "\n".join(text[start:end] for start, end in outside_thought(text))
-    return _FINDERS[form](said)
+    spoken = "\n".join(text[start:end] for start, end in outside_thought(text))
+    return _FINDERS[form](spoken)
 
 
 def _last_tagged(text: str) -> str | None:
@@ -68,8 +68,8 @@ def _last_boxed(text: str) -> str | None:
 
 
 def _without_text_mode(inside: str) -> str:
-    found = _TEXT.fullmatch(inside)
-    return inside if found is None else found[1].strip()
+    text_mode = _TEXT.fullmatch(inside)
+    return inside if text_mode is None else text_mode[1].strip()
 
 
 _FINDERS: dict[AnswerForm, Callable[[str], str | None]] = {
