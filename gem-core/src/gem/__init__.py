@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gem.mixtures import Mixture
     from gem.registry import list_envs, register, spec
     from gem.replaying import replay
+    from gem.rollout_options import RolloutOptions
     from gem.rollouts import rollout
     from gem.schedules import Schedule
     from gem.snapshot import Snapshot
@@ -67,6 +68,7 @@ _HOMES = {
     "gem.mixtures": "Mixture",
     "gem.registry": "list_envs register spec",
     "gem.replaying": "replay",
+    "gem.rollout_options": "RolloutOptions",
     "gem.rollouts": "rollout",
     "gem.schedules": "Schedule",
     "gem.snapshot": "Snapshot",
@@ -101,6 +103,7 @@ __all__ = [
     "Reply",
     "Request",
     "ResetNeeded",
+    "RolloutOptions",
     "RolloutStats",
     "Schedule",
     "Snapshot",
