@@ -148,6 +148,21 @@ def test_no_string_or_comment_names_another_distributions_package(folder: str) -
     assert guilty == []
 
 
+def test_every_error_is_put_into_one_line_by_one_function() -> None:
+    # An error's own text may fail: an f-string then raises where a fault should cost one episode.
+    by_hand = re.compile(r"__name__\}: \{error|failed: \{error!r")
+    no_import = ROOT / "gem-tools/src/gem_tools/sandbox/inside"  # knows Python's own modules alone
+
+    guilty = [
+        str(path)
+        for folder in PACKAGES
+        for path in sources(ROOT / folder / "src")
+        if by_hand.search(path.read_text(encoding="utf-8")) and no_import not in path.parents
+    ]
+
+    assert guilty == []
+
+
 def test_core_names_no_distribution_of_environments() -> None:
     packs = [folder for folder in OTHERS if folder.startswith("gem-envs-")]
 

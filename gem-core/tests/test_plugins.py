@@ -64,6 +64,10 @@ def test_an_installed_plugin_is_found(install: Install) -> None:
         ("def broken(:", "SyntaxError"),
         ("raise BaseException", "BaseException"),
         (
+            "error = SyntaxError('bad')\nerror.lineno, error.text = 1, 5\nraise error",
+            "SyntaxError: bad (line 1)",
+        ),
+        (
             "from gem.specs import *\nplugin = PluginManifest(name='not an id!')",
             "ValidationError",
         ),

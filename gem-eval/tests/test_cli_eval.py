@@ -90,6 +90,10 @@ def test_every_option_reaches_the_record(gem_eval: Command) -> None:
         "--policy-kwargs": '{"parrot": {"times": 2}}',
         "--max-turns": "2",
         "--step-timeout": "61.5",
+        "--policy-timeout": "62.5",
+        "--episode-timeout": "63.5",
+        "--policy-retries": "4",
+        "--retry-wait": "0.25",
         "--wait-for-server": "3.5",
         "--max-refusals": "2",
     }
@@ -117,6 +121,10 @@ def test_every_option_reaches_the_record(gem_eval: Command) -> None:
         "seed_range": None,
         "max_turns": 2,
         "step_timeout_s": 61.5,
+        "policy_timeout_s": 62.5,
+        "episode_timeout_s": 63.5,
+        "policy_retries": 4,
+        "retry_wait_s": 0.25,
         "wait_for_server_s": 3.5,
         "max_refusals": 2,
     }

@@ -42,6 +42,64 @@ def test_the_run_is_in_its_folder(run: Callable[..., Evaluation], tmp_path: Path
     assert len(list(found.episodes())) == 40
 
 
+class Moody:
+    """Fail at every second call, and guess the middle at the others."""
+
+    name = "moody"
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, request: Request) -> str:
+        self.calls += 1
+        if self.calls % 2:
+            raise OSError("not now")
+        return r"\boxed{8}"
+
+
+def test_a_policy_that_fails_is_asked_again_where_that_is_wanted(
+    run: Callable[..., Evaluation],
+) -> None:
+    found = run(policies=Moody(), policy_retries=1, concurrency=1)
+
+    assert found.summary.errors == 0
+    assert found.settings.policy_retries == 1
+
+
+@pytest.mark.parametrize("limit", ["policy_timeout_s", "episode_timeout_s"])
+def test_a_policy_that_never_answers_costs_its_episodes_and_a_later_try_makes_them_good(
+    run: Callable[..., Evaluation], limit: str
+) -> None:
+    class Slow(Mine):
+        async def __call__(self, request: Request) -> str:  # type: ignore[override]
+            await asyncio.Event().wait()
+            return ""
+
+    found = run(policies=Slow(), episodes=2, **{limit: 0.01})
+    again = gem_eval.resume(found.path, policies=Mine(), policy_timeout_s=60)
+
+    assert (found.summary.errors, again.summary.errors) == (2, 0)
+
+
+@pytest.mark.parametrize("call", [gem_eval.evaluate, gem_eval.resume])
+def test_an_option_of_another_name_is_refused(
+    run: Callable[..., Evaluation], call: Callable[..., Evaluation]
+) -> None:
+    given = [run().path] if call is gem_eval.resume else ["tiny:Guess", "solver"]
+
+    with pytest.raises(SettingsError, match="Did you mean 'repeats'"):
+        call(*given, repeat=3)
+
+
+def test_a_backend_that_cannot_run_is_refused_and_leaves_no_folder(
+    run: Callable[..., Evaluation], tmp_path: Path
+) -> None:
+    with pytest.raises(BadArguments, match="spoon"):
+        run(backend="process", backend_options={"start_method": "spoon"})
+
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_summary_on_disk_is_the_one_returned(run: Callable[..., Evaluation]) -> None:
     found = run()
 

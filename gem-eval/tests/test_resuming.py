@@ -341,3 +341,13 @@ def test_a_run_that_is_being_written_is_refused(run: Callable[..., Evaluation]) 
 
     with EpisodeLog(found.path / "episodes.jsonl"), pytest.raises(LogError, match="another run"):
         gem_eval.resume(found.path)
+
+
+def test_a_record_from_before_deadlines_of_the_policy_goes_on(stopped: Path) -> None:
+    path = stopped / "run.json"
+    record = json.loads(path.read_text())
+    for name in ("policy_timeout_s", "episode_timeout_s", "policy_retries", "retry_wait_s"):
+        del record["settings"][name]
+    path.write_text(json.dumps(record))
+
+    assert gem_eval.resume(stopped, policies=["solver", Mine()]).summary.errors == 0

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from gem import Request
+from gem import Request, RolloutOptions
 from gem.errors import GemError, UnknownEnv
 from gem.registry import spec
+from gem.rollout_options import RunKeywords
 from gem_eval import SettingsError
 from gem_eval.settings import Settings, differences, resumed, settings_from
 
@@ -56,6 +57,10 @@ def test_an_unknown_id_is_answered_by_the_nearest() -> None:
         {"step_timeout_s": float("nan")},
         {"seed": 1.5},
         {"num_workers": 0},
+        {"policy_timeout_s": 0},
+        {"episode_timeout_s": -1.0},
+        {"policy_retries": -1},
+        {"retry_wait_s": float("inf")},
         {"policy_kwargs": {"openai": {}}},
         {"policy_kwargs": {"noop": 3}},
         {"policy_kwargs": [3]},
@@ -74,6 +79,20 @@ def test_a_setting_that_cannot_be_is_refused_by_name(given: dict[str, Any]) -> N
 
     assert caught.value.option == name
     assert "\n" not in str(caught.value)
+
+
+def test_an_option_of_another_name_is_answered_by_the_nearest() -> None:
+    with pytest.raises(SettingsError, match=r"'repeat', .*Did you mean 'repeats'") as caught:
+        settings(repeat=3)
+
+    assert caught.value.option == "repeat"
+
+
+@pytest.mark.parametrize("name", sorted(RunKeywords.__annotations__))
+def test_an_option_that_a_rollout_has_too_is_what_it_is_there_where_nobody_gives_it(
+    name: str,
+) -> None:
+    assert getattr(settings(), name) == getattr(RolloutOptions(), name)
 
 
 def test_two_policies_of_one_name_are_refused() -> None:
@@ -137,6 +156,13 @@ def test_equal_settings_differ_in_nothing() -> None:
 
 def test_concurrency_may_differ() -> None:
     assert differences(settings(), {"concurrency": 1}) == []
+
+
+def test_deadlines_and_retries_of_the_policy_may_differ() -> None:
+    given = {"policy_timeout_s": 9.0, "episode_timeout_s": 99.0, "policy_retries": 2}
+
+    assert differences(settings(), given) == []
+    assert resumed(settings(), given) == settings(**given)
 
 
 def test_where_environments_run_may_differ() -> None:

@@ -15,6 +15,13 @@ from gem.errors import BadArguments
 from gem_integrations.trl_tools import ToolEnvironment, environment
 
 
+class MuteError(Exception):
+    """An error whose own text fails."""
+
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
 class Counted(gem.Env):
     """Ends at "end", pays 1 for anything else, and fails at "fail"; it has two tools."""
 
@@ -41,12 +48,13 @@ class Counted(gem.Env):
         {"type": "function", "function": {"name": "wait", "description": "Wait."}},
     )
 
-    def __init__(self, no_board_at: int | None = None) -> None:
+    def __init__(self, no_board_at: int | None = None, is_mute: bool = False) -> None:
         self.no_board_at = no_board_at
+        self.is_mute = is_mute
 
     def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
         if self.no_board_at == self.episode_seed:
-            raise OSError("there is no board")
+            raise MuteError if self.is_mute else OSError("there is no board")
         return f"episode {self.episode_seed}", {"suffix": "Go on."}
 
     def step(self, action: str) -> gem.Step:
@@ -157,6 +165,17 @@ def test_an_episode_that_cannot_begin_has_no_reward(caplog: pytest.LogCaptureFix
     assert made.get_reward() is None
     assert made.act("hello") == "The episode is over."
     assert "there is no board" in caplog.text
+
+
+def test_an_episode_that_cannot_begin_is_told_of_where_its_error_has_no_text(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    made = environment(COUNTED, env_kwargs={"no_board_at": 3, "is_mute": True})()
+
+    with caplog.at_level(logging.WARNING):
+        assert made.reset(seed=3) is None
+
+    assert "failed at its beginning: MuteError: (its text cannot be shown)" in caplog.text
 
 
 def test_images_are_blocks_as_messages_of_transformers_have_them() -> None:

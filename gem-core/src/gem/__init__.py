@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gem.mixtures import Mixture
     from gem.registry import list_envs, register, spec
     from gem.replaying import replay
+    from gem.rollout_options import RolloutOptions
     from gem.rollouts import rollout
     from gem.schedules import Schedule
     from gem.single_turn import Grade, SingleTurnEnv
@@ -60,6 +61,7 @@ _HOMES = {
     "gem.mixtures": "Mixture",
     "gem.registry": "list_envs register spec",
     "gem.replaying": "replay",
+    "gem.rollout_options": "RolloutOptions",
     "gem.rollouts": "rollout",
     "gem.schedules": "Schedule",
     "gem.single_turn": "Grade SingleTurnEnv",
@@ -94,6 +96,7 @@ __all__ = [
     "Reply",
     "Request",
     "ResetNeeded",
+    "RolloutOptions",
     "Schedule",
     "SingleTurnEnv",
     "Snapshot",

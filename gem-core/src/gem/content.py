@@ -109,14 +109,14 @@ class Message:
         chat completions wants them as a JSON string.
 
         >>> Message("assistant", "", (ToolCall("1", "add", {"a": 2}),)).to_chat()["tool_calls"]
-        [{'type': 'function', 'id': '1', 'function': {'name': 'add', 'arguments': {'a': 2}}}]
+        [{'id': '1', 'type': 'function', 'function': {'name': 'add', 'arguments': {'a': 2}}}]
         """
         chat: dict[str, Any] = {"role": self.role, "content": _content_to_chat(self.content)}
         if self.tool_calls:
             chat["tool_calls"] = [
                 {
-                    "type": "function",
                     "id": call.id,
+                    "type": "function",
                     "function": {"name": call.name, "arguments": dict(call.arguments)},
                 }
                 for call in self.tool_calls

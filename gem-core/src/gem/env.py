@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from gem import guards
 from gem.content import Observation
-from gem.errors import SnapshotError
+from gem.errors import SnapshotError, in_one_line
 from gem.seeding import stream
 from gem.snapshot import Snapshot, decode, encode
 from gem.step import Step
@@ -285,7 +285,7 @@ class Env:
             self._set(before)
             raise SnapshotError(
                 f"This snapshot holds attributes that a {type(self).__name__} cannot take "
-                f"({error}). Take it again with the versions installed here."
+                f"({in_one_line(error)}). Take it again with the versions installed here."
             ) from error
         self._sampler = None
 

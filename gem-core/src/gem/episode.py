@@ -22,6 +22,7 @@ from gem.content import (
     observation_to_json,
 )
 from gem.conversation import Conversation, Usage
+from gem.errors import in_one_line
 from gem.step import Step
 
 __all__ = [
@@ -246,7 +247,7 @@ class Episode:
         try:
             return cls._from_plain(json.loads(text))
         except (KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise ValueError(f"not an episode: {type(error).__name__} {error}") from error
+            raise ValueError(f"not an episode: {in_one_line(error)}") from error
 
     @classmethod
     def _from_plain(cls, plain: dict[str, Any]) -> Episode:

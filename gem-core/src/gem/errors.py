@@ -52,6 +52,7 @@ __all__ = [
     "WrapperOrderError",
     "in_one_line",
     "text_of",
+    "traceback_of",
 ]
 
 _MOST_TEXT = 10_000
@@ -221,5 +222,17 @@ def in_one_line(error: BaseException, *, at_most: int | None = None) -> str:
 
 def text_of(error: BaseException) -> str:
     """Return any error's type and text as a record keeps it, cut at ten thousand characters."""
-    text = "".join(traceback.format_exception_only(type(error), error)).strip()
+    try:
+        text = "".join(traceback.format_exception_only(type(error), error)).strip()
+    except Exception:  # noqa: BLE001  a SyntaxError or a note that Python cannot format, say
+        text = in_one_line(error)
     return text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}..."
+
+
+def traceback_of(error: BaseException) -> str:
+    """Return any error's whole traceback as text, even where Python cannot format it."""
+    try:
+        return "".join(traceback.format_exception(error))
+    except Exception:  # noqa: BLE001  as above
+        frames = "".join(traceback.format_tb(error.__traceback__))
+        return f"Traceback (most recent call last):\n{frames}{in_one_line(error)}\n"

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import importlib
 import logging
-import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 from gem import registry
-from gem.errors import in_one_line
+from gem.errors import in_one_line, traceback_of
 
 if TYPE_CHECKING:
     import argparse
@@ -165,7 +164,7 @@ def _note(
     if known is not None:
         listeners.problems[module, where] = replace(known, times=known.times + 1)
         return
-    text = "".join(traceback.format_exception(error))
+    text = traceback_of(error)
     problem = HookProblem(distribution, module, where, in_one_line(error), text)
     listeners.problems[module, where] = problem
     _log.warning("%s", problem)

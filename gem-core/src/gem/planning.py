@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import numbers
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from gem.errors import BadArguments
 from gem.making import EnvLike, WrapperLike, make, resolve
+from gem.quantities import check_count, check_count_or_all, check_seed
 from gem.schedules import Schedule
 from gem.seeding import episode_seed, stream
 from gem.specs import EnvSpec
 
-__all__ = ["Assignment", "Envs", "as_list", "is_count", "plan_episodes"]
+__all__ = ["Assignment", "Envs", "as_list", "plan_episodes"]
 
 Envs = EnvLike | Sequence[EnvLike]
 
@@ -43,16 +43,9 @@ def plan_episodes(
     that `seed` fixes: none twice unless N is larger than the set. Repeats share their seed. Of a
     `Schedule` the episodes are N in all, each of the component that it chooses.
     """
-    if not is_count(repeats) or not (episodes == "all" or is_count(episodes)):
-        raise BadArguments(
-            f"episodes={episodes!r} and repeats={repeats!r} were asked for. Each is an "
-            "int from 1 on; episodes may be 'all'.",
-            subject="episodes",
-        )
-    given: Any = seed
-    if isinstance(given, bool) or not isinstance(given, numbers.Integral):
-        message = f"seed={seed!r} was given for a run. It is an int."
-        raise BadArguments(message, subject="seed")
+    check_count_or_all("episodes", episodes)
+    check_count("repeats", repeats)
+    check_seed("seed", seed)
     make_with = env_kwargs or {}, wrappers
     if isinstance(envs, Schedule):
         starts = _scheduled(envs, episodes, seed, *make_with)
@@ -94,11 +87,6 @@ def _scheduled(
     }
     for episode_index, index in enumerate(chosen):
         yield index, episode_index, next(tasks[index])
-
-
-def is_count(value: object) -> bool:
-    """Say whether a value is an int from 1 on; a bool is not."""
-    return type(value) is int and value >= 1
 
 
 def as_list(envs: Envs) -> list[EnvLike]:

@@ -9,13 +9,12 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import re
-import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import Distribution, EntryPoint
 from typing import Literal
 
-from gem.errors import in_one_line
+from gem.errors import in_one_line, traceback_of
 from gem.specs import API_GROUP, API_VERSION, PluginManifest
 from gem.targets import name_and_version
 
@@ -104,7 +103,7 @@ def _load(point: EntryPoint, blank: PluginRecord) -> PluginRecord:
 def _failed(blank: PluginRecord, error: BaseException) -> PluginRecord:
     if os.environ.get("GEM_STRICT_PLUGINS") == "1":
         raise error
-    text = "".join(traceback.format_exception(error))
+    text = traceback_of(error)
     return replace(blank, state="failed", error=in_one_line(error), traceback=text)
 
 

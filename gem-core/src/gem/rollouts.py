@@ -6,13 +6,12 @@ Knows nothing about where policies come from or where episodes are kept.
 from __future__ import annotations
 
 import asyncio
-import math
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
 from dataclasses import replace
 from itertools import groupby, islice
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gem.backends import build
 from gem.conversation import Policy
@@ -21,53 +20,42 @@ from gem.deadlines import Sweeper
 from gem.episode import Episode
 from gem.errors import BadArguments, EnvUsageError
 from gem.hooks import announce
-from gem.making import WrapperLike
-from gem.planning import Assignment, Envs, as_list, is_count, plan_episodes
+from gem.planning import Assignment, Envs, as_list, plan_episodes
 from gem.player import Player, Record, Terms
 from gem.progress import Progress
+from gem.rollout_options import RolloutKeywords, RolloutOptions, options_from
 from gem.stages import Stage
 
-__all__ = ["Rollout", "RolloutStats", "rollout"]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["Rollout", "RolloutStats", "check_rollout", "rollout"]
 
 
 def rollout(
     policy: Policy,
     env: Envs,
     *,
-    episodes: int | Literal["all"] = 1,
-    repeats: int = 1,
-    seed: int = 0,
-    concurrency: int = 64,
-    backend: str = "inline",
-    wrappers: Sequence[WrapperLike] = (),
-    env_kwargs: Mapping[str, Any] | None = None,
-    max_turns: int | None = None,
-    step_timeout_s: float | None = None,
-    policy_timeout_s: float | None = None,
-    episode_timeout_s: float | None = None,
-    policy_retries: int = 0,
-    retry_wait_s: float = 0.0,
-    stats: RolloutStats | None = None,
-    plan: Sequence[Assignment] | None = None,
-    num_workers: int | None = None,
-    backend_options: Mapping[str, Any] | None = None,
-    progress: bool = False,
+    options: RolloutOptions | None = None,
+    **keywords: Unpack[RolloutKeywords],
 ) -> Rollout:
     """Yield finished episodes in completion order; their content is the same in any order.
 
-    `env` is an id or a spec, or a list of them; `episodes` counts for each. `plan` runs exactly
-    these assignments instead. At most `concurrency` episodes are in flight, and no more are
-    started than are taken. An error of the environment or of the policy ends its own episode as
-    truncated, with a `stop_reason` and the error's text, and no other. An answer that
-    outlasts `policy_timeout_s` ends its episode as `policy_error`. An episode that outlasts
-    `episode_timeout_s` ends by the reason of whom it then waited for, `step_timeout` (also while
-    its environment is made or reset) or `policy_error`. Times are in seconds.
+    `env` is an id or a spec, or a list of them. Every option is a keyword: `episodes` (of each
+    environment), `repeats`, `seed` or a `plan` instead; `wrappers`, `env_kwargs`, `max_turns`;
+    `concurrency`, `backend`, `num_workers`, `backend_options`; `step_timeout_s`,
+    `policy_timeout_s`, `episode_timeout_s`, `policy_retries`, `retry_wait_s`; `stats` and
+    `progress`. `gem.RolloutOptions` says what each is, and holds all of them as one object:
+    `options`. A keyword beside it stands in place of its own.
 
-    A policy call that fails or is late is made again with the same request, up to
-    `policy_retries` times, the first after `retry_wait_s` and each after twice the wait before
-    it. The record holds the answer that was taken and the whole time until it came. `stats` are
-    counted up while the run goes on. `progress` shows them on stderr: one line, on a terminal
-    redrawn in place and elsewhere written every ten seconds. It needs rich.
+    At most `concurrency` episodes are in flight, and no more are started than are taken. An error
+    of the environment or of the policy ends its own episode as truncated, with a `stop_reason` and
+    the error's text, and no other. A policy call that fails or is late is made again with the same
+    request, up to `policy_retries` times; the record holds the answer that was taken and the whole
+    time until it came. An episode that outlasts `episode_timeout_s` ends by the reason of whom it
+    then waited for, `step_timeout` (also while its environment is made or reset) or
+    `policy_error`. `progress` is one line on stderr, on a terminal redrawn in place and elsewhere
+    written every ten seconds.
 
     Where the environments run, by `backend`:
 
@@ -91,48 +79,59 @@ def rollout(
             "object with `__call__`, from a Request to a Reply, a Message or a string.",
             subject="policy",
         )
-    if not is_count(concurrency):
-        raise BadArguments(
-            f"concurrency={concurrency} was asked for, and must be 1 or more.",
-            subject="concurrency",
-        )
-    _refuse_bad_limits(
-        max_turns=max_turns,
-        step_timeout_s=step_timeout_s,
-        policy_timeout_s=policy_timeout_s,
-        episode_timeout_s=episode_timeout_s,
-    )
-    _refuse_bad_retries(policy_retries, retry_wait_s)
-    if not isinstance(env_kwargs, (Mapping, type(None))):
-        raise BadArguments(
-            f"env_kwargs={env_kwargs!r:.60} was given. It is a dict of an environment's arguments "
-            "by name, or None.",
-            subject="env_kwargs",
-        )
-    kwargs = dict(env_kwargs or {})
+    chosen = options_from(options, keywords)
+    plan = chosen.plan
     if plan is None:
         plan = plan_episodes(
-            env, episodes=episodes, seed=seed, repeats=repeats, env_kwargs=kwargs, wrappers=wrappers
+            env,
+            episodes=chosen.episodes,
+            seed=chosen.seed,
+            repeats=chosen.repeats,
+            env_kwargs=chosen.env_kwargs,
+            wrappers=chosen.wrappers,
         )
-    stage: Stage = build(
-        backend,
-        "stage",
-        as_list(env),
-        options=backend_options,
-        wrappers=wrappers,
-        kwargs=kwargs,
-        num_workers=num_workers,
-        step_timeout_s=step_timeout_s,
-    )
+    stage = _stage_of(env, chosen)
+    stats = chosen.stats
     shown: AbstractContextManager[object] = nullcontext()
-    if progress:
+    if chosen.progress:
         stats = stats or RolloutStats()
         shown = Progress(stats, total=len(plan))
-    step_s = None if stage.keeps_time else step_timeout_s
-    deadlines = _Deadlines(step_s, policy_timeout_s, episode_timeout_s)
+    step_s = None if stage.keeps_time else chosen.step_timeout_s
+    deadlines = _Deadlines(step_s, chosen.policy_timeout_s, chosen.episode_timeout_s)
     waiting = Counter(assignment.env_index for assignment in plan)
-    terms = Terms(policy, stage, waiting, max_turns, policy_retries, retry_wait_s, stats)
-    return Rollout(_Run(terms, deadlines, plan, concurrency, shown))
+    terms = Terms(
+        policy,
+        stage,
+        waiting,
+        max_turns=chosen.max_turns,
+        retries=chosen.policy_retries,
+        retry_wait_s=chosen.retry_wait_s,
+        stats=stats,
+    )
+    return Rollout(_Run(terms, deadlines, plan, chosen.concurrency, shown))
+
+
+def check_rollout(env: Envs, options: RolloutOptions) -> None:
+    """Raise what `rollout` would raise of these environments and options. Starts nothing.
+
+    Unlike a RolloutOptions by itself this also asks the environments' specs and the backend.
+    """
+    _stage_of(env, options)
+
+
+def _stage_of(env: Envs, options: RolloutOptions) -> Stage:
+    """Return where the environments will live. A backend starts nothing before one is taken."""
+    stage: Stage = build(
+        options.backend,
+        "stage",
+        as_list(env),
+        options=options.backend_options,
+        wrappers=options.wrappers,
+        kwargs=options.env_kwargs,
+        num_workers=options.num_workers,
+        step_timeout_s=options.step_timeout_s,
+    )
+    return stage
 
 
 class Rollout:
@@ -179,33 +178,6 @@ class Rollout:
                 "before. Call gem.rollout again for another run."
             )
         self._taken_as = way
-
-
-def _refuse_bad_limits(*, max_turns: int | None, **timeouts: float | None) -> None:
-    if not (max_turns is None or is_count(max_turns)):
-        raise BadArguments(
-            f"max_turns={max_turns!r} was asked for. It is an int from 1 on, or None.",
-            subject="max_turns",
-        )
-    for name, timeout_s in timeouts.items():
-        if timeout_s is not None and not timeout_s > 0:
-            raise BadArguments(
-                f"{name}={timeout_s!r} was asked for. It is a number of seconds above 0, or None.",
-                subject=name,
-            )
-
-
-def _refuse_bad_retries(policy_retries: int, retry_wait_s: float) -> None:
-    if not (policy_retries == 0 or is_count(policy_retries)):
-        raise BadArguments(
-            f"policy_retries={policy_retries!r} was asked for. It is an int from 0 on.",
-            subject="policy_retries",
-        )
-    if not 0 <= retry_wait_s < math.inf:
-        raise BadArguments(
-            f"retry_wait_s={retry_wait_s!r} was asked for. It is a number of seconds from 0 on.",
-            subject="retry_wait_s",
-        )
 
 
 class _Run(NamedTuple):

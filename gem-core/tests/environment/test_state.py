@@ -288,6 +288,27 @@ def test_a_hostile_state_is_refused_and_nothing_changes(state: dict[str, Any]) -
     assert play(env) == play(twin)
 
 
+class MuteError(ValueError):
+    """An error whose own text fails."""
+
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+class Choosy(Cards):
+    """Takes no attribute of this name, and cannot say why."""
+
+    def _refuse(self, value: object) -> None:
+        raise MuteError
+
+    odd = property(None, _refuse)
+
+
+def test_a_state_that_is_refused_without_a_text_is_refused_all_the_same() -> None:
+    with pytest.raises(SnapshotError, match=r"MuteError: \(its text cannot be shown"):
+        Choosy().restore(Snapshot(None, encode([("odd", 1)])))
+
+
 def test_a_class_attribute_may_be_restored_over() -> None:
     env = Strict()
     env.name = "other"

@@ -56,6 +56,14 @@ def nested(depth: int) -> list[Any]:
     return inner
 
 
+def unformattable() -> SyntaxError:
+    """Return an error that Python's own traceback module fails to format."""
+    error = SyntaxError("bad")
+    error.text = 5  # type: ignore[assignment]
+    error.lineno = 1
+    return error
+
+
 class Undecided:
     def __bool__(self) -> bool:
         raise ValueError("neither")
@@ -63,6 +71,7 @@ class Undecided:
 
 FAULTS: dict[str, Callable[[], Any]] = {
     "raise": lambda: fail_with(ValueError("boom")),
+    "unformattable": lambda: fail_with(unformattable()),
     "exit": lambda: fail_with(SystemExit(3)),
     "timeout": lambda: fail_with(TimeoutError("its own")),
     "cancel": lambda: fail_with(asyncio.CancelledError()),

@@ -261,6 +261,41 @@ def test_results_of_one_turn_are_one_message_of_the_user(tokenizer_of: Callable[
     )
 
 
+SHOWN = {
+    "qwen3": '<tool_call>\n{"name": "python", "arguments": {"code": "1 + 1"}}\n</tool_call>',
+    "llama3_1": '{"name": "python", "parameters": {"code": "1 + 1"}}',
+    "mistral_nemo": '[TOOL_CALLS][{"name": "python", "arguments": {"code": "1 + 1"}',
+    "gemma3": '<tool_call>\n{"name": "python", "arguments": {"code": "1 + 1"}}\n</tool_call>',
+}
+
+
+@pytest.mark.parametrize("name", sorted(SHOWN))
+def test_calls_that_an_environment_shows_as_an_example_are_in_the_prompt(
+    name: str, tokenizer_of: Callable[..., Any]
+) -> None:
+    tokenizer = tokenizer_of(name)
+    call = ToolCall("c00000000", "python", {"code": "1 + 1"})
+    example = [HELLO, Message("assistant", "", (call,)), Message("tool", "2", call_id=call.id)]
+
+    prompt = tokenizer.decode(ChatCodec(tokenizer).opening(example, TOOLS))
+
+    assert prompt.count("1 + 1") == 1
+    assert SHOWN[name] in prompt
+
+
+@pytest.mark.parametrize("name", ["qwen3", "gemma3"])
+def test_calls_of_the_model_stand_once_in_the_prompt(
+    name: str, tokenizer_of: Callable[..., Any]
+) -> None:
+    tokenizer = tokenizer_of(name)
+    codec = ChatCodec(tokenizer)
+    said = codec.message(codec.encode(HERMES), TOOLS)
+
+    prompt = tokenizer.decode(codec.opening([HELLO, said, HELLO], TOOLS))
+
+    assert prompt.count("print") == HERMES.count("print")
+
+
 # choices
 
 

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from gem.errors import BadArguments
+from gem.errors import BadArguments, in_one_line
 from gem_envs_reasoning.levels import Level, configured
 from gem_envs_reasoning.verdicts import Verdict, judge
 
@@ -112,7 +112,7 @@ def _made(name: str, level: Level, config: Mapping[str, Any]) -> Source:
             raise
         raise BadArguments(
             f"rg:{name} cannot be made with level={level!r} and {dict(config)}: reasoning-gym "
-            f"says {str(error) or type(error).__name__!r}. Choose another level or other values.",
+            f"says {in_one_line(error)!r}. Choose another level or other values.",
             subject=f"rg:{name}",
         ) from error
 

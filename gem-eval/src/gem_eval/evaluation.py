@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from gem.episode import Episode
 from gem.episode_log import read_last_tries
-from gem.making import WrapperLike
+from gem.rollout_options import RunKeywords
 from gem_eval import job
 from gem_eval.errors import EvalError
 from gem_eval.interrupts import run_to_end
@@ -19,9 +19,11 @@ from gem_eval.settings import Envs, Policies, Settings, policy_list
 from gem_eval.summary import Summary
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from gem_eval.frames import DataFrame
 
-__all__ = ["Evaluation", "evaluate", "evaluate_async", "resume", "resume_async"]
+__all__ = ["EvaluateKeywords", "Evaluation", "evaluate", "evaluate_async", "resume", "resume_async"]
 
 T = TypeVar("T")
 OnEpisode = Callable[[Episode], None]
@@ -62,50 +64,30 @@ class Evaluation:
         return data_frame(map(episode_row, self.episodes()))
 
 
+class EvaluateKeywords(RunKeywords, total=False):
+    """The options of an evaluation by name, for type checkers. `evaluate` explains them."""
+
+    episodes: int | Literal["all"] | None
+    tasks: Iterable[int] | None
+    seed_range: tuple[int, int] | range | None
+    policy_kwargs: Mapping[str, Any] | None
+    wait_for_server_s: float | None
+    max_refusals: int
+
+
 async def evaluate_async(
     envs: Envs,
     policies: Policies,
     *,
-    episodes: int | Literal["all"] | None = None,
-    tasks: Iterable[int] | None = None,
-    seed_range: tuple[int, int] | range | None = None,
-    repeats: int = 1,
-    seed: int = 0,
-    concurrency: int = 64,
-    backend: str = "inline",
-    num_workers: int | None = None,
-    backend_options: Mapping[str, Any] | None = None,
-    wrappers: Iterable[WrapperLike] = (),
-    env_kwargs: Mapping[str, Any] | None = None,
-    policy_kwargs: Mapping[str, Any] | None = None,
-    max_turns: int | None = None,
-    step_timeout_s: float | None = None,
-    wait_for_server_s: float | None = None,
-    max_refusals: int = 5,
     out: str | Path | None = None,
     on_episode: OnEpisode | None = None,
+    **options: Unpack[EvaluateKeywords],
 ) -> Evaluation:
     """Await `evaluate`, for code that already runs on an event loop."""
-    given = {
-        "envs": envs,
-        "policies": policy_list(policies),
-        "episodes": episodes,
-        "tasks": tasks,
-        "seed_range": seed_range,
-        "repeats": repeats,
-        "seed": seed,
-        "concurrency": concurrency,
-        "backend": backend,
-        "num_workers": num_workers,
-        "backend_options": backend_options or {},
-        "wrappers": tuple(wrappers),
-        "env_kwargs": env_kwargs or {},
-        "policy_kwargs": policy_kwargs or {},
-        "max_turns": max_turns,
-        "step_timeout_s": step_timeout_s,
-        "wait_for_server_s": wait_for_server_s,
-        "max_refusals": max_refusals,
-    }
+    given = {"envs": envs, "policies": policy_list(policies), **_read_once(options)}
+    for name in ("env_kwargs", "policy_kwargs", "backend_options"):
+        if given.get(name) is None:  # another way to say that there are none
+            given.pop(name, None)
     return await _finished(job.started(given, out=out, command=_COMMAND), on_episode)
 
 
@@ -113,103 +95,53 @@ def evaluate(
     envs: Envs,
     policies: Policies,
     *,
-    episodes: int | Literal["all"] | None = None,
-    tasks: Iterable[int] | None = None,
-    seed_range: tuple[int, int] | range | None = None,
-    repeats: int = 1,
-    seed: int = 0,
-    concurrency: int = 64,
-    backend: str = "inline",
-    num_workers: int | None = None,
-    backend_options: Mapping[str, Any] | None = None,
-    wrappers: Iterable[WrapperLike] = (),
-    env_kwargs: Mapping[str, Any] | None = None,
-    policy_kwargs: Mapping[str, Any] | None = None,
-    max_turns: int | None = None,
-    step_timeout_s: float | None = None,
-    wait_for_server_s: float | None = None,
-    max_refusals: int = 5,
     out: str | Path | None = None,
     on_episode: OnEpisode | None = None,
+    **options: Unpack[EvaluateKeywords],
 ) -> Evaluation:
     """Evaluate policies on environments and keep the run in a folder.
 
     `envs`: ids, shell patterns or specs. `policies`: names (`"random"`, `"openai:M@URL"`) or
-    policies themselves, told apart by their `name`. `episodes` counts for each environment and
-    policy: 100, or every task once where there are fewer, unless it is given; `"all"` is every task
-    of a finite set. Instead of it, `tasks` plays these of a finite set, as the run of all of them
-    would, and `seed_range` the environment's own seeds, from the first to before the second.
-    `policy_kwargs` maps a policy's name to its arguments; those of an only policy may stand alone.
-    `out` is a new folder; without it one is made below `runs/`. `backend`,
-    `num_workers` and `backend_options` say where environments run, as for `gem.rollout`. The
-    same settings give the same episodes on every backend and at any concurrency. An episode that
-    fails is an error in the summary, never a wrong answer. A model's server that goes away is
-    waited for, `wait_for_server_s` (None: as long as the policy says, and not before the first
-    episode). Raises GemError before the first episode on settings that cannot work; RunStopped if
-    the folder can no longer be written, or a server did not come back or refused for good: before
-    the first episode, or (as one that fails alike does) `max_refusals` times in a row. What such
-    an error ended is not kept.
+    policies themselves, told apart by their `name`. `out` is a new folder; without it one is made
+    below `runs/`. `on_episode` is called with each episode that was kept.
+
+    Which episodes: `episodes` counts for each environment and policy: 100, or every task once where
+    there are fewer, unless it is given; `"all"` is every task of a finite set. Instead of it,
+    `tasks` plays these of a finite set, as the run of all of them would, and `seed_range` the
+    environment's own seeds, from the first to before the second.
+
+    For the policies: `policy_kwargs` maps a policy's name to its arguments; those of an only policy
+    may stand alone. A model's server that goes away is waited for, `wait_for_server_s` (None: as
+    long as the policy says, and not before the first episode); a run stops after `max_refusals` (5)
+    in a row.
+
+    As of `gem.rollout`, and explained at `gem.RolloutOptions`: `repeats`, `seed`; `wrappers`,
+    `env_kwargs`, `max_turns`; `concurrency`, `backend`, `num_workers`, `backend_options`;
+    `step_timeout_s`, `policy_timeout_s`, `episode_timeout_s`, `policy_retries`, `retry_wait_s`.
+
+    The same settings give the same episodes on every backend and at any concurrency. An episode
+    that fails is an error in the summary, never a wrong answer. Raises GemError before the first
+    episode on settings that cannot work; RunStopped if the folder can no longer be written, or a
+    server did not come back or refused for good: before the first episode, or (as one that fails
+    alike does) `max_refusals` times in a row. What such an error ended is not kept.
 
         run = gem_eval.evaluate("math:Arithmetic-v0", ["solver", "random"], episodes=200)
         print(run.summary.results[0].success_rate, run.path)
     """
-    return _blocking(
-        evaluate_async(
-            envs,
-            policies,
-            episodes=episodes,
-            tasks=tasks,
-            seed_range=seed_range,
-            repeats=repeats,
-            seed=seed,
-            concurrency=concurrency,
-            backend=backend,
-            num_workers=num_workers,
-            backend_options=backend_options,
-            wrappers=wrappers,
-            env_kwargs=env_kwargs,
-            policy_kwargs=policy_kwargs,
-            max_turns=max_turns,
-            step_timeout_s=step_timeout_s,
-            wait_for_server_s=wait_for_server_s,
-            max_refusals=max_refusals,
-            out=out,
-            on_episode=on_episode,
-        )
-    )
+    return _blocking(evaluate_async(envs, policies, out=out, on_episode=on_episode, **options))
 
 
 async def resume_async(
     folder: str | Path,
     *,
     policies: Policies | None = None,
-    wrappers: Iterable[WrapperLike] | None = None,
-    env_kwargs: Mapping[str, Any] | None = None,
-    episodes: int | Literal["all"] | None = None,
-    repeats: int | None = None,
-    concurrency: int | None = None,
-    backend: str | None = None,
-    num_workers: int | None = None,
-    backend_options: Mapping[str, Any] | None = None,
-    wait_for_server_s: float | None = None,
-    max_refusals: int | None = None,
     on_episode: OnEpisode | None = None,
+    **options: Unpack[EvaluateKeywords],
 ) -> Evaluation:
     """Await `resume`, for code that already runs on an event loop."""
-    options = {
-        "policies": None if policies is None else policy_list(policies),
-        "wrappers": None if wrappers is None else tuple(wrappers),
-        "env_kwargs": env_kwargs,
-        "episodes": episodes,
-        "repeats": repeats,
-        "concurrency": concurrency,
-        "backend": backend,
-        "num_workers": num_workers,
-        "backend_options": backend_options,
-        "wait_for_server_s": wait_for_server_s,
-        "max_refusals": max_refusals,
-    }
-    given = {name: value for name, value in options.items() if value is not None}
+    given = {name: value for name, value in _read_once(options).items() if value is not None}
+    if policies is not None:
+        given["policies"] = policy_list(policies)
     return await _finished(job.continued(folder, given), on_episode)
 
 
@@ -217,44 +149,30 @@ def resume(
     folder: str | Path,
     *,
     policies: Policies | None = None,
-    wrappers: Iterable[WrapperLike] | None = None,
-    env_kwargs: Mapping[str, Any] | None = None,
-    episodes: int | Literal["all"] | None = None,
-    repeats: int | None = None,
-    concurrency: int | None = None,
-    backend: str | None = None,
-    num_workers: int | None = None,
-    backend_options: Mapping[str, Any] | None = None,
-    wait_for_server_s: float | None = None,
-    max_refusals: int | None = None,
     on_episode: OnEpisode | None = None,
+    **options: Unpack[EvaluateKeywords],
 ) -> Evaluation:
     """Run exactly the episodes that an evaluation lacks, with the settings it was started with.
 
     Live objects (a policy, a table in memory) are not in its record: pass them again. Episodes
     that ended by an error are run again; their first tries stay in the log. More `episodes` or
-    `repeats` extend the run: what it has stays, and belongs to the longer one. `concurrency` may
-    differ, and so may where environments run: another `backend` takes its own `num_workers` and
-    `backend_options`, which are not in the record. Raises RunFolderError where what is given is
-    not what the run has.
+    `repeats` extend the run: what it has stays, and belongs to the longer one.
+
+    `concurrency` may differ, and so may `policy_timeout_s`, `episode_timeout_s`, `policy_retries`,
+    `retry_wait_s`, `wait_for_server_s`, `max_refusals` and where environments run: another
+    `backend` takes its own `num_workers` and `backend_options`, which are not in the record. Other
+    options of `evaluate` must be what the run has. None stands for what it has. Raises
+    RunFolderError where what is given is not what the run has.
     """
-    return _blocking(
-        resume_async(
-            folder,
-            policies=policies,
-            wrappers=wrappers,
-            env_kwargs=env_kwargs,
-            episodes=episodes,
-            repeats=repeats,
-            concurrency=concurrency,
-            backend=backend,
-            num_workers=num_workers,
-            backend_options=backend_options,
-            wait_for_server_s=wait_for_server_s,
-            max_refusals=max_refusals,
-            on_episode=on_episode,
-        )
-    )
+    return _blocking(resume_async(folder, policies=policies, on_episode=on_episode, **options))
+
+
+def _read_once(options: EvaluateKeywords) -> dict[str, Any]:
+    """Return options as a dictionary, with wrappers that can be read more than once."""
+    given: dict[str, Any] = {**options}
+    if given.get("wrappers") is not None:
+        given["wrappers"] = tuple(given["wrappers"])
+    return given
 
 
 async def _finished(ready: job.Job, on_episode: OnEpisode | None) -> Evaluation:

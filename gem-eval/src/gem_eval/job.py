@@ -9,6 +9,7 @@ import shlex
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +21,8 @@ from gem.errors import GemError, LogError, in_one_line
 from gem.hooks import announce
 from gem.making import WrapperLike
 from gem.planning import Assignment
-from gem.rollouts import Rollout, RolloutStats, rollout
+from gem.rollout_options import RolloutOptions
+from gem.rollouts import RolloutStats, check_rollout, rollout
 from gem_eval.errors import (
     PolicyError,
     RequestRefusedError,
@@ -65,7 +67,7 @@ def started(given: Mapping[str, Any], *, out: str | Path | None, command: Sequen
     settings = settings_from(given)
     live = _live(settings, given)
     plan = _plan(settings, live)
-    _check(settings, live)
+    check_rollout(settings.envs, _rollout_options(settings, live))
     total = len(plan) * len(settings.policies)
     return Job(RunFolder.create(out, settings, command, total=total), settings, live, plan)
 
@@ -88,7 +90,7 @@ def continued(path: str | Path, given: Mapping[str, Any]) -> Job:
     settings = resumed(there, given)
     try:
         live = _live(settings, given)
-        _check(settings, live)
+        check_rollout(settings.envs, _rollout_options(settings, live))
         plan = _plan(settings, live)
     except GemError as error:
         if folder.is_edited:  # what is there no longer works, and did when the run began
@@ -208,7 +210,10 @@ class Job:
         self, policy: NamedPolicy, on_episode: Callable[[Episode], None] | None
     ) -> None:
         missing = self._missing(policy)
-        episodes = _rollout(self.settings, self._live, policy, missing, self.stats)
+        options = replace(
+            _rollout_options(self.settings, self._live), plan=missing, stats=self.stats
+        )
+        episodes = rollout(policy, self.settings.envs, options=options)
         refused: list[Episode] = []  # alike, in a row: not kept unless another one follows
         last: str | None = None
         async with aclosing(episodes):
@@ -315,22 +320,9 @@ class Job:
         )
 
 
-def _check(settings: Settings, live: _Live) -> None:
-    """Raise what `gem.rollout` has against these settings. Starts nothing."""
-    _rollout(settings, live, live.policies[0], [])
-
-
-def _rollout(
-    settings: Settings,
-    live: _Live,
-    policy: NamedPolicy,
-    plan: Sequence[Assignment],
-    stats: RolloutStats | None = None,
-) -> Rollout:
-    return rollout(
-        policy,
-        settings.envs,
-        plan=plan,
+def _rollout_options(settings: Settings, live: _Live) -> RolloutOptions:
+    """Return how each policy's episodes are run. The plan, which chooses them, is not in it."""
+    return RolloutOptions(
         concurrency=settings.concurrency,
         backend=settings.backend,
         num_workers=settings.num_workers,
@@ -339,7 +331,10 @@ def _rollout(
         env_kwargs=live.env_kwargs,
         max_turns=settings.max_turns,
         step_timeout_s=settings.step_timeout_s,
-        stats=stats,
+        policy_timeout_s=settings.policy_timeout_s,
+        episode_timeout_s=settings.episode_timeout_s,
+        policy_retries=settings.policy_retries,
+        retry_wait_s=settings.retry_wait_s,
     )
 
 

@@ -14,6 +14,7 @@ from gem import registry
 from gem.arguments import recorded
 from gem.conversation import Policy
 from gem.making import EnvLike, WrapperLike, resolve
+from gem.searching import near
 from gem.specs import EnvSpec, WrapperRef
 from gem_eval.errors import SettingsError
 from gem_eval.policies import name_of
@@ -44,6 +45,8 @@ Envs = EnvLike | Iterable[EnvLike]
 
 Positive = Annotated[int, Field(ge=1)]
 Natural = Annotated[int, Field(ge=0)]
+Wait = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Timeout = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 DEFAULT_EPISODES = 100
 
@@ -53,11 +56,19 @@ FREE = frozenset(
         "backend",
         "num_workers",
         "backend_options",
+        "policy_timeout_s",
+        "episode_timeout_s",
+        "policy_retries",
+        "retry_wait_s",
         "wait_for_server_s",
         "max_refusals",
     }
 )
-"""Settings that change no episode, so that a run may go on with others."""
+"""Settings that change no episode, so that a run may go on with others.
+
+Deadlines and retries of the policy only decide which episodes end by an error, and a run that goes
+on plays those again.
+"""
 
 _GROWING = frozenset({"episodes", "repeats"})
 _WILD = frozenset("*?[")
@@ -92,17 +103,22 @@ class Settings(BaseModel):
     wrappers: tuple[WrapperRef, ...] = ()
     env_kwargs: Mapping[str, Any] = {}
     max_turns: Positive | None = None
-    step_timeout_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    step_timeout_s: Timeout | None = None
     concurrency: Positive = 64
     backend: str = "inline"
     num_workers: Positive | None = None
     backend_options: Mapping[str, Any] = {}
-    wait_for_server_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    policy_timeout_s: Timeout | None = None
+    episode_timeout_s: Timeout | None = None
+    policy_retries: Natural = 0
+    retry_wait_s: Wait = 0.0
+    wait_for_server_s: Wait | None = None
     max_refusals: Positive = 5
 
 
 def settings_from(given: Mapping[str, Any]) -> Settings:
     """Check what was given and fill in the rest. Raises SettingsError, UnknownEnv, IdConflict."""
+    _refuse_unknown(given)
     try:
         settings = Settings.model_validate(_recorded(given), strict=True)
     except ValidationError as error:
@@ -316,6 +332,19 @@ def _check_choice(settings: Settings) -> None:
             f"is the seed {first} alone.",
             option="seed_range",
         )
+
+
+def _refuse_unknown(given: Mapping[str, Any]) -> None:
+    known = list(Settings.model_fields)
+    for name in given:
+        if name not in known:
+            alike = near(name, known)
+            hint = f"Did you mean {alike[0]!r}? " if alike else ""
+            raise SettingsError(
+                f"An evaluation was given the option {name!r}, and has none of that name. "
+                f"{hint}It has {', '.join(known)}.",
+                option=name,
+            )
 
 
 def _complaint(error: ValidationError, given: Mapping[str, Any]) -> SettingsError:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, Union
 import gem
 from gem.content import Action, ImagePart, Message, ToolCall
 from gem.conversation import Conversation
-from gem.errors import BadArguments, text_of
+from gem.errors import BadArguments, in_one_line, text_of
 from gem_integrations.episodes import EnvOptions
 from gem_integrations.faults import UnplayableError, holds_images
 from gem_integrations.images import opened, parts_of
@@ -72,7 +72,7 @@ class ToolEnvironment:
         try:
             observation, info = self._env.reset(seed=start.seed, **_task(start.task))
         except Exception as error:
-            _log.warning("%s failed at its beginning: %s", type(self).__name__, error)
+            _log.warning("%s failed at its beginning: %s", type(self).__name__, in_one_line(error))
             self._count(error)
             if self._shared_fault:
                 raise self._shared_fault[0] from error

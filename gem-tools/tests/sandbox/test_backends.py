@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import threading
 import time
@@ -261,6 +262,17 @@ def test_work_on_the_engine_calls_a_sandbox_without_a_detour(sandbox: BwrapSandb
         return [(await sandbox.run(ExecRequest(f"print({number})"))).stdout for number in range(2)]
 
     assert asyncio.run(on_engine(run_twice())) == [b"0\n", b"1\n"]
+
+
+def test_a_preparation_that_fails_is_told_even_where_its_error_has_no_text() -> None:
+    statement = "class Mute(Exception):\n    __str__ = None\nraise Mute"
+    try:
+        sandbox = BwrapSandbox(preparations=[statement])
+    except SandboxError:
+        pytest.skip("bubblewrap is not installed")
+
+    with contextlib.closing(sandbox), pytest.raises(SandboxError, match="Mute: <exception str"):
+        asyncio.run(sandbox.run(ExecRequest("print(1)")))
 
 
 def test_a_program_finds_what_its_sandbox_prepared() -> None:

@@ -16,7 +16,15 @@ from gem.errors import BadArguments
 from gem.parsing import FAMILIES, Malformed, ParsedCall
 from gem.parsing.openai import MALFORMED, REASON
 
-__all__ = ["JSON_IN_TAGS", "Calling", "Render", "calling_of", "how_to_call", "in_tags"]
+__all__ = [
+    "JSON_IN_TAGS",
+    "Calling",
+    "Render",
+    "calling_of",
+    "calls_in_tags",
+    "how_to_call",
+    "in_tags",
+]
 
 Chat = list[dict[str, Any]]
 Tools = Sequence[Mapping[str, Any]]
@@ -107,6 +115,15 @@ def how_to_call(tools: Tools) -> str:
         '<tool_call>\n{"name": <function-name>, "arguments": <args-json-object>}\n</tool_call>\n'
         "What it returns comes back within <tool_response></tool_response>."
     )
+
+
+def calls_in_tags(calls: Sequence[ToolCall]) -> str:
+    """Return calls as a prompt with `how_to_call` asks the model to write them."""
+    written = (
+        json.dumps({"name": call.name, "arguments": dict(call.arguments)}, ensure_ascii=False)
+        for call in calls
+    )
+    return "\n".join(f"<tool_call>\n{each}\n</tool_call>" for each in written)
 
 
 def in_tags(results: Sequence[Message]) -> str:

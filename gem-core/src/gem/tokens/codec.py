@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from gem.content import Message, TextPart
 from gem.errors import BadArguments, in_one_line
-from gem.tokens.calling import Calling, Chat, Tools, calling_of, how_to_call, in_tags
+from gem.tokens.calling import Calling, Chat, Tools, calling_of, calls_in_tags, how_to_call, in_tags
 
 __all__ = ["ChatCodec", "Tokenizer"]
 
@@ -176,19 +176,37 @@ class ChatCodec:
     def _chat(self, messages: Sequence[Message], tools: Tools) -> Chat:
         """Return messages as the template takes them."""
         if not self._tags_results(tools):
-            return [self._plain(each) for each in messages]
+            return [self._plain(message, tools) for message in messages]
         chat: Chat = []
         for role, group in groupby(messages, key=lambda each: each.role):
             if role == "tool":  # those of one turn are one message: users do not speak twice
                 chat.append({"role": "user", "content": self._tagged([*group])})
             else:
-                chat += map(self._plain, group)
+                chat += [self._plain(message, tools) for message in group]
         return chat
 
-    def _plain(self, message: Message) -> dict[str, Any]:
-        """Return a message as templates take it: with the calls of the model in its text alone."""
-        chat = replace(message, content="", tool_calls=()).to_chat()
-        return {**chat, "content": self._content(message)}
+    def _plain(self, message: Message, tools: Tools) -> dict[str, Any]:
+        """Return a message as templates take it: with the calls of the model in its text alone.
+
+        An environment may show calls too (an example of how a tool is used), beside the text.
+        """
+        content = self._content(message)
+        calls = message.tool_calls
+        if self._says_its_calls(message, tools):
+            calls = ()
+        elif tools and self.calling.needs_instructions and isinstance(content, str):
+            # Such a template shows no calls: they are shown as the prompt asks for them.
+            content = "\n".join(filter(None, [content, calls_in_tags(calls)]))
+            calls = ()
+        chat = replace(message, content="", tool_calls=calls).to_chat()
+        return {**chat, "content": content}
+
+    def _says_its_calls(self, message: Message, tools: Tools) -> bool:
+        """Say whether a message's calls were read from its text, as those of the model are."""
+        if not message.tool_calls:
+            return True
+        in_text = self.calling.calls(message.text, tools)
+        return [call.name for call in in_text] == [call.name for call in message.tool_calls]
 
     def _content(self, message: Message) -> Any:
         """Return what a message says as templates take it. Raises BadArguments for an image."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from gem.content import Observation
 from gem.errors import BadArguments, EnvBusy, EnvClosed, EnvUsageError, ResetNeeded
-from gem.planning import is_count
+from gem.quantities import is_count
 from gem.seeding import seeds_under
 from gem.specs import EnvSpec
 from gem.vector.base import AutoReset, IndexedStep, VectorEnv, VectorStep

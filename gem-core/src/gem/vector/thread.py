@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from gem.env import Env
 from gem.errors import BadArguments
-from gem.planning import is_count
+from gem.quantities import is_count
 from gem.specs import EnvSpec
 from gem.vector.base import AutoReset
 from gem.vector.shard import Command, Maker, Shard, ShardAnswer, failure_info

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import get_args
 
 from gem.errors import BadArguments, GemError
-from gem.planning import is_count
+from gem.quantities import is_count
 from gem.workers.keeper import ENDED, STARTED
 from gem.workers.messages import Command, loads, pack_plain
 from gem.workers.pool import SELDOM_S, Pool

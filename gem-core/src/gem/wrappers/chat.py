@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from gem.content import Action, Message, normalise_text
@@ -86,23 +87,8 @@ def _rendered(
     tokenizer: ChatTokenizer, messages: Iterable[Message], tools: Sequence[Mapping[str, Any]]
 ) -> str:
     options: dict[str, Any] = {"tools": list(tools)} if tools else {}
+    chat = [replace(message, content=message.text).to_chat() for message in messages]
     text: str = tokenizer.apply_chat_template(
-        list(map(_plain, messages)), add_generation_prompt=True, tokenize=False, **options
+        chat, add_generation_prompt=True, tokenize=False, **options
     )
     return text
-
-
-def _plain(message: Message) -> dict[str, Any]:
-    plain: dict[str, Any] = {"role": message.role, "content": message.text}
-    if message.tool_calls:
-        plain["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.name, "arguments": dict(call.arguments)},
-            }
-            for call in message.tool_calls
-        ]
-    if message.call_id is not None:
-        plain["tool_call_id"] = message.call_id
-    return plain

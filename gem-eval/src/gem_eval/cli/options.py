@@ -119,6 +119,31 @@ def _add_how(parser: argparse.ArgumentParser) -> None:
         help="seconds after which a step is given up, and its episode an error",
     )
     add(
+        "--policy-timeout",
+        type=float,
+        metavar="S",
+        help="seconds after which an answer of the policy is given up",
+    )
+    add(
+        "--episode-timeout",
+        type=float,
+        metavar="S",
+        help="seconds after which an episode is given up, and is an error",
+    )
+    add(
+        "--policy-retries",
+        type=int,
+        metavar="N",
+        help="ask a policy again that fails or is late, so often. Default: 0",
+    )
+    add(
+        "--retry-wait",
+        type=float,
+        metavar="S",
+        help="seconds before the first of these, and twice as long before each later one. "
+        "Default: 0",
+    )
+    add(
         "--wait-for-server",
         type=float,
         metavar="S",

@@ -10,7 +10,7 @@ from typing import Any
 
 from gem.errors import BadArguments
 from gem.making import EnvLike, WrapperLike
-from gem.planning import is_count
+from gem.quantities import is_count
 from gem.stages.pooled import PooledStage
 from gem.vector.base import AutoReset
 from gem.vector.making import EnvMaker

@@ -18,6 +18,7 @@ import signal
 import socket
 import sys
 import time
+import traceback
 from typing import Any
 
 from gem_tools.sandbox.inside import jail, kernel, memory, program, seccomp
@@ -156,7 +157,8 @@ def main() -> None:
         zygote = _Zygote(control, jail.Limits(**settings["limits"]))
         control.send(json.dumps({"what": "ready"}).encode("ascii"))
     except Exception as error:  # noqa: BLE001 - whatever it is, the pool must hear of it
-        text = f"{type(error).__name__}: {error}"
+        # Not str(error): the error may be of a preparation's own class, whose text fails.
+        text = traceback.format_exception_only(error)[-1].strip()
         control.send(json.dumps({"what": "failed", "why": text}).encode("ascii"))
         return
     with contextlib.suppress(ConnectionError):  # the pool is gone
