@@ -54,7 +54,8 @@ def make_vec(
 
     - "sync" (or "inline") steps one environment after the other, in the caller's thread: the
       cheapest for steps that only compute a little.
-    - "thread" steps on `num_workers` threads, for steps that wait. A step that outlasts
+    - "thread" steps on threads, for steps that wait: as many as are needed, or at most
+      `num_workers`. A step that outlasts
       `step_timeout_s` costs its own episode.
     - "process" steps in `num_workers` processes, for steps that compute for long, hang or crash:
       such a step costs its own episode, and the others of its process go on in another. What
