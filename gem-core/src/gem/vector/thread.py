@@ -18,10 +18,11 @@ from typing import NamedTuple
 
 from gem.env import Env
 from gem.errors import BadArguments
+from gem.hosting import Failure
 from gem.planning import is_count
 from gem.specs import EnvSpec
 from gem.vector.base import AutoReset
-from gem.vector.shard import Command, Maker, Shard, ShardAnswer, failure_info
+from gem.vector.shard import Command, Maker, Shard, ShardAnswer
 from gem.vector.sharded import ShardedVectorEnv
 
 __all__ = ["ThreadVectorEnv"]
@@ -237,8 +238,8 @@ class _Threads:
 
     def _answer_for(self, shard: Shard, call: _Call, timeout_s: float) -> None:
         """Let a late call be told of as a failure, and a next episode follow where one is due."""
-        late = TimeoutError(f"the environment did not answer within {timeout_s} s")
-        info = failure_info("step_timeout", late)
+        text = f"TimeoutError: the environment did not answer within {timeout_s} s"
+        info = Failure("step_timeout", text).info
         answer = shard.unfinished(call.command, info)
         if answer is not None:
             self._desk.done.put(answer)
@@ -247,7 +248,7 @@ class _Threads:
 
     def close(self) -> None:
         with ExitStack() as stack:
-            stack.callback(self._dismiss)
+            stack.callback(self._end)
             self._finish()
             for shard in self._desk.shards:
                 stack.callback(shard.close)
@@ -262,7 +263,7 @@ class _Threads:
         for thread, call in self._late_calls(since=monotonic()):
             self._leave_behind(thread, call.env_index)
 
-    def _dismiss(self) -> None:
+    def _end(self) -> None:
         self._desk.todo.put(None)
         for thread in self._threads:
             thread.join()
