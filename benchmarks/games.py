@@ -258,10 +258,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         rows = measure(options, Path(folder))
     if options.write or not (options.quick or options.only != "game:*"):
-        keep(rows, options.rounds)
+        supervise(rows, options.rounds)
 
 
-def keep(rows: list[Row], rounds: int) -> None:
+def supervise(rows: list[Row], rounds: int) -> None:
     """Write the figures, and the page that shows them."""
     facts = {
         "command": "python benchmarks/games.py",

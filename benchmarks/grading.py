@@ -37,7 +37,7 @@ def main() -> None:
         measured[name] = part.measure(options.quick)
         report(name, measured[name])
     if not options.quick:
-        keep(measured)
+        supervise(measured)
 
 
 def report(name: str, figures: Mapping[str, Mapping[str, Any]]) -> None:
@@ -46,7 +46,7 @@ def report(name: str, figures: Mapping[str, Mapping[str, Any]]) -> None:
         print(f"{name} {row}: " + ", ".join(f"{key} {value}" for key, value in values.items()))
 
 
-def keep(measured: Mapping[str, Any]) -> None:
+def supervise(measured: Mapping[str, Any]) -> None:
     """Put the figures in the place of those that were kept."""
     kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     machine = {

@@ -57,7 +57,7 @@ def main() -> None:
     costs = cost(documents, rounds)
     show(f"{documents:,} documents", costs)
     if not options.quick:
-        keep(documents, rounds, quality, costs)
+        supervise(documents, rounds, quality, costs)
 
 
 def recall(engine: Any) -> dict[str, float]:
@@ -188,7 +188,7 @@ def show(title: str, figures: dict[str, dict[str, float]]) -> None:
     print()
 
 
-def keep(documents: int, rounds: int, quality: dict[str, Any], costs: dict[str, Any]) -> None:
+def supervise(documents: int, rounds: int, quality: dict[str, Any], costs: dict[str, Any]) -> None:
     """Write the results."""
     results = {
         "command": "python benchmarks/search.py",

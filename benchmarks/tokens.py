@@ -104,7 +104,7 @@ class Ways:
         self.sampled = Sampled(self.ids, (-0.5,) * len(self.ids), "stop")
         self.prompts: dict[str, list[tuple[int, ...]]] | None = {}
 
-    def keep(self, name: str, prompt: tuple[int, ...]) -> None:
+    def supervise(self, name: str, prompt: tuple[int, ...]) -> None:
         """Keep a prompt for the comparison, before anything is timed."""
         if self.prompts is not None:
             self.prompts.setdefault(name, []).append(prompt)
@@ -131,7 +131,7 @@ class Ways:
         for turn in range(turns):
             given = context.ask(said, None, (), is_rewritten=False)
             assert given is not None
-            self.keep("built", given[0])
+            self.supervise("built", given[0])
             message = Message("assistant", self.codec.text(self.sampled.ids))
             fields = context.answered(Reply(message, self.ids, tuple(self.sampled.logprobs or ())))
             played.append(gem.Turn(said[-1].text, message.text, 1.0, False, False, **fields))
@@ -150,7 +150,7 @@ class Ways:
             shown = self.tokenizer.apply_chat_template(
                 chat, tokenize=False, add_generation_prompt=True
             )
-            self.keep("rendered", tuple(self.encoded(shown)))
+            self.supervise("rendered", tuple(self.encoded(shown)))
             text = self.tokenizer.decode(list(self.ids[:-1]))
             chat += [{"role": "assistant", "content": text}]
             chat += [{"role": "user", "content": told(turn + 1)}]

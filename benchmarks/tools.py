@@ -65,7 +65,7 @@ def main() -> None:
     for name in [options.only] if options.only else PARTS:
         part = measured(name, is_quick=options.quick)
         if not options.quick:
-            keep(part)
+            supervise(part)
 
 
 def measured(name: str, *, is_quick: bool) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def measured(name: str, *, is_quick: bool) -> dict[str, Any]:
     return found
 
 
-def keep(part: dict[str, Any]) -> None:
+def supervise(part: dict[str, Any]) -> None:
     """Put a part in the place of what was known of it."""
     known = json.loads(RESULTS.read_text(encoding="utf-8"))["parts"] if RESULTS.exists() else []
     every = {each["part"]: each for each in [*known, part]}

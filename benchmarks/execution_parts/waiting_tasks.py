@@ -43,9 +43,7 @@ def lockstep(backend: str, waits: list[list[float]]) -> dict[str, float]:
     if backend == "gymnasium":
         vector = gymnasium_vector(num_envs)
     elif IS_OURS:
-        vector = gem.make_vec(
-            WAITER, num_envs=num_envs, backend=backend, num_workers=num_envs, seed=0
-        )
+        vector = gem.make_vec(WAITER, num_envs=num_envs, backend=backend, seed=0)
     else:
         make: Any = gem.make_vec
         vector = make(["bench:Waiter"] * num_envs, async_mode=True, seed=0)

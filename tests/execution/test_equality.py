@@ -29,9 +29,9 @@ from tests.execution.worlds import Chatty, Nested, Slow, Tag
 import gem
 from gem import EnvSpec
 from gem.errors import MissingRequirement
+from gem.hosting.supervisor import StartMethod
 from gem.registry import executors
 from gem.targets import check_requirements
-from gem.workers.staff import StartMethod
 
 SEED = 11
 EPISODES = 3

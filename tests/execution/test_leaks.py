@@ -27,8 +27,8 @@ from tests.execution.residue import (
 
 import gem
 from gem import EnvSpec, bridge
+from gem.hosting.supervisor import StartMethod
 from gem.seeding import episode_seed
-from gem.workers.staff import StartMethod
 
 ROOT = Path(__file__).parents[2]
 METHODS = get_args(StartMethod)

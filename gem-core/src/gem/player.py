@@ -23,9 +23,10 @@ from gem.counting import RolloutStats
 from gem.deadlines import Abandon, LateError, Limit, Watch
 from gem.episode import Episode, StopReason
 from gem.errors import ModelLengthError, text_of
+from gem.hosting import Failure
+from gem.hosting.front import Stage, StagedEnv
 from gem.planning import Assignment
 from gem.scene import Scene
-from gem.stages import Stage, StagedEnv, StoppedError
 from gem.step import Step
 from gem.tokens.context import TokenTerms
 
@@ -92,7 +93,7 @@ class Player:
             self._count_late()
             is_running = scene.waits_for == "environment"
             scene.fail(_REASONS[scene.waits_for], f"TimeoutError: {self._lateness(late.limit)}")
-        except StoppedError as stopped:
+        except Failure as stopped:
             if stopped.reason == "step_timeout":
                 self._count_late()
             scene.fail(stopped.reason, stopped.text)
@@ -197,7 +198,7 @@ class Player:
                 raise  # the same prompt is as long the next time
             except (Exception, SystemExit, asyncio.CancelledError) as error:
                 if tried == retries or isinstance(error, asyncio.CancelledError):
-                    raise StoppedError("policy_error", text_of(error)) from error
+                    raise Failure("policy_error", text_of(error)) from error
             tried += 1
 
     async def _wait_to_retry(self, tried: int) -> None:
@@ -215,14 +216,14 @@ class Player:
         try:
             sample = await self._hint(env, "sample", "sample_action")
             solution = await self._hint(env, "solution", "solve")
-        except StoppedError as stopped:
+        except Failure as stopped:
             if stopped.reason != "env_error":
                 raise
-            raise StoppedError("policy_error", stopped.text) from stopped
+            raise Failure("policy_error", stopped.text) from stopped
         except LateError:
             raise
         except (Exception, SystemExit) as error:
-            raise StoppedError("policy_error", text_of(error)) from error
+            raise Failure("policy_error", text_of(error)) from error
         self._scene.waits_for = "policy"
         return sample, solution
 

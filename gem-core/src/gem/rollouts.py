@@ -13,18 +13,18 @@ from dataclasses import replace
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gem.backends import build
 from gem.conversation import Policy
 from gem.counting import RolloutStats
 from gem.deadlines import Sweeper
 from gem.episode import Episode
 from gem.errors import BadArguments, EnvUsageError
 from gem.hooks import announce
+from gem.hosting.choosing import build
+from gem.hosting.front import Stage
 from gem.planning import Assignment, Envs, as_list, plan_episodes
 from gem.player import Player, Record, Terms
 from gem.progress import Progress
 from gem.rollout_options import RolloutKeywords, RolloutOptions, options_from
-from gem.stages import Stage
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -67,7 +67,7 @@ def rollout(
       `step_timeout_s` is stopped, if need be with its process, and one that ends its process is
       `worker_lost`; the other episodes of that process go on in another. What makes an environment
       must be data. `backend_options` are `start_method`, `most_memory_bytes` and
-      `most_answer_bytes`, as of `gem.workers.WorkerPool`.
+      `most_answer_bytes`, as of `gem.hosting.ProcessHost`.
     - Plugins add others, each under its word: the manifest's `executors`.
 
         async for episode in gem.rollout(policy, "game:GuessTheNumber-v0-hard", episodes=8):

@@ -19,11 +19,12 @@ from gem.conversation import Conversation, Messages, Reply, Request
 from gem.episode import Episode, StopReason, answer_of, is_success
 from gem.errors import text_of
 from gem.freezing import quick
+from gem.hosting import Failure
+from gem.hosting.front import StagedEnv
 from gem.planning import Assignment
 from gem.registry import versions
 from gem.seeding import seeds_under
 from gem.specs import EnvSpec
-from gem.stages import StagedEnv, StoppedError
 from gem.step import Step
 from gem.tape import Tape
 from gem.tokens.context import Given, TokenContext, TokenTerms
@@ -114,7 +115,7 @@ class Scene:
         try:
             return self._tokens.ask(messages, prompt, self._tools, is_rewritten=is_rewritten)
         except Exception as error:
-            raise StoppedError("policy_error", text_of(error)) from error
+            raise Failure("policy_error", text_of(error)) from error
 
     def act(self, reply: Reply, text: str, policy_s: float) -> Action:
         """Note the action before it is taken, so that one that fails is on record."""

@@ -217,7 +217,7 @@ class ExecutorSpec(_Provided):
     `target` is called with a list of `gem.vector.EnvMaker`, one for each environment, and by
     keyword with make_vec's `autoreset`, `seed`, `num_workers` and `step_timeout_s`. It returns a
     `gem.VectorEnv`. `stage` is called with a list of specs, and by keyword with rollout's
-    `wrappers`, `kwargs`, `num_workers` and `step_timeout_s`. It returns a `gem.stages.Stage`; a
+    `wrappers`, `kwargs`, `num_workers` and `step_timeout_s`. It returns a `gem.hosting.Stage`; a
     backend without one runs no rollouts. Both raise BadArguments for what they cannot do, and
     what else they take by keyword are the user's `backend_options`.
     """

@@ -67,7 +67,7 @@ def _kill_the_actor() -> None:
 
 
 def _actor() -> int:
-    """Return the process above the keeper, which is above this one."""
+    """Return the process above the supervisor, which is above this one."""
     stat = Path(f"/proc/{os.getppid()}/stat").read_text()
     return int(stat.rpartition(")")[2].split()[1])
 

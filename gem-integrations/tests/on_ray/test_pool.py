@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import gem
+from gem.hosting import ASK, DROP, RESET, STEP, Failure
 from gem.specs import EnvSpec
-from gem.workers import ASK, DROP, RESET, STEP, Failure
 
 STOPPED = {"raise": "env_error", "hang": "step_timeout", "crash": "worker_lost"}
 
@@ -21,9 +21,9 @@ def pool() -> Iterator[Any]:
     from gem_integrations.ray.cluster import connect
 
     connect()
-    from gem_integrations.ray.pool import RayPool
+    from gem_integrations.ray.pool import RayHost
 
-    with RayPool(2, timeout_s=5.0) as pool:
+    with RayHost(2, timeout_s=5.0) as pool:
         yield pool
 
 
@@ -152,9 +152,9 @@ def test_actors_that_are_lost_again_and_again_end_an_episode_and_no_more(
 
 
 def test_a_command_that_nobody_waits_for_can_be_stopped(walk: EnvSpec) -> None:
-    from gem_integrations.ray.pool import RayPool
+    from gem_integrations.ray.pool import RayHost
 
-    with RayPool(1) as patient:
+    with RayHost(1) as patient:
         [slot] = started(patient, walk)
         patient.submit([(STEP, slot, "hang")])
         assert patient.collect(1, timeout_s=0.05) == []

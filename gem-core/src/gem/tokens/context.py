@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gem.content import Message
 from gem.conversation import Reply
 from gem.errors import BadArguments
-from gem.stages import StoppedError
+from gem.hosting import Failure
 
 if TYPE_CHECKING:
     from gem.tokens.codec import ChatCodec
@@ -107,10 +107,10 @@ class TokenContext:
     def answered(self, reply: Reply) -> dict[str, Any]:
         """Take in what the model said. Returns what a turn records of its tokens.
 
-        Raises StoppedError where the reply has none.
+        Raises Failure where the reply has none.
         """
         if not reply.token_ids:
-            raise StoppedError("policy_error", "ValueError: a reply has no tokens")
+            raise Failure("policy_error", "ValueError: a reply has no tokens")
         self._said = reply.token_ids
         self._ids += reply.token_ids
         added, said = len(self._added), len(reply.token_ids)

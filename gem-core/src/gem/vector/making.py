@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Any
 
-from gem.backends import build
 from gem.deprecation import warn_deprecated
 from gem.env import Env
 from gem.errors import BadArguments
+from gem.hosting.choosing import build
 from gem.making import EnvLike, WrapperLike, make, wants_compat
 from gem.specs import EnvSpec
 from gem.vector.base import AutoReset, VectorEnv
@@ -54,13 +54,14 @@ def make_vec(
 
     - "sync" (or "inline") steps one environment after the other, in the caller's thread: the
       cheapest for steps that only compute a little.
-    - "thread" steps on `num_workers` threads, for steps that wait. A step that outlasts
+    - "thread" steps on threads, for steps that wait: as many as are needed, or at most
+      `num_workers`. A step that outlasts
       `step_timeout_s` costs its own episode.
     - "process" steps in `num_workers` processes, for steps that compute for long, hang or crash:
       such a step costs its own episode, and the others of its process go on in another. What
       makes an environment must be data, so that another process can.
       `backend_options` are `start_method`, `most_memory_bytes` and `most_answer_bytes`, as of
-      `gem.workers.WorkerPool`.
+      `gem.hosting.ProcessHost`.
     - Plugins add others, each under its word: the manifest's `executors`.
 
     `compat` is that of `gem.make`, for every environment, as any other of its arguments.

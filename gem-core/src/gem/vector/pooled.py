@@ -11,17 +11,17 @@ from typing import Any, NamedTuple
 
 from gem.content import Observation
 from gem.errors import GemError
+from gem.hosting import MAKE, RESET, STEP, Failure, RecoveringHost
+from gem.hosting.processes import MOST_ANSWER_BYTES, ProcessHost, available_cpus, check_pool
+from gem.hosting.recipes import Recipe, recipe_of
+from gem.hosting.recovering import Outcome
+from gem.hosting.supervisor import StartMethod
 from gem.specs import EnvSpec
 from gem.vector.base import AutoReset
 from gem.vector.making import EnvMaker
-from gem.vector.shard import Command, Row, ShardAnswer, failure_info, one_after, refuse_reward
+from gem.vector.shard import Command, Row, ShardAnswer, one_after, refuse_reward
 from gem.vector.sharded import ShardedVectorEnv
 from gem.vector.unbroken import Unbroken
-from gem.workers import MAKE, RESET, STEP, Failure, Pool, WorkerPool
-from gem.workers.pool import Outcome
-from gem.workers.processes import MOST_ANSWER_BYTES, available_cpus, check_pool
-from gem.workers.recipes import Recipe, recipe_of
-from gem.workers.staff import StartMethod
 
 __all__ = ["PooledVectorEnv", "ProcessVectorEnv"]
 
@@ -35,7 +35,7 @@ class PooledVectorEnv(ShardedVectorEnv):
     def __init__(
         self,
         makers: Sequence[EnvMaker],
-        hire: Callable[[], Pool],
+        hire: Callable[[], RecoveringHost],
         *,
         autoreset: AutoReset,
         seed: int | None,
@@ -52,7 +52,7 @@ class PooledVectorEnv(ShardedVectorEnv):
 class ProcessVectorEnv(PooledVectorEnv):
     """Step environments in `num_workers` processes, at most one for each processor unless given.
 
-    The options are those of `gem.workers.WorkerPool`.
+    The options are those of `gem.hosting.ProcessHost`.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class ProcessVectorEnv(PooledVectorEnv):
         number = available_cpus() if num_workers is None else num_workers
         check_pool(number, start_method, step_timeout_s)
         hire = partial(
-            WorkerPool,
+            ProcessHost,
             min(number, max(1, len(makers))),
             start_method=start_method,
             timeout_s=step_timeout_s,
@@ -95,7 +95,7 @@ def _recipes(makers: Sequence[EnvMaker], is_inherited: bool) -> list[Recipe]:
 class _Pooled:
     """A new pool, whose slot 0 is environment 0. A reset that follows an end is a command more."""
 
-    def __init__(self, pool: Pool, recipes: Sequence[Recipe]) -> None:
+    def __init__(self, pool: RecoveringHost, recipes: Sequence[Recipe]) -> None:
         self._pool = pool
         self._in_flight: set[int] = set()
         self._next_seeds: dict[int, int | None] = {}  # of those that are being stepped
@@ -203,8 +203,8 @@ class _Pooled:
         try:
             refuse_reward(outcome[1])
         except Exception as error:  # noqa: BLE001 - a reward may be any object
-            self._pool.spoil(index)
-            return "", 0.0, False, True, failure_info("env_error", error)
+            self._pool.give_up(index)
+            return "", 0.0, False, True, Failure.of(error).info
         row: Row = outcome
         return row
 
@@ -228,7 +228,7 @@ def _no_columns() -> _Columns:
 
 
 def _failed(failure: Failure) -> Row:
-    return "", 0.0, False, True, {"stop_reason": failure.reason, "error": failure.text}
+    return "", 0.0, False, True, failure.info
 
 
 def _spec(told: Any) -> EnvSpec | None:

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from gem.content import Observation
 from gem.env import Env
-from gem.errors import in_one_line, text_of
+from gem.errors import in_one_line
+from gem.hosting import Failure
 from gem.specs import EnvSpec
 
 __all__ = [
@@ -24,7 +25,6 @@ __all__ = [
     "Row",
     "Shard",
     "ShardAnswer",
-    "failure_info",
     "one_after",
     "refuse_reward",
 ]
@@ -231,12 +231,7 @@ class Shard:
     def _lose(self, index: int, error: BaseException) -> Row:
         """Give an environment up and return what stands for its answer."""
         self._lost.add(index)
-        return "", 0.0, False, True, failure_info("env_error", error)
-
-
-def failure_info(stop_reason: str, error: BaseException) -> dict[str, Any]:
-    """Return the info that stands for a call which failed."""
-    return {"stop_reason": stop_reason, "error": text_of(error)}
+        return "", 0.0, False, True, Failure.of(error).info
 
 
 def refuse_reward(reward: Any) -> None:

@@ -18,24 +18,30 @@ from typing import NamedTuple
 
 from gem.env import Env
 from gem.errors import BadArguments
+from gem.hosting import Failure
 from gem.quantities import is_count
 from gem.specs import EnvSpec
 from gem.vector.base import AutoReset
-from gem.vector.shard import Command, Maker, Shard, ShardAnswer, failure_info
+from gem.vector.shard import Command, Maker, Shard, ShardAnswer
 from gem.vector.sharded import ShardedVectorEnv
 
 __all__ = ["ThreadVectorEnv"]
 
-_MOST_WORKERS = 32
+_FIRST_THREADS = 32
+"""So many threads take on steps that only compute a little; more of them would only take turns."""
+
+_PATIENCE_S = 0.002
+"""Where no thread took a command on for so long, all are taken to wait, and more are started."""
+
 _CLOSING_S = 5.0
 _FAULTS = (BaseException,)  # on a thread of ours nothing is meant for us, not even an interrupt
 
 
 class ThreadVectorEnv(ShardedVectorEnv):
-    """Step environments on `num_workers` threads (at most 32 unless it is given).
+    """Step environments on threads that start as they are needed, at most one for each.
 
-    Steps that wait (for a server, a subprocess, the disk) wait together, as many as there are
-    threads: give `num_workers=len(makers)` where all do. Python computes on one thread at a time.
+    Steps that wait (for a server, a subprocess, the disk) wait together, all of them, or
+    `num_workers` at a time where that is given. Python computes on one thread at a time.
     Two calls of an environment may come from two threads, never at once.
 
     A step, or the reset after it, that takes longer than `step_timeout_s` ends its episode
@@ -70,7 +76,7 @@ class ThreadVectorEnv(ShardedVectorEnv):
         super().__init__(makers, self._employ, autoreset=autoreset, seed=seed)
 
     def _employ(self, makers: Sequence[Maker]) -> _Threads:
-        number = min(self._num_workers or _MOST_WORKERS, len(makers))
+        number = min(self._num_workers or len(makers), len(makers))
         self._threads = _Threads(makers, number, self._step_timeout_s)
         return self._threads
 
@@ -94,6 +100,7 @@ class _Desk:
     def __init__(self, shards: list[Shard]) -> None:
         self.shards = shards
         self.todo: queue.SimpleQueue[Command | None] = queue.SimpleQueue()
+        self.begun_at = monotonic()  # when a thread last took a command on
         self.running: dict[threading.Thread, _Call] = {}
         self.done: queue.SimpleQueue[ShardAnswer] = queue.SimpleQueue()
 
@@ -104,7 +111,8 @@ class _Desk:
         """
         thread, index = threading.current_thread(), command[1][0]
         shard = self.shards[index]
-        self.running[thread] = _Call(index, command, monotonic())
+        now = self.begun_at = monotonic()
+        self.running[thread] = _Call(index, command, now)
         answer = shard.carry_out(command)
         if self.running.pop(thread, None) is not None:
             self.done.put(answer)
@@ -139,8 +147,7 @@ class _Threads:
                 self.specs += shard.make()
                 stack.callback(shard.close)
             stack.pop_all()
-        for _ in range(number):
-            self._start_thread()
+        self._most_threads = number
         weakref.finalize(self, self._desk.todo.put, None).atexit = False
 
     def _start_thread(self) -> None:
@@ -162,6 +169,21 @@ class _Threads:
         for position, index in enumerate(indices):
             one = [column and column[position : position + 1] for column in columns]
             self._desk.todo.put((word, (index,), *one))
+        needed = min(len(self._in_flight), _FIRST_THREADS, self._most_threads)
+        while len(self._threads) < needed:
+            self._start_thread()
+
+    @property
+    def _may_need_more(self) -> bool:
+        """Whether a command waits for a thread that could still be started."""
+        return len(self._threads) < self._most_threads and not self._desk.todo.empty()
+
+    def _start_more(self) -> None:
+        """Give every command that waits a thread, if those there are all wait, too."""
+        if self._may_need_more and monotonic() - self._desk.begun_at >= _PATIENCE_S:
+            missing = self._most_threads - len(self._threads)
+            for _ in range(min(missing, self._desk.todo.qsize())):
+                self._start_thread()
 
     def gather(self, number: int, timeout_s: float | None) -> list[ShardAnswer]:
         limit = None if timeout_s is None else monotonic() + timeout_s
@@ -171,6 +193,7 @@ class _Threads:
                 self._answers.append(self._next_answer(limit))
             except queue.Empty:
                 self._give_up_late()
+                self._start_more()
                 if limit is not None and monotonic() >= limit:
                     break
         answers, self._answers = self._answers, []
@@ -187,6 +210,8 @@ class _Threads:
         if self._timeout_s is not None:  # what begins only later is late only later
             began = [call.since for call in self._desk.running.copy().values()]
             ends.append(min(began, default=now) + self._timeout_s)
+        if self._may_need_more:
+            ends.append(now + _PATIENCE_S)
         return done.get(timeout=max(0.0, min(ends) - now) if ends else None)
 
     def _give_up_late(self) -> None:
@@ -213,8 +238,8 @@ class _Threads:
 
     def _answer_for(self, shard: Shard, call: _Call, timeout_s: float) -> None:
         """Let a late call be told of as a failure, and a next episode follow where one is due."""
-        late = TimeoutError(f"the environment did not answer within {timeout_s} s")
-        info = failure_info("step_timeout", late)
+        text = f"TimeoutError: the environment did not answer within {timeout_s} s"
+        info = Failure("step_timeout", text).info
         answer = shard.unfinished(call.command, info)
         if answer is not None:
             self._desk.done.put(answer)
@@ -223,7 +248,7 @@ class _Threads:
 
     def close(self) -> None:
         with ExitStack() as stack:
-            stack.callback(self._dismiss)
+            stack.callback(self._end)
             self._finish()
             for shard in self._desk.shards:
                 stack.callback(shard.close)
@@ -238,7 +263,7 @@ class _Threads:
         for thread, call in self._late_calls(since=monotonic()):
             self._leave_behind(thread, call.env_index)
 
-    def _dismiss(self) -> None:
+    def _end(self) -> None:
         self._desk.todo.put(None)
         for thread in self._threads:
             thread.join()

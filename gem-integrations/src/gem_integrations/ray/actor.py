@@ -17,8 +17,8 @@ from time import monotonic
 from typing import Any
 
 from gem import process_tree
-from gem.workers import DROP, MAKE, RESET, STEP, Failure, WorkerPool
-from gem.workers.messages import (
+from gem.hosting import DROP, MAKE, RESET, STEP, Failure
+from gem.hosting.messages import (
     DONE,
     FAILED,
     REVIVE,
@@ -28,9 +28,10 @@ from gem.workers.messages import (
     loads,
     pack_plain,
 )
-from gem.workers.pool import Outcome
-from gem.workers.recipes import Recipe
-from gem.workers.slots import Slot
+from gem.hosting.processes import ProcessHost
+from gem.hosting.recipes import Recipe
+from gem.hosting.recovering import Outcome
+from gem.hosting.slots import Slot
 
 __all__ = ["Actor"]
 
@@ -50,7 +51,7 @@ class Actor:
     ) -> None:
         process_tree.join(root)
         sys.path.extend(each for each in path if each not in sys.path)
-        self._pool = _HeldPool(num_processes, **options)
+        self._pool = _InnerHost(num_processes, **options)
         self._turn = threading.Lock()  # the pool is not thread-safe
         self._counting = threading.Lock()
         self._calls = 0
@@ -103,7 +104,7 @@ class Actor:
                 until = min(until, monotonic() + _LINGER_S)
 
 
-class _HeldPool(WorkerPool):
+class _InnerHost(ProcessHost):
     """A pool that does another pool's commands, under its numbers of slots, and answers as raw.
 
     Both remember the same of every episode: this one for when a process is lost, the other for
@@ -155,7 +156,7 @@ class _HeldPool(WorkerPool):
     def _renewed(self, number: int, recipe: Any) -> Slot:
         """Return a slot whose environment will be made anew."""
         if number in self._slots:
-            self.spoil(number)
+            self.give_up(number)
         else:
             self._opened = number
             self.open(Recipe(*recipe))
@@ -167,5 +168,5 @@ class _HeldPool(WorkerPool):
 
     def _finish(self, slot: Slot, outcome: Outcome) -> None:
         if type(outcome) is Failure:
-            self.answers[slot.number] = (FAILED, *outcome), 0.0
+            self.answers[slot.number] = (FAILED, outcome.reason, outcome.text), 0.0
         super()._finish(slot, outcome)

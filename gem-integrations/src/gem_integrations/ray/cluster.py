@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from gem.errors import BadArguments, GemError, in_one_line
-from gem.workers.processes import available_cpus
+from gem.hosting.processes import available_cpus
 from gem_integrations.ray.guard import COMMAND
 
 __all__ = ["connect", "shutdown"]

@@ -9,14 +9,14 @@ from functools import partial
 from typing import Any
 
 from gem.errors import BadArguments
+from gem.hosting import RecoveringHost
+from gem.hosting.pooled import PooledStage
+from gem.hosting.processes import MOST_ANSWER_BYTES, check_pool
 from gem.making import EnvLike, WrapperLike
 from gem.quantities import is_count
-from gem.stages.pooled import PooledStage
 from gem.vector.base import AutoReset
 from gem.vector.making import EnvMaker
 from gem.vector.pooled import PooledVectorEnv
-from gem.workers import Pool
-from gem.workers.processes import MOST_ANSWER_BYTES, check_pool
 from gem_integrations.ray.cluster import connect
 
 __all__ = ["RayStage", "RayVectorEnv"]
@@ -95,12 +95,12 @@ def _hiring(
     address: str | None,
     cpus_per_worker: float | None,
     **options: Any,
-) -> Callable[[], Pool]:
+) -> Callable[[], RecoveringHost]:
     """Connect to Ray, and return what makes a pool."""
     check_pool(1 if num_workers is None else num_workers, "forkserver", options["timeout_s"])
     _check(address, cpus_per_worker, options["processes"])
     connect(address)
-    from gem_integrations.ray.pool import RayPool
+    from gem_integrations.ray.pool import RayHost
 
     cpus = _cpus()
     number = max(1, int(cpus / (cpus_per_worker or 1))) if num_workers is None else num_workers
@@ -112,7 +112,7 @@ def _hiring(
             RuntimeWarning,
             stacklevel=5,
         )
-    return partial(RayPool, number, cpus_per_worker=cpus_per_worker, **options)
+    return partial(RayHost, number, cpus_per_worker=cpus_per_worker, **options)
 
 
 def _cpus() -> float:

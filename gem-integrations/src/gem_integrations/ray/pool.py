@@ -21,13 +21,13 @@ from typing import Any
 
 from gem import process_tree
 from gem.errors import in_one_line
-from gem.workers import DROP, Pool
-from gem.workers.messages import DONE, Command, loads, pack_plain
-from gem.workers.pool import SELDOM_S
-from gem.workers.slots import Slot
+from gem.hosting import DROP, RecoveringHost
+from gem.hosting.messages import DONE, Command, loads, pack_plain
+from gem.hosting.recovering import SELDOM_S
+from gem.hosting.slots import Slot
 from gem_integrations.ray.actor import Actor
 
-__all__ = ["RayPool"]
+__all__ = ["RayHost"]
 
 _MOST_FRUITLESS = 3
 
@@ -52,15 +52,14 @@ class _Worker:
         self.restarts = self.interrupts = 0  # of processes in the actor, as it last said
 
 
-class RayPool(Pool):
-    """Ray actors that each hold many environments, in a `WorkerPool` of `processes` processes.
+class RayHost(RecoveringHost):
+    """Ray actors that each hold many environments, in a `ProcessHost` of `processes` processes.
 
-    Ray must be initialised. The `options` are a `WorkerPool`'s; Ray sets `cpus_per_worker`
+    Ray must be initialised. The `options` are a `ProcessHost`'s; Ray sets `cpus_per_worker`
     processors aside for each actor, none unless given, and spreads them over the nodes. An
     environment that hangs or dies costs its own episode, as on one machine. Where Ray loses an
-    actor, with a node or otherwise, another one is made, and what it held goes on in there as in
-    any `Pool`. Commands end as "worker_lost" once three actors in a row are lost that answered
-    none.
+    actor, with a node or otherwise, another one is made, and what it held goes on in there.
+    Commands end as "worker_lost" once three actors in a row are lost that answered none.
     """
 
     def __init__(
@@ -134,7 +133,7 @@ class RayPool(Pool):
         if not self._leave.alive:
             return
         try:
-            texts = self._farewells()
+            texts = self._close_envs()
         finally:
             self._leave()
         for text in texts:
@@ -195,7 +194,7 @@ class RayPool(Pool):
         worker.outbox.clear()
         worker.stops = self._unwanted & flight.keys()
         worker.fruitless += 1
-        _dismiss(worker)
+        _end(worker)
         self._miss(worker.number)
         for command in flight.values():
             if worker.fruitless < _MOST_FRUITLESS:
@@ -206,7 +205,7 @@ class RayPool(Pool):
                 text = f"its actor was lost: {in_one_line(error)}"
                 self._fail(command, "worker_lost", text)
 
-    def _farewells(self) -> list[str]:
+    def _close_envs(self) -> list[str]:
         """Ask every actor to close its environments, and return what went wrong with that."""
         import ray
 
@@ -236,7 +235,7 @@ def _arrived(
         ringer.send(b"!")
 
 
-def _dismiss(worker: _Worker) -> None:
+def _end(worker: _Worker) -> None:
     """End an actor, if it has not ended."""
     import ray
 
@@ -253,6 +252,6 @@ def _let_go(owner: int, workers: Sequence[_Worker], ends: Sequence[socket.socket
 
         if ray.is_initialized():
             for worker in workers:
-                _dismiss(worker)
+                _end(worker)
         for end in ends:
             end.close()

@@ -1,0 +1,305 @@
+"""Worker processes that hold environments, started, watched and replaced by their pool."""
+
+from __future__ import annotations
+
+import math
+import os
+import selectors
+import signal
+import warnings
+import weakref
+from collections.abc import Sequence
+from contextlib import suppress
+from time import monotonic
+from typing import get_args
+
+from gem.errors import BadArguments, GemError
+from gem.hosting.messages import Command, loads, pack_plain
+from gem.hosting.recovering import SELDOM_S, RecoveringHost
+from gem.hosting.serving import INTERRUPT
+from gem.hosting.slots import Slot
+from gem.hosting.supervisor import Report, StartMethod, Supervisor
+from gem.hosting.supervisor_process import ENDED, STARTED
+from gem.hosting.worker import Worker
+from gem.quantities import is_count
+
+__all__ = ["MOST_ANSWER_BYTES", "ProcessHost", "available_cpus", "check_pool"]
+
+MOST_ANSWER_BYTES = 16 * 1024 * 1024
+
+_GRACE_S = 0.25  # between a signal and the kill
+_SOON_S = 0.01  # while something is to be stopped
+_MOST_FRUITLESS = 3
+
+
+class ProcessHost(RecoveringHost):
+    """Processes that each hold many environments.
+
+    A reset or step of more than `timeout_s` is stopped by a signal, or else by killing the worker.
+    `most_memory_bytes` limits each worker's address space, `most_answer_bytes` one answer. With
+    `start_method="fork"` workers know what was registered before the pool was made, live objects
+    too; else a stack must be data (OpaqueError says which part is not). `close` asks each worker
+    to close its environments, and kills it after `close_timeout_s`, or once a step is overdue.
+    """
+
+    def __init__(
+        self,
+        num_workers: int,
+        *,
+        start_method: StartMethod = "forkserver",
+        timeout_s: float | None = None,
+        close_timeout_s: float = 5.0,
+        most_memory_bytes: int | None = None,
+        most_answer_bytes: int = MOST_ANSWER_BYTES,
+    ) -> None:
+        check_pool(num_workers, start_method, timeout_s)
+        super().__init__(num_workers, timeout_s=timeout_s, is_inherited=start_method == "fork")
+        self._close_timeout_s = close_timeout_s
+        self._hello = pack_plain((most_answer_bytes, most_memory_bytes)) or b""
+        self._selector = selectors.DefaultSelector()
+        self._workers = [Worker(number) for number in range(num_workers)]
+        self._supervisor = Supervisor(start_method)
+        self._leave = weakref.finalize(
+            self, _let_go, os.getpid(), self._supervisor, self._workers, self._selector
+        )
+        self._selector.register(self._supervisor.fileno(), selectors.EVENT_READ)
+        try:
+            for worker in self._workers:
+                self._start(worker)
+        except BaseException:
+            self._leave()
+            raise
+
+    @property
+    def processes(self) -> tuple[int, ...]:
+        """The process id of each worker; 0 where it is only just being started."""
+        return tuple(worker.process for worker in self._workers)
+
+    def fileno(self) -> int:
+        """Return a descriptor that is readable when `pump` has something to do."""
+        return self._selector.fileno()
+
+    @property
+    def is_closed(self) -> bool:
+        return not self._leave.alive
+
+    def pump(self, timeout_s: float) -> None:
+        """Wait at most so long for something to happen, and deal with it."""
+        ready = self._selector.select(min(timeout_s, self.next_check_s()))
+        for key, mask in ready:
+            if key.data is not None:
+                self._attend(key.data, mask)
+        if any(key.data is None for key, _ in ready):  # last: other workers take over then
+            self._hear_reports()
+        if self._timeout_s is not None or self._unwanted:
+            self._keep_deadlines()
+        self._dispatch()
+
+    def next_check_s(self) -> float:
+        """Return the seconds until `pump` should look after deadlines."""
+        if self._unwanted:
+            return _SOON_S
+        if self._timeout_s is None or not self._busy:
+            return SELDOM_S
+        now = monotonic()
+        dues = [worker.overdue_at(self._timeout_s) or math.inf for worker in self._workers]
+        # What begins only now, or is being made, is not overdue before a whole timeout from now.
+        return max(0.001, min(*dues, now + self._timeout_s) - now)
+
+    def close(self) -> None:
+        """Close every environment and end every process. A second call does nothing."""
+        if not self._leave.alive:
+            return
+        try:
+            texts = self._close_envs()
+        finally:
+            self._leave()
+        for text in texts:
+            warnings.warn(f"Closing an environment failed: {text}", RuntimeWarning, stacklevel=2)
+
+    def _start(self, worker: Worker) -> None:
+        worker.start(self._supervisor, self._hello)
+        self._selector.register(worker.channel, selectors.EVENT_READ, worker)
+
+    def _enqueue(self, slot: Slot, command: Command) -> None:
+        worker = self._workers[slot.worker]
+        if worker.is_absent:
+            self._start(worker)
+        worker.flight.append(command)
+        if not worker.is_leaving:  # else it is told once another process is there
+            worker.outbox.append(slot.wire(command))
+
+    def _dispatch(self) -> None:
+        for worker in self._workers:
+            if worker.outbox:
+                frame = pack_plain(worker.outbox)
+                if frame is None:
+                    self._refuse_foreign(worker)
+                    frame = pack_plain(worker.outbox) or b""
+                worker.outbox.clear()
+                worker.channel.send(frame)
+                self._watch(worker)
+
+    def _watch(self, worker: Worker) -> None:
+        wanted = selectors.EVENT_READ
+        if worker.channel.has_unsent:
+            wanted |= selectors.EVENT_WRITE
+        if self._selector.get_key(worker.channel).events != wanted:
+            self._selector.modify(worker.channel, wanted, worker)
+
+    def _refuse_foreign(self, worker: Worker) -> None:
+        """Let the commands fail that hold something else than plain data."""
+        wires, worker.outbox = worker.outbox, []
+        commands = [worker.flight.pop() for _ in wires]
+        for wire, command in zip(wires, reversed(commands), strict=True):
+            if pack_plain(wire) is None:
+                text = "TypeError: a command for another process holds more than plain data"
+                self._fail(command, "env_error", text)
+            else:
+                worker.flight.append(command)
+                worker.outbox.append(wire)
+
+    def _attend(self, worker: Worker, mask: int) -> None:
+        if mask & selectors.EVENT_WRITE:
+            worker.channel.flush()
+            self._watch(worker)
+        if mask & selectors.EVENT_READ:
+            for frame in worker.channel.receive():
+                self._take(worker, frame)
+            if worker.channel.is_over:
+                self._end(worker)
+
+    def _end(self, worker: Worker) -> None:
+        """Have a worker collected that does not answer any more."""
+        worker.is_leaving = True
+        self._supervisor.collect(worker.number)
+        self._selector.unregister(worker.channel)
+
+    def _take(self, worker: Worker, frame: bytes) -> None:
+        took_s, answers = loads(frame)
+        worker.fruitless = 0
+        cost_s = took_s / max(1, len(answers))
+        for answer in answers:
+            self._settle(worker.next_command(), answer, cost_s)
+
+    def _keep_deadlines(self) -> None:
+        now = monotonic()
+        timeout_s = math.inf if self._timeout_s is None else self._timeout_s
+        for worker in self._workers:
+            due = worker.overdue_at(timeout_s, self._unwanted)
+            if due is None or now < due:
+                continue
+            if worker.stop():
+                worker.kill_at = now + _GRACE_S
+                self.interrupts += 1
+                self._supervisor.signal(worker.number, INTERRUPT)
+            else:
+                worker.is_late = True
+                self._end(worker)
+
+    def _hear_reports(self) -> None:
+        try:
+            reports = self._supervisor.reports()
+        except EOFError as error:
+            self._leave()
+            raise GemError(f"A pool of workers cannot go on: {error}. Make another one.") from error
+        for report in reports:
+            worker = self._workers[report.worker]
+            if report.what == STARTED:
+                worker.process = report.number
+            else:
+                self._replace(worker, report)
+
+    def _replace(self, worker: Worker, report: Report) -> None:
+        """Start another process in the place of one that ended, and give it what is left."""
+        for frame in worker.channel.receive():
+            self._take(worker, frame)
+        is_timeout = worker.is_late and not worker.is_reviving
+        text = "" if worker.is_late else _ending(report)
+        flight, fatal = worker.take_flight()
+        worker.fruitless = 0 if fatal is not None else worker.fruitless + 1
+        self._let_leave(worker)
+        for command in flight:
+            if command is fatal or worker.fruitless >= _MOST_FRUITLESS:
+                self._fail(command, "step_timeout" if is_timeout else "worker_lost", text)
+            else:
+                self._enqueue(self._slots[command[1]], command)
+
+    def _let_leave(self, worker: Worker) -> None:
+        with suppress(KeyError):  # it is left out already, unless it was refused and never came
+            self._selector.unregister(worker.channel)
+        worker.close()
+        self._miss(worker.number)
+
+    def _close_envs(self) -> list[str]:
+        """Ask every worker to close its environments, and return what went wrong with that."""
+        texts: list[str] = []
+        until, here = monotonic() + self._close_timeout_s, set(self._workers)
+        timeout_s = math.inf if self._timeout_s is None else self._timeout_s
+        for worker in self._workers:
+            if worker.is_here:
+                worker.dismiss()
+            else:
+                here.discard(worker)
+        while here:
+            now = monotonic()
+            dues = {each: min(until, each.overdue_at(timeout_s) or until) for each in here}
+            here = {each for each in here if now < dues[each]}
+            for key, _ in self._selector.select(min(*dues.values(), now + timeout_s) - now):
+                if key.data is None:  # only the supervisor's own end matters now
+                    self._selector.unregister(key.fileobj)
+                    continue
+                for took_s, values in map(loads, key.data.channel.receive()):
+                    texts += values if took_s is None else ()
+                if key.data.channel.is_over:
+                    self._selector.unregister(key.fileobj)
+                    here.discard(key.data)
+        return texts
+
+
+def available_cpus() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1  # pragma: no cover - not on Linux
+
+
+def check_pool(num_workers: int, start_method: str, timeout_s: float | None) -> None:
+    """Raise BadArguments on what no pool of processes can be made with."""
+    if not is_count(num_workers):
+        raise BadArguments(
+            f"A pool of {num_workers!r} workers was asked for. Their number is an int from 1 on.",
+            subject="num_workers",
+        )
+    if start_method not in get_args(StartMethod):
+        raise BadArguments(
+            f"A pool was asked for with start_method={start_method!r}. It is one of "
+            f"{', '.join(map(repr, get_args(StartMethod)))}.",
+            subject="start_method",
+        )
+    if timeout_s is not None and not timeout_s > 0:
+        raise BadArguments(
+            f"A pool was asked for with timeout_s={timeout_s!r}. It is a number of seconds above "
+            "0, or None.",
+            subject="timeout_s",
+        )
+
+
+def _ending(report: Report) -> str:
+    """Say how a process ended."""
+    if report.what != ENDED:
+        return f"its worker could not be started: {os.strerror(report.number)}"
+    if os.WIFSIGNALED(report.number):
+        return f"its worker was ended by {signal.Signals(os.WTERMSIG(report.number)).name}"
+    return f"its worker ended with status {os.WEXITSTATUS(report.number)}"
+
+
+def _let_go(
+    owner: int, supervisor: Supervisor, workers: Sequence[Worker], selector: selectors.BaseSelector
+) -> None:
+    """End every process and free every descriptor, but not in a fork of the pool's process."""
+    if os.getpid() == owner:
+        supervisor.close()
+        for worker in workers:
+            worker.close()
+        selector.close()

@@ -1,0 +1,261 @@
+"""Environments that live in workers: send many commands at once, collect what is ready.
+
+Knows nothing about what a worker is: a process of this machine, or what a plugin brings.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from time import monotonic
+from types import TracebackType
+from typing import Any, TypeVar
+
+from gem.episode import StopReason
+from gem.errors import EnvBusy, EnvClosed, EnvUsageError, ResetNeeded, text_of
+from gem.hosting.failure import Failure
+from gem.hosting.messages import (
+    ASK,
+    DROP,
+    FAILED,
+    FOREIGN,
+    RESET,
+    STEP,
+    Answer,
+    Command,
+    loads,
+)
+from gem.hosting.recipes import Recipe, recipe_of
+from gem.hosting.slots import Slot
+from gem.making import EnvLike, WrapperLike
+
+__all__ = ["SELDOM_S", "Outcome", "RecoveringHost"]
+
+Outcome = Any
+"""What a command led to: a Failure, or by its kind a dictionary that describes the environment
+(MAKE), a tuple of observation, info and what is shown (RESET), a step's five fields as a plain
+tuple (STEP), a text or None (ASK), None (DROP)."""
+
+SELDOM_S = 3600.0
+"""How long a pool without deadlines may wait before it looks after itself."""
+
+Ready = tuple[int, Outcome]
+
+P = TypeVar("P", bound="RecoveringHost")
+
+
+class RecoveringHost(ABC):
+    """Workers that each hold many environments. One is called by its slot's number.
+
+    A command is `(MAKE, slot)`, `(RESET, slot, seed)` or with options and repeat, `(RESET, slot,
+    seed, {}, 0)`, `(STEP, slot, action)`, `(ASK, slot, method)` with "sample_action" or "solve",
+    or `(DROP, slot)`. A slot has one at a time under way. Many are best submitted together: each
+    worker gets its share as one message.
+
+    Whatever befalls an environment costs its own episode: its answer is then a `Failure`, and
+    its next command a reset, which makes it anew. That is an error of its own or an answer that
+    cannot be carried ("env_error"); a reset or step of more than `timeout_s` ("step_timeout");
+    and the end of the worker under it, also by want of memory ("worker_lost"). The other
+    environments of a worker that ended go on in a new one, each from its last snapshot if it has
+    them, and by its seed and actions, just before it is needed. One that cannot be brought back
+    so ends as "worker_lost".
+
+    `restarts` counts the workers that were replaced, `interrupts` the calls that were stopped.
+    Not thread-safe.
+    """
+
+    def __init__(
+        self, num_workers: int, *, timeout_s: float | None = None, is_inherited: bool = False
+    ) -> None:
+        self._timeout_s, self._is_inherited = timeout_s, is_inherited
+        self._slots: dict[int, Slot] = {}
+        self._opened = 0
+        self._loads = [0] * num_workers  # environments of each worker
+        self._ready: list[Ready] = []
+        self._busy = 0  # commands that are not ready yet
+        self._unwanted: set[int] = set()  # slots whose command is to be stopped
+        self.restarts = 0
+        self.interrupts = 0
+
+    @property
+    @abstractmethod
+    def is_closed(self) -> bool:
+        """Whether it was closed."""
+
+    @abstractmethod
+    def fileno(self) -> int:
+        """Return a descriptor that is readable when `pump` has something to do."""
+
+    @abstractmethod
+    def pump(self, timeout_s: float) -> None:
+        """Wait at most so long for something to happen, and deal with it."""
+
+    @abstractmethod
+    def next_check_s(self) -> float:
+        """Return the seconds until `pump` should look after deadlines."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close every environment and end every worker. A second call does nothing."""
+
+    @abstractmethod
+    def _enqueue(self, slot: Slot, command: Command) -> None:
+        """Take a command on that is in turn. `_settle` is called with its answer."""
+
+    @abstractmethod
+    def _dispatch(self) -> None:
+        """Send what was taken on."""
+
+    def open(
+        self, env: EnvLike | Recipe, *, wrappers: Iterable[WrapperLike] = (), **kwargs: Any
+    ) -> int:
+        """Return a slot for an environment as `gem.make` would make it. Nothing is made yet.
+
+        Raises OpaqueError on what a worker cannot make, and UnknownEnv. A recipe is taken as it is.
+        """
+        self._refuse_if_closed()
+        if isinstance(env, Recipe):
+            recipe = env
+        else:
+            recipe = recipe_of(env, wrappers, kwargs, is_inherited=self._is_inherited)
+        worker = self._loads.index(min(self._loads))
+        self._loads[worker] += 1
+        number = self._opened
+        self._opened += 1
+        self._slots[number] = Slot(number, worker, recipe)
+        return number
+
+    def submit(self, commands: Iterable[Command]) -> None:
+        """Send commands on their way. Where one is out of turn it raises, and none is sent."""
+        self._refuse_if_closed()
+        accepted: list[tuple[Slot, Command]] = []
+        try:
+            for command in commands:
+                slot = self._slots.get(command[1])
+                if slot is None or slot.is_busy or (slot.start is None and command[0] in _INSIDE):
+                    raise _misuse(slot, command)
+                if command[0] == RESET:
+                    command = _completed(command)  # noqa: PLW2901
+                slot.is_busy = True
+                accepted.append((slot, command))
+        except BaseException:
+            for slot, _ in accepted:
+                slot.is_busy = False
+            raise
+        self._busy += len(accepted)
+        for slot, command in accepted:
+            self._enqueue(slot, command)
+        self._dispatch()
+
+    def collect(self, min_ready: int = 1, timeout_s: float | None = None) -> list[Ready]:
+        """Return every `(slot, outcome)` that is ready, after waiting for `min_ready` of them.
+
+        Fewer come back after `timeout_s`, or where fewer are under way.
+        """
+        self._refuse_if_closed()
+        until = math.inf if timeout_s is None else monotonic() + timeout_s
+        self.pump(0)
+        while self._busy and len(self._ready) < min_ready:
+            left = until - monotonic()
+            if left <= 0:
+                break
+            self.pump(left)
+        ready, self._ready = self._ready, []
+        return ready
+
+    def give_up(self, slot: int) -> None:
+        """Give the slot's episode up from this side. It is made anew at its next reset."""
+        self._slots[slot].lose()
+
+    def __enter__(self: P) -> P:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def stop(self, slot: int) -> None:
+        """Have the command that is under way in a slot stopped: nobody wants its outcome.
+
+        It has one all the same. What has not begun is stopped once it does.
+        """
+        if self._slots[slot].is_busy:
+            self._unwanted.add(slot)
+
+    def _refuse_if_closed(self) -> None:
+        if self.is_closed:
+            raise EnvClosed("A pool of workers was used after close. Make another one.")
+
+    def _settle(self, command: Command, answer: Answer, cost_s: float) -> None:
+        if answer[0] == FOREIGN:
+            answer = _unpacked(answer)
+        if command[0] == DROP:
+            self._dropped(command[1], answer)
+        elif answer[0] == FAILED:
+            self._fail(command, *answer[1:])
+        else:
+            slot = self._slots[command[1]]
+            slot.note_answer(command, answer, cost_s)
+            self._finish(slot, answer[1])
+
+    def _finish(self, slot: Slot, outcome: Outcome) -> None:
+        slot.is_busy = False
+        self._busy -= 1
+        self._unwanted.discard(slot.number)
+        self._ready.append((slot.number, outcome))
+
+    def _fail(self, command: Command, reason: StopReason, text: str) -> None:
+        slot = self._slots[command[1]]
+        slot.lose()
+        if not text:
+            text = f"TimeoutError: the environment did not answer within {self._timeout_s} s"
+        self._finish(slot, Failure(reason, text))
+
+    def _miss(self, worker: int) -> None:
+        """Note that a worker was lost, with all environments in it."""
+        self.restarts += 1
+        for slot in self._slots.values():
+            if slot.worker == worker:
+                slot.is_made = False
+
+    def _dropped(self, number: int, answer: Answer) -> None:
+        slot = self._slots.pop(number)
+        self._loads[slot.worker] -= 1
+        self._finish(slot, None)
+        if answer[0] == FAILED:
+            text = f"Closing an environment failed: {answer[2]}"
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+
+def _completed(command: Command) -> Command:
+    """Return a reset in its full form, its seed as a plain int."""
+    kind, slot, seed = command[:3]
+    return kind, slot, operator.index(seed), *(command[3:] or ({}, 0))
+
+
+def _misuse(slot: Slot | None, command: Command) -> EnvUsageError:
+    if slot is None:
+        return EnvClosed(f"Slot {command[1]} was called, and no environment is in it.")
+    if slot.is_busy:
+        return EnvBusy(
+            f"Slot {slot.number} was called while another call of it is under way. Collect its "
+            "outcome first."
+        )
+    return ResetNeeded(f"Slot {slot.number} was called, and has no episode. Reset it first.")
+
+
+def _unpacked(answer: Answer) -> Answer:
+    try:
+        return tuple(loads(answer[1]))
+    except Exception as error:  # noqa: BLE001 - an object's own code fails: costs one episode
+        return FAILED, "env_error", text_of(error)
+
+
+_INSIDE = frozenset({STEP, ASK})

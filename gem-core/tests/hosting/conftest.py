@@ -1,0 +1,49 @@
+"""What the tests of worker processes share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import gem
+from gem.hosting.processes import ProcessHost
+
+from .batches import TIMEOUT_S
+
+
+@pytest.fixture(autouse=True)
+def _troubled_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    for name in (
+        "Walk",
+        "Slow",
+        "Kin",
+        "Unsaved",
+        "Wandering",
+        "BadCloser",
+        "StuckCloser",
+        "ReplayHarm",
+        "NoMemory",
+        "Unnamed",
+        "Tasks",
+        "Refusing",
+        "Once",
+        "Huge",
+        "Odd",
+        "Helpless",
+    ):
+        gem.register(f"trouble:{name}", f"troubled:{name}")
+
+
+@pytest.fixture
+def pool() -> Iterator[ProcessHost]:
+    with ProcessHost(2, start_method="fork") as pool:
+        yield pool
+
+
+@pytest.fixture
+def hasty() -> Iterator[ProcessHost]:
+    with ProcessHost(1, start_method="fork", timeout_s=TIMEOUT_S) as pool:
+        yield pool

@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from gem.hosting import RESET
+from gem.hosting.processes import ProcessHost
+from gem.hosting.supervisor import StartMethod
+from gem.process_tree import VARIABLE, root
+
+
+@pytest.mark.parametrize("method", get_args(StartMethod))
+def test_workers_belong_to_the_tree_of_their_pool(
+    method: StartMethod, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "")
+    with ProcessHost(1, start_method=method) as pool:
+        pool.submit([(RESET, pool.open("trouble:Kin"), 1)])
+        [(_, (observation, *_))] = pool.collect(1)
+    assert observation == str(root())
