@@ -202,20 +202,22 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Any, int]]:
     line = getattr(node, "lineno", 0)
     yield from ((field, value, line) for field, value in _other_values(node))
     for field in ("body", "orelse", "finalbody"):
-        block = getattr(node, field, None)
-        for at, statement in enumerate(block if isinstance(block, list) else []):
+        statements = getattr(node, field, None)
+        block: list[ast.stmt] = statements if isinstance(statements, list) else []
+        for at, statement in enumerate(block):
             if _may_be_left_out(statement):
                 yield field, [*block[:at], ast.Pass(), *block[at + 1 :]], statement.lineno
 
 
 def _other_values(node: ast.AST) -> Iterator[tuple[str, Any]]:
-    operator = getattr(node, "op", None)
+    operator: ast.AST = getattr(node, "op", node)
     if type(operator) in SWAPS:
         yield "op", SWAPS[type(operator)]()
     if isinstance(node, ast.Compare):
-        for at, one in enumerate(node.ops):
-            if type(one) in SWAPS:
-                yield "ops", [*node.ops[:at], SWAPS[type(one)](), *node.ops[at + 1 :]]
+        for at, comparison in enumerate(node.ops):
+            if type(comparison) in SWAPS:
+                other = SWAPS[type(comparison)]()
+                yield "ops", [*node.ops[:at], other, *node.ops[at + 1 :]]
     if isinstance(node, (ast.If, ast.IfExp, ast.While)) and not _is_turned_by_swap(node.test):
         yield "test", ast.UnaryOp(ast.Not(), node.test)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
