@@ -76,6 +76,8 @@ LEFT_OUT = (ast.AugAssign, ast.Break, ast.Continue, ast.Delete)
 ERRORS = ("Error", "BadArguments", "_unfit")
 """How the names of what makes an error end: its arguments are for people."""
 UNTOUCHED = ("annotation", "returns", "decorator_list", "bases")
+SPELLED_FREELY = ("utf-8", "ascii", "stable")
+"""Words that Python and numpy know in other spellings as well, such as a mutant has."""
 
 
 class Mutant(NamedTuple):
@@ -178,6 +180,8 @@ def _nodes(node: ast.AST, *, is_text: bool) -> Iterator[tuple[ast.AST, bool]]:
     name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
     if name in ("TypeVar", "cast") or _is_declaration(node):
         return
+    if isinstance(node, ast.keyword) and node.arg == "strict":  # of zip: a second check
+        return
     is_text = is_text or isinstance(node, (ast.Raise, ast.JoinedStr)) or name.endswith(ERRORS)
     yield node, is_text
     for field, child in ast.iter_fields(node):
@@ -227,6 +231,8 @@ def _other_values(node: ast.AST) -> Iterator[tuple[str, Any]]:
     elif isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
         yield "value", node.value + 1
     elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        if node.value in SPELLED_FREELY:
+            return
         yield "value", f"{node.value}_"
     if isinstance(node, ast.Name) and node.id in NAMES:
         yield "id", NAMES[node.id]

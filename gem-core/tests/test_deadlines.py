@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -213,3 +214,156 @@ def test_a_thousand_calls_take_one_timer() -> None:
         assert loop.timers == 1
     finally:
         loop.close()
+
+
+# By a clock that stands still
+
+
+class Clock(CountingLoop):
+    """Has the time that a test says, and keeps what its timers were set to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.alarms: list[float] = []
+        super().__init__()
+
+    def time(self) -> float:
+        return self.now
+
+    def call_at(self, when: float, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
+        self.alarms.append(when)
+        return super().call_at(when, *args, **kwargs)
+
+
+def run_by_clock(
+    test: Callable[[Clock], Coroutine[Any, Any, None]], clock_type: type[Clock] = Clock
+) -> None:
+    clock = clock_type()
+    try:
+        clock.run_until_complete(test(clock))
+    finally:
+        clock.close()
+
+
+def waiting(abandoned: list[Watch] | None = None) -> Watch:
+    """Return the watch of a task that waits for ever."""
+    kept = [] if abandoned is None else abandoned
+    made = Watch(asyncio.ensure_future(never()), lambda task: kept.append(made))
+    return made
+
+
+def test_a_call_is_late_at_its_very_deadline_and_not_before() -> None:
+    async def test(clock: Clock) -> None:
+        limit, call = Sweeper().limit(2.0), watch()
+        limit.check(call)  # under no limit yet
+        with call.under(limit):
+            clock.now = 1.875
+            limit.check(call)
+            clock.now = 2.0
+            with pytest.raises(LateError):
+                limit.check(call)
+
+    run_by_clock(test)
+
+
+def test_each_call_is_ended_at_its_deadline_and_then_abandoned_after_the_same_time() -> None:
+    async def test(clock: Clock) -> None:
+        limit, abandoned = Sweeper().limit(2.0), list[Watch]()
+        first, second = waiting(abandoned), waiting(abandoned)
+        first.under(limit)
+        clock.now = 1.0
+        second.under(limit)
+
+        found = [limit.sweep(1.875), limit.sweep(2.0)]
+        assert (first.is_late, second.is_late, found) == (True, False, [2.0, 3.0])
+        found = [limit.sweep(3.0), limit.sweep(3.875)]
+        assert (second.is_late, abandoned, found) == (True, [], [4.0, 4.0])
+        found = [limit.sweep(4.0), limit.sweep(5.0)]
+        assert (abandoned, found) == ([first, second], [5.0, math.inf])
+        await asyncio.gather(first.task, second.task, return_exceptions=True)
+        assert first.task.cancelled()
+
+    run_by_clock(test)
+
+
+def test_a_call_that_has_ended_is_watched_no_more() -> None:
+    async def test(clock: Clock) -> None:
+        limit, call = Sweeper().limit(2.0), watch()
+        with call.under(limit):
+            pass
+
+        assert limit.sweep(2.0) == math.inf
+        assert not call.is_late
+
+    run_by_clock(test)
+
+
+def test_a_watch_is_not_late_again_for_the_call_before() -> None:
+    async def test(clock: Clock) -> None:
+        limit, call = Sweeper().limit(2.0), watch()
+        with pytest.raises(LateError):
+            await limit.within(call, _overslept(clock, 2.0))
+        with call.under(limit):
+            limit.check(call)
+
+    run_by_clock(test)
+
+
+async def _overslept(clock: Clock, until: float) -> None:
+    clock.now = until
+    for _ in range(3):
+        await asyncio.sleep(0)
+
+
+def test_one_timer_is_set_to_what_is_due_first() -> None:
+    async def test(clock: Clock) -> None:
+        sweeper = Sweeper()
+        slow, quick, other = (sweeper.limit(timeout_s) for timeout_s in (8.0, 2.0, 4.0))
+        calls = [waiting() for _ in range(4)]
+        calls[0].under(slow)
+        calls[1].under(quick)
+        calls[2].under(quick)  # due at the same time
+        calls[3].under(other)
+        assert clock.alarms == [8.0, 2.0]
+
+        await _overslept(clock, 2.0)
+        assert [call.is_late for call in calls] == [False, True, True, False]
+        assert clock.alarms == [8.0, 2.0, 4.0]
+        sweeper.close()
+        await _overslept(clock, 20.0)
+        assert not calls[3].is_late
+        for call in calls:
+            call.task.cancel()
+
+    run_by_clock(test)
+
+
+def test_no_timer_is_set_where_nothing_is_due() -> None:
+    async def test(clock: Clock) -> None:
+        sweeper = Sweeper()
+        sweeper.arm(math.inf)
+        sweeper.close()
+        sweeper.close()
+        assert clock.alarms == []
+        assert sweeper.due == math.inf
+
+    run_by_clock(test)
+
+
+class EarlyClock(Clock):
+    """Rings its timers a little before their time, as the resolution of a clock allows."""
+
+    def call_at(self, when: float, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
+        self.alarms.append(when)
+        return asyncio.SelectorEventLoop.call_at(self, self.now, *args, **kwargs)
+
+
+def test_what_is_due_when_a_timer_rings_early_is_late() -> None:
+    async def test(clock: Clock) -> None:
+        limit, call = Sweeper().limit(2.0), waiting()
+        call.under(limit)
+        await _overslept(clock, 1.999)
+        assert call.is_late
+        call.task.cancel()
+
+    run_by_clock(test, EarlyClock)

@@ -143,6 +143,8 @@ def test_a_constant_batch_gives_exact_zeros(kind: Any, constant: tuple[float, in
 
 def test_a_spread_of_rounding_is_none() -> None:
     assert rebn([0.1 + 0.2, 0.3]).tolist() == [0.0, 0.0]
+    assert rebn([-0.99e-8, 0.99e-8]).tolist() == [0.0, 0.0]
+    assert rebn([-1e-8, 1e-8]).tolist() == [-1.0, 1.0]  # the least that counts
 
 
 # groups
@@ -217,12 +219,13 @@ def test_a_batch_with_everything_masked_is_zeros() -> None:
 
 def test_failing_costs_as_much_as_succeeding_gives() -> None:
     assert signed_rewards([0, 1], succeeded=True).tolist() == [0.0, 1.0]
-    assert signed_rewards([0, 0], succeeded=False).tolist() == [0.0, -1.0]
+    assert signed_rewards([0, 0, 0], succeeded=False).tolist() == [0.0, 0.0, -1.0]
     assert signed_rewards([], succeeded=False).tolist() == []
 
 
 def test_tokens_between_turns_have_no_advantage() -> None:
     assert to_tokens([1, 2], [(0, 1), (3, 5)], 6).tolist() == [1, 0, 0, 2, 2, 0]
+    assert to_tokens([1, 2], [(1, 1), (1, 2)], 2).tolist() == [0, 2]  # a turn without tokens
 
 
 @pytest.mark.parametrize("kind", FLOATS)
@@ -259,9 +262,20 @@ def test_what_is_given_is_not_changed() -> None:
         (lambda: rebn([1.0], mask=[True, True]), "mask has 2 entries, and there are 1"),
         (lambda: grpo([1.0], [0, 0]), "groups has 2 entries, and there are 1"),
         (lambda: gae([1.0], [], 1, 1), "values has 0 entries, and there are 1"),
+        (lambda: gae([[1.0]], [1.0], 1, 1), "rewards has 2 dimensions"),
+        (lambda: gae([1.0], [[1.0]], 1, 1), "values has 2 dimensions"),
+        (lambda: gae([1.0], [1.0], 2, 1), "gamma is 2, and must be from 0 to 1"),
         (lambda: gae([1.0], [1.0], 1, 2), "lam is 2, and must be from 0 to 1"),
+        (lambda: grpo([[1.0]], [0]), "returns has 2 dimensions"),
+        (lambda: dr_grpo([[1.0]], [0]), "returns has 2 dimensions"),
+        (lambda: rloo([[1.0]], [0]), "returns has 2 dimensions"),
+        (lambda: signed_rewards([[1.0]], succeeded=True), "rewards has 2 dimensions"),
+        (lambda: discounted_returns([[1.0]], 1.0), "rewards has 2 dimensions"),
         (lambda: discounted_returns([1.0], -0.1), "gamma is -0.1, and must be from 0 to 1"),
         (lambda: to_turns([1.0], []), "turns has 0 entries, and there are 1"),
+        (lambda: to_turns([[1.0]], [1]), "advantages has 2 dimensions"),
+        (lambda: to_tokens([[1.0]], [(0, 1)], 1), "advantages has 2 dimensions"),
+        (lambda: to_tokens([1.0, 1.0], [(0, 1)], 1), "spans has 1 entries, and there are 2"),
         (lambda: to_tokens([1.0], [(1, 9)], 5), r"spans has \(1, 9\) after 0, in 5 tokens"),
         (lambda: to_tokens([1.0, 1.0], [(1, 3), (2, 4)], 5), r"spans has \(2, 4\) after 3"),
     ],

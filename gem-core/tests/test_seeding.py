@@ -30,6 +30,10 @@ def test_other_keys_give_another_seed(keys: list[int | str], others: list[int | 
 def test_seeds_are_the_same_in_every_version() -> None:
     assert key_seed("env", 5) == 2328193382040686203
     assert episode_seed(1, 2, 3) == 4040866264219390997
+    assert [key_seed(2**1023 - 1), key_seed(2**1023)] == [
+        3941299704827417300,  # in decimal
+        5049865801312485512,  # in hexadecimal
+    ]
 
 
 def test_numbers_of_every_size_differ() -> None:
@@ -65,6 +69,22 @@ def test_streams_depend_on_their_keys_alone() -> None:
     assert stream(7, "draw").random() != first
 
 
-@pytest.mark.parametrize("key", [0, 7, -1, 2**63 - 1, -(2**63), 2**63, 10**400, np.int64(3), True])
+@pytest.mark.parametrize(
+    "key",
+    [
+        0,
+        7,
+        -1,
+        2**63 - 1,
+        -(2**63),
+        2**63,
+        2**1023 - 1,
+        -(2**1023),
+        2**1023,
+        10**400,
+        np.int64(3),
+        True,
+    ],
+)
 def test_seeds_under_keys_are_those_of_all_keys(key: int) -> None:
     assert seeds_under("episode", "é", -5)(key) == key_seed("episode", "é", -5, key)

@@ -57,6 +57,9 @@ which its server tells; it counts as a failure to solve the task.
 _ERRORS = frozenset({"env_error", "step_timeout", "worker_lost", "policy_error"})
 _APART = ("suffix", "reward_parts", "tool_results")
 _ROUNDING = 1e-9
+# Python writes no int of more than 4,300 digits unless it is told to, and an episode that holds one
+# could not be logged: an int of 4,000 digits becomes a note of its type instead.
+_TOO_LONG = 10**3999
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,14 +296,20 @@ def plain_info(info: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    if value is None or type(value) in (str, bool, int):
+    if value is None or type(value) in (str, bool):
         return value
+    if type(value) is int:
+        return value if -_TOO_LONG < value < _TOO_LONG else _type_note(value)
     try:
         plain = json.loads(json.dumps(value, allow_nan=False))
         if is_shallow(plain):
             return plain
     except (TypeError, ValueError, RecursionError):
         pass
+    return _type_note(value)
+
+
+def _type_note(value: Any) -> dict[str, str]:
     return {"$opaque": f"{type(value).__module__}.{type(value).__qualname__}"}
 
 

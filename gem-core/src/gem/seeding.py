@@ -14,7 +14,6 @@ from hashlib import blake2b
 __all__ = ["episode_seed", "key_seed", "seeds_under", "stream"]
 
 _LONG_BITS = 1024
-_USUAL = 2**63
 
 
 def key_seed(*keys: int | str) -> int:
@@ -27,7 +26,7 @@ def key_seed(*keys: int | str) -> int:
     >>> len({key_seed(1), key_seed(-1), key_seed("1")})
     3
     """
-    return _hashed(_written(f"({', '.join(map(_spelt, keys))})"))
+    return _hashed(f"({', '.join(map(_spelt, keys))})".encode())
 
 
 def seeds_under(*keys: int | str) -> Callable[[int], int]:
@@ -37,18 +36,14 @@ def seeds_under(*keys: int | str) -> Callable[[int], int]:
     True
     """
     begun = "".join(f"{_spelt(key)}, " for key in keys)
-    known = _written(f"({begun}")
+    known = f"({begun}".encode()
 
     def seed(key: int) -> int:
-        if type(key) is int and -_USUAL < key < _USUAL:
+        if type(key) is int and key.bit_length() < _LONG_BITS:  # as nearly all are
             return _hashed(known + b"%d)" % key)
-        return _hashed(known + _written(f"{_spelt(key)})"))
+        return _hashed(known + f"{_spelt(key)})".encode())
 
     return seed
-
-
-def _written(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
 
 
 def _hashed(text: bytes) -> int:
@@ -58,7 +53,7 @@ def _hashed(text: bytes) -> int:
 def _spelt(key: int | str) -> str:
     if type(key) is not int:
         if isinstance(key, str):
-            return repr(str(key))
+            return repr(str(key))  # which escapes a lone surrogate, so that UTF-8 can hold it
         key = int(operator.index(key))
     # Python refuses to spell very long numbers in decimal, and how long depends on a setting.
     return str(key) if key.bit_length() < _LONG_BITS else hex(key)

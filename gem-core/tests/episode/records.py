@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from gem.content import ToolCall, ToolResult
+from gem.content import Message, ToolCall, ToolResult
 from gem.conversation import Usage
 from gem.episode import Episode, Turn
 
@@ -54,3 +54,9 @@ EPISODE = Episode(
 
 def changed(**fields: Any) -> Episode:
     return replace(EPISODE, **fields)
+
+
+BARE = Turn("Go.", "b", 0.0, terminated=False, truncated=False)
+RENEWED = replace(TURN, observation=(Message("user", "Again."),), new_sequence=True, seat=1)
+REWRITTEN = changed(turns=(BARE, RENEWED, TURN), rewrites_history=True)
+"""What `written.jsonl` holds, as it was written by the first version of the format."""

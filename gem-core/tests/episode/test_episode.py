@@ -4,18 +4,32 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gem.content import ImagePart, Message, TextPart, ToolCall
-from gem.episode import Episode, plain_info
+from gem.content import ImagePart, Message, TextPart, ToolCall, ToolResult
+from gem.episode import Episode, Turn, answer_of, is_success, plain_info
+from gem.step import Step
 
-from .records import EPISODE, TURN, changed
+from .records import BARE, EPISODE, RENEWED, REWRITTEN, TURN, changed
 
 
 def test_an_episode_survives_json() -> None:
     assert Episode.from_json(EPISODE.to_json()) == EPISODE
+
+
+def test_a_record_is_written_and_read_as_by_the_first_version() -> None:
+    line = Path(__file__).with_name("written.jsonl").read_text("ascii").strip()
+
+    assert REWRITTEN.to_json() == line
+    assert Episode.from_json(line) == REWRITTEN
+
+
+def test_fingerprints_are_the_same_in_every_version() -> None:
+    assert EPISODE.fingerprint() == "8c0b8c1bbd3198b4ad52803806c678df"
+    assert REWRITTEN.fingerprint() == "5895685e601598c2076f8f4c087d5a68"
 
 
 def test_a_line_is_ascii_and_has_no_newline() -> None:
@@ -98,7 +112,30 @@ def test_other_text_is_not_an_episode(text: str) -> None:
         Episode.from_json(text)
 
 
+@pytest.mark.parametrize(
+    ("stop_reason", "is_error"),
+    [
+        ("terminated", False),
+        ("truncated", False),
+        ("max_turns", False),
+        ("max_tokens", False),
+        ("model_length", False),
+        ("env_error", True),
+        ("step_timeout", True),
+        ("worker_lost", True),
+        ("policy_error", True),
+    ],
+)
+def test_an_episode_ends_for_one_of_these_reasons(stop_reason: Any, is_error: bool) -> None:
+    episode = changed(stop_reason=stop_reason)
+
+    assert Episode.from_json(episode.to_json()) == episode
+    assert episode.is_error is is_error
+
+
 def test_only_the_turn_that_failed_was_not_played() -> None:
+    three = changed(turns=(BARE, RENEWED, TURN), stop_reason="env_error")
+    assert three.played_turns == (BARE, RENEWED)
     failed = changed(stop_reason="env_error", success=None)
     assert failed.is_error
     assert failed.played_turns == EPISODE.turns[:-1]
@@ -114,13 +151,88 @@ def test_info_is_recorded_as_json_and_what_cannot_be_as_its_type() -> None:
         "nan": float("nan"),
         "thing": object(),
         "text": "t",
+        "number": -(10**3999) + 1,
+        "far too long": 10**3999,
+        "as far below 0": -(10**3999),
+        "tool_results": ("apart",),
     }
     assert plain_info(info) == {
         "ok": [1, 2],
         "nan": {"$opaque": "builtins.float"},
         "thing": {"$opaque": "builtins.object"},
         "text": "t",
+        "number": -(10**3999) + 1,
+        "far too long": {"$opaque": "builtins.int"},
+        "as far below 0": {"$opaque": "builtins.int"},
     }
+    changed(turns=(replace(TURN, info=plain_info(info)),)).to_json()  # as a log writes it
+
+
+RESULT = ToolResult("c1", "found", is_error=False)
+ANSWERS = [  # a step, and what is recorded of it beside what every turn begins with
+    (Step("x", 1, False, False, {}), {"reward": 1.0}),
+    (Step("x", 1.0, True, False, {}), {"reward": 1.0, "terminated": True}),
+    (Step("x", 1.0, False, True, {}), {"reward": 1.0, "truncated": True}),
+    (
+        Step("x", 0.5, False, False, {"reward_parts": {"hit": 1}, "suffix": "s", "n": 2}),
+        {"reward": 0.5, "reward_parts": {"hit": 1.0}, "info": {"n": 2}},
+    ),
+    (
+        Step("x", 0.0, False, False, {"tool_results": [RESULT]}),
+        {"reward": 0.0, "tool_results": (RESULT,)},
+    ),
+]
+
+
+@pytest.mark.parametrize(("step", "recorded"), ANSWERS)
+def test_a_turn_records_what_a_step_answered(step: Step, recorded: dict[str, Any]) -> None:
+    before = Turn("Go.", "b", 0.0, terminated=False, truncated=False)
+
+    assert answer_of(step) == recorded
+    assert before.answered(step) == replace(before, **recorded)
+
+
+def test_an_answer_takes_the_place_of_all_that_a_turn_held_of_another() -> None:
+    held = replace(TURN, terminated=True, truncated=True)
+    nothing: dict[str, Any] = {"reward_parts": {}, "info": {}, "tool_results": ()}
+
+    answered = held.answered(Step("x", 2.0, False, False, {}))
+
+    assert answered == replace(held, reward=2.0, terminated=False, truncated=False, **nothing)
+
+
+@pytest.mark.parametrize(
+    ("reward", "info", "problem"),
+    [
+        ("1", {}, r"reward '1', and it must be a number"),
+        (float("inf"), {}, "reward inf, and it must be finite"),
+        (1.0, {"reward_parts": {"hit": float("nan")}}, "must be finite"),
+        (1.0, {"tool_results": ["found"]}, "tool_results holds 'found'"),
+        (1.0, {"tool_results": [ToolResult("c1", b"found", is_error=False)]}, "of text"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_no_record_could_hold_is_refused(
+    reward: Any, info: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises((TypeError, ValueError), match=problem):
+        answer_of(Step("x", reward, True, False, info))
+
+
+@pytest.mark.parametrize(
+    ("info", "total", "success_return", "succeeded"),
+    [
+        ({}, 1.0, 1.0, True),
+        ({}, 3.0, 3.0, True),
+        ({}, 1.0 - 1e-9, 1.0, True),  # the most that a sum may lose by rounding
+        ({}, 1.0 - 2e-9, 1.0, False),
+        ({"success": False}, 1.0, 1.0, False),
+        ({"success": True}, 0.0, 1.0, True),
+    ],
+)
+def test_the_last_info_says_whether_an_episode_succeeded_or_else_its_return(
+    info: dict[str, Any], total: float, success_return: float, succeeded: bool
+) -> None:
+    assert is_success(info, total, success_return) is succeeded
 
 
 TALK = (
