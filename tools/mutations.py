@@ -214,9 +214,9 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Any, int]]:
 
 
 def _other_values(node: ast.AST) -> Iterator[tuple[str, Any]]:
-    operator: ast.AST = getattr(node, "op", node)
-    if type(operator) in SWAPS:
-        yield "op", SWAPS[type(operator)]()
+    operated = (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.AugAssign)
+    if isinstance(node, operated) and type(node.op) in SWAPS:
+        yield "op", SWAPS[type(node.op)]()
     if isinstance(node, ast.Compare):
         for at, comparison in enumerate(node.ops):
             if type(comparison) in SWAPS:

@@ -12,6 +12,7 @@ import gem
 from gem.env import Env
 from gem.errors import BadArguments
 from gem.planning import plan_episodes
+from gem.seeding import episode_seed
 from gem.specs import EnvSpec
 
 
@@ -36,6 +37,34 @@ def test_repeats_share_their_episode() -> None:
     plan = plan_episodes("demo:Coin", episodes=2, repeats=3)
     assert len(plan) == 6
     assert len({each.seed for each in plan}) == 2
+
+
+def test_a_plan_is_the_same_in_every_version() -> None:
+    plan = plan_episodes("demo:Dice", episodes=4, repeats=1)
+
+    assert [each.task for each in plan] == [1, 0, 2, 2]
+    assert [each.seed for each in plan] == [episode_seed(0, 0, number) for number in range(4)]
+
+
+def test_a_schedule_is_planned_by_its_components() -> None:
+    schedule = gem.Schedule([{"env": "demo:Coin"}, {"env": "demo:Dice", "weight": 2}])
+
+    plan = plan_episodes(schedule, episodes=5, repeats=2)
+
+    places = [(each.env_index, each.episode_index, each.repeat) for each in plan]
+    assert places == [(schedule.choose(0, at), at, again) for at in range(5) for again in (0, 1)]
+    assert {each.task for each in plan if each.env_index == 0} <= {None}
+    assert {each.task for each in plan if each.env_index == 1} == {0, 1, 2}
+
+
+def test_all_of_a_schedule_is_refused() -> None:
+    with pytest.raises(BadArguments, match="how often each comes"):
+        plan_episodes(gem.Schedule([{"env": "demo:Dice"}]), episodes="all")
+
+
+def test_a_set_may_have_one_task() -> None:
+    plan = plan_episodes("demo:Dice", episodes="all", env_kwargs={"size": 1})
+    assert [each.task for each in plan] == [0]
 
 
 def test_all_is_every_task_once() -> None:

@@ -69,6 +69,28 @@ def test_repeats_of_many_that_vary_like_independent_ones_count_nearly_fully() ->
     assert (low, high) == pytest.approx(wilson(0.5, 400), abs=1e-3)
 
 
+def test_repeats_count_by_the_design_effect_of_their_groups() -> None:
+    succeeded = [4, 0, 3, 1, 2, 2]  # of 4 repeats of each task
+    groups = [[True] * n + [False] * (4 - n) for n in succeeded]
+    variance_between = sum((n / 4 - 0.5) ** 2 for n in succeeded) / (6 - 1)
+    design_effect = 4 * variance_between / (0.5 * 0.5)
+    widened = (student(23) / student(5)) ** 2  # for what six groups tell of the design effect
+
+    assert design_effect == pytest.approx(2.0)
+    assert rate(groups).ci95 == pytest.approx(wilson(0.5, 24 / 2 * widened))
+
+
+def test_groups_of_several_sizes_count_by_what_they_hold() -> None:
+    groups = [[True, True], [False], [True, False, False, True, False]]
+    between = (2 - 1.0) ** 2 + (0 - 0.5) ** 2 + (2 - 2.5) ** 2  # successes, less what half gives
+    design_effect = between * 3 / 2 / (0.5 * 0.5 * 8)
+    widened = (student(7) / student(2)) ** 2
+
+    assert rate(groups).ci95 == pytest.approx(wilson(0.5, 8 / design_effect * widened))
+    assert rate([[True] * 3, [False]]).ci95 == pytest.approx(wilson(0.75, 4 * 4 / (9 + 1)))
+    assert rate([[True] * 3 + [False] * 5]).ci95 == pytest.approx(wilson(0.375, 1))
+
+
 def test_two_tasks_tell_no_more_than_two_observations_however_often_they_are_played() -> None:
     assert rate([[True] * 50, [False] * 50]).ci95 == pytest.approx(wilson(0.5, 2))
 
@@ -110,6 +132,22 @@ def test_students_quantiles_are_the_published_ones(freedom: int, quantile: float
     assert student(freedom) == pytest.approx(quantile, abs=5e-5)
 
 
+@pytest.mark.parametrize("freedom", [*range(1, 41), 60, 1000])
+def test_students_quantiles_leave_2_and_a_half_percent_above_them(freedom: int) -> None:
+    steps = np.linspace(0.0, student(freedom), 20_001)
+    scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)
+    density = math.exp(scale) / math.sqrt(freedom * math.pi)
+    heights = density * (1 + steps**2 / freedom) ** (-(freedom + 1) / 2)
+    below = float(((heights[1:] + heights[:-1]) / 2).sum() * (steps[1] - steps[0]))
+
+    assert below == pytest.approx(0.475, abs=2e-7)
+
+
+def test_students_quantiles_are_the_same_in_every_version() -> None:
+    assert student(31) == pytest.approx(2.0395116989197106, abs=1e-13)
+    assert student(1000) == pytest.approx(1.962339080824818, abs=1e-13)
+
+
 @given(GROUPS)
 def test_a_rate_lies_in_its_interval(groups: list[list[bool]]) -> None:
     value, interval = rate(groups)
@@ -129,6 +167,13 @@ def test_one_group_has_a_mean_and_no_interval() -> None:
 
 def test_a_mean_that_is_not_finite_is_not_told() -> None:
     assert mean(alone([1.0, math.inf])) == (None, None)
+
+
+def test_the_bootstrap_is_the_same_in_every_version() -> None:
+    assert mean(alone([1.0, 2.0, 3.0, 4.0, 10.0])).ci95 == pytest.approx((1.2, 8.8))
+    uneven = mean([[1.0, 2.0], [3.0], [10.0, 0.0, 4.0]])
+    assert uneven.value == pytest.approx(10 / 3)
+    assert uneven.ci95 == pytest.approx((1.5, 14 / 3))
 
 
 def test_equal_values_have_no_spread() -> None:
