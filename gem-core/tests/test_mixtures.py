@@ -7,12 +7,13 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 import gem
 from gem.content import Observation
 from gem.env import Env
-from gem.errors import BadArguments, EnvClosed, SnapshotError, UnknownEnv
-from gem.mixtures import Mixture
+from gem.errors import BadArguments, EnvBusy, EnvClosed, SnapshotError, UnknownEnv
+from gem.mixtures import Component, Mixture
 from gem.snapshot import Snapshot
 from gem.specs import EnvSpec
 from gem.step import Step
@@ -72,6 +73,16 @@ def test_components_come_as_often_as_their_weights_say() -> None:
 
     assert sorted(drawn) == ["test:Echo", "test:Guess"]
     assert 700 < drawn["test:Guess"] < 800
+
+
+def test_what_a_seed_draws_is_the_same_in_every_version() -> None:
+    with gem.make(mixture()) as env:
+        drawn = [env.reset(seed=seed)[1]["component"]["index"] for seed in range(20)]
+        env.reset(seed=0)
+        words = [str(env.reset()[0])[-8:] for _ in range(5)]
+
+    assert drawn == [0] * 13 + [1, 1, 0, 1, 0, 1, 0]
+    assert (words[2], words[4]) == ("ehidgbhj", "hjebjghd")  # those of echoes
 
 
 def test_a_component_of_weight_nought_never_comes() -> None:
@@ -179,6 +190,52 @@ class Endless(Env):
 def test_the_range_of_rewards_spans_those_of_the_components() -> None:
     with gem.make(mixture()) as env:
         assert env.reward_range == (-0.1, 1.0)
+    gem.register("test:Vain", Vain)
+    with gem.make(mixture({"env": ECHO}, {"env": gem.spec("test:Vain")})) as env:
+        assert env.reward_range == (0.0, 5.0)
+
+
+class Vain(Env):
+    """Earns much, and says that it was no success."""
+
+    reward_range = (0.0, 5.0)
+
+    def reset(self, seed: int | None = None) -> tuple[Observation, dict[str, Any]]:
+        return "vain", {}
+
+    def step(self, action: str) -> Step:
+        return Step("", 5.0, True, False, {"success": False})
+
+
+def test_what_a_component_says_of_its_success_counts_before_its_return() -> None:
+    gem.register("test:Vain", Vain)
+    with gem.make(mixture({"env": gem.spec("test:Vain")})) as env:
+        env.reset(seed=0)
+        assert env.step("").info["success"] is False
+
+
+def test_the_return_of_each_episode_is_counted_from_nought() -> None:
+    strict = SLOW.model_copy(update={"success_return": 1.0})
+    with gem.make(mixture({"env": strict})) as env:
+        assert env.unwrapped.total == 0.0  # type: ignore[attr-defined]
+        for seed in range(3):  # each earns 0.5
+            env.reset(seed=seed)
+            env.step("a")
+            assert env.step("b").info["success"] is False
+
+
+def test_actions_are_sampled_from_the_mixtures_own_stream() -> None:
+    with gem.make(mixture()) as env:
+        env.reset(seed=0)
+        before = env.unwrapped.sample_rng.getstate()
+        env.sample_action()
+        assert env.unwrapped.sample_rng.getstate() != before
+
+
+def test_a_component_is_data_that_nobody_changes() -> None:
+    component = Component(env=GUESS)
+    with pytest.raises(ValidationError, match="frozen"):
+        component.weight = 2.0
 
 
 def test_a_component_that_waits_is_awaited() -> None:
@@ -253,6 +310,32 @@ def test_a_fork_goes_its_own_way() -> None:
             assert twin.step(action) == env.step(action)
             for seed in range(10):
                 assert twin.reset(seed=seed) == env.reset(seed=seed) == unstarted.reset(seed=seed)
+
+
+@pytest.mark.parametrize("name", ["snapshot", "restore", "fork"])
+def test_what_is_being_stepped_is_neither_saved_nor_restored_nor_forked(name: str) -> None:
+    async def play() -> None:
+        env = Mixture(envs=[{"env": "test:Slow"}])  # type: ignore[list-item]
+        await env.areset(seed=0)
+        arguments = [env.snapshot()] if name == "restore" else []
+        step = asyncio.ensure_future(env.astep("a"))
+        await asyncio.sleep(0)
+        with pytest.raises(EnvBusy, match=f"^{name} was called"):
+            getattr(env, name)(*arguments)
+        await step
+
+    asyncio.run(play())
+
+
+def test_a_component_that_does_not_fit_leaves_the_one_that_was_played() -> None:
+    with gem.make(mixture()) as env:
+        env.reset(seed=13)
+        other = env.snapshot()
+        env.reset(seed=0)
+        saved = env.snapshot()
+        with pytest.raises(SnapshotError):
+            env.restore(Snapshot(other.spec, other.state, Snapshot(None, {})))
+        assert env.snapshot() == saved
 
 
 def test_closing_closes_every_component() -> None:

@@ -118,8 +118,8 @@ class Mixture(Env, both_forms=True):  # each calls the component's own form
             min(each.reward_range[0] for each in every),
             max(each.reward_range[1] for each in every),
         )
-        limits = [each.max_turns for each in every]
-        self._longest = None if None in limits else max(limit or 0 for limit in limits)
+        limits = [each.max_turns for each in every if each.max_turns is not None]
+        self._longest = max(limits) if len(limits) == len(every) else None
         self._all_single = all(each.single_turn for each in every)
 
     if not TYPE_CHECKING:  # pragma: no branch - only a type checker passes by
