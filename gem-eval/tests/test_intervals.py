@@ -36,6 +36,11 @@ def test_wilson_gives_the_published_intervals(
     assert wilson(successes / n, n) == pytest.approx((low, high), abs=5e-5)
 
 
+def test_wilson_is_exact_at_nothing_and_at_all() -> None:
+    assert {wilson(0.0, n)[0] for n in range(1, 100)} == {0.0}
+    assert {wilson(1.0, n)[1] for n in range(1, 100)} == {1.0}
+
+
 def test_wilson_at_nothing_has_its_closed_form() -> None:
     assert wilson(0.0, 50) == pytest.approx((0.0, Z**2 / (50 + Z**2)))
 
@@ -144,6 +149,7 @@ def test_students_quantiles_leave_2_and_a_half_percent_above_them(freedom: int) 
 
 
 def test_students_quantiles_are_the_same_in_every_version() -> None:
+    assert student(30) == 2.042272
     assert student(31) == pytest.approx(2.0395116989197106, abs=1e-13)
     assert student(1000) == pytest.approx(1.962339080824818, abs=1e-13)
 
@@ -169,8 +175,20 @@ def test_a_mean_that_is_not_finite_is_not_told() -> None:
     assert mean(alone([1.0, math.inf])) == (None, None)
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_an_interval_that_is_not_finite_at_one_end_is_not_told(sign: float) -> None:
+    huge = sign * 1.7e308  # twice of it is infinite, and a resample may hold it twice
+
+    value, interval = mean(alone([huge, 0.0, 0.0, 0.0, 0.0]))
+
+    assert value == pytest.approx(huge / 5)
+    assert interval is None
+
+
 def test_the_bootstrap_is_the_same_in_every_version() -> None:
     assert mean(alone([1.0, 2.0, 3.0, 4.0, 10.0])).ci95 == pytest.approx((1.2, 8.8))
+    several = mean(alone([0.1, 0.7, 1.9, 4.2, 5.3, 8.8, 9.1]))
+    assert several.ci95 == pytest.approx((1.1857142857142855, 7.7102118934084825), rel=1e-12)
     uneven = mean([[1.0, 2.0], [3.0], [10.0, 0.0, 4.0]])
     assert uneven.value == pytest.approx(10 / 3)
     assert uneven.ci95 == pytest.approx((1.5, 14 / 3))
