@@ -54,19 +54,17 @@ class CodeEnv(TaskOrder, CodeProblem):
         self.begin(seed)
 
     def reset(
-        self, seed: int | None = None, *, task: int | None = None, **options: Any
+        self, seed: int | None = None, *, task: int | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Pose problem `task`, or the next one."""
         if task is None:
             task = self.next_task(len(self.table), seed, self.rng)
-        return super().reset(seed, task=task, **options)
+        return super().reset(seed, task=task)
 
     async def astep(self, action: str) -> Step:
         return answered(await super().astep(action))
 
     def _check_correct(self, model_code: str) -> bool:
         """Say whether a program passes the tests of the problem that is posed."""
-        graded = grade(
-            self._problem(), model_code, limits=Limits(*self.limits), options=self.sandbox
-        )
+        graded = grade(self.row, model_code, limits=Limits(*self.limits), options=self.sandbox)
         return wait_for(graded).success

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gem.bridge import in_thread, on_background
-from gem.content import Observation, normalise_text
-from gem.data import DataSource, Rows, load_table
-from gem.env import Env
+from gem.content import normalise_text
+from gem.data import TableArguments
+from gem.dataset_env import DatasetEnv
 from gem.errors import BadArguments
-from gem.step import Step
+from gem.single_turn import Grade
 from gem_envs_code.answers import INSTRUCTION, LONGEST, fenced, program_in
 from gem_envs_code.candidate import Limits
 from gem_envs_code.entries import method_of
@@ -22,6 +21,9 @@ from gem_envs_code.outcome import Report
 from gem_envs_code.rows import PROBLEM, Problem
 from gem_envs_code.suites import Assertion, Stream
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 __all__ = ["CodeProblem"]
 
 _UNREADABLE = (
@@ -30,7 +32,7 @@ _UNREADABLE = (
 )
 
 
-class CodeProblem(Env):
+class CodeProblem(DatasetEnv[Problem]):
     r"""One programming problem of a data set: 1.0 for a program that passes every test, else 0.0.
 
     The table is `data`, the path of a file, a `datasets.Dataset` or a list of dictionaries, or
@@ -46,20 +48,13 @@ class CodeProblem(Env):
     has no such sandbox, both here and not at `reset`.
     """
 
-    shared = ("table",)
-    max_turns = 1
-    single_turn = True
-    reward_range = (0.0, 1.0)
+    kind = PROBLEM
+    instruction = INSTRUCTION
+    format_error_feedback = _UNREADABLE
 
     def __init__(
         self,
         *,
-        source: DataSource | None = None,
-        data: str | Path | Rows | None = None,
-        fields: Mapping[str, str] | None = None,
-        split: str | None = None,
-        limit: int | None = None,
-        streaming: bool = False,
         time_limit_s: float = 4.0,
         memory_mb: int = 512,
         max_output_bytes: int = 4 << 20,
@@ -69,9 +64,9 @@ class CodeProblem(Env):
         format_error_reward: float = 0.0,
         sandbox: str = "bwrap",
         sandbox_options: Mapping[str, Any] | None = None,
+        **table: Unpack[TableArguments],
     ) -> None:
         for name, value, most, least in (
-            ("format_error_reward", format_error_reward, 0.0, -1.0),
             ("time_limit_s", time_limit_s, 600.0, 0.1),
             ("memory_mb", memory_mb, 1 << 16, 32),
             ("max_output_bytes", max_output_bytes, 16 << 20, 1),
@@ -83,83 +78,62 @@ class CodeProblem(Env):
                     f"{name}={value} was asked for. It must lie between {least} and {most}.",
                     subject=type(self).__name__,
                 )
-        self.table = load_table(
-            PROBLEM,
-            source=source,
-            data=data,
-            fields=fields,
-            split=split,
-            limit=limit,
-            streaming=streaming,
-        )
+        super().__init__(format_error_reward=format_error_reward, **table)
         self.limits = (time_limit_s, memory_mb, max_output_bytes)
         self.sandbox = (sandbox, json.dumps(dict(sandbox_options or {}), sort_keys=True))
-        self.max_tests, self.shown_tests, self.partial = max_tests, shown_tests, partial
-        self.format_error_reward = format_error_reward
-        self.reward_range = (format_error_reward, 1.0)
-        self.num_tasks = len(self.table)
-        self.task = 0
+        self.max_tests = max_tests
+        self.shown_tests = shown_tests
+        self.partial = partial
         keep_sandbox(self.sandbox)
 
-    def reset(
-        self, seed: int | None = None, *, task: int | None = None, **options: Any
-    ) -> tuple[Observation, dict[str, Any]]:
-        """Pose a problem: item `task` of the set, or one that `rng` draws."""
-        if options:
-            raise BadArguments(
-                f"{type(self).__name__} was reset with {', '.join(options)}. It takes seed and "
-                "task; pass everything else to gem.make.",
-                subject=type(self).__name__,
-            )
-        self.task = self.pick_task(task)
-        return "\n\n".join(_posed(self._problem(), self.shown_tests)), {"task": self.task}
+    @property
+    def row(self) -> Problem:
+        """The problem of this episode, with the tests that are kept."""
+        problem = super().row
+        return problem if self.max_tests is None else problem.first(self.max_tests)
 
-    async def astep(self, action: str) -> Step:
-        program = program_in(action)
-        if program is None:
-            reward = self.format_error_reward
-            parts = {"format_error": reward}
-            facts = {"success": False, "action_error": "format"}
-            return Step(_UNREADABLE, reward, True, False, self._info(parts, facts))
-        report = await on_background(
-            grade(
-                await in_thread(self._problem),  # its tests may be megabytes
-                program,
-                limits=Limits(*self.limits),
-                options=self.sandbox,
-                run_all=self.partial,
-            )
+    def pose(self) -> str:
+        return "\n\n".join(_posed(self.row, self.shown_tests))
+
+    def find_answer(self, action: str) -> str | None:
+        return program_in(action)
+
+    def write_answer(self, answer: str) -> str:
+        return fenced(answer)
+
+    async def agrade(self, answer: str) -> Grade:
+        problem = await in_thread(lambda: self.row)  # its tests may be megabytes
+        grading = grade(
+            problem,
+            answer,
+            limits=Limits(*self.limits),
+            options=self.sandbox,
+            run_all=self.partial,
         )
-        return self._graded(report)
+        return self._graded(await on_background(grading))
 
-    def _graded(self, report: Report) -> Step:
+    def _graded(self, report: Report) -> Grade:
         count = len(report.outcomes)
         reward = report.num_passed / count if self.partial else float(report.success)
-        facts = {
-            "success": report.success,
+        info = {
             "tests": report.verdicts,
             "why": normalise_text(report.why),
             "shared_process": report.shared_process,
         }
-        return Step(_told(report), reward, True, False, self._info({"tests": reward}, facts))
+        return Grade(reward, report.success, _told(report), {"tests": reward}, info)
 
-    def _info(self, parts: dict[str, float], facts: dict[str, Any]) -> dict[str, Any]:
-        return {**facts, "task": self.task, "reward_parts": parts}
+    def unanswered(self) -> Grade:
+        return Grade(None)
 
     def sample_action(self) -> str:
         return fenced(f"print({self.sample_rng.randrange(1000)})")
 
-    def solve(self) -> str | None:
-        solution = self._problem().solution
-        return fenced(solution) if solution else None
-
-    def _problem(self) -> Problem:
-        problem = self.table[self.task]
-        return problem if self.max_tests is None else problem.first(self.max_tests)
+    def gold(self) -> str | None:
+        return self.row.solution or None
 
 
 def _posed(problem: Problem, shown: int) -> list[str]:
-    """Return the paragraphs of a question: what is asked, in which form, and how to answer."""
+    """Return the paragraphs of a question: what is asked, and in which form."""
     pieces = [problem.question.strip()]
     first = problem.tests[0]
     if isinstance(first, Stream):
@@ -175,7 +149,7 @@ def _posed(problem: Problem, shown: int) -> list[str]:
     elif shown:
         texts = [test.text for test in problem.tests[:shown] if isinstance(test, Assertion)]
         pieces.append("Write Python that passes tests like this:\n\n" + "\n".join(texts))
-    return [*pieces, INSTRUCTION]
+    return pieces
 
 
 def _told(report: Report) -> str:

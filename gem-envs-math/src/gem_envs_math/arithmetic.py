@@ -38,7 +38,7 @@ class Arithmetic(MathProblem):
         operators: tuple[Operator, ...] = _OPERATORS,
         format_error_reward: float = 0.0,
     ) -> None:
-        super().__init__("number", format_error_reward)
+        super().__init__("number", format_error_reward=format_error_reward)
         _check(num_terms, max_value, operators)
         self.num_terms = num_terms
         self.max_value = max_value
@@ -46,9 +46,7 @@ class Arithmetic(MathProblem):
         self.expression = ""
         self.answer = 0
 
-    def pose(self, task: int | None) -> None:
-        if task is not None:
-            self.pick_task(task)  # raises: there is no finite set
+    def pose(self) -> str:
         # Ends with probability one: with any operator, some draws (1 - 1, 2 * 2, any sum of two)
         # have a value that is not among their numbers.
         while True:
@@ -59,8 +57,6 @@ class Arithmetic(MathProblem):
                 break
         pairs = zip(map(str, numbers), [*drawn, ""], strict=True)
         self.expression = " ".join(filter(None, itertools.chain.from_iterable(pairs)))
-
-    def question(self) -> str:
         return f"Compute the value of this expression, multiplication first:\n\n{self.expression}"
 
     def gold(self) -> str:

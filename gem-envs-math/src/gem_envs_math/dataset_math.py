@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from gem.data import DataSource, RowKind, Rows, load_table
+from gem.content import Observation
+from gem.data import RowKind, TableArguments
+from gem.dataset_env import DatasetEnv
 from gem_envs_math.judging import Grader
 from gem_envs_math.problem import MathProblem
 from gem_envs_math.rows import PROBLEMS, Problem
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 __all__ = ["DatasetMath"]
 
 
-class DatasetMath(MathProblem):
+class DatasetMath(MathProblem, DatasetEnv[Problem]):
     r"""One problem of a data set.
 
     Its answers are any mathematics, or with `grader="number"` one number each: that needs no
@@ -31,45 +35,20 @@ class DatasetMath(MathProblem):
     True
     """
 
-    shared = ("table",)
     kinds: ClassVar[Mapping[Grader, RowKind[Problem]]] = PROBLEMS
 
     def __init__(
         self,
         *,
         grader: Grader = "math",
-        source: DataSource | None = None,
-        data: str | Path | Rows | None = None,
-        fields: Mapping[str, str] | None = None,
-        split: str | None = None,
-        limit: int | None = None,
-        streaming: bool = False,
         format_error_reward: float = 0.0,
+        **table: Unpack[TableArguments],
     ) -> None:
-        super().__init__(grader, format_error_reward)
-        self.table = load_table(
-            self.kinds[grader],
-            source=source,
-            data=data,
-            fields=fields,
-            split=split,
-            limit=limit,
-            streaming=streaming,
-        )
-        self.num_tasks = len(self.table)
-        self.task = 0
+        kind = self.kinds[grader]
+        super().__init__(grader, kind=kind, format_error_reward=format_error_reward, **table)
 
-    def pose(self, task: int | None) -> None:
-        self.task = self.pick_task(task)
-
-    def question(self) -> str:
-        return self._problem().question
+    def pose(self) -> Observation:
+        return self.row.question
 
     def gold(self) -> str:
-        return self._problem().answer
-
-    def facts(self) -> dict[str, Any]:
-        return {"task": self.task}
-
-    def _problem(self) -> Problem:
-        return self.table[self.task]
+        return self.row.answer

@@ -24,6 +24,8 @@ class MathEnv(TaskOrder, DatasetMath):
     in other processes where that is needed.
     """
 
+    instruction = ""
+
     def __init__(
         self,
         dataset_name: str | None = "",
@@ -52,14 +54,12 @@ class MathEnv(TaskOrder, DatasetMath):
         idx: int | None = None,
         *,
         task: int | None = None,
-        **options: Any,
     ) -> tuple[Observation, dict[str, Any]]:
         """Pose problem `idx` (or `task`), or the next one."""
         chosen = task if idx is None else idx
         if chosen is None:
             chosen = self.next_task(len(self.table), seed, self.rng)
-        _, info = super().reset(seed, task=chosen, **options)
-        return self.question(), info
+        return super().reset(seed, task=chosen)
 
     def step(self, action: str) -> Step:
         return answered(super().step(action))

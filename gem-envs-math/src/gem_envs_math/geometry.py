@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from gem.content import ImagePart
+from gem.content import Observation, Part, TextPart
 from gem_envs_math.dataset_math import DatasetMath
 from gem_envs_math.images import image_part
 from gem_envs_math.rows import FIGURES
@@ -25,8 +23,8 @@ class VisualMath(DatasetMath):
 
     kinds = FIGURES
 
-    def question(self) -> str:
-        return self._problem().question.replace(_MARK, "").strip()
-
-    def images(self) -> Sequence[ImagePart]:
-        return [image_part(image) for image in self._problem().images]
+    def pose(self) -> Observation:
+        problem = self.row
+        parts: list[Part] = [image_part(image) for image in problem.images]
+        parts.append(TextPart(problem.question.replace(_MARK, "").strip()))
+        return parts

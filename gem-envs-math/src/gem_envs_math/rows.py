@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from gem.data import Graded, Misfit, RowKind
+from gem.data.texts import is_text
 from gem_envs_math.answers import boxed, last_boxed, read_number
 from gem_envs_math.grading.golds import standing
 from gem_envs_math.judging import REQUIRES, Grader
@@ -35,7 +36,7 @@ def _read(row: Mapping[str, Any], grader: Grader) -> Problem:
     `\boxed{}`, what that holds.
     """
     question, answer = row["question"], row["answer"]
-    if not isinstance(question, str) or not _is_text(question):
+    if not is_text(question):
         raise Misfit("question", question, "text")
     if isinstance(answer, list) and len(answer) == 1:
         [answer] = answer
@@ -52,16 +53,8 @@ def _check_gold(gold: str, value: object, grader: Grader) -> None:
         raise Misfit("answer", value, "a number")
     if gold.lower() in _MISSING:
         raise Misfit("answer", value, "an answer")
-    if not _is_text(gold) or last_boxed(boxed(gold)) != gold:
+    if not is_text(gold) or last_boxed(boxed(gold)) != gold:
         raise Misfit("answer", value, "a text whose braces are balanced")
-
-
-def _is_text(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair, which JSON can spell
-        return False
-    return bool(value.strip())
 
 
 def _read_figures(row: Mapping[str, Any], grader: Grader) -> Problem:

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from gem.errors import BadArguments
+from gem.parsing import AnswerForm
 from gem_envs_reasoning.library import Source, source
 from gem_envs_reasoning.listing import NAMES
-from gem_envs_reasoning.question import AnswerForm, Question, Split
+from gem_envs_reasoning.question import Question, Split
 
 __all__ = ["Composite", "Part"]
 

@@ -6,16 +6,13 @@ import random
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-from gem.content import Observation
-from gem.env import Env
 from gem.errors import BadArguments, DataError
-from gem.step import Step
+from gem.parsing import AnswerForm
+from gem.single_turn import Grade, SingleTurnEnv
 from gem_envs_reasoning.answers import answer_in, written
 from gem_envs_reasoning.library import INDICES, Item, Source
 
-__all__ = ["INSTRUCTIONS", "AnswerForm", "Question", "Split"]
-
-AnswerForm = Literal["answer", "boxed"]
+__all__ = ["INSTRUCTIONS", "Question", "Split"]
 
 INSTRUCTIONS: Mapping[AnswerForm, str] = {
     "answer": (
@@ -38,19 +35,16 @@ _UNREADABLE: Mapping[AnswerForm, str] = {
 }
 
 
-class Question(Env):
+class Question(SingleTurnEnv):
     r"""One question, one turn. A subclass writes `draw_source` and `source_of`.
 
     The reward is the task's score, between 0 and 1, and the episode is a success at exactly 1.0;
     with `binary` the reward is 1.0 or 0.0. An answer that is neither in `<answer>` nor in
     `\boxed{}` pays `format_error_reward`; `answer_form` says for which of the two the prompt asks.
-    The indices of the split "train" are the lower half
-    of all, those of "eval" the upper half: no item is in both.
+    The indices of the split "train" are the lower half of all, those of "eval" the upper half: no
+    item is in both.
     """
 
-    max_turns = 1
-    single_turn = True
-    reward_range = (0.0, 1.0)
     shared: ClassVar[tuple[str, ...]] = ("_item",)
     _item: Item | None = None
 
@@ -61,34 +55,32 @@ class Question(Env):
         format_error_reward: float,
         answer_form: AnswerForm = "answer",
     ) -> None:
-        if not -1.0 <= format_error_reward <= 0.0:
-            raise BadArguments(
-                f"format_error_reward={format_error_reward} was asked for. It must lie between "
-                "-1 and 0, so that an answer that cannot be read never pays.",
-                subject=type(self).__name__,
-            )
+        super().__init__(format_error_reward=format_error_reward, answer_form=answer_form)
         if split not in _FIRST:
             raise BadArguments(
                 f"split={split!r} was asked for. Choose 'train' or 'eval'.",
                 subject=type(self).__name__,
             )
-        if answer_form not in INSTRUCTIONS:
-            raise BadArguments(
-                f"answer_form={answer_form!r} was asked for. Choose 'answer' or 'boxed'.",
-                subject=type(self).__name__,
-            )
         self.split = split
         self.binary = binary
-        self.format_error_reward = format_error_reward
-        self.answer_form = answer_form
-        self.reward_range = (format_error_reward, 1.0)
-        self.name, self.index = "", -1
+        self.name = ""
+        self.index = -1
 
-    def reset(self, seed: int | None = None) -> tuple[Observation, dict[str, Any]]:
-        """Pose a question that `rng` draws, from the indices of the split."""
+    @property
+    def instruction(self) -> str:
+        return INSTRUCTIONS[self.answer_form]
+
+    @property
+    def format_error_feedback(self) -> str:
+        return _UNREADABLE[self.answer_form]
+
+    def pose(self) -> str:
+        """Draw a question from the indices of the split."""
         item = self._drawn(self.rng, self.draw_source(self.rng))
-        self.name, self.index, self._item = item.name, item.number, item
-        return f"{item.question}\n\n{INSTRUCTIONS[self.answer_form]}", self._facts()
+        self.name = item.name
+        self.index = item.number
+        self._item = item
+        return item.question
 
     def _drawn(self, rng: random.Random, source: Source) -> Item:
         for _ in range(_MOST_DRAWS):
@@ -101,35 +93,29 @@ class Question(Env):
             source="reasoning-gym",
         )
 
-    def step(self, action: str) -> Step:
-        answer = answer_in(action)
-        if answer is None:
-            info = {
-                "success": False,
-                "reward_parts": {"format_error": self.format_error_reward},
-                "action_error": "format",
-                **self._facts(),
-            }
-            return Step(_UNREADABLE[self.answer_form], self.format_error_reward, True, False, info)
-        item = self.item
-        verdict = self.source_of(item.name).verdict(answer, item)
+    def find_answer(self, action: str) -> str | None:
+        return answer_in(action)
+
+    def write_answer(self, answer: str) -> str:
+        return written(answer, self.answer_form)
+
+    def grade(self, answer: str) -> Grade:
+        verdict = self.source_of(self.name).verdict(answer, self.item)
         is_right = verdict.score == 1.0
         reward = float(is_right) if self.binary else verdict.score
-        info = {"success": is_right, "reward_parts": {"answer": reward}, **self._facts()}
-        if verdict.note:
-            info["note"] = verdict.note
-        said = f"The answer is {'right' if is_right else 'wrong'}."
-        return Step(said, reward, True, False, info)
+        return Grade(reward, is_right, info={"note": verdict.note} if verdict.note else {})
+
+    def unanswered(self) -> Grade:
+        return Grade(None)
+
+    def gold(self) -> str | None:
+        """Return a right answer; None for the tasks that have none on record."""
+        return self.item.solution
 
     def sample_action(self) -> str:
         """Return the solution of another question of the task: well formed, and right by luck."""
         other = self._drawn(self.sample_rng, self.source_of(self.name))
-        return written(other.solution or str(self.sample_rng.randrange(1_000)), self.answer_form)
-
-    def solve(self) -> str | None:
-        """Return a right answer; None for the tasks that have none on record."""
-        solution = self.item.solution
-        return None if solution is None else written(solution, self.answer_form)
+        return self.write_answer(other.solution or str(self.sample_rng.randrange(1_000)))
 
     @property
     def item(self) -> Item:
@@ -147,5 +133,5 @@ class Question(Env):
         """Return the source of a task that `draw_source` may have chosen."""
         raise NotImplementedError
 
-    def _facts(self) -> dict[str, Any]:
+    def episode_info(self) -> dict[str, Any]:
         return {"name": self.name, "index": self.index}

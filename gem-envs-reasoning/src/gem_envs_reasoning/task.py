@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 from typing import Any, ClassVar
 
+from gem.parsing import AnswerForm
 from gem_envs_reasoning.library import Source, source
-from gem_envs_reasoning.question import AnswerForm, Question, Split
+from gem_envs_reasoning.question import Question, Split
 
 __all__ = ["Task"]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any, Literal
 
-from gem.content import ImagePart
+from gem.content import ImagePart, Observation, Part, TextPart
 from gem.errors import BadArguments
 from gem_envs_math.diagram.angles import angles
 from gem_envs_math.diagram.areas import areas
@@ -47,7 +47,7 @@ class Diagram(MathProblem):
         level: int = 1,
         format_error_reward: float = 0.0,
     ) -> None:
-        super().__init__("number", format_error_reward)
+        super().__init__("number", format_error_reward=format_error_reward)
         if level not in LEVELS:
             raise BadArguments(
                 f"level={level} was asked for. It is one of {', '.join(map(str, LEVELS))}.",
@@ -63,24 +63,19 @@ class Diagram(MathProblem):
         self.posed: Family = "angles"
         self.key = 0
 
-    def pose(self, task: int | None) -> None:
-        if task is not None:
-            self.pick_task(task)  # raises: there is no finite set
+    def pose(self) -> Observation:
+        from gem_envs_math.diagram.rendering import render  # heavy: 0.1 s, Pillow
+
         self.posed = self.family if self.family is not None else self.rng.choice(tuple(FAMILIES))
         self.key = self.rng.getrandbits(64)
-
-    def question(self) -> str:
-        return self._sketch().question
+        sketch = self._sketch()
+        parts: list[Part] = [ImagePart(render(sketch.shapes)), TextPart(sketch.question)]
+        return parts
 
     def gold(self) -> str:
         return str(self._sketch().answer)
 
-    def images(self) -> Sequence[ImagePart]:
-        from gem_envs_math.diagram.rendering import render  # heavy: 0.1 s, Pillow
-
-        return [ImagePart(render(self._sketch().shapes))]
-
-    def facts(self) -> dict[str, Any]:
+    def episode_info(self) -> dict[str, Any]:
         return {"family": self.posed, "level": self.level}
 
     def _sketch(self) -> Sketch:
