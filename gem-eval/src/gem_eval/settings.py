@@ -12,12 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gem import registry
 from gem.arguments import recorded
-from gem.conversation import Policy
+from gem.conversation import Policy, name_of
 from gem.making import EnvLike, WrapperLike, resolve
 from gem.searching import near
 from gem.specs import EnvSpec, WrapperRef
 from gem_eval.errors import SettingsError
-from gem_eval.policies import name_of
 
 __all__ = [
     "DEFAULT_EPISODES",
