@@ -92,7 +92,12 @@ def test_every_class_is_public_tested_and_drawn() -> None:
         for name, found in vars(errors).items()
         if inspect.isclass(found) and issubclass(found, GemError)
     }
-    assert classes == set(errors.__all__) - {"in_one_line", "text_of", "traceback_of"}
+    assert classes == set(errors.__all__) - {
+        "in_one_line",
+        "problems_of",
+        "text_of",
+        "traceback_of",
+    }
     assert classes == {error.__name__ for error, _ in FIELDS} | {"GemError"}
     drawn = re.findall(r"^[│├└─ ]*(\w+)(?:  |$)", errors.__doc__ or "", flags=re.MULTILINE)
     assert classes == set(drawn)

@@ -128,7 +128,7 @@ def test_all_of_no_finite_set_is_refused() -> None:
 
 @pytest.mark.parametrize("seed", ["0", 1.5, None, True])
 def test_a_seed_is_an_int(seed: Any) -> None:
-    with pytest.raises(BadArguments, match="It is an int"):
+    with pytest.raises(BadArguments, match="A seed is an int"):
         plan_episodes("demo:Coin", episodes=1, seed=seed)
 
 

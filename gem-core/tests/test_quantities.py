@@ -14,6 +14,7 @@ from gem.quantities import (
     check_seed,
     check_timeout,
     check_wait,
+    is_seed,
 )
 
 
@@ -73,11 +74,15 @@ def test_a_wait_ends(value: Any) -> None:
 def test_any_int_is_a_seed(value: Any) -> None:
     check_seed("seed", value)
 
+    assert is_seed(value)
+
 
 @pytest.mark.parametrize("value", ["0", 1.5, None, True])
 def test_what_is_no_int_is_no_seed(value: Any) -> None:
-    with pytest.raises(BadArguments, match=r"seed=.* was asked for\. It is an int"):
+    with pytest.raises(BadArguments, match=r"seed=.* was asked for\. A seed is an int"):
         check_seed("seed", value)
+
+    assert not is_seed(value)
 
 
 def test_a_value_that_is_refused_is_shown_at_no_great_length() -> None:

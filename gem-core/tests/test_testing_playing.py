@@ -12,7 +12,6 @@ from gem.testing.playing import (
     moment_of,
     play,
     repeating,
-    succeeded,
 )
 
 
@@ -95,12 +94,3 @@ def test_what_json_cannot_hold_is_noted_by_its_type() -> None:
     moment = moment_of("seen", {"lock": object()})
 
     assert json.dumps(moment["info"]) == '{"lock": "<builtins.object>"}'
-
-
-def test_success_is_what_info_says() -> None:
-    assert not succeeded(None, {"success": False}, 5.0)
-
-
-def test_without_a_word_on_it_success_is_a_return_of_one() -> None:
-    assert succeeded(None, {}, 1.0)
-    assert not succeeded(None, {}, 0.9)

@@ -4,8 +4,6 @@ import asyncio
 import json
 import socket
 from collections.abc import Iterator
-from datetime import datetime, timedelta, timezone
-from email.utils import format_datetime
 from typing import Any
 
 import pytest
@@ -15,7 +13,6 @@ from gem.errors import BadArguments, ModelLengthError
 from gem_eval import PolicyError, make_policy
 from gem_eval.errors import ServerAwayError, ServerRefusalError
 from gem_eval.policies.openai import OpenAIPolicy
-from gem_eval.policies.retrying import Backoff, retry_after_s
 
 QUESTION = Request((Message("user", "Guess."),), seed=5)
 KEY = "sk-0123456789abcdef"
@@ -163,6 +160,17 @@ def test_a_refusal_for_load_is_tried_again(server: Any, answers: Any) -> None:
 
     assert isinstance(reply, Reply)
     assert len(server.asked) == 3
+
+
+def test_a_server_is_not_asked_again_before_the_time_that_it_names(
+    server: Any, answers: Any
+) -> None:
+    server.answers = [answers.Answer(429, b"busy", (("Retry-After", "60"),))]
+
+    said = complaint(policy_at(server.url, max_backoff_s=90, total_timeout_s=30))
+
+    assert "did not finish an answer within 30 s" in said
+    assert len(server.asked) == 1
 
 
 def test_a_request_that_a_server_fails_at_is_tried_again(server: Any, answers: Any) -> None:
@@ -461,30 +469,6 @@ def test_a_model_name_may_hold_slashes_colons_and_ats() -> None:
 def test_unknown_options_are_refused_with_the_allowed_ones() -> None:
     with pytest.raises(BadArguments, match="temperature: float"):
         make_policy("openai:m@http://localhost/v1", temprature=0)
-
-
-@pytest.mark.parametrize(("attempt", "longest"), list(enumerate((1, 2, 4, 8, 16, 20, 20))))
-def test_waits_double_up_to_their_limit(attempt: int, longest: float) -> None:
-    wait = Backoff(1.0, 20.0).delay_s(attempt, seed=3)
-
-    assert min(longest, 2**attempt / 2) <= wait <= longest
-
-
-def test_requests_do_not_come_back_at_once() -> None:
-    waits = {Backoff(1.0, 20.0).delay_s(0, seed=seed) for seed in range(50)}
-
-    assert len(waits) == 50
-
-
-def test_a_date_in_retry_after_counts_from_now() -> None:
-    later = datetime.now(timezone.utc) + timedelta(hours=1)
-
-    assert 3000 < (retry_after_s(format_datetime(later, usegmt=True)) or 0) < 3700
-
-
-@pytest.mark.parametrize("header", [None, "", "soon", "-5", "9" * 40, "nan"])
-def test_a_retry_after_that_says_nothing_is_ignored(header: str | None) -> None:
-    assert retry_after_s(header) is None
 
 
 def test_text_that_no_encoding_can_write_is_sent(server: Any) -> None:

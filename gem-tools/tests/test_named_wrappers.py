@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 import gem
+from gem.arguments import parameters
 from gem.errors import BadArguments
+from gem.registry import wrapper_spec
+from gem.targets import load_target
 
 pytestmark = pytest.mark.usefixtures("demo_guess")
 
@@ -47,6 +50,16 @@ def test_without_rewards_a_call_earns_nothing() -> None:
     step = begun("python_tool_no_int_reward").step("<python>print(1)</python>")
 
     assert (step.observation, step.reward) == ("<tool_response>\n1\n</tool_response>", 0.0)
+
+
+@pytest.mark.parametrize("name", ["python_tool", "search_tool"])
+def test_the_form_without_rewards_takes_what_the_other_takes(name: str) -> None:
+    taken = [
+        [parameter.name for parameter in parameters(load_target(wrapper_spec(id).target), skip=1)]
+        for id in (name, f"{name}_no_int_reward")
+    ]
+
+    assert taken[0] == taken[1]
 
 
 @pytest.mark.usefixtures("bwrap")

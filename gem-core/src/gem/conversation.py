@@ -22,6 +22,7 @@ __all__ = [
     "Request",
     "Usage",
     "as_reply",
+    "name_of",
 ]
 
 
@@ -96,6 +97,12 @@ class Policy(Protocol):
     """
 
     def __call__(self, request: Request) -> Awaitable[PolicyAnswer] | PolicyAnswer: ...
+
+
+def name_of(policy: object) -> str:
+    """Return the name under which a policy, or another callable, is recorded."""
+    name = getattr(policy, "name", None) or getattr(policy, "__name__", None)
+    return str(name or type(policy).__name__)
 
 
 def as_reply(answer: PolicyAnswer) -> Reply:

@@ -23,6 +23,7 @@ from gem.content import (
 )
 from gem.conversation import Conversation, Usage
 from gem.errors import in_one_line
+from gem.specs import EnvSpec
 from gem.step import Step
 
 __all__ = [
@@ -354,6 +355,10 @@ def _line(plain: Mapping[str, Any], *, sort_keys: bool = False) -> bytes:
     return text.encode("ascii")
 
 
-def is_success(info: Mapping[str, Any], total: float, success_return: float) -> bool:
-    """Say whether an episode succeeded: its last info knows, or else its return does."""
+def is_success(info: Mapping[str, Any], total: float, spec: EnvSpec | None) -> bool:
+    """Say whether an episode succeeded: its last info knows, or else its return does.
+
+    Without a spec a return of 1 is enough.
+    """
+    success_return = 1.0 if spec is None else spec.success_return
     return bool(info.get("success", total >= success_return - _ROUNDING))

@@ -28,6 +28,10 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 __all__ = [
     "BadArguments",
@@ -51,6 +55,7 @@ __all__ = [
     "UnknownWrapper",
     "WrapperOrderError",
     "in_one_line",
+    "problems_of",
     "text_of",
     "traceback_of",
 ]
@@ -227,6 +232,24 @@ def text_of(error: BaseException) -> str:
     except Exception:  # noqa: BLE001  a SyntaxError or a note that Python cannot format, say
         text = in_one_line(error)
     return text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}..."
+
+
+def problems_of(error: ValidationError, *, whole: str = "all of it") -> list[str]:
+    """Return what pydantic found wrong with data, a line each: the field, or `whole`, and why.
+
+    >>> from pydantic import TypeAdapter, ValidationError
+    >>> try:
+    ...     TypeAdapter(dict[str, int]).validate_python({"size": "x"}, strict=True)
+    ... except ValidationError as error:
+    ...     problems_of(error)
+    ['size: Input should be a valid integer']
+    """
+    details = error.errors(include_url=False, include_context=False, include_input=False)
+    lines = []
+    for detail in details:
+        field = ".".join(map(str, detail["loc"]))
+        lines.append(f"{field or whole}: {detail['msg']}")
+    return lines
 
 
 def traceback_of(error: BaseException) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import numbers
 import threading
 import warnings
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from gem import bridge
 from gem.content import Observation
 from gem.errors import BadArguments, EnvBusy, EnvClosed, EnvUsageError, ResetNeeded
 from gem.global_chance import GlobalChance
+from gem.quantities import is_seed
 from gem.reset_options import by_name, checked_options, refuse_positional, reset_form
 from gem.seeding import key_seed
 from gem.step import Step, as_step
@@ -414,7 +414,7 @@ def checked_seed(seed: Any, subject: str) -> int | None:
     """Return a seed as an int. Any int is valid; BadArguments on all else, a bool included."""
     if seed is None:
         return None
-    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral):
+    if not is_seed(seed):
         raise BadArguments(
             f"{subject} was given seed={seed!r}. A seed is an int, or None to continue the "
             "instance's own stream.",

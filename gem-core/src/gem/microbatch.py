@@ -12,8 +12,9 @@ from functools import partial
 from typing import Any, Union
 
 from gem.bridge import in_thread, is_awaitable
-from gem.conversation import PolicyAnswer, Request
+from gem.conversation import PolicyAnswer, Request, name_of
 from gem.errors import BadArguments
+from gem.quantities import check_count, check_wait
 
 __all__ = ["MicroBatch"]
 
@@ -52,20 +53,13 @@ class MicroBatch:
                 "a list of requests to a list of as many answers.",
                 subject="fn",
             )
-        if not (type(max_batch) is int and max_batch >= 1):
-            raise BadArguments(
-                f"max_batch={max_batch!r} was asked for. It is an int from 1 on.",
-                subject="max_batch",
-            )
-        if not 0 <= max_wait_s < float("inf"):
-            raise BadArguments(
-                f"max_wait_s={max_wait_s!r} was asked for. It is a number of seconds from 0 on.",
-                subject="max_wait_s",
-            )
-        self._fn, self._max_batch, self._max_wait_s = fn, max_batch, max_wait_s
+        check_count("max_batch", max_batch)
+        check_wait("max_wait_s", max_wait_s)
+        self._fn = fn
+        self._max_batch = max_batch
+        self._max_wait_s = max_wait_s
         self._desk: _Desk | None = None
-        name = getattr(fn, "name", None) or getattr(fn, "__name__", None)
-        self.name = str(name or type(fn).__name__)
+        self.name = name_of(fn)
         self.wants = frozenset(getattr(fn, "wants", ()))
 
     def __call__(self, request: Request) -> Awaitable[PolicyAnswer]:

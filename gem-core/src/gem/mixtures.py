@@ -15,7 +15,7 @@ from gem import guards
 from gem.content import Observation
 from gem.env import Env
 from gem.episode import is_success
-from gem.errors import BadArguments, SnapshotError
+from gem.errors import BadArguments, SnapshotError, problems_of
 from gem.making import make, resolve
 from gem.seeding import stream
 from gem.snapshot import Snapshot, encode
@@ -59,10 +59,7 @@ def checked_components(
     try:
         components = tuple(Component.model_validate(each) for each in listed)
     except ValidationError as error:
-        problems = [
-            f"{'.'.join(map(str, each['loc'])) or 'all of it'}: {each['msg']}"
-            for each in error.errors(include_url=False)
-        ]
+        problems = problems_of(error)
         raise BadArguments(
             f"{subject} was given a component that is none ({'; '.join(problems)}). Give an "
             "environment as {'env': id, 'weight': number}, with 'kwargs' and 'wrappers' if needed.",
@@ -201,7 +198,7 @@ class Mixture(Env, both_forms=True):  # each calls the component's own form
         if (step.terminated or step.truncated) and "success" not in info:
             spec = self.component.spec
             assert spec is not None  # gem.make made it
-            info["success"] = is_success(info, self.total, spec.success_return)
+            info["success"] = is_success(info, self.total, spec)
         return step._replace(info=info)
 
     def _told(self, info: Mapping[str, Any]) -> dict[str, Any]:

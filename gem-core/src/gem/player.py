@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from gem.bridge import is_awaitable
 from gem.content import Message, is_shallow, normalise_text
-from gem.conversation import Policy, PolicyAnswer, Reply, Request, Usage, as_reply
+from gem.conversation import Policy, PolicyAnswer, Reply, Request, Usage, as_reply, name_of
 from gem.counting import RolloutStats
 from gem.deadlines import Abandon, LateError, Limit, Watch
 from gem.episode import Episode, StopReason
@@ -124,7 +124,7 @@ class Player:
 
     def _record(self) -> Record:
         duration_s = time.perf_counter() - self._began
-        return partial(self._scene.record, _name_of(self._policy), duration_s)
+        return partial(self._scene.record, name_of(self._policy), duration_s)
 
     def _lateness(self, limit: Limit) -> str:
         who: str = self._scene.waits_for
@@ -229,11 +229,6 @@ class Player:
 
     async def _hint(self, env: StagedEnv, want: str, method: str) -> str | None:
         return await self._in_env(env.ask(method)) if want in self._wants else None
-
-
-def _name_of(policy: Policy) -> str:
-    name = getattr(policy, "name", None) or getattr(policy, "__name__", None)
-    return str(name or type(policy).__name__)
 
 
 def _taken(answer: PolicyAnswer) -> tuple[Reply, str]:

@@ -83,7 +83,7 @@ def is_seed(value: object) -> bool:
 def check_seed(name: str, value: object) -> None:
     """Raise BadArguments unless a value is an int of any kind and sign."""
     if not is_seed(value):
-        raise BadArguments(f"{name}={value!r:.60} was asked for. It is an int.", subject=name)
+        raise BadArguments(f"{name}={value!r:.60} was asked for. A seed is an int.", subject=name)
 
 
 def _real(value: object) -> float:

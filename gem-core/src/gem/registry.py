@@ -23,6 +23,7 @@ from gem.errors import (
     UnknownPolicy,
     UnknownTool,
     UnknownWrapper,
+    problems_of,
 )
 from gem.installing import absent_providers
 from gem.plugins import RIVAL, PluginRecord
@@ -319,10 +320,7 @@ def spec_from(plain: Mapping[str, Any]) -> EnvSpec:
     try:
         return EnvSpec.model_validate(plain)
     except ValidationError as error:
-        problems = [
-            f"{'.'.join(map(str, each['loc'])) or 'all of it'}: {each['msg']}"
-            for each in error.errors(include_url=False)
-        ]
+        problems = problems_of(error)
         raise BadArguments(
             f"{plain!r:.80} does not describe an environment ({'; '.join(problems)}). Give an id "
             "such as 'acme:Words-v0', an EnvSpec, or its JSON data.",

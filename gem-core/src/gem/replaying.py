@@ -141,7 +141,7 @@ def _compare_end(
     """Compare what an evaluation counts."""
     assert env.spec is not None, "it was made from one"
     is_unsolved = episode.stop_reason == "model_length"  # whatever was reached until then
-    success = not is_unsolved and is_success(info, total, env.spec.success_return)
+    success = not is_unsolved and is_success(info, total, env.spec)
     if episode.success != success:
         yield Difference(turn, "success", episode.success, success)
     if episode.total_reward != total:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gem.making import WrapperLike
     from gem.planning import Assignment
 
-__all__ = ["RolloutKeywords", "RolloutOptions", "RunKeywords", "options_from"]
+__all__ = ["RolloutKeywords", "RolloutOptions", "RunKeywords", "options_from", "unknown_option"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,16 +134,20 @@ def options_from(options: RolloutOptions | None, keywords: Mapping[str, Any]) ->
     known = [option.name for option in fields(RolloutOptions)]
     for name in keywords:
         if name not in known:
-            alike = near(name, known)
-            hint = f"Did you mean {alike[0]!r}? " if alike else ""
-            raise BadArguments(
-                f"A rollout was given the option {name!r}, and has none of that name. {hint}It has "
-                f"{', '.join(known)}.",
-                subject=name,
-            )
+            raise BadArguments(unknown_option("A rollout", name, known), subject=name)
     if options is None:
         return RolloutOptions(**keywords)
     return replace(options, **keywords)
+
+
+def unknown_option(whose: str, name: str, known: Sequence[str]) -> str:
+    """Return the error's text for an option of a name that there is not."""
+    alike = near(name, known)
+    hint = f"Did you mean {alike[0]!r}? " if alike else ""
+    return (
+        f"{whose} was given the option {name!r}, and has none of that name. {hint}It has "
+        f"{', '.join(known)}."
+    )
 
 
 def _stack(wrappers: Any) -> tuple[WrapperLike, ...]:

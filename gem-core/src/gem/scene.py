@@ -149,7 +149,7 @@ class Scene:
     def _end(self, reason: StopReason) -> None:
         self.stop_reason = reason
         total = self._tape.total
-        self._success = is_success(self._info, total, self._made_spec.success_return)
+        self._success = is_success(self._info, total, self._made_spec)
 
     def fail(self, reason: StopReason, error: str) -> None:
         """End the episode by an error."""

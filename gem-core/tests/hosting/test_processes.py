@@ -197,7 +197,7 @@ def test_an_action_that_is_no_data_costs_its_own_episode(pool: ProcessHost) -> N
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        ({"num_workers": 0}, "A pool of 0 workers"),
+        ({"num_workers": 0}, "num_workers=0"),
         ({"num_workers": 1, "start_method": "thread"}, "It is one of 'forkserver', 'spawn'"),
         ({"num_workers": 1, "timeout_s": 0}, "It is a number of seconds above 0"),
     ],

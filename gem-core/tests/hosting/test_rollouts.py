@@ -241,7 +241,7 @@ def test_on_threads_are_also_those_that_never_block() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"backend": "process", "num_workers": 0}, "0 workers"),
+        ({"backend": "process", "num_workers": 0}, "num_workers=0"),
         ({"backend": "thread", "num_workers": 3}, "num_workers=3"),
         ({"backend": "process", "backend_options": {"speed": 9}}, "'speed'.*It takes start_method"),
         ({"backend": "inline", "backend_options": {"speed": 9}}, "'speed'.*It takes none"),

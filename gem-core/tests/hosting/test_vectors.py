@@ -141,7 +141,7 @@ def test_what_only_this_process_has_is_refused() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"num_workers": 0}, "0 workers"),
+        ({"num_workers": 0}, "num_workers=0"),
         ({"backend_options": {"start_method": "thread"}}, "'forkserver', 'spawn', 'fork'"),
         ({"backend_options": {"speed": 9}}, "'speed'.*It takes start_method"),
         ({"number": 0}, "at least one"),

@@ -204,9 +204,9 @@ def test_an_empty_batch_is_nothing_in_flight(vector: VectorEnv) -> None:
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        ({"min_ready": 0}, "min_ready=0. It is an int from 1 on"),
+        ({"min_ready": 0}, "min_ready=0 was asked for. It is an int from 1 on"),
         ({"min_ready": True}, "min_ready=True"),
-        ({"timeout_s": -1}, "timeout_s=-1. It is a number of seconds from 0 on"),
+        ({"timeout_s": -1}, "timeout_s=-1 was asked for. It is a number of seconds from 0 on"),
         ({"timeout_s": float("nan")}, "timeout_s=nan"),
     ],
 )

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from gem.conversation import name_of
 from gem.episode import Episode
 from gem.episode_log import EpisodeLog, read_episodes
 from gem.errors import GemError, LogError, in_one_line
@@ -36,7 +37,7 @@ from gem_eval.errors import (
 )
 from gem_eval.expectations import Expectations
 from gem_eval.plan import plan_of
-from gem_eval.policies import NamedPolicy, make_policy, name_of
+from gem_eval.policies import NamedPolicy, make_policy
 from gem_eval.run_folder import RunFolder
 from gem_eval.settings import (
     PolicyLike,

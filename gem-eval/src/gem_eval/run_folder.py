@@ -21,6 +21,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from gem.errors import problems_of
 from gem.registry import versions
 from gem_eval.errors import RunFolderError
 from gem_eval.settings import FREE, Settings
@@ -112,10 +113,9 @@ class RunFolder:
             is_edited = record.digest not in (None, _digest(json.loads(text)["settings"]))
             return cls(folder, record, is_edited)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = ".".join(map(str, first["loc"])) or "its text"
+            problem = problems_of(error, whole="its text")[0]
             raise RunFolderError(
-                f"The run.json of {folder} cannot be read: {where}: {first['msg']}. It may be of "
+                f"The run.json of {folder} cannot be read: {problem}. It may be of "
                 "another version of gem-eval, or damaged: start a new run with --out.",
                 path=str(folder),
             ) from error

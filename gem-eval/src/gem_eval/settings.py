@@ -12,12 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gem import registry
 from gem.arguments import recorded
-from gem.conversation import Policy
+from gem.conversation import Policy, name_of
 from gem.making import EnvLike, WrapperLike, resolve
-from gem.searching import near
+from gem.rollout_options import unknown_option
 from gem.specs import EnvSpec, WrapperRef
 from gem_eval.errors import SettingsError
-from gem_eval.policies import name_of
 
 __all__ = [
     "DEFAULT_EPISODES",
@@ -338,13 +337,7 @@ def _refuse_unknown(given: Mapping[str, Any]) -> None:
     known = list(Settings.model_fields)
     for name in given:
         if name not in known:
-            alike = near(name, known)
-            hint = f"Did you mean {alike[0]!r}? " if alike else ""
-            raise SettingsError(
-                f"An evaluation was given the option {name!r}, and has none of that name. "
-                f"{hint}It has {', '.join(known)}.",
-                option=name,
-            )
+            raise SettingsError(unknown_option("An evaluation", name, known), option=name)
 
 
 def _complaint(error: ValidationError, given: Mapping[str, Any]) -> SettingsError:

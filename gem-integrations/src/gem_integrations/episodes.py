@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 import gem
 from gem.content import Message
 from gem.conversation import Conversation
-from gem.errors import BadArguments
+from gem.errors import BadArguments, problems_of
 from gem.planning import Assignment
 from gem.tokens import ChatCodec, Sampled, TokenPolicy, Trajectory
 from gem.tokens.codec import Tokenizer
@@ -66,9 +66,7 @@ class EnvOptions(BaseModel):
         try:
             return cls.model_validate(dict(given))
         except ValidationError as error:
-            problems = [
-                f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()
-            ]
+            problems = problems_of(error)
             raise BadArguments(
                 f"An adapter's options do not fit: {'; '.join(problems)}. They are "
                 f"{', '.join(cls.model_fields)}.",

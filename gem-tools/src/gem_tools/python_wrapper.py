@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -52,27 +53,5 @@ def python_tool(
     )
 
 
-def python_tool_no_int_reward(
-    env: Env,
-    *,
-    max_tool_uses: int | None = 10,
-    timeout_s: float | None = None,
-    result_tag: str = "tool_response",
-    stateful: bool = False,
-    backend: str | None = None,
-    options: Mapping[str, Any] | None = None,
-    program_timeout_s: float | None = None,
-) -> Tools:
-    """As `python_tool`, and no call earns anything."""
-    return python_tool(
-        env,
-        tool_reward=0.0,
-        tool_success_reward=0.0,
-        max_tool_uses=max_tool_uses,
-        timeout_s=timeout_s,
-        result_tag=result_tag,
-        stateful=stateful,
-        backend=backend,
-        options=options,
-        program_timeout_s=program_timeout_s,
-    )
+python_tool_no_int_reward = functools.partial(python_tool, tool_reward=0.0, tool_success_reward=0.0)
+"""As `python_tool`, and no call earns anything."""

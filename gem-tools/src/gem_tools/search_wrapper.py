@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from gem.env import Env
 from gem.errors import BadArguments
 from gem_tools.choosing import given
@@ -51,25 +53,5 @@ def search_tool(
     )
 
 
-def search_tool_no_int_reward(
-    env: Env,
-    *,
-    index: str | None = None,
-    url: str | None = None,
-    k: int | None = None,
-    max_tool_uses: int | None = 10,
-    timeout_s: float | None = None,
-    result_tag: str = "tool_response",
-) -> Tools:
-    """As `search_tool`, and no call earns anything."""
-    return search_tool(
-        env,
-        index=index,
-        url=url,
-        k=k,
-        tool_reward=0.0,
-        tool_success_reward=0.0,
-        max_tool_uses=max_tool_uses,
-        timeout_s=timeout_s,
-        result_tag=result_tag,
-    )
+search_tool_no_int_reward = functools.partial(search_tool, tool_reward=0.0, tool_success_reward=0.0)
+"""As `search_tool`, and no call earns anything."""

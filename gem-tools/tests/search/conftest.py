@@ -17,7 +17,8 @@ CORPUS = Path(__file__).with_name("corpus.jsonl")
 
 _SERVE = [sys.executable, "-m", "gem", "serve-search"]
 
-Answer = tuple[int, bytes]
+Answer = tuple[Any, ...]
+"""A status, a body, and perhaps headers."""
 
 
 class BuildsIndex(Protocol):
@@ -129,10 +130,13 @@ class Stub:
                 answered = answer(body)
                 if answered is None:
                     return
-                self.send_response(answered[0])
-                self.send_header("content-length", str(len(answered[1])))
+                status, content, *headers = answered
+                self.send_response(status)
+                self.send_header("content-length", str(len(content)))
+                for name, value in headers:
+                    self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(answered[1])
+                self.wfile.write(content)
 
             def log_message(self, *_: object) -> None: ...
 

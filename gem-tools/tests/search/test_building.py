@@ -239,7 +239,7 @@ def test_an_index_of_another_version_is_refused(
 ) -> None:
     change_manifest(built, **facts)
 
-    with pytest.raises(SearchIndexError, match=f"{what} of its index.json.*another version"):
+    with pytest.raises(SearchIndexError, match=f"for its index.json: {what}: .*another version"):
         open_index(built)
 
 

@@ -154,6 +154,15 @@ def test_a_failure_that_passes_is_tried_again(
     assert len(server.bodies) == 3
 
 
+def test_a_server_is_not_asked_again_before_the_time_that_it_names(stub: Any) -> None:
+    server = stub(lambda _: (429, b"slow down", ("Retry-After", "60")))
+
+    with pytest.raises(SearchUnavailable, match=r"did not answer within 0\.5 s"):
+        search(server.url, timeout_s=0.5)
+
+    assert len(server.bodies) == 1
+
+
 def test_a_server_that_stays_busy_is_an_error_with_what_it_said(stub: Any) -> None:
     server = stub(replying(b"no room\n\n here", 503))
 

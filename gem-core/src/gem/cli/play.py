@@ -333,11 +333,11 @@ def _turns(env: Env) -> str:
 
 def _outcome(env: Env, step: Step, total: float) -> str:
     """Return how the episode ended, nothing while it goes on."""
-    from gem.testing.playing import succeeded
+    from gem.episode import is_success
 
     if not (step.terminated or step.truncated):
         return ""
-    won = succeeded(env.spec, step.info, total)
+    won = is_success(step.info, total, env.spec)
     return f"{'Success' if won else 'No success'} after {_turns(env)}, total reward {total:g}."
 
 

@@ -21,7 +21,7 @@ from gem.hosting.slots import Slot
 from gem.hosting.supervisor import Report, StartMethod, Supervisor
 from gem.hosting.supervisor_process import ENDED, STARTED
 from gem.hosting.worker import Worker
-from gem.quantities import is_count
+from gem.quantities import check_count, check_timeout
 
 __all__ = ["MOST_ANSWER_BYTES", "ProcessHost", "available_cpus", "check_pool"]
 
@@ -266,23 +266,14 @@ def available_cpus() -> int:
 
 def check_pool(num_workers: int, start_method: str, timeout_s: float | None) -> None:
     """Raise BadArguments on what no pool of processes can be made with."""
-    if not is_count(num_workers):
-        raise BadArguments(
-            f"A pool of {num_workers!r} workers was asked for. Their number is an int from 1 on.",
-            subject="num_workers",
-        )
+    check_count("num_workers", num_workers)
     if start_method not in get_args(StartMethod):
         raise BadArguments(
             f"A pool was asked for with start_method={start_method!r}. It is one of "
             f"{', '.join(map(repr, get_args(StartMethod)))}.",
             subject="start_method",
         )
-    if timeout_s is not None and not timeout_s > 0:
-        raise BadArguments(
-            f"A pool was asked for with timeout_s={timeout_s!r}. It is a number of seconds above "
-            "0, or None.",
-            subject="timeout_s",
-        )
+    check_timeout("timeout_s", timeout_s)
 
 
 def _ending(report: Report) -> str:

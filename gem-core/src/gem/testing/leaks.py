@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gem.env import Env
+from gem.episode import is_success
 from gem.errors import SnapshotError
 from gem.testing.formats import asked_formats
-from gem.testing.playing import shown_text, succeeded
+from gem.testing.playing import shown_text
 from gem.testing.report import NotHeldError
 from gem.testing.subject import Subject
 
@@ -134,7 +135,7 @@ class _Worlds:
                 step = env.step(actions[-1])
                 text, total = shown_text(step.observation, step.info), total + step.reward
                 if step.terminated or step.truncated:
-                    return tuple(actions), succeeded(env.spec, step.info, total)
+                    return tuple(actions), is_success(step.info, total, env.spec)
         return tuple(actions), None
 
     def _copy(self, seed: int) -> Env:

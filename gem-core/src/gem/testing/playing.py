@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from gem.content import Observation, observation_text, observation_to_json
 from gem.env import Env
-from gem.specs import EnvSpec
+from gem.episode import is_success
 
 __all__ = [
     "MOST_TURNS",
@@ -25,7 +25,6 @@ __all__ = [
     "play",
     "repeating",
     "shown_text",
-    "succeeded",
 ]
 
 MOST_TURNS = 200
@@ -98,7 +97,7 @@ def play(
         info = step.info
         is_over = bool(step.terminated or step.truncated)
     total = sum(rewards)
-    won = is_over and succeeded(env.spec, info, total)
+    won = is_over and is_success(info, total, env.spec)
     return Play(
         seed, tuple(actions), tuple(moments), total, won, is_over, max_turns, env.single_turn
     )
@@ -153,12 +152,6 @@ def shown_text(observation: Observation, info: Mapping[str, Any]) -> str:
     text = observation_text(observation)
     suffix = info.get("suffix")
     return f"{text}\n{suffix}" if suffix else text
-
-
-def succeeded(spec: EnvSpec | None, info: Mapping[str, Any], total: float) -> bool:
-    """Say whether a finished episode was a success, by its last `info` or by its return."""
-    enough = 1.0 if spec is None else spec.success_return
-    return bool(info.get("success", total >= enough - 1e-9))
 
 
 def first_difference(one: Sequence[Moment], other: Sequence[Moment]) -> str | None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from gem.content import Observation
 from gem.errors import BadArguments, EnvBusy, EnvClosed, EnvUsageError, ResetNeeded
-from gem.quantities import is_count
+from gem.quantities import check_count, check_seed, check_timeout
 from gem.seeding import seeds_under
 from gem.specs import EnvSpec
 from gem.vector.base import AutoReset, IndexedStep, VectorEnv, VectorStep
@@ -303,21 +303,10 @@ def _check(makers: Sequence[Maker], autoreset: str) -> None:
 
 
 def _checked_seed(seed: int) -> int:
-    if isinstance(seed, bool) or not hasattr(type(seed), "__index__"):
-        raise BadArguments(
-            f"A vector was given seed={seed!r}. A seed is an int, or None.", subject="seed"
-        )
+    check_seed("seed", seed)
     return operator.index(seed)
 
 
 def _check_recv(min_ready: int, timeout_s: float | None) -> None:
-    if not is_count(min_ready):
-        raise BadArguments(
-            f"recv was given min_ready={min_ready!r}. It is an int from 1 on.", subject="min_ready"
-        )
-    if timeout_s is not None and not timeout_s >= 0:
-        raise BadArguments(
-            f"recv was given timeout_s={timeout_s!r}. It is a number of seconds from 0 on, or "
-            "None to wait as long as it takes.",
-            subject="timeout_s",
-        )
+    check_count("min_ready", min_ready)
+    check_timeout("timeout_s", timeout_s, may_be_zero=True)

@@ -17,9 +17,8 @@ from time import monotonic
 from typing import NamedTuple
 
 from gem.env import Env
-from gem.errors import BadArguments
 from gem.hosting import Failure
-from gem.quantities import is_count
+from gem.quantities import check_count, check_timeout
 from gem.specs import EnvSpec
 from gem.vector.base import AutoReset
 from gem.vector.shard import Command, Maker, Shard, ShardAnswer
@@ -61,17 +60,8 @@ class ThreadVectorEnv(ShardedVectorEnv):
         num_workers: int | None = None,
         step_timeout_s: float | None = None,
     ) -> None:
-        if not (num_workers is None or is_count(num_workers)):
-            raise BadArguments(
-                f"num_workers={num_workers!r} was asked for. It is an int from 1 on, or None.",
-                subject="num_workers",
-            )
-        if not (step_timeout_s is None or step_timeout_s > 0):
-            raise BadArguments(
-                f"step_timeout_s={step_timeout_s!r} was asked for. It is a number of seconds above "
-                "0, or None.",
-                subject="step_timeout_s",
-            )
+        check_count("num_workers", num_workers, is_optional=True)
+        check_timeout("step_timeout_s", step_timeout_s)
         self._num_workers, self._step_timeout_s = num_workers, step_timeout_s
         super().__init__(makers, self._employ, autoreset=autoreset, seed=seed)
 

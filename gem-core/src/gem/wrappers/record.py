@@ -121,7 +121,6 @@ class Record(Wrapper, both_forms=True):  # both forms of reset choose the seed
         total = math.fsum(turn.reward for turn in turns)
         env_id = spec.id if spec else f"{base.__module__}:{base.__qualname__}"
         layers = spec.wrappers if spec else ()
-        goal = spec.success_return if spec else 1.0
         return Episode(
             env_id=env_id,
             env_kwargs=dict(spec.kwargs) if spec else {},
@@ -139,7 +138,7 @@ class Record(Wrapper, both_forms=True):  # both forms of reset choose the seed
             truncated=bool(step.truncated),
             stop_reason="terminated" if step.terminated else "truncated",
             error=None,
-            success=is_success(step.info, total, goal),
+            success=is_success(step.info, total, spec),
             versions=versions(env_id),
             duration_s=time.monotonic() - self._began_s,
             rewrites_history=self.env.rewrites_history,

@@ -8,7 +8,7 @@ from typing import Any
 from gem import making
 from gem.conversation import Policy, PolicyAnswer, Request
 
-__all__ = ["NamedPolicy", "make_policy", "name_of"]
+__all__ = ["NamedPolicy", "make_policy"]
 
 
 class NamedPolicy:
@@ -55,9 +55,3 @@ def make_policy(policy: str, **kwargs: Any) -> NamedPolicy:
     'noop'
     """
     return NamedPolicy(policy, making.make_policy(policy, **kwargs))
-
-
-def name_of(policy: object) -> str:
-    """Return the name under which a policy object is recorded, as a rollout would."""
-    name = getattr(policy, "name", None) or getattr(policy, "__name__", None)
-    return str(name or type(policy).__name__)

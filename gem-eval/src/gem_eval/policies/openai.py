@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from gem.conversation import Reply, Request
 from gem.errors import BadArguments, ModelLengthError
+from gem.retries import Backoff
 from gem_eval.errors import ServerRefusalError, UnreadableReplyError
 from gem_eval.policies.chat_api import MalformedReplyError, read_reply, request_body, request_path
 from gem_eval.policies.retrying import (
-    Backoff,
     PromptTooLongError,
     RetryingServer,
     check_address,

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
-import time
 from collections.abc import Awaitable, Callable
-from email.utils import parsedate_to_datetime
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import httpx  # heavy: 0.1 s
 
 from gem.errors import BadArguments
-from gem.seeding import stream
+from gem.retries import Backoff, retry_after_s
 from gem_eval.errors import (
     PolicyError,
     RequestRefusedError,
@@ -34,41 +31,17 @@ from gem_eval.policies.server import (
 )
 
 __all__ = [
-    "Backoff",
     "PassingError",
     "PromptTooLongError",
     "RetryingServer",
     "check_address",
     "key_from",
-    "retry_after_s",
 ]
 
 _SHOWN = 300
 _LOOK_S = 30.0  # a server that is silent for longer may load its model: it is there
 _MOST_OUTAGES = 5  # that one request waits for
 _T = TypeVar("_T")
-
-
-class Backoff(NamedTuple):
-    """How long to wait before trying again: doubling from `first_s` to `longest_s`, jittered."""
-
-    first_s: float
-    longest_s: float
-
-    def delay_s(self, attempt: int, seed: int, retry_after_s: float | None = None) -> float:
-        """Return the wait after a failed attempt, the first being 0. What a server asks counts.
-
-        Half of it is jitter, keyed by the request's seed: many requests do not come back at once.
-
-        >>> Backoff(1.0, 30.0).delay_s(9, seed=0, retry_after_s=7.0)
-        30.0
-        >>> Backoff(1.0, 30.0).delay_s(0, seed=0, retry_after_s=7.0)
-        7.0
-        """
-        grown: float = self.first_s * 2 ** min(attempt, 30)
-        if retry_after_s is None:
-            grown *= 0.5 + stream("backoff", seed, attempt).random() / 2
-        return min(max(grown, retry_after_s or 0.0), self.longest_s)
 
 
 class PassingError(Exception):
@@ -315,19 +288,6 @@ def key_from(variable: str, *, subject: str) -> str:
             subject=subject,
         )
     return key
-
-
-def retry_after_s(header: str | None) -> float | None:
-    """Read Retry-After: seconds, or a date; None where it is neither."""
-    if header is None:
-        return None
-    if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", header.strip()):
-        return float(header)
-    try:
-        date = parsedate_to_datetime(header)
-        return max(0.0, date.timestamp() - time.time())
-    except (ValueError, TypeError, OverflowError):
-        return None
 
 
 def _text(answer: ServerReply) -> str:

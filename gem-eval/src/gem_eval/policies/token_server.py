@@ -17,11 +17,11 @@ from typing import Any
 import gem
 from gem.content import ImagePart, Message
 from gem.errors import BadArguments
+from gem.retries import Backoff
 from gem.tokens import Sampled
 from gem_eval.errors import PolicyError
 from gem_eval.policies.chat_api import MalformedReplyError
 from gem_eval.policies.retrying import (
-    Backoff,
     PassingError,
     PromptTooLongError,
     RetryingServer,

@@ -13,7 +13,7 @@ from gem.hosting import RecoveringHost
 from gem.hosting.pooled import PooledStage
 from gem.hosting.processes import MOST_ANSWER_BYTES, check_pool
 from gem.making import EnvLike, WrapperLike
-from gem.quantities import is_count
+from gem.quantities import check_count
 from gem.vector.base import AutoReset
 from gem.vector.making import EnvMaker
 from gem.vector.pooled import PooledVectorEnv
@@ -135,12 +135,7 @@ def _check(address: object, cpus_per_worker: object, processes: object) -> None:
             "number of processors, 0 or more, or None.",
             subject="cpus_per_worker",
         )
-    if not is_count(processes):
-        raise BadArguments(
-            f"The backend 'ray' was asked for with processes_per_worker={processes!r}. It is an "
-            "int from 1 on.",
-            subject="processes_per_worker",
-        )
+    check_count("processes_per_worker", processes)
 
 
 def _is_amount(value: object) -> bool:

@@ -109,19 +109,5 @@ def python_tool(
     return ToolEnvWrapper(env, [tool], tool_reward, tool_success_reward, max_tool_uses)
 
 
-def python_tool_no_int_reward(
-    env: Env,
-    *,
-    max_tool_uses: int | None = 5,
-    timeout: float = 5,
-    keep_error_last_line: bool = False,
-) -> ToolEnvWrapper:
-    """As `python_tool`, and no call earns anything."""
-    return python_tool(
-        env,
-        tool_reward=0.0,
-        tool_success_reward=0.0,
-        max_tool_uses=max_tool_uses,
-        timeout=timeout,
-        keep_error_last_line=keep_error_last_line,
-    )
+python_tool_no_int_reward = functools.partial(python_tool, tool_reward=0.0, tool_success_reward=0.0)
+"""As `python_tool`, and no call earns anything."""

@@ -105,20 +105,5 @@ def search_tool(
     return ToolEnvWrapper(env, [tool], tool_reward, tool_success_reward, max_tool_uses)
 
 
-def search_tool_no_int_reward(
-    env: Env,
-    *,
-    search_url: str | None = None,
-    topk: int = 3,
-    timeout: float = 5,
-    max_tool_uses: int | None = 5,
-) -> ToolEnvWrapper:
-    """As `search_tool`, and no call earns anything."""
-    return search_tool(
-        env,
-        search_url=search_url,
-        topk=topk,
-        timeout=timeout,
-        tool_reward=0.0,
-        max_tool_uses=max_tool_uses,
-    )
+search_tool_no_int_reward = functools.partial(search_tool, tool_reward=0.0)
+"""As `search_tool`, and no call earns anything."""

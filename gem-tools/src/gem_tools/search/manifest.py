@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from gem.errors import problems_of
 from gem_tools.search.errors import SearchIndexError
 
 __all__ = ["ENGINES", "LANGUAGES", "Engine", "Language", "Manifest"]
@@ -60,10 +61,9 @@ class Manifest(BaseModel):
             manifest = cls.model_validate_json((folder / _NAME).read_bytes())
             sizes = {name: (folder / name).stat().st_size for name in manifest.files}
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = ".".join(map(str, first["loc"])) or "its text"
+            problem = problems_of(error, whole="its text")[0]
             raise SearchIndexError(
-                f"The index {folder} cannot be used: {where} of its {_NAME}: {first['msg']}. It "
+                f"The index {folder} cannot be used for its {_NAME}: {problem}. It "
                 f"may be of another version of gem-tools. {_AGAIN}",
                 path=str(folder),
             ) from error

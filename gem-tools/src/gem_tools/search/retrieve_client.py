@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gem.bridge import end_soon, wait_for
 from gem.errors import BadArguments
 from gem.microbatch import MicroBatch
+from gem.retries import Backoff, retry_after_s
 from gem.targets import check_requirements
 from gem_tools.search.errors import SearchUnavailable
 from gem_tools.search.hits import Hit, check_search, plain_query
@@ -31,11 +32,15 @@ __all__ = ["RetrieveClient"]
 _LOOPBACK = re.compile(r"localhost|127\.\d+\.\d+\.\d+|::1")
 _REQUIRES = ("aiohttp>=3.12", "httpx>=0.27", "httpx-aiohttp>=0.2")
 _SHOWN = 300
-_random = random.Random()  # only jitter: no result depends on it
+_random = random.Random()
 
 
 class _RetryableError(Exception):
-    """A failed attempt that another may mend."""
+    """A failed attempt that another may mend: its text, and what the server asks to wait."""
+
+    def __init__(self, text: str, retry_after_s: float | None = None) -> None:
+        super().__init__(text)
+        self.retry_after_s = retry_after_s
 
 
 class _UnreachableError(_RetryableError):
@@ -62,8 +67,9 @@ class RetrieveClient:
     """A search server at `url`, which ends in `/retrieve` unless it has another path.
 
     A call ends within `timeout_s` (seconds), whatever happens. Failed connections, 429 and 5xx
-    are tried again up to `max_retries` times, with growing waits. While the server cannot be
-    reached each further call gets one attempt, so a dead server fails a whole run fast.
+    are tried again up to `max_retries` times, with growing waits that honour Retry-After. While
+    the server cannot be reached each further call gets one attempt, so a dead server fails a whole
+    run fast.
     """
 
     def __init__(
@@ -80,7 +86,8 @@ class RetrieveClient:
         check_requirements(_REQUIRES, subject="A client of search servers", of="gem-tools")
         self.url = _address(url)
         self._timeout_s, self._connect_timeout_s = timeout_s, connect_timeout_s
-        self._max_retries, self._backoff_s = max_retries, backoff_s
+        self._max_retries = max_retries
+        self._backoff = Backoff(backoff_s, longest_s=timeout_s)
         self._max_batch, self._max_bytes = max_batch, max_reply_bytes
         self._lines: dict[asyncio.AbstractEventLoop, _Line] = {}
         # What nobody closes is closed when the last of this client is gone. The clients are also
@@ -162,19 +169,21 @@ class RetrieveClient:
             "return_scores": True,
         }
         content = json.dumps(body).encode()
+        jitter = _random.getrandbits(32)  # no result depends on it
         attempt = 0
         while True:
             try:
                 reply = await self._attempt(content)
                 break
             except _RetryableError as error:
+                delay_s = self._backoff.delay_s(attempt, jitter, error.retry_after_s)
                 is_hopeless = self._is_down and isinstance(error, _UnreachableError)
                 if is_hopeless or attempt >= self._max_retries:
                     self._is_down = isinstance(error, _UnreachableError)
                     raise self._failed(
                         f"{error} ({attempt + 1} attempts). Check that it runs and has room"
                     ) from error
-            await asyncio.sleep(self._backoff_s * 2**attempt * (0.5 + _random.random() / 2))
+            await asyncio.sleep(delay_s)
             attempt += 1
         try:
             found = read_reply(reply, len(asked))
@@ -200,7 +209,7 @@ class RetrieveClient:
             return body
         said = f"answered {reply.status_code}: {_shown(body.decode('utf-8', 'replace'))}"
         if reply.status_code == 429 or reply.status_code >= 500:
-            raise _RetryableError(said)
+            raise _RetryableError(said, retry_after_s(reply.headers.get("retry-after")))
         raise self._failed(f"{said}. Check its address, and what it takes")
 
     async def _body(self, reply: httpx.Response) -> bytes:
