@@ -7,12 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gem.bridge import in_thread, on_background
 from gem.content import Observation, normalise_text
 from gem.data import DataSource, Rows, load_table
-from gem.env import Env
+from gem.env import Env, Step, in_thread, on_background
 from gem.errors import BadArguments
-from gem.step import Step
 from gem_envs_code.answers import INSTRUCTION, LONGEST, fenced, program_in
 from gem_envs_code.candidate import Limits
 from gem_envs_code.entries import method_of

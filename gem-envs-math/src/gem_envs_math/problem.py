@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gem.content import ImagePart, Observation, Part, TextPart
-from gem.env import Env
+from gem.env import Env, Step
 from gem.errors import BadArguments
-from gem.step import Step
-from gem.targets import check_requirements
+from gem.registry import check_requirements
 from gem_envs_math.answers import boxed
 from gem_envs_math.grading import Verdict, extract
 from gem_envs_math.judging import JUDGES, REQUIRES, Grader

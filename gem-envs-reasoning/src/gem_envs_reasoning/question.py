@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from gem.content import Observation
-from gem.env import Env
+from gem.env import Env, Step
 from gem.errors import BadArguments, DataError
-from gem.step import Step
 from gem_envs_reasoning.answers import answer_in, written
 from gem_envs_reasoning.library import INDICES, Item, Source
 

@@ -11,10 +11,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gem import registry
-from gem.arguments import recorded
 from gem.conversation import Policy
-from gem.making import EnvLike, WrapperLike, resolve
-from gem.searching import near
+from gem.registry import near, recorded
+from gem.rollouts import EnvLike, WrapperLike, resolve
 from gem.specs import EnvSpec, WrapperRef
 from gem_eval.errors import SettingsError
 from gem_eval.policies import name_of

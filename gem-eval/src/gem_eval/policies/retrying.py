@@ -15,8 +15,8 @@ from typing import NamedTuple, TypeVar
 
 import httpx  # heavy: 0.1 s
 
+from gem.env import stream
 from gem.errors import BadArguments
-from gem.seeding import stream
 from gem_eval.errors import (
     PolicyError,
     RequestRefusedError,
