@@ -177,8 +177,9 @@ def test_the_tree_in_the_readme_is_the_tree() -> None:
     assert [name for name in drawn if not (ROOT / name).exists()] == []
 
 
-def test_the_help_pages_are_what_the_commands_print() -> None:
-    script = [sys.executable, str(ROOT / "docs" / "generate_cli.py"), "--check"]
+@pytest.mark.parametrize("generator", ["generate_api.py", "generate_cli.py"])
+def test_a_generated_page_is_what_would_be_generated(generator: str) -> None:
+    script = [sys.executable, str(ROOT / "docs" / generator), "--check"]
 
     done = subprocess.run(
         script, env={**os.environ, "NO_COLOR": "1"}, capture_output=True, text=True, check=False

@@ -2,6 +2,10 @@
 
 Knows nothing about registries, wrappers' specs, vectors or rollouts. The rules of use (seeding,
 phases, one call at a time) are in `gem.guards`, applied to every subclass as it is defined.
+
+What an author needs besides is here too: chance that is keyed (`stream`, `key_seed`,
+`episode_seed`), ways between synchronous and asynchronous code (`wait_for`, `on_background`,
+`in_thread`, `end_soon`), and `process_tree`, which tells all processes of a run their root.
 """
 
 from __future__ import annotations
@@ -12,10 +16,11 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from gem import guards
+from gem import guards, process_tree
+from gem.bridge import end_soon, in_thread, on_background, wait_for
 from gem.content import Observation
 from gem.errors import SnapshotError, in_one_line
-from gem.seeding import stream
+from gem.seeding import episode_seed, key_seed, stream
 from gem.snapshot import Snapshot, decode, encode
 from gem.step import Step
 
@@ -23,7 +28,18 @@ if TYPE_CHECKING:
     from gem.reset_options import ResetForm
     from gem.specs import EnvSpec
 
-__all__ = ["Env", "Step"]
+__all__ = [
+    "Env",
+    "Step",
+    "end_soon",
+    "episode_seed",
+    "in_thread",
+    "key_seed",
+    "on_background",
+    "process_tree",
+    "stream",
+    "wait_for",
+]
 
 E = TypeVar("E", bound="Env")
 

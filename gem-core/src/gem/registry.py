@@ -1,6 +1,8 @@
 """Turn an id into a spec: what is installed and what this process registered, listed and found.
 
 Knows nothing about how plugins are found (`gem.plugins`) or what is made of a spec (`gem.making`).
+What a plugin's own code needs to make something of a spec is here too: `check_requirements` and
+`pip_command` for what is not installed, `load_target`, `checked` and `recorded` for arguments.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from pydantic import ValidationError
 
 from gem import __version__
 from gem import plugins as plugin_records
-from gem.arguments import recorded
+from gem.arguments import checked, recorded
 from gem.env import Env
 from gem.errors import (
     BadArguments,
@@ -25,22 +27,28 @@ from gem.errors import (
     UnknownWrapper,
     problems_of,
 )
-from gem.installing import absent_providers
+from gem.installing import absent_providers, pip_command
 from gem.plugins import RIVAL, PluginRecord
 from gem.searching import near
 from gem.specs import EnvSpec, ExecutorSpec, PolicySpec, ToolSpec, WrapperSpec
-from gem.targets import forget_installed, load_target, target_of
+from gem.targets import check_requirements, forget_installed, load_target, target_of
 
 __all__ = [
     "Registration",
+    "check_requirements",
+    "checked",
     "executor_spec",
     "executors",
     "list_envs",
+    "load_target",
+    "near",
     "owner",
+    "pip_command",
     "plugins",
     "policies",
     "policy_spec",
     "provider",
+    "recorded",
     "refresh",
     "register",
     "registration",

@@ -1,6 +1,11 @@
 """Run episodes: one coroutine each, many in flight, the same content in whatever order.
 
 Knows nothing about where policies come from or where episodes are kept.
+
+What a program that runs episodes needs besides `gem.rollout` is here too: its options, checked
+(`RunKeywords`, `check_rollout`), a plan of Assignments, RolloutStats and Progress, what an
+environment and a wrapper may be given as (EnvLike, WrapperLike), `resolve`, `make_policy`, and the
+last try of each episode in a log.
 """
 
 from __future__ import annotations
@@ -17,19 +22,46 @@ from gem.conversation import Policy
 from gem.counting import RolloutStats
 from gem.deadlines import Sweeper
 from gem.episode import Episode
+from gem.episode_log import read_last_tries
 from gem.errors import BadArguments, EnvUsageError
 from gem.hooks import announce
 from gem.hosting.choosing import build
 from gem.hosting.front import Stage
+from gem.making import EnvLike, WrapperLike, make_policy, resolve
+from gem.mixtures import Component
 from gem.planning import Assignment, Envs, as_list, plan_episodes
 from gem.player import Player, Record, Terms
 from gem.progress import Progress
-from gem.rollout_options import RolloutKeywords, RolloutOptions, options_from
+from gem.quantities import check_count
+from gem.rollout_options import (
+    RolloutKeywords,
+    RolloutOptions,
+    RunKeywords,
+    options_from,
+    unknown_option,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["Rollout", "RolloutStats", "check_rollout", "rollout"]
+__all__ = [
+    "Assignment",
+    "Component",
+    "EnvLike",
+    "Progress",
+    "Rollout",
+    "RolloutStats",
+    "RunKeywords",
+    "WrapperLike",
+    "check_count",
+    "check_rollout",
+    "make_policy",
+    "plan_episodes",
+    "read_last_tries",
+    "resolve",
+    "rollout",
+    "unknown_option",
+]
 
 
 def rollout(

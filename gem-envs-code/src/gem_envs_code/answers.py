@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gem.content import normalise_text
-from gem.parsing.cursor import THINKING, Cursor, regions
+from gem.parsing import THINKING, Cursor, regions
 
 __all__ = ["INSTRUCTION", "LONGEST", "fenced", "program_in"]
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gem.bridge import wait_for
-from gem.compat.environment import answered
-from gem.compat.tables import table_arguments
-from gem.compat.task_order import TaskOrder
+from gem.compat import TaskOrder, answered, table_arguments
 from gem.content import Observation
-from gem.step import Step
+from gem.env import Step, wait_for
 from gem_envs_code.candidate import Limits
 from gem_envs_code.grading import grade
 from gem_envs_code.problem import CodeProblem

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
-from gem.bridge import in_thread
+from gem.env import in_thread
 from gem_envs_code.candidate import Candidate, Ending, Limits
 from gem_envs_code.checking import Checker
 from gem_envs_code.comparing import Uncomparable, as_json, same_text, same_value

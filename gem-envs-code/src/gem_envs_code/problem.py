@@ -6,12 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from gem.bridge import in_thread, on_background
+from gem import DatasetEnv, Grade
 from gem.content import normalise_text
 from gem.data import TableArguments
-from gem.dataset_env import DatasetEnv
+from gem.env import in_thread, on_background
 from gem.errors import BadArguments
-from gem.single_turn import Grade
 from gem_envs_code.answers import INSTRUCTION, LONGEST, fenced, program_in
 from gem_envs_code.candidate import Limits
 from gem_envs_code.entries import method_of

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from gem.env import Env
+from gem.env import Env, Step
 from gem.errors import BadArguments
-from gem.step import Step
 from gem_envs_games.rewards import Rewards
 
 __all__ = ["Game"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gem.compat.environment import AsPublished
+from gem.compat import AsPublished
 from gem_envs_games.crosswords import Crosswords
 from gem_envs_games.fifteen_puzzle import FifteenPuzzle
 from gem_envs_games.game_2048 import Game2048

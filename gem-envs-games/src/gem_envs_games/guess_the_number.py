@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from gem.env import Step
 from gem.errors import BadArguments
-from gem.step import Step
 from gem_envs_games.game import Game
 from gem_envs_games.parsing import one_integer, reader
 from gem_envs_games.rewards import PUBLISHED, Rewards

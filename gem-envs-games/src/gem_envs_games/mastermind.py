@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from operator import eq
 from random import Random
 
+from gem.env import Step
 from gem.errors import BadArguments
-from gem.step import Step
 from gem_envs_games.game import Game
 from gem_envs_games.parsing import integers, reader
 from gem_envs_games.rewards import PUBLISHED, Rewards

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from random import Random
 
+from gem.env import Step
 from gem.errors import BadArguments
-from gem.step import Step
 from gem_envs_games.game import Game
 from gem_envs_games.parsing import reader
 from gem_envs_games.rewards import PUBLISHED, Rewards

@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import cache, lru_cache
 
+from gem.env import Step
 from gem.errors import BadArguments
-from gem.step import Step
 from gem_envs_games.game import Game
 from gem_envs_games.parsing import reader
 from gem_envs_games.rewards import PUBLISHED, Rewards

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gem.compat.environment import answered
-from gem.compat.tables import table_arguments
-from gem.compat.task_order import TaskOrder
+from gem.compat import TaskOrder, answered, table_arguments
 from gem.content import Observation
-from gem.step import Step
+from gem.env import Step
 from gem_envs_math.dataset_math import DatasetMath
 from gem_envs_math.judging import JUDGES
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gem.single_turn import Grade, SingleTurnEnv
-from gem.targets import check_requirements
+from gem import Grade, SingleTurnEnv
+from gem.registry import check_requirements
 from gem_envs_math.answers import boxed
 from gem_envs_math.grading import Verdict, extract
 from gem_envs_math.judging import JUDGES, REQUIRES, Grader

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from gem.dataset_env import DatasetEnv
+from gem import DatasetEnv, Grade
 from gem.parsing import answer_example
-from gem.single_turn import Grade
 
 __all__ = ["Asked"]
 

@@ -6,12 +6,15 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from gem.compat.environment import answered
-from gem.compat.parsing import extract_last_boxed_answer, extract_last_tagged_answer
-from gem.compat.tables import table_arguments
-from gem.compat.task_order import TaskOrder
+from gem.compat import (
+    TaskOrder,
+    answered,
+    extract_last_boxed_answer,
+    extract_last_tagged_answer,
+    table_arguments,
+)
 from gem.content import Observation
-from gem.step import Step
+from gem.env import Step
 from gem_envs_qa.normalising import normal_form
 from gem_envs_qa.question import Question
 from gem_envs_qa.scoring import score

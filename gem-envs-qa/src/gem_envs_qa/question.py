@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gem import Grade
 from gem.data import TableArguments
 from gem.parsing import AnswerForm
-from gem.single_turn import Grade
 from gem_envs_qa.asked import Asked
 from gem_envs_qa.layout import laid_out
 from gem_envs_qa.rows import Open, open_kind

@@ -7,8 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gem.data import Misfit, RowKind
-from gem.data.texts import is_text
+from gem.data import Misfit, RowKind, is_text
 from gem_envs_qa.options import LETTERS, are_distinct, meant, unlettered
 
 __all__ = ["Chosen", "Open", "chosen_kind", "open_kind"]

@@ -5,8 +5,7 @@ Takes time in proportion to the reply's length, whatever it holds.
 
 from __future__ import annotations
 
-from gem.parsing import find_boxed
-from gem.parsing.boxed import boxed
+from gem.parsing import boxed, find_boxed
 
 __all__ = ["answer_in", "tagged", "written"]
 

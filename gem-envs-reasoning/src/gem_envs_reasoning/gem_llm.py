@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gem.compat.environment import AsPublished
+from gem.compat import AsPublished
 from gem_envs_reasoning.task import Task
 
 __all__ = ["ReasoningGymEnv"]

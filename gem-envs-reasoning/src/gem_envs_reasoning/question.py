@@ -6,9 +6,9 @@ import random
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
+from gem import Grade, SingleTurnEnv
 from gem.errors import BadArguments, DataError
 from gem.parsing import AnswerForm
-from gem.single_turn import Grade, SingleTurnEnv
 from gem_envs_reasoning.answers import answer_in, written
 from gem_envs_reasoning.library import INDICES, Item, Source
 

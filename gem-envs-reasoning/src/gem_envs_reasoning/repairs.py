@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from gem.seeding import stream
+from gem.env import stream
 from gem_envs_reasoning.pure_programs import PURE_PROGRAMS
 
 __all__ = ["before_item", "repair_data_set", "repair_modules"]

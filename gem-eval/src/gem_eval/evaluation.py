@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from gem.episode import Episode
-from gem.episode_log import read_last_tries
-from gem.rollout_options import RunKeywords
+from gem.rollouts import RunKeywords, read_last_tries
 from gem_eval import job
 from gem_eval.errors import EvalError
 from gem_eval.interrupts import run_to_end

@@ -9,9 +9,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gem import make
 from gem.episode import Episode
-from gem.making import WrapperLike, make
-from gem.planning import Assignment
+from gem.rollouts import Assignment, WrapperLike
 from gem.specs import EnvSpec
 from gem_eval.settings import Settings
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gem.episode import Episode
-from gem.targets import check_requirements
+from gem.registry import check_requirements
 from gem_eval.summary import Outcome
 
 if TYPE_CHECKING:

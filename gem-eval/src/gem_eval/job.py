@@ -15,15 +15,12 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from gem import EpisodeLog, RolloutOptions, read_episodes
 from gem.conversation import name_of
 from gem.episode import Episode
-from gem.episode_log import EpisodeLog, read_episodes
 from gem.errors import GemError, LogError, in_one_line
 from gem.hooks import announce
-from gem.making import WrapperLike
-from gem.planning import Assignment
-from gem.rollout_options import RolloutOptions
-from gem.rollouts import RolloutStats, check_rollout, rollout
+from gem.rollouts import Assignment, RolloutStats, WrapperLike, check_rollout, rollout
 from gem_eval.errors import (
     PolicyError,
     RequestRefusedError,

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gem.errors import GemError, in_one_line
-from gem.making import WrapperLike
-from gem.planning import Assignment, plan_episodes
+from gem.rollouts import Assignment, WrapperLike, plan_episodes
 from gem_eval.errors import SettingsError
 from gem_eval.settings import DEFAULT_EPISODES, Settings
 

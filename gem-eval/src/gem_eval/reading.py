@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gem.episode_log import read_episodes
+from gem import read_episodes
 from gem_eval.run_folder import RunFolder
 from gem_eval.summary import Outcome, Summary, Tries, summarise
 

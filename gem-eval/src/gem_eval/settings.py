@@ -11,10 +11,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gem import registry
-from gem.arguments import recorded
 from gem.conversation import Policy, name_of
-from gem.making import EnvLike, WrapperLike, resolve
-from gem.rollout_options import unknown_option
+from gem.registry import recorded
+from gem.rollouts import EnvLike, WrapperLike, resolve, unknown_option
 from gem.specs import EnvSpec, WrapperRef
 from gem_eval.errors import SettingsError
 

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from gem.cli.text import one_line
+from gem.cli import one_line
 from gem_eval.short_names import short_names
 from gem_eval.summary import Result, Summary
 

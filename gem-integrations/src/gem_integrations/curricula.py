@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import gem
 from gem.errors import BadArguments
-from gem.mixtures import Component
+from gem.rollouts import Component
 from gem_integrations.episodes import EnvOptions
 
 __all__ = ["Curriculum"]

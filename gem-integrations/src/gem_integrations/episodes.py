@@ -15,9 +15,8 @@ import gem
 from gem.content import Message
 from gem.conversation import Conversation
 from gem.errors import BadArguments, problems_of
-from gem.planning import Assignment
-from gem.tokens import ChatCodec, Sampled, TokenPolicy, Trajectory
-from gem.tokens.codec import Tokenizer
+from gem.rollouts import Assignment
+from gem.tokens import ChatCodec, Sampled, Tokenizer, TokenPolicy, Trajectory
 from gem_integrations.faults import (
     Faults,
     UnplayableError,

@@ -14,10 +14,9 @@ from functools import partial
 from typing import Any
 
 import gem
-from gem.bridge import in_thread, wait_for
 from gem.content import ImagePart, Message, Observation
+from gem.env import in_thread, key_seed, wait_for
 from gem.errors import BadArguments, GemError, in_one_line
-from gem.seeding import key_seed
 
 __all__ = [
     "Faults",

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from packaging.specifiers import SpecifierSet
 
 from gem.errors import GemError, in_one_line
-from gem.installing import pip_command
+from gem.registry import pip_command
 
 __all__ = ["FRAMEWORKS", "Framework", "FrameworkError", "drift", "recorded", "require", "signature"]
 

@@ -14,9 +14,7 @@ from typing import Any, Literal, Protocol
 
 from gem.content import ImagePart, Message, Part, TextPart
 from gem.errors import BadArguments, in_one_line
-from gem.tokens import ChatCodec, Sampled
-from gem.tokens.calling import Chat
-from gem.tokens.codec import OnRewrite, Tokenizer
+from gem.tokens import Chat, ChatCodec, OnRewrite, Sampled, Tokenizer
 
 __all__ = ["ImageCodec", "Processor", "file_of", "image_parts", "opened", "parts_of"]
 

@@ -21,9 +21,9 @@ from oat.types import Transition, TransitionData
 
 import gem
 from gem.content import observation_text
+from gem.env import key_seed, stream
 from gem.errors import BadArguments
 from gem.returns import rebn
-from gem.seeding import key_seed, stream
 from gem.tokens import Sampled, Trajectory, TurnSample
 from gem_integrations.curricula import Curriculum
 from gem_integrations.episodes import EnvOptions, UnplayableError, play

@@ -15,8 +15,8 @@ from copy import deepcopy
 from typing import Any, ClassVar
 
 import gem
+from gem.env import key_seed
 from gem.errors import BadArguments
-from gem.seeding import key_seed
 from gem.tokens import ChatCodec, Sampled
 from gem_integrations.episodes import EnvOptions, one_row, play
 from gem_integrations.faults import refused_images

@@ -14,7 +14,7 @@ import gem
 from gem.content import Message, Observation, TextPart
 from gem.conversation import Conversation
 from gem.errors import BadArguments, text_of
-from gem.tokens.calling import JSON_IN_TAGS, Calling, how_to_call, in_tags
+from gem.tokens import JSON_IN_TAGS, Calling, how_to_call, in_tags
 from gem_integrations.faults import Faults, holds_images, try_to_reset
 from gem_integrations.images import image_parts, opened, parts_of
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from gem.errors import BadArguments, GemError
-from gem.planning import plan_episodes
+from gem.rollouts import plan_episodes
 
 __all__ = ["Start", "main", "rows", "start_of"]
 

@@ -31,9 +31,8 @@ from tinker_cookbook.rl.types import (
 from tinker_cookbook.tokenizer_utils import get_tokenizer
 
 import gem
-from gem.bridge import in_thread
 from gem.content import ImagePart
-from gem.seeding import episode_seed
+from gem.env import episode_seed, in_thread
 from gem.tokens import ChatCodec, Sampled
 from gem_integrations.curricula import Curriculum
 from gem_integrations.episodes import EnvOptions

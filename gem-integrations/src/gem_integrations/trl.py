@@ -17,8 +17,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 import gem
+from gem.env import key_seed
 from gem.errors import BadArguments
-from gem.seeding import key_seed
 from gem.tokens import ChatCodec, Sampled
 from gem_integrations.curricula import Curriculum
 from gem_integrations.episodes import EnvOptions, Row, one_row, play

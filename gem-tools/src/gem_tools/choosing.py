@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from threading import Lock
 from typing import Any, Protocol, Union, runtime_checkable
 
-from gem.arguments import checked
 from gem.errors import BadArguments
-from gem.registry import provider, tool_spec
-from gem.targets import check_requirements, load_target
+from gem.registry import check_requirements, checked, load_target, provider, tool_spec
 from gem.tools import FunctionTool, Tool
 
 __all__ = ["ToolLike", "Toolset", "as_tools", "given"]

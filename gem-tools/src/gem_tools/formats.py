@@ -7,7 +7,7 @@ from typing import Any, Literal, Union, get_args
 
 from gem.errors import BadArguments
 from gem.parsing import FAMILIES, AnyOf, Fences, Hermes, OpenAI, Parser, Tags
-from gem.targets import load_target
+from gem.registry import load_target
 from gem.tools import Tool
 
 __all__ = ["Format", "fences_tags_or_json", "is_told_elsewhere", "parser_for", "tags_or_json"]

@@ -11,17 +11,12 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gem.bridge import on_background
+from gem import Snapshot, Wrapper
 from gem.content import Action, Message, Observation, ToolResult
-from gem.env import Env
+from gem.env import Env, Step, key_seed, on_background
 from gem.errors import BadArguments, SnapshotError
 from gem.parsing import Malformed, OpenAI, Parsed, ParsedCall
-from gem.seeding import key_seed
-from gem.snapshot import Snapshot
-from gem.step import Step
-from gem.tools import Tool, ToolContext, answer
-from gem.tools.answering import failure
-from gem.wrapper import Wrapper
+from gem.tools import Tool, ToolContext, answer, failure
 from gem_tools.caching import answers
 from gem_tools.choosing import ToolLike, as_tools
 from gem_tools.formats import Format, is_told_elsewhere, parser_for

@@ -13,13 +13,33 @@ from collections.abc import Callable
 from typing import Any
 
 from gem.arguments import parameters
+from gem.compat.environment import AsPublished, answered
+from gem.compat.parsing import extract_last_boxed_answer, extract_last_tagged_answer
+from gem.compat.tables import table_arguments
+from gem.compat.task_order import TaskOrder
+from gem.compat.tools import BaseTool, ToolEnvWrapper
 from gem.compat.wrapper_factory import WRAPPER_FACTORY, wrapper_class
 from gem.content import Action as ActType
 from gem.content import Observation as ObsType
 from gem.env import Env
 from gem.wrapper import Wrapper
 
-__all__ = ["WRAPPER_FACTORY", "ActType", "Env", "EnvWrapper", "ObsType", "get_wrapper_fns"]
+__all__ = [
+    "WRAPPER_FACTORY",
+    "ActType",
+    "AsPublished",
+    "BaseTool",
+    "Env",
+    "EnvWrapper",
+    "ObsType",
+    "TaskOrder",
+    "ToolEnvWrapper",
+    "answered",
+    "extract_last_boxed_answer",
+    "extract_last_tagged_answer",
+    "get_wrapper_fns",
+    "table_arguments",
+]
 
 EnvWrapper = Wrapper
 """`gem.Wrapper` under its older name."""

@@ -41,4 +41,4 @@ class _Factory(Mapping[str, Callable[..., Env]]):
 
 
 WRAPPER_FACTORY: Mapping[str, Callable[..., Env]] = _Factory()
-"""`WRAPPER_FACTORY["concat"](env)`, as in gem-llm; `gem.make(..., wrappers=["concat"])` here."""
+"""What puts each wrapper on an environment, by its id, as in gem-llm; `gem.make` does it here."""

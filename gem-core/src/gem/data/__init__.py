@@ -13,6 +13,7 @@ from gem.data.overlap import Overlap, contamination
 from gem.data.rows import Graded, Misfit, RowKind, Rows
 from gem.data.table import Origin, Table
 from gem.data.table_arguments import TableArguments
+from gem.data.texts import is_text
 from gem.specs import DataSource
 
 __all__ = [
@@ -29,5 +30,6 @@ __all__ = [
     "Ungradable",
     "check_golds",
     "contamination",
+    "is_text",
     "load_table",
 ]

@@ -5,7 +5,8 @@
     report = gem.testing.check_env("acme:Backwards-v0")
     assert report.is_good, report.failures
 
-In a test module, subclass `EnvContract` and get one test for each line.
+In a test module, subclass `EnvContract` and get one test for each line. `private_imports` lists
+what a pack imports from core that is not public.
 
 What a check expects of an environment, beyond the contract of `gem.Env`: an action that it
 refuses is marked by `info["action_error"]` ("format" or "invalid"), or by a reward part named
@@ -20,25 +21,30 @@ if TYPE_CHECKING:
     from gem.testing.checking import check_env
     from gem.testing.contract import EnvContract
     from gem.testing.fake_pack import fake_plugin
+    from gem.testing.public import PUBLIC_MODULES, private_imports
     from gem.testing.report import CheckLine, CheckReport
     from gem.testing.scripted_policy import ScriptedPolicy
 
 __all__ = [
+    "PUBLIC_MODULES",
     "CheckLine",
     "CheckReport",
     "EnvContract",
     "ScriptedPolicy",
     "check_env",
     "fake_plugin",
+    "private_imports",
 ]
 
 _HOME_OF = {
+    "PUBLIC_MODULES": "public",
     "CheckLine": "report",
     "CheckReport": "report",
     "EnvContract": "contract",
     "ScriptedPolicy": "scripted_policy",
     "check_env": "checking",
     "fake_plugin": "fake_pack",
+    "private_imports": "public",
 }
 
 

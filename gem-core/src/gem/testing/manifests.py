@@ -20,6 +20,7 @@ __all__ = ["manifest_is_exact"]
 # The leaves first: a model keeps a copy of what it holds.
 _MODELS: tuple[type[BaseModel], ...] = (
     specs.WrapperRef,
+    specs.CheckHints,
     specs.EnvSpec,
     specs.WrapperSpec,
     specs.ToolSpec,

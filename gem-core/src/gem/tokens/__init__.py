@@ -6,13 +6,18 @@ tokens that the environment's turn adds, and `Trajectory` is an episode as token
 
 from __future__ import annotations
 
-from gem.tokens.codec import ChatCodec, Tokenizer
+from gem.tokens.calling import JSON_IN_TAGS, Calling, Chat, how_to_call, in_tags
+from gem.tokens.codec import ChatCodec, OnRewrite, Tokenizer
 from gem.tokens.context import TokenContext, TokenTerms
 from gem.tokens.policy import Sample, Sampled, TokenPolicy
 from gem.tokens.trajectory import Segment, TokenSequence, Trajectory, TurnSample
 
 __all__ = [
+    "JSON_IN_TAGS",
+    "Calling",
+    "Chat",
     "ChatCodec",
+    "OnRewrite",
     "Sample",
     "Sampled",
     "Segment",
@@ -23,4 +28,6 @@ __all__ = [
     "Tokenizer",
     "Trajectory",
     "TurnSample",
+    "how_to_call",
+    "in_tags",
 ]

@@ -5,5 +5,7 @@ Importing this package imports none of them.
 
 from __future__ import annotations
 
+__all__: list[str] = []
+
 # The modules that gem-llm had here: see `gem.compat`.
 __path__.append(f"{__path__[0].rpartition('/')[0]}/compat/gem_llm/wrappers")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from string import ascii_uppercase
 from typing import NamedTuple
 
+from gem.env import Step
 from gem.errors import BadArguments
-from gem.step import Step
 from gem_envs_games.crosswords.clues import clue_list
 from gem_envs_games.crosswords.layout import BLACK, Entry, find_entries, lay_out
 from gem_envs_games.game import Game

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import cache
 from operator import eq
 
+from gem.env import Step
 from gem.errors import BadArguments
-from gem.step import Step
 from gem_envs_games.fifteen_puzzle.solver import (
     ENOUGH,
     goal,

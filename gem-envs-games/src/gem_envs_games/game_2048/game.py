@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from gem.env import Step
 from gem.errors import BadArguments
-from gem.step import Step
 from gem_envs_games.game import Game
 from gem_envs_games.game_2048.board import DIRECTIONS, EMPTY, add_tile, can_slide, drawn, slid, tile
 from gem_envs_games.game_2048.solver import best_direction

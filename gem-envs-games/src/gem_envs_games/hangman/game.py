@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from gem.env import Step
 from gem.errors import BadArguments
-from gem.step import Step
 from gem_envs_games.game import Game
 from gem_envs_games.hangman.letter_index import LetterIndex
 from gem_envs_games.parsing import reader

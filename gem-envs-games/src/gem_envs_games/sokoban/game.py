@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from gem.env import Step
 from gem.errors import BadArguments
-from gem.step import Step
 from gem_envs_games.game import Game
 from gem_envs_games.parsing import reader
 from gem_envs_games.rewards import PUBLISHED, Rewards

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from math import isqrt
 
+from gem.env import Step
 from gem.errors import BadArguments
-from gem.step import Step
 from gem_envs_games.game import Game
 from gem_envs_games.parsing import integers, reader
 from gem_envs_games.rewards import PUBLISHED, Rewards

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gem.env import Env
+from gem.env import Env, Step
 from gem.errors import BadArguments, GemError, in_one_line
-from gem.step import Step
 from gem_envs_games.textarena.answers import bracketed
 from gem_envs_games.textarena.listing import Family, family_of
 from gem_envs_games.textarena.loading import load_game

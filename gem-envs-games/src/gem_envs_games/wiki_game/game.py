@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from gem.env import Step
 from gem.errors import BadArguments, DataError
-from gem.step import Step
 from gem_envs_games.game import Game
 from gem_envs_games.parsing import read_boxed_text
 from gem_envs_games.rewards import Rewards

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gem.errors import BadArguments, DataError, in_one_line
-from gem.targets import check_requirements
+from gem.registry import check_requirements
 
 if TYPE_CHECKING:
     import ssl

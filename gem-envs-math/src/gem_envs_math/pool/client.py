@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from gem import process_tree
+from gem.env import process_tree
 from gem.errors import GemError
 from gem_envs_math.pool.cache import Pair, Reply
 from gem_envs_math.pool.limits import Limits

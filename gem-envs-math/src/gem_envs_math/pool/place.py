@@ -16,8 +16,8 @@ from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
+from gem.env import process_tree
 from gem.errors import GemError
-from gem.process_tree import Root
 
 __all__ = ["Place", "is_ours"]
 
@@ -27,7 +27,7 @@ _CREDENTIALS = struct.Struct("3i")  # process, user, group
 class Place:
     """The place of what serves `purpose` in the tree with this root, for this Python."""
 
-    def __init__(self, root: Root, purpose: str) -> None:
+    def __init__(self, root: process_tree.Root, purpose: str) -> None:
         digest = blake2b(f"{sys.prefix}\n{purpose}".encode(), digest_size=8).hexdigest()
         name = f"gem-{os.geteuid()}-{root}-{digest}"
         self._is_file = sys.platform != "linux"

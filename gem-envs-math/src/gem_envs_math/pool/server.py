@@ -17,12 +17,12 @@ import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
+from pkgutil import resolve_name
 from time import monotonic
 from typing import Any
 
+from gem.env import process_tree
 from gem.errors import in_one_line
-from gem.process_tree import Root
-from gem.targets import load_target
 from gem_envs_math.pool.cache import Cache, Pair, Reply
 from gem_envs_math.pool.limits import Limits, most_workers
 from gem_envs_math.pool.place import is_ours
@@ -41,7 +41,7 @@ class GradingServer:
     def __init__(
         self,
         listener: socket.socket,
-        root: Root,
+        root: process_tree.Root,
         load: Callable[[], Verify],
         limits: Limits,
         warm: Sequence[Pair],
@@ -273,6 +273,9 @@ def main(target: str, limits: tuple[Any, ...], warm: Sequence[tuple[str, str]]) 
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))  # who began this may have had less
     process, began = written.split("-")
     listener = socket.socket(fileno=int(descriptor))
-    load = partial(load_target, target)
+    # Not gem.registry: its 15 MB would be in every worker that this process forks.
+    load = partial(resolve_name, target)
     pairs = [Pair(*each) for each in warm]
-    GradingServer(listener, Root(int(process), began), load, Limits(*limits), pairs).run()
+    GradingServer(
+        listener, process_tree.Root(int(process), began), load, Limits(*limits), pairs
+    ).run()

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from gem.content import Message, Observation
-from gem.env import Env
+from gem.env import Env, Step
 from gem.errors import BadArguments
 from gem.parsing import answer_example, find_answer, write_answer
-from gem.step import Step
 from gem_envs_qa.scoring import score
 from gem_envs_qa.worlds.asking import pose
 from gem_envs_qa.worlds.calls import SCHEMA, Search, searches

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
-from gem.seeding import stream
+from gem.env import stream
 from gem_envs_qa.worlds.bm25 import Index
 from gem_envs_qa.worlds.documents import Document, library
 from gem_envs_qa.worlds.facts import Facts, invented

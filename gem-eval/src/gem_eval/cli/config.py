@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gem.cli.options import wrapper_list
+from gem.cli import wrapper_list
 from gem_eval.errors import SettingsError
 
 if sys.version_info >= (3, 11):

@@ -13,8 +13,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from gem.cli.options import find_modules_here
-from gem.cli.text import one_line
+from gem.cli import find_modules_here, one_line
 from gem_eval.cli.config import arguments, read_config
 from gem_eval.cli.progress import progress
 from gem_eval.errors import RunStopped, SettingsError

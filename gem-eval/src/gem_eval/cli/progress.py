@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from gem.cli.text import one_line
+from gem.cli import one_line
 from gem.episode import Episode
-from gem.progress import Progress
+from gem.rollouts import Progress
 
 if TYPE_CHECKING:
     from gem_eval.job import Job

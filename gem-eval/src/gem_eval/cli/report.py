@@ -8,7 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from gem.cli.text import one_line
+from gem.cli import one_line
 
 if TYPE_CHECKING:
     from gem_eval.run_folder import RunFolder

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import Any
 
-from gem import making
+from gem import rollouts
 from gem.conversation import Policy, PolicyAnswer, Request
 
 __all__ = ["NamedPolicy", "make_policy"]
@@ -54,4 +54,4 @@ def make_policy(policy: str, **kwargs: Any) -> NamedPolicy:
     >>> make_policy("noop").name
     'noop'
     """
-    return NamedPolicy(policy, making.make_policy(policy, **kwargs))
+    return NamedPolicy(policy, rollouts.make_policy(policy, **kwargs))

@@ -6,7 +6,7 @@ from typing import cast
 
 from gem.conversation import Policy
 from gem.errors import TargetError, in_one_line
-from gem.targets import load_target
+from gem.registry import load_target
 
 __all__ = ["load"]
 

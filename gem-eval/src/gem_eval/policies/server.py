@@ -19,7 +19,7 @@ import aiohttp  # heavy: 0.1 s
 import httpx  # heavy: 0.1 s
 from httpx_aiohttp import HttpxAiohttpClient
 
-from gem.bridge import end_soon
+from gem.env import end_soon
 from gem.errors import BadArguments
 
 __all__ = ["NoAnswerError", "ServerConnections", "ServerReply", "SilentError", "TooLongError"]

@@ -16,7 +16,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
-from gem import process_tree
+from gem.env import process_tree
 from gem.hosting import DROP, MAKE, RESET, STEP, Failure
 from gem.hosting.messages import (
     DONE,

@@ -12,10 +12,8 @@ from gem.errors import BadArguments
 from gem.hosting import RecoveringHost
 from gem.hosting.pooled import PooledStage
 from gem.hosting.processes import MOST_ANSWER_BYTES, check_pool
-from gem.making import EnvLike, WrapperLike
-from gem.quantities import check_count
-from gem.vector.base import AutoReset
-from gem.vector.making import EnvMaker
+from gem.rollouts import EnvLike, WrapperLike, check_count
+from gem.vector import AutoReset, EnvMaker
 from gem.vector.pooled import PooledVectorEnv
 from gem_integrations.ray.cluster import connect
 

@@ -19,7 +19,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from gem import process_tree
+from gem.env import process_tree
 from gem.errors import in_one_line
 from gem.hosting import DROP, RecoveringHost
 from gem.hosting.messages import DONE, Command, loads, pack_plain

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gem.bridge import wait_for
-from gem.compat.tools import BaseTool
+from gem.compat import BaseTool
+from gem.env import wait_for
 from gem.errors import BadArguments, in_one_line
 from gem.tools import ToolContext, answer
 from gem_tools.mcp import McpTools

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import functools
 
-from gem.bridge import wait_for
-from gem.compat.tools import BaseTool, ToolEnvWrapper
-from gem.env import Env
+from gem.compat import BaseTool, ToolEnvWrapper
+from gem.env import Env, wait_for
 from gem_tools.sandbox import ExecRequest, Sandbox, make_sandbox
 
 __all__ = ["PythonCodeTool", "python_tool", "python_tool_no_int_reward", "run_python"]

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from gem.compat.tools import BaseTool, ToolEnvWrapper
+from gem.compat import BaseTool, ToolEnvWrapper
 from gem.env import Env
 from gem.errors import BadArguments, GemError, in_one_line
 from gem_tools.search.hits import Hit

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gem.content import normalise_text
-from gem.parsing.plain import NotPlainError, plain
+from gem.parsing import NotPlainError, plain
 
 if TYPE_CHECKING:
     from mcp.types import CallToolResult

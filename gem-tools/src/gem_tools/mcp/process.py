@@ -19,7 +19,7 @@ from typing import Any
 from mcp.shared.message import SessionMessage
 from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
 
-from gem.parsing.plain import read_json
+from gem.parsing import read_json
 from gem_tools.mcp import starting
 from gem_tools.mcp.streams import AnswersAlone, Stream
 

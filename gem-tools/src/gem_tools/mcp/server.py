@@ -12,7 +12,7 @@ import weakref
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from gem.bridge import on_background, wait_for
+from gem.env import on_background, wait_for
 from gem.errors import in_one_line
 from gem_tools.mcp.errors import McpUnavailable
 from gem_tools.mcp.link import Link

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gem.content import ToolResult
 from gem.errors import BadArguments
-from gem.parsing.plain import NotPlainError
+from gem.parsing import NotPlainError
 from gem.tools import Tool, ToolContext
 from gem_tools.mcp.contents import as_description, as_name, as_parameters, as_text
 from gem_tools.mcp.errors import McpUnavailable

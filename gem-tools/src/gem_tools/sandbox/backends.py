@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from gem.errors import BadArguments
-from gem.targets import load_target
+from gem.registry import load_target
 from gem_tools.sandbox.request import Sandbox
 
 __all__ = ["BACKENDS", "DEFAULT_BACKEND", "make_sandbox"]

@@ -14,7 +14,7 @@ import weakref
 from typing import Any
 
 from gem.errors import in_one_line
-from gem.targets import check_requirements
+from gem.registry import check_requirements
 from gem_tools.sandbox.engine import on_engine, on_engine_soon
 from gem_tools.sandbox.errors import SandboxError
 from gem_tools.sandbox.request import ExecRequest, ExecResult, Session, Status

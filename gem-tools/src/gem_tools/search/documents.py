@@ -97,7 +97,7 @@ def _lines(path: Path) -> Iterator[tuple[Any, float | None]]:
 
 
 def _table(path: Path) -> Iterator[tuple[Any, float | None]]:
-    from gem.targets import check_requirements
+    from gem.registry import check_requirements
 
     check_requirements(["datasets>=3.0"], subject=f"Reading the table {path}", of="gem-tools")
     import datasets  # heavy: 1 s

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from gem.targets import check_requirements
+from gem.registry import check_requirements
 from gem_tools.search.documents import Document
 from gem_tools.search.hits import SearchIndex
 from gem_tools.search.manifest import Engine, Language, Manifest

@@ -15,11 +15,11 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gem.bridge import end_soon, wait_for
+from gem import MicroBatch
+from gem.env import end_soon, wait_for
 from gem.errors import BadArguments
-from gem.microbatch import MicroBatch
+from gem.registry import check_requirements
 from gem.retries import Backoff, retry_after_s
-from gem.targets import check_requirements
 from gem_tools.search.errors import SearchUnavailable
 from gem_tools.search.hits import Hit, check_search, plain_query
 from gem_tools.search.retrieve_reply import MalformedHitsError, read_reply

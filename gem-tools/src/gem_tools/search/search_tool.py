@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Union
 
+from gem import MicroBatch
 from gem.content import ToolResult
 from gem.errors import BadArguments
-from gem.microbatch import MicroBatch
 from gem.tools import Tool, ToolContext
 from gem_tools.search.hits import Hit, SearchIndex, check_search
 from gem_tools.search.opening import is_address, open_index

@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from gem.microbatch import MicroBatch
+from gem import MicroBatch
 from gem_tools.search.engines import LocalIndex
 from gem_tools.search.hits import MOST_HITS, Hit
 

@@ -12,7 +12,7 @@ import sys
 import warnings
 from dataclasses import asdict
 
-from gem.cli.text import columns, one_line
+from gem.cli import columns, one_line
 from gem_tools.sandbox.backends import make_sandbox
 from gem_tools.sandbox.checking import Wall, check_walls
 from gem_tools.sandbox.errors import SandboxWarning

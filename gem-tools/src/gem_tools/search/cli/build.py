@@ -6,7 +6,7 @@ import argparse
 import shlex
 import sys
 
-from gem.cli.text import one_line
+from gem.cli import one_line
 from gem_tools.search.building import build_index
 from gem_tools.search.documents import Fields
 

@@ -8,7 +8,7 @@ import socket
 import sys
 
 from gem.errors import BadArguments
-from gem.targets import check_requirements
+from gem.registry import check_requirements
 from gem_tools.search.hits import check_search
 from gem_tools.search.opening import open_index
 
