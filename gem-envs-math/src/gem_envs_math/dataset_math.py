@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
+from gem import DatasetEnv
 from gem.content import Observation
 from gem.data import RowKind, TableArguments
-from gem.dataset_env import DatasetEnv
 from gem_envs_math.judging import Grader
 from gem_envs_math.problem import MathProblem
 from gem_envs_math.rows import PROBLEMS, Problem

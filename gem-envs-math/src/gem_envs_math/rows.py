@@ -7,8 +7,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, NamedTuple
 
-from gem.data import Graded, Misfit, RowKind
-from gem.data.texts import is_text
+from gem.data import Graded, Misfit, RowKind, is_text
 from gem_envs_math.answers import boxed, last_boxed, read_number
 from gem_envs_math.grading.golds import standing
 from gem_envs_math.judging import REQUIRES, Grader
