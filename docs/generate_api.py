@@ -12,6 +12,7 @@ import inspect
 import itertools
 import re
 import sys
+import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -59,10 +60,15 @@ def documented_values() -> dict[str, str]:
     return found
 
 
+def is_class(value: object) -> bool:
+    """Say whether a value is a class; `list[int]` is none, though Python 3.10 takes it for one."""
+    return inspect.isclass(value) and not isinstance(value, types.GenericAlias)
+
+
 def signature(value: Any) -> str:
     """Return what a function or a class takes, "" where nothing is written about it."""
     function = value
-    if inspect.isclass(value):
+    if is_class(value):
         is_protocol = getattr(value, "_is_protocol", False)
         if hasattr(value, "__signature__"):
             function = value
@@ -120,9 +126,9 @@ def entries(module: str, values: dict[str, str]) -> Iterator[str]:
             yield f"- `{name}`: the same as `gem.{name}`."
         elif inspect.ismodule(value):
             yield f"- `{name}`: {first_line(value.__doc__)}"
-        elif inspect.isclass(value) or inspect.isfunction(inspect.unwrap(value)):
+        elif is_class(value) or inspect.isfunction(inspect.unwrap(value)):
             yield f"- `{name}{signature(value)}`: {first_line(value.__doc__)}".rstrip(": ")
-            if inspect.isclass(value) and not hasattr(value, "model_fields"):
+            if is_class(value) and not hasattr(value, "model_fields"):
                 yield from methods(value)
         else:
             is_type = type(value).__module__ in ("typing", "types")
