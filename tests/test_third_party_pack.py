@@ -121,14 +121,14 @@ def test_its_arguments_are_checked(fresh: Tool) -> None:
 
 
 def test_its_wrapper_its_tool_and_its_data_file_are_used(fresh: Tool) -> None:
-    code = """
+    code = r"""
 import gem
 layers = ["acme_lower_case", {"id": "tools", "tools": ["acme_letters"]}]
 env = gem.make("acme:Sums-v0", wrappers=layers[::-1])
 print(env.reset(task=1)[0].splitlines()[0])
 call = gem.ToolCall("1", "letters", {"word": "gem"})
 print(env.step(gem.Action("", tool_calls=[call])).observation[0].text)
-print(env.step("15").reward)
+print(env.step(r"\boxed{15}").reward)
 """
     done = fresh("python", "-c", code)
 
