@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 import gem_eval
 from gem_eval import RunFolderError
@@ -103,6 +104,9 @@ def test_a_run_is_extended_as_if_it_had_been_so_from_the_start(
     assert extended == RunFolder.open(tmp_path / "a")
     assert (extended.record.digest, extended.record.total) == (other.record.digest, 9)
     assert extended.record.settings == more
+    assert (tmp_path / "a" / "run.json").read_text().startswith('{\n  "format": 1,\n')
+    with pytest.raises(ValidationError, match="frozen"):
+        extended.record.total = 3
 
 
 def test_a_new_run_has_a_folder_of_its_own_by_the_time(
@@ -273,6 +277,17 @@ def test_a_folder_that_is_no_run_is_told(tmp_path: Path, text: str | None) -> No
 
     assert str(tmp_path) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [("{", "its text: "), ('{"format": 1, "command": ["a", 3]}', r"command\.1: ")],
+)
+def test_what_cannot_be_read_in_a_run_is_named(tmp_path: Path, text: str, where: str) -> None:
+    (tmp_path / "run.json").write_text(text)
+
+    with pytest.raises(RunFolderError, match=f"cannot be read: {where}"):
+        RunFolder.open(tmp_path)
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
