@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
 RESULT = Path(__file__).with_suffix(".json")
-LIMIT_S = 120.0
+LIMIT_S = 60.0
 WANTED = 0.95
 MODULES = {  # what it is called: its source, and the tests of the same name
     "returns": ("gem-core/src", "gem/returns.py", "gem-core/tests/test_returns.py"),

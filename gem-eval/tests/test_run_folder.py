@@ -1,14 +1,21 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
+import sys
+from datetime import datetime, timedelta, timezone
+from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
+import gem_eval
 from gem_eval import RunFolderError
-from gem_eval.run_folder import RunFolder
-from gem_eval.settings import Settings, settings_from
+from gem_eval.run_folder import RunFolder, claim
+from gem_eval.settings import FREE, Settings, settings_from
 
 
 @pytest.fixture
@@ -20,6 +27,162 @@ def test_what_was_created_is_what_is_opened(tmp_path: Path, settings: Settings) 
     made = RunFolder.create(tmp_path / "a" / "run", settings, ["gem-env", "eval"])
 
     assert RunFolder.open(tmp_path / "a" / "run") == made
+
+
+def written(folder: RunFolder) -> Any:
+    return json.loads((folder.path / "run.json").read_text("utf-8"))
+
+
+def test_what_is_written_says_what_was_run_by_what_and_when(
+    tmp_path: Path, settings: Settings
+) -> None:
+    before = datetime.now(timezone.utc).replace(microsecond=0)
+
+    folder = RunFolder.create(tmp_path, settings, ["gem-env", "eval"], total=7)
+
+    plain = written(folder)
+    assert list(plain) == [
+        *("format", "command", "created", "versions", "settings", "total", "digest"),
+    ]
+    assert (plain["format"], plain["command"], plain["total"]) == (1, ["gem-env", "eval"], 7)
+    assert plain["settings"] == settings.model_dump(mode="json")
+    assert len(plain["created"]) == len("2026-01-31T00:00:00+00:00")
+    assert before <= datetime.fromisoformat(plain["created"]) <= datetime.now(timezone.utc)
+    assert plain["versions"]["python"] == "{}.{}.{}".format(*sys.version_info)
+    assert plain["versions"]["gem-eval"] == gem_eval.__version__
+    assert (tmp_path / "run.json").read_text().startswith('{\n  "format": 1,\n')
+    assert (folder.episodes_path.name, folder.summary_path.name) == (
+        *("episodes.jsonl", "summary.json"),
+    )
+
+
+def test_a_record_of_a_version_that_kept_no_digest_is_not_edited(
+    tmp_path: Path, settings: Settings
+) -> None:
+    plain = written(RunFolder.create(tmp_path, settings, []))
+    del plain["digest"], plain["total"], plain["format"]
+    (tmp_path / "run.json").write_text(json.dumps(plain))
+
+    folder = RunFolder.open(tmp_path)
+
+    assert (folder.record.digest, folder.record.total, folder.record.format) == (None, None, 1)
+    assert folder.is_edited is False
+
+
+@pytest.mark.parametrize(("name", "is_edited"), [("seed", True), ("concurrency", False)])
+def test_only_an_edit_of_what_decides_the_episodes_counts(
+    tmp_path: Path, settings: Settings, name: str, is_edited: bool
+) -> None:
+    made = RunFolder.create(tmp_path, settings, [])
+    assert made.is_edited is False
+    plain = written(made)
+    plain["settings"][name] = 99
+    (tmp_path / "run.json").write_text(json.dumps(plain))
+
+    assert RunFolder.open(tmp_path).is_edited is is_edited
+
+
+def test_the_digest_is_of_the_sorted_settings_that_decide(
+    tmp_path: Path, settings: Settings
+) -> None:
+    plain = written(RunFolder.create(tmp_path, settings, []))
+    deciding = {name: it for name, it in plain["settings"].items() if name not in FREE}
+    text = json.dumps(deciding, sort_keys=True)
+
+    assert plain["digest"] == blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def test_a_run_is_extended_as_if_it_had_been_so_from_the_start(
+    tmp_path: Path, settings: Settings
+) -> None:
+    more = settings_from({"envs": "tiny:Guess", "policies": "noop", "episodes": 9})
+    made = RunFolder.create(tmp_path / "a", settings, [], total=1)
+    other = RunFolder.create(tmp_path / "b", more, [], total=9)
+
+    extended = made.extended(more, total=9)
+
+    assert extended == RunFolder.open(tmp_path / "a")
+    assert (extended.record.digest, extended.record.total) == (other.record.digest, 9)
+    assert extended.record.settings == more
+    assert (tmp_path / "a" / "run.json").read_text().startswith('{\n  "format": 1,\n')
+    with pytest.raises(ValidationError, match="frozen"):
+        extended.record.total = 3
+
+
+def test_a_new_run_has_a_folder_of_its_own_by_the_time(
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    now = datetime.now(timezone.utc)
+    stamps = [f"{now + timedelta(seconds=ahead):%Y%m%d-%H%M%S}" for ahead in range(60)]
+    for stamp in stamps:
+        Path("runs", stamp).mkdir(parents=True)
+
+    made = [RunFolder.create(None, settings, []).path.name for _ in range(2)]
+
+    assert [name.rpartition("-")[0] in stamps for name in made] == [True, True]
+    assert made[0].endswith("-2")
+    assert made[1].endswith(("-2", "-3"))  # the second may be of the next second
+    assert len(set(made)) == 2
+
+
+def test_a_file_is_on_the_disk_before_it_has_its_name(
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda number: synced.append(os.fstat(number).st_size))
+
+    RunFolder.create(tmp_path, settings, [])
+
+    assert synced == [(tmp_path / "run.json").stat().st_size]
+
+
+def failing(code: int) -> Any:
+    def fail(*arguments: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    return fail
+
+
+@pytest.mark.parametrize("call", ["fsync", "link"])
+def test_a_run_that_cannot_be_written_leaves_nothing(
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    monkeypatch.setattr(os, call, failing(errno.ENOSPC))
+
+    with pytest.raises(RunFolderError, match="No space left"):
+        RunFolder.create(tmp_path / "run", settings, [])
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_summary_that_cannot_take_its_place_leaves_no_draft(
+    tmp_path: Path, settings: Settings
+) -> None:
+    folder = RunFolder.create(tmp_path, settings, [])
+    (folder.summary_path / "in the way").mkdir(parents=True)
+
+    with pytest.raises(OSError, match=r"summary\.json"):
+        folder.write_summary({})
+
+    assert {path.name for path in tmp_path.iterdir()} == {"run.json", "summary.json"}
+
+
+def test_a_summary_holds_no_number_that_json_does_not_know(
+    tmp_path: Path, settings: Settings
+) -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        RunFolder.create(tmp_path, settings, []).write_summary({"mean": float("nan")})
+
+
+def test_of_two_that_claim_a_file_one_has_it(tmp_path: Path) -> None:
+    claim(tmp_path / "run.json", "first")
+
+    with pytest.raises(FileExistsError):
+        claim(tmp_path / "run.json", "second")
+
+    assert (tmp_path / "run.json").read_text() == "first\n"
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_a_folder_whose_name_is_no_text_is_a_run_folder(tmp_path: Path, settings: Settings) -> None:
@@ -44,13 +207,12 @@ def test_what_to_type_next_is_quoted_for_the_shell(tmp_path: Path, settings: Set
 def test_a_file_system_without_links_will_do(
     tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
-    def refuse(*paths: object) -> None:
-        raise OSError(code, os.strerror(code))
-
-    monkeypatch.setattr(os, "link", refuse)
+    monkeypatch.setattr(os, "link", failing(code))
     made = RunFolder.create(tmp_path, settings, [])
 
     assert RunFolder.open(tmp_path) == made
+    assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
+    assert (tmp_path / "run.json").read_text("utf-8").endswith("}\n")
     with pytest.raises(RunFolderError, match="--resume"):
         RunFolder.create(tmp_path, settings, [])
 
@@ -115,6 +277,17 @@ def test_a_folder_that_is_no_run_is_told(tmp_path: Path, text: str | None) -> No
 
     assert str(tmp_path) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [("{", "its text: "), ('{"format": 1, "command": ["a", 3]}', r"command\.1: ")],
+)
+def test_what_cannot_be_read_in_a_run_is_named(tmp_path: Path, text: str, where: str) -> None:
+    (tmp_path / "run.json").write_text(text)
+
+    with pytest.raises(RunFolderError, match=f"cannot be read: {where}"):
+        RunFolder.open(tmp_path)
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -99,7 +99,8 @@ class Game(Env):
 
     def _refuse(self, message: str) -> Step:
         reward = self.rewards.invalid
-        message, parts = f"{message} The turn is lost.", {"invalid": reward}
+        message = f"{message} The turn is lost."
+        parts = {"invalid": reward}
         turn = self.turn + 1
         if turn == self.max_turns:
             step = self._run_out(message, parts)

@@ -53,7 +53,8 @@ class GuessTheNumber(Game):
             low = self.rng.randint(min(1, top), top)
         if high is None:
             high = self.rng.randint(low + 5, low + 50)
-        self.min_number, self.max_number = low, high
+        self.min_number = low
+        self.max_number = high
         if self._given_turns is None:
             self.max_turns = _published_turns(high - low)
         self._target = self.rng.randint(low, high)
@@ -111,7 +112,8 @@ class GuessTheNumber(Game):
 
     def solve(self) -> str:
         """Bisect what the hints leave: the fewest turns possible, on average and at worst."""
-        low, high = self.min_number, self.max_number
+        low = self.min_number
+        high = self.max_number
         for guess in self._guesses:  # what the hints said of each
             if guess < self._target:
                 low = max(low, guess + 1)

@@ -119,7 +119,8 @@ class Mastermind(Game):
         )
 
     def _progress(self, black: int) -> dict[str, float]:
-        more, self._most_black = black - self._most_black, black
+        more = black - self._most_black
+        self._most_black = black
         parts = {"progress": self.rewards.success * more / self.code_length}
         return parts if black == self.code_length else {"step": self.rewards.step, **parts}
 

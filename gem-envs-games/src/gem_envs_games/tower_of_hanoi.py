@@ -94,8 +94,10 @@ class TowerOfHanoi(Game):
         move = _read(action)
         if move is None:
             return self._malformed()
-        pegs, (source, target) = self._pegs, move
-        disk, above = pegs[source] & -pegs[source], pegs[target] & -pegs[target]
+        pegs = self._pegs
+        source, target = move
+        disk = pegs[source] & -pegs[source]
+        above = pegs[target] & -pegs[target]
         if source == target or not disk or 0 < above < disk:
             return self._refuse(self._broken_rule(source, target))
         pegs[source] ^= disk
@@ -140,7 +142,8 @@ _read = reader(_move)
 
 def _scatter(rng: Random, num_disks: int) -> list[int]:
     """Draw one of all states but the last, where every disk is on C."""
-    pegs, state = [0, 0, 0], rng.randrange(3**num_disks - 1)
+    pegs = [0, 0, 0]
+    state = rng.randrange(3**num_disks - 1)
     for disk in range(num_disks):
         state, peg = divmod(state, 3)
         pegs[peg] |= 1 << disk

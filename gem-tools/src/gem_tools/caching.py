@@ -34,7 +34,8 @@ class Answers:
     """
 
     def __init__(self, most_entries: int = MOST_ENTRIES, most_bytes: int = MOST_BYTES) -> None:
-        self._most_entries, self._most_bytes = most_entries, most_bytes
+        self._most_entries = most_entries
+        self._most_bytes = most_bytes
         self._kept: OrderedDict[Key, tuple[ToolResult, int]] = OrderedDict()
         self._numbers: WeakKeyDictionary[Tool, int] = WeakKeyDictionary()
         self._next = itertools.count()

@@ -71,7 +71,8 @@ class Tools(Wrapper, both_forms=True):  # both forms of close end the session
         self._is_told_elsewhere = is_told_elsewhere(format)
         self._most = max_tool_uses
         self._rewards = (tool_reward, tool_success_reward, tool_error_reward)
-        self._timeout_s, self._result_tag = timeout_s, result_tag
+        self._timeout_s = timeout_s
+        self._result_tag = result_tag
         self._session: str | None = None
         self._holding: frozenset[str] = frozenset()  # tools that keep something for the session
         self._uses = self._errors = self._actions = 0
@@ -141,7 +142,8 @@ class Tools(Wrapper, both_forms=True):  # both forms of close end the session
     async def _answered(self, action: str, parsed: Parsed) -> Step:
         """Make the calls of an action, and return the step that is their answer."""
         self._actions += 1
-        was_refused, found = self._was_refused, parsed.found
+        was_refused = self._was_refused
+        found = parsed.found
         refused = [self._refusal(number, each) for number, each in enumerate(found)]
         recorded = action.tool_results if isinstance(action, Action) else ()
         if len(recorded) == len(found):  # a replay
@@ -183,7 +185,8 @@ class Tools(Wrapper, both_forms=True):  # both forms of close end the session
         return [next(answers) if refusal is None else refusal for refusal in refused]
 
     async def _made(self, number: int, call: ParsedCall) -> ToolResult:
-        tool, seed = self._tools[call.name], self.episode_seed
+        tool = self._tools[call.name]
+        seed = self.episode_seed
         if self._session is None:
             self._session = _new_session()
         if tool.keeps_sessions:
@@ -276,7 +279,8 @@ class Tools(Wrapper, both_forms=True):  # both forms of close end the session
     def _end_session(self) -> None:
         for name in sorted(self._holding):
             self._tools[name].end_session(str(self._session))
-        self._session, self._holding = None, frozenset()
+        self._session = None
+        self._holding = frozenset()
 
 
 _OVER = "over_limit"

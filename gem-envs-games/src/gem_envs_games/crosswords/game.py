@@ -49,11 +49,14 @@ class Crosswords(Game):
                 f"{_MOST_WORDS} words here. Pass one of these numbers, or None to have it drawn.",
                 subject="Crosswords",
             )
-        self.hardcore, self.num_words, self.whole_words = hardcore, num_words, whole_words
+        self.hardcore = hardcore
+        self.num_words = num_words
+        self.whole_words = whole_words
 
     def deal(self) -> None:
         rows = self._draw()
-        self._width, self._height = len(rows[0]), len(rows)
+        self._width = len(rows[0])
+        self._height = len(rows)
         self._key = "".join(rows)
         self._cells = self._left = len(self._key) - self._key.count(BLACK)
         if self._given_turns is None:
@@ -62,7 +65,8 @@ class Crosswords(Game):
         self._clues = "\n".join(self._clue(entry) for entry in self._entries())
 
     def _draw(self) -> list[str]:
-        rng, listed = self.rng, clue_list()
+        rng = self.rng
+        listed = clue_list()
         is_hard = rng.choice((False, True)) if self.hardcore is None else self.hardcore
         count = self.num_words or rng.choice(_counts(self._given_turns))
         longest = _longest(self._given_turns, count)
@@ -131,7 +135,8 @@ class Crosswords(Game):
         row, col, letter = move
         if not (0 <= row < self._height and 0 <= col < self._width):
             return self._refuse(f"row {row}, column {col} is outside the grid.")
-        place, board = place_in_grid(self._width, row, col), self._board
+        place = place_in_grid(self._width, row, col)
+        board = self._board
         shown = board[place]
         if shown != _EMPTY:
             what = "black" if shown == BLACK else f"filled already, with {shown}"

@@ -26,7 +26,8 @@ class Entry(NamedTuple):
 
     def cells(self) -> list[tuple[int, int]]:
         """Return the row and column of each letter."""
-        down, across = int(self.is_down), int(not self.is_down)
+        down = int(self.is_down)
+        across = int(not self.is_down)
         return [(self.row + step * down, self.col + step * across) for step in range(self.length)]
 
 
@@ -75,7 +76,8 @@ def _spots(cells: _Cells, word: str) -> Iterable[_Cells]:
 
 def _fits(cells: _Cells, run: _Cells, is_down: bool) -> bool:
     """Tell whether every run of the grid would still be a word that was placed."""
-    down, across = int(is_down), int(not is_down)
+    down = int(is_down)
+    across = int(not is_down)
     places = list(run)
     ends = (
         (places[0][0] - down, places[0][1] - across),

@@ -63,7 +63,8 @@ class FifteenPuzzle(Game):
             self.max_turns = _TURNS.get(size, _MOST_SHUFFLES * size * size)
         assert self.max_turns is not None
         if self.max_turns >= ENOUGH.get(size, float("inf")):
-            board, self._way = self._any_board(), ""
+            board = self._any_board()
+            self._way = ""
         else:
             board, self._way = self._shuffled(min(self.max_turns, _MOST_SHUFFLES * size * size))
         self._hole = board.index(0)
@@ -84,13 +85,16 @@ class FifteenPuzzle(Game):
     def _shuffled(self, moves: int) -> tuple[tuple[int, ...], str]:
         """Move at random, never straight back; return the board and the way back, as letters."""
         size = self.num_rows
-        board, way = goal(size), ""
+        board = goal(size)
+        way = ""
         while board == goal(size):  # a walk in a circle is drawn again
-            blank, way = size * size - 1, ""
+            blank = size * size - 1
+            way = ""
             for _ in range(moves):
                 possible = sources(size)[blank]
                 move = self.rng.choice([move for move in possible if move[0] != way[:1]])
-                board, blank = moved(board, blank, possible[move]), possible[move]
+                board = moved(board, blank, possible[move])
+                blank = possible[move]
                 way = _BACK[move] + way
         return board, way
 
@@ -124,13 +128,15 @@ class FifteenPuzzle(Game):
         move = _move(action)
         if move is None:
             return self._malformed()
-        size, hole = self.num_rows, self._hole
+        size = self.num_rows
+        hole = self._hole
         source = sources(size)[hole].get(move)
         if source is None:
             return self._refuse(
                 f"you tried to move a tile {move}, but there is none {_SIDES[move]} the blank."
             )
-        self._board, self._hole = _swapped(self._board, size, hole, source), source
+        self._board = _swapped(self._board, size, hole, source)
+        self._hole = source
         if self._way:
             self._way = self._way[1:] if self._way[0] == move[0] else _BACK[move] + self._way
         if self._board == _shown_goal(size):
@@ -149,7 +155,8 @@ class FifteenPuzzle(Game):
         That is the way back from the shuffle, later moves taken back too. On 4x4, where this
         would be too long, tiles are brought home in stages.
         """
-        size, way = self.num_rows, self._way
+        size = self.num_rows
+        way = self._way
         left = (self.max_turns or 0) - self.turn
         if way and (size > 4 or (size == 4 and len(way) <= left)):
             return _boxed(_BY_LETTER[way[0]])
@@ -171,7 +178,8 @@ def _boxed(move: str) -> str:
 
 def _shown(board: Sequence[int]) -> str:
     """Return the board as text, a line for each row; all cells are equally wide."""
-    size, width = math.isqrt(len(board)), _width(len(board))
+    size = math.isqrt(len(board))
+    width = _width(len(board))
     cells = [str(tile).rjust(width) if tile else "_" * width for tile in board]
     return "\n".join(" ".join(cells[at : at + size]) for at in range(0, len(cells), size))
 
@@ -193,7 +201,8 @@ def _width(cells: int) -> int:
 def _swapped(shown: str, size: int, cell: int, other: int) -> str:
     """Return the text of the board with two cells exchanged, much faster than writing it anew."""
     width = _width(size * size)
-    first, second = min(cell, other) * (width + 1), max(cell, other) * (width + 1)
+    first = min(cell, other) * (width + 1)
+    second = max(cell, other) * (width + 1)
     end = first + width
     return (
         f"{shown[:first]}{shown[second : second + width]}{shown[end:second]}{shown[first:end]}"

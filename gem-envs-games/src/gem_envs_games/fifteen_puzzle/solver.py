@@ -51,7 +51,8 @@ def _sources(size: int, at: int) -> Mapping[str, int]:
 def moved(board: Board, blank: int, source: int) -> Board:
     """Return the board after the tile at `source` moved to `blank`."""
     cells = list(board)
-    cells[blank], cells[source] = cells[source], 0
+    cells[blank] = cells[source]
+    cells[source] = 0
     return tuple(cells)
 
 
@@ -78,7 +79,8 @@ def next_move(board: Board, size: int) -> str | None:
         for number, tiles in enumerate(_STAGES):
             if any(board[tile - 1] != tile for tile in tiles):
                 return _nearer(board, number)
-        board, size = _inner(board), 3
+        board = _inner(board)
+        size = 3
     return next(iter(shortest(board, size)), None)
 
 
@@ -133,7 +135,8 @@ def shortest(board: Board, size: int) -> list[str]:
     A* by the sum of the tiles' distances: a millisecond for most boards of 3x3, 10 for the
     hardest. On larger boards it can take for ever.
     """
-    target, steps = goal(size), _tile_distances(size)
+    target = goal(size)
+    steps = _tile_distances(size)
     first = sum(steps[at][tile] for at, tile in enumerate(board))
     ahead = [(first, 0, board, board.index(0))]
     came: dict[Board, tuple[int, str, Board]] = {board: (0, "", board)}
@@ -142,7 +145,8 @@ def shortest(board: Board, size: int) -> list[str]:
         if came[board][0] != -done:
             continue  # reached on a shorter way since
         for move, source in sources(size)[blank].items():
-            after, tile = moved(board, blank, source), board[source]
+            after = moved(board, blank, source)
+            tile = board[source]
             if after not in came or came[after][0] > 1 - done:
                 came[after] = 1 - done, move, board
                 longer = estimate + 1 + steps[blank][tile] - steps[source][tile]

@@ -47,7 +47,8 @@ class LetterIndex:
 
         A guess of more letters is a word, which does not fit.
         """
-        possible, where = self.every, places(shown)
+        possible = self.every
+        where = places(shown)
         for guess in guesses:
             if len(guess) == 1:
                 possible &= self._holding[guess].get(where.get(guess, 0), 0)

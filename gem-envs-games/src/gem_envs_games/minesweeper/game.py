@@ -193,7 +193,8 @@ class Minesweeper(Game):
         return self._boxed("flag" if self._flags >> cell & 1 else "reveal", cell)
 
     def _next_cell(self) -> int:
-        inside, width = every_cell(self.rows, self.cols), self.cols + 1
+        inside = every_cell(self.rows, self.cols)
+        width = self.cols + 1
         if not self._mines:
             return (self.rows // 2 + 1) * width + self.cols // 2 + 1
         zeros = inside & ~self._hidden & ~spread(self._mines, width)
@@ -214,7 +215,8 @@ def _read_move(words: list[str]) -> tuple[str, int, int] | None:
     """Read `reveal 2 3` or `Reveal: (2, 3)`; the verb may be any word."""
     if len(words) != 3:
         return None
-    verb, place = words[0].rstrip(":").lower(), integers(words[1:])
+    verb = words[0].rstrip(":").lower()
+    place = integers(words[1:])
     return (verb, place[0], place[1]) if verb.isalpha() and verb.isascii() and place else None
 
 

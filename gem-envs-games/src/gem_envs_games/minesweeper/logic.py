@@ -81,7 +81,8 @@ def deduce(given: Iterable[Clue]) -> tuple[int, int, set[Clue]]:
             more_safe, more_mined = _compared(sorted(left))
             if not more_safe | more_mined:
                 return safe, mined, left
-            safe, mined = safe | more_safe, mined | more_mined
+            safe = safe | more_safe
+            mined = mined | more_mined
 
 
 def _compared(left: Sequence[Clue]) -> tuple[int, int]:
@@ -134,7 +135,8 @@ def _groups(masks: Sequence[int]) -> list[int]:
 
     Neighbours stand close in the list, which keeps the states of `_ways` few.
     """
-    groups, ahead = list[int](), list(masks)
+    groups = list[int]()
+    ahead = list(masks)
     while ahead:
         touched = ahead.pop(0)
         parts = [touched]
@@ -220,7 +222,8 @@ def _pressures(given: Sequence[Clue], loose: int, mines: int) -> list[tuple[int,
 
 def sure_order(opened: int, inside: int, mines: int, width: int) -> tuple[int, ...] | None:
     """Return cells to reveal, one after the other, each certain by then; None at a guess."""
-    hidden, order = inside & ~opened, list[int]()
+    hidden = inside & ~opened
+    order = list[int]()
     while hidden != mines:
         safe, is_sure = safest(hidden, inside, mines, width)
         if not is_sure:
@@ -239,7 +242,8 @@ def sure_field(
 
     None where no try succeeds.
     """
-    inside, width = every_cell(rows, cols), cols + 1
+    inside = every_cell(rows, cols)
+    width = cols + 1
     most_open = (rows * cols - num_mines) // 2
     cells = [cell for cell in cells_of(inside) if _room(cell, inside, width) >= num_mines]
     for _ in range(tries if cells else 0):

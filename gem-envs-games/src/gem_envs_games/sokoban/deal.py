@@ -60,7 +60,9 @@ def _inner(rows: int, cols: int) -> int:
 
 def _draw_room(rng: Random, inner: int, cols: int, num_boxes: int) -> Room | None:
     """Draw a connected room with walls on a fourth or an eighth of it; None if it is too small."""
-    draw, bits, size = rng.getrandbits, inner.bit_length(), inner.bit_count()
+    draw = rng.getrandbits
+    bits = inner.bit_length()
+    size = inner.bit_count()
     walls = draw(bits) & draw(bits)
     if draw(1):
         walls &= draw(bits)

@@ -39,13 +39,13 @@ class Room(NamedTuple):
 def room_of(floor: int, goals: int, cols: int) -> Room:
     """Return the room, its pushes counted. Linear in the cells times the longest way."""
     pushes: dict[int, int] = {}
-    right, left, down, up = (
-        floor & floor >> 1,
-        floor & floor << 1,
-        floor & floor >> cols,
-        floor & floor << cols,
-    )
-    known, new, count = goals, goals, 0
+    right = floor & floor >> 1
+    left = floor & floor << 1
+    down = floor & floor >> cols
+    up = floor & floor << cols
+    known = goals
+    new = goals
+    count = 0
     while new:
         left_over = new
         while left_over:
@@ -61,7 +61,8 @@ def room_of(floor: int, goals: int, cols: int) -> Room:
 
 def flood(start: int, free: int, cols: int) -> int:
     """Return the cells that can be walked to from `start`, through free cells."""
-    reached, new = start, start
+    reached = start
+    new = start
     while new:
         new = (new << 1 | new >> 1 | new << cols | new >> cols) & free & ~reached
         reached |= new
@@ -72,7 +73,8 @@ class _Frontier:
     """What a search has met so far: the cells that players have not, and how far boxes are."""
 
     def __init__(self, room: Room, boxes: int, players: int, moving: _Moving) -> None:
-        self.room, self.moving = room, moving
+        self.room = room
+        self.moving = moving
         self.far = {boxes: sum([room.pushes[cell] for cell in cells(boxes)])}
         self._unmet = {boxes: room.floor ^ boxes ^ players}
         self._spots = {boxes: moving.spots(boxes, room.floor ^ boxes, room.cols)}
@@ -80,7 +82,9 @@ class _Frontier:
     def next(self, layer: Layer) -> Layer:
         """Return the positions first met one move after those of `layer`."""
         floor, _, cols, pushes = self.room
-        far, unmet, spots = self.far, self._unmet, self._spots
+        far = self.far
+        unmet = self._unmet
+        spots = self._spots
         find_spots, shifts = self.moving
         found: Layer = {}
         for boxes, players in layer.items():
@@ -133,7 +137,10 @@ def _pulls(boxes: int, players: int, free: int, cols: int) -> list[tuple[int, in
     while players:
         cell = players & -players
         players ^= cell
-        right, left, down, up = cell << 1, cell >> 1, cell << cols, cell >> cols
+        right = cell << 1
+        left = cell >> 1
+        down = cell << cols
+        up = cell >> cols
         if boxes & left and free & right:
             found.append((boxes ^ left ^ cell, right))
         if boxes & right and free & left:
@@ -160,7 +167,10 @@ def _pushes(boxes: int, players: int, free: int, cols: int) -> list[tuple[int, i
     while players:
         cell = players & -players
         players ^= cell
-        right, left, down, up = cell << 1, cell >> 1, cell << cols, cell >> cols
+        right = cell << 1
+        left = cell >> 1
+        down = cell << cols
+        up = cell >> cols
         if boxes & right and free & right << 1:
             found.append((boxes ^ right ^ right << 1, right))
         if boxes & left and free & left >> 1:
@@ -212,7 +222,8 @@ def way_back(room: Room, layers: list[Layer], boxes: int, player: int) -> str:
                 after = boxes ^ there ^ beyond
             if layer.get(after, 0) & there:
                 moves.append(move)
-                boxes, player = after, there
+                boxes = after
+                player = there
                 break
     return "".join(moves)
 
@@ -249,12 +260,14 @@ def _way_on(room: Room, layers: list[Layer]) -> str:
     moves = []
     for layer in layers[-2::-1]:
         for move, by in ways:
-            before, ahead = _shift(player, -by), _shift(player, by)
+            before = _shift(player, -by)
+            ahead = _shift(player, by)
             pulled = boxes ^ ahead ^ player if ahead & boxes else boxes
             came_from = next((each for each in (boxes, pulled) if layer.get(each, 0) & before), 0)
             if came_from:
                 moves.append(move)
-                boxes, player = came_from, before
+                boxes = came_from
+                player = before
                 break
     return "".join(reversed(moves))
 

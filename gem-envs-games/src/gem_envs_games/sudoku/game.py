@@ -96,8 +96,10 @@ class Sudoku(Game):
                 f"you chose row {row}, column {col} and {number}, and all three go from 1 to "
                 f"{scale}."
             )
-        cell, digit = (row - 1) * scale + col - 1, str(number)
-        text, place = self._text, _places(scale)[cell]
+        cell = (row - 1) * scale + col - 1
+        digit = str(number)
+        text = self._text
+        place = _places(scale)[cell]
         if text[place] != _EMPTY:
             return self._refuse(f"row {row}, column {col} is already filled.")
         if self._solution[cell] != digit:

@@ -44,8 +44,10 @@ def dig(rng: Random, grid: Sequence[int], attempts: int, most: int) -> list[int]
     Tries `attempts` cells, drawn at random: one stays filled where another digit could stand.
     """
     scale = isqrt(len(grid))
-    units, every_digit = _units(scale), (1 << scale) - 1
-    used, emptied = [every_digit] * (3 * scale), list[int]()
+    units = _units(scale)
+    every_digit = (1 << scale) - 1
+    used = [every_digit] * (3 * scale)
+    emptied = list[int]()
     for cell in rng.sample(range(len(grid)), attempts):
         if len(emptied) == most:
             break
@@ -96,7 +98,8 @@ def solved(grid: Sequence[int], rng: Random | None = None) -> list[int] | None:
     >>> solved([1, 2, 3, 4, 0, 0, 1, 2, 2, 0, 0, 0, 0, 0, 0, 0])
     [1, 2, 3, 4, 3, 4, 1, 2, 2, 1, 4, 3, 4, 3, 2, 1]
     """
-    units, used = _units(isqrt(len(grid))), _used(grid)
+    units = _units(isqrt(len(grid)))
+    used = _used(grid)
     empty = [cell for cell, digit in enumerate(grid) if not digit]
     found = _completed(empty, used, units, count(), rng)
     if found is None:
@@ -118,9 +121,11 @@ def _completed(
 
     Once `tries` are at an end it returns an unfinished list.
     """
-    every_digit, placed = (1 << len(used) // 3) - 1, list[tuple[int, int]]()
+    every_digit = (1 << len(used) // 3) - 1
+    placed = list[tuple[int, int]]()
     while True:
-        rest, fewest = list[int](), every_digit
+        rest = list[int]()
+        fewest = every_digit
         for cell in empty:
             row, col, box = units[cell]
             free = every_digit & ~(used[row] | used[col] | used[box])
@@ -128,7 +133,9 @@ def _completed(
                 rest.append(cell)
                 number = free.bit_count()
                 if number < fewest:
-                    fewest, best, options = number, cell, free
+                    fewest = number
+                    best = cell
+                    options = free
             elif free:
                 used[row] |= free
                 used[col] |= free
@@ -185,7 +192,9 @@ def next_digit(grid: Sequence[int]) -> tuple[int, int] | None:
     (10, 4)
     """
     scale = isqrt(len(grid))
-    units, used, every_digit = _units(scale), _used(grid), (1 << scale) - 1
+    units = _units(scale)
+    used = _used(grid)
+    every_digit = (1 << scale) - 1
     free = {
         cell: every_digit & ~(used[row] | used[col] | used[box])
         for cell, (row, col, box) in enumerate(units)
@@ -194,7 +203,8 @@ def next_digit(grid: Sequence[int]) -> tuple[int, int] | None:
     for cell, bits in free.items():
         if bits.bit_count() == 1:
             return cell, bits.bit_length()
-    once, twice = [0] * (3 * scale), [0] * (3 * scale)
+    once = [0] * (3 * scale)
+    twice = [0] * (3 * scale)
     for cell, bits in free.items():
         for unit in units[cell]:
             twice[unit] |= once[unit] & bits

@@ -55,7 +55,8 @@ class Chance:
 
     def __exit__(self, *_: object) -> None:
         python, numpy, numpy_state = self._outside
-        self._python, self._outside = random.getstate(), None
+        self._python = random.getstate()
+        self._outside = None
         random.setstate(python)
         if numpy:
             self._numpy = numpy.get_state()
@@ -65,7 +66,8 @@ class Chance:
     def twin(self) -> Chance:
         """Return a copy in the same state."""
         twin = Chance(self._seed)
-        twin._python, twin._numpy = self._python, self._numpy
+        twin._python = self._python
+        twin._numpy = self._numpy
         return twin
 
 

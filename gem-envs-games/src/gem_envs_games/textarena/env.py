@@ -45,7 +45,8 @@ class TextArenaGame(Env):
                 subject=name,
             )
         load_game(name)
-        self.name, self.max_turns = name, max_turns
+        self.name = name
+        self.max_turns = max_turns
         self.reward_range = (family.lowest, family.highest)
         self._playing: Playing | None = None
 
@@ -112,7 +113,8 @@ class TextArenaGame(Env):
         if playing is None or playing.answers is not self._answers:
             twin = playing and playing.twin_if(self._seed, self._answers)
             playing = twin or replayed(self.name, self._seed, self._answers)
-            self._playing, self._answers = playing, playing.answers
+            self._playing = playing
+            self._answers = playing.answers
         return playing
 
 

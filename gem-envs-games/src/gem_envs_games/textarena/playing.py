@@ -44,7 +44,10 @@ class Playing:
     __slots__ = ("_chance", "answers", "game", "said", "seed")
 
     def __init__(self, game: Any, seed: int, chance: Chance, said: tuple[Message, ...]) -> None:
-        self.game, self.seed, self._chance, self.said = game, seed, chance, said
+        self.game = game
+        self.seed = seed
+        self._chance = chance
+        self.said = said
         self.answers: list[str] = []
 
     def tell(self, answer: str) -> tuple[Message, ...]:
@@ -110,7 +113,8 @@ def _kept_start(name: str, seed: int) -> Playing:
 
 
 def _first_state(name: str, seed: int) -> Playing:
-    game, chance = fresh_game(name), Chance(seed)
+    game = fresh_game(name)
+    chance = Chance(seed)
     with chance:
         game.reset(num_players=1, seed=seed)
         said = _heard(game)

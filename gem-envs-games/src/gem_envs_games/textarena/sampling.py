@@ -228,7 +228,8 @@ def _word_ladder(game: Any, rng: Random) -> str:
 def _word_search(game: Any, rng: Random) -> str:
     size = len(game.state.game_state["board"])
     while True:
-        line, one, other = rng.randrange(size), *sorted(rng.sample(range(size), 2))
+        line = rng.randrange(size)
+        one, other = sorted(rng.sample(range(size), 2))
         move = rng.choice(((line, one, line, other), (one, line, other, line)))
         if move not in game.incorrect_attempts:
             return " ".join(map(str, move))

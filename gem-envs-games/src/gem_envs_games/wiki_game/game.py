@@ -92,7 +92,8 @@ class WikiGame(Game):
 
     def deal(self) -> None:
         start, target = self._drawn()
-        self._at, self._target = start.title, target.title
+        self._at = start.title
+        self._target = target.title
         self._before: str | None = None
         self._visited = [start.title]
 
@@ -229,7 +230,8 @@ class WikiGame(Game):
         return next((title for title in self._earlier() if folded(title) == name), None)
 
     def _go(self, page: Page) -> Step:
-        self._before, self._at = self._at, page.title
+        self._before = self._at
+        self._at = page.title
         if page.title not in self._visited:
             self._visited.append(page.title)
         if page.title == self._target:

@@ -57,7 +57,8 @@ class Kiwix:
 
     def random_title(self, rng: Random) -> str:
         for _ in range(_TRIES):
-            first, second = rng.choice(ascii_uppercase), rng.choice(ascii_lowercase)
+            first = rng.choice(ascii_uppercase)
+            second = rng.choice(ascii_lowercase)
             titles = self._suggested(first + second) or self._suggested(first)
             if titles:
                 return rng.choice(titles)

@@ -58,7 +58,8 @@ class WikiServer:
         _require(0 < timeout_s <= _LONGEST_S, f"timeout_s={timeout_s}", "0 to 600 seconds")
         _require(0 <= retries <= _MOST_RETRIES, f"retries={retries}", "0 to 10")
         self.url = url.rstrip("/")
-        self._timeout_s, self._retries = timeout_s, retries
+        self._timeout_s = timeout_s
+        self._retries = retries
         self._lock = threading.Lock()
         self._client: httpx.Client | None = None
         self._socket: socket.socket | None = None  # of the only connection
@@ -76,9 +77,11 @@ class WikiServer:
                 with self._lock:
                     return self._once(self.url + path, params)
             except _PassingError as passing:
-                error, what = passing, str(passing)
+                error = passing
+                what = str(passing)
             except httpx.TransportError as failed:
-                error, what = failed, in_one_line(failed)
+                error = failed
+                what = in_one_line(failed)
             except (httpx.HTTPError, httpx.InvalidURL) as final:
                 raise self.broken(in_one_line(final)) from final
         raise self.broken(f"{what}, asked {self._retries + 1} times") from error
@@ -87,7 +90,8 @@ class WikiServer:
         import httpx
 
         # httpx limits each wait alone: a byte now and then would keep it reading for days.
-        self._is_late, due = False, time.monotonic() + self._timeout_s
+        self._is_late = False
+        due = time.monotonic() + self._timeout_s
         timer = threading.Timer(self._timeout_s, self._cut_off)
         timer.daemon = True
         timer.start()
@@ -119,7 +123,8 @@ class WikiServer:
                 self._cut_off()
 
     def _asked(self, url: str, params: Mapping[str, str | int]) -> WikiReply | None:
-        client, trace = self._opened(), {"trace": self._connected}
+        client = self._opened()
+        trace = {"trace": self._connected}
         request = client.build_request("GET", url, params=dict(params), extensions=trace)
         for _ in range(_MOST_REDIRECTS + 1):
             with contextlib.closing(client.send(request, stream=True)) as response:

@@ -47,7 +47,9 @@ class WordSearch(Game):
                 "words. Pass one of these numbers, or None to have it drawn.",
                 subject="WordSearch",
             )
-        self.num_words, self.hardcore, self.show_words = num_words, hardcore, show_words
+        self.num_words = num_words
+        self.hardcore = hardcore
+        self.show_words = show_words
 
     def deal(self) -> None:
         rng = self.rng
@@ -159,14 +161,16 @@ class WordSearch(Game):
         )
 
     def sample_action(self) -> str:
-        rng, code = self.sample_rng, None
+        rng = self.sample_rng
+        code = None
         while code is None or code in self._guessed:
             first, last = sorted(rng.sample(rng.choice(lines(self._side)), 2))
             code = self._code(first, last)
         return self._boxed(first, last)
 
     def _boxed(self, first: int, last: int) -> str:
-        (row, col), (last_row, last_col) = divmod(first, self._side), divmod(last, self._side)
+        row, col = divmod(first, self._side)
+        last_row, last_col = divmod(last, self._side)
         return f"\\boxed{{{row} {col} {last_row} {last_col}}}"
 
     def solve(self) -> str | None:

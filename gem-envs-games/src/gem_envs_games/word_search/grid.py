@@ -91,7 +91,8 @@ def hide(
         return None
     area = range(side * side)
     grid = [cells.get(cell) or rng.choice(ascii_lowercase) for cell in area]
-    among, lengths = lines(side, every_way=every_way), set(map(len, words))
+    among = lines(side, every_way=every_way)
+    lengths = set(map(len, words))
     for _ in range(_MOST_TRIES):
         found = find_runs(grid, among, lengths, is_target)
         loose = [[c for c in run if c not in cells] for run in found if run not in placed]

@@ -15,7 +15,8 @@ from gem_tools.search.opening import is_address, open_index
 
 __all__ = ["SearchTool", "search_tool", "search_tool_no_int_reward"]
 
-_OPEN, _CLOSE = "<search>", "</search>"
+_OPEN = "<search>"
+_CLOSE = "</search>"
 _HOW = (
     "You may search while you answer this. Write what you look for between <search> and "
     "</search>, as often as you need to. The best matches come back between <information> and "
@@ -64,9 +65,11 @@ class SearchTool(BaseTool):
             return False, True, "", ""
         query = action[start + len(_OPEN) : stop].strip()
         try:
-            found, failed = _shown(self._index.search([query], self.topk)[0]), False
+            found = _shown(self._index.search([query], self.topk)[0])
+            failed = False
         except GemError as error:
-            found, failed = f"[SearchTool Error: {in_one_line(error)}]", True
+            found = f"[SearchTool Error: {in_one_line(error)}]"
+            failed = True
         answer = f"\n\n<information>{found}</information>\n\n"
         return True, failed, answer, action[: stop + len(_CLOSE)]
 

@@ -39,8 +39,10 @@ class Connection:
     """
 
     def __init__(self, transport: Any, *, start_timeout_s: float) -> None:
-        self._loop, self._pid = asyncio.get_running_loop(), os.getpid()
-        self._transport, self._timeout_s = transport, start_timeout_s
+        self._loop = asyncio.get_running_loop()
+        self._pid = os.getpid()
+        self._transport = transport
+        self._timeout_s = start_timeout_s
         self._stop = asyncio.Event()
         transport.on_end = self.end
         self.why = ""

@@ -24,7 +24,8 @@ class HttpTransport:
     """Open connections on entering, and close them, and the server's session, on leaving."""
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
-        self._url, self._headers = url, headers
+        self._url = url
+        self._headers = headers
         self.on_end: Callable[[str], None] = lambda why: None
         self._open = AsyncExitStack()
 
@@ -66,7 +67,8 @@ async def _hurried(request: httpx2.Request) -> None:
 
 class _Bounded(httpx2.AsyncByteStream):
     def __init__(self, stream: Any, on_end: Callable[[str], None]) -> None:
-        self._stream, self._on_end = stream, on_end
+        self._stream = stream
+        self._on_end = on_end
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         left = MOST_BYTES

@@ -43,7 +43,9 @@ class ProcessTransport:
     def __init__(
         self, command: Sequence[str], *, env: Mapping[str, str], cwd: str | None = None
     ) -> None:
-        self._command, self._env, self._cwd = command, env, cwd
+        self._command = command
+        self._env = env
+        self._cwd = cwd
         self.on_end: Callable[[str], None] = lambda why: None
         self._process: Process | None = None
 
@@ -111,7 +113,8 @@ class _Writer(Stream):
     """Lines to a server's stdin. One that closes it is of no use any more."""
 
     def __init__(self, pipe: asyncio.StreamWriter, on_end: Callable[[str], None]) -> None:
-        self._pipe, self._on_end = pipe, on_end
+        self._pipe = pipe
+        self._on_end = on_end
 
     async def send(self, item: SessionMessage, /) -> None:
         text = item.message.model_dump_json(by_alias=True, exclude_unset=True)

@@ -114,7 +114,8 @@ class Server:
         """Return a connection that stands. All who wait for one wait for the same."""
         if self._pid != os.getpid():  # a fork: the connection is its parent's
             _of_parents.append(self._connection)
-            self._connection, self._pid = None, os.getpid()
+            self._connection = None
+            self._pid = os.getpid()
         if self._connection is None or self._connection.is_over:
             self._connection = self._begun()
         connection = self._connection

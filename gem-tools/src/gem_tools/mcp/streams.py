@@ -59,7 +59,9 @@ class AnswersAlone(Stream):
         writer: Writer,
         on_end: Callable[[str], None],
     ) -> None:
-        self._messages, self._writer, self._on_end = messages, writer, on_end
+        self._messages = messages
+        self._writer = writer
+        self._on_end = on_end
         self._aside = 0
 
     def __aiter__(self) -> AnswersAlone:

@@ -131,9 +131,13 @@ class McpTool(Tool):
         max_concurrent: int | None,
         max_characters: int,
     ) -> None:
-        self._server, self.offered = server, offered
-        self.name, self.description, self.parameters = name, description, parameters
-        self.timeout_s, self.max_concurrent = timeout_s, max_concurrent
+        self._server = server
+        self.offered = offered
+        self.name = name
+        self.description = description
+        self.parameters = parameters
+        self.timeout_s = timeout_s
+        self.max_concurrent = max_concurrent
         self.max_characters = max_characters
 
     async def call(self, arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:

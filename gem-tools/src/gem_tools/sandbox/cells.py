@@ -96,7 +96,8 @@ class _Notebook:
             if self._clock is not None:
                 self._clock.cancel()
             session = self._session or await self._opened()
-            loss, self._loss = self._loss, "the call before this one ended without an answer"
+            loss = self._loss
+            self._loss = "the call before this one ended without an answer"
             self._session = None
             try:
                 result = _result(await self._answer(session, code, timeout_s), loss)
@@ -122,7 +123,8 @@ class _Notebook:
         self._clock = asyncio.get_running_loop().call_later(self._idle_s, self._expire)
 
     def _expire(self) -> None:
-        session, self._session = self._session, None
+        session = self._session
+        self._session = None
         if session is not None:
             self._loss = f"nothing was called for {self._idle_s:g} s"
             on_engine_soon(session.aclose())
@@ -131,14 +133,16 @@ class _Notebook:
         self._is_closed = True
         if self._clock is not None:
             self._clock.cancel()
-        session, self._session = self._session, None
+        session = self._session
+        self._session = None
         if session is not None:
             await session.aclose()
 
 
 def _result(answer: bytes, loss: str) -> CellResult:
     """Read an answer. A program can forge one, and makes what it says of itself no worse."""
-    flags, length = 0, 0
+    flags = 0
+    length = 0
     if len(answer) >= cells.ANSWER.size:
         flags, length = cells.ANSWER.unpack_from(answer)
     text = answer[cells.ANSWER.size :]

@@ -50,7 +50,8 @@ async def _runs_programs(sandbox: Sandbox) -> str:
 
 
 async def _hides_the_environment(sandbox: Sandbox) -> str:
-    name, secret = f"GEM_{secrets.token_hex(4)}", secrets.token_hex(16)
+    name = f"GEM_{secrets.token_hex(4)}"
+    secret = secrets.token_hex(16)
     os.environ[name] = secret
     try:
         result = await _run(sandbox, "import os; print(dict(os.environ))")

@@ -26,7 +26,8 @@ __all__ = ["Jail", "Keeper"]
 
 _CHUNK = 1 << 16
 _MERCY_S = 2.0
-_LOOKS, _LOOK_S = 200, 0.005
+_LOOKS = 200
+_LOOK_S = 0.005
 
 
 class _Stream:
@@ -244,7 +245,8 @@ class Jail:
             self._loop.add_writer(descriptor, on_ready)
 
     def _result(self, report: Mapping[str, Any], elapsed_s: float) -> ExecResult:
-        stdout, stderr = self._streams["stdout"], self._streams["stderr"]
+        stdout = self._streams["stdout"]
+        stderr = self._streams["stderr"]
         exit_code, number = _ending(report)
         status: Status
         if self._reason is not None:

@@ -35,7 +35,8 @@ def installed_files(names: Iterable[str]) -> dict[str, Path]:
 
 
 def _closure(names: Iterable[str]) -> Iterator[importlib.metadata.Distribution]:
-    waiting, seen = list(names), set()
+    waiting = list(names)
+    seen = set()
     while waiting:
         name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
         if name in seen:

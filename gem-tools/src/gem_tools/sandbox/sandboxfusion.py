@@ -44,7 +44,9 @@ class SandboxFusion:
     ) -> None:
         check_requirements(_REQUIRES, subject="The sandbox `sandboxfusion`", of="gem-tools")
         self._url = f"{url.rstrip('/')}/run_code"
-        self._grace_s, self._most, self._token = grace_s, max_parallel, token
+        self._grace_s = grace_s
+        self._most = max_parallel
+        self._token = token
         self._client: Any = None
         self._ends_it: Any = None
         self._places: asyncio.Semaphore | None = None

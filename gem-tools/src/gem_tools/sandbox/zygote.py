@@ -163,7 +163,8 @@ class Zygote:
             except BlockingIOError:
                 return
             except OSError:
-                packet, descriptors = b"", []
+                packet = b""
+                descriptors = []
             if not packet:
                 self._fail("it ended")
                 return

@@ -27,7 +27,8 @@ from gem_tools.search.manifest import Language, Manifest
 __all__ = ["Bm25sIndex", "Bm25sWriter"]
 
 _WORD = re.compile(r"[^\W_]+")
-_DOCUMENTS, _OFFSETS = "documents.jsonl", "offsets.npy"
+_DOCUMENTS = "documents.jsonl"
+_OFFSETS = "offsets.npy"
 
 
 class Bm25sWriter:
@@ -36,7 +37,8 @@ class Bm25sWriter:
     version = importlib.metadata.version("bm25s")
 
     def __init__(self, folder: Path, language: Language) -> None:
-        self._folder, self._analyzer = folder, _Analyzer(language)
+        self._folder = folder
+        self._analyzer = _Analyzer(language)
         self._words: list[list[str]] = []
         self._file = (folder / _DOCUMENTS).open("wb")
         self._offsets = array("q", [0])
@@ -111,7 +113,8 @@ class Bm25sIndex:
         ]
 
     def _hit(self, row: int, score: float) -> Hit:
-        start, end = int(self._offsets[row]), int(self._offsets[row + 1])
+        start = int(self._offsets[row])
+        end = int(self._offsets[row + 1])
         id, title, text = json.loads(self._documents[start:end].tobytes())
         return Hit(id, score, title, text)
 

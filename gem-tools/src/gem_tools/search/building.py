@@ -72,7 +72,8 @@ def _write(
     fields: Fields,
     on_progress: Progress | None,
 ) -> Manifest:
-    digest, count = hashlib.sha256(), 0
+    digest = hashlib.sha256()
+    count = 0
     name = str(source) if isinstance(source, (str, Path)) else type(source).__name__
     with closing(writer(engine, folder, language)) as index:
         for count, (document, read) in enumerate(read_documents(source, fields), 1):

@@ -132,7 +132,9 @@ def _document(row: Any, fields: Fields, source: str, number: int) -> Document:
 
     if not isinstance(row, Mapping):
         raise wrong(None, f"it is {type(row).__name__}")
-    id, title, text = row.get(fields.id, number), row.get(fields.title) or "", row.get(fields.text)
+    id = row.get(fields.id, number)
+    title = row.get(fields.title) or ""
+    text = row.get(fields.text)
     if text is None and isinstance(row.get("contents"), str):
         title, text = title_and_text(row["contents"])
     if isinstance(id, bool) or not isinstance(id, (str, int)):

@@ -85,10 +85,12 @@ class RetrieveClient:
     ) -> None:
         check_requirements(_REQUIRES, subject="A client of search servers", of="gem-tools")
         self.url = _address(url)
-        self._timeout_s, self._connect_timeout_s = timeout_s, connect_timeout_s
+        self._timeout_s = timeout_s
+        self._connect_timeout_s = connect_timeout_s
         self._max_retries = max_retries
         self._backoff = Backoff(backoff_s, longest_s=timeout_s)
-        self._max_batch, self._max_bytes = max_batch, max_reply_bytes
+        self._max_batch = max_batch
+        self._max_bytes = max_reply_bytes
         self._lines: dict[asyncio.AbstractEventLoop, _Line] = {}
         # What nobody closes is closed when the last of this client is gone. The clients are also
         # held here, apart, so that they are not collected unclosed together with it.
@@ -126,7 +128,8 @@ class RetrieveClient:
     async def aclose(self) -> None:
         """Close the connections of every loop. A later call opens new ones."""
         self._start_afresh_after_fork()
-        lines, self._lines = self._lines, {}
+        lines = self._lines
+        self._lines = {}
         self._holders.clear()
         for loop, line in lines.items():
             if loop is asyncio.get_running_loop():

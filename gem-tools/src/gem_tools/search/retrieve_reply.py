@@ -45,7 +45,8 @@ def _hit(found: Any) -> Hit:
     document = found.get("document", found) if isinstance(found, Mapping) else None
     if not isinstance(document, Mapping):
         raise MalformedHitsError("one of its documents is no object")
-    title, text = document.get("title", ""), document.get("text")
+    title = document.get("title", "")
+    text = document.get("text")
     if text is None and isinstance(document.get("contents"), str):
         title, text = title_and_text(document["contents"])
     if not isinstance(title, str) or not isinstance(text, str):

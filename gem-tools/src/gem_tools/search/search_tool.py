@@ -46,8 +46,11 @@ class SearchTool(Tool):
         timeout_s: float | None = 30.0,
     ) -> None:
         check_search([], k)
-        self.name, self.description, self.k = name, description, k
-        self.max_characters, self.timeout_s = max_characters, timeout_s
+        self.name = name
+        self.description = description
+        self.k = k
+        self.max_characters = max_characters
+        self.timeout_s = timeout_s
         self._owned = _opened(index) if isinstance(index, str) else None
         self._ask = _asking(index if self._owned is None else self._owned)
 
@@ -85,7 +88,8 @@ def shown(hits: Sequence[Hit], max_characters: int) -> str:
     """
     if not hits:
         return "No document matches. Try other words."
-    left, texts = max_characters, []
+    left = max_characters
+    texts = []
     for number, hit in enumerate(hits, 1):
         text = f"[{number}] document {hit.id}: {hit.title}\n{hit.text.strip()}"
         share = max(left // (len(hits) - number + 1) - 2, 0)  # two for what separates them

@@ -114,7 +114,8 @@ def _checked(body: bytes, default_k: int) -> _Asked:
         raise _wrong("is no JSON") from error
     if not isinstance(plain, dict):
         raise _wrong("is no object")
-    queries, k = plain.get("queries"), plain.get("topk")
+    queries = plain.get("queries")
+    k = plain.get("topk")
     k = default_k if k is None else k
     if not isinstance(queries, list) or not all(isinstance(query, str) for query in queries):
         raise _wrong("has no list of strings named 'queries'")

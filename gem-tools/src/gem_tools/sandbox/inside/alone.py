@@ -17,7 +17,8 @@ from gem_tools.sandbox.inside.rest import Rest
 
 __all__ = ["REST", "WAKE", "main"]
 
-REST, WAKE = signal.SIGUSR1, signal.SIGUSR2
+REST = signal.SIGUSR1
+WAKE = signal.SIGUSR2
 """Sent to a supervisor: stop the program and what it started, and let them go on."""
 _SAMPLE_S = 0.02
 _HEARD = (signal.SIGCHLD, signal.SIGTERM, REST, WAKE)
@@ -63,7 +64,8 @@ def _be_program(settings: dict[str, Any]) -> NoReturn:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _HEARD)
         settings["limits"]["processes"] += _tasks_of_user()
-        limits, mapped = jail.Limits(**settings["limits"]), jail.address_space()
+        limits = jail.Limits(**settings["limits"])
+        mapped = jail.address_space()
         kernel.gain_no_privileges()
         if landlock.version():
             landlock.restrict(settings["readable"], settings["writable"])

@@ -18,7 +18,9 @@ __all__ = ["ANSWER", "CUT_STDERR", "CUT_STDOUT", "RAISED", "main"]
 
 ANSWER = struct.Struct(">BI")
 """An answer begins with flags and the length of stdout; stdout and stderr follow."""
-RAISED, CUT_STDOUT, CUT_STDERR = 1, 2, 4
+RAISED = 1
+CUT_STDOUT = 2
+CUT_STDERR = 4
 
 
 def main(most: int) -> None:

@@ -28,7 +28,8 @@ def read_message(end: socket.socket) -> Any:
 
 
 def _read(end: socket.socket, size: int) -> bytes | None:
-    pieces, missing = [], size
+    pieces = []
+    missing = size
     while missing:
         piece = end.recv(min(missing, 1 << 20))
         if not piece:

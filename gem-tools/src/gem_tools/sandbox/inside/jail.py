@@ -29,7 +29,10 @@ _NAMESPACES = (
     | kernel.NEW_IPC
     | kernel.NEW_UTS
 )
-_NO_SETUID, _NO_DEVICES, _READ_ONLY, _BIND = 2, 4, 1, 4096
+_NO_SETUID = 2
+_NO_DEVICES = 4
+_READ_ONLY = 1
+_BIND = 4096
 _RECURSIVE_PRIVATE = 16384 | (1 << 18)
 MOST_DESCRIPTORS = 1024
 """Of a zygote, and so of what it starts."""
@@ -52,7 +55,9 @@ def build(limits: Limits, ends: dict[str, int]) -> int:
 
     `ends` are descriptors: "job" and "report" are sockets, the rest the program's streams.
     """
-    user, group, mapped = os.getuid(), os.getgid(), address_space()
+    user = os.getuid()
+    group = os.getgid()
+    mapped = address_space()
     process = kernel.clone(_NAMESPACES)
     if process == 0:
         try:

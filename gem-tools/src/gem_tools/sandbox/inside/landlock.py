@@ -15,8 +15,15 @@ from gem_tools.sandbox.inside.kernel import libc
 
 __all__ = ["restrict", "version"]
 
-_CREATE, _ADD, _RESTRICT = 444, 445, 446
-_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_FOLDER, _TRUNCATE, _DEVICES = 1, 2, 4, 8, 1 << 14, 1 << 15
+_CREATE = 444
+_ADD = 445
+_RESTRICT = 446
+_EXECUTE = 1
+_WRITE_FILE = 2
+_READ_FILE = 4
+_READ_FOLDER = 8
+_TRUNCATE = 1 << 14
+_DEVICES = 1 << 15
 _READ = _EXECUTE | _READ_FILE | _READ_FOLDER
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
 _RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}

@@ -18,9 +18,17 @@ from gem_tools.sandbox.inside.kernel import libc
 
 __all__ = ["ARCHITECTURES", "filter_program", "install"]
 
-_LOAD, _JUMP_EQUAL, _JUMP_GREATER, _JUMP_SET, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06
-_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
-_ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+_LOAD = 0x20
+_JUMP_EQUAL = 0x15
+_JUMP_GREATER = 0x25
+_JUMP_SET = 0x45
+_RETURN = 0x06
+_NUMBER = 0
+_ARCHITECTURE = 4
+_ARGUMENTS = 16
+_ALLOW = 0x7FFF0000
+_KILL = 0x80000000
+_ERRNO = 0x00050000
 
 _NAMESPACES = 0x7E020080
 """Every CLONE_NEW flag; a program that has one could gain capabilities in it."""
@@ -121,7 +129,8 @@ _CALLS = {
 _NEWEST = 462  # mseal; what came after it is unknown here
 _AF_UNIX = 1
 _ALL_PROCESSES = 0xFFFFFFFF  # -1
-_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_TIOCSTI = 0x5412
+_TIOCLINUX = 0x541C
 
 
 @cache
@@ -207,7 +216,8 @@ def install(*, may_signal_all: bool = True) -> None:
     """
     steps = filter_program(platform.machine(), may_signal_all=may_signal_all)
     program = _Program(len(steps) // 8, steps)
-    set_seccomp, filter_mode = 22, 2
+    set_seccomp = 22
+    filter_mode = 2
     if libc.prctl(set_seccomp, ctypes.c_ulong(filter_mode), ctypes.byref(program), 0, 0) < 0:
         number = ctypes.get_errno()
         raise OSError(number, "the filter of system calls was refused")

@@ -26,7 +26,8 @@ from gem_tools.sandbox.inside.rest import Rest
 
 __all__ = ["main"]
 
-_SAMPLE_S, _LONGEST_SAMPLE_S = 0.02, 0.1
+_SAMPLE_S = 0.02
+_LONGEST_SAMPLE_S = 0.1
 _FILLED_PER_S = 6 << 30
 """How fast the processes of a jail are taken to fill memory: with more room, samples are rarer."""
 
@@ -128,7 +129,8 @@ class _Zygote:
 
 def _new_ends(opened: contextlib.ExitStack) -> tuple[dict[str, int], dict[str, int]]:
     """Return the pool's ends and the jail's, all of which this process closes again."""
-    theirs, ours = {}, {}
+    theirs = {}
+    ours = {}
     for name in ("job", "report"):
         pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         theirs[name], ours[name] = (opened.enter_context(end).fileno() for end in pair)
