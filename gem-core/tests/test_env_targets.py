@@ -19,7 +19,7 @@ from gem.making import resolve
 from gem.registry import versions
 from gem.targets import load_target
 from gem.testing.envs import Echo, Guess
-from gem.workers.recipes import recipe_of
+from gem.hosting.recipes import recipe_of
 
 PARITY = '''
 import gem

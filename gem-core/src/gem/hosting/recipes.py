@@ -59,15 +59,15 @@ def recipe_of(
 
 def _refuse_unless_found(spec: EnvSpec, target: Any) -> None:
     is_of_main = spec.target.startswith("__main__:")
+    if getattr(spec._maker, "__module__", None) == "__main__" and not is_of_main:
+        # It is the running script's: `spec_of_maker` found it there, and to import it here would
+        # run the script again. A worker does that, as any worker of Python's does.
+        return
     if is_of_main or (target is not None and not _names(spec.target, target)):
         raise _opaque(spec.id, spec.target, "target")
 
 
 def _names(path: str, what: object) -> bool:
-    if getattr(what, "__module__", None) == "__main__" and not path.startswith("__main__:"):
-        # It is the running script's: `spec_of_maker` found it there, and to import it here would
-        # run the script again. A worker does that, as any worker of Python's does.
-        return True
     try:
         return load_target(absolute_target(path)) is what
     except TargetError as error:
