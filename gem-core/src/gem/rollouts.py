@@ -74,9 +74,10 @@ def rollout(
     """Yield finished episodes in completion order; their content is the same in any order.
 
     `env` is what `gem.make` takes (an id, a target, a class, a function that makes an instance, a
-    spec), or a list of them. Every option is a keyword: `episodes` (of each environment), `repeats`, `seed` or a `plan` instead; `wrappers`, `env_kwargs`, `max_turns`;
-    `concurrency`, `backend`, `num_workers`, `backend_options`; `step_timeout_s`,
-    `policy_timeout_s`, `episode_timeout_s`, `policy_retries`, `retry_wait_s`; `stats` and
+    spec), or a list of them. Every option is a keyword: `episodes` (of each environment),
+    `repeats`, `seed` or a `plan` instead; `wrappers`, `env_kwargs`, `max_turns`; `concurrency`,
+    `backend`, `num_workers`, `backend_options`; `step_timeout_s`, `policy_timeout_s`,
+    `episode_timeout_s`, `policy_retries`, `retry_wait_s`; `stats` and
     `progress`. `gem.RolloutOptions` says what each is, and holds all of them as one object:
     `options`. A keyword beside it stands in place of its own.
 

@@ -15,7 +15,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-__all__ = ["absolute", "digest", "import_file", "is_file", "path_of", "shortest"]
+__all__ = ["DIGEST", "absolute", "digest", "import_file", "is_file", "path_of", "shortest"]
+
+DIGEST = "sha256:"
+"""How a digest begins: versions of distributions begin otherwise."""
 
 _DIGITS = 16  # of a digest: enough to tell versions of one file apart, and short enough to read
 
@@ -142,4 +145,4 @@ def _digest_at(path: str, changed_ns: int, size: int) -> str:
 
 
 def _digest_of(text: bytes) -> str:
-    return f"sha256:{hashlib.sha256(text).hexdigest()[:_DIGITS]}"
+    return f"{DIGEST}{hashlib.sha256(text).hexdigest()[:_DIGITS]}"
