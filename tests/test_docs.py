@@ -146,11 +146,36 @@ def test_each_python_block_of_the_readme_runs_alone(run_python: Run, tmp_path: P
     script = tmp_path / "block.py"
     found = list(blocks(ROOT / "README.md", "python"))
     for block in found:
+        if block.file:
+            (tmp_path / "work" / block.file).write_text(block.text, encoding="utf-8")
         script.write_text(block.text, encoding="utf-8")
         done = run_python("-W", "error", str(script))
         assert (done.returncode, done.stderr) == (0, ""), block.text
 
     assert len(found) >= 4
+
+
+def test_a_strangers_file_of_seven_lines_needs_no_packaging(gem_env: Run, tmp_path: Path) -> None:
+    readme, page = ROOT / "README.md", ROOT / "docs" / "writing-an-environment.md"
+    files = [
+        block.text
+        for path in (readme, page)
+        for block in blocks(path, "python")
+        if block.file == "try.py"
+    ]
+    (tmp_path / "work" / "try.py").write_text(files[0], encoding="utf-8")
+    environment = files[0].partition("\n\n\ndef ")[0]
+    lines = [line for line in environment.splitlines() if line.strip()]
+    own = [words[1:] for words in commands(readme) if "./try.py:Parity" in words]
+    quick = {"check": ["--backend", "sync"], "play": ["--seed", "3"]}
+
+    done = [gem_env(*words, *quick.get(words[0], [])) for words in own]
+
+    assert files[0] == files[1]
+    assert len(lines) == 2 + 7  # the name of the file and the import are none of it
+    assert [words[0] for words in own] == ["check", "play", "eval"]
+    assert [(each.returncode, each.stderr) for each in done if each.returncode] == []
+    assert "0 failed" in done[0].stdout
 
 
 def test_the_two_commands_of_the_readme_stand_in_blocks_of_their_own() -> None:

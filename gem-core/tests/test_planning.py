@@ -132,12 +132,12 @@ def test_a_seed_is_an_int(seed: Any) -> None:
         plan_episodes("demo:Coin", episodes=1, seed=seed)
 
 
-@pytest.mark.parametrize(("env", "kind"), [(Coin, "a class"), (Coin(), "a live instance")])
+@pytest.mark.parametrize(("env", "kind"), [(dict, "a class and no"), (Coin(), "a live instance")])
 @pytest.mark.parametrize("ask", [gem.make, lambda env: gem.rollout(lambda request: "", env)])
-def test_an_environment_without_an_id_is_told_how_to_get_one(
+def test_what_makes_no_environment_is_told_what_does(
     env: Any, kind: str, ask: Callable[[Any], Any]
 ) -> None:
-    with pytest.raises(BadArguments, match=rf'Coin, which is {kind}.*gem.register\("my:Coin-v0"'):
+    with pytest.raises(BadArguments, match=f"which is {kind}.*Give a subclass of gem.Env"):
         ask(env)
 
 

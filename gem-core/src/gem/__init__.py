@@ -34,10 +34,12 @@ if TYPE_CHECKING:
     from gem.replaying import replay
     from gem.rollout_options import RolloutOptions
     from gem.rollouts import rollout
+    from gem.running import run
     from gem.schedules import Schedule
     from gem.single_turn import Grade, SingleTurnEnv
     from gem.snapshot import Snapshot
     from gem.specs import EnvSpec, PluginManifest, PolicySpec, ToolSpec, WrapperSpec
+    from gem.step import StepInfo
     from gem.tools import Tool, ToolContext, tool
     from gem.vector import SyncVectorEnv, VectorEnv, VectorStep, make_vec
     from gem.wrapper import Wrapper
@@ -63,10 +65,12 @@ _HOMES = {
     "gem.replaying": "replay",
     "gem.rollout_options": "RolloutOptions",
     "gem.rollouts": "rollout",
+    "gem.running": "run",
     "gem.schedules": "Schedule",
     "gem.single_turn": "Grade SingleTurnEnv",
     "gem.snapshot": "Snapshot",
     "gem.specs": "EnvSpec PluginManifest PolicySpec ToolSpec WrapperSpec",
+    "gem.step": "StepInfo",
     "gem.tools": "Tool ToolContext tool",
     "gem.vector": "SyncVectorEnv VectorEnv VectorStep make_vec",
     "gem.wrapper": "Wrapper",
@@ -101,6 +105,7 @@ __all__ = [
     "SingleTurnEnv",
     "Snapshot",
     "Step",
+    "StepInfo",
     "SyncVectorEnv",
     "TextPart",
     "Tool",
@@ -121,6 +126,7 @@ __all__ = [
     "register",
     "replay",
     "rollout",
+    "run",
     "spec",
     "tool",
 ]

@@ -15,12 +15,13 @@ from gem.arguments import checked, is_opaque, recorded, refuse_opaque
 from gem.conversation import Policy
 from gem.deprecation import warn_deprecated
 from gem.env import Env
+from gem.env_targets import refuse_other_kinds, spec_of_maker
 from gem.errors import BadArguments, TargetError, WrapperOrderError
 from gem.guards import checked_seed
 from gem.obsolete import current_kwargs
 from gem.registry import Registration, provider
 from gem.specs import DataSource, EnvSpec, PolicySpec, WrapperRef, WrapperSpec
-from gem.targets import check_requirements, load_target, target_of
+from gem.targets import absolute_target, check_requirements, load_target, target_of
 from gem.wrapper import Wrapper
 
 __all__ = [
@@ -34,8 +35,9 @@ __all__ = [
     "wants_compat",
 ]
 
-EnvLike = Union[str, EnvSpec, Mapping[str, Any]]
-"""An id, a spec, or a spec as JSON data (`snapshot.spec`)."""
+EnvLike = Union[str, EnvSpec, Mapping[str, Any], Callable[..., Env]]
+"""An id, a target (`"./try.py:Parity"`, `"acme.words:Spell"`), a subclass of Env, a function that
+makes an instance, a spec, or a spec as JSON data (`snapshot.spec`)."""
 WrapperLike = Union[str, WrapperRef, Mapping[str, Any], Callable[[Env], Env]]
 """A wrapper's id, `{"id": ..., **kwargs}`, a WrapperRef, or a callable that wraps."""
 
@@ -53,8 +55,11 @@ def make(
 ) -> Env:
     """Build an environment with its wrappers, innermost first.
 
-    `kwargs` override the spec's own and are checked against the target's signature. `seed`
-    fixes the instance's run seed: its first `reset()` equals `reset(seed=seed)`. An older id, and
+    It is named by an id, or by where it is: `"./try.py:Parity"`, `"acme.words:Spell"`. A class, a
+    function that makes an instance, or a spec may be given instead.
+
+    `kwargs` override the spec's own and are checked against the target's signature. `seed` fixes
+    the instance's run seed: its first `reset()` equals `reset(seed=seed)`. An older id, and
     arguments of earlier releases that the spec lists, are taken with a DeprecationWarning. With
     `compat` it and its wrappers behave as those of the published gem-llm (docs/drop-in.md lists
     how); None leaves that to the variable GEM_COMPAT, which holds for ids of installed packs.
@@ -97,7 +102,8 @@ def wants_compat(asked: bool | None, env: EnvLike = "") -> bool:
     if asked is not None:
         return asked
     is_own = isinstance(env, str) and registry.registration(env) is not None
-    return variable == "1" and isinstance(env, str) and not is_own
+    is_of_a_pack = isinstance(env, str) and registry.provider("envs", env) is not None
+    return variable == "1" and is_of_a_pack and not is_own
 
 
 def overridden(declared: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,8 +117,9 @@ def overridden(declared: Mapping[str, Any], given: Mapping[str, Any]) -> dict[st
 
 
 def resolve(env: EnvLike) -> EnvSpec:
-    """Return the spec that an id, a spec or its JSON data stands for. Imports no target.
+    """Return the spec that an id, a target, a class, a factory, a spec or its JSON data stands for.
 
+    Imports no target. Raises BadArguments on what makes no environment.
     An older id gives a DeprecationWarning that names the one to use.
     """
     if isinstance(env, str):
@@ -125,19 +132,10 @@ def resolve(env: EnvLike) -> EnvSpec:
         return found
     if isinstance(env, EnvSpec):
         return env
-    if isinstance(env, (type, Env)):
-        raise _not_registered(env)
-    return registry.spec_from(env)
-
-
-def _not_registered(env: type | Env) -> BadArguments:
-    name = env.__name__ if isinstance(env, type) else type(env).__name__
-    kind = "a class" if isinstance(env, type) else "a live instance"
-    return BadArguments(
-        f"An environment was asked for by {name}, which is {kind}. Give it an id first, and ask "
-        f'by that: gem.register("my:{name}-v0", {name}).',
-        subject=name,
-    )
+    given: Any = env
+    if callable(given) or isinstance(given, Env):
+        return spec_of_maker(given)
+    return registry.spec_from(given)
 
 
 def _construct(found: EnvSpec, kwargs: Mapping[str, Any]) -> Env:
@@ -151,7 +149,9 @@ def _construct(found: EnvSpec, kwargs: Mapping[str, Any]) -> Env:
         for name, value in kwargs.items()
     }
     refuse_opaque(kwargs, subject=found.id)
-    target = local.target or load_target(found.target)
+    target = found._maker or local.target or load_target(absolute_target(found.target))
+    if found.id == found.target:  # nobody registered it, and so nobody has looked at it yet
+        refuse_other_kinds(target, f"{found.target!r} names")
     taken = checked(target, kwargs, subject=found.id, defaults=found.kwargs)
     made = _env(target(**taken), found.target)
     if is_as_found:

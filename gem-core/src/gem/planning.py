@@ -89,14 +89,14 @@ def _scheduled(
         yield index, episode_index, next(tasks[index])
 
 
-def as_list(envs: Envs) -> list[EnvLike]:
+def as_list(envs: EnvLike | Iterable[EnvLike]) -> list[EnvLike]:
     """Return a list of environments as it is, and a single environment as a list of one.
 
-    What is neither, as a class is, stands in a list of its own: `resolve` refuses it.
+    What is neither stands in a list of its own: `resolve` refuses it.
     """
     given: Any = envs
-    is_list = isinstance(given, Iterable) and not isinstance(given, (str, EnvSpec, Mapping))
-    return list(given) if is_list else [given]
+    is_one = isinstance(given, (str, EnvSpec, Mapping)) or callable(given)
+    return list(given) if isinstance(given, Iterable) and not is_one else [given]
 
 
 def _tasks(

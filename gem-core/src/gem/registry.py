@@ -17,6 +17,7 @@ from gem import __version__
 from gem import plugins as plugin_records
 from gem.arguments import checked, recorded
 from gem.env import Env
+from gem.env_targets import names_a_target, source_versions, spec_of_target
 from gem.errors import (
     BadArguments,
     IdConflict,
@@ -114,9 +115,15 @@ def provider(kind: str, id: str) -> str | None:
 
 
 def versions(env_id: str) -> dict[str, str]:
-    """Return the versions of core and of the pack that provides an environment."""
+    """Return the versions of core and of the pack that provides an environment.
+
+    Of one that is in no pack the digest of its file stands for the version.
+    """
     record = owner(env_id)
-    pack = {record.distribution: record.version} if record else {}
+    if record is not None:
+        pack = {record.distribution: record.version}
+    else:
+        pack = {} if env_id in _local else source_versions(env_id)
     return {"gem-core": __version__, **pack}
 
 
@@ -155,11 +162,31 @@ def executors() -> list[ExecutorSpec]:
 
 
 def spec(env_id: str) -> EnvSpec:
-    """Return an environment's spec. Raises UnknownEnv, with near ids, or IdConflict."""
+    """Return an environment's spec. Raises UnknownEnv, with near ids, or IdConflict.
+
+    The target of an environment that is in no pack, `./try.py:Parity`, is an id as well.
+    """
     local = registration(env_id)
     if local is not None:
         return local.spec
+    if ("envs", env_id) not in _installed().claims and _is_target(env_id):
+        return spec_of_target(env_id)
     return cast(EnvSpec, _find("envs", env_id, UnknownEnv, "gem-env list"))
+
+
+def _is_target(env_id: str) -> bool:
+    """Say whether a text that is no id names a target. Known namespaces have ids alone.
+
+    `math:Arithmetik` is a misspelt id, although Python has a module `math`.
+    """
+    if not names_a_target(env_id):
+        return False
+    namespace, colon, _ = env_id.partition(":")
+    if not namespace.isidentifier():  # a file, or a module in a package: no id begins so
+        return True
+    known = [id for kind, id in _installed().claims if kind == "envs"]
+    is_known = any(id.startswith(f"{namespace}{colon}") for id in (*known, *_local))
+    return not is_known and not absent_providers("envs", namespace)
 
 
 def wrapper_spec(wrapper_id: str) -> WrapperSpec:

@@ -16,7 +16,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
 from dataclasses import replace
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from gem.conversation import Policy
 from gem.counting import RolloutStats
@@ -73,10 +73,11 @@ def rollout(
 ) -> Rollout:
     """Yield finished episodes in completion order; their content is the same in any order.
 
-    `env` is an id or a spec, or a list of them. Every option is a keyword: `episodes` (of each
-    environment), `repeats`, `seed` or a `plan` instead; `wrappers`, `env_kwargs`, `max_turns`;
-    `concurrency`, `backend`, `num_workers`, `backend_options`; `step_timeout_s`,
-    `policy_timeout_s`, `episode_timeout_s`, `policy_retries`, `retry_wait_s`; `stats` and
+    `env` is what `gem.make` takes (an id, a target, a class, a function that makes an instance, a
+    spec), or a list of them. Every option is a keyword: `episodes` (of each environment),
+    `repeats`, `seed` or a `plan` instead; `wrappers`, `env_kwargs`, `max_turns`; `concurrency`,
+    `backend`, `num_workers`, `backend_options`; `step_timeout_s`, `policy_timeout_s`,
+    `episode_timeout_s`, `policy_retries`, `retry_wait_s`; `stats` and
     `progress`. `gem.RolloutOptions` says what each is, and holds all of them as one object:
     `options`. A keyword beside it stands in place of its own.
 
@@ -183,6 +184,18 @@ class Rollout:
 
     async def __anext__(self) -> Episode:
         return await anext(aiter(self))
+
+    def __iter__(self) -> NoReturn:
+        raise EnvUsageError(
+            "A rollout was iterated by a plain `for`, and its episodes come asynchronously. Write "
+            "`for episode in gem.run(...)`, with the same arguments; or `async for episode in "
+            "gem.rollout(...)`, in a coroutine or a notebook."
+        )
+
+    @property
+    def plan(self) -> Sequence[Assignment]:
+        """The episodes of the run, in the order in which they begin."""
+        return self._run.plan
 
     async def aclose(self) -> None:
         """End the run. What it holds is closed when this returns."""

@@ -14,12 +14,12 @@ _MOST_SUGGESTIONS = 3
 
 
 def is_pattern(text: str) -> bool:
-    """Whether text is a shell pattern rather than an id or a part of one.
+    """Whether text is a shell pattern rather than an id, a part of one, or the target of a file.
 
-    >>> is_pattern("game:*"), is_pattern("guess")
-    (True, False)
+    >>> is_pattern("game:*"), is_pattern("guess"), is_pattern("./[old]/try.py:Parity")
+    (True, False, False)
     """
-    return any(character in text for character in "*?[")
+    return ".py:" not in text and any(character in text for character in "*?[")
 
 
 def matches(text: str, ids: Iterable[str]) -> list[str]:

@@ -6,6 +6,7 @@ target is a string, `"module:attribute"`, that is imported only when somebody as
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -13,6 +14,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    PrivateAttr,
     StringConstraints,
     field_validator,
     model_validator,
@@ -37,8 +39,10 @@ __all__ = [
 API_VERSION = 1
 API_GROUP = f"gem.plugins.v{API_VERSION}"
 
-Target = Annotated[str, StringConstraints(pattern=r"^[^\s:]+:[^\s:]+$")]
-EnvId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*:[A-Za-z0-9][A-Za-z0-9_.,-]*$")]
+# A module, or the path of a file, which may hold blanks and colons; and what is named in it.
+Target = Annotated[str, StringConstraints(pattern=r"(?s)^(?:[^\s:]+|.+\.py):[^\s:]+$")]
+_ENV_ID = re.compile(r"[a-z][a-z0-9_]*:[A-Za-z0-9][A-Za-z0-9_.,-]*")
+EnvId = Annotated[str, StringConstraints(pattern=f"^{_ENV_ID.pattern}$")]
 PlainId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_.-]*$")]
 
 
@@ -136,9 +140,11 @@ class EnvSpec(_Provided):
     that is not here, beyond packages and data sets: a pair (what, remedy), or None. `gem-env list`
     calls it, so its module imports nothing heavy. `compat_kwargs` are arguments that
     `gem.make(..., compat=True)` adds, so that it is as gem-llm's environment of this id was.
+
+    The id of an environment that no pack provides is its target, `./try.py:Parity`.
     """
 
-    id: EnvId
+    id: str
     kwargs: Mapping[str, Any] = {}
     blocking: bool = True
     success_return: float = 1.0
@@ -150,6 +156,22 @@ class EnvSpec(_Provided):
     obsolete_kwargs: Mapping[str, ObsoleteKwarg] = {}
     replaced_by: EnvId | None = None
     compat_kwargs: Mapping[str, Any] = {}
+    # What is called in place of an import of `target`, in this process alone: JSON leaves it out,
+    # and a copy keeps it. `gem.env_targets` sets it where a class or a factory was given.
+    _maker: Any = PrivateAttr(default=None)
+
+    @model_validator(mode="after")
+    def _id_is_one(self) -> EnvSpec:
+        if _ENV_ID.fullmatch(self.id) or self.id == self.target:
+            return self
+        # Of a file, the target may have the whole path and the id the one that was typed.
+        _, py, name = self.id.rpartition(".py:")
+        if py and self.target.endswith(f".py:{name}"):
+            return self
+        raise ValueError(
+            f"the id {self.id!r:.80} is none. Write namespace:Name, the namespace in small "
+            "letters; an environment that no pack provides has its target as its id"
+        )
 
     def __new__(cls, *_: Any, **stated: Any) -> EnvSpec:
         """Refuse a hint that is written beside `check`: it would be ignored, as unknown fields are.

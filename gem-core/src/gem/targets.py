@@ -1,15 +1,19 @@
 """Turn a `"module:attribute"` string into the object it names, once its requirements are met.
 
-Knows nothing about what the object is.
+`"./file.py:attribute"` names one of a file that is in no package. Knows nothing about what the
+object is.
 """
 
 from __future__ import annotations
 
+import difflib
 import functools
 import importlib
 import importlib.metadata
 import threading
+import traceback
 from collections.abc import Iterable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -17,13 +21,18 @@ from packaging.requirements import Requirement
 
 from gem.errors import MissingRequirement, TargetError, in_one_line
 from gem.installing import forget_sources, pip_command
+from gem.source_files import absolute, import_file, is_file, path_of, shortest
 
 __all__ = [
+    "UnderwayError",
+    "absolute_target",
     "check_requirements",
     "forget_installed",
     "load_target",
     "missing_of",
     "name_and_version",
+    "names_in",
+    "split_target",
     "target_of",
 ]
 
@@ -73,6 +82,10 @@ def forget_installed() -> None:
     forget_sources()
 
 
+class UnderwayError(ImportError):
+    """A module asks for its own target while it is being imported."""
+
+
 class _Underway(threading.local):
     """The modules that this thread is importing for a target."""
 
@@ -91,21 +104,42 @@ def _import(module: str) -> ModuleType:
     would start processes without end.
     """
     if module in _underway.modules:
-        raise ImportError(
+        raise UnderwayError(
             f"{module} asks for its own environment while it is being imported. Put what it runs "
             "under `if __name__ == '__main__':`"
         )
     _underway.modules.add(module)
     try:
-        return importlib.import_module(module)
+        return import_file(module) if is_file(module) else importlib.import_module(module)
     finally:
         _underway.modules.discard(module)
+
+
+def split_target(target: str) -> tuple[str, str]:
+    """Return the module, or the path of a file, and the attribute that a target names.
+
+    >>> split_target("acme.words:Spell"), split_target("./a:b/try.py:Parity")
+    (('acme.words', 'Spell'), ('./a:b/try.py', 'Parity'))
+    """
+    if ".py:" in target:  # a path may have colons of its own
+        module, _, attribute = target.rpartition(":")
+    else:
+        module, _, attribute = target.partition(":")
+    return module, attribute
+
+
+def absolute_target(target: str) -> str:
+    """Return a target that means the same in any folder: that of a file by its whole path."""
+    module, attribute = split_target(target)
+    return f"{absolute(module)}:{attribute}" if is_file(module) else target
 
 
 @functools.lru_cache(maxsize=4096)
 def load_target(target: str) -> Any:
     """Import what `target` names. Raises TargetError, with the cause, where that fails."""
-    module, _, path = target.partition(":")
+    module, path = split_target(target)
+    if is_file(module):
+        return _load_from_file(target, module, path)
     try:
         found: Any = _import(module)
         for name in path.split("."):
@@ -121,6 +155,74 @@ def load_target(target: str) -> Any:
     return found
 
 
+def _load_from_file(target: str, path: str, names: str) -> Any:
+    found: Any = _module_of_file(target, path)
+    for name in names.split("."):
+        try:
+            found = getattr(found, name)
+        except Exception as error:  # a module's own `__getattr__` may raise anything
+            raise TargetError(
+                f"{names!r} of {shortest(path)} was asked for, and the file has no such name. "
+                f"It has {', '.join(names_in(path)) or 'no class and no function of its own'}.",
+                target=target,
+            ) from error
+    return found
+
+
+def _module_of_file(target: str, path: str) -> ModuleType:
+    whole = Path(absolute(path))
+    if not whole.is_file():
+        raise TargetError(
+            f"{whole} was asked for, and there is no such file. {_files_beside(whole)}Check "
+            "the path; a relative one begins at the current folder.",
+            target=target,
+        )
+    try:
+        return _import(str(whole))
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # as any module
+        if isinstance(error.__cause__, UnderwayError):
+            raise  # it came back to itself, and says what to do
+        raise TargetError(
+            f"{shortest(str(whole))} cannot be imported ({in_one_line(error)}"
+            f"{_line_in(whole, error)}). Mend it, so that Python can run it.",
+            target=target,
+        ) from error
+
+
+def _files_beside(path: Path) -> str:
+    try:
+        files = [each.name for each in path.parent.iterdir() if is_file(each.name)]
+    except (OSError, ValueError):  # the folder is missing too, or is no path at all
+        return ""
+    alike = difflib.get_close_matches(path.name, files, n=1)
+    return f"Did you mean {alike[0]}? " if alike else ""
+
+
+def _line_in(path: Path, error: BaseException) -> str:
+    """Say which line of a file an error came through; nothing where the error says it itself."""
+    name = str(path.resolve())  # as its code has it
+    steps = traceback.walk_tb(error.__traceback__)
+    lines = [line for frame, line in steps if frame.f_code.co_filename == name]
+    return f", line {lines[-1]}" if lines else ""
+
+
+def names_in(path: str) -> list[str]:
+    """Return the names of the public classes and functions that a file defines, as it does.
+
+    The file is imported; raises what that raises.
+    """
+    module = _import(absolute(path))
+    return [
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and callable(value)
+        and getattr(value, "__module__", None) == module.__name__
+    ]
+
+
 def target_of(named: Any) -> str:
     """Return the target of a class, a function or an instance: of the last, that of its class.
 
@@ -131,4 +233,5 @@ def target_of(named: Any) -> str:
     """
     if isinstance(named, str):
         return named
-    return f"{named.__module__}:{getattr(named, '__qualname__', type(named).__qualname__)}"
+    module = path_of(named.__module__) or named.__module__
+    return f"{module}:{getattr(named, '__qualname__', type(named).__qualname__)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -175,6 +176,8 @@ def _read_once(options: EvaluateKeywords) -> dict[str, Any]:
 
 
 async def _finished(ready: job.Job, on_episode: OnEpisode | None) -> Evaluation:
+    if ready.changed:
+        warnings.warn(ready.changed, RuntimeWarning, stacklevel=2)
     try:
         return Evaluation(ready.folder, await ready.run(on_episode))
     finally:

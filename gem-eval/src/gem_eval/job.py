@@ -20,6 +20,7 @@ from gem.conversation import name_of
 from gem.episode import Episode
 from gem.errors import GemError, LogError, in_one_line
 from gem.hooks import announce
+from gem.registry import versions
 from gem.rollouts import Assignment, RolloutStats, WrapperLike, check_rollout, rollout
 from gem_eval.errors import (
     PolicyError,
@@ -47,6 +48,8 @@ from gem_eval.settings import (
     settings_from,
 )
 from gem_eval.summary import Counters, Outcome, Summary, Tries, summarise
+
+_DIGEST = "sha256:"  # how the version of a file begins
 
 __all__ = ["Job", "continued", "started"]
 
@@ -86,6 +89,7 @@ def continued(path: str | Path, given: Mapping[str, Any]) -> Job:
             path=str(folder.path),
         )
     settings = resumed(there, given)
+    changed = _changed_files(folder)
     try:
         live = _live(settings, given)
         check_rollout(settings.envs, _rollout_options(settings, live))
@@ -96,7 +100,25 @@ def continued(path: str | Path, given: Mapping[str, Any]) -> Job:
         raise
     if (settings.episodes, settings.repeats) != (there.episodes, there.repeats):
         _refuse_to_shrink(folder, settings, plan, _plan(there, live))
-    return Job(folder, settings, live, plan)
+    return Job(folder, settings, live, plan, changed=changed)
+
+
+def _changed_files(folder: RunFolder) -> str:
+    """Say which files with environments of their own were edited since a run began; "" for none."""
+    specs = folder.record.settings.envs
+    now = {name: version for spec in specs for name, version in versions(spec.id).items()}
+    then = folder.record.versions
+    changed = [
+        f"{name} (it was {then[name]}, and is {version})"
+        for name, version in now.items()
+        if version.startswith(_DIGEST) and then.get(name, version) != version
+    ]
+    if not changed:
+        return ""
+    return (
+        f"{' and '.join(changed)} changed since {folder.path} began. The episodes that it has are "
+        "of the file as it was; `gem-env replay` shows where they differ."
+    )
 
 
 def _edited(folder: RunFolder, what: str) -> RunFolderError:
@@ -130,12 +152,19 @@ def _many(settings: Settings) -> str:
 class Job:
     """An evaluation between its start and its end. Holds the log, which nobody else may write.
 
-    `stats` count what it runs.
+    `stats` count what it runs. `changed` says what was edited since it began, "" for nothing.
     """
 
     def __init__(
-        self, folder: RunFolder, settings: Settings, live: _Live, plan: Sequence[Assignment]
+        self,
+        folder: RunFolder,
+        settings: Settings,
+        live: _Live,
+        plan: Sequence[Assignment],
+        *,
+        changed: str = "",
     ) -> None:
+        self.changed = changed
         self.folder = folder
         self.settings = settings
         self.stats = RolloutStats()

@@ -156,13 +156,15 @@ def resumed(settings: Settings, given: Mapping[str, Any]) -> Settings:
 
 def env_specs(envs: Envs) -> tuple[EnvSpec, ...]:
     """Resolve ids, shell patterns and specs, each environment once, in the order given."""
-    several = [envs] if isinstance(envs, (str, EnvSpec, Mapping)) else list(envs)
+    is_one = isinstance(envs, (str, EnvSpec, Mapping)) or callable(envs)
+    several: Iterable[Any] = [envs] if is_one else envs
     found = [spec for each in several for spec in _resolved(each)]
     return tuple(spec for index, spec in enumerate(found) if spec not in found[:index])
 
 
 def _resolved(env: EnvLike) -> list[EnvSpec]:
-    if not isinstance(env, str) or not _WILD & set(env):
+    is_pattern = isinstance(env, str) and _WILD & set(env) and ".py:" not in env
+    if not isinstance(env, str) or not is_pattern:  # the path of a file may hold any character
         return [resolve(env)]
     matching = registry.list_envs(env)
     if not matching:

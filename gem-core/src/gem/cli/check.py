@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from gem.cli.options import add_making, env_kwargs, wrapper_list
+from gem.cli.options import OWN, add_making, env_kwargs, find_modules_here, wrapper_list
 from gem.cli.text import one_line
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ examples:
   gem-env check acme:Backwards-v0
   gem-env check 'acme:*' --json
   gem-env check acme-words
+  gem-env check ./try.py:Parity
 """
 
 
@@ -38,8 +39,9 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument(
         "subject",
-        metavar="ID|PATTERN|DISTRIBUTION",
-        help="an id, a shell pattern over ids, or a distribution: all that it provides",
+        metavar="ID|PATTERN|DISTRIBUTION|TARGET",
+        help="an id, a shell pattern over ids, or a distribution: all that it provides; or an "
+        f"environment of your own, {OWN}",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
@@ -53,6 +55,7 @@ def add_command(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    find_modules_here()
     ids = _ids(options.subject)
     kwargs = env_kwargs(options.env_kwargs)
     layers = wrapper_list(options.wrappers)
@@ -72,9 +75,10 @@ def _run(options: argparse.Namespace) -> int:
 def _ids(subject: str) -> list[str]:
     """Return the ids that a word names. Raises UnknownEnv, with near ids, where there are none."""
     from gem import registry
+    from gem.env_targets import names_a_target
 
     ids = [spec.id for spec in registry.list_envs(subject)] or _of_distribution(subject)
-    if not ids and ":" not in subject:
+    if not ids and ":" not in subject and not names_a_target(subject):
         raise _no_pack(subject)
     return ids or [registry.spec(subject).id]
 

@@ -58,12 +58,15 @@ def looks_like_a_call(text: str) -> bool:
 def is_run(name: str) -> bool:
     """Say whether this names a run folder or a log of episodes. No id has a slash or is a file."""
     path = Path(name)
-    return path.is_file() or (path / _LOG).is_file()
+    is_log = path.is_file() and path.suffix != ".py"
+    return is_log or (path / _LOG).is_file()
 
 
 def is_missing_run(name: str) -> bool:
     """Say whether this is meant as a run and is none: a path, or a folder without a log."""
-    return "/" in name or Path(name).is_dir()
+    from gem.env_targets import names_a_target
+
+    return ("/" in name or Path(name).is_dir()) and not names_a_target(name)
 
 
 def missing_run(name: str) -> BadArguments:

@@ -8,7 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-__all__ = ["add_making", "env_kwargs", "find_modules_here", "wrapper_list"]
+__all__ = ["OWN", "add_making", "env_kwargs", "find_modules_here", "wrapper_list"]
+
+OWN = "./try.py:Parity of a file or acme.words:Spell of a module"
+"""How help shows what names an environment that is in no pack."""
 
 
 def add_making(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +29,7 @@ def add_making(parser: argparse.ArgumentParser) -> None:
 
 
 def find_modules_here() -> None:
-    """Let `scripted:module:Class` find a module in the current folder, after all others."""
+    """Let `module:Class` find a module in the current folder, after all others."""
     here = str(Path.cwd())
     if here not in sys.path and "" not in sys.path:
         sys.path.append(here)

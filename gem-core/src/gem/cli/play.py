@@ -17,7 +17,7 @@ from gem.cli.choosing import (
     missing_run,
     numbered,
 )
-from gem.cli.options import add_making, env_kwargs, wrapper_list
+from gem.cli.options import OWN, add_making, env_kwargs, find_modules_here, wrapper_list
 from gem.cli.screen import Exchange, View, display
 from gem.cli.text import counted, indented, one_line
 
@@ -37,6 +37,7 @@ examples:
   gem-env play game:GuessTheNumber-v0-easy --seed 3
   gem-env play game:Wordle-v0-hard --policy solver         watch a policy
   gem-env play runs/games 12                               watch the 12th episode of a run
+  gem-env play ./try.py:Parity                             an environment of your own
 
 What you type is the action. Where the environment asks for a box or tags and you type none,
 they are put around it, but not around a tool's call. Where it lists whole answers, a number
@@ -71,9 +72,10 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument(
         "id",
-        metavar="ID|RUN",
+        metavar="ID|TARGET|RUN",
         nargs="?",
-        help="an environment's id, as `gem-env list` shows it, or a run folder to watch",
+        help="an environment's id, as `gem-env list` shows it; one of your own, "
+        f"{OWN}; or a run folder to watch",
     )
     parser.add_argument(
         "episode", metavar="EPISODE", nargs="?", type=int, help="of a run, counted from 1"
@@ -96,6 +98,7 @@ def _run(options: argparse.Namespace) -> int:
         options.id = chosen_id()
         if options.id is None:
             return 0
+    find_modules_here()
     if is_run(options.id):
         _refuse_for_a_run(options)
         return watching.watch_recorded(Path(options.id), options.episode)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gem.cli.options import find_modules_here
 from gem.cli.text import one_line
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def add_command(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    find_modules_here()
     path = Path(options.run_path)
     counts: Counter[str] = Counter()
     first: ReplayReport | None = None

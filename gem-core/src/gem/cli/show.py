@@ -6,6 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
+from gem.cli.options import OWN, find_modules_here
 from gem.cli.text import columns, indented, one_line
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ examples:
   gem-env show game:GuessTheNumber-v0-hard
   gem-env show 'game:Wordle-*'
   gem-env show time_limit
+  gem-env show ./try.py:Parity
 """
 _SAMPLE_LINES = 30
 
@@ -36,8 +38,9 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument(
         "id",
-        metavar="ID",
-        help="an id that `gem-env list` shows, with --wrappers or --tools too; or a shell pattern",
+        metavar="ID|TARGET",
+        help="an id that `gem-env list` shows, with --wrappers or --tools too; a shell pattern; or "
+        f"an environment of your own, {OWN}",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=_run)
@@ -46,6 +49,7 @@ def add_command(commands: Any) -> None:
 def _run(options: argparse.Namespace) -> int:
     from gem.searching import is_pattern
 
+    find_modules_here()
     pages = [_facts(kind, spec) for kind, spec in _named(options.id)]
     if options.json:
         print(json.dumps(pages if is_pattern(options.id) else pages[0], indent=2))
@@ -77,8 +81,26 @@ def _named(id: str) -> list[tuple[str, Any]]:
         elif id in specs:
             found.append((kind, exactly[kind](id)))  # raises where two packs claim it
     if not found:
-        found.append(("envs", registry.spec(id)))  # of a bare name, or an error with what is near
+        found.append(("envs", _of_no_pack(id)))
     return found
+
+
+def _of_no_pack(id: str) -> EnvSpec:
+    """Return the spec of a bare name or of a target. Raises UnknownEnv, with what is near.
+
+    Nobody has checked that a target is there, so it is imported: raises TargetError.
+    """
+    from gem import registry
+    from gem.env_targets import refuse_other_kinds
+    from gem.targets import load_target
+
+    spec = registry.spec(id)
+    if registry.registration(id) is not None:
+        return spec
+    target = load_target(spec.target)
+    refuse_other_kinds(target, f"{id!r} names")
+    first, _, _ = (target.__doc__ or "").strip().partition("\n")
+    return spec.model_copy(update={"summary": first})
 
 
 def _facts(kind: str, spec: Any) -> dict[str, Any]:
@@ -110,7 +132,7 @@ def _stated(spec: EnvSpec) -> dict[str, Any]:
     return {
         "id": spec.id,
         "summary": spec.summary,
-        "pack": f"{record.distribution} {record.version}" if record else "this process",
+        "pack": f"{record.distribution} {record.version}" if record else _home(spec),
         "target": spec.target,
         "requires": list(spec.requires),
         "lacks": [lack._asdict() for lack in lacks(spec)],
@@ -120,6 +142,10 @@ def _stated(spec: EnvSpec) -> dict[str, Any]:
         "check": spec.check.model_dump(),
         "replaced_by": spec.replaced_by,
     }
+
+
+def _home(spec: EnvSpec) -> str:
+    return "none" if spec.id == spec.target else "this process"
 
 
 def _parameters(kind: str, spec: EnvSpec | WrapperSpec | ToolSpec) -> dict[str, Any]:

@@ -11,7 +11,12 @@ from gem.making import EnvLike, WrapperLike, resolve
 from gem.obsolete import current_kwargs
 from gem.registry import registration
 from gem.specs import EnvSpec, WrapperRef
-from gem.targets import load_target, target_of
+from gem.targets import (
+    UnderwayError,
+    absolute_target,
+    load_target,
+    target_of,
+)
 
 __all__ = ["Recipe", "recipe_of"]
 
@@ -45,21 +50,29 @@ def recipe_of(
     local = registration(spec.id)
     if not (is_inherited and local is not None and local.spec.target == spec.target):
         refuse_opaque(spec.kwargs, subject=spec.id)
-        _refuse_unless_found(spec, None if local is None else local.target)
+        _refuse_unless_found(spec, spec._maker if local is None else local.target)
+    # A worker may have another current folder: what it gets is the whole path of a file.
+    spec = spec.model_copy(update={"target": absolute_target(spec.target)})
     layers = tuple(_layer(each, spec.id) for each in wrappers)
     return Recipe(spec.model_dump(mode="json"), layers, plain)
 
 
 def _refuse_unless_found(spec: EnvSpec, target: Any) -> None:
-    is_script = spec.target.startswith("__main__:")
-    if is_script or (target is not None and not _names(spec.target, target)):
+    is_of_main = spec.target.startswith("__main__:")
+    if getattr(spec._maker, "__module__", None) == "__main__" and not is_of_main:
+        # It is the running script's: `spec_of_maker` found it there, and to import it here would
+        # run the script again. A worker does that, as any worker of Python's does.
+        return
+    if is_of_main or (target is not None and not _names(spec.target, target)):
         raise _opaque(spec.id, spec.target, "target")
 
 
 def _names(path: str, what: object) -> bool:
     try:
-        return load_target(path) is what
-    except TargetError:
+        return load_target(absolute_target(path)) is what
+    except TargetError as error:
+        if isinstance(error.__cause__, UnderwayError):
+            raise  # it says what to do; to go on would start workers in workers without end
         return False
 
 

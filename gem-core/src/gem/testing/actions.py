@@ -43,6 +43,7 @@ def action_error(info: Mapping[str, Any]) -> str | None:
 
 def sampled_actions_are_valid(subject: Subject) -> str:
     """Play whole episodes of sampled actions, two for each seed."""
+    subject.require_samples()
     taken = 0
     with subject.make() as env:
         for seed in subject.seeds:
@@ -68,6 +69,7 @@ def _sampled_episode(env: Env, seed: int, most_turns: int) -> int:
 
 def sampling_changes_nothing(subject: Subject) -> str:
     """Draw actions in plenty before each step, and compare with an episode without."""
+    subject.require_samples()
     for seed in subject.seeds[:4]:
         plain = subject.driven(seed)
         with subject.make() as env:

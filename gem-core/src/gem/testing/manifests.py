@@ -39,7 +39,9 @@ def manifest_is_exact(subject: Subject) -> str:
     """
     record = registry.owner(subject.spec.id)
     if record is None:
-        raise NotApplicableError("no plugin provides it: it was registered in this process")
+        raise NotApplicableError(
+            "no plugin provides it: it was registered in this process, or is named by its target"
+        )
     module = _module_of(record)
     found = importlib.util.find_spec(module)
     assert found is not None

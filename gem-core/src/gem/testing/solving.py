@@ -61,6 +61,7 @@ def solve_beats_noop(subject: Subject) -> str:
 
 def solve_beats_random(subject: Subject) -> str:
     """Compare with sampled actions; where these win every time too, it takes fewer turns."""
+    subject.require_samples()
     return _beats(subject, lambda env, sight: env.sample_action(), "sampled actions", by_turns=True)
 
 

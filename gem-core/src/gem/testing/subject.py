@@ -14,6 +14,7 @@ from gem.making import EnvLike, WrapperLike, make
 from gem.registry import executor_spec
 from gem.specs import EnvSpec
 from gem.testing.playing import Play, Sight, play
+from gem.testing.report import NotApplicableError
 
 __all__ = ["Subject", "drive"]
 
@@ -21,7 +22,8 @@ __all__ = ["Subject", "drive"]
 class Subject:
     """One environment under check. Raises what `gem.make` raises where it cannot be made.
 
-    `backends` are those to compare it on; None: every one that is installed.
+    `backends` are those to compare it on; None: every one that is installed. `has_samples` says
+    whether its author wrote a `sample_action`.
     """
 
     def __init__(
@@ -41,11 +43,17 @@ class Subject:
         with self.make() as made:
             assert made.spec is not None
             self.spec: EnvSpec = made.spec
+            self.has_samples = type(made.unwrapped).sample_action is not Env.sample_action
             _require_data(made, self.seeds[0])
 
     def make(self, seed: int | None = None) -> Env:
         """Make a new instance."""
         return make(self.env, seed=seed, wrappers=self.wrappers, **self.kwargs)
+
+    def require_samples(self) -> None:
+        """Raise NotApplicableError where there is no `sample_action` to look at."""
+        if not self.has_samples:
+            raise NotApplicableError("no sample_action() is known")
 
     def driven(self, seed: int) -> Play:
         """Return the episode that sampled actions make of a seed, on a new instance."""

@@ -13,7 +13,7 @@ from gem.env import Env
 from gem.errors import BadArguments
 from gem.hosting.choosing import build
 from gem.making import EnvLike, WrapperLike, make, wants_compat
-from gem.specs import EnvSpec
+from gem.planning import as_list
 from gem.vector.base import AutoReset, VectorEnv
 
 __all__ = ["EnvMaker", "make_vec"]
@@ -48,6 +48,9 @@ def make_vec(
     **kwargs: Any,
 ) -> VectorEnv:
     """Build a vector of environments: one for each of `ids`, or `num_envs`, going round `ids`.
+
+    `ids` are ids, targets, classes, functions that make an environment, or specs, as for
+    `gem.make`, or a list of them.
 
     Every environment gets `wrappers` and `kwargs`. Without a `seed` the run seed is drawn at
     random. What happens in an episode does not depend on the backend:
@@ -158,7 +161,7 @@ def _with_switch(env: EnvLike, kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _each(ids: EnvLike | Sequence[EnvLike], num_envs: int | None) -> list[EnvLike]:
-    wanted = [ids] if isinstance(ids, (str, EnvSpec, Mapping)) else list(ids)
+    wanted = as_list(ids)
     number = len(wanted) if num_envs is None else num_envs
     if not wanted or number < len(wanted):
         raise BadArguments(

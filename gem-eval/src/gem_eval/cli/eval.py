@@ -34,6 +34,8 @@ def run(options: argparse.Namespace) -> int:
     fails_on_error = given.pop("fail_on_error", False)
     find_modules_here()
     job = _job(given)
+    if job.changed:
+        print(f"gem-env eval: {one_line(job.changed)}", file=sys.stderr)
     try:
         return _run(job, as_json=as_json, fails_on_error=fails_on_error)
     finally:

@@ -23,7 +23,8 @@ policies:
   solver                 the environment's own solution (the gold answer, an optimal move)
   random                 a valid action, drawn by the environment
   noop                   an empty answer
-  scripted:MODULE:CLASS  a policy of your own, found from the current folder too
+  scripted:MODULE:CLASS  a policy of your own, found from the current folder too; or of a file,
+                         scripted:./try.py:Guess
   openai:MODEL@BASE_URL  a model behind any server that speaks the OpenAI API; its key is read
                          from the environment variable OPENAI_API_KEY
   and whatever an installed pack provides
@@ -32,6 +33,7 @@ examples:
   gem-env eval game:GuessTheNumber-v0-hard --policy solver --policy random --episodes 200
   gem-env eval 'game:*-easy' --policy openai:my-model@http://localhost:8000/v1 \\
       --policy-kwargs '{"temperature": 0.7}' --out runs/my-model
+  gem-env eval ./try.py:Parity --policy scripted:./try.py:Guess
   gem-env eval --resume runs/my-model
   gem-env eval --resume runs/my-model --episodes 500
   gem-env eval game:GuessTheNumber-v0-hard --policy random --seed-range 7:10
@@ -56,7 +58,13 @@ def add_command(commands: Any) -> None:
 
 def _add_what(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("envs", nargs="*", metavar="ID|PATTERN", help="environments: ids or shell patterns")
+    add(
+        "envs",
+        nargs="*",
+        metavar="ID|PATTERN|TARGET",
+        help="environments: ids or shell patterns, or your own, ./try.py:Parity of a file or "
+        "acme.words:Spell of a module",
+    )
     add("--policy", action="append", metavar="P", help="a policy; may be given several times")
     add(
         "--policy-kwargs",

@@ -1,0 +1,91 @@
+"""Run episodes and wait for all of them: a rollout for code that is not asynchronous.
+
+Knows nothing about how episodes are run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+from collections.abc import Coroutine
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gem.conversation import Policy
+from gem.episode import Episode
+from gem.planning import Envs
+from gem.rollout_options import RolloutKeywords, RolloutOptions
+from gem.rollouts import Rollout, rollout
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["run"]
+
+T = TypeVar("T")
+
+
+def run(
+    policy: Policy,
+    env: Envs,
+    *,
+    options: RolloutOptions | None = None,
+    **keywords: Unpack[RolloutKeywords],
+) -> list[Episode]:
+    """Run episodes and return them in the order of their plan. The options are `gem.rollout`'s.
+
+    A notebook has an event loop, which waits meanwhile: the episodes then have one of their own,
+    in another thread. Connections that a policy opened on the notebook's loop are of no use there;
+    with such a policy write `async for episode in gem.rollout(...)`. Ctrl-C ends the episodes and
+    their environments before it is raised. Raises what `gem.rollout` does.
+
+        episodes = gem.run(lambda request: "even", "./try.py:Parity", episodes=8)
+        print(sum(episode.success for episode in episodes))
+    """
+    return _waited_for(_episodes(rollout(policy, env, options=options, **keywords)))
+
+
+async def _episodes(run: Rollout) -> list[Episode]:
+    places = {assignment[:3]: place for place, assignment in enumerate(run.plan)}
+    async with aclosing(run):
+        episodes = [episode async for episode in run]
+    return sorted(episodes, key=lambda episode: places[_identity(episode)])
+
+
+def _identity(episode: Episode) -> tuple[int, int, int]:
+    return episode.env_index, episode.episode_index, episode.repeat
+
+
+def _waited_for(work: Coroutine[Any, Any, T]) -> T:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    return _beside_a_loop(work)
+
+
+def _beside_a_loop(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on a loop of its own in another thread, while this thread's loop waits."""
+    loop = asyncio.new_event_loop()
+    # Made here and not in the thread: an interrupt may come before that has begun, and the task
+    # has the context variables of the caller.
+    task = loop.create_task(_whole(work))
+    try:
+        # Its end waits for the thread: after an interrupt too, nothing of the run is left behind.
+        with concurrent.futures.ThreadPoolExecutor(1, "gem-run") as threads:
+            try:
+                future = threads.submit(loop.run_until_complete, task)
+                concurrent.futures.wait([future])
+            except BaseException:  # an interrupt, which comes to the main thread
+                loop.call_soon_threadsafe(task.cancel)
+                raise
+            return future.result()
+    finally:
+        loop.close()
+
+
+async def _whole(work: Coroutine[Any, Any, T]) -> T:
+    try:
+        return await work
+    finally:
+        await asyncio.get_running_loop().shutdown_asyncgens()
