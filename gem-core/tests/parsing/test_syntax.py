@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -46,6 +47,12 @@ def test_text_is_read_while_something_else_is_parsed(times: int) -> None:
     with parsing_between(times):
         tree = syntax_tree(LONG, "eval")
     assert ast.dump(tree) == ast.dump(ast.parse(LONG, mode="eval"))
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="only Python 3.11 loses count")
+def test_a_text_that_cannot_be_read_for_others_is_given_up_after_some_tries() -> None:
+    with parsing_between(10_000), pytest.raises(SystemError, match="recursion depth"):
+        syntax_tree(LONG, "eval")
 
 
 def test_what_is_no_python_is_told_as_ast_tells_it() -> None:
