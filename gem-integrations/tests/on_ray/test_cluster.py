@@ -61,7 +61,9 @@ if sys.argv[1] == "asked":
 CLUSTER = """
 import sys
 import ray
-ray.init("local", num_cpus=1, include_dashboard=False, log_to_driver=False)
+from gem_integrations.ray.guard import alone_in_starting
+with alone_in_starting():
+    ray.init("local", num_cpus=1, include_dashboard=False, log_to_driver=False)
 print(ray.get_runtime_context().gcs_address, flush=True)
 sys.stdin.read()
 """
