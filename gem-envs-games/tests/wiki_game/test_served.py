@@ -144,6 +144,7 @@ def test_the_ids_wait_and_need_the_extra() -> None:
         assert spec.requires == ("httpx>=0.27",)
 
 
+@pytest.mark.slow
 def test_the_contract_holds_on_a_server(served: Served) -> None:
     _, env_id, kwargs = served
 

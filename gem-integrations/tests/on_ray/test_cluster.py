@@ -18,6 +18,8 @@ import gem
 from gem.errors import BadArguments
 from gem.specs import EnvSpec
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
 

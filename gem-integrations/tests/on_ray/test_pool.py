@@ -12,6 +12,8 @@ import gem
 from gem.specs import EnvSpec
 from gem.workers import ASK, DROP, RESET, STEP, Failure
 
+pytestmark = pytest.mark.slow
+
 STOPPED = {"raise": "env_error", "hang": "step_timeout", "crash": "worker_lost"}
 
 
