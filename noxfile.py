@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import hashlib
 import itertools
 import json
 import logging
@@ -16,9 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import nox
 
@@ -40,7 +39,20 @@ IMPORT_NAMES = {
     "gem-tools": "gem_tools",
 }
 SOURCES = [f"{name}/src" for name in IMPORT_NAMES]
-TESTS = [*(f"{name}/tests" for name in IMPORT_NAMES), "tests"]
+# What starts many processes or waits for much comes first: files are taken in this order by
+# whoever is free, and one long file at the end would leave all others idle.
+OTHER_TESTS = [
+    "tests",
+    "gem-integrations/tests",
+    "gem-tools/tests",
+    "gem-envs-code/tests",
+    "gem-eval/tests",
+    "gem-envs-math/tests",
+    "gem-envs-games/tests",
+    "gem-envs-qa/tests",
+    "gem-envs-reasoning/tests",
+]
+"""The tests of everything but gem-core."""
 EXTRAS = {
     "gem-core": "[data,progress]",
     "gem-envs-code": "[data,sandbox]",
@@ -67,6 +79,12 @@ CARRIERS = [
     "tiktoken",
 ]
 """Packages that carry chat templates, or that these import."""
+SIDE_BY_SIDE = [
+    "--numprocesses=logical",
+    "--maxprocesses=4",  # each imports all that is tested: 1 GB
+    "--dist=loadfile",  # what a module makes once is made once
+    "--no-loadscope-reorder",
+]
 QUICKSTART = """
     gem-env eval game:GuessTheNumber-v0-hard game:Mastermind-v0-hard math:Arithmetic-v0
     --policy solver --policy random --episodes 200 --seed 0
@@ -83,13 +101,17 @@ def quickstart(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Hold gem-core's own tests to full coverage, then run all others and docstring examples."""
-    install_checkout(session, "build", "test", "templates", "servers")
-    session.install(CONSTRAINTS, "--no-deps", *CARRIERS)
-    core, *others = TESTS
-    session.run("coverage", "run", "-m", "pytest", "--quiet", core)
-    session.run("coverage", "report")
-    session.run("pytest", *(session.posargs or ["--doctest-modules", *ADAPTERS, *others, *SOURCES]))
+    """Hold gem-core's own tests to full coverage, then run all others and docstring examples.
+
+    `-- PATH` runs the tests that are named, one after another and without coverage.
+    """
+    install_checkout(session)
+    if session.posargs:
+        session.run("pytest", *session.posargs)
+    else:
+        coverage = ["--cov", "--cov-report=term-missing:skip-covered"]
+        session.run("pytest", "--quiet", *SIDE_BY_SIDE, *coverage, "gem-core/tests")
+        session.run("pytest", *SIDE_BY_SIDE, "--doctest-modules", *ADAPTERS, *OTHER_TESTS, *SOURCES)
     end_on_the_count()
 
 
@@ -104,11 +126,19 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Check source and tests of every distribution, and the rest of the tree, with mypy."""
-    install_checkout(session, "types")
-    for name in IMPORT_NAMES:  # one run each: tests of two distributions may share a name
-        session.run("mypy", f"{name}/src", f"{name}/tests")
-    session.run("mypy", "gem-envs-games/tools")
-    session.run("mypy", "tests", "benchmarks", "docs", "examples", "tools", "noxfile.py")
+    python = python_of_tests(session)
+    if python is None:
+        install_checkout(session)
+        python = "python"
+    # Tests of two distributions may share a name: links tell them apart, and one run reads all.
+    links = Path(session.create_tmp(), "tests")
+    shutil.rmtree(links, ignore_errors=True)
+    links.mkdir()
+    for name, import_name in IMPORT_NAMES.items():
+        Path(links, f"tests_of_{import_name}").symlink_to(Path(name, "tests").resolve())
+    rest = ["gem-envs-games/tools", "tests", "benchmarks", "docs", "examples", "tools"]
+    paths = [*SOURCES, *map(str, sorted(links.iterdir())), *rest, "conftest.py", "noxfile.py"]
+    session.run(python, "-m", "mypy", *paths, external=True, env={"MYPYPATH": str(links)})
 
 
 @nox.session
@@ -116,21 +146,22 @@ def types(session: nox.Session) -> None:
 def isolation(session: nox.Session, name: str) -> None:
     """Run each distribution's quick tests with nothing but core, those skipped with its extras."""
     neighbours = NEIGHBOURS.get(name, set())
-    wheels = build_wheels(session, {"gem-core", name, *neighbours})
-    report = Path(session.create_tmp(), "tests.xml")
-    paths = [f"{name}/tests"]
-    for extra in ["", EXTRAS[name]] if name in EXTRAS else [""]:
-        built = (
-            f"{wheel}{extra if each == name else ''}"
-            for each, wheel in wheels.items()
-            if extra or each not in neighbours
-        )
-        session.install(CONSTRAINTS, *group("test"), *built)
-        session.run("python", "-c", f"import {IMPORT_NAMES[name]}")
-        if paths:
-            xml = (f"--junit-xml={report}", "-ojunit_family=xunit1")
-            session.run("pytest", "-rs", "-m", "not slow", *xml, *paths)
-        paths = with_skips(report)
+    core = wheel_of(session, "gem-core")
+    own = wheel_of(session, name)
+    outcomes = Path(session.create_tmp(), "outcomes.json")
+
+    install(session, *group("test"), *sorted({core, own}))
+    session.run("python", "-c", f"import {IMPORT_NAMES[name]}")
+    quick = ["-rs", "-m", "not slow"]
+    session.run("pytest", *quick, f"--write-outcomes={outcomes}", f"{name}/tests")
+
+    skipped_files = json.loads(outcomes.read_text(encoding="utf-8"))["skipped_files"]
+    if name not in EXTRAS or not skipped_files:
+        return
+    others = {core, *(wheel_of(session, each) for each in neighbours)} - {own}
+    install(session, *group("test"), *sorted(others), f"{own}{EXTRAS[name]}")
+    session.run("python", "-c", f"import {IMPORT_NAMES[name]}")
+    session.run("pytest", *quick, f"--leave-out-passed={outcomes}", *skipped_files)
 
 
 @nox.session
@@ -175,14 +206,14 @@ def contract(session: nox.Session, name: str) -> None:
 @nox.session
 def docs(session: nox.Session) -> None:
     """Check the documentation: Python blocks, commands, help pages, docstring examples."""
-    install_checkout(session, "test")
+    install_checkout(session)
     session.run("pytest", "--doctest-modules", *ADAPTERS, "tests/test_docs.py", *SOURCES)
 
 
 @nox.session
 def bench(session: nox.Session) -> None:
     """Run every benchmark; `nox -s bench -- games --quick` runs one, with its options."""
-    install_checkout(session, "test", "templates")
+    install_checkout(session)
     every = sorted(path.stem for path in Path("benchmarks").glob("*.py"))
     for name in session.posargs[:1] or every:
         session.run("python", f"benchmarks/{name}.py", *session.posargs[1:])
@@ -193,11 +224,43 @@ def group(name: str) -> tuple[str, ...]:
     return nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), name)
 
 
-def install_checkout(session: nox.Session, *groups: str) -> None:
-    """Install groups of tools and every distribution of the checkout, extras included."""
+def install(session: nox.Session, *requirements: str) -> None:
+    """Install at the pinned versions.
+
+    What is imported is compiled then. To compile all of it here takes as long as to install it.
+    """
+    session.install("--no-compile", CONSTRAINTS, *requirements)
+
+
+def install_checkout(session: nox.Session) -> None:
+    """Install every distribution of the checkout, extras included, and what checks them."""
+    groups = ("build", "test", "side-by-side", "templates", "servers", "types")
     tools = itertools.chain.from_iterable(map(group, groups))
     paths = (f"--editable=./{name}{EXTRAS.get(name, '')}" for name in IMPORT_NAMES)
-    session.install(CONSTRAINTS, *tools, *paths)
+    install(session, *tools, *paths)
+    install(session, "--no-deps", *CARRIERS)
+    installed_mark(Path(session.virtualenv.location)).write_text(what_to_install())
+
+
+def python_of_tests(session: nox.Session) -> str | None:
+    """Return the Python of the session `tests` if that has installed this very checkout."""
+    environment = Path(session.virtualenv.location).with_name("tests")
+    mark = installed_mark(environment)
+    if not mark.exists() or mark.read_text() != what_to_install():
+        return None
+    return str(environment / "bin" / "python")
+
+
+def installed_mark(environment: Path) -> Path:
+    """Return the file that `install_checkout` writes last into an environment."""
+    return environment / "installed-checkout"
+
+
+def what_to_install() -> str:
+    """Return a digest of all that decides what `install_checkout` installs."""
+    files = ["noxfile.py", "constraints.txt", "pyproject.toml"]
+    files += [f"{name}/pyproject.toml" for name in IMPORT_NAMES]
+    return hashlib.sha256(b"".join(Path(file).read_bytes() for file in files)).hexdigest()
 
 
 def install_frameworks(session: nox.Session, folder: Path) -> None:
@@ -213,13 +276,18 @@ def install_frameworks(session: nox.Session, folder: Path) -> None:
 
 
 def shared_wheels(session: nox.Session) -> list[str]:
-    """Return the wheels that contracts play with, built by the first session that asks."""
-    folder = wheel_folder()
-    if not any(folder.iterdir()):
-        parts = ("core", "envs-games", "envs-math", "integrations", "tools")
-        sources = (f"./gem-{part}" for part in parts)
-        session.run("python", "-m", "pip", "wheel", "--quiet", "--no-deps", f"-w{folder}", *sources)
-    return sorted(map(str, folder.iterdir()))
+    """Return the wheels that contracts play with."""
+    parts = ("core", "envs-games", "envs-math", "integrations", "tools")
+    return [wheel_of(session, f"gem-{part}") for part in parts]
+
+
+def wheel_of(session: nox.Session, name: str) -> str:
+    """Return the wheel of one of our distributions, built by the first session that asks."""
+    pattern = f"{name.replace('-', '_')}-*.whl"
+    if not any(wheel_folder().glob(pattern)):
+        folder = f"--wheel-dir={wheel_folder()}"
+        session.run("python", "-m", "pip", "wheel", "--quiet", "--no-deps", folder, f"./{name}")
+    return str(next(wheel_folder().glob(pattern)))
 
 
 @functools.cache
@@ -247,29 +315,6 @@ def how_to_check_out(name: str) -> str:
         f"{name} comes as a checkout: clone it as docs/trainers/{name}.md says, check out {commit} "
         f"there, and run `nox -s contract -- {name} FOLDER`"
     )
-
-
-def build_wheels(session: nox.Session, names: set[str]) -> dict[str, Path]:
-    """Build a wheel of each named distribution in this session's own folder."""
-    folder = Path(session.create_tmp(), "wheels")
-    sources = (f"./{name}" for name in sorted(names))
-    session.run("python", "-m", "pip", "wheel", "--quiet", "--no-deps", f"-w{folder}", *sources)
-    return {name: next(folder.glob(f"{name.replace('-', '_')}-*.whl")) for name in sorted(names)}
-
-
-def with_skips(report: Path) -> list[str]:
-    """Return the files in which a test was skipped."""
-    cases = ET.parse(report).iter("testcase")
-    skipped = (case for case in cases if case.find("skipped") is not None)
-    return sorted({str(test_file(case.attrib)) for case in skipped})
-
-
-def test_file(case: Mapping[str, str]) -> Path:
-    """Return a test's file, of `folder.module.Class`; what a class inherits is run where it is."""
-    place = case["classname"] or case["name"]  # a whole module that was skipped has a name alone
-    names = place.split(".")
-    paths = (Path(*names[:end]).with_suffix(".py") for end in range(len(names), 0, -1))
-    return next(path for path in paths if path.is_file())
 
 
 def unused(folder: Path) -> Path:

@@ -6,6 +6,7 @@ An import inside a function counts like one at the top; one for type checkers al
 from __future__ import annotations
 
 import ast
+import functools
 import graphlib
 import importlib.metadata
 import re
@@ -88,10 +89,11 @@ class _Imports(ast.NodeVisitor):
         self.names += [f"{node.module}.{alias.name}" for alias in node.names]
 
 
-def imports(path: Path) -> list[str]:
+@functools.cache  # several tests ask, and to parse the tree takes seconds
+def imports(path: Path) -> tuple[str, ...]:
     visitor = _Imports(is_test="tests" in path.relative_to(ROOT).parts)
     visitor.visit(ast.parse(path.read_text(encoding="utf-8")))
-    return visitor.names
+    return tuple(visitor.names)
 
 
 def top_levels(path: Path) -> set[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,9 +20,6 @@ Install = Callable[..., Path]
 # How long an example takes is the machine's business.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
-
-# A shell has its background jobs ignore interrupts, and what they start with them.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -85,9 +86,10 @@ def wait_for_log(process: Process, log: Path, size: int) -> None:
     while process.poll() is None:
         if log.exists() and log.stat().st_size >= size:
             return
+        time.sleep(0.001)  # the process that is waited for needs the processor more
 
 
-@pytest.mark.parametrize("share", [0.0, 0.001, 0.1, 0.3, 0.5])
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.3])
 def test_a_killed_run_goes_on_to_the_same_episodes(
     begin: Callable[[], Process],
     gem_env: Run,
@@ -130,8 +132,7 @@ def test_ctrl_c_keeps_what_finished_and_says_how_to_go_on(
     assert fingerprints(tmp_path / "run") == expected
 
 
-@pytest.mark.parametrize("hash_seed", ["1", "2"])
-@pytest.mark.parametrize("concurrency", ["1", "7", "64"])
+@pytest.mark.parametrize(("hash_seed", "concurrency"), [("1", "1"), ("2", "7"), ("1", "64")])
 def test_any_process_and_concurrency_gives_the_same_episodes(
     gem_env: Run, tmp_path: Path, expected: dict[Key, str], hash_seed: str, concurrency: str
 ) -> None:

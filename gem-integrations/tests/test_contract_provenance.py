@@ -21,6 +21,8 @@ import pytest
 
 from gem_integrations.frameworks import FRAMEWORKS, signature
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 CONTRACTS = "gem-integrations/contracts"
 PACKAGES = {"gem": "gem-core", "gem_integrations": "gem-integrations"}

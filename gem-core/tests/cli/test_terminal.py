@@ -20,8 +20,7 @@ REDRAW = "\x1b[H\x1b[J"
 
 
 TERMINAL = """
-import fcntl, signal, sys, termios
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
+import fcntl, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 from gem.cli.main import main
 sys.exit(main(["play", sys.argv[1], "--seed", "3"]))

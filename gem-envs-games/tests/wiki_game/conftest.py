@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from wiki_game.loopback import BOOK, Wiki, action_api, kiwix_serve
+from .loopback import BOOK, Wiki, action_api, kiwix_serve
 
 MEDIAWIKI = "wiki:MediaWiki-v0"
 KIWIX = "wiki:Kiwix-v0"

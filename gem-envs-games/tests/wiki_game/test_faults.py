@@ -8,8 +8,9 @@ import pytest
 
 import gem
 from gem.errors import DataError
-from wiki_game.conftest import Served
-from wiki_game.loopback import Dripping, Reply
+
+from .conftest import Served
+from .loopback import Dripping, Reply
 
 pytest.importorskip("httpx", reason="the extra `wiki` is not installed")
 

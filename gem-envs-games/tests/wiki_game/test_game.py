@@ -16,7 +16,8 @@ from gem.content import observation_text
 from gem.errors import BadArguments, DataError
 from gem_envs_games.rewards import Rewards
 from gem_envs_games.wiki_game import PUBLISHED, Graph, Page
-from wiki_game.loopback import page_of
+
+from .loopback import page_of
 
 VARIANTS = ["noregrets", "oneback", "freenav", "eidetic"]
 IDS = [spec.id for spec in gem.list_envs("game:WikiGame-*")]

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from gem.errors import DataError
 from gem_envs_games.wiki_game import Graph, Page, bundled
-from wiki_game.loopback import page_of
+
+from .loopback import page_of
 
 TOOL = Path(__file__).parents[2] / "tools" / "make_wiki_pages.py"
 

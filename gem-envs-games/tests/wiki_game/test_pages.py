@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from wiki_game.loopback import (
+from .loopback import (
     BOOK,
     PART,
     Params,

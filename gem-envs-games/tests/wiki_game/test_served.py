@@ -12,8 +12,9 @@ from gem.content import observation_text
 from gem.errors import BadArguments, DataError
 from gem.testing import check_env
 from gem_envs_games.wiki_game import bundled
-from wiki_game.conftest import KIWIX, MEDIAWIKI, Served
-from wiki_game.loopback import links_of
+
+from .conftest import KIWIX, MEDIAWIKI, Served
+from .loopback import links_of
 
 pytest.importorskip("httpx", reason="the extra `wiki` is not installed")
 
@@ -143,6 +144,7 @@ def test_the_ids_wait_and_need_the_extra() -> None:
         assert spec.requires == ("httpx>=0.27",)
 
 
+@pytest.mark.slow
 def test_the_contract_holds_on_a_server(served: Served) -> None:
     _, env_id, kwargs = served
 

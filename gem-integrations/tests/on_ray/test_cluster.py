@@ -18,6 +18,8 @@ import gem
 from gem.errors import BadArguments
 from gem.specs import EnvSpec
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
 
@@ -61,7 +63,9 @@ if sys.argv[1] == "asked":
 CLUSTER = """
 import sys
 import ray
-ray.init("local", num_cpus=1, include_dashboard=False, log_to_driver=False)
+from gem_integrations.ray.guard import alone_in_starting
+with alone_in_starting():
+    ray.init("local", num_cpus=1, include_dashboard=False, log_to_driver=False)
 print(ray.get_runtime_context().gcs_address, flush=True)
 sys.stdin.read()
 """

@@ -57,7 +57,7 @@ def processes(vector: gem.VectorEnv) -> list[int]:
     ]
 
 
-@pytest.mark.parametrize("num_workers", [1, 2, 3])
+@pytest.mark.parametrize("num_workers", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 def test_environments_step_in_uneven_shards_as_they_do_here(
     mixed: list[EnvSpec], num_workers: int
 ) -> None:
@@ -79,6 +79,7 @@ def test_an_actor_may_have_several_processes(walk: EnvSpec) -> None:
     assert len({actor for _, actor in pairs}) == 1
 
 
+@pytest.mark.slow
 def test_no_environment_waits_for_a_slower_one(walk: EnvSpec) -> None:
     with gem.make_vec(walk, num_envs=2, step_timeout_s=5.0, **ON_TWO) as vector:
         vector.reset()

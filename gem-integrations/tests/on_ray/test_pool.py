@@ -12,6 +12,8 @@ import gem
 from gem.hosting import ASK, DROP, RESET, STEP, Failure
 from gem.specs import EnvSpec
 
+pytestmark = pytest.mark.slow
+
 STOPPED = {"raise": "env_error", "hang": "step_timeout", "crash": "worker_lost"}
 
 

@@ -11,7 +11,8 @@ import pytest
 import gem
 from gem.content import observation_text
 from gem.tools import ToolContext, answer
-from mcp_servers.conftest import Offered
+
+from .conftest import Offered
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("demo_guess")]
 

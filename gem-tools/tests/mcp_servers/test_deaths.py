@@ -16,7 +16,8 @@ import pytest
 from gem.bridge import wait_for
 from gem.tools import ToolContext, answer
 from gem_tools.mcp import McpTools
-from mcp_servers.conftest import RAW, Offered
+
+from .conftest import RAW, Offered
 
 pytestmark = pytest.mark.slow
 

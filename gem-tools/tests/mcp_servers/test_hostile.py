@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from gem_tools.mcp import McpUnavailable
-from mcp_servers.conftest import Offered, Offers
-from mcp_servers.raw_server import RESULTS, answers
+
+from .conftest import Offered, Offers
+from .raw_server import RESULTS, answers
 
 pytestmark = pytest.mark.slow
 

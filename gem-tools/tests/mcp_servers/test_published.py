@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from mcp_servers.conftest import Offers
+from .conftest import Offers
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,8 @@ from gem import registry
 from gem.errors import BadArguments
 from gem_tools.mcp import McpTools, McpUnavailable
 from gem_tools.mcp.contents import as_name
-from mcp_servers.conftest import Offered, Offers
+
+from .conftest import Offered, Offers
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,8 @@ from gem.errors import BadArguments
 from gem_tools.sandbox import ExecRequest, ExecResult, SandboxError, make_sandbox
 from gem_tools.sandbox.bwrap import BwrapSandbox
 from gem_tools.sandbox.engine import on_engine
-from sandbox.processes import is_running, named, new_mark, processes
+
+from .processes import is_running, named, new_mark, processes
 
 Runs = Callable[..., ExecResult]
 

@@ -15,7 +15,8 @@ from gem.tools import ToolContext, answer
 from gem_tools.python_tool import PythonTool
 from gem_tools.sandbox import SandboxUnavailable
 from gem_tools.sandbox.bwrap import BwrapSandbox
-from sandbox.processes import is_running, named, new_mark
+
+from .processes import is_running, named, new_mark
 
 LIMITS: dict[str, Any] = {"program_timeout_s": 60, "memory_mb": 256}
 

@@ -16,7 +16,8 @@ from gem_tools.sandbox import (
     SessionTimeout,
 )
 from gem_tools.sandbox.bwrap import BwrapSandbox
-from sandbox.processes import is_running, named, new_mark, processes
+
+from .processes import is_running, named, new_mark, processes
 
 ANSWERING = "from gem_tools.sandbox.inside.channel import close, receive, send\n"
 ECHO = f"""{ANSWERING}

@@ -6,6 +6,7 @@ then, neither a process nor a file. Imports Ray only when it runs.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import select
@@ -13,18 +14,21 @@ import shutil
 import signal
 import sys
 import tempfile
-from contextlib import suppress
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gem.errors import in_one_line
 
-__all__ = ["COMMAND", "guard"]
+__all__ = ["COMMAND", "alone_in_starting", "guard"]
 
 COMMAND = "import sys; sys.path[:] = {!r}; from gem_integrations.ray.guard import guard; guard()"
 
 _CHILD_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
 _REAP_S = 1.0
 _STORE_BYTES = 256 * 1024 * 1024
+_START_S = 60.0  # a Ray starts in 3 s; where the machine is busy, in 20 s
 
 
 def guard() -> None:
@@ -52,18 +56,46 @@ def _started(folder: str, num_cpus: int) -> dict[str, str]:
     import ray  # heavy: 0.2 s
 
     try:
-        ray.init(
-            "local",
-            num_cpus=num_cpus,
-            include_dashboard=False,
-            object_store_memory=_STORE_BYTES,
-            log_to_driver=False,
-            configure_logging=False,
-            _temp_dir=folder,
-        )
+        with alone_in_starting():
+            ray.init(
+                "local",
+                num_cpus=num_cpus,
+                include_dashboard=False,
+                object_store_memory=_STORE_BYTES,
+                log_to_driver=False,
+                configure_logging=False,
+                _temp_dir=folder,
+            )
     except Exception as error:  # noqa: BLE001 - the parent says it
         return {"error": in_one_line(error)}
     return {"address": ray.get_runtime_context().gcs_address}
+
+
+@contextmanager
+def alone_in_starting(patience_s: float = _START_S) -> Iterator[None]:
+    """Wait until no other Ray is being started on this machine, for so many seconds at most.
+
+    A Ray looks for free ports before it opens them. Of two that start at once either may fail,
+    for they find the same.
+    """
+    # The lock is on a folder that every program has, so that no file is left and no program needs
+    # to know of another's TMPDIR. The system lets go of it if this process dies.
+    folder = os.open("/tmp", os.O_RDONLY)
+    try:
+        until = time.monotonic() + patience_s
+        while not _lock(folder) and time.monotonic() < until:
+            time.sleep(0.05)
+        yield
+    finally:
+        os.close(folder)
+
+
+def _lock(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _adopt_orphans() -> None:

@@ -1,0 +1,70 @@
+"""What holds for every run of tests, and how a second run leaves out what a first one passed.
+
+`nox -s isolation` runs tests without the extras of a distribution and then, with them, those that
+did not pass.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+# A shell has its background jobs ignore interrupts, and so does what they start. Tests send
+# interrupts to themselves and to programs that they start, and these must not ignore them.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the two options of a pair of runs."""
+    write = "write the tests that passed, and the files of those that were skipped, to a JSON file"
+    parser.addoption("--write-outcomes", type=Path, metavar="FILE", help=write)
+    leave_out = "leave out the tests that passed when that file was written"
+    parser.addoption("--leave-out-passed", type=Path, metavar="FILE", help=leave_out)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Watch a run whose outcomes are asked for."""
+    if path := config.getoption("--write-outcomes"):
+        config.pluginmanager.register(_Outcomes(path))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what the first run of a pair passed."""
+    path: Path | None = config.getoption("--leave-out-passed")
+    if path is None:
+        return
+    passed = set(json.loads(path.read_text(encoding="utf-8"))["passed"])
+    left_out = [item for item in items if item.nodeid in passed]
+    items[:] = [item for item in items if item.nodeid not in passed]
+    config.hook.pytest_deselected(items=left_out)
+
+
+class _Outcomes:
+    """Collects which tests pass and which are skipped, and writes it at the end."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.passed: list[str] = []
+        self.skipped_files: set[str] = set()
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.skipped:  # a whole module
+            self._skip(report.nodeid)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.skipped:
+            self._skip(report.nodeid)
+        elif report.passed and report.when == "call":
+            self.passed.append(report.nodeid)
+
+    def pytest_sessionfinish(self) -> None:
+        outcomes = {"passed": self.passed, "skipped_files": sorted(self.skipped_files)}
+        self.path.write_text(json.dumps(outcomes), encoding="utf-8")
+
+    def _skip(self, nodeid: str) -> None:
+        file, _, _ = nodeid.partition("::")
+        self.skipped_files.add(file)
