@@ -16,7 +16,7 @@ from gem.hosting.messages import (
     Command,
     pack_action,
 )
-from gem.hosting.recipes import Recipe
+from gem.hosting.recipes import RecipeData
 
 __all__ = ["Slot"]
 
@@ -41,7 +41,7 @@ class Slot:
         "worker",
     )
 
-    def __init__(self, number: int, worker: int, recipe: Recipe) -> None:
+    def __init__(self, number: int, worker: int, recipe: RecipeData) -> None:
         self.number, self.worker, self._recipe = number, worker, tuple(recipe)
         self.is_made = False  # whether its worker has it as it should be
         self.is_busy = False
