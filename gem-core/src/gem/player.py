@@ -158,7 +158,8 @@ class Player:
             self._refuse_if_late(answered)
             step = env.step(scene.act(reply, text, answered - before))
             if not isinstance(step, Step):
-                step = await self._in_env(step)
+                # Where the environment lives, its time is kept: nothing is to be watched here.
+                step = await (step if self._step_limit is None else self._in_env(step))
             stepped = time.perf_counter()
             self._refuse_if_late(stepped)
             if terms.stats is not None:

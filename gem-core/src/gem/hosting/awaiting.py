@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import operator
 from collections.abc import Sequence
 
 from gem.bridge import in_thread
@@ -11,7 +12,8 @@ from gem.hosting.port import SELDOM_S, Host, Outcome
 
 __all__ = ["AwaitedHost"]
 
-_Queued = tuple[Command, "asyncio.Future[Outcome]"]
+
+_is_done = operator.methodcaller("done")
 
 
 class AwaitedHost:
@@ -28,16 +30,19 @@ class AwaitedHost:
         self._descriptor = host.fileno()
         self._loop.add_reader(self._descriptor, self._collect)
         self._timer: asyncio.TimerHandle | None = None
-        self._queue: list[_Queued] = []
+        # What is to be sent, in two columns, as they are most often sent: all at once.
+        self._commands: list[Command] = []
+        self._futures: list[asyncio.Future[Outcome]] = []
         self._awaited: dict[int, asyncio.Future[Outcome]] = {}
         self._to_drop: set[int] = set()  # slots, once their command has an outcome
 
     def do(self, command: Command) -> asyncio.Future[Outcome]:
         """Have a command done. The future raises where it is out of turn."""
         future: asyncio.Future[Outcome] = self._loop.create_future()
-        if not self._queue:
+        if not self._commands:
             self._loop.call_soon(self._submit)
-        self._queue.append((command, future))
+        self._commands.append(command)
+        self._futures.append(future)
         return future
 
     def drop(self, slot: int) -> None:
@@ -47,6 +52,7 @@ class AwaitedHost:
             self.host.stop(slot)
             self._cancel_timer()  # it is for a time when nothing was to be stopped
             self._collect()
+            self._set_timer()
         else:
             self.do((DROP, slot))
 
@@ -56,26 +62,35 @@ class AwaitedHost:
         await in_thread(self.host.close)
 
     def _submit(self) -> None:
-        queue = self._queue
-        self._queue = []
-        if len(queue) > 1 or queue[0][1].done():  # done: it was cancelled before it was sent
-            queue = [queued for queued in queue if not queued[1].done()]
-            if not queue:  # all was cancelled: a thread may be closing the host
-                return
+        commands = self._commands
+        futures = self._futures
+        self._commands = []
+        self._futures = []
+        if not commands:  # the host is being closed
+            return
         try:
-            self._send(queue)
+            if any(map(_is_done, futures)):  # cancelled before they were sent
+                self._submit_one_by_one(commands, futures)
+            else:
+                self.host.submit(commands)
+                for command, future in zip(commands, futures, strict=True):
+                    self._awaited[command[1]] = future
         except Exception:  # noqa: BLE001 - one of them is out of turn, and it alone is told so
-            for queued in queue:
-                try:
-                    self._send([queued])
-                except Exception as error:  # noqa: BLE001 - as above
-                    queued[1].set_exception(error)
-        self._set_timer()
+            self._submit_one_by_one(commands, futures)
+        if self._timer is None:
+            self._set_timer()
 
-    def _send(self, queue: Sequence[_Queued]) -> None:
-        self.host.submit([command for command, _ in queue])
-        for command, future in queue:
-            self._awaited[command[1]] = future
+    def _submit_one_by_one(
+        self, commands: Sequence[Command], futures: Sequence[asyncio.Future[Outcome]]
+    ) -> None:
+        for command, future in zip(commands, futures, strict=True):
+            if future.done():
+                continue
+            try:
+                self.host.submit([command])
+                self._awaited[command[1]] = future
+            except Exception as error:  # noqa: BLE001 - it is told
+                future.set_exception(error)
 
     def _collect(self) -> None:
         try:
@@ -90,7 +105,6 @@ class AwaitedHost:
             if slot in self._to_drop:
                 self._to_drop.discard(slot)
                 self.do((DROP, slot))
-        self._set_timer()
 
     def _set_timer(self) -> None:
         """Look after deadlines in time. What begins later is due later than what has begun."""
@@ -102,17 +116,19 @@ class AwaitedHost:
     def _check(self) -> None:
         self._timer = None
         self._collect()
+        self._set_timer()
 
     def _let_go(self, error: Exception | None) -> None:
         self._loop.remove_reader(self._descriptor)
         self._cancel_timer()
-        for future in (*self._awaited.values(), *(future for _, future in self._queue)):
+        for future in (*self._awaited.values(), *self._futures):
             if error is None:
                 future.cancel()
             elif not future.done():
                 future.set_exception(error)
         self._awaited.clear()
-        self._queue.clear()
+        self._commands.clear()
+        self._futures.clear()
 
     def _cancel_timer(self) -> None:
         if self._timer is not None:

@@ -85,6 +85,7 @@ class ProcessHost(RecoveringHost):
         self._hello = pack_plain((most_answer_bytes, most_memory_bytes)) or b""
         self._selector = selectors.DefaultSelector()
         self._workers = [Worker(number) for number in range(num_workers)]
+        self._outgoing: set[Worker] = set()  # those that have something in their outbox
         self._start_method: StartMethod = start_method
         self._supervisors: list[Supervisor] = []  # none before the start, then one
         self._leave = weakref.finalize(
@@ -99,8 +100,12 @@ class ProcessHost(RecoveringHost):
             for worker in self._workers:
                 self._start_worker(worker)
         except BaseException:
-            self._leave()
+            self._end_all()
             raise
+
+    def _end_all(self) -> None:
+        self.is_closed = True
+        self._leave()
 
     @property
     def processes(self) -> tuple[int, ...]:
@@ -111,21 +116,22 @@ class ProcessHost(RecoveringHost):
         """Return a descriptor that is readable when `pump` has something to do."""
         return self._selector.fileno()
 
-    @property
-    def is_closed(self) -> bool:
-        return not self._leave.alive
-
     def pump(self, timeout_s: float) -> None:
         """Wait at most so long for something to happen, and deal with it."""
-        ready = self._selector.select(min(timeout_s, self.next_check_s()))
-        for key, mask in ready:
-            if key.data is not None:
+        if timeout_s > 0:
+            timeout_s = min(timeout_s, self.next_check_s())
+        has_reports = False
+        for key, mask in self._selector.select(timeout_s):
+            if key.data is None:
+                has_reports = True
+            else:
                 self._attend(key.data, mask)
-        if any(key.data is None for key, _ in ready):  # last: other workers take over then
+        if has_reports:  # last: other workers take over then
             self._hear_reports()
         if self._timeout_s is not None or self._unwanted:
             self._keep_deadlines()
-        self._dispatch()
+        if self._outgoing:
+            self._dispatch()
 
     def next_check_s(self) -> float:
         """Return the seconds until `pump` should look after deadlines."""
@@ -140,12 +146,12 @@ class ProcessHost(RecoveringHost):
 
     def close(self) -> None:
         """Close every environment and end every process. A second call does nothing."""
-        if not self._leave.alive:
+        if self.is_closed:
             return
         try:
             texts = self._close_envs()
         finally:
-            self._leave()
+            self._end_all()
         for text in texts:
             warn_of_close(text)
 
@@ -160,17 +166,20 @@ class ProcessHost(RecoveringHost):
         worker.flight.append(command)
         if not worker.is_leaving:  # else it is told once another process is there
             worker.outbox.append(slot.wire(command))
+            self._outgoing.add(worker)
 
     def _dispatch(self) -> None:
-        for worker in self._workers:
-            if worker.outbox:
+        outgoing = self._outgoing
+        self._outgoing = set()
+        for worker in outgoing:
+            if worker.outbox:  # a worker that ended meanwhile has none
                 frame = pack_plain(worker.outbox)
                 if frame is None:
                     self._refuse_foreign(worker)
                     frame = pack_plain(worker.outbox) or b""
                 worker.outbox.clear()
-                worker.channel.send(frame)
-                self._watch(worker)
+                if worker.channel.send(frame):
+                    self._watch(worker)
 
     def _watch(self, worker: Worker) -> None:
         wanted = selectors.EVENT_READ
@@ -233,7 +242,7 @@ class ProcessHost(RecoveringHost):
         try:
             reports = self._supervisor.reports()
         except EOFError as error:
-            self._leave()
+            self._end_all()
             raise GemError(f"A pool of workers cannot go on: {error}. Make another one.") from error
         for report in reports:
             worker = self._workers[report.worker]

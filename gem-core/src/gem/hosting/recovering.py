@@ -51,17 +51,13 @@ class RecoveringHost(Host):
         self._timeout_s = timeout_s
         self._is_inherited = is_inherited
         self._slots: dict[int, Slot] = {}
+        self.is_closed = False
         self._opened = 0
         self._has_started = False
         self._loads = [0] * num_workers  # environments of each worker
         self._ready: list[Ready] = []
         self._busy = 0  # commands that are not ready yet
         self._unwanted: set[int] = set()  # slots whose command is to be stopped
-
-    @property
-    @abstractmethod
-    def is_closed(self) -> bool:
-        """Whether it was closed."""
 
     @abstractmethod
     def pump(self, timeout_s: float) -> None:
@@ -84,7 +80,8 @@ class RecoveringHost(Host):
 
         Raises OpaqueError on what a worker cannot make, and UnknownEnv.
         """
-        self._refuse_if_closed()
+        if self.is_closed:
+            raise _closed()
         data = self._data_of(recipe)
         if not self._has_started:
             self._has_started = True
@@ -112,7 +109,8 @@ class RecoveringHost(Host):
 
     def submit(self, commands: Sequence[Command]) -> None:
         """Send commands on their way. Where one is out of turn it raises, and none is sent."""
-        self._refuse_if_closed()
+        if self.is_closed:
+            raise _closed()
         accepted: list[tuple[Slot, Command]] = []
         try:
             for command in commands:
@@ -133,7 +131,8 @@ class RecoveringHost(Host):
         self._dispatch()
 
     def collect(self, at_least: int = 1, timeout_s: float | None = None) -> list[Ready]:
-        self._refuse_if_closed()
+        if self.is_closed:
+            raise _closed()
         until = math.inf if timeout_s is None else monotonic() + timeout_s
         self.pump(0)
         while self._busy and len(self._ready) < at_least:
@@ -151,10 +150,6 @@ class RecoveringHost(Host):
         # What has not begun is stopped once it does.
         if self._slots[slot].is_busy:
             self._unwanted.add(slot)
-
-    def _refuse_if_closed(self) -> None:
-        if self.is_closed:
-            raise EnvClosed("A host was used after close. Make another one.")
 
     def _settle(self, command: Command, answer: Answer, cost_s: float) -> None:
         if answer[0] == FOREIGN:
@@ -194,6 +189,10 @@ class RecoveringHost(Host):
         self._finish(slot, None)
         if answer[0] == FAILED:
             warn_of_close(answer[2])
+
+
+def _closed() -> EnvClosed:
+    return EnvClosed("A host was used after close. Make another one.")
 
 
 def _completed(command: Command) -> Command:

@@ -96,10 +96,6 @@ class RayHost(RecoveringHost):
         return self._wakeup.fileno()
 
     @property
-    def is_closed(self) -> bool:
-        return not self._leave.alive
-
-    @property
     def actors(self) -> tuple[Any, ...]:
         """The handle of each worker's actor; None where a lost one was not needed again."""
         return tuple(worker.actor for worker in self._workers)
@@ -121,11 +117,12 @@ class RayHost(RecoveringHost):
 
     def close(self) -> None:
         """Close every environment and end every actor. A second call does nothing."""
-        if not self._leave.alive:
+        if self.is_closed:
             return
         try:
             texts = self._close_envs()
         finally:
+            self.is_closed = True
             self._leave()
         for text in texts:
             warnings.warn(text, RuntimeWarning, stacklevel=2)
