@@ -40,7 +40,7 @@ BRINGS = {  # an adapter imports its framework, and what comes with that
     "trl": {"torch", "transformers"},
     "verl": {"omegaconf"},
 }
-BEING_CHANGED = {  # the hosting engine: its public names are being made
+BEING_CHANGED = {  # what the backend "ray" takes of hosts whose workers can be lost
     "gem.hosting.messages.Answer",
     "gem.hosting.messages.Command",
     "gem.hosting.messages.DONE",
@@ -49,16 +49,14 @@ BEING_CHANGED = {  # the hosting engine: its public names are being made
     "gem.hosting.messages.SAVE",
     "gem.hosting.messages.loads",
     "gem.hosting.messages.pack_plain",
-    "gem.hosting.pooled.PooledStage",
+    "gem.hosting.port.Outcome",
     "gem.hosting.processes.MOST_ANSWER_BYTES",
     "gem.hosting.processes.ProcessHost",
     "gem.hosting.processes.available_cpus",
-    "gem.hosting.processes.check_pool",
-    "gem.hosting.recipes.Recipe",
-    "gem.hosting.recovering.Outcome",
-    "gem.hosting.recovering.SELDOM_S",
+    "gem.hosting.processes.check_workers",
+    "gem.hosting.recipes.RecipeData",
+    "gem.hosting.recovering.RecoveringHost",
     "gem.hosting.slots.Slot",
-    "gem.vector.pooled.PooledVectorEnv",
 }
 OTHERS = {folder: package for folder, package in PACKAGES.items() if package != "gem"}
 

@@ -30,7 +30,7 @@ import gem
 from gem import EnvSpec
 from gem.errors import MissingRequirement
 from gem.hosting.supervisor import StartMethod
-from gem.registry import executors
+from gem.registry import executor_spec, executors
 from gem.targets import check_requirements
 
 SEED = 11
@@ -53,7 +53,8 @@ LIMIT = {"id": "time_limit", "max_turns": 6}
 JITTER = ["tests.execution.worlds:Jitter", LIMIT]
 METHODS = get_args(StartMethod)
 OWN = {"sync", "inline", "thread", "process"}
-OTHERS = [each for each in executors() if each.id not in OWN]
+OTHERS = [executor.id for executor in executors() if executor.id not in OWN]
+EXAMPLE = "own"  # examples/own_backend.py, which a fixture installs
 
 
 class Book(NamedTuple):
@@ -143,14 +144,13 @@ def _no_ray_stays() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_no_ray_stays")
-@pytest.mark.parametrize("backend", [each.id for each in OTHERS])
+@pytest.mark.parametrize("backend", [*OTHERS, EXAMPLE])
 def test_other_backends_that_are_installed_are_the_same(book: Book, backend: str) -> None:
-    executor = next(each for each in OTHERS if each.id == backend)
     try:
-        check_requirements(executor.requires, subject=backend)
+        check_requirements(executor_spec(backend).requires, subject=backend)
     except MissingRequirement as missing:
         pytest.skip(str(missing))
-    shards: Any = {"num_workers": 3}  # 256 are not shared out evenly among them
+    options: Any = {"num_workers": 3}  # 256 are not shared out evenly among them
 
-    assert vector_episodes(book, backend, **shards) == book.played
-    assert rollout_fingerprints(Reader(book.said), backend, **shards) == book.fingerprints
+    assert vector_episodes(book, backend, **options) == book.played
+    assert rollout_fingerprints(Reader(book.said), backend, **options) == book.fingerprints

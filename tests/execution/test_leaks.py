@@ -227,6 +227,30 @@ def test_groups_that_are_left_leave_nothing(before: Holdings) -> None:
     assert remains(before) == []
 
 
+# threads
+
+
+@pytest.mark.parametrize("backend", ["thread", "own"])
+def test_threads_of_a_vector_end_with_it(before: Holdings, backend: str) -> None:
+    with gem.make_vec(envs("raise"), seed=0, backend=backend) as made:
+        step_all(made)
+
+    assert remains(before) == []
+
+
+@pytest.mark.parametrize("backend", ["inline", "thread", "own"])
+def test_threads_of_a_rollout_that_is_left_end_with_it(before: Holdings, backend: str) -> None:
+    async def play() -> None:
+        run = gem.rollout(lambda _: "go on", envs("raise"), episodes=3, backend=backend)
+        async with aclosing(run) as episodes:
+            async for _ in episodes:
+                break
+
+    asyncio.run(play())
+
+    assert remains(before) == []
+
+
 # a parent that is killed
 
 SCRIPT = """

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from gem.errors import BadArguments
@@ -36,8 +37,12 @@ def plan_episodes(
     repeats: int = 1,
     env_kwargs: Mapping[str, Any] | None = None,
     wrappers: Sequence[WrapperLike] = (),
+    num_tasks: Callable[[int], int | None] | None = None,
 ) -> list[Assignment]:
-    """List the episodes of a run. Depends on the arguments alone; makes each environment once.
+    """List the episodes of a run. Depends on the arguments alone.
+
+    `num_tasks` returns how many tasks an environment has, by its position. Without it each
+    environment is made here once, with `env_kwargs` and `wrappers`, and asked.
 
     Over a finite set of tasks, `"all"` is every task once and N the first N of the permutation
     that `seed` fixes: none twice unless N is larger than the set. Repeats share their seed. Of a
@@ -46,15 +51,16 @@ def plan_episodes(
     check_count_or_all("episodes", episodes)
     check_count("repeats", repeats)
     check_seed("seed", seed)
-    make_with = env_kwargs or {}, wrappers
+    if num_tasks is None:
+        num_tasks = partial(_asked_here, as_list(envs), env_kwargs or {}, wrappers)
     if isinstance(envs, Schedule):
-        starts = _scheduled(envs, episodes, seed, *make_with)
+        starts = _scheduled(envs, episodes, seed, num_tasks)
     else:
         starts = (
             (env_index, episode_index, task)
             for env_index, each in enumerate(as_list(envs))
             for episode_index, task in enumerate(
-                _tasks(each, episodes, (seed, env_index), *make_with)
+                _tasks(each, num_tasks(env_index), episodes, (seed, env_index))
             )
         )
     return [
@@ -70,8 +76,7 @@ def _scheduled(
     schedule: Schedule,
     episodes: int | Literal["all"],
     seed: int,
-    env_kwargs: Mapping[str, Any],
-    wrappers: Sequence[WrapperLike],
+    num_tasks: Callable[[int], int | None],
 ) -> Iterator[tuple[int, int, int | None]]:
     """Yield the component, number and task of each episode."""
     if episodes == "all":
@@ -82,7 +87,7 @@ def _scheduled(
         )
     chosen = [schedule.choose(seed, episode_index) for episode_index in range(episodes)]
     tasks = {
-        index: iter(_tasks(schedule[index], count, (seed, index), env_kwargs, wrappers))
+        index: iter(_tasks(schedule[index], num_tasks(index), count, (seed, index)))
         for index, count in Counter(chosen).items()
     }
     for episode_index, index in enumerate(chosen):
@@ -99,15 +104,20 @@ def as_list(envs: EnvLike | Iterable[EnvLike]) -> list[EnvLike]:
     return list(given) if isinstance(given, Iterable) and not is_one else [given]
 
 
-def _tasks(
-    env: EnvLike,
-    episodes: int | Literal["all"],
-    key: tuple[int, int],
+def _asked_here(
+    envs: Sequence[EnvLike],
     env_kwargs: Mapping[str, Any],
     wrappers: Sequence[WrapperLike],
+    env_index: int,
+) -> int | None:
+    """Make an environment in this process and ask it for the number of its tasks."""
+    with make(envs[env_index], wrappers=wrappers, **env_kwargs) as env:
+        return env.num_tasks
+
+
+def _tasks(
+    env: EnvLike, size: int | None, episodes: int | Literal["all"], key: tuple[int, int]
 ) -> list[int | None]:
-    with make(env, wrappers=wrappers, **env_kwargs) as made:
-        size = made.num_tasks
     if size is None:
         if episodes == "all":
             name = resolve(env).id

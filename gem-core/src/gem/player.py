@@ -24,7 +24,7 @@ from gem.deadlines import Abandon, LateError, Limit, Watch
 from gem.episode import Episode, StopReason
 from gem.errors import ModelLengthError, text_of
 from gem.hosting import Failure
-from gem.hosting.front import Stage, StagedEnv
+from gem.hosting.rollout_envs import HostedEnv, RolloutEnvs
 from gem.planning import Assignment
 from gem.scene import Scene
 from gem.step import Step
@@ -50,7 +50,7 @@ class Terms:
     """
 
     policy: Policy
-    stage: Stage
+    envs: RolloutEnvs
     waiting: Counter[int]
     max_turns: int | None = None
     retries: int = 0
@@ -73,15 +73,16 @@ class Player:
         tokens = getattr(terms.policy, "tokens", None)
         self._scene = Scene(
             assignment,
-            terms.stage.specs[assignment.env_index],
+            terms.envs.specs[assignment.env_index],
             tokens if isinstance(tokens, TokenTerms) else None,
         )
         self._abandon, self._is_abandoned = abandon, False
+        self._step_limit = terms.step_limit
         self._began = time.perf_counter()
 
     async def play(self) -> Record:
         """Play the episode to its end, whatever ends it."""
-        scene, stage = self._scene, self._terms.stage
+        scene, envs = self._scene, self._terms.envs
         task = asyncio.current_task()
         assert task is not None
         self._whole, self._calls = Watch(task, self._abandon), Watch(task, self._abandon)
@@ -108,11 +109,11 @@ class Player:
         if scene.env is None:
             pass
         elif is_running or self._is_abandoned:
-            stage.abandon(scene.env)
-        elif is_failed or self._terms.waiting[env_index] <= stage.idle(env_index):
-            await stage.discard(scene.env)  # no call of it runs on: what it holds can be freed
+            envs.abandon(scene.env)
+        elif is_failed or self._terms.waiting[env_index] <= envs.idle(env_index):
+            await envs.discard(scene.env)  # no call of it runs on: what it holds can be freed
         else:
-            stage.give_back(env_index, scene.env)
+            envs.give_back(env_index, scene.env)
         return record
 
     def abandoned(self) -> Record:
@@ -137,7 +138,9 @@ class Player:
 
     async def _perform(self) -> None:
         scene, place, terms = self._scene, self._scene.assignment, self._terms
-        env = scene.env = await terms.stage.take(place.env_index)
+        env = scene.env = await terms.envs.take(place.env_index)
+        if env.keeps_time:
+            self._step_limit = None
         options = {} if place.task is None else {"task": place.task}
         scene.start(*await self._in_env(env.reset(place.seed, options, place.repeat)))
         while scene.stop_reason is None:
@@ -155,12 +158,13 @@ class Player:
             self._refuse_if_late(answered)
             step = env.step(scene.act(reply, text, answered - before))
             if not isinstance(step, Step):
-                step = await self._in_env(step)
-            landed = time.perf_counter()
-            self._refuse_if_late(landed)
+                # Where the environment lives, its time is kept: nothing is to be watched here.
+                step = await (step if self._step_limit is None else self._in_env(step))
+            stepped = time.perf_counter()
+            self._refuse_if_late(stepped)
             if terms.stats is not None:
-                terms.stats.count_step(landed - answered)
-            scene.land(step, landed - answered, terms.max_turns)
+                terms.stats.count_step(stepped - answered)
+            scene.land(step, stepped - answered, terms.max_turns)
             del reply, text, step  # while the next answer is waited for, nothing holds the last
 
     def _refuse_if_late(self, now: float) -> None:
@@ -170,7 +174,7 @@ class Player:
             limit.check(self._whole)
 
     async def _in_env(self, call: Awaitable[T]) -> T:
-        with self._calls.under(self._terms.step_limit):
+        with self._calls.under(self._step_limit):
             return await call
 
     async def _ask(self, request: Request) -> tuple[Reply, str]:
@@ -210,7 +214,7 @@ class Player:
         if self._terms.stats is not None and not self._is_abandoned:
             self._terms.stats.deadline_hits += 1
 
-    async def _hints(self, env: StagedEnv) -> tuple[str | None, str | None]:
+    async def _hints(self, env: HostedEnv) -> tuple[str | None, str | None]:
         """Ask the environment for what the policy wants of it, and blame the policy if it fails."""
         self._scene.waits_for = "environment"
         try:
@@ -227,7 +231,7 @@ class Player:
         self._scene.waits_for = "policy"
         return sample, solution
 
-    async def _hint(self, env: StagedEnv, want: str, method: str) -> str | None:
+    async def _hint(self, env: HostedEnv, want: str, method: str) -> str | None:
         return await self._in_env(env.ask(method)) if want in self._wants else None
 
 

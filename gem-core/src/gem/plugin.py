@@ -104,26 +104,22 @@ plugin = PluginManifest(
     executors=(
         ExecutorSpec(
             id="inline",
-            target="gem.vector.sync:SyncVectorEnv",
-            stage="gem.hosting.local:InlineStage",
+            target="gem.hosting.in_thread:in_thread_host",
             summary="Call environments here; in rollouts, those that block on threads.",
         ),
         ExecutorSpec(
             id="process",
-            target="gem.vector.pooled:ProcessVectorEnv",
-            stage="gem.hosting.pooled:ProcessStage",
+            target="gem.hosting.processes:process_host",
             summary="Hold environments in processes, which may compute for long, hang or die.",
         ),
         ExecutorSpec(
             id="sync",
-            target="gem.vector.sync:SyncVectorEnv",
-            stage="gem.hosting.local:InlineStage",
+            target="gem.hosting.in_thread:in_thread_host",
             summary="The same as inline.",
         ),
         ExecutorSpec(
             id="thread",
-            target="gem.vector.thread:ThreadVectorEnv",
-            stage="gem.hosting.local:ThreadStage",
+            target="gem.hosting.threads:thread_host",
             summary="Call environments on threads, for those that wait.",
         ),
     ),

@@ -25,8 +25,9 @@ from gem.episode import Episode
 from gem.episode_log import read_last_tries
 from gem.errors import BadArguments, EnvUsageError
 from gem.hooks import announce
-from gem.hosting.choosing import build
-from gem.hosting.front import Stage
+from gem.hosting.choosing import host_of
+from gem.hosting.recipes import Recipe
+from gem.hosting.rollout_envs import RolloutEnvs
 from gem.making import EnvLike, WrapperLike, make_policy, resolve
 from gem.mixtures import Component
 from gem.planning import Assignment, Envs, as_list, plan_episodes
@@ -50,11 +51,13 @@ __all__ = [
     "EnvLike",
     "Progress",
     "Rollout",
+    "RolloutOptions",
     "RolloutStats",
     "RunKeywords",
     "WrapperLike",
     "check_count",
     "check_rollout",
+    "count_tasks",
     "make_policy",
     "plan_episodes",
     "read_last_tries",
@@ -100,7 +103,7 @@ def rollout(
       `step_timeout_s` is stopped, if need be with its process, and one that ends its process is
       `worker_lost`; the other episodes of that process go on in another. What makes an environment
       must be data. `backend_options` are `start_method`, `most_memory_bytes` and
-      `most_answer_bytes`, as of `gem.hosting.ProcessHost`.
+      `most_answer_bytes`, as of `gem.hosting.processes.ProcessHost`.
     - Plugins add others, each under its word: the manifest's `executors`.
 
         async for episode in gem.rollout(policy, "game:GuessTheNumber-v0-hard", episodes=8):
@@ -113,6 +116,7 @@ def rollout(
             subject="policy",
         )
     chosen = options_from(options, keywords)
+    envs = _envs_of(env, chosen)
     plan = chosen.plan
     if plan is None:
         plan = plan_episodes(
@@ -120,21 +124,18 @@ def rollout(
             episodes=chosen.episodes,
             seed=chosen.seed,
             repeats=chosen.repeats,
-            env_kwargs=chosen.env_kwargs,
-            wrappers=chosen.wrappers,
+            num_tasks=envs.num_tasks,
         )
-    stage = _stage_of(env, chosen)
     stats = chosen.stats
     shown: AbstractContextManager[object] = nullcontext()
     if chosen.progress:
         stats = stats or RolloutStats()
         shown = Progress(stats, total=len(plan))
-    step_s = None if stage.keeps_time else chosen.step_timeout_s
-    deadlines = _Deadlines(step_s, chosen.policy_timeout_s, chosen.episode_timeout_s)
+    deadlines = _Deadlines(chosen.step_timeout_s, chosen.policy_timeout_s, chosen.episode_timeout_s)
     waiting = Counter(assignment.env_index for assignment in plan)
     terms = Terms(
         policy,
-        stage,
+        envs,
         waiting,
         max_turns=chosen.max_turns,
         retries=chosen.policy_retries,
@@ -149,22 +150,28 @@ def check_rollout(env: Envs, options: RolloutOptions) -> None:
 
     Unlike a RolloutOptions by itself this also asks the environments' specs and the backend.
     """
-    _stage_of(env, options)
+    _envs_of(env, options)
 
 
-def _stage_of(env: Envs, options: RolloutOptions) -> Stage:
-    """Return where the environments will live. A backend starts nothing before one is taken."""
-    stage: Stage = build(
+def count_tasks(env: Envs, options: RolloutOptions) -> list[int | None]:
+    """Return how many tasks each environment has, None where that is not a finite set.
+
+    Each is asked where the options say that it lives: one that needs a process is not made here.
+    """
+    with _envs_of(env, options) as envs:
+        return [envs.num_tasks(env_index) for env_index in range(len(envs.specs))]
+
+
+def _envs_of(env: Envs, options: RolloutOptions) -> RolloutEnvs:
+    """Return the environments. A backend starts nothing before one of them is opened."""
+    recipes = [Recipe(like, options.wrappers, options.env_kwargs) for like in as_list(env)]
+    host = host_of(
         options.backend,
-        "stage",
-        as_list(env),
-        options=options.backend_options,
-        wrappers=options.wrappers,
-        kwargs=options.env_kwargs,
         num_workers=options.num_workers,
         step_timeout_s=options.step_timeout_s,
+        options=options.backend_options,
     )
-    return stage
+    return RolloutEnvs(host, recipes, step_timeout_s=options.step_timeout_s)
 
 
 class Rollout:
@@ -238,7 +245,7 @@ class _Run(NamedTuple):
         async with _Flight(self) as flight:
             flight.start(islice(waiting, self.concurrency))
             for _ in self.plan:
-                _, episode = await flight.landed()
+                _, episode = await flight.finished()
                 yield episode
                 flight.start(islice(waiting, 1))
 
@@ -257,7 +264,7 @@ class _Run(NamedTuple):
                     flight.start(islice(waiting, free))
                     if all(place in ended for place in group):
                         break
-                    place, episode = await flight.landed()
+                    place, episode = await flight.finished()
                     ended[place] = episode
                 yield [ended.pop(place) for place in group]
                 first += size
@@ -289,7 +296,7 @@ class _Flight:
         self._run, self._terms = run, run.terms
         self._restarts = 0
         self._running: dict[asyncio.Task[Record], tuple[int, Player]] = {}
-        self._landed: asyncio.Queue[tuple[int, Callable[[], Record]]] = asyncio.Queue()
+        self._finished: asyncio.Queue[tuple[int, Callable[[], Record]]] = asyncio.Queue()
 
     async def __aenter__(self) -> _Flight:
         stats, sweeper = self._terms.stats, Sweeper()
@@ -297,9 +304,9 @@ class _Flight:
             if stats is not None:
                 stats.begin_run()
                 held.callback(stats.end_run)
-            held.push_async_callback(self._terms.stage.close)
+            held.push_async_callback(self._terms.envs.close)
             held.callback(sweeper.close)
-            held.push_async_callback(self._land)
+            held.push_async_callback(self._end_all)
             held.enter_context(self._run.shown)
             self._held = held.pop_all()
         self._terms = self._run.deadlines.swept_by(sweeper, self._terms)
@@ -310,8 +317,8 @@ class _Flight:
 
     @property
     def flying(self) -> int:
-        """How many have begun and not been taken by `landed`."""
-        return len(self._running) + self._landed.qsize()
+        """How many have begun and not been taken by `finished`."""
+        return len(self._running) + self._finished.qsize()
 
     def start(self, assignments: Iterable[tuple[int, Assignment]]) -> None:
         """Begin to play assignments, each with its place in the plan."""
@@ -322,12 +329,12 @@ class _Flight:
             self._running[task] = place, player
             task.add_done_callback(self._end)
 
-    async def landed(self) -> tuple[int, Episode]:
+    async def finished(self) -> tuple[int, Episode]:
         """Return the next episode that ends, and its place in the plan."""
-        place, outcome = await self._landed.get()
+        place, outcome = await self._finished.get()
         episode = outcome()()  # only now: many may have ended at once
         if self._terms.stats is not None:
-            restarts = self._terms.stage.restarts
+            restarts = self._terms.envs.restarts
             self._terms.stats.restarts += restarts - self._restarts
             self._restarts = restarts
             self._terms.stats.count_episode(
@@ -339,15 +346,15 @@ class _Flight:
     def _end(self, task: asyncio.Task[Record]) -> None:
         if task in self._running:  # else it was abandoned before
             place, _ = self._running.pop(task)
-            self._landed.put_nowait((place, task.result))
+            self._finished.put_nowait((place, task.result))
 
     def _abandon(self, task: asyncio.Task[Record]) -> None:
         place, player = self._running.pop(task)
-        self._landed.put_nowait((place, player.abandoned))
+        self._finished.put_nowait((place, player.abandoned))
 
-    async def _land(self) -> None:
+    async def _end_all(self) -> None:
         """Cancel what is running, and wait until it has ended or is abandoned."""
         for task in self._running:
             task.cancel()
         while self._running:
-            await self._landed.get()
+            await self._finished.get()

@@ -20,7 +20,7 @@ from gem.episode import Episode, StopReason, answer_of, is_success
 from gem.errors import text_of
 from gem.freezing import quick
 from gem.hosting import Failure
-from gem.hosting.front import StagedEnv
+from gem.hosting.rollout_envs import HostedEnv
 from gem.planning import Assignment
 from gem.registry import versions
 from gem.seeding import seeds_under
@@ -46,7 +46,7 @@ class Scene:
         self.assignment, self.spec = assignment, spec
         self._tokens = None if tokens is None else TokenContext(tokens)
         self._spoken: Mapping[str, Any] = {}  # what a turn records of the tokens of its action
-        self.env: StagedEnv | None = None
+        self.env: HostedEnv | None = None
         self.stop_reason: StopReason | None = None
         self.waits_for: Literal["environment", "policy"] = "environment"
         self._error: str | None = None

@@ -236,15 +236,11 @@ class AdapterSpec(_Provided):
 class ExecutorSpec(_Provided):
     """One way to run environments, behind the word `backend=` of `gem.make_vec` and `gem.rollout`.
 
-    `target` is called with a list of `gem.vector.EnvMaker`, one for each environment, and by
-    keyword with make_vec's `autoreset`, `seed`, `num_workers` and `step_timeout_s`. It returns a
-    `gem.VectorEnv`. `stage` is called with a list of specs, and by keyword with rollout's
-    `wrappers`, `kwargs`, `num_workers` and `step_timeout_s`. It returns a `gem.hosting.Stage`; a
-    backend without one runs no rollouts. Both raise BadArguments for what they cannot do, and
-    what else they take by keyword are the user's `backend_options`.
+    `target` is a factory: it is called by keyword with `num_envs` (how many there will be at most,
+    None where that is open), `num_workers` and `step_timeout_s` as the user gave them, and returns
+    a `gem.hosting.Host`. It raises BadArguments for what it cannot do. What else it takes by
+    keyword are the user's `backend_options`.
     """
-
-    stage: Target | None = None
 
 
 class PluginManifest(_Spec):

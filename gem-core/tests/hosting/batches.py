@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gem
 from gem.hosting import RESET, STEP
 from gem.hosting.processes import ProcessHost
+from gem.hosting.recipes import Recipe
 
 TIMEOUT_S = 0.3
 
@@ -18,9 +19,11 @@ def done(pool: ProcessHost, *commands: tuple[Any, ...]) -> dict[int, Any]:
     return dict(pool.collect(len(commands)))
 
 
-def started(pool: ProcessHost, number: int, name: str = "Walk", **kwargs: Any) -> list[int]:
+def started(
+    pool: ProcessHost, number: int, name: str = "Walk", wrappers: Sequence[Any] = (), **kwargs: Any
+) -> list[int]:
     """Open slots and reset them, each with its number as the seed."""
-    slots = [pool.open(f"trouble:{name}", **kwargs) for _ in range(number)]
+    slots = [pool.open(Recipe(f"trouble:{name}", wrappers, kwargs)) for _ in range(number)]
     done(pool, *((RESET, slot, slot) for slot in slots))
     return slots
 

@@ -13,17 +13,18 @@ import pytest
 
 import gem
 from gem.errors import EnvBusy, EnvClosed, GemError, ResetNeeded
-from gem.hosting import ASK, DROP, RESET, STEP, Failure, RecoveringHost
-from gem.hosting.awaiting import AsyncWorkers
+from gem.hosting import ASK, DROP, RESET, STEP, Failure, Host
+from gem.hosting.awaiting import AwaitedHost
 from gem.hosting.messages import Command
 from gem.hosting.processes import ProcessHost
+from gem.hosting.recipes import Recipe
 
-Scenario = Callable[[AsyncWorkers], Awaitable[Any]]
+Scenario = Callable[[AwaitedHost], Awaitable[Any]]
 
 
 @asynccontextmanager
-async def workers(**options: Any) -> AsyncIterator[AsyncWorkers]:
-    workers = AsyncWorkers(ProcessHost(2, start_method="fork", **options))
+async def workers(**options: Any) -> AsyncIterator[AwaitedHost]:
+    workers = AwaitedHost(ProcessHost(2, start_method="fork", **options))
     try:
         yield workers
     finally:
@@ -40,19 +41,19 @@ def run(scenario: Scenario, **options: Any) -> Any:
     return asyncio.run(main())
 
 
-async def started(mine: AsyncWorkers, seed: int = 1, name: str = "Walk") -> int:
-    slot = mine.pool.open(f"trouble:{name}")
+async def started(mine: AwaitedHost, seed: int = 1, name: str = "Walk") -> int:
+    slot = mine.host.open(Recipe(f"trouble:{name}"))
     await mine.do((RESET, slot, seed))
     return slot
 
 
-async def played(mine: AsyncWorkers, seed: int) -> list[Any]:
+async def played(mine: AwaitedHost, seed: int) -> list[Any]:
     slot = await started(mine, seed)
     return [(await mine.do((STEP, slot, action)))[:4] for action in "abc"]
 
 
 def test_coroutines_play_their_episodes_side_by_side() -> None:
-    async def scenario(mine: AsyncWorkers) -> Any:
+    async def scenario(mine: AwaitedHost) -> Any:
         return await asyncio.gather(*(played(mine, seed) for seed in range(8)))
 
     episodes = run(scenario)
@@ -66,15 +67,15 @@ def test_coroutines_play_their_episodes_side_by_side() -> None:
 def test_commands_given_together_travel_together(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
 
-    async def scenario(mine: AsyncWorkers) -> None:
-        slots = [mine.pool.open("trouble:Walk") for _ in range(6)]
-        submit = mine.pool.submit
+    async def scenario(mine: AwaitedHost) -> None:
+        slots = [mine.host.open(Recipe("trouble:Walk")) for _ in range(6)]
+        submit = mine.host.submit
 
         def counted(commands: list[Command]) -> None:
             sizes.append(len(commands))
             submit(commands)
 
-        monkeypatch.setattr(mine.pool, "submit", counted)
+        monkeypatch.setattr(mine.host, "submit", counted)
         await asyncio.gather(*(mine.do((RESET, slot, 1)) for slot in slots))
 
     run(scenario)
@@ -83,8 +84,8 @@ def test_commands_given_together_travel_together(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_command_out_of_turn_is_refused_alone() -> None:
-    async def scenario(mine: AsyncWorkers) -> Any:
-        well, new = await started(mine), mine.pool.open("trouble:Walk")
+    async def scenario(mine: AwaitedHost) -> Any:
+        well, new = await started(mine), mine.host.open(Recipe("trouble:Walk"))
         commands = [(STEP, well, "a"), (STEP, new, "a"), (STEP, well, "a"), (STEP, 99, "a")]
         return await asyncio.gather(*map(mine.do, commands), return_exceptions=True)
 
@@ -94,7 +95,7 @@ def test_a_command_out_of_turn_is_refused_alone() -> None:
 
 
 def test_a_fault_is_an_outcome_and_others_go_on() -> None:
-    async def scenario(mine: AsyncWorkers) -> Any:
+    async def scenario(mine: AwaitedHost) -> Any:
         slots = [await started(mine) for _ in range(3)]
         commands = [(STEP, slots[0], "a"), (STEP, slots[1], "crash"), (STEP, slots[2], object())]
         return await asyncio.gather(*map(mine.do, commands))
@@ -107,7 +108,7 @@ def test_a_fault_is_an_outcome_and_others_go_on() -> None:
 
 @pytest.mark.parametrize("harm", ["hang", "deaf"])
 def test_a_deadline_is_kept_while_nothing_else_happens(harm: str) -> None:
-    async def scenario(mine: AsyncWorkers) -> Any:
+    async def scenario(mine: AwaitedHost) -> Any:
         return await mine.do((STEP, await started(mine), harm))
 
     assert run(scenario, timeout_s=0.5) == Failure(
@@ -116,7 +117,7 @@ def test_a_deadline_is_kept_while_nothing_else_happens(harm: str) -> None:
 
 
 def test_a_cancelled_command_is_left_behind_and_its_slot_dropped_after_it() -> None:
-    async def scenario(mine: AsyncWorkers) -> None:
+    async def scenario(mine: AwaitedHost) -> None:
         slot = await started(mine)
         task = asyncio.ensure_future(mine.do((STEP, slot, "hang")))
         await asyncio.sleep(0)
@@ -125,25 +126,24 @@ def test_a_cancelled_command_is_left_behind_and_its_slot_dropped_after_it() -> N
         with pytest.raises(EnvBusy):
             await mine.do((ASK, slot, "solve"))
         mine.drop(slot)
-        while slot in mine.pool._slots:
+        assert isinstance(mine.host, ProcessHost)
+        while slot in mine.host._slots:
             await asyncio.sleep(0.001)
 
     run(scenario)
 
 
 def test_what_is_cancelled_before_it_is_sent_is_never_sent() -> None:
-    async def scenario(mine: AsyncWorkers) -> Any:
+    async def scenario(mine: AwaitedHost) -> Any:
         slot = await started(mine)
-        task = asyncio.ensure_future(mine.do((STEP, slot, "crash")))
-        await asyncio.sleep(0)
-        task.cancel()
+        mine.do((STEP, slot, "crash")).cancel()
         return await mine.do((STEP, slot, "a"))
 
     assert run(scenario)[0].startswith("0: a")
 
 
 def test_an_idle_slot_is_dropped_at_once() -> None:
-    async def scenario(mine: AsyncWorkers) -> Any:
+    async def scenario(mine: AwaitedHost) -> Any:
         slot = await started(mine)
         mine.drop(slot)
         return await asyncio.gather(mine.do((DROP, slot)), return_exceptions=True)
@@ -152,13 +152,12 @@ def test_an_idle_slot_is_dropped_at_once() -> None:
 
 
 def test_closing_cancels_what_is_awaited() -> None:
-    async def scenario(mine: AsyncWorkers) -> bool:
+    async def scenario(mine: AwaitedHost) -> bool:
         slot = await started(mine)
         sent = asyncio.ensure_future(mine.do((STEP, slot, "hang")))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
-        queued = asyncio.ensure_future(mine.do((ASK, slot, "solve")))
-        await asyncio.sleep(0)
+        queued = mine.do((ASK, slot, "solve"))
         await mine.aclose()
         await asyncio.wait({sent, queued})
         return sent.cancelled() and queued.cancelled()
@@ -167,22 +166,22 @@ def test_closing_cancels_what_is_awaited() -> None:
 
 
 def test_workers_that_nobody_used_are_closed_too() -> None:
-    async def scenario(mine: AsyncWorkers) -> RecoveringHost:
-        return mine.pool
+    async def scenario(mine: AwaitedHost) -> Host:
+        return mine.host
 
     with pytest.raises(EnvClosed):
         run(scenario).collect()
 
 
 def test_all_who_wait_are_told_when_the_pool_cannot_go_on() -> None:
-    async def scenario(mine: AsyncWorkers) -> Any:
+    async def scenario(mine: AwaitedHost) -> Any:
         slots = [await started(mine) for _ in range(2)]
         waiting = [asyncio.ensure_future(mine.do((STEP, slot, "hang"))) for slot in slots]
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         waiting[0].cancel()
-        assert isinstance(mine.pool, ProcessHost)
-        os.kill(mine.pool._supervisor._forked, signal.SIGKILL)
+        assert isinstance(mine.host, ProcessHost)
+        os.kill(mine.host._supervisor._forked, signal.SIGKILL)
         return await asyncio.gather(*waiting, return_exceptions=True)
 
     cancelled, told = run(scenario)

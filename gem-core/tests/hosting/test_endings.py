@@ -19,6 +19,7 @@ import pytest
 from gem.errors import EnvClosed
 from gem.hosting import RESET, STEP, supervisor
 from gem.hosting.processes import ProcessHost
+from gem.hosting.recipes import Recipe
 from gem.hosting.supervisor import StartMethod
 
 pytestmark = pytest.mark.slow
@@ -29,7 +30,7 @@ METHODS = get_args(StartMethod)
 def used(**options: Any) -> ProcessHost:
     """Return a pool whose two workers have an episode each."""
     pool = ProcessHost(2, **options)
-    slots = [pool.open("trouble:Walk") for _ in range(2)]
+    slots = [pool.open(Recipe("trouble:Walk")) for _ in range(2)]
     pool.submit([(RESET, slot, 1) for slot in slots])
     assert len(pool.collect(2)) == 2
     wait_until_known(pool)
@@ -124,7 +125,7 @@ def test_restarts_leave_nothing_behind() -> None:
 @pytest.mark.parametrize(
     "use",
     [
-        lambda pool: pool.open("trouble:Walk"),
+        lambda pool: pool.open(Recipe("trouble:Walk")),
         lambda pool: pool.submit([]),
         lambda pool: pool.collect(),
     ],
@@ -139,7 +140,7 @@ def test_a_closed_pool_refuses_further_use(use: Callable[[ProcessHost], object])
 
 def test_what_fails_to_close_is_warned_of() -> None:
     pool = ProcessHost(1, start_method="fork", close_timeout_s=60)
-    slot = pool.open("trouble:BadCloser")
+    slot = pool.open(Recipe("trouble:BadCloser"))
     pool.submit([(RESET, slot, 1)])
     pool.collect()
 
@@ -150,7 +151,7 @@ def test_what_fails_to_close_is_warned_of() -> None:
 @pytest.mark.parametrize("name", ["StuckCloser", "Walk"])
 def test_what_hangs_at_the_end_is_killed(name: str) -> None:
     pool = ProcessHost(1, start_method="fork", close_timeout_s=0.2)
-    slot = pool.open(f"trouble:{name}")
+    slot = pool.open(Recipe(f"trouble:{name}"))
     pool.submit([(RESET, slot, 1)])
     pool.collect()
     if name == "Walk":
@@ -164,7 +165,7 @@ def test_what_hangs_at_the_end_is_killed(name: str) -> None:
 
 def test_an_answer_that_nobody_collected_is_passed_over() -> None:
     pool = ProcessHost(1, start_method="fork", close_timeout_s=0.2)
-    slot = pool.open("trouble:StuckCloser")
+    slot = pool.open(Recipe("trouble:StuckCloser"))
     pool.submit([(RESET, slot, 1)])
     pool.collect()
     wait_until_known(pool)
@@ -179,7 +180,7 @@ def test_an_answer_that_nobody_collected_is_passed_over() -> None:
 @pytest.mark.parametrize("harm", ["hang", "deaf"])
 def test_closing_waits_no_longer_for_a_step_than_its_deadline(harm: str) -> None:
     pool = ProcessHost(2, start_method="fork", close_timeout_s=3600)
-    slots = [pool.open("trouble:Walk") for _ in range(4)]
+    slots = [pool.open(Recipe("trouble:Walk")) for _ in range(4)]
     pool.submit([(RESET, slot, 1) for slot in slots])
     pool.collect(4)
     wait_until_known(pool)
@@ -193,7 +194,7 @@ def test_closing_waits_no_longer_for_a_step_than_its_deadline(harm: str) -> None
 
 def test_a_slow_batch_is_left_where_it_is() -> None:
     pool = ProcessHost(1, start_method="fork", close_timeout_s=60)
-    slots = [pool.open("trouble:Slow") for _ in range(100)]
+    slots = [pool.open(Recipe("trouble:Slow")) for _ in range(100)]
     pool.submit([(RESET, slot, 1) for slot in slots])
     pool.collect(100)
     pool.submit([(STEP, slot, "a") for slot in slots])
@@ -296,11 +297,12 @@ sys.path.insert(0, {path!r})
 import gem
 from gem.hosting import RESET, STEP
 from gem.hosting.processes import ProcessHost
+from gem.hosting.recipes import Recipe
 
 def main():
     gem.register("trouble:Walk", "troubled:Walk")
     pool = ProcessHost(2, start_method={method!r})
-    slots = [pool.open("trouble:Walk") for _ in range(2)]
+    slots = [pool.open(Recipe("trouble:Walk")) for _ in range(2)]
     pool.submit([(RESET, slot, 1) for slot in slots])
     pool.collect(2)
     pool.submit([(STEP, 0, "deaf")])

@@ -13,6 +13,7 @@ import gem
 from gem.errors import ResetNeeded
 from gem.hosting import ASK, MAKE, RESET, STEP, Failure
 from gem.hosting.processes import ProcessHost
+from gem.hosting.recipes import Recipe
 
 from .batches import TIMEOUT_S, alone, done, process_of, shown, started, stepped
 
@@ -60,7 +61,8 @@ def test_a_fault_costs_its_own_episode(harm: str, reason: str, text: str) -> Non
 def test_a_fault_in_making_or_in_a_reset_is_an_outcome(
     pool: ProcessHost, harm: str, reason: str
 ) -> None:
-    made, reset, well = (pool.open("trouble:Walk", **each) for each in ({"harm": harm}, {}, {}))
+    recipes = [Recipe("trouble:Walk", (), kwargs) for kwargs in ({"harm": harm}, {}, {})]
+    made, reset, well = map(pool.open, recipes)
 
     outcomes = done(pool, (MAKE, made), (RESET, reset, 1, {"harm": harm}, 0), (RESET, well, 1))
 
@@ -234,7 +236,7 @@ def test_workers_that_never_come_up_lose_their_episodes_in_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with ProcessHost(1, start_method="fork") as pool:
-        slots = [pool.open("trouble:Walk") for _ in range(2)]
+        slots = [pool.open(Recipe("trouble:Walk")) for _ in range(2)]
         pool._hello = b"no message"
         os.kill(process_of(pool), signal.SIGKILL)
 
@@ -256,7 +258,7 @@ def test_a_start_that_is_refused_is_tried_again(monkeypatch: pytest.MonkeyPatch)
 
         patch.setattr(os, "fork", fork)
         with ProcessHost(1, start_method="fork") as pool:
-            slot = pool.open("trouble:Walk")
+            slot = pool.open(Recipe("trouble:Walk"))
             outcome = done(pool, (RESET, slot, 0))[slot]
 
     assert outcome.reason == "worker_lost"

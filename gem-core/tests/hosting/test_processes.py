@@ -15,6 +15,7 @@ from gem.content import Action, ToolCall
 from gem.errors import BadArguments, EnvBusy, EnvClosed, GemError, OpaqueError, ResetNeeded
 from gem.hosting import ASK, DROP, MAKE, RESET, STEP, Failure
 from gem.hosting.processes import ProcessHost
+from gem.hosting.recipes import Recipe
 from gem.hosting.supervisor import StartMethod
 from gem.testing.envs import Guess
 
@@ -37,7 +38,7 @@ def test_an_episode_is_the_same_in_whatever_process(method: StartMethod) -> None
 
 
 def test_making_tells_what_the_environment_is(pool: ProcessHost) -> None:
-    slot = pool.open("trouble:Walk", wrappers=["concat"], length=5)
+    slot = pool.open(Recipe("trouble:Walk", ["concat"], {"length": 5}))
 
     told = done(pool, (MAKE, slot))[slot]
 
@@ -152,16 +153,16 @@ def test_with_fork_what_was_registered_live_is_there() -> None:
 
     gem.register("live:Own", Own, highest=5)
     with ProcessHost(1, start_method="fork") as pool:
-        slot = pool.open("live:Own")
+        slot = pool.open(Recipe("live:Own"))
 
         assert done(pool, (MAKE, slot))[slot]["spec"]["kwargs"] == {"highest": 5}
     with ProcessHost(1) as pool, pytest.raises(OpaqueError, match="start_method='fork'"):
-        pool.open("live:Own")
+        pool.open(Recipe("live:Own"))
 
 
 def test_a_call_out_of_turn_is_refused_and_none_of_its_batch_is_sent(pool: ProcessHost) -> None:
     slots = started(pool, 2)
-    new = pool.open("trouble:Walk")
+    new = pool.open(Recipe("trouble:Walk"))
 
     with pytest.raises(ResetNeeded, match=f"Slot {new} was called, and has no episode"):
         pool.submit([(STEP, slots[0], "a"), (STEP, new, "a")])
@@ -209,7 +210,7 @@ def test_a_pool_that_cannot_be_is_refused(options: dict[str, Any], what: str) ->
 
 def test_a_dropped_slot_is_closed_and_free(pool: ProcessHost) -> None:
     slots = started(pool, 2)
-    never_made = pool.open("trouble:Walk")
+    never_made = pool.open(Recipe("trouble:Walk"))
 
     assert done(pool, (DROP, slots[0]), (DROP, never_made)) == {slots[0]: None, never_made: None}
     with pytest.raises(EnvClosed):
@@ -244,6 +245,6 @@ def test_a_pool_of_many_descriptors_that_cannot_be_is_undone(
     monkeypatch.setattr("gem.hosting.worker.new_heartbeat", none_left)
 
     with pytest.raises(OSError, match="Too many"):
-        ProcessHost(1, start_method="fork")
+        ProcessHost(1, start_method="fork").open(Recipe("trouble:Walk"))
 
     assert set(map(str, Path("/proc/self/fd").iterdir())) <= before  # others' may be freed

@@ -11,7 +11,7 @@ import pytest
 import gem
 from gem.env import Env
 from gem.errors import OpaqueError, UnknownEnv
-from gem.hosting.recipes import recipe_of
+from gem.hosting.recipes import Recipe
 from gem.specs import WrapperRef
 from gem.testing.envs import Echo, Guess
 from gem.wrapper import Wrapper
@@ -20,7 +20,7 @@ from gem.wrappers.concat import Concat
 
 def test_a_recipe_is_what_make_takes() -> None:
     gem.register("rec:Guess", Guess, highest=9)
-    spec, wrappers, kwargs = recipe_of("rec:Guess", ["concat"], {"max_turns": 2})
+    spec, wrappers, kwargs = Recipe("rec:Guess", ["concat"], {"max_turns": 2}).as_data()
 
     with gem.make(spec, wrappers=wrappers, **kwargs) as env:
         assert env.spec is not None
@@ -30,7 +30,7 @@ def test_a_recipe_is_what_make_takes() -> None:
 
 def test_an_unknown_id_is_refused() -> None:
     with pytest.raises(UnknownEnv):
-        recipe_of("rec:None")
+        Recipe("rec:None").as_data()
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_an_unknown_id_is_refused() -> None:
 def test_a_wrapper_becomes_data(layer: Any, plain: object) -> None:
     gem.register("rec:Echo", Echo)
 
-    assert recipe_of("rec:Echo", [layer]).wrappers == (plain,)
+    assert Recipe("rec:Echo", [layer]).as_data().wrappers == (plain,)
 
 
 @pytest.mark.parametrize(
@@ -67,22 +67,22 @@ def test_a_live_wrapper_is_refused_by_name(layer: Any, what: str) -> None:
     gem.register("rec:Echo", Echo)
 
     with pytest.raises(OpaqueError, match=what):
-        recipe_of("rec:Echo", [layer])
+        Recipe("rec:Echo", [layer]).as_data()
 
 
 def test_a_live_argument_is_refused_by_name() -> None:
     gem.register("rec:Echo", Echo)
 
     with pytest.raises(OpaqueError, match="'table'"):
-        recipe_of("rec:Echo", (), {"table": object()})
+        Recipe("rec:Echo", (), {"table": object()}).as_data()
 
 
 def test_what_was_registered_live_is_refused_by_name_unless_it_is_inherited() -> None:
     gem.register("rec:Live", Guess, highest=object())
 
     with pytest.raises(OpaqueError, match="'highest'"):
-        recipe_of("rec:Live")
-    assert recipe_of("rec:Live", is_inherited=True).spec["id"] == "rec:Live"
+        Recipe("rec:Live").as_data()
+    assert Recipe("rec:Live").as_data(is_inherited=True).spec["id"] == "rec:Live"
 
 
 def test_a_class_that_no_import_finds_is_refused_unless_it_is_inherited() -> None:
@@ -92,8 +92,8 @@ def test_a_class_that_no_import_finds_is_refused_unless_it_is_inherited() -> Non
     gem.register("rec:Local", Local)
 
     with pytest.raises(OpaqueError, match="Put it into a module"):
-        recipe_of("rec:Local")
-    assert recipe_of("rec:Local", is_inherited=True).spec["id"] == "rec:Local"
+        Recipe("rec:Local").as_data()
+    assert Recipe("rec:Local").as_data(is_inherited=True).spec["id"] == "rec:Local"
 
 
 @pytest.mark.parametrize("kind", [Env, Wrapper])
@@ -107,4 +107,4 @@ def test_what_the_script_defines_is_refused(
     env, layers = ("rec:Own", []) if kind is Env else ("rec:Echo", [own])
 
     with pytest.raises(OpaqueError, match="'__main__:Own' is not found by an import"):
-        recipe_of(env, layers)
+        Recipe(env, layers).as_data()

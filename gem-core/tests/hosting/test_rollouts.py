@@ -15,7 +15,7 @@ from gem.conversation import Request
 from gem.counting import RolloutStats
 from gem.episode import Episode
 from gem.errors import BadArguments, OpaqueError
-from gem.hosting.pooled import PooledStage
+from gem.hosting.processes import ProcessHost
 from gem.planning import Assignment
 
 pytestmark = pytest.mark.slow
@@ -192,8 +192,8 @@ def test_an_episode_out_of_time_while_its_environment_is_made_is_a_step_timeout(
 
 
 def test_leaving_early_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    stages: list[PooledStage] = []
-    monkeypatch.setattr(PooledStage, "close", _noting(stages, PooledStage.close))
+    hosts: list[ProcessHost] = []
+    monkeypatch.setattr(ProcessHost, "close", _noting(hosts, ProcessHost.close))
 
     async def look() -> int:
         episodes = gem.rollout(
@@ -204,15 +204,13 @@ def test_leaving_early_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) ->
         return len(first.turns)
 
     assert asyncio.run(look()) > 0
-    [stage] = stages
-    assert stage._workers is not None
-    assert stage._workers.pool.is_closed
+    assert {host.is_closed for host in hosts} == {True}
 
 
-def _noting(stages: list[PooledStage], close: Callable[..., Any]) -> Callable[..., Any]:
-    def noting(stage: PooledStage) -> Any:
-        stages.append(stage)
-        return close(stage)
+def _noting(hosts: list[ProcessHost], close: Callable[..., Any]) -> Callable[..., Any]:
+    def noting(host: ProcessHost) -> Any:
+        hosts.append(host)
+        return close(host)
 
     return noting
 
@@ -235,14 +233,15 @@ def test_on_threads_are_also_those_that_never_block() -> None:
         for backend in ("inline", "thread")
     }
 
-    assert names == {"inline": "MainThread", "thread": "gem-blocking"}
+    assert names == {"inline": "MainThread", "thread": "gem-environments"}
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"backend": "process", "num_workers": 0}, "num_workers=0"),
-        ({"backend": "thread", "num_workers": 3}, "num_workers=3"),
+        ({"backend": "inline", "num_workers": 3}, "num_workers=3"),
+        ({"backend": "thread", "num_workers": 0}, "num_workers=0"),
         ({"backend": "process", "backend_options": {"speed": 9}}, "'speed'.*It takes start_method"),
         ({"backend": "inline", "backend_options": {"speed": 9}}, "'speed'.*It takes none"),
         ({"backend": "nothing"}, "'inline', 'process', .*'sync', 'thread'"),
@@ -251,18 +250,6 @@ def test_on_threads_are_also_those_that_never_block() -> None:
 def test_wrong_options_are_one_clear_error(options: dict[str, Any], message: str) -> None:
     with pytest.raises(BadArguments, match=message):
         gem.rollout(go, "trouble:Walk", **options)
-
-
-def test_a_backend_of_vectors_alone_says_which_can_roll_out(install: Callable[..., Path]) -> None:
-    manifest = """
-    from gem.specs import ExecutorSpec, PluginManifest
-
-    plugin = PluginManifest(name="acme", executors=(ExecutorSpec(id="acme", target="acme:Runs"),))
-    """
-    install("acme-runs", manifest=manifest)
-
-    with pytest.raises(BadArguments, match=r"runs no rollouts\. These do: 'inline', 'process'"):
-        gem.rollout(go, "trouble:Walk", backend="acme")
 
 
 def test_what_only_this_process_has_is_refused_before_anything_runs() -> None:
@@ -301,7 +288,6 @@ class Noted(gem.Env):
         return gem.Step("", 1.0, True, False, {})
 
 
-@pytest.mark.xfail(strict=True, reason="planning makes each environment once in the caller")
 def test_an_environment_for_processes_is_never_made_in_the_caller(tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     gem.register("trouble:Noted", Noted)

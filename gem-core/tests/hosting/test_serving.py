@@ -26,7 +26,7 @@ from gem.hosting.messages import (
     loads,
     pack_plain,
 )
-from gem.hosting.recipes import recipe_of
+from gem.hosting.recipes import Recipe
 from gem.hosting.serving import CommandServer, Interrupted, limit_memory
 
 
@@ -68,7 +68,7 @@ class Session:
 
     def start(self, *slots: int, name: str = "Walk") -> None:
         """Reset slots."""
-        recipe = tuple(recipe_of(f"trouble:{name}"))
+        recipe = tuple(Recipe(f"trouble:{name}").as_data())
         self.do(*((RESET, slot, 7, {}, 0, recipe) for slot in slots))
 
     def finish(self) -> Any:
@@ -147,7 +147,7 @@ def test_foreign_objects_travel_apart(session: Session) -> None:
 
 
 def test_want_of_memory_is_told_and_ends_the_worker(session: Session) -> None:
-    recipe = tuple(recipe_of("trouble:NoMemory"))
+    recipe = tuple(Recipe("trouble:NoMemory").as_data())
 
     answers = session.do((RESET, 0, 7, {}, 0, recipe))
 
@@ -216,7 +216,13 @@ def test_a_signal_that_comes_too_late_does_nothing(late: Session) -> None:
 
 
 def test_an_episode_that_is_stopped_while_it_is_restored_is_lost(late: Session) -> None:
-    kept: tuple[Any, ...] = (tuple(recipe_of("trouble:Walk")), (7, {}, 0), None, ["late"], None)
+    kept: tuple[Any, ...] = (
+        tuple(Recipe("trouble:Walk").as_data()),
+        (7, {}, 0),
+        None,
+        ["late"],
+        None,
+    )
 
     (stopped,) = late.do((REVIVE, 0, *kept, (STEP, 0, "a")))
 

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 from gem.hosting.messages import STEP
-from gem.hosting.recipes import Recipe
+from gem.hosting.recipes import RecipeData
 from gem.hosting.slots import Slot
 
-RECIPE = Recipe({"id": "test:It-v0"}, (), {})
+RECIPE = RecipeData({"id": "test:It-v0"}, (), {})
 
 
 def test_a_slot_tells_of_an_episode_as_the_slot_did_that_it_has_it_from() -> None:

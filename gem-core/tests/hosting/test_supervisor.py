@@ -6,6 +6,7 @@ import pytest
 
 from gem.hosting import RESET
 from gem.hosting.processes import ProcessHost
+from gem.hosting.recipes import Recipe
 from gem.hosting.supervisor import StartMethod
 from gem.process_tree import VARIABLE, root
 
@@ -16,6 +17,6 @@ def test_workers_belong_to_the_tree_of_their_pool(
 ) -> None:
     monkeypatch.setenv(VARIABLE, "")
     with ProcessHost(1, start_method=method) as pool:
-        pool.submit([(RESET, pool.open("trouble:Kin"), 1)])
+        pool.submit([(RESET, pool.open(Recipe("trouble:Kin")), 1)])
         [(_, (observation, *_))] = pool.collect(1)
     assert observation == str(root())

@@ -124,7 +124,7 @@ def test_what_is_ready_comes_without_the_slower_ones() -> None:
 
         vector.send({3: "go"})
         assert vector.recv().indices == [3]
-        vector.pool._close_timeout_s = 0.01  # type: ignore[attr-defined]
+        vector.host._close_timeout_s = 0.01  # type: ignore[attr-defined]
 
 
 def test_an_environment_that_cannot_be_made_is_named() -> None:
@@ -154,14 +154,14 @@ def test_wrong_options_are_one_clear_error(options: dict[str, Any], message: str
 
 def test_there_are_no_more_workers_than_environments() -> None:
     with walks(number=1, num_workers=5) as vector:
-        assert len(vector.pool.processes) == 1  # type: ignore[attr-defined]
+        assert len(vector.host.processes) == 1  # type: ignore[attr-defined]
 
 
 def test_without_a_number_there_is_a_worker_for_each_processor() -> None:
     from gem.hosting.processes import available_cpus
 
     with walks(number=64, num_workers=None) as vector:
-        assert len(vector.pool.processes) == min(64, available_cpus())  # type: ignore[attr-defined]
+        assert len(vector.host.processes) == min(64, available_cpus())  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("place", ["submit", "collect"])
@@ -169,7 +169,7 @@ def test_an_interrupt_loses_no_answer(place: str, monkeypatch: pytest.MonkeyPatc
     """It comes in the middle of what must be done whole, in submit or in collect."""
     with walks("sync") as calm, walks() as vector:
         calm.reset(), vector.reset()
-        pool = vector.pool  # type: ignore[attr-defined]
+        pool = vector.host  # type: ignore[attr-defined]
         settle, wire = pool._settle, pool._enqueue
 
         def broken(*args: Any) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 from gem.env import Env
 from gem.seeding import episode_seed
 from gem.step import Step
-from gem.vector import SyncVectorEnv, make_vec
+from gem.vector import make_vec
+from gem.vector.hosted import HostedVectorEnv
 
 
 class Count(Env):
@@ -68,9 +69,14 @@ class Faulty(Count):
             raise RuntimeError(self.close_faults.pop())
 
 
-def started(number: int = 3, **options: Any) -> SyncVectorEnv:
-    vector = make_vec("vec:Count", num_envs=number, seed=5, **options)
-    assert isinstance(vector, SyncVectorEnv)
+def made(env_id: str, **options: Any) -> HostedVectorEnv:
+    vector = make_vec(env_id, **options)
+    assert isinstance(vector, HostedVectorEnv)
+    return vector
+
+
+def started(number: int = 3, **options: Any) -> HostedVectorEnv:
+    vector = made("vec:Count", num_envs=number, seed=5, **options)
     vector.reset()
     return vector
 

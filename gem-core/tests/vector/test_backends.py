@@ -287,7 +287,7 @@ def test_sync_stops_at_the_timeout_after_one_step_or_more() -> None:
         assert vector.recv(min_ready=3, timeout_s=1000).indices == [1, 2]
 
 
-def test_an_interrupt_in_recv_loses_no_finished_result() -> None:
+def test_an_interrupt_in_recv_loses_no_result() -> None:
     class Stops(Walk):
         def step(self, action: str) -> Step:
             if action == "stop":
@@ -303,7 +303,10 @@ def test_an_interrupt_in_recv_loses_no_finished_result() -> None:
         with pytest.raises(KeyboardInterrupt):
             vector.recv(min_ready=3)
 
-        assert vector.recv(min_ready=3).indices == [0, 2]
+        step = vector.recv(min_ready=3)
+
+        assert (step.indices, step.truncated.tolist()) == ([0, 1, 2], [False, True, False])
+        assert step.infos[1]["final_info"]["error"] == "KeyboardInterrupt"
 
 
 # the check of an environment

@@ -27,7 +27,7 @@ def test_closing_goes_on_past_one_that_raises(faulty: type[Faulty]) -> None:
     vector = make_vec("vec:Faulty", num_envs=3)
     faulty.close_faults.append("stuck")
 
-    with pytest.raises(RuntimeError, match="stuck"):
+    with pytest.warns(RuntimeWarning, match="Closing an environment failed: RuntimeError: stuck"):
         vector.close()
 
     assert [env.closed for env in faulty.made] == [[1], [1], [1]]

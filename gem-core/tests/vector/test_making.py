@@ -19,22 +19,26 @@ from gem.errors import (
 )
 from gem.vector import SyncVectorEnv, make_vec
 
-from .envs import Count, Faulty, first_of
+from .envs import Count, Faulty, first_of, made
 
 Install = Callable[..., Path]
-_CLASS = """
-from gem.vector import SyncVectorEnv
+_FACTORY = """
+from gem.hosting.in_thread import InThreadHost
 
 
-class Backwards(SyncVectorEnv):
+class Backwards(InThreadHost):
     pass
+
+
+def backwards(*, num_envs, num_workers, step_timeout_s, speed=1):
+    return Backwards()
 """
 _BACKEND = """
 from gem.specs import ExecutorSpec, PluginManifest
 
 plugin = PluginManifest(
     name="acme",
-    executors=(ExecutorSpec(id="backwards", target="{package}.runs:Backwards", requires=()),),
+    executors=(ExecutorSpec(id="backwards", target="{package}.runs:backwards", requires=()),),
 )
 """
 
@@ -95,11 +99,11 @@ def test_an_absent_backend_is_refused_with_those_there_are() -> None:
 
 def test_a_plugin_adds_a_backend_under_its_own_word(install: Install) -> None:
     manifest = _BACKEND.replace("{package}", "acme_runs")
-    install("acme-runs", manifest=manifest, files={"runs.py": _CLASS})
+    install("acme-runs", manifest=manifest, files={"runs.py": _FACTORY})
 
-    with make_vec("vec:Count", backend="backwards", seed=5) as vector:
+    with made("vec:Count", backend="backwards", seed=5) as vector:
         assert vector.reset()[0] == [first_of(0, 0)]
-        assert type(vector).__name__ == "Backwards"
+        assert type(vector.host).__name__ == "Backwards"
 
 
 def test_a_backend_whose_packages_are_absent_says_what_to_install(install: Install) -> None:
@@ -110,7 +114,7 @@ def test_a_backend_whose_packages_are_absent_says_what_to_install(install: Insta
 
 
 def test_workers_that_nobody_has_are_refused() -> None:
-    with pytest.raises(BadArguments, match="num_workers=2 was given with the backend 'sync'"):
+    with pytest.raises(BadArguments, match="num_workers=2 was given with a backend that has none"):
         make_vec("vec:Count", num_workers=2)
 
 

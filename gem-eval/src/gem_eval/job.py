@@ -433,4 +433,9 @@ def _policy(
 
 
 def _plan(settings: Settings, live: _Live) -> list[Assignment]:
-    return plan_of(settings, env_kwargs=live.env_kwargs, wrappers=live.wrappers)
+    return plan_of(
+        settings,
+        env_kwargs=live.env_kwargs,
+        wrappers=live.wrappers,
+        backend_options=live.backend_options,
+    )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gem.errors import GemError, in_one_line
-from gem.rollouts import Assignment, WrapperLike, plan_episodes
+from gem.rollouts import Assignment, RolloutOptions, WrapperLike, count_tasks, plan_episodes
 from gem_eval.errors import SettingsError
 from gem_eval.settings import DEFAULT_EPISODES, Settings
 
@@ -14,22 +14,35 @@ __all__ = ["plan_of"]
 
 
 def plan_of(
-    settings: Settings, *, env_kwargs: Mapping[str, Any], wrappers: Sequence[WrapperLike]
+    settings: Settings,
+    *,
+    env_kwargs: Mapping[str, Any],
+    wrappers: Sequence[WrapperLike],
+    backend_options: Mapping[str, Any],
 ) -> list[Assignment]:
     """List the episodes that each policy plays. Makes each environment once; raises GemError.
+
+    It is made where the evaluation will run it: one that needs a process is never made here.
 
     An episode has the same seed and task whichever others are played beside it: `tasks` chooses
     from what `episodes="all"` would play, and more `episodes` begin with those of fewer.
     """
+    options = RolloutOptions(
+        backend=settings.backend,
+        num_workers=settings.num_workers,
+        backend_options=backend_options,
+        env_kwargs=env_kwargs,
+        wrappers=wrappers,
+    )
+    task_counts = _task_counts(settings, options)
 
     def planned(episodes: Any) -> list[Assignment]:
-        return _made(
-            settings,
+        return plan_episodes(
+            settings.envs,
             episodes=episodes,
             seed=settings.seed,
             repeats=settings.repeats,
-            env_kwargs=env_kwargs,
-            wrappers=wrappers,
+            num_tasks=task_counts.__getitem__,
         )
 
     if settings.seed_range is not None:
@@ -98,9 +111,9 @@ def _of_seeds(
     ]
 
 
-def _made(settings: Settings, **options: Any) -> list[Assignment]:
+def _task_counts(settings: Settings, options: RolloutOptions) -> list[int | None]:
     try:
-        return plan_episodes(settings.envs, **options)
+        return count_tasks(settings.envs, options)
     except GemError:
         raise
     except (Exception, SystemExit) as error:  # an environment may raise anything when it is made

@@ -52,8 +52,7 @@ plugin = PluginManifest(
     executors=(
         ExecutorSpec(
             id="ray",
-            target="gem_integrations.ray.executor:RayVectorEnv",
-            stage="gem_integrations.ray.executor:RayStage",
+            target="gem_integrations.ray.executor:ray_host",
             summary="Hold environments in the actors of a Ray cluster, on one machine or many.",
             requires=("ray>=2.40",),
         ),

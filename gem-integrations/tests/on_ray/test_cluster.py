@@ -138,7 +138,7 @@ def remaining(processes: str, folder: Path) -> list[str]:
 def is_running(process: str) -> bool:
     try:
         stat = Path(f"/proc/{process}/stat").read_text()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
     return stat.rpartition(")")[2].split()[0] != "Z"
 

@@ -10,6 +10,7 @@ import pytest
 
 import gem
 from gem.hosting import ASK, DROP, RESET, STEP, Failure
+from gem.hosting.recipes import Recipe
 from gem.specs import EnvSpec
 
 pytestmark = pytest.mark.slow
@@ -23,7 +24,7 @@ def pool() -> Iterator[Any]:
     from gem_integrations.ray.cluster import connect
 
     connect()
-    from gem_integrations.ray.pool import RayHost
+    from gem_integrations.ray.host import RayHost
 
     with RayHost(2, timeout_s=5.0) as pool:
         yield pool
@@ -38,7 +39,7 @@ def done(pool: Any, *commands: tuple[Any, ...]) -> list[Any]:
 
 def started(pool: Any, *envs: EnvSpec) -> list[int]:
     """Open slots and reset them, each with its number as the seed."""
-    slots = [pool.open(env) for env in envs]
+    slots = [pool.open(Recipe(env)) for env in envs]
     done(pool, *((RESET, slot, slot) for slot in slots))
     return slots
 
@@ -154,7 +155,7 @@ def test_actors_that_are_lost_again_and_again_end_an_episode_and_no_more(
 
 
 def test_a_command_that_nobody_waits_for_can_be_stopped(walk: EnvSpec) -> None:
-    from gem_integrations.ray.pool import RayHost
+    from gem_integrations.ray.host import RayHost
 
     with RayHost(1) as patient:
         [slot] = started(patient, walk)

@@ -1,48 +1,50 @@
-"""Build what runs environments, by the word that `backend=` was given."""
+"""Build the host that a word names: what `backend=` was given."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from gem.arguments import parameters
 from gem.errors import BadArguments
-from gem.registry import executor_spec, executors, provider
+from gem.hosting.port import Host
+from gem.registry import executor_spec, provider
 from gem.targets import check_requirements, load_target
 
-__all__ = ["build"]
+__all__ = ["host_of"]
+
+_OURS = ("num_envs", "num_workers", "step_timeout_s")
+"""What every factory takes. Its other parameters are the user's options."""
 
 
-def build(
+def host_of(
     backend: str,
-    part: Literal["target", "stage"],
-    *args: Any,
+    *,
+    num_envs: int | None = None,
+    num_workers: int | None = None,
+    step_timeout_s: float | None = None,
     options: Mapping[str, Any] | None = None,
-    **kwargs: Any,
-) -> Any:
-    """Call what the backend's manifest names as this part of it, with the user's `options` too.
+) -> Host:
+    """Return a new host. Nothing runs in it before its first environment is opened.
 
-    Raises BadArguments on a word that is not installed, a backend without that part, and options
-    that it does not take; MissingRequirement.
+    Raises BadArguments on a word that is not installed, and on options and values that the
+    backend does not take; MissingRequirement.
     """
     executor = executor_spec(backend)
-    path = getattr(executor, part)
-    if path is None:
-        able = [repr(each.id) for each in executors() if getattr(each, part) is not None]
-        raise BadArguments(
-            f"backend={backend!r} was asked for, and it runs no rollouts. These do: "
-            f"{', '.join(able)}.",
-            subject="backend",
-        )
     distribution = provider("executors", executor.id)
     check_requirements(executor.requires, subject=f"The backend {backend!r}", of=distribution)
-    factory = load_target(path)
-    taken = [each for each in parameters(factory) if not (each.is_required or each.name in kwargs)]
-    unknown = [name for name in options or {} if name not in {each.name for each in taken}]
+    factory = load_target(executor.target)
+    given = options or {}
+    own = [parameter for parameter in parameters(factory) if parameter.name not in _OURS]
+    known = {parameter.name for parameter in own}
+    unknown = [name for name in given if name not in known]
     if unknown:
         raise BadArguments(
             f"The backend {backend!r} was given the options {', '.join(map(repr, unknown))}. It "
-            f"takes {', '.join(map(str, taken)) or 'none'}.",
+            f"takes {', '.join(map(str, own)) or 'none'}.",
             subject="backend_options",
         )
-    return factory(*args, **kwargs, **(options or {}))
+    host: Host = factory(
+        num_envs=num_envs, num_workers=num_workers, step_timeout_s=step_timeout_s, **given
+    )
+    return host

@@ -26,7 +26,9 @@ class Failure(Exception):
     @classmethod
     def of(cls, error: BaseException) -> Failure:
         """Return what an error of an environment's own leads to."""
-        return cls("env_error", text_of(error))
+        failure = cls("env_error", text_of(error))
+        failure.__cause__ = error  # for who is in the same process
+        return failure
 
     def __eq__(self, other: object) -> bool:
         return type(other) is Failure and other.args == self.args

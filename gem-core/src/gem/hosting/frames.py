@@ -31,11 +31,12 @@ class Channel:
         """Return the descriptor, for a selector."""
         return self._socket.fileno()
 
-    def send(self, frame: bytes) -> None:
-        """Send a frame, as much of it as goes now; `flush` sends the rest."""
+    def send(self, frame: bytes) -> bool:
+        """Send a frame, as much of it as goes now. Returns whether `flush` must send the rest."""
         self._unsent += _HEADER.pack(len(frame))
         self._unsent += frame
         self.flush()
+        return bool(self._unsent)
 
     def flush(self) -> None:
         """Send what waits. Where nobody reads any more it is dropped: reading tells the end."""

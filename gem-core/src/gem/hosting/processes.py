@@ -6,7 +6,6 @@ import math
 import os
 import selectors
 import signal
-import warnings
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,7 +14,8 @@ from typing import get_args
 
 from gem.errors import BadArguments, GemError
 from gem.hosting.messages import Command, loads, pack_plain
-from gem.hosting.recovering import SELDOM_S, RecoveringHost
+from gem.hosting.port import SELDOM_S, warn_of_close
+from gem.hosting.recovering import RecoveringHost
 from gem.hosting.serving import INTERRUPT
 from gem.hosting.slots import Slot
 from gem.hosting.supervisor import Report, StartMethod, Supervisor
@@ -23,7 +23,7 @@ from gem.hosting.supervisor_process import ENDED, STARTED
 from gem.hosting.worker import Worker
 from gem.quantities import check_count, check_timeout
 
-__all__ = ["MOST_ANSWER_BYTES", "ProcessHost", "available_cpus", "check_pool"]
+__all__ = ["MOST_ANSWER_BYTES", "ProcessHost", "available_cpus", "check_workers", "process_host"]
 
 MOST_ANSWER_BYTES = 16 * 1024 * 1024
 
@@ -32,12 +32,33 @@ _SOON_S = 0.01  # while something is to be stopped
 _MOST_FRUITLESS = 3
 
 
+def process_host(
+    *,
+    num_envs: int | None,
+    num_workers: int | None,
+    step_timeout_s: float | None,
+    start_method: StartMethod = "forkserver",
+    most_memory_bytes: int | None = None,
+    most_answer_bytes: int = MOST_ANSWER_BYTES,
+) -> ProcessHost:
+    """Return the host of the backend "process": as many workers as processors, unless given."""
+    number = available_cpus() if num_workers is None else num_workers
+    check_workers(number, step_timeout_s)
+    return ProcessHost(
+        min(number, num_envs or number),
+        start_method=start_method,
+        timeout_s=step_timeout_s,
+        most_memory_bytes=most_memory_bytes,
+        most_answer_bytes=most_answer_bytes,
+    )
+
+
 class ProcessHost(RecoveringHost):
-    """Processes that each hold many environments.
+    """Processes that each hold many environments. They start when the first one is opened.
 
     A reset or step of more than `timeout_s` is stopped by a signal, or else by killing the worker.
     `most_memory_bytes` limits each worker's address space, `most_answer_bytes` one answer. With
-    `start_method="fork"` workers know what was registered before the pool was made, live objects
+    `start_method="fork"` workers know what was registered before they started, live objects
     too; else a stack must be data (OpaqueError says which part is not). `close` asks each worker
     to close its environments, and kills it after `close_timeout_s`, or once a step is overdue.
     """
@@ -52,23 +73,39 @@ class ProcessHost(RecoveringHost):
         most_memory_bytes: int | None = None,
         most_answer_bytes: int = MOST_ANSWER_BYTES,
     ) -> None:
-        check_pool(num_workers, start_method, timeout_s)
+        check_workers(num_workers, timeout_s)
+        if start_method not in get_args(StartMethod):
+            raise BadArguments(
+                f"Workers were asked for with start_method={start_method!r}. It is one of "
+                f"{', '.join(map(repr, get_args(StartMethod)))}.",
+                subject="start_method",
+            )
         super().__init__(num_workers, timeout_s=timeout_s, is_inherited=start_method == "fork")
         self._close_timeout_s = close_timeout_s
         self._hello = pack_plain((most_answer_bytes, most_memory_bytes)) or b""
         self._selector = selectors.DefaultSelector()
         self._workers = [Worker(number) for number in range(num_workers)]
-        self._supervisor = Supervisor(start_method)
+        self._outgoing: set[Worker] = set()  # those that have something in their outbox
+        self._start_method: StartMethod = start_method
+        self._supervisors: list[Supervisor] = []  # none before the start, then one
         self._leave = weakref.finalize(
-            self, _let_go, os.getpid(), self._supervisor, self._workers, self._selector
+            self, _let_go, os.getpid(), self._supervisors, self._workers, self._selector
         )
-        self._selector.register(self._supervisor.fileno(), selectors.EVENT_READ)
+
+    def _start(self) -> None:
         try:
+            self._supervisor = Supervisor(self._start_method)
+            self._supervisors.append(self._supervisor)
+            self._selector.register(self._supervisor.fileno(), selectors.EVENT_READ)
             for worker in self._workers:
-                self._start(worker)
+                self._start_worker(worker)
         except BaseException:
-            self._leave()
+            self._end_all()
             raise
+
+    def _end_all(self) -> None:
+        self.is_closed = True
+        self._leave()
 
     @property
     def processes(self) -> tuple[int, ...]:
@@ -79,21 +116,22 @@ class ProcessHost(RecoveringHost):
         """Return a descriptor that is readable when `pump` has something to do."""
         return self._selector.fileno()
 
-    @property
-    def is_closed(self) -> bool:
-        return not self._leave.alive
-
     def pump(self, timeout_s: float) -> None:
         """Wait at most so long for something to happen, and deal with it."""
-        ready = self._selector.select(min(timeout_s, self.next_check_s()))
-        for key, mask in ready:
-            if key.data is not None:
+        if timeout_s > 0:
+            timeout_s = min(timeout_s, self.next_check_s())
+        has_reports = False
+        for key, mask in self._selector.select(timeout_s):
+            if key.data is None:
+                has_reports = True
+            else:
                 self._attend(key.data, mask)
-        if any(key.data is None for key, _ in ready):  # last: other workers take over then
+        if has_reports:  # last: other workers take over then
             self._hear_reports()
         if self._timeout_s is not None or self._unwanted:
             self._keep_deadlines()
-        self._dispatch()
+        if self._outgoing:
+            self._dispatch()
 
     def next_check_s(self) -> float:
         """Return the seconds until `pump` should look after deadlines."""
@@ -108,37 +146,40 @@ class ProcessHost(RecoveringHost):
 
     def close(self) -> None:
         """Close every environment and end every process. A second call does nothing."""
-        if not self._leave.alive:
+        if self.is_closed:
             return
         try:
             texts = self._close_envs()
         finally:
-            self._leave()
+            self._end_all()
         for text in texts:
-            warnings.warn(f"Closing an environment failed: {text}", RuntimeWarning, stacklevel=2)
+            warn_of_close(text)
 
-    def _start(self, worker: Worker) -> None:
+    def _start_worker(self, worker: Worker) -> None:
         worker.start(self._supervisor, self._hello)
         self._selector.register(worker.channel, selectors.EVENT_READ, worker)
 
     def _enqueue(self, slot: Slot, command: Command) -> None:
         worker = self._workers[slot.worker]
         if worker.is_absent:
-            self._start(worker)
+            self._start_worker(worker)
         worker.flight.append(command)
         if not worker.is_leaving:  # else it is told once another process is there
             worker.outbox.append(slot.wire(command))
+            self._outgoing.add(worker)
 
     def _dispatch(self) -> None:
-        for worker in self._workers:
-            if worker.outbox:
+        outgoing = self._outgoing
+        self._outgoing = set()
+        for worker in outgoing:
+            if worker.outbox:  # a worker that ended meanwhile has none
                 frame = pack_plain(worker.outbox)
                 if frame is None:
                     self._refuse_foreign(worker)
                     frame = pack_plain(worker.outbox) or b""
                 worker.outbox.clear()
-                worker.channel.send(frame)
-                self._watch(worker)
+                if worker.channel.send(frame):
+                    self._watch(worker)
 
     def _watch(self, worker: Worker) -> None:
         wanted = selectors.EVENT_READ
@@ -201,7 +242,7 @@ class ProcessHost(RecoveringHost):
         try:
             reports = self._supervisor.reports()
         except EOFError as error:
-            self._leave()
+            self._end_all()
             raise GemError(f"A pool of workers cannot go on: {error}. Make another one.") from error
         for report in reports:
             worker = self._workers[report.worker]
@@ -264,16 +305,10 @@ def available_cpus() -> int:
     return os.cpu_count() or 1  # pragma: no cover - not on Linux
 
 
-def check_pool(num_workers: int, start_method: str, timeout_s: float | None) -> None:
-    """Raise BadArguments on what no pool of processes can be made with."""
+def check_workers(num_workers: int, timeout_s: float | None) -> None:
+    """Raise BadArguments on a number of workers or a deadline that cannot be."""
     check_count("num_workers", num_workers)
-    if start_method not in get_args(StartMethod):
-        raise BadArguments(
-            f"A pool was asked for with start_method={start_method!r}. It is one of "
-            f"{', '.join(map(repr, get_args(StartMethod)))}.",
-            subject="start_method",
-        )
-    check_timeout("timeout_s", timeout_s)
+    check_timeout("step_timeout_s", timeout_s)
 
 
 def _ending(report: Report) -> str:
@@ -286,11 +321,15 @@ def _ending(report: Report) -> str:
 
 
 def _let_go(
-    owner: int, supervisor: Supervisor, workers: Sequence[Worker], selector: selectors.BaseSelector
+    owner: int,
+    supervisors: Sequence[Supervisor],
+    workers: Sequence[Worker],
+    selector: selectors.BaseSelector,
 ) -> None:
     """End every process and free every descriptor, but not in a fork of the pool's process."""
     if os.getpid() == owner:
-        supervisor.close()
+        for supervisor in supervisors:
+            supervisor.close()
         for worker in workers:
             worker.close()
         selector.close()

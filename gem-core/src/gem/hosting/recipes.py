@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gem.arguments import recorded, refuse_opaque
+from gem.env import Env
 from gem.errors import OpaqueError, TargetError
-from gem.making import EnvLike, WrapperLike, resolve
+from gem.making import EnvLike, WrapperLike, make, resolve
 from gem.obsolete import current_kwargs
 from gem.registry import registration
 from gem.specs import EnvSpec, WrapperRef
@@ -18,33 +19,59 @@ from gem.targets import (
     target_of,
 )
 
-__all__ = ["Recipe", "recipe_of"]
+__all__ = ["Recipe", "RecipeData"]
 
 
-class Recipe(NamedTuple):
-    """A spec, wrappers and keyword arguments as JSON data: what `gem.make` takes."""
+class Recipe:
+    """What makes an environment: what `gem.make` takes.
+
+    A call makes it in this process. `as_data` writes it down for another one.
+    """
+
+    __slots__ = ("_data", "env", "kwargs", "wrappers")
+
+    def __init__(
+        self,
+        env: EnvLike,
+        wrappers: Sequence[WrapperLike] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.env = env
+        self.wrappers = wrappers
+        self.kwargs = kwargs or {}
+        # By whether it is inherited. Thousands of environments may share one recipe.
+        self._data: dict[bool, RecipeData] = {}
+
+    def __call__(self) -> Env:
+        return make(self.env, wrappers=self.wrappers, **self.kwargs)
+
+    def __str__(self) -> str:
+        return resolve(self.env).id
+
+    def as_data(self, *, is_inherited: bool = False) -> RecipeData:
+        """Return the recipe as data. Raises OpaqueError on what another process cannot rebuild.
+
+        That is a live object among the arguments, and a class or function that no import finds:
+        one of the running script, say, or a lambda. With `is_inherited` the other process is a
+        fork, and what `gem.register` was given in this one, live or not, is there too.
+        """
+        if is_inherited not in self._data:
+            self._data[is_inherited] = _data_of(self, is_inherited=is_inherited)
+        return self._data[is_inherited]
+
+
+class RecipeData(NamedTuple):
+    """A spec, wrappers and keyword arguments as JSON data."""
 
     spec: Mapping[str, Any]
     wrappers: tuple[Mapping[str, Any], ...]
     kwargs: Mapping[str, Any]
 
 
-def recipe_of(
-    env: EnvLike,
-    wrappers: Iterable[WrapperLike] = (),
-    kwargs: Mapping[str, Any] | None = None,
-    *,
-    is_inherited: bool = False,
-) -> Recipe:
-    """Return the recipe. Raises OpaqueError, by name, on what another process cannot rebuild.
-
-    That is a live object among the arguments, and a class or function that no import finds: one
-    of the running script, say, or a lambda. With `is_inherited` the other process is a fork, and
-    what `gem.register` was given in this one, live or not, is there too.
-    """
-    spec = resolve(env)
+def _data_of(recipe: Recipe, *, is_inherited: bool) -> RecipeData:
+    spec = resolve(recipe.env)
     # Here and not in the worker: the warning is for whoever asked, and points at their line.
-    kwargs = current_kwargs(kwargs or {}, spec.obsolete_kwargs, subject=spec.id)
+    kwargs = current_kwargs(recipe.kwargs, spec.obsolete_kwargs, subject=spec.id)
     plain = recorded(kwargs)
     refuse_opaque(plain, subject=spec.id)
     local = registration(spec.id)
@@ -53,8 +80,8 @@ def recipe_of(
         _refuse_unless_found(spec, spec._maker if local is None else local.target)
     # A worker may have another current folder: what it gets is the whole path of a file.
     spec = spec.model_copy(update={"target": absolute_target(spec.target)})
-    layers = tuple(_layer(each, spec.id) for each in wrappers)
-    return Recipe(spec.model_dump(mode="json"), layers, plain)
+    layers = tuple(_layer(each, spec.id) for each in recipe.wrappers)
+    return RecipeData(spec.model_dump(mode="json"), layers, plain)
 
 
 def _refuse_unless_found(spec: EnvSpec, target: Any) -> None:

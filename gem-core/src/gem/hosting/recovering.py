@@ -1,4 +1,4 @@
-"""Environments that live in workers: send many commands at once, collect what is ready.
+"""Hosts whose workers may be lost: they remember each episode, and bring it back elsewhere.
 
 Knows nothing about what a worker is: a process of this machine, or what a plugin brings.
 """
@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import math
 import operator
-import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from abc import abstractmethod
+from collections.abc import Sequence
 from time import monotonic
-from types import TracebackType
-from typing import Any, TypeVar
 
 from gem.episode import StopReason
-from gem.errors import EnvBusy, EnvClosed, EnvUsageError, ResetNeeded, text_of
+from gem.errors import EnvBusy, EnvClosed, EnvUsageError, OpaqueError, ResetNeeded, text_of
 from gem.hosting.failure import Failure
 from gem.hosting.messages import (
     ASK,
@@ -28,78 +25,47 @@ from gem.hosting.messages import (
     Command,
     loads,
 )
-from gem.hosting.recipes import Recipe, recipe_of
+from gem.hosting.port import Host, MakesEnv, Outcome, Ready, warn_of_close
+from gem.hosting.recipes import Recipe, RecipeData
 from gem.hosting.slots import Slot
-from gem.making import EnvLike, WrapperLike
 
-__all__ = ["SELDOM_S", "Outcome", "RecoveringHost"]
-
-Outcome = Any
-"""What a command led to: a Failure, or by its kind a dictionary that describes the environment
-(MAKE), a tuple of observation, info and what is shown (RESET), a step's five fields as a plain
-tuple (STEP), a text or None (ASK), None (DROP)."""
-
-SELDOM_S = 3600.0
-"""How long a pool without deadlines may wait before it looks after itself."""
-
-Ready = tuple[int, Outcome]
-
-P = TypeVar("P", bound="RecoveringHost")
+__all__ = ["RecoveringHost"]
 
 
-class RecoveringHost(ABC):
-    """Workers that each hold many environments. One is called by its slot's number.
+class RecoveringHost(Host):
+    """Workers that each hold many environments. Commands that are submitted together travel so.
 
-    A command is `(MAKE, slot)`, `(RESET, slot, seed)` or with options and repeat, `(RESET, slot,
-    seed, {}, 0)`, `(STEP, slot, action)`, `(ASK, slot, method)` with "sample_action" or "solve",
-    or `(DROP, slot)`. A slot has one at a time under way. Many are best submitted together: each
-    worker gets its share as one message.
+    A failure of one environment is an error of its own or an answer that cannot be carried
+    ("env_error"); a reset or step of more than `timeout_s` ("step_timeout"); and the end of the
+    worker under it, also by want of memory ("worker_lost"). The other environments of a worker
+    that ended go on in a new one, each from its last snapshot if it has them, and by its seed and
+    actions, just before it is needed. One that cannot be brought back so ends as "worker_lost".
 
-    Whatever befalls an environment costs its own episode: its answer is then a `Failure`, and
-    its next command a reset, which makes it anew. That is an error of its own or an answer that
-    cannot be carried ("env_error"); a reset or step of more than `timeout_s` ("step_timeout");
-    and the end of the worker under it, also by want of memory ("worker_lost"). The other
-    environments of a worker that ended go on in a new one, each from its last snapshot if it has
-    them, and by its seed and actions, just before it is needed. One that cannot be brought back
-    so ends as "worker_lost".
-
-    `restarts` counts the workers that were replaced, `interrupts` the calls that were stopped.
-    Not thread-safe.
+    `(RESET, slot, seed)` is short for a reset without options, of the first try. What is out of
+    turn is refused: EnvBusy, EnvClosed, ResetNeeded.
     """
 
     def __init__(
         self, num_workers: int, *, timeout_s: float | None = None, is_inherited: bool = False
     ) -> None:
-        self._timeout_s, self._is_inherited = timeout_s, is_inherited
+        self._timeout_s = timeout_s
+        self._is_inherited = is_inherited
         self._slots: dict[int, Slot] = {}
+        self.is_closed = False
         self._opened = 0
+        self._has_started = False
         self._loads = [0] * num_workers  # environments of each worker
         self._ready: list[Ready] = []
         self._busy = 0  # commands that are not ready yet
         self._unwanted: set[int] = set()  # slots whose command is to be stopped
-        self.restarts = 0
-        self.interrupts = 0
-
-    @property
-    @abstractmethod
-    def is_closed(self) -> bool:
-        """Whether it was closed."""
-
-    @abstractmethod
-    def fileno(self) -> int:
-        """Return a descriptor that is readable when `pump` has something to do."""
 
     @abstractmethod
     def pump(self, timeout_s: float) -> None:
         """Wait at most so long for something to happen, and deal with it."""
 
     @abstractmethod
-    def next_check_s(self) -> float:
-        """Return the seconds until `pump` should look after deadlines."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Close every environment and end every worker. A second call does nothing."""
+    def _start(self) -> None:
+        """Start the workers: the first environment is about to be opened."""
 
     @abstractmethod
     def _enqueue(self, slot: Slot, command: Command) -> None:
@@ -109,28 +75,42 @@ class RecoveringHost(ABC):
     def _dispatch(self) -> None:
         """Send what was taken on."""
 
-    def open(
-        self, env: EnvLike | Recipe, *, wrappers: Iterable[WrapperLike] = (), **kwargs: Any
-    ) -> int:
-        """Return a slot for an environment as `gem.make` would make it. Nothing is made yet.
+    def open(self, recipe: MakesEnv | RecipeData) -> int:
+        """Return a slot in the worker that has the fewest. Recipes that are data already are taken.
 
-        Raises OpaqueError on what a worker cannot make, and UnknownEnv. A recipe is taken as it is.
+        Raises OpaqueError on what a worker cannot make, and UnknownEnv.
         """
-        self._refuse_if_closed()
-        if isinstance(env, Recipe):
-            recipe = env
-        else:
-            recipe = recipe_of(env, wrappers, kwargs, is_inherited=self._is_inherited)
+        if self.is_closed:
+            raise _closed()
+        data = self._data_of(recipe)
+        if not self._has_started:
+            self._has_started = True
+            self._start()
         worker = self._loads.index(min(self._loads))
         self._loads[worker] += 1
         number = self._opened
         self._opened += 1
-        self._slots[number] = Slot(number, worker, recipe)
+        self._slots[number] = Slot(number, worker, data)
         return number
 
-    def submit(self, commands: Iterable[Command]) -> None:
+    def check(self, recipe: MakesEnv) -> None:
+        self._data_of(recipe)
+
+    def _data_of(self, recipe: MakesEnv | RecipeData) -> RecipeData:
+        if isinstance(recipe, RecipeData):
+            return recipe
+        if isinstance(recipe, Recipe):
+            return recipe.as_data(is_inherited=self._is_inherited)
+        raise OpaqueError(
+            f"{recipe!r:.80} was to make an environment in another process, and is a function of "
+            "this one. Give an id or a spec.",
+            argument="recipe",
+        )
+
+    def submit(self, commands: Sequence[Command]) -> None:
         """Send commands on their way. Where one is out of turn it raises, and none is sent."""
-        self._refuse_if_closed()
+        if self.is_closed:
+            raise _closed()
         accepted: list[tuple[Slot, Command]] = []
         try:
             for command in commands:
@@ -150,15 +130,12 @@ class RecoveringHost(ABC):
             self._enqueue(slot, command)
         self._dispatch()
 
-    def collect(self, min_ready: int = 1, timeout_s: float | None = None) -> list[Ready]:
-        """Return every `(slot, outcome)` that is ready, after waiting for `min_ready` of them.
-
-        Fewer come back after `timeout_s`, or where fewer are under way.
-        """
-        self._refuse_if_closed()
+    def collect(self, at_least: int = 1, timeout_s: float | None = None) -> list[Ready]:
+        if self.is_closed:
+            raise _closed()
         until = math.inf if timeout_s is None else monotonic() + timeout_s
         self.pump(0)
-        while self._busy and len(self._ready) < min_ready:
+        while self._busy and len(self._ready) < at_least:
             left = until - monotonic()
             if left <= 0:
                 break
@@ -167,31 +144,12 @@ class RecoveringHost(ABC):
         return ready
 
     def give_up(self, slot: int) -> None:
-        """Give the slot's episode up from this side. It is made anew at its next reset."""
         self._slots[slot].lose()
 
-    def __enter__(self: P) -> P:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def stop(self, slot: int) -> None:
-        """Have the command that is under way in a slot stopped: nobody wants its outcome.
-
-        It has one all the same. What has not begun is stopped once it does.
-        """
+        # What has not begun is stopped once it does.
         if self._slots[slot].is_busy:
             self._unwanted.add(slot)
-
-    def _refuse_if_closed(self) -> None:
-        if self.is_closed:
-            raise EnvClosed("A pool of workers was used after close. Make another one.")
 
     def _settle(self, command: Command, answer: Answer, cost_s: float) -> None:
         if answer[0] == FOREIGN:
@@ -230,8 +188,11 @@ class RecoveringHost(ABC):
         self._loads[slot.worker] -= 1
         self._finish(slot, None)
         if answer[0] == FAILED:
-            text = f"Closing an environment failed: {answer[2]}"
-            warnings.warn(text, RuntimeWarning, stacklevel=2)
+            warn_of_close(answer[2])
+
+
+def _closed() -> EnvClosed:
+    return EnvClosed("A host was used after close. Make another one.")
 
 
 def _completed(command: Command) -> Command:

@@ -18,7 +18,7 @@ from gem.errors import text_of
 from gem.hosting.frames import read_frame, write_frame
 from gem.hosting.heartbeat import NUMBER, REVIVING, SINCE, STOP, STOP_ALL, Heartbeat
 from gem.hosting.messages import Answer, Command, loads, pack_foreign, pack_plain
-from gem.hosting.slot_envs import SlotEnvs
+from gem.hosting.worker_envs import WorkerEnvs
 
 __all__ = ["INTERRUPT", "CommandServer", "Interrupted", "limit_memory", "serve"]
 
@@ -37,7 +37,7 @@ class CommandServer:
     def __init__(self, end: socket.socket, heartbeat: Heartbeat) -> None:
         self._end, self._source = end, end.makefile("rb")
         self._cells = heartbeat.cells
-        self._envs = SlotEnvs(heartbeat)
+        self._envs = WorkerEnvs(heartbeat)
         self._most_bytes = 0
         self._served = 0
 
@@ -60,7 +60,7 @@ class CommandServer:
 
     def _serve(self, commands: Sequence[Command]) -> None:
         """Do one frame's commands. All that an Interrupted can come out of is inside the try."""
-        first, cells, do = self._served + 1, self._cells, self._envs.do
+        first, cells, answer = self._served + 1, self._cells, self._envs.answer
         self._served += len(commands)
         answers: list[Answer] = []
         position = sent = 0
@@ -76,7 +76,7 @@ class CommandServer:
                             return
                     cells[SINCE] = now
                     cells[NUMBER] = first + position
-                    answers.append(do(commands[position]))
+                    answers.append(answer(commands[position]))
                 cells[NUMBER] = 0
                 position = len(commands)
             except Interrupted:
@@ -85,7 +85,7 @@ class CommandServer:
                 position += 1
             except MemoryError as error:
                 text = text_of(error) or "MemoryError"
-                answers.append(self._envs.fail(commands[position][1], "worker_lost", text))
+                answers.append(self._envs.fail_with(commands[position][1], "worker_lost", text))
                 self._send(commands, answers, sent, 0.0)
                 raise SystemExit from error  # what else is here is restored in a new worker
         self._send(commands, answers, sent, monotonic() - flushed)
@@ -93,7 +93,7 @@ class CommandServer:
     def _stopped(self, command: Command) -> Answer:
         reason = "worker_lost" if self._cells[REVIVING] else "step_timeout"
         self._cells[NUMBER] = self._cells[REVIVING] = 0
-        return self._envs.fail(command[1], reason, "")
+        return self._envs.fail_with(command[1], reason, "")
 
     def _send(
         self, commands: Sequence[Command], answers: list[Answer], start: int, took_s: float
@@ -118,7 +118,7 @@ class CommandServer:
         try:
             return pack_foreign(answer, self._most_bytes)
         except Exception as error:  # noqa: BLE001 - an object's own code fails: costs one episode
-            return self._envs.fail(command[1], "env_error", text_of(error))
+            return self._envs.fail_with(command[1], "env_error", text_of(error))
 
 
 def limit_memory(most_bytes: int | None) -> None:

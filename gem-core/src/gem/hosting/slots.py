@@ -16,7 +16,7 @@ from gem.hosting.messages import (
     Command,
     pack_action,
 )
-from gem.hosting.recipes import Recipe
+from gem.hosting.recipes import RecipeData
 
 __all__ = ["Slot"]
 
@@ -41,7 +41,7 @@ class Slot:
         "worker",
     )
 
-    def __init__(self, number: int, worker: int, recipe: Recipe) -> None:
+    def __init__(self, number: int, worker: int, recipe: RecipeData) -> None:
         self.number, self.worker, self._recipe = number, worker, tuple(recipe)
         self.is_made = False  # whether its worker has it as it should be
         self.is_busy = False
@@ -97,9 +97,9 @@ class Slot:
             self._actions, self._cost_s = [], 0.0
         else:
             self._can_save = self._can_save and answer[0] != SAVED
-            self._actions.append(pack_action(action))
+            self._actions.append(action if type(action) is str else pack_action(action))
             self._cost_s += cost_s
-            self._last = _text(observation)
+            self._last = observation if type(observation) is str else None
 
     def lose(self) -> None:
         """Note that its episode is over and that it must be made anew."""

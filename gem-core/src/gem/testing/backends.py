@@ -12,11 +12,11 @@ from gem.registry import executors
 from gem.rollouts import rollout
 from gem.seeding import episode_seed
 from gem.specs import ExecutorSpec
-from gem.targets import check_requirements, load_target
+from gem.targets import check_requirements
 from gem.testing.playing import Moment, Play, first_difference, moment_of, play
 from gem.testing.report import NotHeldError
 from gem.testing.subject import Subject, drive
-from gem.vector import EnvMaker, VectorEnv
+from gem.vector import VectorEnv, make_vec
 
 __all__ = ["rollouts_agree", "vectors_agree"]
 
@@ -99,9 +99,14 @@ def _in_lock_step(
     subject: Subject, executor: ExecutorSpec, alone: Sequence[Play]
 ) -> list[list[Moment]]:
     """Take the actions of episodes that were played alone."""
-    makers = [EnvMaker(subject.env, subject.wrappers, subject.kwargs)] * _EPISODES
-    vector: VectorEnv = load_target(executor.target)(
-        makers, autoreset="off", seed=_RUN_SEED, num_workers=None, step_timeout_s=None
+    vector = make_vec(
+        subject.env,
+        num_envs=_EPISODES,
+        backend=executor.id,
+        autoreset="off",
+        wrappers=subject.wrappers,
+        seed=_RUN_SEED,
+        vec_kwargs=[subject.kwargs] * _EPISODES,
     )
     with vector:
         observations, infos = vector.reset()

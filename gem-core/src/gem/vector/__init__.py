@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from gem.vector.base import AutoReset, IndexedStep, VectorEnv, VectorStep
-from gem.vector.making import EnvMaker, make_vec
-from gem.vector.sync import SyncVectorEnv
-from gem.vector.thread import ThreadVectorEnv
+from gem.vector.local import SyncVectorEnv, ThreadVectorEnv
+from gem.vector.making import make_vec
 
 __all__ = [
     "AutoReset",
-    "EnvMaker",
     "IndexedStep",
     "SyncVectorEnv",
     "ThreadVectorEnv",

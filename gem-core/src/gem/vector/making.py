@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Any
 
 from gem.deprecation import warn_deprecated
-from gem.env import Env
 from gem.errors import BadArguments
-from gem.hosting.choosing import build
-from gem.making import EnvLike, WrapperLike, make, wants_compat
+from gem.hosting.choosing import host_of
+from gem.hosting.recipes import Recipe
+from gem.making import EnvLike, WrapperLike, wants_compat
 from gem.planning import as_list
 from gem.vector.base import AutoReset, VectorEnv
+from gem.vector.hosted import HostedVectorEnv
 
-__all__ = ["EnvMaker", "make_vec"]
-
-
-@dataclass(frozen=True, slots=True)
-class EnvMaker:
-    """What makes one environment, by a call here or, of its fields, anywhere: `gem.make`'s own."""
-
-    env: EnvLike
-    wrappers: tuple[WrapperLike, ...]
-    kwargs: Mapping[str, Any]
-
-    def __call__(self) -> Env:
-        return make(self.env, wrappers=self.wrappers, **self.kwargs)
+__all__ = ["make_vec"]
 
 
 def make_vec(
@@ -58,13 +46,12 @@ def make_vec(
     - "sync" (or "inline") steps one environment after the other, in the caller's thread: the
       cheapest for steps that only compute a little.
     - "thread" steps on threads, for steps that wait: as many as are needed, or at most
-      `num_workers`. A step that outlasts
-      `step_timeout_s` costs its own episode.
+      `num_workers`. A step that outlasts `step_timeout_s` costs its own episode.
     - "process" steps in `num_workers` processes, for steps that compute for long, hang or crash:
       such a step costs its own episode, and the others of its process go on in another. What
       makes an environment must be data, so that another process can.
       `backend_options` are `start_method`, `most_memory_bytes` and `most_answer_bytes`, as of
-      `gem.hosting.ProcessHost`.
+      `gem.hosting.processes.ProcessHost`.
     - Plugins add others, each under its word: the manifest's `executors`.
 
     `compat` is that of `gem.make`, for every environment, as any other of its arguments.
@@ -93,21 +80,42 @@ def make_vec(
     seed = seeds[0] if seed is None else seed
     if async_mode is not None:
         backend = "thread" if async_mode else "sync"
-    makers = [
-        EnvMaker(env, stack, _with_switch(env, {**kwargs, **each} if each else kwargs))
-        for env, each in zip(wanted, own, strict=True)
-    ]
-    vector: VectorEnv = build(
+    recipes = _recipes(wanted, stack, kwargs, own)
+    host = host_of(
         backend,
-        "target",
-        makers,
-        options=backend_options,
-        autoreset=autoreset,
-        seed=seed,
+        num_envs=len(recipes),
         num_workers=num_workers,
         step_timeout_s=step_timeout_s,
+        options=backend_options,
     )
-    return vector
+    if step_timeout_s is not None and not host.keeps_time:
+        raise BadArguments(
+            f"step_timeout_s={step_timeout_s!r} was given with the backend {backend!r}, which "
+            "cannot stop a step. Leave it out, or run the environments with backend='thread', "
+            "which leaves a late step behind.",
+            subject="step_timeout_s",
+        )
+    return HostedVectorEnv(host, recipes, autoreset=autoreset, seed=seed)
+
+
+def _recipes(
+    envs: Sequence[EnvLike],
+    wrappers: tuple[WrapperLike, ...],
+    kwargs: Mapping[str, Any],
+    own: Sequence[Mapping[str, Any]],
+) -> list[Recipe]:
+    """Return each environment's recipe: the same one for the same id without own arguments."""
+    shared: dict[str, Recipe] = {}
+    recipes = []
+    for env, own_kwargs in zip(envs, own, strict=True):
+        if own_kwargs or not isinstance(env, str):
+            recipe = Recipe(env, wrappers, _with_switch(env, {**kwargs, **own_kwargs}))
+        elif env in shared:
+            recipe = shared[env]
+        else:
+            recipe = shared[env] = Recipe(env, wrappers, _with_switch(env, kwargs))
+        recipes.append(recipe)
+    return recipes
 
 
 def _one_of(

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import math
 import select
-import socket
 import sys
 import threading
 import warnings
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from time import monotonic
 from typing import Any
 
 from gem.env import process_tree
-from gem.hosting import DROP, MAKE, RESET, STEP, Failure
+from gem.hosting import DROP, MAKE, RESET, STEP, Failure, Wakeup
 from gem.hosting.messages import (
     DONE,
     FAILED,
@@ -28,9 +26,9 @@ from gem.hosting.messages import (
     loads,
     pack_plain,
 )
+from gem.hosting.port import Outcome
 from gem.hosting.processes import ProcessHost
-from gem.hosting.recipes import Recipe
-from gem.hosting.recovering import Outcome
+from gem.hosting.recipes import RecipeData
 from gem.hosting.slots import Slot
 
 __all__ = ["Actor"]
@@ -55,11 +53,9 @@ class Actor:
         self._turn = threading.Lock()  # the pool is not thread-safe
         self._counting = threading.Lock()
         self._calls = 0
-        self._bell, self._ringer = socket.socketpair()
-        for end in (self._bell, self._ringer):
-            end.setblocking(False)
+        self._new_call = Wakeup()
         self._poll = select.poll()
-        self._poll.register(self._bell, select.POLLIN)
+        self._poll.register(self._new_call.fileno(), select.POLLIN)
         self._poll.register(self._pool, select.POLLIN)
 
     def exchange(self, frame: bytes) -> bytes:
@@ -71,7 +67,7 @@ class Actor:
         with self._turn:
             self._pool.take(*loads(frame))
             self._await_answers(call)
-            return self._pool.told()
+            return self._pool.answers_since()
 
     def close(self) -> list[str]:
         """Close every environment and end the processes. Return what went wrong with that."""
@@ -79,8 +75,7 @@ class Actor:
         with self._turn, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             self._pool.close()
-            self._bell.close()
-            self._ringer.close()
+            self._new_call.close()
         return [str(each.message) for each in caught]
 
     def _announce(self) -> int:
@@ -88,8 +83,7 @@ class Actor:
         with self._counting:
             self._calls += 1
             call = self._calls
-        with suppress(OSError):  # it is rung already, or closed
-            self._ringer.send(b"!")
+        self._new_call.set()
         return call
 
     def _await_answers(self, call: int) -> None:
@@ -97,8 +91,7 @@ class Actor:
         while self._pool.is_busy and call == self._calls and (left := until - monotonic()) > 0:
             timeout_s = min(left, self._pool.next_check_s())
             self._poll.poll(math.ceil(1000 * timeout_s))
-            with suppress(BlockingIOError):
-                self._bell.recv(4096)
+            self._new_call.clear()
             self._pool.collect(0)
             if self._pool.answers:
                 until = min(until, monotonic() + _LINGER_S)
@@ -129,7 +122,7 @@ class _InnerHost(ProcessHost):
             if number in self._slots:
                 self.stop(number)
 
-    def told(self) -> bytes:
+    def answers_since(self) -> bytes:
         """Return the figures of this pool, and the answers since the last time."""
         answers = [(number, *each) for number, each in self.answers.items()]
         self.answers.clear()
@@ -159,7 +152,7 @@ class _InnerHost(ProcessHost):
             self.give_up(number)
         else:
             self._opened = number
-            self.open(Recipe(*recipe))
+            self.open(RecipeData(*recipe))
         return self._slots[number]
 
     def _settle(self, command: Command, answer: Answer, cost_s: float) -> None:

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any
 
 from gem.errors import BadArguments
-from gem.hosting import RecoveringHost
-from gem.hosting.pooled import PooledStage
-from gem.hosting.processes import MOST_ANSWER_BYTES, check_pool
-from gem.rollouts import EnvLike, WrapperLike, check_count
-from gem.vector import AutoReset, EnvMaker
-from gem.vector.pooled import PooledVectorEnv
+from gem.hosting import Host
+from gem.hosting.processes import MOST_ANSWER_BYTES, check_workers
+from gem.rollouts import check_count
 from gem_integrations.ray.cluster import connect
 
-__all__ = ["RayStage", "RayVectorEnv"]
+__all__ = ["ray_host"]
 
 
-class RayVectorEnv(PooledVectorEnv):
-    """Step environments in `num_workers` Ray actors, one for each processor unless given.
+def ray_host(
+    *,
+    num_envs: int | None,
+    num_workers: int | None,
+    step_timeout_s: float | None,
+    address: str | None = None,
+    cpus_per_worker: float | None = None,
+    processes_per_worker: int = 1,
+    most_memory_bytes: int | None = None,
+    most_answer_bytes: int = MOST_ANSWER_BYTES,
+) -> Host:
+    """Connect to Ray, and return a host of `num_workers` actors: one a processor unless given.
 
     Ray is the one that this process is connected to, else the one at `address` ("auto", or
     "host:port" of a running cluster), else one that is started on this machine, for as long as
@@ -29,88 +33,29 @@ class RayVectorEnv(PooledVectorEnv):
     its node. Ray sets `cpus_per_worker` processors aside for each actor; without it, an actor
     needs a free one to start, and keeps none.
     """
-
-    def __init__(
-        self,
-        makers: Sequence[EnvMaker],
-        *,
-        autoreset: AutoReset = "same_step",
-        seed: int | None = None,
-        num_workers: int | None = None,
-        step_timeout_s: float | None = None,
-        address: str | None = None,
-        cpus_per_worker: float | None = None,
-        processes_per_worker: int = 1,
-        most_memory_bytes: int | None = None,
-        most_answer_bytes: int = MOST_ANSWER_BYTES,
-    ) -> None:
-        hire = _hiring(
-            num_workers,
-            max(1, len(makers)),
-            address,
-            cpus_per_worker,
-            processes=processes_per_worker,
-            timeout_s=step_timeout_s,
-            most_memory_bytes=most_memory_bytes,
-            most_answer_bytes=most_answer_bytes,
-        )
-        super().__init__(makers, hire, autoreset=autoreset, seed=seed)
-
-
-class RayStage(PooledStage):
-    """Keep the environments of a rollout in Ray actors. The options are a `RayVectorEnv`'s."""
-
-    def __init__(
-        self,
-        envs: Sequence[EnvLike],
-        *,
-        wrappers: Sequence[WrapperLike] = (),
-        kwargs: Mapping[str, Any] | None = None,
-        num_workers: int | None = None,
-        step_timeout_s: float | None = None,
-        address: str | None = None,
-        cpus_per_worker: float | None = None,
-        processes_per_worker: int = 1,
-        most_memory_bytes: int | None = None,
-        most_answer_bytes: int = MOST_ANSWER_BYTES,
-    ) -> None:
-        hire = _hiring(
-            num_workers,
-            None,
-            address,
-            cpus_per_worker,
-            processes=processes_per_worker,
-            timeout_s=step_timeout_s,
-            most_memory_bytes=most_memory_bytes,
-            most_answer_bytes=most_answer_bytes,
-        )
-        super().__init__(envs, hire, wrappers=wrappers, kwargs=kwargs)
-
-
-def _hiring(
-    num_workers: int | None,
-    most_workers: int | None,
-    address: str | None,
-    cpus_per_worker: float | None,
-    **options: Any,
-) -> Callable[[], RecoveringHost]:
-    """Connect to Ray, and return what makes a pool."""
-    check_pool(1 if num_workers is None else num_workers, "forkserver", options["timeout_s"])
-    _check(address, cpus_per_worker, options["processes"])
+    check_workers(1 if num_workers is None else num_workers, step_timeout_s)
+    _check(address, cpus_per_worker, processes_per_worker)
     connect(address)
-    from gem_integrations.ray.pool import RayHost
+    from gem_integrations.ray.host import RayHost
 
     cpus = _cpus()
     number = max(1, int(cpus / (cpus_per_worker or 1))) if num_workers is None else num_workers
-    number = min(number, most_workers or number)
+    number = min(number, num_envs or number)
     if number * (cpus_per_worker or 0) > cpus:
         warnings.warn(
             f"The backend 'ray' was asked for {number} workers of {cpus_per_worker:g} processors, "
             f"and the cluster has {cpus:g} processors in all. The others wait until it grows.",
             RuntimeWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
-    return partial(RayHost, number, cpus_per_worker=cpus_per_worker, **options)
+    return RayHost(
+        number,
+        cpus_per_worker=cpus_per_worker,
+        processes=processes_per_worker,
+        timeout_s=step_timeout_s,
+        most_memory_bytes=most_memory_bytes,
+        most_answer_bytes=most_answer_bytes,
+    )
 
 
 def _cpus() -> float:

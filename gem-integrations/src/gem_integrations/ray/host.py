@@ -1,14 +1,11 @@
-"""A pool whose workers are Ray actors, on any node of a cluster.
+"""A host whose workers are Ray actors, on any node of a cluster.
 
 Imports Ray only when it runs: `cluster.connect` says how, and must come first.
 """
 
 from __future__ import annotations
 
-import math
 import os
-import select
-import socket
 import sys
 import warnings
 import weakref
@@ -21,9 +18,9 @@ from typing import Any
 
 from gem.env import process_tree
 from gem.errors import in_one_line
-from gem.hosting import DROP, RecoveringHost
+from gem.hosting import DROP, Wakeup
 from gem.hosting.messages import DONE, Command, loads, pack_plain
-from gem.hosting.recovering import SELDOM_S
+from gem.hosting.recovering import RecoveringHost
 from gem.hosting.slots import Slot
 from gem_integrations.ray.actor import Actor
 
@@ -31,7 +28,7 @@ __all__ = ["RayHost"]
 
 _MOST_FRUITLESS = 3
 
-_Letter = tuple["_Worker", Any, "Future[bytes]"]
+_Reply = tuple["_Worker", Any, "Future[bytes]"]
 """An answered call: by whom, by which of its actors, and the answer."""
 
 
@@ -83,45 +80,35 @@ class RayHost(RecoveringHost):
             scheduling_strategy="SPREAD",
             enable_task_events=False,  # the cluster would keep a record of every call
         )
-        self._hire = partial(kind.remote, sys.path, str(process_tree.root()), processes, options)
+        self._new_actor = partial(
+            kind.remote, sys.path, str(process_tree.root()), processes, options
+        )
         self._workers = [_Worker(number) for number in range(num_workers)]
-        self._letters: deque[_Letter] = deque()
-        self._bell, self._ringer = socket.socketpair()
-        for end in (self._bell, self._ringer):
-            end.setblocking(False)
-        self._poll = select.poll()
-        self._poll.register(self._bell, select.POLLIN)
-        ends = self._bell, self._ringer
-        self._leave = weakref.finalize(self, _let_go, os.getpid(), self._workers, ends)
+        self._replies: deque[_Reply] = deque()
+        self._wakeup = Wakeup()
+        self._leave = weakref.finalize(self, _let_go, os.getpid(), self._workers, self._wakeup)
+
+    def _start(self) -> None:
         for worker in self._workers:
-            worker.actor = self._hire()
+            worker.actor = self._new_actor()
 
     def fileno(self) -> int:
-        return self._bell.fileno()
-
-    @property
-    def is_closed(self) -> bool:
-        return not self._leave.alive
+        return self._wakeup.fileno()
 
     @property
     def actors(self) -> tuple[Any, ...]:
         """The handle of each worker's actor; None where a lost one was not needed again."""
         return tuple(worker.actor for worker in self._workers)
 
-    def next_check_s(self) -> float:
-        """Return a long time: the actors keep the deadlines."""
-        return SELDOM_S
-
     def pump(self, timeout_s: float) -> None:
-        if not self._letters:
-            self._poll.poll(math.ceil(1000 * min(timeout_s, SELDOM_S)))
-        with suppress(BlockingIOError):
-            self._bell.recv(4096)
-        while self._letters:
-            worker, actor, letter = self._letters.popleft()
+        if not self._replies and timeout_s > 0:
+            self.wait(timeout_s)
+        self._wakeup.clear()
+        while self._replies:
+            worker, actor, reply = self._replies.popleft()
             if actor is worker.actor:
                 worker.calls -= 1
-                self._read(worker, letter)
+                self._read(worker, reply)
         self._dispatch()
 
     def stop(self, slot: int) -> None:
@@ -130,11 +117,12 @@ class RayHost(RecoveringHost):
 
     def close(self) -> None:
         """Close every environment and end every actor. A second call does nothing."""
-        if not self._leave.alive:
+        if self.is_closed:
             return
         try:
             texts = self._close_envs()
         finally:
+            self.is_closed = True
             self._leave()
         for text in texts:
             warnings.warn(text, RuntimeWarning, stacklevel=2)
@@ -169,15 +157,15 @@ class RayHost(RecoveringHost):
 
     def _send(self, worker: _Worker, frame: bytes) -> None:
         if worker.actor is None:
-            worker.actor = self._hire()
+            worker.actor = self._new_actor()
         worker.calls += 1
-        letter = worker.actor.exchange.remote(frame).future()
-        arrived = partial(_arrived, self._letters, self._ringer, worker, worker.actor)
-        letter.add_done_callback(arrived)
+        reply = worker.actor.exchange.remote(frame).future()
+        arrived = partial(_arrived, self._replies, self._wakeup, worker, worker.actor)
+        reply.add_done_callback(arrived)
 
-    def _read(self, worker: _Worker, letter: Future[bytes]) -> None:
+    def _read(self, worker: _Worker, reply: Future[bytes]) -> None:
         try:
-            restarts, interrupts, answers = loads(letter.result())
+            restarts, interrupts, answers = loads(reply.result())
         except Exception as error:  # noqa: BLE001 - whatever Ray says of an actor that is lost
             self._replace(worker, error)
             return
@@ -223,16 +211,15 @@ class RayHost(RecoveringHost):
 
 
 def _arrived(
-    letters: deque[_Letter],
-    ringer: socket.socket,
+    replies: deque[_Reply],
+    wakeup: Wakeup,
     worker: _Worker,
     actor: Any,
-    letter: Future[bytes],
+    reply: Future[bytes],
 ) -> None:
-    """Take a letter in, on a thread of Ray's, and wake the pool."""
-    letters.append((worker, actor, letter))
-    with suppress(OSError):  # it is rung already, or the pool is closed
-        ringer.send(b"!")
+    """Take a reply in, on a thread of Ray's, and wake the host."""
+    replies.append((worker, actor, reply))
+    wakeup.set()
 
 
 def _end(worker: _Worker) -> None:
@@ -245,7 +232,7 @@ def _end(worker: _Worker) -> None:
         ray.kill(actor)
 
 
-def _let_go(owner: int, workers: Sequence[_Worker], ends: Sequence[socket.socket]) -> None:
+def _let_go(owner: int, workers: Sequence[_Worker], wakeup: Wakeup) -> None:
     """End every actor and free every descriptor, but not in a fork of the pool's process."""
     if os.getpid() == owner:
         import ray
@@ -253,5 +240,4 @@ def _let_go(owner: int, workers: Sequence[_Worker], ends: Sequence[socket.socket
         if ray.is_initialized():
             for worker in workers:
                 _end(worker)
-        for end in ends:
-            end.close()
+        wakeup.close()

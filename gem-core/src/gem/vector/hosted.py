@@ -1,80 +1,50 @@
-"""The rules of a vector: seeds, who waits for a reset, autoreset, checks. Knows no threads.
-
-Where the environments live is a `Workers`' business: what a vector asks of it are commands, and
-what comes back are answers (`gem.vector.shard`).
-"""
+"""The rules of a vector: seeds, who waits for a reset, autoreset, checks. Knows no threads."""
 
 from __future__ import annotations
 
 import operator
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Mapping, Sequence
 from random import SystemRandom
-from typing import Any, Protocol, get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from gem.content import Observation
 from gem.errors import BadArguments, EnvBusy, EnvClosed, EnvUsageError, ResetNeeded
+from gem.hosting import Host
+from gem.hosting.port import MakesEnv
 from gem.quantities import check_count, check_seed, check_timeout
 from gem.seeding import seeds_under
 from gem.specs import EnvSpec
 from gem.vector.base import AutoReset, IndexedStep, VectorEnv, VectorStep
-from gem.vector.shard import Command, Maker, ShardAnswer
+from gem.vector.columns import Answer, Columns
 
-__all__ = ["ShardedVectorEnv", "Workers"]
+__all__ = ["HostedVectorEnv"]
 
 Actions = Sequence[str] | Mapping[int, str]
 
 
-class Workers(Protocol):
-    """Where the environments of a vector live, and what carries its commands out.
+class HostedVectorEnv(VectorEnv):
+    """A vector whose environments live in a host, which it closes in the end.
 
-    Every environment is in at most one command at a time. An answer may cover part of a command.
-    """
-
-    @property
-    def specs(self) -> Sequence[EnvSpec | None]:
-        """Each environment's spec, its wrappers included."""
-
-    @property
-    def in_flight(self) -> Collection[int]:
-        """Environments whose command was taken on, and whose answer was not yet given back."""
-
-    def submit(self, command: Command) -> None:
-        """Take a command on. Never waits for an environment."""
-
-    def gather(self, number: int, timeout_s: float | None) -> list[ShardAnswer]:
-        """Give back the answers for at least so many environments; fewer at the timeout.
-
-        An interrupt loses no answer: a later call gives it back.
-        """
-
-    def close(self) -> None:
-        """Close every environment and end what works for them, also where closing one raises."""
-
-
-class ShardedVectorEnv(VectorEnv):
-    """A vector over whatever `employ(makers)` returns; a backend subclasses it to say what.
-
-    Each of `makers` is called for one environment, and again if that one fails. Raises
-    BadArguments where there is none, and what a maker raises the first time.
+    Each of `recipes` is for one environment, and is used again if that one fails. Raises
+    BadArguments where there is none, and what the making of one raises the first time.
     """
 
     def __init__(
         self,
-        makers: Sequence[Maker],
-        employ: Callable[[Sequence[Maker]], Workers],
+        host: Host,
+        recipes: Sequence[MakesEnv],
         *,
-        autoreset: AutoReset,
-        seed: int | None,
+        autoreset: AutoReset = "same_step",
+        seed: int | None = None,
     ) -> None:
-        _check(makers, autoreset)
-        self.num_envs = len(makers)
+        _check(recipes, autoreset)
+        self.num_envs = len(recipes)
         self.autoreset = autoreset
         self._run_seed = SystemRandom().getrandbits(63) if seed is None else _checked_seed(seed)
-        self._workers = employ(tuple(makers))
+        self._columns = Columns(host, recipes)
         self._all = range(self.num_envs)
         self._waits = set(self._all)  # without an episode: never reset, or ended
         self._untouched = set(self._all)  # never reset
@@ -89,7 +59,12 @@ class ShardedVectorEnv(VectorEnv):
 
     @property
     def specs(self) -> tuple[EnvSpec | None, ...]:
-        return tuple(self._workers.specs)
+        return tuple(self._columns.specs)
+
+    @property
+    def host(self) -> Host:
+        """Where the environments live."""
+        return self._columns.host
 
     def reset(
         self, seed: int | None = None, *, indices: Iterable[int] | None = None
@@ -106,8 +81,8 @@ class ShardedVectorEnv(VectorEnv):
             self._count_from_0()
         chosen = self._all if indices is None else self._checked(indices)
         self._waits.update(chosen)
-        self._workers.submit(self._reset_of(chosen))
-        answer = _in_order(chosen, _joined(self._workers.gather(len(chosen), None)))
+        self._submit_resets(chosen)
+        answer = _in_order(chosen, self._columns.gather(len(chosen), None))
         self._untouched.difference_update(chosen)
         self._waits.difference_update(chosen)
         step = self._arranged(answer)
@@ -115,54 +90,66 @@ class ShardedVectorEnv(VectorEnv):
 
     def step(self, actions: Actions) -> VectorStep:
         self._refuse_unless_idle("step")
-        chosen = self._submit("step", actions)
-        answers = self._workers.gather(len(chosen), None)
-        return self._arranged(_in_order(chosen, _joined(answers)))
+        chosen, texts = self._paired("step", actions)
+        if self._waits and not self._waits.isdisjoint(chosen):
+            self._submit(chosen, texts)
+            answer = self._columns.gather(len(chosen), None)
+        else:
+            answer = self._columns.step(chosen, texts, self._seeds_after(chosen))
+        return self._arranged(_in_order(chosen, answer))
 
     def send(self, actions: Actions) -> None:
         self._refuse_if_closed("send")
-        self._submit("send", actions)
+        self._submit(*self._paired("send", actions))
 
     def recv(self, min_ready: int = 1, timeout_s: float | None = None) -> IndexedStep:
         self._refuse_if_closed("recv")
         _check_recv(min_ready, timeout_s)
-        in_flight = len(self._workers.in_flight)
+        in_flight = len(self._columns.in_flight)
         if not in_flight:
             raise EnvUsageError(
                 "recv was called with nothing in flight: every action was answered, or none sent. "
                 "Call send(actions) first."
             )
-        answer = _joined(self._workers.gather(min(min_ready, in_flight), timeout_s))
+        answer = self._columns.gather(min(min_ready, in_flight), timeout_s)
         return IndexedStep(*self._arranged(answer), list(answer.indices))
 
     def close(self) -> None:
-        if not self._is_closed:
-            self._is_closed = True
-            self._workers.close()
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self._columns.close()
+        late = list(self.host.left_behind)
+        if late:
+            warnings.warn(
+                f"A vector was closed while calls of its environments {late} went on, long after "
+                "they should have come back. Python cannot stop their threads: each ends with its "
+                "call, or with the process.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
 
-    def _submit(self, method: str, actions: Actions) -> Sequence[int]:
-        """Hand a step over, and a reset for those that wait for one. Returns all their indices."""
-        chosen, given = self._paired(method, actions)
-        waiting = self._waits.intersection(chosen) if self._waits else ()
+    def _submit(self, indices: Sequence[int], actions: Sequence[str]) -> None:
+        """Hand a step over, and a reset for those that wait for one."""
+        waiting = self._waits.intersection(indices)
         if waiting:
             self._waits.difference_update(waiting)
-            self._workers.submit(self._reset_of([each for each in chosen if each in waiting]))
-            pairs = [each for each in zip(chosen, given, strict=True) if each[0] not in waiting]
-            self._submit_steps([index for index, _ in pairs], [action for _, action in pairs])
-        else:
-            self._submit_steps(chosen, given)
-        return chosen
-
-    def _submit_steps(self, indices: Sequence[int], actions: Sequence[str]) -> None:
+            self._submit_resets([index for index in indices if index in waiting])
+            pairs = [pair for pair in zip(indices, actions, strict=True) if pair[0] not in waiting]
+            indices = [index for index, _ in pairs]
+            actions = [action for _, action in pairs]
         if indices:
-            seeds = self._seeds_of(indices) if self.autoreset == "same_step" else None
-            self._workers.submit(("step", indices, actions, seeds))
+            self._columns.submit_steps(indices, actions, self._seeds_after(indices))
 
-    def _reset_of(self, indices: Sequence[int]) -> Command:
+    def _seeds_after(self, indices: Sequence[int]) -> Sequence[int] | None:
+        """Return the seeds of the episodes that follow at once where one ends; None: none does."""
+        return self._seeds_of(indices) if self.autoreset == "same_step" else None
+
+    def _submit_resets(self, indices: Sequence[int]) -> None:
         seeds = list(self._seeds_of(indices))
         for index in indices:
             self._begin(index)
-        return "reset", indices, seeds
+        self._columns.submit_resets(indices, seeds)
 
     def _seeds_of(self, indices: Sequence[int]) -> Sequence[int]:
         return self._seeds if indices is self._all else [self._seeds[each] for each in indices]
@@ -172,7 +159,7 @@ class ShardedVectorEnv(VectorEnv):
         self._episodes[index] += 1
         self._seeds[index] = self._seed_of[index](self._episodes[index])
 
-    def _arranged(self, answer: ShardAnswer) -> VectorStep:
+    def _arranged(self, answer: Answer) -> VectorStep:
         """Return an answer's columns as a step, and take note of what ended."""
         number = len(answer.rewards)
         terminated, truncated = np.zeros(number, np.bool_), np.zeros(number, np.bool_)
@@ -185,8 +172,6 @@ class ShardedVectorEnv(VectorEnv):
                 if self.autoreset == "same_step":
                     self._begin(index)
                 terminated[place[index]], truncated[place[index]] = is_terminated, is_truncated
-        for text in answer.warned:
-            warnings.warn(text, RuntimeWarning, stacklevel=3)
         rewards = np.fromiter(answer.rewards, np.float64, number)
         return VectorStep(answer.observations, rewards, terminated, truncated, answer.infos)
 
@@ -227,7 +212,7 @@ class ShardedVectorEnv(VectorEnv):
         return [operator.index(index) for index in chosen]
 
     def _refuse_if_in_flight(self, method: str, chosen: Sequence[int]) -> None:
-        in_flight = self._workers.in_flight
+        in_flight = self._columns.in_flight
         taken = sorted(set(in_flight).intersection(chosen)) if in_flight else []
         if taken:
             raise EnvBusy(
@@ -249,8 +234,8 @@ class ShardedVectorEnv(VectorEnv):
 
     def _refuse_unless_idle(self, method: str) -> None:
         self._refuse_if_closed(method)
-        if self._workers.in_flight:
-            number = len(self._workers.in_flight)
+        if self._columns.in_flight:
+            number = len(self._columns.in_flight)
             raise EnvBusy(
                 f"{method} was called with {number} actions in flight, whose results it would "
                 f"mix with its own. Call recv(min_ready={number}) first."
@@ -261,15 +246,7 @@ class ShardedVectorEnv(VectorEnv):
             raise EnvClosed(f"{method} was called after close. Make another vector.")
 
 
-def _joined(answers: Sequence[ShardAnswer]) -> ShardAnswer:
-    """Return several answers as one."""
-    if len(answers) == 1:
-        return answers[0]
-    columns = zip(*answers, strict=True) if answers else iter([()] * len(ShardAnswer._fields))
-    return ShardAnswer(*(list(chain.from_iterable(column)) for column in columns))
-
-
-def _in_order(indices: Sequence[int], answer: ShardAnswer) -> ShardAnswer:
+def _in_order(indices: Sequence[int], answer: Answer) -> Answer:
     if answer.indices is indices:
         return answer
     place = _places(answer.indices)
@@ -289,10 +266,10 @@ def _places(indices: Sequence[int]) -> Mapping[int, int] | Sequence[int]:
     return {index: position for position, index in enumerate(indices)}
 
 
-def _check(makers: Sequence[Maker], autoreset: str) -> None:
-    if not makers:
+def _check(recipes: Sequence[MakesEnv], autoreset: str) -> None:
+    if not recipes:
         raise BadArguments(
-            "A vector was asked for without environments. Give at least one.", subject="makers"
+            "A vector was asked for without environments. Give at least one.", subject="recipes"
         )
     if autoreset not in get_args(AutoReset):
         raise BadArguments(
