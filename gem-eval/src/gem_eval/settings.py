@@ -156,8 +156,9 @@ def resumed(settings: Settings, given: Mapping[str, Any]) -> Settings:
 
 def env_specs(envs: Envs) -> tuple[EnvSpec, ...]:
     """Resolve ids, shell patterns and specs, each environment once, in the order given."""
-    is_one = isinstance(envs, (str, EnvSpec, Mapping)) or callable(envs)
-    several: Iterable[Any] = [envs] if is_one else envs
+    given: Any = envs
+    is_one = isinstance(given, (str, EnvSpec, Mapping)) or callable(given)
+    several: Iterable[Any] = [given] if is_one else given
     found = [spec for each in several for spec in _resolved(each)]
     return tuple(spec for index, spec in enumerate(found) if spec not in found[:index])
 
