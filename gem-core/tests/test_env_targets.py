@@ -15,11 +15,11 @@ import pytest
 
 import gem
 from gem.errors import BadArguments, OpaqueError, TargetError, UnknownEnv
+from gem.hosting.recipes import recipe_of
 from gem.making import resolve
 from gem.registry import versions
 from gem.targets import load_target
 from gem.testing.envs import Echo, Guess
-from gem.hosting.recipes import recipe_of
 
 PARITY = '''
 import gem

@@ -84,11 +84,12 @@ def make(
     return made
 
 
-def wants_compat(asked: bool | None, env: EnvLike = "") -> bool:
+def wants_compat(asked: bool | None, env: EnvLike | None = None) -> bool:
     """Say whether something is to be as in gem-llm: as asked, or else as GEM_COMPAT=1 says.
 
     The variable changes only what is named by an id, and nothing that the process registered:
     a spec is the whole of what it describes, and a script's own environments are as it wrote them.
+    `env` is None for what is no environment, a wrapper by its id.
     Raises BadArguments on another value of either.
     """
     variable = os.environ.get("GEM_COMPAT") or "0"
@@ -101,9 +102,14 @@ def wants_compat(asked: bool | None, env: EnvLike = "") -> bool:
         )
     if asked is not None:
         return asked
-    is_own = isinstance(env, str) and registry.registration(env) is not None
-    is_of_a_pack = isinstance(env, str) and registry.provider("envs", env) is not None
-    return variable == "1" and is_of_a_pack and not is_own
+    if variable == "0":
+        return False
+    if env is None:
+        return True
+    if not isinstance(env, str):
+        return False
+    is_own = registry.registration(env) is not None
+    return registry.provider("envs", env) is not None and not is_own
 
 
 def overridden(declared: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
