@@ -11,17 +11,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Union, cast
 
 from gem import registry
-from gem.arguments import checked, is_opaque, recorded, refuse_opaque
+from gem.arguments import checked, recorded, refuse_opaque
+from gem.blueprint import made_by
 from gem.conversation import Policy
 from gem.deprecation import warn_deprecated
 from gem.env import Env
-from gem.env_targets import refuse_other_kinds, spec_of_maker
-from gem.errors import BadArguments, TargetError, WrapperOrderError
+from gem.env_targets import spec_of_maker
+from gem.errors import BadArguments, WrapperOrderError
 from gem.guards import checked_seed
 from gem.obsolete import current_kwargs
-from gem.registry import Registration, provider
-from gem.specs import DataSource, EnvSpec, PolicySpec, WrapperRef, WrapperSpec
-from gem.targets import absolute_target, check_requirements, load_target, target_of
+from gem.registry import blueprint_of, provider
+from gem.specs import EnvSpec, PolicySpec, WrapperRef, WrapperSpec
+from gem.targets import check_requirements, load_target, target_of
 from gem.wrapper import Wrapper
 
 __all__ = [
@@ -29,7 +30,6 @@ __all__ = [
     "WrapperLike",
     "make",
     "make_policy",
-    "overridden",
     "ref_of",
     "resolve",
     "wants_compat",
@@ -69,26 +69,29 @@ def make(
     found = resolve(env_id)
     first_seed = checked_seed(seed, "make")
     kwargs = current_kwargs(kwargs, found.obsolete_kwargs, subject=found.id)
-    check_requirements(found.requires, subject=found.id, of=provider("envs", found.id))
+    blueprint = blueprint_of(found)._replace(given=kwargs)
+    blueprint.check_requirements()
     around = _listed(wrappers)
     if wants_compat(compat, env_id):
         # That room is above this one: it is found by its name, as what a plugin has is.
         found = load_target("gem.compat.switch:as_published")(found)
+        blueprint = blueprint._replace(spec=found)
         around = list(map(load_target("gem.compat.switch:wrapper_as_published"), around))
     layers = [_layer(each) for each in (*found.wrappers, *around)]
     _check_order(layers)
-    made = _construct(found, overridden(found.kwargs, kwargs) if kwargs else found.kwargs)
+    made = blueprint.build()
     made.unwrapped._first_seed = first_seed  # before the layers: one may choose a seed for itself
     for layer in layers:
         made = _put_on(layer, made)
     return made
 
 
-def wants_compat(asked: bool | None, env: EnvLike = "") -> bool:
+def wants_compat(asked: bool | None, env: EnvLike | None = None) -> bool:
     """Say whether something is to be as in gem-llm: as asked, or else as GEM_COMPAT=1 says.
 
     The variable changes only what is named by an id, and nothing that the process registered:
     a spec is the whole of what it describes, and a script's own environments are as it wrote them.
+    `env` is None for what is no environment, a wrapper by its id.
     Raises BadArguments on another value of either.
     """
     variable = os.environ.get("GEM_COMPAT") or "0"
@@ -101,19 +104,14 @@ def wants_compat(asked: bool | None, env: EnvLike = "") -> bool:
         )
     if asked is not None:
         return asked
-    is_own = isinstance(env, str) and registry.registration(env) is not None
-    is_of_a_pack = isinstance(env, str) and registry.provider("envs", env) is not None
-    return variable == "1" and is_of_a_pack and not is_own
-
-
-def overridden(declared: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments, the given ones first; of a `source` only the fields that are given."""
-    source, change = declared.get("source"), given.get("source")
-    if isinstance(change, DataSource):
-        change = change.model_dump(exclude_unset=True)
-    if isinstance(source, Mapping) and isinstance(change, Mapping):
-        given = {**given, "source": {**source, **change}}
-    return {**declared, **given}
+    if variable == "0":
+        return False
+    if env is None:
+        return True
+    if not isinstance(env, str):
+        return False
+    is_own = registry.registration(env) is not None
+    return registry.provider("envs", env) is not None and not is_own
 
 
 def resolve(env: EnvLike) -> EnvSpec:
@@ -136,38 +134,6 @@ def resolve(env: EnvLike) -> EnvSpec:
     if callable(given) or isinstance(given, Env):
         return spec_of_maker(given)
     return registry.spec_from(given)
-
-
-def _construct(found: EnvSpec, kwargs: Mapping[str, Any]) -> Env:
-    local = registry.registration(found.id)
-    if local is None or local.spec.target != found.target:
-        local = Registration(found, None, {})
-    # The spec's own dictionary, and not one that is equal: the spec then says all that is made.
-    is_as_found = kwargs is found.kwargs and not found.wrappers
-    kwargs = {
-        name: local.kwargs.get(name, value) if is_opaque(value) else value
-        for name, value in kwargs.items()
-    }
-    refuse_opaque(kwargs, subject=found.id)
-    target = found._maker or local.target or load_target(absolute_target(found.target))
-    if found.id == found.target:  # nobody registered it, and so nobody has looked at it yet
-        refuse_other_kinds(target, f"{found.target!r} names")
-    taken = checked(target, kwargs, subject=found.id, defaults=found.kwargs)
-    made = _env(target(**taken), found.target)
-    if is_as_found:
-        made.spec = found  # one for thousands of environments
-    else:
-        made.spec = found.model_copy(update={"kwargs": recorded(kwargs), "wrappers": ()})
-    return made
-
-
-def _env(made: Any, target: str) -> Env:
-    if isinstance(made, Env):
-        return made
-    raise TargetError(
-        f"{target!r} made a {type(made).__name__}, and must make a gem.Env. Name another target.",
-        target=target,
-    )
 
 
 class _Layer(NamedTuple):
@@ -204,7 +170,7 @@ def _layer(like: WrapperLike) -> _Layer:
 
 
 def _put_on(layer: _Layer, env: Env) -> Env:
-    wrapped = _env(layer.wrap(env), layer.spec.target if layer.spec else layer.name)
+    wrapped = made_by(layer.spec.target if layer.spec else layer.name, layer.wrap(env))
     if layer.ref is None or layer.spec is None:
         return wrapped
     if wrapped is env or not isinstance(wrapped, Wrapper):

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from pydantic import ValidationError
 
 from gem import __version__
 from gem import plugins as plugin_records
 from gem.arguments import checked, recorded
+from gem.blueprint import Blueprint
 from gem.env import Env
 from gem.env_targets import names_a_target, source_versions, spec_of_target
 from gem.errors import (
@@ -35,7 +36,7 @@ from gem.specs import EnvSpec, ExecutorSpec, PolicySpec, ToolSpec, WrapperSpec
 from gem.targets import check_requirements, forget_installed, load_target, target_of
 
 __all__ = [
-    "Registration",
+    "blueprint_of",
     "check_requirements",
     "checked",
     "executor_spec",
@@ -322,11 +323,22 @@ def register(
         )
     found = env if isinstance(env, EnvSpec) else spec_from({"id": id, "target": target_of(target)})
     found = found.model_copy(update={"kwargs": {**found.kwargs, **recorded(kwargs)}})
-    _local[id] = Registration(found, None if isinstance(target, str) else target, kwargs)
+    live_target = None if isinstance(target, str) else target
+    _local[id] = Blueprint(found, target=live_target, live=kwargs, is_registered=True)
     return found
 
 
-def registration(env_id: str) -> Registration | None:
+def blueprint_of(found: EnvSpec) -> Blueprint:
+    """Return what an environment of this spec is made from, with what this process registered."""
+    local = _local.get(found.id)
+    if local is None:
+        return Blueprint(found, target=found._maker, provider=provider("envs", found.id))
+    if local.spec.target != found.target:
+        return Blueprint(found, target=found._maker)
+    return local._replace(spec=found, target=found._maker or local.target)
+
+
+def registration(env_id: str) -> Blueprint | None:
     """Return what this process registered under an id or a bare name, None for nothing."""
     return _local.get(_full(env_id))
 
@@ -336,18 +348,7 @@ def _full(name: str) -> str:
     return name if ":" in name else f"local:{name}"
 
 
-class Registration(NamedTuple):
-    """What was registered in this process: live objects stay live here.
-
-    `target` is the callable, None where the spec's own target is to be imported.
-    """
-
-    spec: EnvSpec
-    target: Callable[..., Env] | None
-    kwargs: Mapping[str, Any]
-
-
-_local: dict[str, Registration] = {}
+_local: dict[str, Blueprint] = {}
 
 
 def spec_from(plain: Mapping[str, Any]) -> EnvSpec:

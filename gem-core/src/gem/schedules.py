@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
 from gem.arguments import recorded
+from gem.blueprint import overridden
 from gem.errors import BadArguments
-from gem.making import overridden, ref_of, resolve
+from gem.making import ref_of, resolve
 from gem.mixtures import Component, checked_components, drawn
 from gem.obsolete import current_kwargs
 from gem.specs import EnvSpec

@@ -19,7 +19,7 @@ def wrapper_class(wrapper_id: str) -> Callable[..., Env]:
     Raises UnknownWrapper, TargetError.
     """
     found = wrapper_spec(wrapper_id)
-    published = found.compat_target if wants_compat(None, wrapper_id) else None
+    published = found.compat_target if wants_compat(None) else None
     wrap: Callable[..., Env] = load_target(published or found.target)
     return wrap
 

@@ -6,18 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gem.arguments import recorded, refuse_opaque
+from gem.blueprint import names, unfound
 from gem.env import Env
-from gem.errors import OpaqueError, TargetError
 from gem.making import EnvLike, WrapperLike, make, resolve
 from gem.obsolete import current_kwargs
-from gem.registry import registration
-from gem.specs import EnvSpec, WrapperRef
-from gem.targets import (
-    UnderwayError,
-    absolute_target,
-    load_target,
-    target_of,
-)
+from gem.registry import blueprint_of
+from gem.specs import WrapperRef
+from gem.targets import target_of
 
 __all__ = ["Recipe", "RecipeData"]
 
@@ -72,44 +67,10 @@ def _data_of(recipe: Recipe, *, is_inherited: bool) -> RecipeData:
     spec = resolve(recipe.env)
     # Here and not in the worker: the warning is for whoever asked, and points at their line.
     kwargs = current_kwargs(recipe.kwargs, spec.obsolete_kwargs, subject=spec.id)
-    plain = recorded(kwargs)
-    refuse_opaque(plain, subject=spec.id)
-    local = registration(spec.id)
-    if not (is_inherited and local is not None and local.spec.target == spec.target):
-        refuse_opaque(spec.kwargs, subject=spec.id)
-        _refuse_unless_found(spec, spec._maker if local is None else local.target)
-    # A worker may have another current folder: what it gets is the whole path of a file.
-    spec = spec.model_copy(update={"target": absolute_target(spec.target)})
+    blueprint = blueprint_of(spec)._replace(given=kwargs)
+    plain_spec, plain_kwargs = blueprint.as_data(is_inherited=is_inherited)
     layers = tuple(_layer(each, spec.id) for each in recipe.wrappers)
-    return RecipeData(spec.model_dump(mode="json"), layers, plain)
-
-
-def _refuse_unless_found(spec: EnvSpec, target: Any) -> None:
-    is_of_main = spec.target.startswith("__main__:")
-    if getattr(spec._maker, "__module__", None) == "__main__" and not is_of_main:
-        # It is the running script's: `spec_of_maker` found it there, and to import it here would
-        # run the script again. A worker does that, as any worker of Python's does.
-        return
-    if is_of_main or (target is not None and not _names(spec.target, target)):
-        raise _opaque(spec.id, spec.target, "target")
-
-
-def _names(path: str, what: object) -> bool:
-    try:
-        return load_target(absolute_target(path)) is what
-    except TargetError as error:
-        if isinstance(error.__cause__, UnderwayError):
-            raise  # it says what to do; to go on would start workers in workers without end
-        return False
-
-
-def _opaque(id: str, what: str, argument: str) -> OpaqueError:
-    return OpaqueError(
-        f"{id} was asked for in another process, where {what!r} is not found by an import. Put "
-        "it into a module, under a name of its own; or register it whole before the workers "
-        "start, and use start_method='fork'.",
-        argument=argument,
-    )
+    return RecipeData(plain_spec, layers, plain_kwargs)
 
 
 def _layer(like: WrapperLike, env_id: str) -> Mapping[str, Any]:
@@ -123,6 +84,6 @@ def _layer(like: WrapperLike, env_id: str) -> Mapping[str, Any]:
         refuse_opaque({**plain, **inner}, subject=str(like.get("id")))
         return {**plain, **({"kwargs": inner} if "kwargs" in like else {})}
     path = target_of(like)
-    if path.startswith("__main__:") or not _names(path, like):
-        raise _opaque(env_id, path, "wrappers")
+    if path.startswith("__main__:") or not names(path, like):
+        raise unfound(env_id, path, "wrappers")
     return {"id": path}
