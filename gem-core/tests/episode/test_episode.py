@@ -11,6 +11,7 @@ import pytest
 
 from gem.content import ImagePart, Message, TextPart, ToolCall, ToolResult
 from gem.episode import Episode, Turn, answer_of, is_success, plain_info
+from gem.specs import EnvSpec
 from gem.step import Step
 
 from .records import BARE, EPISODE, RENEWED, REWRITTEN, TURN, changed
@@ -232,7 +233,9 @@ def test_what_no_record_could_hold_is_refused(
 def test_the_last_info_says_whether_an_episode_succeeded_or_else_its_return(
     info: dict[str, Any], total: float, success_return: float, succeeded: bool
 ) -> None:
-    assert is_success(info, total, success_return) is succeeded
+    spec = EnvSpec(id="demo:Talk", target="talk:Talk", success_return=success_return)
+
+    assert is_success(info, total, spec) is succeeded
 
 
 TALK = (
