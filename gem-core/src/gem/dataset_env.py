@@ -69,6 +69,7 @@ class DatasetEnv(SingleTurnEnv, Generic[Row]):
 
     kind: ClassVar[RowKind[Any]] = QUESTIONS
     """What the environment needs of a row, where the constructor is given no other kind."""
+    # Rows are read-only and may be millions: a snapshot leaves them out, and a fork shares them.
     shared: ClassVar[Sequence[str]] = ("table",)
 
     def __init__(

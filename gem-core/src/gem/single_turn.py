@@ -114,6 +114,7 @@ class SingleTurnEnv(Env):
         self, *, format_error_reward: float | None = None, answer_form: AnswerForm | None = None
     ) -> None:
         """Take other values than the class's. Raises BadArguments for what they cannot be."""
+        # An attribute of the instance is in its snapshots: what was not given stays the class's.
         if format_error_reward is not None:
             _check_format_error_reward(type(self), format_error_reward)
             self.format_error_reward = format_error_reward
@@ -130,6 +131,7 @@ class SingleTurnEnv(Env):
         self, seed: int | None = None, *, task: int | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Pose a question: item `task` of the set where there is one, or one that `rng` draws."""
+        # The task is drawn before the question: what `pose` draws never changes which it is.
         if self.num_tasks is not None or task is not None:
             self.task = self.pick_task(task)  # raises TypeError where there is no finite set
         question = self.pose()
@@ -256,8 +258,10 @@ def _message_with(message: Message, instruction: str) -> Message:
 def _last_step(env: SingleTurnEnv, answer: str | None, result: Grade | float | None) -> Step:
     """Return the step that ends an episode with what its grader returned."""
     grade = result if isinstance(result, Grade) else _grade_of(env, answer, result)
+    # What identifies the episode goes last: no grader's info can hide which task it was.
     info: dict[str, Any] = {"success": grade.success, **grade.info, **env.episode_info()}
     if grade.reward is None:
+        # Unread is never a success, and always marked: checks and statistics go by these.
         reward = env.format_error_reward
         feedback = env.format_error_feedback
         info.update(success=False, reward_parts={"format_error": reward}, action_error="format")
