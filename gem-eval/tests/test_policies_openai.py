@@ -174,7 +174,8 @@ def test_a_server_is_not_asked_again_before_the_time_that_it_names(
 
 
 def test_a_request_that_a_server_fails_at_is_tried_again(server: Any, answers: Any) -> None:
-    failed, hello = answers.Answer(500, b"out of memory"), answers.chat("hello")
+    failed = answers.Answer(500, b"out of memory")
+    hello = answers.chat("hello")
     server.answers = [failed, hello, hello]
 
     [reply] = ask(policy_at(server.url))
@@ -342,7 +343,8 @@ def test_what_is_waited_for_is_said(dead_url: str) -> None:
 
 
 def test_a_request_that_ends_the_server_each_time_is_given_up(server: Any, answers: Any) -> None:
-    drop, away = answers.Answer(drops=True), answers.Answer(503, b"starting")
+    drop = answers.Answer(drops=True)
+    away = answers.Answer(503, b"starting")
     server.answers = [drop, away, answers.chat("hello")] * 8
 
     said = complaint(policy_at(server.url, max_retries=1, wait_for_server_s=60))

@@ -326,7 +326,8 @@ def test_a_live_policy_must_be_given_again(stopped: Path) -> None:
 def test_a_log_of_another_evaluation_is_refused(
     run: Callable[..., Evaluation], tmp_path: Path
 ) -> None:
-    other, mine = run("other", seed=1), run(seed=0)
+    other = run("other", seed=1)
+    mine = run(seed=0)
     strange = (other.path / "episodes.jsonl").read_bytes()
     (mine.path / "episodes.jsonl").write_bytes(strange)
 

@@ -96,7 +96,8 @@ def test_a_server_that_dies_and_comes_back_costs_no_episode(
     found = asyncio.run(run())
 
     assert (found.summary.episodes, found.summary.errors) == (TOTAL, 0)
-    played, undisturbed = fingerprints(tmp_path / "run"), fingerprints(expected.path)
+    played = fingerprints(tmp_path / "run")
+    undisturbed = fingerprints(expected.path)
     assert sorted(played.values()) == sorted(undisturbed.values())
 
 
@@ -118,7 +119,8 @@ def test_a_server_that_does_not_come_back_stops_the_run_and_burns_nothing(
 def test_a_server_that_fails_for_good_is_waited_for_and_burns_nothing(
     server: Any, answers: Any, tmp_path: Path, burnt_nothing: Callable[[Path], None]
 ) -> None:
-    good, dead = answers.chat(r"\boxed{8}"), answers.Answer(500, b"the engine is dead")
+    good = answers.chat(r"\boxed{8}")
+    dead = answers.Answer(500, b"the engine is dead")
     server.answers = [good] * 40 + [dead]
 
     given = settings(server.url, tmp_path / "run", wait_for_server_s=0.2)
@@ -134,7 +136,8 @@ def test_a_server_that_fails_for_good_is_waited_for_and_burns_nothing(
 def test_a_server_that_fails_at_all_but_the_smallest_request_stops_the_run(
     server: Any, answers: Any, tmp_path: Path, fingerprints: Fingerprints
 ) -> None:
-    good, failed = answers.chat(r"\boxed{8}"), answers.Answer(500, b"out of memory")
+    good = answers.chat(r"\boxed{8}")
+    failed = answers.Answer(500, b"out of memory")
     server.answers = [good, *[failed, good] * 9]  # a look follows each failure
     kwargs = {"openai": {"max_retries": 0}}
 
@@ -194,7 +197,8 @@ def test_a_quota_that_ends_in_the_middle_stops_the_run_and_burns_nothing(
 def test_an_option_that_every_request_has_stops_the_run(
     server: Any, answers: Any, tmp_path: Path, fingerprints: Fingerprints
 ) -> None:
-    good, wrong = answers.chat(r"\boxed{8}"), answers.Answer(400, b"unknown option 'top_q'")
+    good = answers.chat(r"\boxed{8}")
+    wrong = answers.Answer(400, b"unknown option 'top_q'")
     server.answers = [good, wrong]
 
     with pytest.raises(RunStopped, match=r"unknown option 'top_q'.*So it was 5 times in a row"):
@@ -228,7 +232,8 @@ def test_requests_that_are_refused_for_what_is_in_them_are_errors(
 def test_refusals_that_others_follow_are_errors_of_their_episodes(
     server: Any, answers: Any, tmp_path: Path
 ) -> None:
-    good, flagged = answers.chat(r"\boxed{8}"), answers.Answer(403, b"flagged")
+    good = answers.chat(r"\boxed{8}")
+    flagged = answers.Answer(403, b"flagged")
     server.answers = [good, *[flagged] * 4, good]
 
     found = gem_eval.evaluate(**settings(server.url, tmp_path / "run", concurrency=1))

@@ -71,7 +71,8 @@ def test_what_is_expected_of_an_episode_reads_as_the_template_writes_it(
     row = harness.expected(tokenizer, harness.SEEDS[1])
     chat = [{"role": "system", "content": "Play to win."}]
     for start, stop in row.spans:
-        shown, said = tokenizer.decode(row.ids[:start]), tokenizer.decode(row.ids[start : stop - 1])
+        shown = tokenizer.decode(row.ids[:start])
+        said = tokenizer.decode(row.ids[start : stop - 1])
         user = shown.rpartition("<|im_start|>user\n")[2].partition("<|im_end|>")[0]
         chat += [{"role": "user", "content": user}, {"role": "assistant", "content": said}]
 
@@ -110,7 +111,8 @@ def test_our_own_loop_plays_what_contracts_expect(
 ) -> None:
     given = options | (harness.TOOLS if "first" in options else {})
     wanted = harness.expected(tokenizer, harness.SEEDS[3], **given)
-    limit, first = given.pop("limit", None), given.pop("first", "")
+    limit = given.pop("limit", None)
+    first = given.pop("first", "")
     known = EnvOptions.of({**harness.GAME, **given})
     codec = known.codec(tokenizer)
 

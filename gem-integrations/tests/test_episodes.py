@@ -182,7 +182,8 @@ def test_a_stepped_episode_is_the_one_that_is_played() -> None:
 def test_a_question_stays_until_it_is_answered() -> None:
     async def scenario() -> tuple[object, object, float]:
         live = stepped()
-        first, again = await live.request(), await live.request()
+        first = await live.request()
+        again = await live.request()
         reward = live.reward
         await live.cancel()
         return first, again, reward

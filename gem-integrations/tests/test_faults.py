@@ -51,7 +51,8 @@ class Boards(gem.Env):
     is_over = threading.Event()
 
     def __init__(self, board: str = "here", shows: Any = "Go on.") -> None:
-        self.board, self.shows = board, shows
+        self.board = board
+        self.shows = shows
 
     def reset(self, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
         type(self).resets += 1
@@ -221,7 +222,8 @@ def test_a_group_of_one_broken_task_ends_nothing() -> None:
 
 
 def test_whatever_the_order_a_shared_fault_is_told_once_all_have_ended() -> None:
-    faults, order = Faults(), random.Random(0)
+    faults = Faults()
+    order = random.Random(0)
     numbers = [faults.begin() for _ in range(3 * EPISODES)]
     order.shuffle(numbers)
     told = [

@@ -393,7 +393,8 @@ def test_a_file_is_the_environments_own_where_models_take_it_as_it_is(vision: Mo
         Image.new(mode, (28, 28)).save(file, format=form)
         return ImagePart(file.getvalue())
 
-    png, jpeg = written("L", "PNG"), written("RGB", "JPEG")
+    png = written("L", "PNG")
+    jpeg = written("RGB", "JPEG")
     assert (file_of(png), file_of(jpeg)) == ((png.image, "png"), (jpeg.image, "jpeg"))
     for mode, form in (("RGBA", "PNG"), ("P", "PNG"), ("CMYK", "JPEG"), ("RGB", "BMP")):
         data, kind = file_of(written(mode, form))

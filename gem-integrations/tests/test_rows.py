@@ -64,7 +64,8 @@ def test_the_label_alone_gives_the_episode_back() -> None:
 
 
 def test_another_seed_gives_other_episodes() -> None:
-    [one], [other] = rows(COIN, count=1, seed=1), rows(COIN, count=1, seed=2)
+    [one] = rows(COIN, count=1, seed=1)
+    [other] = rows(COIN, count=1, seed=2)
 
     assert one["seed"] != other["seed"]
 

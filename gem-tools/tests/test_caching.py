@@ -38,12 +38,14 @@ def asked(tool: gem.Tool, word: str) -> dict[str, Any]:
     env.reset(seed=0)
     call = gem.ToolCall("c1", tool.name, {"word": word})
     step = env.step(gem.Action("", tool_calls=[call]))
-    [result], [said] = step.info["tool_results"], step.info["tools"]["calls"]
+    [result] = step.info["tool_results"]
+    [said] = step.info["tools"]["calls"]
     return {**said, "content": result.content, "call_id": result.call_id}
 
 
 def test_a_pure_tool_is_not_asked_the_same_twice_and_info_says_so() -> None:
-    first, again = asked(look_up, "orrery"), asked(look_up, "orrery")
+    first = asked(look_up, "orrery")
+    again = asked(look_up, "orrery")
 
     assert made == ["orrery"]
     assert "cached" not in first

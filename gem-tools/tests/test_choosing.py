@@ -26,7 +26,8 @@ class Counter(gem.Tool):
     name = "counter"
 
     def __init__(self, start: int = 0, of: object = None) -> None:
-        self.start, self.of = start, of
+        self.start = start
+        self.of = of
 
     async def call(self, arguments: Any, context: gem.ToolContext) -> gem.ToolResult:
         raise NotImplementedError
@@ -95,7 +96,8 @@ def test_a_pack_may_provide_a_tool_and_say_what_it_needs() -> None:
 
 
 def test_one_that_is_named_is_made_once_for_each_choice_of_arguments() -> None:
-    one, same = as_tool({"id": COUNTER, "start": 1}), as_tool({"id": COUNTER, "start": 1})
+    one = as_tool({"id": COUNTER, "start": 1})
+    same = as_tool({"id": COUNTER, "start": 1})
 
     assert one is same
     assert one is not as_tool({"id": COUNTER, "start": 2})
@@ -111,7 +113,8 @@ def test_one_name_may_lead_to_several_tools_made_once() -> None:
     makings.clear()
     like = {"id": f"{__name__}:Counters", "start": 3}
 
-    first, again = as_tools(like), as_tools(like)
+    first = as_tools(like)
+    again = as_tools(like)
 
     assert ([tool.start for tool in first if isinstance(tool, Counter)], makings) == ([3, 4], [3])
     assert all(one is same for one, same in zip(first, again, strict=True))

@@ -244,7 +244,8 @@ def test_the_calls_of_one_action_run_at_the_same_time() -> None:
 
 
 def test_a_tool_s_own_bound_is_kept_and_results_stay_in_order() -> None:
-    running, most = [0], [0]
+    running = [0]
+    most = [0]
 
     @gem.tool(max_concurrent=1)
     async def alone(number: int) -> int:
@@ -283,7 +284,8 @@ def test_calls_over_the_limit_are_refused_and_insisting_ends_the_episode() -> No
     env = begun(search, max_tool_uses=1)
     ask = called(("search", {"query": "a"}), ("search", {"query": "b"}))
 
-    first, second = env.step(ask), env.step(ask)
+    first = env.step(ask)
+    second = env.step(ask)
 
     refusal = "Not made: all 1 calls of this episode are used. Answer without one."
     assert results(first) == [("Nothing on a.", False), (refusal, True)]
@@ -359,9 +361,12 @@ def test_awaiting_a_step_answers_alike() -> None:
 
 def test_a_seed_is_fixed_by_the_episode_and_the_call() -> None:
     ask = called(("told", {}), ("told", {}))
-    env, other = begun(told), begun(told)
+    env = begun(told)
+    other = begun(told)
 
-    first, again, later = env.step(ask), other.step(ask), env.step(ask)
+    first = env.step(ask)
+    again = other.step(ask)
+    later = env.step(ask)
 
     assert results(first) == results(again)
     assert len({text for text, _ in results(first) + results(later)}) == 4

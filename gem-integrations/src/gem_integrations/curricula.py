@@ -44,7 +44,9 @@ class Curriculum(Generic[Options]):
     ) -> None:
         self.takes_images = takes_images
         self.shows_images = False
-        self._framework, self._kind, self._given = framework, kind, dict(given)
+        self._framework = framework
+        self._kind = kind
+        self._given = dict(given)
         self._tried: dict[str, Options] = {}
         self.schedule = env if isinstance(env, gem.Schedule) else None
         if self.schedule is None:

@@ -166,7 +166,8 @@ class ImageCodec(ChatCodec):
     @cached_property
     def _shown(self) -> str | None:
         """What the template writes for an image, None where it shows none."""
-        image, text = {"type": "image"}, {"type": "text", "text": _MARK}
+        image = {"type": "image"}
+        text = {"type": "text", "text": _MARK}
         try:
             without = self._render([_user([text])], (), opens=False)
             shown = self._render([_user([image, text])], (), opens=False)

@@ -156,7 +156,8 @@ class _Live(SteppedEpisode):
             task=start.task,
             max_response_tokens=max_response_tokens,
         )
-        self._codec, self._tokenizer = codec, tokenizer
+        self._codec = codec
+        self._tokenizer = tokenizer
         self.prompt: list[int] = []
         self.token_budget: int | None = None
 
@@ -164,7 +165,8 @@ class _Live(SteppedEpisode):
         """Wait until the model is asked, for which `prompt` is set, or the episode is over."""
         request = await self.request()
         if request is not None:
-            self.prompt, self.token_budget = list(request.prompt_ids or ()), request.token_budget
+            self.prompt = list(request.prompt_ids or ())
+            self.token_budget = request.token_budget
         elif not self.prompt:
             self.prompt = self._row().prompt_ids
         return request is not None
@@ -234,6 +236,7 @@ async def _complete(config: Any, router_url: str, sample: Any, token_budget: int
 
 def _said(sample: Any, prompt_length: int) -> Sampled:
     """Return what the model said since the prompt, as RL2 has it."""
-    state, clipped = sample.state_dict, sample.metrics["length_clip_ratio"]
+    state = sample.state_dict
+    clipped = sample.metrics["length_clip_ratio"]
     reason: Literal["length", "stop"] = "length" if clipped and clipped[-1] else "stop"
     return Sampled(state["states"][prompt_length:], state["logps"][prompt_length:], reason)

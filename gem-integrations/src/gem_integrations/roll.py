@@ -169,7 +169,8 @@ class TokenEnvManager(TrajEnvManager):  # type: ignore[misc]
     def _added(self, before: Sequence[Any], now: Any) -> list[int]:
         """Return the tokens that a turn's messages add."""
         talk = [message for each in before for message in self._messages(each)]
-        new, tools = self._messages(now), self.env.tools
+        new = self._messages(now)
+        tools = self.env.tools
         if not before:
             return self._codec.opening(new, tools)
         users = [at for at, message in enumerate(talk) if message.role == "user"]

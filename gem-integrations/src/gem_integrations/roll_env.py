@@ -84,7 +84,8 @@ class RollEnv(gem.Env):
         """Begin the episode that ROLL's seed fixes: the group's plus the episode's number."""
         opening = {} if self._instruction is None else {"env_instruction": self._instruction}
         self._count(None)  # the last one, where ROLL cut it by a limit of its own
-        self._episode, self._seed = self._faults.begin(), seed
+        self._episode = self._faults.begin()
+        self._seed = seed
         try:
             observation, info = self.env.reset(seed=seed)
             pictures = self._pictures(observation)
@@ -115,7 +116,8 @@ class RollEnv(gem.Env):
         metrics = {"raw_reward": step.reward, "env_failed": 0.0}
         modes = {"raw_reward": "sum", "env_failed": "last", "success": "last"}
         for name, part in step.info.get("reward_parts", {}).items():
-            metrics[f"reward_{name}"], modes[f"reward_{name}"] = part, "sum"
+            metrics[f"reward_{name}"] = part
+            modes[f"reward_{name}"] = "sum"
         if "success" in step.info:
             metrics["success"] = float(step.info["success"])
         info = {**shown, "metrics": metrics, "metrics_agg_mode": modes}
@@ -148,7 +150,8 @@ class RollEnv(gem.Env):
         """Count how the episode ended, if one was begun. Raises where all of them end so."""
         if self._episode is None:
             return
-        number, self._episode = self._episode, None
+        number = self._episode
+        self._episode = None
         shared = self._faults.end(
             number,
             env_id=self._env_id,

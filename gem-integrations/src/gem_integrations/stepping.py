@@ -81,7 +81,8 @@ class _Rewards(gem.Wrapper):
 
     def __init__(self, env: gem.Env, rewards: list[float]) -> None:
         super().__init__(env)
-        self._rewards, self.spec = rewards, env.spec
+        self._rewards = rewards
+        self.spec = env.spec
 
     def on_step(self, action: str, step: gem.Step) -> gem.Step:
         self._rewards.append(float(step.reward))

@@ -217,7 +217,8 @@ class GemDataset(RLDataset):  # type: ignore[misc]
         return [self._group(number) for number in range(first, first + self.batch_size)]
 
     def _group(self, number: int) -> GemGroupBuilder:
-        place, options = 0, self.options
+        place = 0
+        options = self.options
         if isinstance(options, Curriculum):
             place, options = options.choose(self.seed, number)
         seed = episode_seed(self.seed, place, number)

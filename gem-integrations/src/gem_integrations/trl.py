@@ -143,7 +143,8 @@ class _Table:
     """Where the episodes wait for one another: all that go on are one batch, in their order."""
 
     def __init__(self, sample: _Sampler, seats: int) -> None:
-        self._sample, self._seats = sample, seats
+        self._sample = sample
+        self._seats = seats
         self._asked: dict[int, tuple[gem.Request, asyncio.Future[Sampled]]] = {}
 
     async def ask(self, at: int, request: gem.Request) -> Sampled:
@@ -174,7 +175,9 @@ class _Sampler:
     """Continue prompts as the trainer would, and keep what each token's probability was."""
 
     def __init__(self, trainer: Any, codec: ChatCodec, keys: tuple[int | str, ...]) -> None:
-        self._trainer, self._keys, self._rounds = trainer, keys, 0
+        self._trainer = trainer
+        self._keys = keys
+        self._rounds = 0
         self._stops = codec.stop_ids.union(trainer.eos_token_ids)
 
     def __call__(self, requests: Sequence[gem.Request]) -> list[Sampled]:
@@ -185,7 +188,8 @@ class _Sampler:
         return list(map(self._cut, sample(prompts, max(budgets)), budgets))
 
     def _cut(self, said: tuple[list[int], list[float]], budget: int) -> Sampled:
-        ids, logprobs = said[0][:budget], said[1][:budget]
+        ids = said[0][:budget]
+        logprobs = said[1][:budget]
         end = next((at for at, each in enumerate(ids, 1) if each in self._stops), None)
         return Sampled(ids[:end], logprobs[:end], "length" if end is None else "stop")
 
@@ -197,7 +201,8 @@ class _Sampler:
         return list(zip(said, taken, strict=True))
 
     def _by_model(self, prompts: list[list[int]], most: int) -> list[tuple[list[int], list[float]]]:
-        trainer, said = self._trainer, []
+        trainer = self._trainer
+        said = []
         config = deepcopy(trainer.generation_config)
         config.update(
             max_new_tokens=most,

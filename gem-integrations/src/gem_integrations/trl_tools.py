@@ -67,8 +67,10 @@ class ToolEnvironment:
         self._count(None)  # the last one, where TRL cut it by a limit of its own
         if self._shared_fault:
             raise self._shared_fault[0]
-        self._episode, self._start = self._options.faults.begin(), start
-        self._earned, self._is_over = None, True
+        self._episode = self._options.faults.begin()
+        self._start = start
+        self._earned = None
+        self._is_over = True
         try:
             observation, info = self._env.reset(seed=start.seed, **_task(start.task))
         except Exception as error:
@@ -77,7 +79,8 @@ class ToolEnvironment:
             if self._shared_fault:
                 raise self._shared_fault[0] from error
             return None
-        self._earned, self._is_over = 0.0, False
+        self._earned = 0.0
+        self._is_over = False
         return _shown(observation, info)
 
     def get_reward(self) -> float | None:
@@ -115,7 +118,8 @@ class ToolEnvironment:
         """Count how the episode ended, if one was begun."""
         if self._episode is None:
             return
-        number, self._episode = self._episode, None
+        number = self._episode
+        self._episode = None
         shared = self._options.faults.end(
             number,
             env_id=self._options.env_id,
@@ -188,7 +192,8 @@ def _blocks(message: Message) -> Iterator[dict[str, Any]]:
 
 def _method(schema: Mapping[str, Any]) -> tuple[str, Callable[..., Shown]]:
     """Return the name of a tool and the method that calls it."""
-    name, described = schema["name"], schema.get("parameters", {})
+    name = schema["name"]
+    described = schema.get("parameters", {})
     properties = described.get("properties", {})
     if name in _OWN or name.startswith("_") or not name.isidentifier():
         raise BadArguments(
@@ -202,7 +207,8 @@ def _method(schema: Mapping[str, Any]) -> tuple[str, Callable[..., Shown]]:
 
     taken = [_parameter(key, each, described) for key, each in properties.items()]
     itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    call.__name__, call.__qualname__ = name, f"{ToolEnvironment.__name__}.{name}"
+    call.__name__ = name
+    call.__qualname__ = f"{ToolEnvironment.__name__}.{name}"
     call.__doc__ = _docstring(schema.get("description", ""), properties)
     call.__annotations__ = {each.name: each.annotation for each in taken} | {"return": str}
     signature = inspect.Signature([itself, *taken], return_annotation=str)

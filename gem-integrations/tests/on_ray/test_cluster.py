@@ -90,7 +90,8 @@ class Program:
     """A way to run Python apart: with a home and a temporary folder of its own."""
 
     def __init__(self, home: Path, temp: Path) -> None:
-        self.home, self.temp = home, temp
+        self.home = home
+        self.temp = temp
         own = {"HOME": str(home), "RAY_TMPDIR": str(temp), "PYTHONPATH": str(HERE)}
         self.env = {**os.environ, **own}
 

@@ -99,7 +99,8 @@ def test_processes_that_were_replaced_are_counted(pool: Any, walk: EnvSpec) -> N
 
 def test_what_lost_actors_held_goes_on_in_others(pool: Any, mixed: list[EnvSpec]) -> None:
     walk, *_, slow, _ = mixed  # the slow ones from a snapshot, the others by their actions
-    slots, before = started(pool, walk, walk, walk, slow, slow), pool.restarts
+    slots = started(pool, walk, walk, walk, slow, slow)
+    before = pool.restarts
     for action in "ab":
         done(pool, *((STEP, slot, action) for slot in slots))
 

@@ -77,7 +77,8 @@ RESULTS: dict[str, Any] = {
 
 def answers(request: dict[str, Any], how: str = "") -> dict[str, Any] | None:
     """Return the answer of a well-behaved server, but for what `how` and the call ask for."""
-    method, params = request["method"], request.get("params", {})
+    method = request["method"]
+    params = request.get("params", {})
     if "id" not in request:
         return None
     if method == "initialize":

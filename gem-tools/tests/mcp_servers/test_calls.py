@@ -90,7 +90,8 @@ def test_tools_of_several_servers_are_told_apart_by_a_prefix(own: Offered, raw: 
 
 
 def test_one_server_serves_all_who_name_it(raw: Raw) -> None:
-    one, other = raw(), raw(prefix="my_", allow=["do"])
+    one = raw()
+    other = raw(prefix="my_", allow=["do"])
 
     assert one.do("pid").content == other.call("my_do", what="pid").content
 

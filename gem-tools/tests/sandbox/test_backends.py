@@ -159,7 +159,8 @@ def busy(mark: str) -> str:
 
 @pytest.mark.usefixtures("sandbox")  # skips where there is none
 def test_a_lost_zygote_is_an_error_of_its_calls_and_then_replaced() -> None:
-    mark, of_others = new_mark(), zygotes()
+    mark = new_mark()
+    of_others = zygotes()
     sandbox = BwrapSandbox(packages=())
 
     async def lose() -> ExecResult:

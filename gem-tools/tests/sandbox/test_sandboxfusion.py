@@ -51,7 +51,8 @@ def _run_program(request: dict[str, Any]) -> dict[str, Any]:
 class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        status, answer = 200, b""
+        status = 200
+        answer = b""
         if self.path != "/run_code":
             status = 404
         elif request["code"].startswith("answer:"):

@@ -66,7 +66,8 @@ class SearchServer:
         self.said = self.process.stdout.readline()
         found = re.search(r"http://\S+:(\d+)/retrieve", self.said)
         assert found is not None, self.said
-        self.url, self.port = found[0], found[1]
+        self.url = found[0]
+        self.port = found[1]
 
     def end(self) -> tuple[int, str]:
         """Wait until it has ended; return its exit status and what it said on stderr."""

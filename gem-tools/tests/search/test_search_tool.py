@@ -22,7 +22,8 @@ class Shelf:
     """Finds the same documents for every query, and notes what it was asked."""
 
     def __init__(self, *hits: Hit) -> None:
-        self.hits, self.asked = list(hits), list[tuple[list[str], int]]()
+        self.hits = list(hits)
+        self.asked = list[tuple[list[str], int]]()
         self.is_open = True
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
@@ -58,7 +59,8 @@ def test_it_shows_documents_with_their_ids(index_of: BuildsIndex) -> None:
 
 
 def test_a_server_answers_as_its_index_does(index_of: BuildsIndex, server: Any) -> None:
-    local, remote = SearchTool(str(index_of())), SearchTool(server.url)
+    local = SearchTool(str(index_of()))
+    remote = SearchTool(server.url)
 
     assert call(local, {"query": "comet"}) == call(remote, {"query": "comet"})
 
@@ -112,7 +114,8 @@ def test_an_answer_keeps_within_its_characters(most: int) -> None:
 
 
 def test_a_long_document_leaves_room_for_the_others() -> None:
-    long, short = Hit("a", 2.0, "Long", "x" * 9000), Hit("b", 1.0, "Short", "the end")
+    long = Hit("a", 2.0, "Long", "x" * 9000)
+    short = Hit("b", 1.0, "Short", "the end")
 
     content = call(SearchTool(Shelf(long, short), max_characters=1000), {"query": "x"}).content
 
@@ -120,7 +123,8 @@ def test_a_long_document_leaves_room_for_the_others() -> None:
 
 
 def test_a_short_document_leaves_its_room_to_the_others() -> None:
-    short, long = Hit("a", 2.0, "", "x"), Hit("b", 1.0, "", "y" * 900)
+    short = Hit("a", 2.0, "", "x")
+    long = Hit("b", 1.0, "", "y" * 900)
 
     content = call(SearchTool(Shelf(short, long), max_characters=1000), {"query": "x"}).content
 

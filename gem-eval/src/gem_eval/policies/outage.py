@@ -54,7 +54,8 @@ class Outage:
 
     async def aclose(self) -> None:
         """Wait no more."""
-        waiting, self._waiting = self._waiting, None
+        waiting = self._waiting
+        self._waiting = None
         if waiting is not None and waiting.get_loop() is asyncio.get_running_loop():
             waiting.cancel()
             await asyncio.wait([waiting])

@@ -134,7 +134,8 @@ APIS: Mapping[str, TokenApi] = {"vllm": VLLM(), "sglang": SGLang()}
 
 
 def _piece(ids: Any, logprobs: Any, reason: Any, asked: Asked) -> Piece:
-    ids, logprobs = _list(ids), _list(logprobs)
+    ids = _list(ids)
+    logprobs = _list(logprobs)
     if not all(type(each) is int and each >= 0 for each in ids):
         raise MalformedReplyError("its token ids are not numbers", ids)
     if len(logprobs) != len(ids):

@@ -77,7 +77,8 @@ def connect(address: str | None = None) -> None:
 def shutdown() -> None:
     """End the Ray that `connect` started, if it did. The next one starts another."""
     global _own
-    own, _own = _own, None
+    own = _own
+    _own = None
     if own is not None:
         own.close()
 

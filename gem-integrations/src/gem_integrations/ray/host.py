@@ -139,8 +139,10 @@ class RayHost(RecoveringHost):
                 self._send(worker, self._packed(worker))
 
     def _packed(self, worker: _Worker) -> bytes:
-        wires, worker.outbox = worker.outbox, []
-        stops, worker.stops = tuple(worker.stops), set()
+        wires = worker.outbox
+        worker.outbox = []
+        stops = tuple(worker.stops)
+        worker.stops = set()
         frame = pack_plain((wires, stops))
         if frame is None:
             plain = [wire for wire in wires if self._is_plain(worker, wire)]
@@ -171,14 +173,16 @@ class RayHost(RecoveringHost):
             return
         self.restarts += restarts - worker.restarts
         self.interrupts += interrupts - worker.interrupts
-        worker.restarts, worker.interrupts = restarts, interrupts
+        worker.restarts = restarts
+        worker.interrupts = interrupts
         for number, answer, cost_s in answers:
             worker.fruitless = 0
             self._settle(worker.flight.pop(number), answer, cost_s)
 
     def _replace(self, worker: _Worker, error: Exception) -> None:
         """Have another actor made in the place of one that is lost, and give it what is left."""
-        flight, worker.flight = worker.flight, {}
+        flight = worker.flight
+        worker.flight = {}
         worker.outbox.clear()
         worker.stops = self._unwanted & flight.keys()
         worker.fruitless += 1
@@ -226,7 +230,8 @@ def _end(worker: _Worker) -> None:
     """End an actor, if it has not ended."""
     import ray
 
-    actor, worker.actor = worker.actor, None
+    actor = worker.actor
+    worker.actor = None
     worker.calls = worker.restarts = worker.interrupts = 0
     if actor is not None:
         ray.kill(actor)
