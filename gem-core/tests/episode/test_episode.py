@@ -11,6 +11,7 @@ import pytest
 
 from gem.content import ImagePart, Message, TextPart, ToolCall, ToolResult
 from gem.episode import Episode, Turn, answer_of, is_success, plain_info
+from gem.specs import EnvSpec
 from gem.step import Step
 
 from .records import BARE, EPISODE, RENEWED, REWRITTEN, TURN, changed
@@ -25,6 +26,11 @@ def test_a_record_is_written_and_read_as_by_the_first_version() -> None:
 
     assert REWRITTEN.to_json() == line
     assert Episode.from_json(line) == REWRITTEN
+
+
+def test_a_number_that_json_does_not_know_is_never_written() -> None:
+    with pytest.raises(ValueError, match="JSON compliant"):
+        changed(duration_s=float("nan")).to_json()
 
 
 def test_fingerprints_are_the_same_in_every_version() -> None:
@@ -232,7 +238,14 @@ def test_what_no_record_could_hold_is_refused(
 def test_the_last_info_says_whether_an_episode_succeeded_or_else_its_return(
     info: dict[str, Any], total: float, success_return: float, succeeded: bool
 ) -> None:
-    assert is_success(info, total, success_return) is succeeded
+    spec = EnvSpec(id="demo:Sum", target="demo:Sum", success_return=success_return)
+
+    assert is_success(info, total, spec) is succeeded
+
+
+@pytest.mark.parametrize(("total", "succeeded"), [(1.0, True), (0.5, False)])
+def test_without_a_spec_a_return_of_1_is_enough(total: float, succeeded: bool) -> None:
+    assert is_success({}, total, None) is succeeded
 
 
 TALK = (
