@@ -150,7 +150,11 @@ def test_only_the_turn_that_failed_was_not_played() -> None:
 
 
 def test_info_is_recorded_as_json_and_what_cannot_be_as_its_type() -> None:
+    deep: list[Any] = []
+    for _ in range(500):
+        deep = [deep]
     info = {
+        "deep": deep,
         "suffix": "apart",
         "reward_parts": {"apart": 1.0},
         "ok": (1, 2),
@@ -163,6 +167,7 @@ def test_info_is_recorded_as_json_and_what_cannot_be_as_its_type() -> None:
         "tool_results": ("apart",),
     }
     assert plain_info(info) == {
+        "deep": {"$opaque": "builtins.list"},
         "ok": [1, 2],
         "nan": {"$opaque": "builtins.float"},
         "thing": {"$opaque": "builtins.object"},
