@@ -8,9 +8,9 @@ import pytest
 from tools import counting
 
 AT_MOST = {
-    "packed assignments in all sources": 510,
-    "lines of the longest file of core": 565,
-    "lines of hosting": 3_921,
+    "packed assignments in all sources": 380,
+    "lines of the longest file of core": 570,
+    "lines of hosting": 3_950,
     "floors in the layers block": 31,
 }
 AT_LEAST = {"comment lines in 1,000 of core": 13}

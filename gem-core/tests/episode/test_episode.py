@@ -28,6 +28,11 @@ def test_a_record_is_written_and_read_as_by_the_first_version() -> None:
     assert Episode.from_json(line) == REWRITTEN
 
 
+def test_a_number_that_json_does_not_know_is_never_written() -> None:
+    with pytest.raises(ValueError, match="JSON compliant"):
+        changed(duration_s=float("nan")).to_json()
+
+
 def test_fingerprints_are_the_same_in_every_version() -> None:
     assert EPISODE.fingerprint() == "8c0b8c1bbd3198b4ad52803806c678df"
     assert REWRITTEN.fingerprint() == "5895685e601598c2076f8f4c087d5a68"
@@ -145,7 +150,11 @@ def test_only_the_turn_that_failed_was_not_played() -> None:
 
 
 def test_info_is_recorded_as_json_and_what_cannot_be_as_its_type() -> None:
+    deep: list[Any] = []
+    for _ in range(500):
+        deep = [deep]
     info = {
+        "deep": deep,
         "suffix": "apart",
         "reward_parts": {"apart": 1.0},
         "ok": (1, 2),
@@ -158,6 +167,7 @@ def test_info_is_recorded_as_json_and_what_cannot_be_as_its_type() -> None:
         "tool_results": ("apart",),
     }
     assert plain_info(info) == {
+        "deep": {"$opaque": "builtins.list"},
         "ok": [1, 2],
         "nan": {"$opaque": "builtins.float"},
         "thing": {"$opaque": "builtins.object"},
@@ -233,9 +243,14 @@ def test_what_no_record_could_hold_is_refused(
 def test_the_last_info_says_whether_an_episode_succeeded_or_else_its_return(
     info: dict[str, Any], total: float, success_return: float, succeeded: bool
 ) -> None:
-    spec = EnvSpec(id="demo:A", target="a:b", success_return=success_return)
+    spec = EnvSpec(id="demo:Sum", target="demo:Sum", success_return=success_return)
 
     assert is_success(info, total, spec) is succeeded
+
+
+@pytest.mark.parametrize(("total", "succeeded"), [(1.0, True), (0.5, False)])
+def test_without_a_spec_a_return_of_1_is_enough(total: float, succeeded: bool) -> None:
+    assert is_success({}, total, None) is succeeded
 
 
 TALK = (
