@@ -7,6 +7,7 @@ did not pass.
 from __future__ import annotations
 
 import json
+import os
 import signal
 from pathlib import Path
 
@@ -16,6 +17,11 @@ import pytest
 # interrupts to themselves and to programs that they start, and these must not ignore them.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# What is printed is as wide as where there is no terminal. A process that runs tests beside others
+# is told the width of that of the first.
+for name in ("COLUMNS", "LINES"):
+    os.environ.pop(name, None)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
