@@ -76,7 +76,7 @@ def test_a_policy_that_never_answers_costs_its_episodes_and_a_later_try_makes_th
             return ""
 
     found = run(policies=Slow(), episodes=2, **{limit: 0.01})
-    again = gem_eval.resume(found.path, policies=Mine(), policy_timeout_s=60)
+    again = gem_eval.resume(found.path, policies=Mine(), **{limit: 60.0})
 
     assert (found.summary.errors, again.summary.errors) == (2, 0)
 
