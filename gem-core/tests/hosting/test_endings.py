@@ -43,7 +43,7 @@ def wait_until_known(pool: ProcessHost) -> None:
         pool.pump(1)
 
 
-def keeper_of(pool: ProcessHost) -> int:
+def supervisor_of(pool: ProcessHost) -> int:
     process = pool._supervisor._process
     return process.pid if process else pool._supervisor._forked
 
@@ -79,7 +79,7 @@ def wait_until_gone(process: int) -> None:
 def test_closing_leaves_no_process_thread_or_descriptor(method: StartMethod) -> None:
     before = holdings()
     pool = used(start_method=method)
-    processes = [*pool.processes, keeper_of(pool)]
+    processes = [*pool.processes, supervisor_of(pool)]
     pool.close()
     pool.close()
 
@@ -90,7 +90,7 @@ def test_closing_leaves_no_process_thread_or_descriptor(method: StartMethod) -> 
 def test_leaving_by_an_exception_leaves_nothing_either() -> None:
     before = holdings()
     pool = used(start_method="fork")
-    processes = [*pool.processes, keeper_of(pool)]
+    processes = [*pool.processes, supervisor_of(pool)]
     with pytest.raises(ValueError, match="mine"), pool:
         raise ValueError("mine")
 
@@ -101,7 +101,7 @@ def test_leaving_by_an_exception_leaves_nothing_either() -> None:
 def test_a_pool_that_is_forgotten_leaves_nothing_either() -> None:
     before = holdings()
     pool = used(start_method="fork")
-    processes = [*pool.processes, keeper_of(pool)]
+    processes = [*pool.processes, supervisor_of(pool)]
     del pool
     gc.collect()
 
@@ -209,7 +209,7 @@ def test_a_slow_batch_is_left_where_it_is() -> None:
 @pytest.mark.parametrize("order", ["workers", "supervisor"])
 def test_closing_copes_with_what_ended_before(order: str) -> None:
     pool = used(start_method="fork")
-    processes = [*pool.processes, keeper_of(pool)]
+    processes = [*pool.processes, supervisor_of(pool)]
     for process in processes[:2] if order == "workers" else processes[2:]:
         os.kill(process, signal.SIGKILL)
         os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT) if order == "supervisor" else None
@@ -258,7 +258,7 @@ def test_a_pool_is_none_of_a_forks_business(monkeypatch: pytest.MonkeyPatch) -> 
         assert len(pool.collect()) == 1
 
 
-def test_a_keeper_has_nothing_to_report_for_now_and_no_more_once_closed() -> None:
+def test_a_supervisor_has_nothing_to_report_for_now_and_no_more_once_closed() -> None:
     its_supervisor = supervisor.Supervisor("fork")
     now = its_supervisor.reports()
     its_supervisor.close()
@@ -269,7 +269,7 @@ def test_a_keeper_has_nothing_to_report_for_now_and_no_more_once_closed() -> Non
         its_supervisor.reports()
 
 
-def test_orders_to_a_keeper_that_is_gone_are_lost_quietly() -> None:
+def test_orders_to_a_supervisor_that_is_gone_are_lost_quietly() -> None:
     its_supervisor = supervisor.Supervisor("fork")
     process = its_supervisor._forked
     os.kill(process, signal.SIGKILL)

@@ -224,7 +224,7 @@ def test_a_drop_that_fails_is_warned_of(pool: ProcessHost) -> None:
         assert done(pool, (DROP, slot)) == {slot: None}
 
 
-def test_without_its_keeper_a_pool_says_so_and_is_closed(pool: ProcessHost) -> None:
+def test_without_its_supervisor_a_pool_says_so_and_is_closed(pool: ProcessHost) -> None:
     (slot,) = started(pool, 1)
     os.kill(pool._supervisor._forked, signal.SIGKILL)
 

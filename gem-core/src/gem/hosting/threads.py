@@ -149,6 +149,7 @@ class ThreadHost(Host):
         self._opened = 0
         self._busy: set[int] = set()
         self._unwanted: set[int] = set()
+        self._none_late_before = 0.0
         self._shared = _Shared()
         self._late: list[tuple[int, threading.Thread]] = []
         self._is_closed = False
@@ -212,22 +213,24 @@ class ThreadHost(Host):
     def next_check_s(self) -> float:
         if self._unwanted:
             return _SOON_S
-        begun = [call.since for call in self._shared.running.copy().values() if call.is_timed]
         if self._timeout_s is None or not self._busy:
             return SELDOM_S
-        # What begins only now is late only after a whole timeout from now.
-        now = monotonic()
-        return max(0.0, min(begun, default=now) + self._timeout_s - now)
+        return max(0.0, self._none_late_before - monotonic())
 
     def _give_up_late(self) -> None:
         if self._timeout_s is None and not self._unwanted:
             return
         now = monotonic()
+        if now < self._none_late_before and not self._unwanted:
+            return  # or every outcome of thousands of environments would look at all the others
         timeout_s = math.inf if self._timeout_s is None else self._timeout_s
         for thread, call in self._shared.running.copy().items():
             is_late = call.is_timed and now - call.since >= timeout_s
             if is_late or call.command[1] in self._unwanted:
                 self._leave_behind(thread)
+        # What begins from now on is late only after a whole timeout.
+        begun = [call.since for call in self._shared.running.copy().values() if call.is_timed]
+        self._none_late_before = min(begun, default=now) + timeout_s
 
     def _leave_behind(self, thread: threading.Thread) -> None:
         """Give up a thread, and the environment that it is in, unless it came back just now."""
@@ -285,9 +288,10 @@ class ThreadHost(Host):
 
     def _drop_what_has_not_begun(self) -> None:
         with suppress(queue.Empty):
-            while todo := self._shared.todo.get_nowait():
-                command, _ = todo
-                self._busy.discard(command[1])
+            while True:
+                todo = self._shared.todo.get_nowait()
+                assert todo is not None  # that comes later: it ends the threads
+                self._busy.discard(todo[0][1])
 
 
 def _end_threads(shared: _Shared) -> None:

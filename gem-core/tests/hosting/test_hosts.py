@@ -1,0 +1,189 @@
+"""The port, on hosts of this process: what commands lead to, wherever they are done."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gem
+from gem.env import Env
+from gem.errors import GemError, OpaqueError
+from gem.hosting import ASK, DROP, MAKE, RESET, STEP, Failure, Host
+from gem.hosting.in_thread import InThreadHost
+from gem.hosting.processes import ProcessHost
+from gem.hosting.threads import ThreadHost
+from gem.rollout_options import RolloutOptions
+from gem.rollouts import count_tasks
+from gem.specs import EnvSpec
+from gem.step import Step
+
+
+class Frail(Env):
+    """Fails where it is told to; `sticks` keeps it from being closed."""
+
+    num_tasks = 3
+    made = 0
+    gate = threading.Event()
+
+    def __init__(self, *, sticks: bool = False) -> None:
+        type(self).made += 1
+        self.sticks = sticks
+
+    def reset(self, seed: int | None = None, task: int | None = None) -> tuple[str, dict[str, Any]]:
+        return f"from {seed}", {}
+
+    def step(self, action: str) -> Step:
+        if action == "wait":
+            self.gate.wait()
+        if action == "raise":
+            raise RuntimeError("out of order")
+        return Step("on", 1.0, action == "end", False, {})
+
+    def close(self) -> None:
+        if self.sticks:
+            raise RuntimeError("stuck")
+
+
+@pytest.fixture(params=[InThreadHost, ThreadHost])
+def host(request: pytest.FixtureRequest) -> Iterator[Host]:
+    Frail.made, Frail.gate = 0, threading.Event()
+    with request.param() as made:
+        yield made
+        Frail.gate.set()
+
+
+def outcome_of(host: Host, *command: Any) -> Any:
+    host.submit([command])
+    [(slot, outcome)] = host.collect(1)
+    assert slot == command[1]
+    return outcome
+
+
+def test_a_reset_makes_what_was_never_made(host: Host) -> None:
+    slot = host.open(Frail)
+
+    assert outcome_of(host, RESET, slot, 7, {}, 0)[0] == "from 7"
+    assert Frail.made == 1
+
+
+def test_a_failure_stands_for_every_answer_until_the_next_reset(host: Host) -> None:
+    slot = host.open(Frail)
+    outcome_of(host, RESET, slot, 7, {}, 0)
+    failure = Failure("env_error", "RuntimeError: out of order")
+
+    outcomes = [outcome_of(host, STEP, slot, action) for action in ("raise", "on")]
+
+    assert [*outcomes, outcome_of(host, ASK, slot, "solve")] == [failure] * 3
+    assert outcome_of(host, RESET, slot, 8, {}, 0)[0] == "from 8"
+    assert Frail.made == 2
+
+
+def test_what_was_given_up_is_made_anew(host: Host) -> None:
+    slot = host.open(Frail)
+    outcome_of(host, RESET, slot, 7, {}, 0)
+    host.give_up(slot)
+
+    assert outcome_of(host, RESET, slot, 8, {}, 0)[0] == "from 8"
+    assert Frail.made == 2
+
+
+def test_a_drop_that_fails_is_warned_of_and_frees_the_slot(host: Host) -> None:
+    slot = host.open(lambda: Frail(sticks=True))
+    outcome_of(host, MAKE, slot)
+
+    with pytest.warns(RuntimeWarning, match="Closing an environment failed: RuntimeError: stuck"):
+        assert outcome_of(host, DROP, slot) is None
+
+
+def test_an_environment_that_cannot_help_is_well(host: Host) -> None:
+    slot = host.open(Frail)
+    outcome_of(host, RESET, slot, 7, {}, 0)
+
+    assert isinstance(outcome_of(host, ASK, slot, "sample_action"), Failure)
+    assert outcome_of(host, STEP, slot, "on")[0] == "on"
+    assert Frail.made == 1
+
+
+def test_nothing_is_stopped_where_nothing_is_done(host: Host) -> None:
+    slot = host.open(Frail)
+    host.stop(slot)
+
+    assert outcome_of(host, RESET, slot, 7, {}, 0)[0] == "from 7"
+
+
+def test_a_call_on_a_thread_that_nobody_wants_is_left_behind() -> None:
+    Frail.gate = threading.Event()
+    with ThreadHost() as host:
+        slot = host.open(Frail)
+        outcome_of(host, RESET, slot, 7, {}, 0)
+        host.submit([(STEP, slot, "wait")])
+        assert host.collect(1, timeout_s=0.01) == []
+        host.stop(slot)
+
+        [(_, outcome)] = host.collect(1)
+
+        assert (outcome.reason, host.left_behind) == ("step_timeout", [slot])
+        assert outcome_of(host, RESET, slot, 8, {}, 0)[0] == "from 8"
+        Frail.gate.set()
+        for _, thread in host._late:
+            thread.join()
+        assert host.left_behind == []
+
+
+def test_a_host_of_this_thread_has_nothing_to_wait_for() -> None:
+    with InThreadHost() as host, pytest.raises(NotImplementedError, match="Call collect"):
+        host.fileno()
+
+
+def test_failures_that_say_the_same_are_the_same() -> None:
+    assert len({Failure("env_error", "gone"), Failure("env_error", "gone")}) == 1
+    assert Failure("env_error", "gone") != "gone"
+
+
+def test_a_function_of_this_process_makes_nothing_in_another() -> None:
+    with ProcessHost(1) as host, pytest.raises(OpaqueError, match="is a function of this one"):
+        host.open(Frail)
+
+
+# what a rollout asks
+
+
+def register(**options: Any) -> None:
+    gem.register(EnvSpec(id="host:Frail", target=f"{__name__}:Frail", **options), Frail)
+
+
+def test_where_a_wrapper_may_block_the_environment_is_made_once_and_anew_if_it_fails(
+    tmp_path: Path,
+) -> None:
+    Frail.made = 0
+    register(blocking=False)
+    layer = {"id": "record", "path": str(tmp_path / "log.jsonl")}
+    plan = [gem.rollouts.Assignment(0, index, 0, index, None) for index in range(2)]
+
+    def policy(request: gem.Request) -> str:
+        return "end" if Frail.made == 2 else "raise"
+
+    async def errors() -> list[str | None]:
+        run = gem.rollout(policy, "host:Frail", plan=plan, concurrency=1, wrappers=[layer])
+        return [episode.error async for episode in run]
+
+    assert asyncio.run(errors()) == ["RuntimeError: out of order", None]
+    assert Frail.made == 2
+
+
+def test_tasks_are_counted_where_the_environments_live() -> None:
+    register()
+
+    assert count_tasks(["host:Frail"], RolloutOptions(backend="thread")) == [3]
+
+
+def test_one_that_cannot_be_made_in_a_process_says_so_when_its_tasks_are_counted() -> None:
+    options = RolloutOptions(backend="process", num_workers=1, env_kwargs={"harm": "raise"})
+
+    with pytest.raises(GemError, match="The tasks of 'trouble:Walk' were asked for, and it cannot"):
+        count_tasks("trouble:Walk", options)
