@@ -144,7 +144,8 @@ class Env:
         """Start an episode and return its first observation and info.
 
         With a seed (any int) the episode depends on the seed alone; without one it continues
-        this instance's own stream.
+        this instance's own stream. Options are given by name, `reset(seed=1, task=2)`, or as in
+        Gymnasium, `reset(seed=1, options={"task": 2})`.
         """
         if guards.author(self, "reset") is Env:  # else it was called by super()
             raise NotImplementedError(

@@ -38,6 +38,16 @@ def test_gymnasiums_options_are_options_by_name(options: dict[str, int] | None) 
     assert asyncio.run(Choosy().areset(options=options)) == reset(options=options)
 
 
+def test_gymnasiums_call_with_a_seed_is_the_call_by_names() -> None:
+    class Drawing(Dice):
+        def reset(self, seed: int | None = None, task: int | None = None) -> Started:
+            return f"{task} {self.rng.random()}", {}
+
+    env: Env = Wrapper(Drawing())
+
+    assert env.reset(seed=1, options={"task": 4}) == Drawing().reset(seed=1, task=4)
+
+
 def test_an_environment_that_takes_options_as_a_dict_is_given_the_dict() -> None:
     class Gymnastic(Dice):
         def reset(self, seed: int | None = None, options: Any = None) -> Started:
