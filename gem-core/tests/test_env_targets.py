@@ -15,7 +15,7 @@ import pytest
 
 import gem
 from gem.errors import BadArguments, OpaqueError, TargetError, UnknownEnv
-from gem.hosting.recipes import recipe_of
+from gem.hosting.recipes import Recipe
 from gem.making import resolve
 from gem.registry import versions
 from gem.targets import load_target
@@ -212,7 +212,7 @@ def test_what_no_import_finds_works_in_this_process_alone(
     assert [gem.make(env).highest for env in (factory, spec)] == [3, 3]  # type: ignore[attr-defined]
     assert not any(episode.is_error for episode in rolled_out(factory))
     with pytest.raises(OpaqueError, match="not found by an import"):
-        recipe_of(factory)
+        Recipe(factory).as_data()
 
 
 def test_two_lambdas_are_two_environments() -> None:
@@ -240,7 +240,7 @@ def test_records_of_a_file_replay_and_know_what_it_held(backend: str, tmp_path: 
 
 
 def test_a_worker_is_given_the_whole_path(tmp_path: Path) -> None:
-    spec = recipe_of("./gem_try.py:Parity").spec
+    spec = Recipe("./gem_try.py:Parity").as_data().spec
 
     assert (spec["id"], spec["target"]) == (
         "./gem_try.py:Parity",
@@ -296,7 +296,7 @@ def test_a_class_of_a_script_is_named_as_a_worker_finds_it(
     vars(main).update(facts, Own=own)
     monkeypatch.setitem(sys.modules, "__main__", main)
 
-    assert recipe_of(own).spec["id"] == id
+    assert Recipe(own).as_data().spec["id"] == id
 
 
 def test_a_class_of_a_notebook_works_here_and_is_refused_elsewhere(
