@@ -253,6 +253,11 @@ def test_without_a_spec_a_return_of_1_is_enough(total: float, succeeded: bool) -
     assert is_success({}, total, None) is succeeded
 
 
+def test_without_a_spec_an_episode_succeeds_by_a_return_of_one() -> None:
+    assert is_success({}, 1.0, None)
+    assert not is_success({}, 0.9, None)
+
+
 TALK = (
     replace(TURN, observation="Guess.", suffix="Turn 1.", action="7", tool_calls=()),
     replace(TURN, observation="Lower.", suffix=None, action="3", tool_calls=()),
