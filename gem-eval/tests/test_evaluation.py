@@ -75,8 +75,9 @@ def test_a_policy_that_never_answers_costs_its_episodes_and_a_later_try_makes_th
             await asyncio.Event().wait()
             return ""
 
+    longer: dict[str, Any] = {limit: 60}
     found = run(policies=Slow(), episodes=2, **{limit: 0.01})
-    again = gem_eval.resume(found.path, policies=Mine(), **{limit: 60.0})
+    again = gem_eval.resume(found.path, policies=Mine(), **longer)
 
     assert (found.summary.errors, again.summary.errors) == (2, 0)
 
