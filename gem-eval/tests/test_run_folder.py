@@ -126,6 +126,17 @@ def test_a_new_run_has_a_folder_of_its_own_by_the_time(
     assert len(set(made)) == 2
 
 
+def test_the_first_run_of_a_second_has_the_time_alone(
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where there is no folder `runs` yet
+
+    path = RunFolder.create(None, settings, []).path
+
+    assert path.parent == Path("runs")
+    datetime.strptime(path.name, "%Y%m%d-%H%M%S").replace(tzinfo=timezone.utc)
+
+
 def test_a_file_is_on_the_disk_before_it_has_its_name(
     tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
