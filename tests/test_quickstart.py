@@ -27,7 +27,9 @@ def quickstart() -> list[str]:
 def printed(gem_env: Run, tmp_path: Path) -> str:
     """Run it and return what it prints."""
     done = gem_env(*quickstart(), "--out", str(tmp_path / "run"))
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0, done.stderr
+    # After ten seconds, on a busy machine, a run tells how far it is.
+    assert [line for line in done.stderr.splitlines() if " episodes  " not in line] == []
     return done.stdout
 
 
