@@ -135,6 +135,49 @@ def test_a_call_on_a_thread_that_nobody_wants_is_left_behind() -> None:
         assert host.left_behind == []
 
 
+def test_what_has_not_begun_has_an_outcome_though_nobody_wants_it() -> None:
+    Frail.gate = threading.Event()
+    with ThreadHost(most_threads=1) as host:
+        slots = [host.open(Frail) for _ in range(2)]
+        host.submit([(RESET, slot, 7, {}, 0) for slot in slots])
+        host.collect(2)
+        host.submit([(STEP, slot, "wait") for slot in slots])
+        host.stop(slots[1])
+        assert host.next_check_s() < 1
+        assert host.collect(1, timeout_s=0.01) == []
+        Frail.gate.set()
+
+        assert sorted(slot for slot, _ in host.collect(2)) == slots
+
+
+def test_what_was_never_made_is_dropped_and_a_host_is_closed_twice(host: Host) -> None:
+    assert outcome_of(host, DROP, host.open(Frail)) is None
+    host.close()
+
+
+def test_a_close_that_hangs_on_the_event_loop_is_given_up() -> None:
+    class Hanging(Env):
+        async def areset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+            return "from", {}
+
+        async def astep(self, action: str) -> Step:
+            return Step("", 1.0, True, False, {})
+
+        async def aclose(self) -> None:
+            await asyncio.Event().wait()
+
+    spec = EnvSpec(id="host:Hanging", target=f"{__name__}:Hanging", blocking=False)
+    gem.register(spec, Hanging)
+    plan = [gem.rollouts.Assignment(0, 0, 0, 1, None)]
+
+    async def play() -> None:
+        run = gem.rollout(lambda _: "on", spec.id, plan=plan, step_timeout_s=0.05)
+        assert [episode.error async for episode in run] == [None]
+
+    with pytest.warns(RuntimeWarning, match=r"outlasts step_timeout_s=0\.05"):
+        asyncio.run(play())
+
+
 def test_a_host_of_this_thread_has_nothing_to_wait_for() -> None:
     with InThreadHost() as host, pytest.raises(NotImplementedError, match="Call collect"):
         host.fileno()

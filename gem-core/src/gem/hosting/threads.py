@@ -235,7 +235,7 @@ class ThreadHost(Host):
     def _leave_behind(self, thread: threading.Thread) -> None:
         """Give up a thread, and the environment that it is in, unless it came back just now."""
         call = self._shared.running.pop(thread, None)
-        if call is None:
+        if call is None:  # pragma: no cover - it came back in this very moment
             return
         slot = call.command[1]
         self._late.append((slot, thread))
