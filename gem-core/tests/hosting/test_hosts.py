@@ -179,8 +179,10 @@ def test_a_close_that_hangs_on_the_event_loop_is_given_up() -> None:
 
 
 def test_a_host_of_this_thread_has_nothing_to_wait_for() -> None:
-    with InThreadHost() as host, pytest.raises(NotImplementedError, match="Call collect"):
-        host.fileno()
+    with InThreadHost() as host:
+        assert host.next_check_s() == 3600
+        with pytest.raises(NotImplementedError, match="Call collect"):
+            host.fileno()
 
 
 def test_failures_that_say_the_same_are_the_same() -> None:
@@ -217,6 +219,18 @@ def test_where_a_wrapper_may_block_the_environment_is_made_once_and_anew_if_it_f
 
     assert asyncio.run(errors()) == ["RuntimeError: out of order", None]
     assert Frail.made == 2
+
+
+def test_an_idle_environment_of_the_event_loop_is_closed_with_its_run() -> None:
+    register(blocking=False, kwargs={"sticks": True})
+
+    async def play() -> None:
+        run = gem.rollout(lambda _: "end", "host:Frail", episodes=9, concurrency=2)
+        await anext(run)
+        await run.aclose()
+
+    with pytest.warns(RuntimeWarning, match="RuntimeError: stuck"):
+        asyncio.run(play())
 
 
 def test_tasks_are_counted_where_the_environments_live() -> None:

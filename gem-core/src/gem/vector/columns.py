@@ -128,10 +128,10 @@ class Columns:
                 left = None if timeout_s is None else due - monotonic()
                 self._take(self.host.collect(missing, left))
             left_s = due - monotonic()
-            if len(self._answer.rewards) >= number or left_s <= 0:
+            is_done = len(self._answer.rewards) >= number
+            if is_done or left_s <= 0 or self._here is not None:  # which has done what it could
                 break
-            if self._here is None:
-                self.host.wait(left_s)
+            self.host.wait(left_s)
         with Unbroken():
             answer = self._answer
             self._answer = _no_answer()
