@@ -29,6 +29,11 @@ def test_a_date_in_retry_after_counts_from_now() -> None:
     assert 3000 < (retry_after_s(format_datetime(later, usegmt=True)) or 0) < 3700
 
 
+@pytest.mark.parametrize(("header", "wait"), [("120", 120.0), (" 0.5 ", 0.5), ("0", 0.0)])
+def test_seconds_in_retry_after_are_read(header: str, wait: float) -> None:
+    assert retry_after_s(header) == wait
+
+
 @pytest.mark.parametrize("header", [None, "", "soon", "-5", "9" * 40, "nan"])
 def test_a_retry_after_that_says_nothing_is_ignored(header: str | None) -> None:
     assert retry_after_s(header) is None

@@ -46,6 +46,12 @@ def test_making_tells_what_the_environment_is(pool: ProcessHost) -> None:
     assert (told["max_turns"], told["rewrites_history"]) == (5, True)
 
 
+def test_a_recipe_that_is_data_already_is_taken_as_it_is(pool: ProcessHost) -> None:
+    slot = pool.open(Recipe("trouble:Walk", ["concat"], {"length": 5}).as_data())
+
+    assert done(pool, (MAKE, slot))[slot]["max_turns"] == 5
+
+
 def test_a_wrapper_class_is_found_by_its_name(pool: ProcessHost) -> None:
     import troubled  # type: ignore[import-not-found]  # by the path that the fixture adds
 

@@ -86,6 +86,16 @@ def test_an_error_fails_every_command_until_the_slot_is_made_anew(envs: WorkerEn
     assert played(envs, 0, "Walk", "on")[1].startswith("0: on")
 
 
+def test_a_slot_that_is_made_is_reset_without_its_recipe(envs: WorkerEnvs) -> None:
+    envs.answer((MAKE, 0, recipe("Walk")))
+
+    first = envs.answer((RESET, 0, 7, {}, 0))
+    again = envs.answer((RESET, 0, 7, {}, 0))
+
+    assert first == again
+    assert first[0] == DONE
+
+
 @pytest.mark.parametrize("harm", ["raise", "leave"])
 def test_an_error_in_make_or_reset_is_an_answer(envs: WorkerEnvs, harm: str) -> None:
     assert envs.answer((MAKE, 0, recipe("Walk", harm=harm)))[:2] == (FAILED, "env_error")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,26 @@ from gem.seeding import key_seed
 
 from .envs import Hanging, Stuck
 from .running import HANGS_S, Solve, Stubborn, fingerprints, never, run, run_one
+
+TIMELESS_PLUGIN = """
+from gem.specs import ExecutorSpec, PluginManifest
+
+plugin = PluginManifest(
+    name="acme",
+    executors=(ExecutorSpec(id="timeless", target="acme_timeless.hosts:timeless"),),
+)
+"""
+TIMELESS_HOSTS = """
+from gem.hosting.threads import ThreadHost
+
+
+class Timeless(ThreadHost):
+    keeps_time = False
+
+
+def timeless(*, num_envs, num_workers, step_timeout_s):
+    return Timeless()
+"""
 
 
 def test_a_policy_that_is_too_slow_is_an_error() -> None:
@@ -122,6 +144,17 @@ def test_an_episode_too_long_for_a_solution_waits_for_the_environment(
 ) -> None:
     monkeypatch.setattr(Stuck, "hangs_in", "solve")
     assert run_one(Solve(), "demo:Stuck", episode_timeout_s=0.2).stop_reason == "step_timeout"
+
+
+def test_a_late_solution_is_given_up_where_the_backend_keeps_no_time(
+    monkeypatch: pytest.MonkeyPatch, install: Callable[..., Path]
+) -> None:
+    install("acme-timeless", manifest=TIMELESS_PLUGIN, files={"hosts.py": TIMELESS_HOSTS})
+    monkeypatch.setattr(Stuck, "hangs_in", "solve")
+
+    episode = run_one(Solve(), "demo:Stuck", backend="timeless", step_timeout_s=0.2)
+
+    assert episode.stop_reason == "step_timeout"
 
 
 def test_deadlines_that_nothing_misses_do_not_change_the_content() -> None:

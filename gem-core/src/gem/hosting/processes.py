@@ -172,7 +172,7 @@ class ProcessHost(RecoveringHost):
         outgoing = self._outgoing
         self._outgoing = set()
         for worker in outgoing:
-            if worker.outbox:  # a worker that ended meanwhile has none
+            if worker.outbox:  # pragma: no branch - a worker that ended meanwhile has none
                 frame = pack_plain(worker.outbox)
                 if frame is None:
                     self._refuse_foreign(worker)

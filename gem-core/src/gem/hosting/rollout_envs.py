@@ -267,7 +267,7 @@ class _SlotEnv:
         outcome = await self.host.do((STEP, self.slot, action))
         if type(outcome) is Failure:
             raise outcome
-        return Step(*outcome)
+        return Step._make(outcome)
 
     async def ask(self, method: str) -> str | None:
         answer: str | None = await self.outcome_of((ASK, self.slot, method))
