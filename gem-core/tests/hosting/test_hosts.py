@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,30 @@ def test_a_call_on_a_thread_that_nobody_wants_is_left_behind() -> None:
         for _, thread in host._late:
             thread.join()
         assert host.left_behind == []
+
+
+def test_closes_that_hang_hold_up_no_close_that_does_not() -> None:
+    gate = threading.Event()
+    closed = []
+
+    class Sticky(Frail):
+        def close(self) -> None:
+            if self.sticks:
+                gate.wait()
+            closed.append(self)
+
+    # With one thread: whatever hangs is left behind, and another thread goes on.
+    host = ThreadHost(most_threads=1, timeout_s=0.05)
+    recipes = [partial(Sticky, sticks=sticks) for sticks in (True, True, False)]
+    slots = [host.open(recipe) for recipe in recipes]
+    for slot in slots:
+        outcome_of(host, MAKE, slot)
+
+    with pytest.warns(RuntimeWarning, match="does not come back") as warned:
+        host.close()
+
+    assert (len(warned), len(closed)) == (2, 1)
+    gate.set()
 
 
 def test_what_has_not_begun_has_an_outcome_though_nobody_wants_it() -> None:

@@ -181,7 +181,8 @@ class ThreadHost(Host):
             slot = command[1]
             self._busy.add(slot)
             if command[0] == DROP:
-                del self._recipes[slot]  # nothing is made in this slot again
+                # Nothing is made in this slot again. `close` may drop it a second time.
+                self._recipes.pop(slot, None)
             self._shared.todo.put((command, self._envs[slot]))
         self._shared.start_threads(len(self._busy))
 
@@ -272,19 +273,31 @@ class ThreadHost(Host):
         self._drop_what_has_not_begun()
         patience_s = self._timeout_s or _CLOSING_S
         self._timeout_s = None  # from now on, only the patience counts
-        self.collect(len(self._busy), patience_s)
-        for thread in self._shared.running.copy():
-            self._leave_behind(thread)
-        # No thread is in an environment any more, but for those that were left behind.
-        texts = [text for envs in self._envs.values() for text in envs.close()]
+        # To close an environment may hang as a step may: each is closed on a thread, none here.
+        self._shared.most_threads = len(self._envs)
+        self._close_idle()
+        self._finish(patience_s)
+        self._close_idle()  # those that were in a call when the others were closed
+        self._finish(patience_s)
         self._shared.most_threads = 0  # the watcher starts no more
         watcher = self._shared.watcher
         threads = [*self._shared.threads, *([watcher] if watcher else [])]
         self._let_go()
         for thread in threads:
             thread.join()
-        for text in texts:
-            warn_of_close(text)
+
+    def _close_idle(self) -> None:
+        idle = [slot for slot, envs in self._envs.items() if envs.envs and slot not in self._busy]
+        self.submit([(DROP, slot) for slot in idle])
+
+    def _finish(self, patience_s: float) -> None:
+        """Wait for every call, and leave those behind that take longer than the patience."""
+        while self._busy:
+            self.collect(len(self._busy), patience_s)
+            for thread in self._shared.running.copy():
+                self._leave_behind(thread)
+            # Threads that were left behind no longer count, and others may wait for one.
+            self._shared.start_threads(len(self._busy))
 
     def _drop_what_has_not_begun(self) -> None:
         with suppress(queue.Empty):
