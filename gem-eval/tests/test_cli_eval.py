@@ -287,7 +287,7 @@ def test_a_folder_in_use_is_refused_with_how_to_go_on(gem_eval: Command) -> None
         ([*GUESS, "--step-timeout", "nan"], "step_timeout_s=nan"),
         ([*GUESS, "--backend", "warp"], "Installed: 'inline', 'process'"),
         ([*GUESS, "--workers", "0"], "num_workers=0"),
-        ([*GUESS, "--workers", "2"], "backend='process'"),
+        ([*GUESS, "--workers", "2"], "choose another backend"),
         ([*GUESS, "--backend", "process", "--backend-options", '{"start": 1}'], "start_method"),
         ([*GUESS, "--backend-options", "[3]"], "JSON object"),
         ([*GUESS, "--seed", "x"], "--seed"),

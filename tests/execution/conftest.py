@@ -19,7 +19,7 @@ plugin = PluginManifest(name="acme-threads", executors=(executor,))
 """
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _own_backend_is_installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     files = {"backend.py": EXAMPLE.read_text(encoding="utf-8")}
     folder = fake_plugin(
