@@ -29,6 +29,7 @@ nox.options.default_venv_backend = "virtualenv"  # brings the pip that builds th
 CONSTRAINTS = "--constraint=constraints.txt"
 IMPORT_NAMES = {
     "gem-core": "gem",
+    "gem-data": "gem_data",
     "gem-envs-code": "gem_envs_code",
     "gem-envs-games": "gem_envs_games",
     "gem-envs-math": "gem_envs_math",
@@ -37,40 +38,61 @@ IMPORT_NAMES = {
     "gem-eval": "gem_eval",
     "gem-integrations": "gem_integrations",
     "gem-tools": "gem_tools",
+    "gem-train": "gem_train",
 }
 SOURCES = [f"{name}/src" for name in IMPORT_NAMES]
-# What starts many processes or waits for much comes first: files are taken in this order by
-# whoever is free, and one long file at the end would leave all others idle.
+COVERED_TESTS = ["gem-core/tests", "gem-data/tests", "gem-train/tests"]
+"""The tests that are held to full coverage of what they test."""
+# Folders with long files come first, what starts many processes or waits for much before all:
+# files are taken in this order by whoever is free, and one long file at the end would leave all
+# others idle.
 OTHER_TESTS = [
     "tests",
     "gem-integrations/tests",
     "gem-tools/tests",
+    "gem-envs-games/tests",
     "gem-envs-code/tests",
     "gem-eval/tests",
     "gem-envs-math/tests",
-    "gem-envs-games/tests",
-    "gem-envs-qa/tests",
     "gem-envs-reasoning/tests",
+    "gem-envs-qa/tests",
 ]
-"""The tests of everything but gem-core."""
+"""All other tests."""
 EXTRAS = {
-    "gem-core": "[data,progress]",
+    "gem-core": "[progress,vector]",
+    "gem-data": "[datasets]",
     "gem-envs-code": "[data,sandbox]",
     "gem-envs-games": "[textarena,wiki]",
     "gem-envs-math": "[data,verify,visual]",
     "gem-envs-qa": "[data]",
     "gem-envs-reasoning": "[tasks]",
-    "gem-eval": "[pandas]",
+    "gem-eval": "[atif,hf,pandas,parquet,plot,tokens,view]",
     "gem-integrations": "[ray]",
     "gem-tools": "[bm25s,data,http,mcp,search,serve]",
 }
-NEIGHBOURS = {"gem-envs-code": {"gem-tools"}}
-"""The distributions of ours that a distribution's extras name."""
+NEEDS = {
+    "gem-envs-code": {"gem-data"},
+    "gem-envs-math": {"gem-data"},
+    "gem-envs-qa": {"gem-data"},
+    "gem-integrations": {"gem-train"},
+}
+"""The distributions of ours, beside core, that a distribution depends on."""
+NEIGHBOURS = {
+    "gem-core": {"gem-data", "gem-train"},
+    "gem-envs-code": {"gem-tools"},
+    "gem-eval": {"gem-train"},
+}
+"""The distributions of ours that a distribution's extras, or the doors of core, name."""
 CONTRACTS = ["oat", "openrlhf", "tinker", "trl", "verl", "rl2", "roll"]
 CHECKOUTS = {"rl2", "roll"}
 """The frameworks that come as a checkout: their contract runs where it is told a folder."""
-ADAPTERS = [f"--ignore=gem-integrations/src/gem_integrations/{name}.py" for name in CONTRACTS]
-"""What pytest leaves out where it imports sources: these need the frameworks that they are for."""
+UNIMPORTED = [
+    *(f"--ignore=gem-integrations/src/gem_integrations/{name}.py" for name in CONTRACTS),
+    "--ignore=gem-eval/src/gem_eval/policies/sampling.py",
+]
+"""What pytest leaves out where it imports sources: these need the frameworks that they are for, or
+torch.
+"""
 CARRIERS = [
     "trl",  # it needs torch, and is not imported
     "mistral-common; python_version >= '3.11'",  # it needs an older numpy, and not for this
@@ -80,8 +102,8 @@ CARRIERS = [
 ]
 """Packages that carry chat templates, or that these import."""
 SIDE_BY_SIDE = [
-    "--numprocesses=logical",
-    "--maxprocesses=4",  # each imports all that is tested: 1 GB
+    # One more than cores, for tests often wait; but each imports all that is tested: 1 GB.
+    f"--numprocesses={min((os.cpu_count() or 1) + 1, 4)}",
     "--dist=loadfile",  # what a module makes once is made once
     "--no-loadscope-reorder",
 ]
@@ -101,7 +123,7 @@ def quickstart(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Hold gem-core's own tests to full coverage, then run all others and docstring examples.
+    """Hold core, data and train to full coverage by their tests, then run all others, and examples.
 
     `-- PATH` runs the tests that are named, one after another and without coverage.
     """
@@ -110,8 +132,10 @@ def tests(session: nox.Session) -> None:
         session.run("pytest", *session.posargs)
     else:
         coverage = ["--cov", "--cov-report=term-missing:skip-covered"]
-        session.run("pytest", "--quiet", *SIDE_BY_SIDE, *coverage, "gem-core/tests")
-        session.run("pytest", *SIDE_BY_SIDE, "--doctest-modules", *ADAPTERS, *OTHER_TESTS, *SOURCES)
+        session.run("pytest", "--quiet", *SIDE_BY_SIDE, *coverage, *COVERED_TESTS)
+        session.run(
+            "pytest", *SIDE_BY_SIDE, "--doctest-modules", *UNIMPORTED, *OTHER_TESTS, *SOURCES
+        )
     end_on_the_count()
 
 
@@ -144,13 +168,14 @@ def types(session: nox.Session) -> None:
 @nox.session
 @nox.parametrize("name", list(IMPORT_NAMES), ids=list(IMPORT_NAMES))
 def isolation(session: nox.Session, name: str) -> None:
-    """Run each distribution's quick tests with nothing but core, those skipped with its extras."""
+    """Run each distribution's quick tests with what it needs, those skipped with its extras."""
     neighbours = NEIGHBOURS.get(name, set())
     core = wheel_of(session, "gem-core")
     own = wheel_of(session, name)
+    needed = {core, *(wheel_of(session, each) for each in NEEDS.get(name, ()))}
     outcomes = Path(session.create_tmp(), "outcomes.json")
 
-    install(session, *group("test"), *sorted({core, own}))
+    install(session, *group("test"), *sorted({*needed, own}))
     session.run("python", "-c", f"import {IMPORT_NAMES[name]}")
     quick = ["-rs", "-m", "not slow"]
     session.run("pytest", *quick, f"--write-outcomes={outcomes}", f"{name}/tests")
@@ -158,7 +183,7 @@ def isolation(session: nox.Session, name: str) -> None:
     skipped_files = json.loads(outcomes.read_text(encoding="utf-8"))["skipped_files"]
     if name not in EXTRAS or not skipped_files:
         return
-    others = {core, *(wheel_of(session, each) for each in neighbours)} - {own}
+    others = {*needed, *(wheel_of(session, each) for each in neighbours)} - {own}
     install(session, *group("test"), *sorted(others), f"{own}{EXTRAS[name]}")
     session.run("python", "-c", f"import {IMPORT_NAMES[name]}")
     session.run("pytest", *quick, f"--leave-out-passed={outcomes}", *skipped_files)
@@ -204,10 +229,28 @@ def contract(session: nox.Session, name: str) -> None:
 
 
 @nox.session
+def others(session: nox.Session) -> None:
+    """Meet what others made: readers open what `gem-env export` writes, a server answers `openai:`.
+
+    They want an environment of their own: inspect_ai an older fsspec than all else here, TRL's
+    trainers and `transformers serve` torch.
+    """
+    tests = Path("gem-eval/tests")
+    core = wheel_of(session, "gem-core")
+    own = wheel_of(session, "gem-eval")
+    requirements = f"--requirement={tests}/others.txt"
+    install_unpinned = ("--no-compile", requirements, *group("test"), core)
+    session.install(*install_unpinned, f"{own}[atif,hf,pandas,parquet]")
+    # In an environment that is kept, pip takes a wheel of the same version for the same wheel.
+    session.install("--force-reinstall", "--no-deps", core, own)
+    session.run("pytest", "-rs", *session.posargs, tests / "exporting", tests / "servers")
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """Check the documentation: Python blocks, commands, help pages, docstring examples."""
     install_checkout(session)
-    session.run("pytest", "--doctest-modules", *ADAPTERS, "tests/test_docs.py", *SOURCES)
+    session.run("pytest", "--doctest-modules", *UNIMPORTED, "tests/test_docs.py", *SOURCES)
 
 
 @nox.session
@@ -234,7 +277,16 @@ def install(session: nox.Session, *requirements: str) -> None:
 
 def install_checkout(session: nox.Session) -> None:
     """Install every distribution of the checkout, extras included, and what checks them."""
-    groups = ("build", "test", "side-by-side", "templates", "servers", "types")
+    groups = (
+        "build",
+        "test",
+        "side-by-side",
+        "templates",
+        "oracles",
+        "servers",
+        "browser",
+        "types",
+    )
     tools = itertools.chain.from_iterable(map(group, groups))
     paths = (f"--editable=./{name}{EXTRAS.get(name, '')}" for name in IMPORT_NAMES)
     install(session, *tools, *paths)
@@ -277,7 +329,7 @@ def install_frameworks(session: nox.Session, folder: Path) -> None:
 
 def shared_wheels(session: nox.Session) -> list[str]:
     """Return the wheels that contracts play with."""
-    parts = ("core", "envs-games", "envs-math", "integrations", "tools")
+    parts = ("core", "data", "envs-games", "envs-math", "integrations", "tools", "train")
     return [wheel_of(session, f"gem-{part}") for part in parts]
 
 

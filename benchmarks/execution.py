@@ -63,16 +63,16 @@ def measured(name: str, *, is_quick: bool) -> dict[str, Any]:
     """Measure one part, and say what was found."""
     machine = Machine()
     part: Part = PARTS[name](is_quick=is_quick)
-    found = {"part": name, **asdict(part), "machine": machine.shares()}
-    found["bars"] = [bar.as_dict() for bar in part.bars]
-    print("\n".join(page.part_lines(found)), flush=True)
-    return found
+    row = {"part": name, **asdict(part), "machine": machine.shares()}
+    row["bars"] = [bar.as_dict() for bar in part.bars]
+    print("\n".join(page.part_lines(row)), flush=True)
+    return row
 
 
 def supervise(part: dict[str, Any]) -> None:
     """Put a part in the place of what was known of it, and write the page and the plot."""
     known = json.loads(RESULTS.read_text(encoding="utf-8"))["parts"] if RESULTS.exists() else []
-    every = {each["part"]: each for each in [*known, part]}
+    every = {row["part"]: row for row in [*known, part]}
     facts = {
         "command": "python benchmarks/execution.py",
         "python": platform.python_version(),

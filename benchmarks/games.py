@@ -112,11 +112,18 @@ class Measurement:
         self._recorded = recorded
         self._rounds = rounds
         self._order = random.Random(0)
-        self.share, self.resets, self.least, self.budget_s, self.episodes = 1.0, 400, 2, 20.0, 200
+        self.share = 1.0
+        self.resets = 400
+        self.least = 2
+        self.budget_s = 20.0
+        self.episodes = 200
 
     def hurry(self) -> None:
         """Take fewer samples of everything."""
-        self.share, self.resets, self.budget_s, self.episodes = 0.3, 100, 2.0, 20
+        self.share = 0.3
+        self.resets = 100
+        self.budget_s = 2.0
+        self.episodes = 20
 
     def row(self, id: str) -> Row:
         """Measure one id, ours alone where gem-llm cannot; where ours fails the row says so."""
@@ -164,9 +171,9 @@ class Measurement:
             {side: worker.tell("time_steps", id=id, actions=count) for side, worker in pair}
             for pair in (self._sides(True) for _ in range(self._rounds))
         ]
-        ratios = [each["theirs"] / each["ours"] for each in rounds]
+        ratios = [times["theirs"] / times["ours"] for times in rounds]
         per_second = {
-            side: round(1 / statistics.median(each[side] for each in rounds))
+            side: round(1 / statistics.median(times[side] for times in rounds))
             for side in ("ours", "theirs")
         }
         ends = {"ratio": statistics.median(ratios), "least": min(ratios), "most": max(ratios)}
@@ -185,10 +192,10 @@ class Measurement:
                     least=self.least,
                     budget_s=self.budget_s / self._rounds,
                 )
-        found: Row = {side: summary(times) for side, times in samples.items() if times}
+        row: Row = {side: summary(times) for side, times in samples.items() if times}
         if is_compared:
-            found["ratio"] = round(found["theirs"]["mean_ms"] / found["ours"]["mean_ms"], 2)
-        return {"reset": found}
+            row["ratio"] = round(row["theirs"]["mean_ms"] / row["ours"]["mean_ms"], 2)
+        return {"reset": row}
 
 
 def summary(times: list[float]) -> dict[str, float]:
@@ -212,7 +219,9 @@ def line(row: Row) -> str:
     """Return what a person who waits wants to know of one id."""
     if "broken" in row:
         return f"{row['id']:32} FAILED: {row['broken']}"
-    steps, ours, state = row["steps"], row["reset"]["ours"], row["state"]
+    steps = row["steps"]
+    ours = row["reset"]["ours"]
+    state = row["state"]
     compared = f"{steps['ratio']:5.2f} times" if "ratio" in steps else "not compared"
     times = f" {row['reset']['ratio']:8.1f} times" if "ratio" in row["reset"] else ""
     return (
@@ -224,7 +233,8 @@ def line(row: Row) -> str:
 
 def measure(options: argparse.Namespace, folder: Path) -> list[Row]:
     """Measure every id that is asked for, and say so as it goes."""
-    actions, log = folder / "actions.json", folder / "log.txt"
+    actions = folder / "actions.json"
+    log = folder / "log.txt"
     subprocess.run([sys.executable, str(PARTS / "actions.py"), str(actions)], check=True)
     recorded = set(json.loads(actions.read_text(encoding="utf-8")))
     workers = [

@@ -29,7 +29,8 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "requests.json"
 PAGE = ROOT / "docs" / "benchmarks.md"
-BEGIN, END = "<!-- written by benchmarks/requests.py -->\n", "<!-- requests as far as here -->"
+BEGIN = "<!-- written by benchmarks/requests.py -->\n"
+END = "<!-- requests as far as here -->"
 LATENCY_S = 0.5
 IN_FLIGHT = (64, 256, 1024)
 NAMES = {
@@ -88,7 +89,7 @@ def measured(client: str, url: str, in_flight: int, waves: int) -> Row:
 def measure(rounds: int, *, is_quick: bool) -> list[Row]:
     """Return a row for each client and number in flight."""
     names = clients()
-    found: dict[tuple[int, str], list[Row]] = {}
+    rows_by_place: dict[tuple[int, str], list[Row]] = {}
     order = random.Random(0)
     with served() as url:
         for _ in range(rounds):
@@ -99,9 +100,9 @@ def measure(rounds: int, *, is_quick: bool) -> list[Row]:
                     if client == "rollout":
                         waves = max(waves, 5)  # an episode of each place
                     figures = measured(client, url, in_flight, waves)
-                    found.setdefault((in_flight, client), []).append(figures)
+                    rows_by_place.setdefault((in_flight, client), []).append(figures)
     return [
-        row(in_flight, client, found[in_flight, client])
+        row(in_flight, client, rows_by_place[in_flight, client])
         for in_flight in IN_FLIGHT
         for client in names
     ]
@@ -109,8 +110,8 @@ def measure(rounds: int, *, is_quick: bool) -> list[Row]:
 
 def row(in_flight: int, client: str, rounds: list[Row]) -> Row:
     """Sum the rounds of one client up."""
-    cpu_ms = [each["cpu_ms"] for each in rounds]
-    share = [each["share"] for each in rounds]
+    cpu_ms = [round_row["cpu_ms"] for round_row in rounds]
+    share = [round_row["share"] for round_row in rounds]
     return {
         "in_flight": in_flight,
         "client": client,
@@ -118,13 +119,17 @@ def row(in_flight: int, client: str, rounds: list[Row]) -> Row:
         "cpu_ms_range": [round(min(cpu_ms), 3), round(max(cpu_ms), 3)],
         "share": round(statistics.median(share), 3),
         "share_range": [round(min(share), 3), round(max(share), 3)],
-        "per_s": round(statistics.median(each["per_s"] for each in rounds), 1),
+        "per_s": round(statistics.median(round_row["per_s"] for round_row in rounds), 1),
     }
 
 
 def bars(rows: list[Row]) -> list[Row]:
     """Hold the figures of `openai:` against what was asked for."""
-    ours = {each["in_flight"]: each for each in rows if each["client"] == "openai"}
+    ours = {
+        client_row["in_flight"]: client_row
+        for client_row in rows
+        if client_row["client"] == "openai"
+    }
     cpu = [
         {
             "bar": f"CPU ms a request, {in_flight:,} in flight",
@@ -162,15 +167,15 @@ def section(facts: Row) -> Iterator[str]:
         "share of what latency allows (least to most) |"
     )
     yield "|---|---|---|---|---|"
-    for each in facts["rows"]:
-        cpu_least, cpu_most = each["cpu_ms_range"]
-        least, most = each["share_range"]
+    for client_row in facts["rows"]:
+        cpu_least, cpu_most = client_row["cpu_ms_range"]
+        least, most = client_row["share_range"]
         yield "| {} | {} | {} | {:,.0f} | {} |".format(
-            f"{each['in_flight']:,}",
-            NAMES[each["client"]],
-            f"{each['cpu_ms']:.2f} ({cpu_least:.2f} to {cpu_most:.2f})",
-            each["per_s"],
-            f"{each['share']:.2f} ({least:.2f} to {most:.2f})",
+            f"{client_row['in_flight']:,}",
+            NAMES[client_row["client"]],
+            f"{client_row['cpu_ms']:.2f} ({cpu_least:.2f} to {cpu_most:.2f})",
+            client_row["per_s"],
+            f"{client_row['share']:.2f} ({least:.2f} to {most:.2f})",
         )
 
 
@@ -191,7 +196,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="few requests, and nothing is kept")
     options = parser.parse_args()
-    load = ", ".join(f"{each:.1f}" for each in os.getloadavg()[:2])
+    load = ", ".join(f"{average:.1f}" for average in os.getloadavg()[:2])
     rows = measure(options.rounds, is_quick=options.quick)
     packages = [
         "aiohttp",

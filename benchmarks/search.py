@@ -33,7 +33,9 @@ ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results" / "search.json"
 CORPUS = ROOT / "gem-tools" / "tests" / "search"
 ENGINES = ("tantivy", "bm25s")
-VOCABULARY, QUERIES, K = 50_000, 400, 5
+VOCABULARY = 50_000
+QUERIES = 400
+K = 5
 MIB = 1024 * 1024
 
 
@@ -49,9 +51,11 @@ def main() -> None:
         part, *arguments = options.part
         print(json.dumps(PARTS[part](*arguments)))
         return
-    documents, rounds = options.documents, options.rounds
+    documents = options.documents
+    rounds = options.rounds
     if options.quick:
-        documents, rounds = documents // 10, 1
+        documents = documents // 10
+        rounds = 1
     quality = {engine: recall(engine) for engine in ENGINES}
     show("recall at 5", quality)
     costs = cost(documents, rounds)
@@ -66,11 +70,11 @@ def recall(engine: Any) -> dict[str, float]:
     asked: list[dict[str, Any]] = [json.loads(line) for line in lines]
     with tempfile.TemporaryDirectory() as folder:
         build_index(CORPUS / "corpus.jsonl", f"{folder}/index", engine=engine)
-        found = open_index(f"{folder}/index").search([each["query"] for each in asked], 5)
+        hit_lists = open_index(f"{folder}/index").search([query["query"] for query in asked], 5)
     shares: dict[str, list[float]] = {}
-    for each, hits in zip(asked, found, strict=True):
-        share = len({hit.id for hit in hits} & {*each["relevant"]}) / len(each["relevant"])
-        shares.setdefault(each["kind"], []).append(share)
+    for question, hits in zip(asked, hit_lists, strict=True):
+        share = len({hit.id for hit in hits} & {*question["relevant"]}) / len(question["relevant"])
+        shares.setdefault(question["kind"], []).append(share)
     every = [share for kind in shares.values() for share in kind]
     return {kind: round(fmean(parts), 3) for kind, parts in {**shares, "all": every}.items()}
 
@@ -90,8 +94,8 @@ def cost(documents: int, rounds: int) -> dict[str, dict[str, float]]:
 
 def summary(rounds: list[dict[str, float]]) -> dict[str, float]:
     """Return the median of each figure, and the best queries per second."""
-    figures = {name: round(median(each[name] for each in rounds), 3) for name in rounds[0]}
-    return {**figures, "best_queries_per_s": max(each["queries_per_s"] for each in rounds)}
+    figures = {name: round(median(figure[name] for figure in rounds), 3) for name in rounds[0]}
+    return {**figures, "best_queries_per_s": max(figure["queries_per_s"] for figure in rounds)}
 
 
 def alone(*part: object) -> dict[str, float]:
@@ -132,7 +136,8 @@ def queries() -> Iterator[str]:
 
 def build(source: str, folder: str, engine: Any) -> dict[str, float]:
     """Build an index, and say how long it took and what is on disk."""
-    start, cpu = time.perf_counter(), time.process_time()
+    start = time.perf_counter()
+    cpu = time.process_time()
     manifest = build_index(source, f"{folder}/{engine}", engine=engine)
     return {
         "index_s": round(time.perf_counter() - start, 2),
@@ -147,7 +152,8 @@ def ask(folder: str, engine: str) -> dict[str, float]:
     warm = open_index(f"{folder}/{engine}")  # the engine's import is not what opening costs
     del warm
     asked = list(queries())
-    own, mapped = status_kib("RssAnon"), status_kib("RssFile")
+    own = status_kib("RssAnon")
+    mapped = status_kib("RssFile")
     start = time.perf_counter()
     index = open_index(f"{folder}/{engine}")
     opened_s = time.perf_counter() - start
@@ -184,7 +190,7 @@ def show(title: str, figures: dict[str, dict[str, float]]) -> None:
     """Print a table with a column for each engine."""
     print(f"{title:<24}" + "".join(f"{engine:>12}" for engine in figures))
     for name in next(iter(figures.values())):
-        print(f"{name:<24}" + "".join(f"{each[name]:>12.3f}" for each in figures.values()))
+        print(f"{name:<24}" + "".join(f"{column[name]:>12.3f}" for column in figures.values()))
     print()
 
 

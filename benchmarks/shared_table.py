@@ -93,7 +93,7 @@ def memory(num_envs: int, made_s: float) -> dict[str, float]:
     """Return this process's memory by kind; pages that processes share count in part."""
     lines = Path("/proc/self/smaps_rollup").read_text(encoding="ascii").splitlines()
     values = {name: int(rest.split()[0]) for name, _, rest in (x.partition(":") for x in lines[1:])}
-    kinds = {shown: values[name] for name, shown in FIELDS.items()}
+    kinds = {label: values[name] for name, label in FIELDS.items()}
     return {"envs": num_envs, "made_s": round(made_s, 4), **kinds}
 
 

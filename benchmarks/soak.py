@@ -36,8 +36,7 @@ from tests.execution.playing import spec_of
 from tests.execution.residue import descendants
 
 import gem
-from gem.planning import Assignment
-from gem.rollouts import RolloutStats
+from gem.rollouts import PlannedEpisode, RolloutStats
 
 RESULTS = Path(__file__).parent / "results" / "soak.json"
 LEAST_KEPT_MINUTES = 5
@@ -64,11 +63,12 @@ class Ledger:
     """What came of the planned episodes, in memory that does not grow with their number."""
 
     def __init__(self, planned: int) -> None:
-        self.planned, self.played = planned, 0
+        self.planned = planned
+        self.played = 0
         self._times = bytearray(planned)  # how often each episode came
         self.injected: Counter[str] = Counter()
         self.wrong: list[str] = []
-        self.kept: dict[Assignment, str] = {}
+        self.kept: dict[PlannedEpisode, str] = {}
         self._keep_every = max(1, planned // MOST_COMPARED)
 
     def enter(self, episode: gem.Episode) -> None:
@@ -82,7 +82,7 @@ class Ledger:
         if problem and len(self.wrong) < 100:
             self.wrong.append(f"episode {episode.episode_index}, {kind or 'no fault'}: {problem}")
         if not kind and episode.episode_index % self._keep_every == 0:
-            place = Assignment(0, episode.episode_index, 0, episode.seed, None)
+            place = PlannedEpisode(0, episode.episode_index, 0, episode.seed, None)
             self.kept[place] = episode.fingerprint()
 
     @property
@@ -135,7 +135,8 @@ async def soak(minutes: float, num_envs: int, seed: int) -> dict[str, Any]:
     """Run for about so long, and return every figure."""
     rate = await episodes_per_s(num_envs, seed + 1)
     ledger = Ledger(max(num_envs, round(rate * minutes * 60)))
-    stats, samples = RolloutStats(), list[Sample]()
+    stats = RolloutStats()
+    samples = list[Sample]()
     async with sampled(samples, ledger, minutes):
         async for episode in rollout(ledger.planned, num_envs, seed, stats):
             ledger.enter(episode)
@@ -159,8 +160,8 @@ async def soak(minutes: float, num_envs: int, seed: int) -> dict[str, Any]:
         "holds": clean and stats.errors == ledger.injected.total() and equal == len(ledger.kept),
         "stats": stats.as_dict(),
         "memory": {name: figures(samples, name) for name in ("parent_mib", "workers_mib")},
-        "descriptors": [min(each.descriptors for each in samples), samples[-1].descriptors],
-        "samples": [list(each) for each in samples[:: max(1, len(samples) // 60)]],
+        "descriptors": [min(sample.descriptors for sample in samples), samples[-1].descriptors],
+        "samples": [list(sample) for sample in samples[:: max(1, len(samples) // 60)]],
     }
 
 
@@ -187,11 +188,11 @@ async def episodes_per_s(num_envs: int, seed: int) -> float:
     return (half[1] - half[0]) / (times[half[1]] - times[half[0]])
 
 
-async def played_again(kept: dict[Assignment, str]) -> int:
+async def played_again(kept: dict[PlannedEpisode, str]) -> int:
     """Return how many of these episodes are the same when played here, one after the other."""
     again = gem.rollout(answer_at_once, SPEC, plan=list(kept), concurrency=1)
     places = {place.episode_index: fingerprint for place, fingerprint in kept.items()}
-    return sum([each.fingerprint() == places[each.episode_index] async for each in again])
+    return sum([episode.fingerprint() == places[episode.episode_index] async for episode in again])
 
 
 @asynccontextmanager
@@ -206,14 +207,15 @@ async def sampled(samples: list[Sample], ledger: Ledger, minutes: float) -> Any:
 
 
 async def _sample(samples: list[Sample], ledger: Ledger, minutes: float) -> None:
-    began, shown = time.monotonic(), 0.0
+    began = time.monotonic()
+    shown_at = 0.0
     while True:
         now = time.monotonic() - began
         others = [own_mib(process) for process in descendants()]
         descriptors = len(list(Path("/proc/self/fd").iterdir()))
         samples.append(Sample(now / 60, own_mib(os.getpid()), sum(others), descriptors))
-        if sys.stderr.isatty() or now - shown >= 30:
-            shown = now
+        if sys.stderr.isatty() or now - shown_at >= 30:
+            shown_at = now
             show(samples[-1], ledger, minutes)
         await asyncio.sleep(1)
 
@@ -251,19 +253,20 @@ def figures(samples: Sequence[Sample], name: str) -> dict[str, float]:
     return {
         "at_half": round(median(values[:part]), 2),
         "at_end": round(median(values[-part:]), 2),
-        "most": round(max(getattr(each, name) for each in samples), 2),
+        "most": round(max(getattr(sample, name) for sample in samples), 2),
         "slope_mib_a_minute": round(slope, 3),
     }
 
 
 def _second_half(samples: Sequence[Sample], name: str) -> Iterator[tuple[float, float]]:
-    for each in samples[len(samples) // 2 :]:
-        yield each.minutes, getattr(each, name)
+    for sample in samples[len(samples) // 2 :]:
+        yield sample.minutes, getattr(sample, name)
 
 
 def report(results: dict[str, Any]) -> None:
     """Print the figures."""
-    faults, stats = results["faults"], results["stats"]
+    faults = results["faults"]
+    stats = results["stats"]
     kinds = ", ".join(f"{kind} {number}" for kind, number in faults.items())
     equal = f"{results['equal']} of {results['compared']} played again are the same"
     print(f"{stats['elapsed_s'] / 60:.1f} minutes, {results['envs']} environments")

@@ -48,7 +48,9 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "tokens.json"
 PLOT = ROOT / "docs" / "tokens.svg"
 TURNS = (5, 10, 20, 40, 80)
-TOLD, SAID, MARKUP = 190, 189, 21
+TOLD = 190
+SAID = 189
+MARKUP = 21
 CHATML = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
@@ -81,7 +83,9 @@ def tokenizer_of_bytes() -> Any:
     from transformers import PreTrainedTokenizerFast
 
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
-    inner = Tokenizer(models.BPE(vocab={each: at for at, each in enumerate(letters)}, merges=[]))
+    inner = Tokenizer(
+        models.BPE(vocab={letter: at for at, letter in enumerate(letters)}, merges=[])
+    )
     inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     inner.decoder = decoders.ByteLevel()
     tokenizer = PreTrainedTokenizerFast(
@@ -126,16 +130,17 @@ class Ways:
 
     def built(self, turns: int) -> None:
         """Build a trajectory by `gem.tokens`: the model's own tokens stay what they are."""
-        context, said = TokenContext(TokenTerms(self.codec)), [Message("user", told(0))]
+        context = TokenContext(TokenTerms(self.codec))
+        messages = [Message("user", told(0))]
         played = []
         for turn in range(turns):
-            given = context.ask(said, None, (), is_rewritten=False)
-            assert given is not None
-            self.supervise("built", given[0])
+            prompt_ids = context.ask(messages, None, (), is_rewritten=False)
+            assert prompt_ids is not None
+            self.supervise("built", prompt_ids[0])
             message = Message("assistant", self.codec.text(self.sampled.ids))
             fields = context.answered(Reply(message, self.ids, tuple(self.sampled.logprobs or ())))
-            played.append(gem.Turn(said[-1].text, message.text, 1.0, False, False, **fields))
-            said = [*said, message, Message("user", told(turn + 1))]
+            played.append(gem.Turn(messages[-1].text, message.text, 1.0, False, False, **fields))
+            messages = [*messages, message, Message("user", told(turn + 1))]
         self.check(Trajectory.of(record(played)))
 
     def tokenising(self, turns: int) -> None:
@@ -147,10 +152,10 @@ class Ways:
         """Render the whole conversation each turn, and tokenise it."""
         chat = [{"role": "user", "content": told(0)}]
         for turn in range(turns):
-            shown = self.tokenizer.apply_chat_template(
+            prompt = self.tokenizer.apply_chat_template(
                 chat, tokenize=False, add_generation_prompt=True
             )
-            self.supervise("rendered", tuple(self.encoded(shown)))
+            self.supervise("rendered", tuple(self.encoded(prompt)))
             text = self.tokenizer.decode(list(self.ids[:-1]))
             chat += [{"role": "assistant", "content": text}]
             chat += [{"role": "user", "content": told(turn + 1)}]
@@ -175,14 +180,14 @@ class Ways:
 
 def played(turns: int, policy: Any) -> gem.Episode:
     """Play an episode under `gem.rollout`."""
-    found: list[gem.Episode] = []
+    episodes: list[gem.Episode] = []
 
     async def run() -> None:  # returns nothing: asyncio spells out what a main task returns
         run = gem.rollout(policy, "bench:Telling", env_kwargs={"length": turns})
-        found.extend([episode async for episode in run])
+        episodes.extend([episode async for episode in run])
 
     asyncio.run(run())
-    return found[0]
+    return episodes[0]
 
 
 def record(turns: list[gem.Turn]) -> gem.Episode:
@@ -239,7 +244,9 @@ def report(seconds: dict[int, dict[str, list[float]]]) -> list[dict[str, Any]]:
             "turns": turns,
             "tokens": turns * (TOLD + SAID + MARKUP),
             **compared({name: undisturbed(figures) * 1e3 for name, figures in by.items()}),
-            "medians": compared({name: statistics.median(each) * 1e3 for name, each in by.items()}),
+            "medians": compared(
+                {name: statistics.median(seconds) * 1e3 for name, seconds in by.items()}
+            ),
         }
         for turns, by in seconds.items()
     ]
@@ -255,13 +262,14 @@ def compared(ms: dict[str, float]) -> dict[str, float]:
     beyond = ms["built"] - ms["tokenising"]
     added = ms["rollout"] - ms["text"] - ms["tokenising"]
     every = {**ms, "beyond": beyond, "added_to_rollout": added}
-    figures = {f"{name}_ms": round(each, 3) for name, each in every.items()}
+    figures = {f"{name}_ms": round(milliseconds, 3) for name, milliseconds in every.items()}
     return {**figures, "ratio": round(ms["rendered"] / ms["built"], 2)}
 
 
 def growth(rows: list[dict[str, Any]], name: str) -> float:
     """Return the power of the turns by which a figure grows, from the first row to the last."""
-    first, last = rows[0], rows[-1]
+    first = rows[0]
+    last = rows[-1]
     return round(math.log(last[name] / first[name]) / math.log(last["turns"] / first["turns"]), 2)
 
 
@@ -286,7 +294,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--quick", action="store_true", help="two rounds, of which nothing is kept")
     options = parser.parse_args()
-    machine, rounds = Machine(), 2 if options.quick else options.rounds
+    machine = Machine()
+    rounds = 2 if options.quick else options.rounds
     rows = report(measure(rounds))
     facts = {
         "command": "python benchmarks/tokens.py",

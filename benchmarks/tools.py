@@ -32,10 +32,10 @@ RESULTS = Path(__file__).parent / "results" / "tools.json"
 
 def protocol(*, is_quick: bool) -> Part:
     """Measure a call over MCP next to the SDK's own."""
-    found = mcp.measure(50 if is_quick else 1000)
+    mcp_part = mcp.measure(50 if is_quick else 1000)
     bars = [
-        Bar("ms of a call, at the median", found["tool_ms"], most=2),
-        Bar("times the SDK's own call", found["tool_to_sdk"], most=1.3),
+        Bar("ms of a call, at the median", mcp_part["tool_ms"], most=2),
+        Bar("times the SDK's own call", mcp_part["tool_to_sdk"], most=1.3),
     ]
     columns = {
         "ms": "{tool_ms}",
@@ -45,7 +45,7 @@ def protocol(*, is_quick: bool) -> Part:
         "in a synchronous step, ms": "{step_ms}",
         "to the SDK's": "{tool_to_sdk}",
     }
-    return Part("A call over MCP's stdio", [found], columns, bars)
+    return Part("A call over MCP's stdio", [mcp_part], columns, bars)
 
 
 PARTS = {
@@ -72,17 +72,17 @@ def measured(name: str, *, is_quick: bool) -> dict[str, Any]:
     """Measure one part, and say what was found."""
     machine = Machine()
     part = PARTS[name](is_quick=is_quick)
-    found = {"part": name, **asdict(part), "machine": machine.shares()}
-    found["bars"] = [bar.as_dict() for bar in part.bars]
-    bars = page.table(["bar", "wanted", "measured", "holds"], map(page.bar_cells, found["bars"]))
-    print("\n".join([*page.part_lines(found), "", *bars, ""]), flush=True)
-    return found
+    row = {"part": name, **asdict(part), "machine": machine.shares()}
+    row["bars"] = [bar.as_dict() for bar in part.bars]
+    bars = page.table(["bar", "wanted", "measured", "holds"], map(page.bar_cells, row["bars"]))
+    print("\n".join([*page.part_lines(row), "", *bars, ""]), flush=True)
+    return row
 
 
 def supervise(part: dict[str, Any]) -> None:
     """Put a part in the place of what was known of it."""
     known = json.loads(RESULTS.read_text(encoding="utf-8"))["parts"] if RESULTS.exists() else []
-    every = {each["part"]: each for each in [*known, part]}
+    every = {row["part"]: row for row in [*known, part]}
     facts = {
         "command": "python benchmarks/tools.py",
         "python": platform.python_version(),

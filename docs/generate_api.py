@@ -17,6 +17,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+# The root is where `docs` is found, here and by a type checker.
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from docs.generated import update
+
 import gem
 from gem.testing import PUBLIC_MODULES
 
@@ -147,17 +152,5 @@ def page() -> str:
     return "\n".join(sections)
 
 
-def main() -> int:
-    """Write the page, or compare it and return 1 if it is not what would be written."""
-    new = page()
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(new, encoding="utf-8")
-        return 0
-    if PAGE.read_text(encoding="utf-8") == new:
-        return 0
-    print("docs/api.md is out of date. Run: python docs/generate_api.py", file=sys.stderr)  # noqa: T201
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(update(PAGE, page(), script=Path(__file__).name))

@@ -11,6 +11,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+# The root is where `docs` is found, here and by a type checker.
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from docs.generated import update
+
 PAGE = Path(__file__).with_name("cli.md")
 HEAD = """\
 # The command line
@@ -45,18 +50,5 @@ def page() -> str:
     return "\n".join(sections)
 
 
-def main() -> int:
-    """Write the page, or compare it and return 1 if it is not what would be written."""
-    new = page()
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(new, encoding="utf-8")
-        return 0
-    # Word by word: versions of Python put the columns of a help page at other places.
-    if PAGE.read_text(encoding="utf-8").split() == new.split():
-        return 0
-    print("docs/cli.md is out of date. Run: python docs/generate_cli.py", file=sys.stderr)  # noqa: T201
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(update(PAGE, page(), script=Path(__file__).name))

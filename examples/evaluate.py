@@ -22,9 +22,9 @@ class Hasty:
     name = "hasty"
 
     async def __call__(self, request: gem.Request) -> str:
-        found = re.search(r"^-?\d+(?: [-+*] -?\d+)+$", request.messages[0].text, re.MULTILINE)
-        assert found, "the expression stands on a line of its own"
-        value, *rest = found[0].split()
+        match = re.search(r"^-?\d+(?: [-+*] -?\d+)+$", request.messages[0].text, re.MULTILINE)
+        assert match, "the expression stands on a line of its own"
+        value, *rest = match[0].split()
         result = int(value)
         for symbol, number in zip(rest[::2], rest[1::2], strict=True):
             result = OPERATORS[symbol](result, int(number))
@@ -43,8 +43,12 @@ def main() -> None:
         )
         for row in run.summary.results:
             print(f"{row.policy:7} {row.success_rate:.2f}  95% interval {row.success_rate_ci95}")
-        failures = [each for each in run.episodes() if each.policy == "hasty" and not each.success]
-    for episode in sorted(failures, key=lambda each: each.episode_index)[:3]:
+        failures = [
+            episode
+            for episode in run.episodes()
+            if episode.policy == "hasty" and not episode.success
+        ]
+    for episode in sorted(failures, key=lambda failure: failure.episode_index)[:3]:
         expression = str(episode.turns[0].observation).splitlines()[2]
         print(f"{expression} is not {episode.turns[0].action}")
 

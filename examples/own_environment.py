@@ -53,10 +53,10 @@ async def main() -> None:
     """Roll the policy out and print each episode as it finishes."""
     gem.register("demo:Sum", Sum, largest=99)
     episodes = [episode async for episode in gem.rollout(careless, "demo:Sum", episodes=20, seed=0)]
-    for episode in sorted(episodes, key=lambda each: each.episode_index):
+    for episode in sorted(episodes, key=lambda played: played.episode_index):
         [turn] = episode.turns
         print(f"{turn.observation}  {turn.action:>4}  {episode.final_observation}")
-    print(f"{sum(bool(each.success) for each in episodes)} of {len(episodes)} are right.")
+    print(f"{sum(bool(played.success) for played in episodes)} of {len(episodes)} are right.")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,10 @@ CLAIM = """
 """
 BROKEN = {
     "acme-raises": ("raise RuntimeError('no such licence file')", "gem.plugins.v1"),
-    "acme-exits": ("import sys; sys.exit('this pack wants to leave')", "gem.plugins.v1"),
+    "acme-exits": (
+        "import sys; sys.exit('this pack wants to leave')",
+        "gem.plugins.v1",
+    ),
     "acme-future": ("raise AssertionError('never imported')", "gem.plugins.v2"),
     "acme-nothing": ("plugin = {'name': 'a dictionary'}", "gem.plugins.v1"),
     "acme-one": (CLAIM.format(name="one"), "gem.plugins.v1"),

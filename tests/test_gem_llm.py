@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import gem
-from gem.compat.constants import TERMINAL_STATE
-from gem.compat.provided import _REPLACED
+from gem.compat._constants import TERMINAL_STATE
+from gem.compat._provided import _REPLACED
 from gem_tools.sandbox import SandboxUnavailable, make_sandbox
 
 ROOT = Path(__file__).parents[1]

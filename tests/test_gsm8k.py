@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gem.episode_log import read_episodes
+from gem import read_episodes
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -30,8 +30,8 @@ FREE = {
 
 LISTINGS = {
     "python": "import gem; assert gem.list_envs()",
-    "command": "from gem.cli.main import main; assert not main(['list'])",
-    "json": "from gem.cli.main import main; assert not main(['list', '--json'])",
+    "command": "from gem.cli._main import main; assert not main(['list'])",
+    "json": "from gem.cli._main import main; assert not main(['list', '--json'])",
 }
 
 

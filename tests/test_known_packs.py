@@ -11,7 +11,9 @@ import gem
 from gem import hooks, registry
 
 ROOT = Path(__file__).parents[1]
-KNOWN = json.loads(Path(gem.__file__).with_name("known_packs.json").read_text(encoding="utf-8"))
+KNOWN = json.loads(
+    (Path(gem.__file__).parent / "registry" / "known_packs.json").read_text(encoding="utf-8")
+)
 OURS = {path.parent.name for path in ROOT.glob("*/pyproject.toml")} - {"gem-core"}
 
 

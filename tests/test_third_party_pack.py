@@ -22,6 +22,7 @@ PAGE = ROOT / "docs" / "writing-a-pack.md"
 FILES = re.compile(r"^```\w+\n(# ([\w./-]+\.\w+)\n.*?)^```$", re.DOTALL | re.MULTILINE)
 Tool = Callable[..., "subprocess.CompletedProcess[str]"]
 
+OURS = ["gem-core", "gem-data", "gem-eval", "gem-tools"]
 IDS = ["acme:Backwards-v0", "acme:Backwards-v0-long", "acme:Sums-v0"]
 
 pytestmark = pytest.mark.timeout(600)
@@ -61,7 +62,7 @@ def fresh(pack: Path, tmp_path_factory: pytest.TempPathFactory) -> Tool:
     """Install the wheels into a new environment and return a function that runs its tools."""
     folder = tmp_path_factory.mktemp("fresh")
     wheels = folder / "wheels"
-    sources = [str(ROOT / "gem-core"), str(ROOT / "gem-eval"), str(ROOT / "gem-tools"), str(pack)]
+    sources = [*(str(ROOT / name) for name in OURS), str(pack)]
     pip("wheel", "--quiet", "--no-deps", f"--wheel-dir={wheels}", *sources)
     venv.create(folder / "venv", with_pip=False, symlinks=True)
     bin_folder = folder / "venv" / "bin"
@@ -86,7 +87,7 @@ def test_it_is_found(fresh: Tool) -> None:
 
     states = {each["distribution"]: each["state"] for each in json.loads(done.stdout)}
     assert done.returncode == 0, done.stdout
-    assert states == dict.fromkeys(["gem-core", "gem-eval", "gem-tools", "acme-words"], "ok")
+    assert states == dict.fromkeys([*OURS, "acme-words"], "ok")
 
 
 def test_it_is_listed(fresh: Tool) -> None:

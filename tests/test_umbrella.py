@@ -75,7 +75,9 @@ def test_it_names_extras_that_are_there(root: list[Requirement]) -> None:
     assert [str(each) for each in root if not each.extras <= extras_of(each.name)] == []
 
 
-def test_all_is_every_extra_but_those_of_training_frameworks(root: list[Requirement]) -> None:
+def test_all_is_every_extra_but_frameworks_and_torch(
+    root: list[Requirement],
+) -> None:
     named = {name: set[str]() for name in OURS}
     for each in of_extra(root, "all"):
         named[each.name] |= each.extras
@@ -83,7 +85,8 @@ def test_all_is_every_extra_but_those_of_training_frameworks(root: list[Requirem
     left_out = {name: extras_of(name) - named[name] for name in OURS}
 
     frameworks = {"oat", "openrlhf", "rl2", "roll", "tinker", "trl", "verl"}
-    assert left_out == {name: frameworks if name == "gem-integrations" else set() for name in OURS}
+    expected = {name: set[str]() for name in OURS}
+    assert left_out == expected | {"gem-integrations": frameworks, "gem-eval": {"local"}}
 
 
 def test_whatever_of_ours_another_needs_is_named_without_extras_in_each_place(
@@ -103,7 +106,7 @@ def test_whatever_of_ours_another_needs_is_named_without_extras_in_each_place(
     places += [of_extra(root, extra) for extra in extras]
     bare = [{each.name for each in place if not each.extras} for place in places]
 
-    assert needed == {"gem-core", "gem-tools"}
+    assert needed == {"gem-core", "gem-data", "gem-tools", "gem-train"}
     assert len(places) > 3
     assert [names for names in bare if not needed <= names] == []
 

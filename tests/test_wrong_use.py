@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import gem
+import gem_data
 import gem_envs_math
 import gem_eval
 
@@ -120,7 +121,8 @@ def test_a_missing_extra_is_answered_by_the_pip_command(run_python: Run, site: P
     for entry in installed.iterdir():
         if not entry.name.startswith(("datasets", "__pycache__")):
             (site / entry.name).symlink_to(entry)
-    homes = {Path(str(package.__file__)).parents[1] for package in (gem, gem_envs_math, gem_eval)}
+    ours = (gem, gem_data, gem_envs_math, gem_eval)
+    homes = {Path(str(package.__file__)).parents[1] for package in ours}
     path = os.pathsep.join(map(str, [site, *homes - {installed}]))  # editable ones lie elsewhere
 
     command = ["-S", "-m", "gem", "eval", "math:GSM8K", "--policy", "solver"]

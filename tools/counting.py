@@ -83,14 +83,14 @@ def main() -> int:
 def sources() -> dict[str, Code]:
     """Return the counts of the tree, of core, of each other distribution, and of the models."""
     folders = [path.parent for path in DISTRIBUTIONS]
-    found = {"all sources": counted(_python(DISTRIBUTIONS))}
-    found |= {path.name: counted(_python([path / "src"])) for path in folders}
+    counts = {"all sources": counted(_python(DISTRIBUTIONS))}
+    counts |= {path.name: counted(_python([path / "src"])) for path in folders}
     tests = [path / "tests" for path in folders]
-    found["all tests"] = counted(_python([*tests, ROOT / "tests"]))
-    found["hosting, in core"] = counted(_python(CORE / name for name in HOSTING))
+    counts["all tests"] = counted(_python([*tests, ROOT / "tests"]))
+    counts["hosting, in core"] = counted(_python(CORE / name for name in HOSTING))
     for name in MODELS:
-        found[name] = counted(_python([_folder_of(name)]))
-    return found
+        counts[name] = counted(_python([_folder_of(name)]))
+    return counts
 
 
 def goals() -> list[Goal]:
@@ -173,10 +173,10 @@ def _comment_lines(text: str) -> int:
 
 def _python(places: Iterable[Path]) -> list[Path]:
     """Return the files of Python in folders, and those that are named themselves."""
-    found = [
+    paths = [
         path for place in places for path in ([place] if place.is_file() else place.rglob("*.py"))
     ]
-    return sorted(found)
+    return sorted(paths)
 
 
 def _folder_of(package: str) -> Path:
@@ -188,17 +188,17 @@ def _folder_of(package: str) -> Path:
 
 def as_data() -> dict[str, Any]:
     """Return every figure, as JSON data."""
-    found = sources()
+    codes = sources()
     return {
         "models": {name: version(name) for name in MODELS},
         "goals": [{**goal._asdict(), "is_reached": goal.is_reached} for goal in goals()],
-        "sources": {name: code._asdict() for name, code in found.items()},
+        "sources": {name: code._asdict() for name, code in codes.items()},
     }
 
 
 def as_tables() -> str:
     """Return the goals and the figures as two tables of Markdown, and the longest files."""
-    found = sources()
+    codes = sources()
     lines = ["| figure | now | goal | reached |", "|---|---|---|---|"]
     for goal in goals():
         bound = (
@@ -209,13 +209,13 @@ def as_tables() -> str:
         )
     lines += ["", "| source | files | lines | packed | in 1,000 | swaps | comments in 1,000 |"]
     lines.append("|---|---|---|---|---|---|---|")
-    for name, code in found.items():
-        shown = f"{name} {version(name)}" if name in MODELS else name
+    for name, code in codes.items():
+        label = f"{name} {version(name)}" if name in MODELS else name
         lines.append(
-            f"| {shown} | {code.files} | {code.lines:,} | {code.packed} | {code.packed_in_1000} "
+            f"| {label} | {code.files} | {code.lines:,} | {code.packed} | {code.packed_in_1000} "
             f"| {code.swaps} | {code.comments_in_1000} |"
         )
-    longest = ", ".join(f"{name} {length}" for name, length in found["gem-core"].longest)
+    longest = ", ".join(f"{name} {length}" for name, length in codes["gem-core"].longest)
     return "\n".join([*lines, "", f"The longest files of core: {longest}."])
 
 

@@ -132,11 +132,11 @@ def play(group: str, backend: str, names: Sequence[str] = ()) -> Played | None:
     except (gem.GemError, ImportError) as error:
         print(f"{group}: skipped. {error}", flush=True)
         return None
-    failed = [each for row in episodes.values() for each in row if each.error is not None]
+    failed = [episode for row in episodes.values() for episode in row if episode.error is not None]
     for episode in failed[:3]:
         print(f"{group}: {episode.env_id}, seed {episode.episode_index}: {episode.error}")
-    found = {name: [each.fingerprint() for each in row] for name, row in episodes.items()}
-    return Played(found, stepped)
+    prints = {name: [episode.fingerprint() for episode in row] for name, row in episodes.items()}
+    return Played(prints, stepped)
 
 
 # What is played
@@ -270,7 +270,10 @@ def environments(group: str, names: Sequence[str] = ()) -> dict[str, gem.EnvSpec
 
 def _spec(name: str, group: Group) -> gem.EnvSpec:
     id, kwargs, wrappers = group.others.get(name, (name, {}, ()))
-    stack = [{"id": each, "kwargs": {}} if isinstance(each, str) else each for each in wrappers]
+    stack = [
+        {"id": wrapper, "kwargs": {}} if isinstance(wrapper, str) else wrapper
+        for wrapper in wrappers
+    ]
     spec = MIXTURE if id == MIXTURE.id else gem.spec(id)
     # Built anew and not copied: a copy would keep a wrapper as the dictionary that it is here.
     changed = {"kwargs": {**spec.kwargs, **kwargs}, "wrappers": [LIMIT, *stack]}
@@ -315,7 +318,7 @@ async def _rolled_out(
         played = gem.Schedule([{"env": e, "name": n, "weight": w} for w, (n, e) in weighted])
         count = SEEDS * len(envs)
     run = gem.rollout(player, played, episodes=count, seed=RUN_SEED, backend=backend)
-    episodes = sorted([episode async for episode in run], key=lambda each: each.episode_index)
+    episodes = sorted([episode async for episode in run], key=lambda played: played.episode_index)
     names = list(envs)
     rows: dict[str, list[gem.Episode]] = {name: [] for name in names}
     for episode in episodes:
@@ -332,9 +335,9 @@ def stepped_through(
     set of tasks starts elsewhere there.
     """
     names = [name for name in envs if episodes[name][0].task is None]
-    found: Fingerprints = {name: [] for name in names}
+    prints: Fingerprints = {name: [] for name in names}
     if not names:
-        return found
+        return prints
     specs = [envs[name] for name in names]
     with gem.make_vec(specs, backend=backend, autoreset="off", seed=RUN_SEED) as vector:
         for number in range(SEEDS):
@@ -342,8 +345,8 @@ def stepped_through(
             for name, turns, last in zip(names, *_stepped_once(vector, rows), strict=True):
                 like = episodes[name][number]
                 again = _record(like, turns, last, envs[name].success_return)
-                found[name].append(again.fingerprint())
-    return found
+                prints[name].append(again.fingerprint())
+    return prints
 
 
 def _stepped_once(
@@ -405,7 +408,7 @@ def _record(
 def line_of(fingerprints: Sequence[str]) -> str:
     """Return the digest of all, and the first digits of each."""
     digest = blake2b("".join(fingerprints).encode(), digest_size=8).hexdigest()
-    return " ".join([digest, *(each[:DIGITS] for each in fingerprints)])
+    return " ".join([digest, *(fingerprint[:DIGITS] for fingerprint in fingerprints)])
 
 
 def differences(stored: Mapping[str, str], found: Mapping[str, Sequence[str]]) -> list[str]:

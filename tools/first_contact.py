@@ -31,13 +31,17 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[1]
 FENCE = re.compile(r"^```(sh|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LOOK_UP = re.compile(r"(?:/simple/|search for versions of )gem[-_]\S+")
-OURS = sorted(path.parent.name for path in ROOT.glob("*/pyproject.toml"))
+OURS = sorted(  # those that `gem-env plugins` lists
+    path.parent.name
+    for path in ROOT.glob("*/pyproject.toml")
+    if "gem.plugins.v1" in path.read_text(encoding="utf-8")
+)
 LAST_LINES = 12
 
 MAKE_ALL = """
 import json, sys
 import gem
-from gem.availability import lacks
+from gem.registry._availability import lacks
 
 wrong, ready = [], 0
 for spec in gem.list_envs():
@@ -94,8 +98,8 @@ class Newcomer:
             check=False,
         )
         lines = done.stdout.splitlines()
-        shown = lines if len(lines) <= LAST_LINES else ["...", *lines[-LAST_LINES:]]
-        print("\n".join(f"  {line[:160]}" for line in shown))
+        ends = lines if len(lines) <= LAST_LINES else ["...", *lines[-LAST_LINES:]]
+        print("\n".join(f"  {line[:160]}" for line in ends))
         print(f"  (status {done.returncode}, {time.monotonic() - started:.0f} s)", flush=True)
         return Done(done.returncode, done.stdout)
 
@@ -154,10 +158,10 @@ def availability(newcomer: Newcomer) -> None:
     (folder / "make_all.py").write_text(MAKE_ALL, encoding="utf-8")
     listed = newcomer.run(".venv/bin/gem-env list --available --json", folder).text
     done = newcomer.run(".venv/bin/python make_all.py 2> /dev/null", folder, HF_HUB_OFFLINE="1")
-    found = json.loads(done.text.splitlines()[-1])
-    newcomer.expect("what is listed as ready is what can be made", holds=found["wrong"] == [])
+    figures = json.loads(done.text.splitlines()[-1])
+    newcomer.expect("what is listed as ready is what can be made", holds=figures["wrong"] == [])
     newcomer.expect(
-        f"{found['ready']} are ready", holds=len(json.loads(listed)) == found["ready"] > 200
+        f"{figures['ready']} are ready", holds=len(json.loads(listed)) == figures["ready"] > 200
     )
 
 
@@ -212,8 +216,8 @@ def names(newcomer: Newcomer) -> None:
     says("show rg:chain_sum", "gem-envs-reasoning", "pip install", "[tasks]")
     says("check ta:2048-v0", "pip install", "gem-envs-games[textarena]")
     says("eval game:Wordle-v0-easy", "gem-eval", "pip install")
-    told = newcomer.run(".venv/bin/gem-env show rg:chain_sum", clone).text
-    command = re.findall(r"`(pip install [^`]+)`", told)[0]
+    page = newcomer.run(".venv/bin/gem-env show rg:chain_sum", clone).text
+    command = re.findall(r"`(pip install [^`]+)`", page)[0]
     log = newcomer.work / "pip-names.log"
     log.unlink(missing_ok=True)
     newcomer.run(f".venv/bin/{command} --quiet", clone, PIP_LOG=str(log))
@@ -268,7 +272,9 @@ def server(newcomer: Newcomer) -> None:
     with served_model(context=900):
         newcomer.run(f"{asked} --episodes 8 --out runs/long", clone)
     episodes = logged(clone / "runs/long")
-    reasons = [(each["stop_reason"], each["success"], each["error"]) for each in episodes]
+    reasons = [
+        (episode["stop_reason"], episode["success"], episode["error"]) for episode in episodes
+    ]
     newcomer.expect(
         "a prompt over the context is a failure to solve, and no error",
         holds=("model_length", False, None) in reasons,
@@ -305,7 +311,7 @@ def logged(run: Path) -> list[dict[str, Any]]:
 
 def expect_each_once(newcomer: Newcomer, run: Path, planned: int) -> None:
     """Expect every planned episode to be in the log once without an error."""
-    well = [each["episode_index"] for each in logged(run) if each["error"] is None]
+    well = [episode["episode_index"] for episode in logged(run) if episode["error"] is None]
     newcomer.expect(f"all {planned} are done, none twice", holds=sorted(well) == [*range(planned)])
 
 
@@ -318,8 +324,8 @@ def expect_no_look_up(newcomer: Newcomer, log: str) -> None:
 def expect_all_of_ours(newcomer: Newcomer, bin_folder: Path, folder: Path) -> None:
     """Expect every distribution of ours to be installed and well."""
     done = newcomer.run(f"{bin_folder}/gem-env plugins --json", folder)
-    states = {each["distribution"]: each["state"] for each in json.loads(done.text)}
-    newcomer.expect("all nine are installed and ok", holds=states == dict.fromkeys(OURS, "ok"))
+    states = {pack["distribution"]: pack["state"] for pack in json.loads(done.text)}
+    newcomer.expect("all of ours are installed and ok", holds=states == dict.fromkeys(OURS, "ok"))
 
 
 class _Model(BaseHTTPRequestHandler):

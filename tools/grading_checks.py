@@ -103,8 +103,12 @@ def stability(data: Path, count: int, processes: int) -> int:
     print(", ".join(f"{outcome} {number:,}" for outcome, number in outcomes.most_common()))
     asked = sum(was_asked for _, _, was_asked in first)
     print(f"left to `verify`: {asked:,}; {time.monotonic() - began:.0f} s")
-    found = [{run[at][0] for run in runs} for at in range(len(pairs))]
-    apart = [(pair, each) for pair, each in zip(pairs, found, strict=True) if len(each) > 1]
+    verdicts_of_pairs = [{run[at][0] for run in runs} for at in range(len(pairs))]
+    apart = [
+        (pair, verdicts)
+        for pair, verdicts in zip(pairs, verdicts_of_pairs, strict=True)
+        if len(verdicts) > 1
+    ]
     turned = [
         (pair, one[:2], other[:2])
         for pair, one, other in zip(pairs, first, turned_run.result(), strict=True)
@@ -124,8 +128,8 @@ def both_read(one: Pair, other: Pair) -> bool:
 def show(title: str, found: Sequence[object]) -> None:
     """Print how many were found, and the first ten."""
     print(f"{title}: {len(found)}")
-    for each in found[:10]:
-        print("   ", each)
+    for pair in found[:10]:
+        print("   ", pair)
 
 
 def judged(pairs: Sequence[Pair], seed: int) -> list[tuple[str, str, bool]]:
@@ -221,7 +225,8 @@ def constants(data: Path) -> int:
 
     kinds = json.loads((CASES / "constants.json").read_text("utf-8"))
     answers = [*kinds["nothing"], *kinds["values"]]
-    local, committed = local_golds(data), case_golds()
+    local = local_golds(data)
+    committed = case_golds()
     golds = list(dict.fromkeys([*local, *committed]))
     print(
         f"{len(answers)} answers, {local.total():,} rows of local data sets, {len(golds):,} golds"

@@ -34,12 +34,25 @@ RESULT = Path(__file__).with_suffix(".json")
 LIMIT_S = 60.0
 WANTED = 0.95
 MODULES = {  # what it is called: its source, and the tests of the same name
-    "returns": ("gem-core/src", "gem/returns.py", "gem-core/tests/test_returns.py"),
-    "seeding": ("gem-core/src", "gem/seeding.py", "gem-core/tests/test_seeding.py"),
-    "records": ("gem-core/src", "gem/episode.py", "gem-core/tests/episode"),
-    "planning": ("gem-core/src", "gem/planning.py", "gem-core/tests/test_planning.py"),
-    "deadlines": ("gem-core/src", "gem/deadlines.py", "gem-core/tests/test_deadlines.py"),
-    "mixtures": ("gem-core/src", "gem/mixtures.py", "gem-core/tests/test_mixtures.py"),
+    "returns": ("gem-train/src", "gem_train/returns.py", "gem-train/tests/test_returns.py"),
+    "seeding": ("gem-core/src", "gem/_python/seeding.py", "gem-core/tests/python/test_seeding.py"),
+    "records": ("gem-core/src", "gem/episode/_episode.py", "gem-core/tests/episode"),
+    "turns": ("gem-core/src", "gem/episode/_turn.py", "gem-core/tests/episode"),
+    "planning": (
+        "gem-core/src",
+        "gem/rollouts/_planning.py",
+        "gem-core/tests/rollouts/test_planning.py",
+    ),
+    "deadlines": (
+        "gem-core/src",
+        "gem/rollouts/_deadlines.py",
+        "gem-core/tests/rollouts/test_sweeper.py",
+    ),
+    "mixtures": (
+        "gem-core/src",
+        "gem/rollouts/_mixtures.py",
+        "gem-core/tests/rollouts/test_mixtures.py",
+    ),
     "intervals": ("gem-eval/src", "gem_eval/intervals.py", "gem-eval/tests/test_intervals.py"),
     "run folders": ("gem-eval/src", "gem_eval/run_folder.py", "gem-eval/tests/test_run_folder.py"),
 }
@@ -113,7 +126,7 @@ def main() -> int:
     gc.freeze()  # pytest collects at its end, and all that is here
     # `fork`: what is preloaded is there at once, and nothing of ours is imported yet.
     with get_context("fork").Pool(options.jobs, _make_overlay) as pool:
-        unchanged = [Mutant(each, 0, "", "", False, _source_of(each)) for each in wanted]
+        unchanged = [Mutant(name, 0, "", "", False, _source_of(name)) for name in wanted]
         for mutant, is_failing in zip(
             unchanged, pool.imap(is_found_by_tests, unchanged), strict=True
         ):
@@ -159,7 +172,8 @@ def mutants_of(module: str) -> Iterator[Mutant]:
     tree = ast.parse(_source_of(module))
     for node, is_text in _nodes(tree, is_text=False):
         for field, value, line in _changes(node):
-            kept, before = getattr(node, field), _shown(node)
+            kept = getattr(node, field)
+            before = _shown(node)
             setattr(node, field, value)
             ast.fix_missing_locations(tree)
             is_prose = isinstance(value, str) and " " in value
@@ -185,9 +199,9 @@ def _nodes(node: ast.AST, *, is_text: bool) -> Iterator[tuple[ast.AST, bool]]:
     is_text = is_text or isinstance(node, (ast.Raise, ast.JoinedStr)) or name.endswith(ERRORS)
     yield node, is_text
     for field, child in ast.iter_fields(node):
-        for each in child if isinstance(child, list) else [child]:
-            if isinstance(each, ast.AST) and field not in UNTOUCHED:
-                yield from _nodes(each, is_text=is_text)
+        for part in child if isinstance(child, list) else [child]:
+            if isinstance(part, ast.AST) and field not in UNTOUCHED:
+                yield from _nodes(part, is_text=is_text)
 
 
 def _is_declaration(node: ast.AST) -> bool:

@@ -31,12 +31,13 @@ def _used_by_s(processes: Sequence[int]) -> float:
 
 def descendants() -> list[int]:
     """Return the processes below this one."""
-    parents = {int(each.name): _parent(each) for each in PROC.iterdir() if each.name.isdigit()}
-    found, fresh = list[int](), [os.getpid()]
+    parents = {int(entry.name): _parent(entry) for entry in PROC.iterdir() if entry.name.isdigit()}
+    processes = list[int]()
+    fresh = [os.getpid()]
     while fresh:
         fresh = [pid for pid, parent in parents.items() if parent in fresh]
-        found += fresh
-    return found
+        processes += fresh
+    return processes
 
 
 def _parent(folder: Path) -> int | None:
@@ -58,18 +59,18 @@ class Machine:
     """The machine since this was made: how busy it was, and how busy others kept it."""
 
     def __init__(self) -> None:
-        self._clock, self._since, self._before = (
-            CpuClock(descendants()),
-            time.perf_counter(),
-            ticks(),
-        )
+        self._clock = CpuClock(descendants())
+        self._since = time.perf_counter()
+        self._before = ticks()
 
     def shares(self) -> dict[str, float]:
         """Return shares of all cores' time, by who had it, and the load."""
-        own_s, wall_s = self._clock.spent_s(), time.perf_counter() - self._since
+        own_s = self._clock.spent_s()
+        wall_s = time.perf_counter() - self._since
         spent = [now - before for now, before in zip(ticks(), self._before, strict=True)]
         whole = max(1, sum(spent))
-        idle, stolen = (spent[3] + spent[4]) / whole, spent[7] / whole
+        idle = (spent[3] + spent[4]) / whole
+        stolen = spent[7] / whole
         others = 1 - idle - stolen - own_s / wall_s / (os.cpu_count() or 1)
         shares = {"idle": idle, "stolen": stolen, "others": max(0.0, others)}
         return {

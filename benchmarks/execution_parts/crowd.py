@@ -15,7 +15,8 @@ from benchmarks.execution_parts.side import Side, serve
 import gem
 
 EPISODES = 4096
-TURNS, MAIN_TURNS = (10, 30, 50), 50
+TURNS = (10, 30, 50)
+MAIN_TURNS = 50
 MIB = 2**20
 
 
@@ -40,11 +41,11 @@ def measure(*, is_quick: bool) -> Part:
     episodes, rounds = (256, 1) if is_quick else (EPISODES, 5)
     rows: list[dict[str, Any]] = []
     for turns in TURNS:
-        found = []
+        runs = []
         for _ in range(rounds):
             with Side(sys.executable, "crowd") as side:
-                found.append(side.tell("play", episodes=episodes, turns=turns))
-        figures = {name: spread(each[name] for each in found) for name in found[0]}
+                runs.append(side.tell("play", episodes=episodes, turns=turns))
+        figures = {name: spread(row[name] for row in runs) for name in runs[0]}
         rows.append({"episodes": episodes, "turns": turns, **figures})
     main = rows[TURNS.index(MAIN_TURNS)]
     return Part(

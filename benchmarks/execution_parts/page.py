@@ -8,8 +8,10 @@ from typing import Any
 from benchmarks.execution_parts.plot import Panel, plotted
 from benchmarks.execution_parts.side import ROOT
 
-PAGE, PLOT = ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "execution.svg"
-BEGIN, END = "<!-- written by benchmarks/execution.py -->\n", "<!-- as far as here -->"
+PAGE = ROOT / "docs" / "benchmarks.md"
+PLOT = ROOT / "docs" / "execution.svg"
+BEGIN = "<!-- written by benchmarks/execution.py -->\n"
+END = "<!-- as far as here -->"
 Row = dict[str, Any]
 
 

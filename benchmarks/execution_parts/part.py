@@ -51,6 +51,6 @@ class Part:
 
 def spread(figures: Iterable[float]) -> dict[str, float]:
     """Return the median, the least and the most of several rounds."""
-    found = list(figures)
-    ends = {"median": statistics.median(found), "least": min(found), "most": max(found)}
+    values = list(figures)
+    ends = {"median": statistics.median(values), "least": min(values), "most": max(values)}
     return {name: float(f"{figure:.4g}") for name, figure in ends.items()}

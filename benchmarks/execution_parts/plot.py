@@ -8,8 +8,13 @@ from typing import NamedTuple
 
 __all__ = ["Panel", "plotted"]
 
-WIDTH, LABELS, FIGURES, ROW, GAP = 760, 200, 70, 24, 22
-OURS, THEIRS = "#2a6fbb", "#b0b4ba"
+WIDTH = 760
+LABELS = 200
+FIGURES = 70
+ROW = 24
+GAP = 22
+OURS = "#2a6fbb"
+THEIRS = "#b0b4ba"
 ELSEWHERE = ("gem-llm", "Gymnasium", "lock-step")
 
 
@@ -41,7 +46,8 @@ def drawn(panel: Panel, top: int) -> Iterator[str]:
     yield f'<text x="{GAP}" y="{top + 14}" font-weight="bold">{escape(panel.title)}</text>'
     longest = max(length for _, length in panel.bars)
     for number, (label, length) in enumerate(panel.bars, start=1):
-        middle, width = top + number * ROW + 9, (WIDTH - LABELS - FIGURES - GAP) * length / longest
+        middle = top + number * ROW + 9
+        width = (WIDTH - LABELS - FIGURES - GAP) * length / longest
         colour = THEIRS if label.startswith(ELSEWHERE) else OURS
         yield f'<text x="{LABELS - 8}" y="{middle + 5}" text-anchor="end">{escape(label)}</text>'
         yield (

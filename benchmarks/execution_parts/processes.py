@@ -15,14 +15,16 @@ from benchmarks.execution_parts.side import Side, serve
 import gem
 
 TARGET = "benchmarks.execution_parts.worker_envs:Busy"
-NUM_ENVS, BUSY_ENVS = 1024, 16
+NUM_ENVS = 1024
+BUSY_ENVS = 16
 WORKERS = (1, 2)
 MOST_DISTURBANCE = 0.03  # in a round that counts, where there is one
 
 
 def measure(*, is_quick: bool) -> Part:
     """Measure both, one after the other."""
-    cheap, busy = cheap_row(3 if is_quick else 15), busy_row(2 if is_quick else 15, is_quick)
+    cheap = cheap_row(3 if is_quick else 15)
+    busy = busy_row(2 if is_quick else 15, is_quick)
     return Part(
         "Worker processes",
         [cheap, busy],
@@ -47,16 +49,16 @@ def cheap_row(rounds: int) -> dict[str, Any]:
     with Side(sys.executable, "vector_tasks") as side:
         side.tell("prepare", cells=[("sync", NUM_ENVS), ("process", NUM_ENVS)], kwargs={})
         asked = {"num_envs": NUM_ENVS, "chunks": 6, "steps": 8, "actions": actions}
-        found = [
+        pairs = [
             side.tell("measure", runs=["sync", "process"], seed=number, **asked)
             for number in range(rounds + 1)
         ][1:]
         side.tell("close")
-    inline = spread(each["sync"]["cpu_us"] for each in found)["median"]
+    inline = spread(pair["sync"]["cpu_us"] for pair in pairs)["median"]
     return {
         "what": f"cheap game, {NUM_ENVS:,} environments: CPU us of a step in 2 workers, parent "
         "included, above the sync vector",
-        "figure": spread(each["process"]["cpu_us"] - each["sync"]["cpu_us"] for each in found),
+        "figure": spread(pair["process"]["cpu_us"] - pair["sync"]["cpu_us"] for pair in pairs),
         "beside": f"sync {inline:.2f} us",
     }
 
@@ -66,30 +68,31 @@ def busy_row(rounds: int, is_quick: bool) -> dict[str, Any]:
 
     Only rounds count in which the cores were there for it, as the bar says, if there is one.
     """
-    order, found = random.Random(0), {number: list[dict[str, float]]() for number in WORKERS}
+    order = random.Random(0)
+    runs = {number: list[dict[str, float]]() for number in WORKERS}
     steps = 4 if is_quick else 20
     with Side(sys.executable, "processes") as side:
         side.tell("prepare")
         for _ in range(rounds):
             for number in order.sample(WORKERS, len(WORKERS)):
-                found[number].append(side.tell("busy", num_workers=number, steps=steps))
+                runs[number].append(side.tell("busy", num_workers=number, steps=steps))
         side.tell("close")
-    pairs = list(zip(*(found[number] for number in WORKERS), strict=True))
+    pairs = list(zip(*(runs[number] for number in WORKERS), strict=True))
     alone = [pair for pair in pairs if max(map(disturbance, pair)) <= MOST_DISTURBANCE]
-    most = max(disturbance(each) for pair in alone or pairs for each in pair)
+    most = max(disturbance(run) for pair in alone or pairs for run in pair)
     return {
         "what": f"5 ms of CPU time a step, {BUSY_ENVS} environments: steps a second of 2 workers, "
         "times 1",
         "figure": spread(one["wall_s"] / two["wall_s"] for one, two in alone or pairs),
         "beside": f"{len(alone or pairs)} of {rounds} rounds, others had at most {most:.1%} of the "
-        f"cores; load {max(each['load'] for pair in pairs for each in pair):.1f}",
+        f"cores; load {max(run['load'] for pair in pairs for run in pair):.1f}",
         "rounds": pairs,
     }
 
 
-def disturbance(found: dict[str, float]) -> float:
+def disturbance(run: dict[str, float]) -> float:
     """Return the share of the cores that was not there for this benchmark."""
-    return found["others"] + found["stolen"]
+    return run["others"] + run["stolen"]
 
 
 _vectors: dict[int, gem.VectorEnv] = {}
@@ -113,7 +116,8 @@ def prepare() -> None:
 
 def busy(num_workers: int, steps: int) -> dict[str, float]:
     """Return the seconds of so many steps, and what else the machine did meanwhile."""
-    machine, begun = Machine(), time.perf_counter()
+    machine = Machine()
+    begun = time.perf_counter()
     for _ in range(steps):
         _vectors[num_workers].step(["go"] * BUSY_ENVS)
     return {"wall_s": time.perf_counter() - begun, **machine.shares()}

@@ -25,4 +25,4 @@ def recorded_actions(*, is_all: bool) -> list[str]:
         script = ROOT / "benchmarks" / "game_parts" / "actions.py"
         subprocess.run([sys.executable, str(script), str(file)], check=True)
         actions: list[str] = json.loads(file.read_text(encoding="utf-8"))[GAME]
-    return [each for each in actions if is_all or WELL_FORMED.fullmatch(each)]
+    return [action for action in actions if is_all or WELL_FORMED.fullmatch(action)]

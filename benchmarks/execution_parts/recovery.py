@@ -17,7 +17,9 @@ from benchmarks.execution_parts.worker_envs import FAULTS, MOST_MEMORY_BYTES
 import gem
 
 TARGET = "benchmarks.execution_parts.worker_envs:Faulty"
-NUM_ENVS, NUM_WORKERS, TURNS = 256, 2, 20
+NUM_ENVS = 256
+NUM_WORKERS = 2
+TURNS = 20
 TIMEOUT_S = 1.0
 DEATH_S = 10.0  # in which a faulty worker must have ended
 
@@ -25,19 +27,20 @@ DEATH_S = 10.0  # in which a faulty worker must have ended
 def measure(*, is_quick: bool) -> Part:
     """Let workers die of every fault, in an order that changes."""
     rounds = 1 if is_quick else 8
-    order, found = random.Random(0), {fault: list[dict[str, float]]() for fault in FAULTS}
+    order = random.Random(0)
+    runs = {fault: list[dict[str, float]]() for fault in FAULTS}
     with Side(sys.executable, "recovery") as side:
         side.tell("prepare")
         for _ in range(rounds):
             for fault in order.sample(list(FAULTS), len(FAULTS)):
                 env = order.randrange(NUM_ENVS)
-                found[fault].append(side.tell("recovered", fault=fault, env=env))
+                runs[fault].append(side.tell("recovered", fault=fault, env=env))
         side.tell("close")
     rows = [
-        {"fault": fault, **{name: spread(x[name] for x in each) for name in ("first_ms", "all_ms")}}
-        for fault, each in found.items()
+        {"fault": fault, **{name: spread(x[name] for x in rows) for name in ("first_ms", "all_ms")}}
+        for fault, rows in runs.items()
     ]
-    every = [each["first_ms"] for some in found.values() for each in some]
+    every = [row["first_ms"] for rows in runs.values() for row in rows]
     return Part(
         "Recovery from a fault",
         rows,
@@ -76,7 +79,7 @@ def recovered(fault: str, env: int) -> dict[str, float]:
     """Return the milliseconds from the death of an environment's worker to answers of others."""
     (vector,) = _vectors
     processes = [info["process"] for info in vector.step(["go"] * NUM_ENVS).infos]
-    others = {i for i, each in enumerate(processes) if each == processes[env] and i != env}
+    others = {i for i, process in enumerate(processes) if process == processes[env] and i != env}
     death = Death(processes[env])
     vector.send({env: fault})
     vector.send(dict.fromkeys(others, "go"))

@@ -9,8 +9,11 @@ from collections import deque
 
 __all__ = ["SimulatedServer", "tokens_to_generate"]
 
-DECODE_S, DECODE_S_PER_REQUEST = 0.010, 0.000_03
-MEDIAN_TOKENS, SIGMA, MOST_TOKENS = 200, 0.8, 2048
+DECODE_S = 0.010
+DECODE_S_PER_REQUEST = 0.000_03
+MEDIAN_TOKENS = 200
+SIGMA = 0.8
+MOST_TOKENS = 2048
 
 
 def tokens_to_generate(rng: random.Random) -> int:
@@ -26,7 +29,8 @@ class SimulatedServer:
     """
 
     def __init__(self, slots: int = 256) -> None:
-        self.slots, self.tokens = slots, 0
+        self.slots = slots
+        self.tokens = 0
         self._steps = 0
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
         self._active: list[tuple[int, int, asyncio.Future[None]]] = []  # by the step it ends with

@@ -29,15 +29,16 @@ def measure(*, is_quick: bool) -> Part:
     rows = []
     with Side(sys.executable, "stragglers") as side:
         for times in (1, 4):
-            found: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
+            runs_by_way: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
             for seed in SEEDS[: 1 if is_quick else None]:
                 for way in WAYS:
                     asked = {"way": way, "slots": slots, "num_envs": slots * times, "seed": seed}
-                    found[way].append(side.tell("play", **asked))
-            rows += [summary(way, times, slots, each) for way, each in found.items()]
-            pairs = zip(*(found[way] for way in WAYS), strict=True)
+                    runs_by_way[way].append(side.tell("play", **asked))
+            rows += [summary(way, times, slots, runs) for way, runs in runs_by_way.items()]
+            pairs = zip(*(runs_by_way[way] for way in WAYS), strict=True)  # (ours, theirs)
             faster = [one["episodes_per_s"] / other["episodes_per_s"] for one, other in pairs]
-            rows[-2]["ratio"], rows[-1]["ratio"] = spread(faster), spread([1.0])
+            rows[-2]["ratio"] = spread(faster)
+            rows[-1]["ratio"] = spread([1.0])
     return Part(
         "Rollouts against lock-step",
         rows,
@@ -54,9 +55,9 @@ def measure(*, is_quick: bool) -> Part:
     )
 
 
-def summary(way: str, times: int, slots: int, found: list[dict[str, float]]) -> dict[str, Any]:
+def summary(way: str, times: int, slots: int, runs: list[dict[str, float]]) -> dict[str, Any]:
     """Return one row, of all seeds."""
-    figures = {name: spread(each[name] for each in found) for name in found[0]}
+    figures = {name: spread(run[name] for run in runs) for name in runs[0]}
     return {"way": way, "slots": slots, "num_envs": slots * times, **figures}
 
 
@@ -79,17 +80,22 @@ def play(way: str, slots: int, num_envs: int, seed: int) -> dict[str, float]:
 
 async def observed(way: str, slots: int, num_envs: int, seed: int) -> dict[str, float]:
     """Watch a stretch in the middle: not the beginning, and nobody is waited for at the end."""
-    server, now_s = SimulatedServer(slots), asyncio.get_running_loop().time
+    server = SimulatedServer(slots)
+    now_s = asyncio.get_running_loop().time
     ended = {"rollout": in_rollout, "lock-step": in_lockstep}[way](server, num_envs, seed)
-    begin, end = 2 * num_envs, 2 * num_envs + max(2048, 4 * num_envs) * slots // SLOTS
-    count, before = 0, (0, 0.0, 0)
+    begin = 2 * num_envs
+    end = 2 * num_envs + max(2048, 4 * num_envs) * slots // SLOTS
+    count = 0
+    before = (0, 0.0, 0)
     async for more in ended:
         if count < begin <= count + more:
             before = count + more, now_s(), server.tokens
         count += more
         if count >= end:
             break
-    episodes, taken_s, tokens = count - before[0], now_s() - before[1], server.tokens - before[2]
+    episodes = count - before[0]
+    taken_s = now_s() - before[1]
+    tokens = server.tokens - before[2]
     await ended.aclose()  # type: ignore[attr-defined]
     await server.close()
     return {"episodes_per_s": episodes / taken_s, "share": tokens / server.most_tokens(taken_s)}
@@ -118,7 +124,9 @@ async def in_lockstep(server: SimulatedServer, num_envs: int, seed: int) -> Asyn
     with gem.make_vec(IN_LOCKSTEP, num_envs=num_envs, seed=seed) as vector:
         observations, _ = vector.reset()
         while True:
-            await asyncio.gather(*(server.generate(int(str(each))) for each in observations))
+            await asyncio.gather(
+                *(server.generate(int(str(observation))) for observation in observations)
+            )
             observations, _, terminated, _, infos = vector.step(["go on"] * num_envs)
             await asyncio.sleep(max(info.get("final_info", info)["step_s"] for info in infos))
             yield int(terminated.sum())

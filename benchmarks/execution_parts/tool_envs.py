@@ -13,7 +13,10 @@ import gem
 __all__ = ["IN_LOCKSTEP", "IN_ROLLOUT", "InLockstep", "InRollout"]
 
 MEAN_TURNS = 5
-QUICK_S, MEDIAN_S, SIGMA, SLOW_S = 0.005, 0.1, 0.5, 5.0
+QUICK_S = 0.005
+MEDIAN_S = 0.1
+SIGMA = 0.5
+SLOW_S = 5.0
 
 
 def step_s(rng: random.Random) -> float:
@@ -32,7 +35,8 @@ class _Tool(gem.Env):
         return str(tokens_to_generate(self.rng)), {}
 
     def _move(self) -> gem.Step:
-        taken_s, tokens = step_s(self.rng), tokens_to_generate(self.rng)
+        taken_s = step_s(self.rng)
+        tokens = tokens_to_generate(self.rng)
         is_last = self.turn + 1 >= self._turns
         return gem.Step(str(tokens), 0.0, is_last, False, {"step_s": taken_s})
 
@@ -60,6 +64,8 @@ class InRollout(_Tool):
 
 
 IN_LOCKSTEP, IN_ROLLOUT = (
-    gem.EnvSpec(id=f"bench:{each.__name__}", target=f"{__name__}:{each.__name__}", blocking=False)
-    for each in (InLockstep, InRollout)
+    gem.EnvSpec(
+        id=f"bench:{env_class.__name__}", target=f"{__name__}:{env_class.__name__}", blocking=False
+    )
+    for env_class in (InLockstep, InRollout)
 )

@@ -15,6 +15,7 @@ from benchmarks.execution_parts.cpu import CpuClock, descendants
 from benchmarks.execution_parts.side import serve
 
 import gem
+from gem.env import episode_seed
 
 GAME = "game:GuessTheNumber-v0-hard"
 IS_OURS = hasattr(gem, "rollout")
@@ -43,8 +44,8 @@ def made(backend: str, num_envs: int, kwargs: dict[str, Any]) -> Any:
     make: Any = gem.make_vec
     if IS_OURS:
         return make(GAME, num_envs=num_envs, backend=backend, seed=0, **OPTIONS[backend], **kwargs)
-    each = [kwargs] * num_envs
-    return make([GAME] * num_envs, vec_kwargs=each, async_mode=backend == "async", seed=0)
+    vec_kwargs = [kwargs] * num_envs
+    return make([GAME] * num_envs, vec_kwargs=vec_kwargs, async_mode=backend == "async", seed=0)
 
 
 def measure(
@@ -54,15 +55,18 @@ def measure(
 
     They take turns, a chunk of steps each, so that all see the same machine.
     """
-    dealt, below = itertools.cycle(actions), descendants()
+    dealt = itertools.cycle(actions)
+    below = descendants()
     timed = {run: begun(run, num_envs, seed) for run in runs}
     spent = {run: {"cpu_us": 0.0, "wall_us": 0.0} for run in runs}
     for chunk in range(chunks):
         ahead = [list(itertools.islice(dealt, num_envs)) for _ in range(steps)]
         for run in runs[:: 1 if (seed + chunk) % 2 else -1]:
-            clock, since = CpuClock(below), time.perf_counter()
+            clock = CpuClock(below)
+            since = time.perf_counter()
             timed[run](ahead)
-            cpu_s, wall_s = clock.spent_s(), time.perf_counter() - since
+            cpu_s = clock.spent_s()
+            wall_s = time.perf_counter() - since
             spent[run]["cpu_us"] += cpu_s / chunks / steps / num_envs * 1e6
             spent[run]["wall_us"] += wall_s / chunks / steps / num_envs * 1e6
     return spent
@@ -95,7 +99,7 @@ def reset_seeds(seed: int, index: int) -> Iterator[int | None]:
     if not IS_OURS:  # which seeds an environment once
         return itertools.chain([seed + index], itertools.repeat(None))
     # Computed here, outside of the time: to find the seed is a vector's own work.
-    return iter([gem.seeding.episode_seed(seed, index, episode) for episode in range(MOST)])
+    return iter([episode_seed(seed, index, episode) for episode in range(MOST)])
 
 
 MOST = 300  # episodes that an environment may play in one measurement

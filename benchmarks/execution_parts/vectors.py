@@ -26,8 +26,10 @@ def measure(*, is_quick: bool) -> Part:
     rounds = 3 if is_quick else 11
     rows = []
     for episodes, kwargs in EPISODES.items():
-        found = in_turns(kwargs, rounds, chunks=2 if is_quick else 4)
-        rows += [{"episodes": episodes, **summary(cell, each)} for cell, each in found.items()]
+        runs_by_cell = in_turns(kwargs, rounds, chunks=2 if is_quick else 4)
+        rows += [
+            {"episodes": episodes, **summary(cell, runs)} for cell, runs in runs_by_cell.items()
+        ]
     return Part(
         "What a vector adds to a step",
         rows,
@@ -56,7 +58,7 @@ def in_turns(kwargs: dict[str, Any], rounds: int, chunks: int) -> dict[Cell, lis
         cells = [(p, b, n) for p, some in BACKENDS.items() for b in some for n in NUM_ENVS]
         for package, side in sides.items():
             side.tell("prepare", cells=[c[1:] for c in cells if c[0] == package], kwargs=kwargs)
-        found: dict[Cell, list[dict[str, Any]]] = {cell: [] for cell in cells}
+        runs_by_cell: dict[Cell, list[dict[str, Any]]] = {cell: [] for cell in cells}
         for number in range(-1, rounds):  # one to warm up
             for cell in order.sample(cells, len(cells)):
                 package, backend, num_envs = cell
@@ -70,24 +72,22 @@ def in_turns(kwargs: dict[str, Any], rounds: int, chunks: int) -> dict[Cell, lis
                     actions=actions,
                 )
                 if number >= 0:
-                    found[cell].append({"bare": timed["bare"], "vector": timed[backend]})
+                    runs_by_cell[cell].append({"bare": timed["bare"], "vector": timed[backend]})
         for side in sides.values():
             side.tell("close")
-    return found
+    return runs_by_cell
 
 
-def summary(cell: Cell, found: list[dict[str, Any]]) -> dict[str, Any]:
+def summary(cell: Cell, runs: list[dict[str, Any]]) -> dict[str, Any]:
     """Return one row: differences are taken within a round."""
     package, backend, num_envs = cell
     return {
         "package": package,
         "backend": backend,
         "num_envs": num_envs,
-        "bare_us": spread(each["bare"]["cpu_us"] for each in found),
-        "added_us": spread(each["vector"]["cpu_us"] - each["bare"]["cpu_us"] for each in found),
-        "added_wall_us": spread(
-            each["vector"]["wall_us"] - each["bare"]["wall_us"] for each in found
-        ),
+        "bare_us": spread(run["bare"]["cpu_us"] for run in runs),
+        "added_us": spread(run["vector"]["cpu_us"] - run["bare"]["cpu_us"] for run in runs),
+        "added_wall_us": spread(run["vector"]["wall_us"] - run["bare"]["wall_us"] for run in runs),
     }
 
 

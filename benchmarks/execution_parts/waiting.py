@@ -10,7 +10,8 @@ from benchmarks.execution_parts.part import Bar, Part, spread
 from benchmarks.execution_parts.reference import reference_python
 from benchmarks.execution_parts.side import Side
 
-SHORTEST_S, LONGEST_S = 0.005, 0.5
+SHORTEST_S = 0.005
+LONGEST_S = 0.5
 NUM_ENVS = 1024
 ENOUGH = 512
 FEWER = 128  # Gymnasium starts a process for each
@@ -32,7 +33,7 @@ def measure(*, is_quick: bool) -> Part:
     """Measure each in turn: the same waits for all vectors, other ones in every round."""
     rounds, steps = (1, 2) if is_quick else (3, STEPS)
     cells = [cell for cell in CELLS if not is_quick or cell[1] != "gymnasium"]
-    found: dict[tuple[str, str, int], list[dict[str, float]]] = {cell: [] for cell in cells}
+    runs_by_cell: dict[tuple[str, str, int], list[dict[str, float]]] = {cell: [] for cell in cells}
     order = random.Random(0)
     with (
         Side(sys.executable, "waiting_tasks") as ours,
@@ -41,8 +42,8 @@ def measure(*, is_quick: bool) -> Part:
         for number in range(rounds):
             for cell in order.sample(cells, len(cells)):
                 side = ours if cell[0] == "ours" else theirs
-                found[cell].append(timed(side, *cell[1:], steps, number))
-    rows = [summary(cell, each, steps) for cell, each in found.items()]
+                runs_by_cell[cell].append(timed(side, *cell[1:], steps, number))
+    rows = [summary(cell, runs, steps) for cell, runs in runs_by_cell.items()]
     return Part(
         "Environments that wait",
         rows,
@@ -68,22 +69,20 @@ def measure(*, is_quick: bool) -> Part:
 def timed(side: Side, backend: str, num_envs: int, steps: int, seed: int) -> dict[str, float]:
     """Return the seconds that one run took, and the least that it could have taken."""
     if backend == "rollout":
-        found: dict[str, float] = side.tell("rollout", episodes=num_envs, turns=steps)
-        return found
+        times: dict[str, float] = side.tell("rollout", episodes=num_envs, turns=steps)
+        return times
     rng = random.Random(seed)
     waits = [[rng.uniform(SHORTEST_S, LONGEST_S) for _ in range(num_envs)] for _ in range(steps)]
     return {**side.tell("lockstep", backend=backend, waits=waits), "limit_s": sum(map(max, waits))}
 
 
-def summary(
-    cell: tuple[str, str, int], found: list[dict[str, float]], steps: int
-) -> dict[str, Any]:
+def summary(cell: tuple[str, str, int], runs: list[dict[str, float]], steps: int) -> dict[str, Any]:
     """Return one row."""
     package, backend, num_envs = cell
     return {
         "package": package,
         "name": NAMES.get(backend, backend),
         "num_envs": num_envs,
-        "share": spread(each["limit_s"] / each["wall_s"] for each in found),
-        "cpu_us": spread(each["cpu_s"] / steps / num_envs * 1e6 for each in found),
+        "share": spread(run["limit_s"] / run["wall_s"] for run in runs),
+        "cpu_us": spread(run["cpu_s"] / steps / num_envs * 1e6 for run in runs),
     }

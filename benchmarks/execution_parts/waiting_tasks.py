@@ -17,7 +17,8 @@ from benchmarks.execution_parts.side import serve
 import gem
 
 IS_OURS = hasattr(gem, "rollout")
-SHORTEST_S, LONGEST_S = 0.005, 0.5
+SHORTEST_S = 0.005
+LONGEST_S = 0.5
 TURNS = 1000  # no episode ends in a vector
 
 
@@ -49,13 +50,14 @@ def lockstep(backend: str, waits: list[list[float]]) -> dict[str, float]:
         vector = make(["bench:Waiter"] * num_envs, async_mode=True, seed=0)
     vector.reset(seed=0)
     vector.step(as_actions([0.001] * num_envs, backend))  # starts what starts on first use
-    clock, begun = CpuClock(descendants()), time.perf_counter()
-    for each in waits:
-        vector.step(as_actions(each, backend))
-    found = {"wall_s": time.perf_counter() - begun, "cpu_s": clock.spent_s()}
+    clock = CpuClock(descendants())
+    begun = time.perf_counter()
+    for wait in waits:
+        vector.step(as_actions(wait, backend))
+    times = {"wall_s": time.perf_counter() - begun, "cpu_s": clock.spent_s()}
     if hasattr(vector, "close"):
         vector.close()
-    return found
+    return times
 
 
 def as_actions(waits: Iterable[float], backend: str) -> Any:
@@ -88,10 +90,11 @@ def rollout(episodes: int, turns: int) -> dict[str, float]:
     Its environment waits in `astep`, so that no thread does.
     """
     waited = asyncio.run(played(episodes, 1))  # imports what is imported on first use
-    clock, begun = CpuClock(descendants()), time.perf_counter()
+    clock = CpuClock(descendants())
+    begun = time.perf_counter()
     waited = asyncio.run(played(episodes, turns))
-    found = {"wall_s": time.perf_counter() - begun, "cpu_s": clock.spent_s()}
-    return {**found, "limit_s": max(waited)}
+    times = {"wall_s": time.perf_counter() - begun, "cpu_s": clock.spent_s()}
+    return {**times, "limit_s": max(waited)}
 
 
 async def played(episodes: int, turns: int) -> list[float]:
@@ -104,7 +107,7 @@ async def played(episodes: int, turns: int) -> list[float]:
         max_turns=turns,
         step_timeout_s=10.0,
     )
-    return [sum(float(turn.action) for turn in each.turns) async for each in plays]
+    return [sum(float(turn.action) for turn in episode.turns) async for episode in plays]
 
 
 async def any_wait(request: gem.Request) -> str:

@@ -12,7 +12,8 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "games.json"
 PAGE = ROOT / "docs" / "benchmarks.md"
-BEGIN, END = "<!-- written by benchmarks/games.py -->\n", "<!-- as far as here -->"
+BEGIN = "<!-- written by benchmarks/games.py -->\n"
+END = "<!-- as far as here -->"
 KIB = 1024
 Row = dict[str, Any]
 
@@ -25,8 +26,11 @@ def table(rows: list[Row]) -> Iterator[str]:
     )
     yield "|---|---|---|---|---|---|---|---|---|"
     for row in rows:
-        steps, reset, state = row["steps"], row["reset"], row["state"]
-        stepped, started = ["-", "-"], ["-", "-"]
+        steps = row["steps"]
+        reset = row["reset"]
+        state = row["state"]
+        stepped = ["-", "-"]
+        started = ["-", "-"]
         if "ratio" in steps:
             ends = f"({steps['least']:.1f} to {steps['most']:.1f})"
             stepped = [f"{steps['theirs']:,}", f"{steps['ratio']:.2f} {ends}"]
@@ -46,9 +50,9 @@ def bars(rows: list[Row]) -> Iterator[str]:
         yield bar("the same, geometric mean", 2.0, {f"{len(steps)} ids": mean}, min)
     faster = {row["id"]: row["reset"]["ratio"] for row in rows if "ratio" in row["reset"]}
     for pattern, least in (("game:Sokoban-*", 30.0), ("game:Sudoku-v0-hard", 10.0)):
-        found = {id: ratio for id, ratio in faster.items() if fnmatch(id, pattern)}
-        if found:
-            yield bar(f"reset of {pattern}, times as fast as gem-llm's", least, found, min)
+        ratios = {id: ratio for id, ratio in faster.items() if fnmatch(id, pattern)}
+        if ratios:
+            yield bar(f"reset of {pattern}, times as fast as gem-llm's", least, ratios, min)
     tails = {row["id"]: row["reset"]["ours"]["p95_ms"] for row in rows}
     yield bar("reset, 95th percentile of the slowest, ms", 30.0, tails, max)
     saving = {row["id"]: row["state"]["us"] for row in rows}

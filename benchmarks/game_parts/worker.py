@@ -63,8 +63,12 @@ def steps(env: Any, actions: list[str]) -> Iterator[Any]:
 def time_steps(id: str, actions: list[str]) -> float:
     """Return seconds a step: the actions one after another, resets left out of the time."""
     env = gem.make(id)
-    step, ahead, seeds = env.step, iter(actions), itertools.count()
-    spent, blocks, is_going = 0.0, 0, True
+    step = env.step
+    ahead = iter(actions)
+    seeds = itertools.count()
+    spent = 0.0
+    blocks = 0
+    is_going = True
     while is_going:
         env.reset(seed=next(seeds))
         is_going = False
@@ -82,7 +86,9 @@ def time_steps(id: str, actions: list[str]) -> float:
 def time_sampled_steps(id: str, count: int) -> float:
     """Return seconds a step over episodes that `sample_action` played before the time."""
     env = gem.make(id)
-    step, spent, taken = env.step, 0.0, 0
+    step = env.step
+    spent = 0.0
+    taken = 0
     for seed in itertools.count():
         if taken >= count:
             break
@@ -108,15 +114,17 @@ def sampled(env: Any, seed: int) -> Iterator[str]:
 
 def time_resets(id: str, first: int, count: int, least: int, budget_s: float) -> list[float]:
     """Return milliseconds of each reset; under `count` of them where the budget is spent."""
-    env, found, spent = gem.make(id), list[float](), 0.0
+    env = gem.make(id)
+    times = list[float]()
+    spent = 0.0
     for seed in range(first, first + count):
         start = process_time()
         env.reset(seed=seed)
-        spent += (taken := process_time() - start)
-        found.append(taken * 1e3)
-        if spent > budget_s and len(found) >= least:
+        spent += (seconds := process_time() - start)
+        times.append(seconds * 1e3)
+        if spent > budget_s and len(times) >= least:
             break
-    return found
+    return times
 
 
 def state(id: str, episodes: int, repeats: int) -> dict[str, float]:
@@ -125,13 +133,15 @@ def state(id: str, episodes: int, repeats: int) -> dict[str, float]:
     One episode in ten is played by `solve`, where it answers, the others by `sample_action`.
     """
     env = gem.make(id)
-    most, worst = -1, env
+    most = -1
+    worst = env
     for seed in range(episodes):
         env.reset(seed=seed)
         for _ in range(MOST_TURNS):
             size = bytes_beyond_generator(env.snapshot())
             if size > most:
-                most, worst = size, env.fork()
+                most = size
+                worst = env.fork()
             action = (None if seed % 10 else env.solve()) or env.sample_action()
             if any(env.step(action)[2:4]):
                 break
@@ -168,7 +178,8 @@ TASKS: dict[str, Callable[..., Any]] = {
 def answer(line: str, actions: ActionMix) -> dict[str, Any]:
     """Do one task. Whatever a game raises is an answer."""
     call = json.loads(line)
-    task, arguments = TASKS[call["task"]], call["arguments"]
+    task = TASKS[call["task"]]
+    arguments = call["arguments"]
     if "actions" in arguments:  # the number of them to take
         arguments["actions"] = actions[arguments["id"]][: arguments["actions"]]
     try:

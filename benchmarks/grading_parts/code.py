@@ -67,8 +67,8 @@ def _task(factor: int, rng: random.Random, *, is_right: bool) -> Task:
     return {
         "problem": f"Print {factor} times the sum of the numbers.",
         "tests": {
-            "inputs": [f"20\n{' '.join(map(str, each))}\n" for each in numbers],
-            "outputs": [f"{factor * sum(each)}\n" for each in numbers],
+            "inputs": [f"20\n{' '.join(map(str, row))}\n" for row in numbers],
+            "outputs": [f"{factor * sum(row)}\n" for row in numbers],
         },
         "program": PROGRAM.format(factor=factor if is_right else factor + 1),
         "is_right": is_right,
@@ -76,7 +76,8 @@ def _task(factor: int, rng: random.Random, *, is_right: bool) -> Task:
 
 
 def _compared(reference: _Reference, tasks: Sequence[Task], rounds: int) -> dict[str, float]:
-    ours, theirs = _Ours(tasks), []
+    ours = _Ours(tasks)
+    theirs = []
     reference.take(tasks)
     ours.grade()  # the sandbox starts with the first program
     sides = []
@@ -86,7 +87,7 @@ def _compared(reference: _Reference, tasks: Sequence[Task], rounds: int) -> dict
         sides.append((times[ours.grade], times[reference.grade]))
     theirs = [theirs_s for _, theirs_s in sides]
     return {
-        "ours_per_s": round(len(tasks) / statistics.median(each for each, _ in sides), 1),
+        "ours_per_s": round(len(tasks) / statistics.median(seconds for seconds, _ in sides), 1),
         "theirs_per_s": round(len(tasks) / statistics.median(theirs), 1),
         "ratio": round(statistics.median(their / our for our, their in sides), 2),
         "least": round(min(their / our for our, their in sides), 2),
@@ -110,7 +111,7 @@ class _Ours:
         actions = [f"```python\n{task['program']}```" for task in self._tasks]
 
         async def all_at_once() -> None:
-            coming = (env.astep(each) for env, each in zip(self._envs, actions, strict=True))
+            coming = (env.astep(action) for env, action in zip(self._envs, actions, strict=True))
             steps = await asyncio.gather(*coming)
             for task, step in zip(self._tasks, steps, strict=True):
                 assert step.info["success"] is task["is_right"], step.info

@@ -20,20 +20,20 @@ def main() -> None:
     table = Path(folder.name) / "rows.jsonl"
     table.write_text("".join(f"{json.dumps(row)}\n" for row in ROWS), encoding="utf-8")
     envs: list[Any] = []
-    told = {}
+    replies = {}
     for name, count in (("one", 1), ("all", int(sys.argv[1]))):
         envs += [gem.make("math:Math12K", data=str(table)) for _ in range(count - len(envs))]
         for at, env in enumerate(envs):
             env.reset(task=at % len(ROWS))
             env.step(rf"\boxed{{\gcd(6, {at % len(ROWS) + 1})}}")
         facts = pool.stats()
-        told[name] = {
+        replies[name] = {
             "own_kib": pss_kib("self"),
             "grader_kib": sum(map(pss_kib, (facts["server"], *facts["workers"]))),
             "workers": len(facts["workers"]),
         }
     folder.cleanup()
-    print(json.dumps(told))
+    print(json.dumps(replies))
 
 
 def pss_kib(process: int | str) -> int:

@@ -53,8 +53,9 @@ def reference_python() -> str:
 def memory(envs: int) -> dict[str, Any]:
     """Return what so many environments take above one, and how many workers grade for them."""
     line = [sys.executable, "-m", "benchmarks.grading_parts.crowd", str(envs)]
-    told = json.loads(subprocess.check_output(line, text=True, cwd=ROOT))
-    one, every = told["one"], told["all"]
+    reply = json.loads(subprocess.check_output(line, text=True, cwd=ROOT))
+    one = reply["one"]
+    every = reply["all"]
     kib = every["own_kib"] + every["grader_kib"] - one["own_kib"] - one["grader_kib"]
     return {
         "envs": envs,
@@ -72,21 +73,23 @@ def _compared(
     rounds: int,
     count: int,
 ) -> dict[str, float]:
-    sides, asked, agreed = [], 0, 0
+    sides = []
+    asked = 0
+    agreed = 0
     for number in range(rounds):
         pairs = make(count, number)
         order = (ours, theirs) if number % 2 else (theirs, ours)
-        told = {side: side.grade(pairs) for side in order}
+        replies = {side: side.grade(pairs) for side in order}
         expected = [pair.is_right for pair in pairs]
         unlike = [
             pair
-            for pair, verdict in zip(pairs, told[ours]["verdicts"], strict=True)
+            for pair, verdict in zip(pairs, replies[ours]["verdicts"], strict=True)
             if verdict is not pair.is_right
         ]
         assert not unlike, unlike[:3]
-        agreed += sum(map(bool.__eq__, told[theirs]["verdicts"], expected))
-        asked += told[ours]["asked"]
-        sides.append((told[ours]["cpu_s"], told[theirs]["cpu_s"]))
+        agreed += sum(map(bool.__eq__, replies[theirs]["verdicts"], expected))
+        asked += replies[ours]["asked"]
+        sides.append((replies[ours]["cpu_s"], replies[theirs]["cpu_s"]))
     return {
         "ours_per_cpu_s": round(count / statistics.median(our for our, _ in sides)),
         "theirs_per_cpu_s": round(count / statistics.median(their for _, their in sides)),

@@ -23,15 +23,18 @@ OPEN = r"\boxed{\gcd(4, 6)}", r"\gcd(6, 4)"
 def main() -> None:
     """Grade what comes in."""
     grade, facts = {"ours": ours, "theirs": theirs}[sys.argv[1]]()
-    answers, sys.stdout = sys.stdout, sys.stderr  # some of it prints
+    # Some graders print, and nothing may come between the answers.
+    answers = sys.stdout
+    sys.stdout = sys.stderr
     grade(*OPEN)  # what is only started now is started
     for line in sys.stdin:
         pairs = json.loads(line)
-        asked, began = facts()["asked"], spent_s(facts())
+        asked = facts()["asked"]
+        began = spent_s(facts())
         verdicts = [grade(action, gold) for action, gold in pairs]
-        told = {"cpu_s": spent_s(facts()) - began, "verdicts": verdicts}
-        told["asked"] = facts()["asked"] - asked
-        print(json.dumps(told), file=answers, flush=True)
+        reply = {"cpu_s": spent_s(facts()) - began, "verdicts": verdicts}
+        reply["asked"] = facts()["asked"] - asked
+        print(json.dumps(reply), file=answers, flush=True)
 
 
 def ours() -> tuple[Callable[[str, str], bool], Callable[[], Any]]:

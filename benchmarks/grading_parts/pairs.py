@@ -52,7 +52,8 @@ def _ratio(rng: random.Random, *, is_right: bool) -> Pair:
 
 
 def _spelled(ratio: Fraction, rng: random.Random) -> str:
-    over, under = ratio.numerator, ratio.denominator
+    over = ratio.numerator
+    under = ratio.denominator
     return rng.choice(
         (
             rf"\frac{{{over}}}{{{under}}}",
@@ -69,14 +70,16 @@ def _algebra(rng: random.Random, *, is_right: bool) -> Pair:
 
 
 def _expanded(rng: random.Random) -> tuple[str, str, str]:
-    a, b = rng.randrange(1, 500), rng.randrange(501, 999)
+    a = rng.randrange(1, 500)
+    b = rng.randrange(501, 999)
     x = rng.choice("xyznt")
     product = f"{x}^2+{a + b}{x}+{a * b}"
     return product, f"({x}+{a})({x}+{b})", f"{x}^2+{a + b}{x}+{a * b + 1}"
 
 
 def _rooted(rng: random.Random) -> tuple[str, str, str]:
-    a, b = rng.randrange(2, 400), rng.choice((2, 3, 5, 6, 7, 10, 11, 13))
+    a = rng.randrange(2, 400)
+    b = rng.choice((2, 3, 5, 6, 7, 10, 11, 13))
     return rf"\sqrt{{{a * a * b}}}", rf"{a}\sqrt{{{b}}}", rf"\sqrt{{{a * a * b + 1}}}"
 
 
@@ -86,7 +89,8 @@ def _reordered(rng: random.Random) -> tuple[str, str, str]:
 
 
 def _divided(rng: random.Random) -> tuple[str, str, str]:
-    a, b = rng.randrange(2, 900), rng.randrange(2, 900)
+    a = rng.randrange(2, 900)
+    b = rng.randrange(2, 900)
     return (
         rf"\frac{{{a}x+{b}}}{{2}}",
         rf"\frac{{{a}x}}{{2}}+\frac{{{b}}}{{2}}",
@@ -95,6 +99,7 @@ def _divided(rng: random.Random) -> tuple[str, str, str]:
 
 
 def _doubled(rng: random.Random) -> tuple[str, str, str]:
-    a, b = rng.randrange(2, 300), rng.randrange(2, 300)
+    a = rng.randrange(2, 300)
+    b = rng.randrange(2, 300)
     double = rf"\sin({2 * a}x)+{b}"
     return rf"{b}+2\sin({a}x)\cos({a}x)", double, rf"{b}+\sin({a}x)\cos({a}x)"

@@ -8,7 +8,12 @@ from html import escape
 
 __all__ = ["lines_plotted"]
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 360, 60, 24, 44, 36
+WIDTH = 760
+HEIGHT = 360
+LEFT = 60
+RIGHT = 24
+TOP = 44
+BOTTOM = 36
 COLOURS = ("#b0b4ba", "#2a6fbb", "#7fb069")
 Curve = Sequence[tuple[float, float]]
 
@@ -46,8 +51,10 @@ class _Axis:
     """Where numbers stand between two ends, logarithmically."""
 
     def __init__(self, values: Sequence[float], first: float, last: float) -> None:
-        self.low, self.high = min(values) / 1.3, max(values) * 1.3
-        self._first, self._length = first, last - first
+        self.low = min(values) / 1.3
+        self.high = max(values) * 1.3
+        self._first = first
+        self._length = last - first
 
     def at(self, value: float) -> float:
         """Return the position of a number."""

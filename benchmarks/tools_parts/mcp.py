@@ -16,7 +16,7 @@ from statistics import median, quantiles
 from typing import Any
 
 import gem
-from gem.bridge import wait_for
+from gem.env import wait_for
 from gem.tools import ToolContext, answer
 from gem_tools.mcp import McpTools
 
@@ -46,7 +46,8 @@ async def _in_turns(tool: gem.Tool, calls: int) -> tuple[list[float], list[float
     from mcp.client import Client
     from mcp.client.stdio import StdioServerParameters
 
-    ours, theirs = [], []
+    ours = []
+    theirs = []
     context = ToolContext(timeout_s=30.0)
     async with Client(StdioServerParameters(command=COMMAND[0], args=COMMAND[1:])) as client:
         for number in range(WARM_UP + calls):

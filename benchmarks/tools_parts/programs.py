@@ -17,7 +17,9 @@ from benchmarks.execution_parts.side import Side
 
 __all__ = ["at_once", "back_to_back", "rested"]
 
-STANDBY, AT_ONCE, THREADS = 2, 4, 16
+STANDBY = 2
+AT_ONCE = 4
+THREADS = 16
 
 
 class Program(NamedTuple):
@@ -76,7 +78,8 @@ class Sides:
 
 def back_to_back(*, is_quick: bool) -> Part:
     """Measure calls that follow each other without an idle time in which jails could be made."""
-    rows, bars = list[Row](), list[Bar]()
+    rows = list[Row]()
+    bars = list[Bar]()
     with Sides() as sides:
         for name, program in PROGRAMS.items():
             rounds, calls = (2, 4) if is_quick else (program.rounds, program.calls)
@@ -87,13 +90,13 @@ def back_to_back(*, is_quick: bool) -> Part:
                 "warm": STANDBY + 1,
             }
             sides.turn("block", {**run, "calls": 1}, {**run, "calls": 1})
-            found = [sides.turn("block", run, run) for _ in range(rounds)]
-            ratio = spread(median(theirs) / median(ours) for ours, theirs in found)
+            turns = [sides.turn("block", run, run) for _ in range(rounds)]
+            ratio = spread(median(theirs) / median(ours) for ours, theirs in turns)
             rows.append(
                 {
                     "program": name,
-                    **_times("ours", [took for ours, _ in found for took in ours]),
-                    **_times("theirs", [took for _, theirs in found for took in theirs]),
+                    **_times("ours", [took for ours, _ in turns for took in ours]),
+                    **_times("theirs", [took for _, theirs in turns for took in theirs]),
                     "ratio": ratio,
                     "rounds": rounds,
                     "calls": calls,
@@ -107,7 +110,8 @@ def back_to_back(*, is_quick: bool) -> Part:
 
 def at_once(*, is_quick: bool) -> Part:
     """Measure how many calls a second are made with several in flight."""
-    rows, bars = list[Row](), list[Bar]()
+    rows = list[Row]()
+    bars = list[Bar]()
     with Sides() as sides:
         for name, program in PROGRAMS.items():
             if program.at_once is None:
@@ -117,8 +121,8 @@ def at_once(*, is_quick: bool) -> Part:
             ours = {**run, "calls": 4 * calls, "at_once": AT_ONCE}
             theirs = {**run, "calls": calls, "at_once": THREADS}
             sides.turn("at_once", {**ours, "calls": 1}, {**theirs, "calls": 1})
-            found = [sides.turn("at_once", ours, theirs) for _ in range(rounds)]
-            rates = [(4 * calls / one, calls / other) for one, other in found]
+            turns = [sides.turn("at_once", ours, theirs) for _ in range(rounds)]
+            rates = [(4 * calls / one, calls / other) for one, other in turns]
             ratio = spread(one / other for one, other in rates)
             row = {
                 "program": name,
@@ -140,7 +144,8 @@ def at_once(*, is_quick: bool) -> Part:
 
 def rested(*, is_quick: bool) -> Part:
     """Measure calls that come one by one, each after 50 ms in which nothing is asked."""
-    rows, bars = list[Row](), list[Bar]()
+    rows = list[Row]()
+    bars = list[Bar]()
     with Side(sys.executable, "sandboxed", folder="tools_parts") as ours:
         for name, program in PROGRAMS.items():
             run: dict[str, Any] = {"code": program.code, "shown": program.shown, "rest_s": 0.05}

@@ -43,7 +43,9 @@ class MultiTurnLearner(EnvLearnerMixin, PPOMultiTurnLearner):  # type: ignore[mi
 def main() -> None:
     """Train."""
     args = get_default_args(Args)
-    args.algo, args.oracle, args.online_evaluation = "PPO", "", False
+    args.algo = "PPO"
+    args.oracle = ""
+    args.online_evaluation = False
     args = default_args_validation(args)
     classes = (MultiTurnLearner, MultiTurnActor) if args.multi_turn else (Learner, Actor)
     program, resources = get_program(args, *classes)

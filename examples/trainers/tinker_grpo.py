@@ -21,12 +21,12 @@ from gem_integrations.tinker import GemDatasetBuilder
 
 def config_of(path: str, name: str) -> train.Config:
     """Return the cookbook's configuration of one of the environments in a file."""
-    told = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    training = told["training"]
+    config = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    training = config["training"]
     data = GemDatasetBuilder(
         model_name_for_tokenizer=training["model_name"],
-        **told["groups"],
-        **told["environments"][name],
+        **config["groups"],
+        **config["environments"][name],
     )
     log_path = f"{training.pop('log_path')}/{name}"
     return train.Config(dataset_builder=data, log_path=log_path, recipe_name=name, **training)

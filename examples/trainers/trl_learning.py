@@ -39,10 +39,12 @@ def random_returns(episodes: int = 2000) -> Iterator[float]:
     env = gem.make(ENV, **OPTIONS)
     for seed in range(episodes):
         env.reset(seed=seed)
-        earned, is_over = 0.0, False
+        earned = 0.0
+        is_over = False
         while not is_over:
             step = env.step(env.sample_action())
-            earned, is_over = earned + step.reward, step.terminated or step.truncated
+            earned += step.reward
+            is_over = step.terminated or step.truncated
         yield earned
 
 
@@ -50,8 +52,8 @@ def texts(episodes: int = 100) -> Iterator[str]:
     """Yield what the game says."""
     env = gem.make(ENV, **OPTIONS)
     for seed in range(episodes):
-        said, info = env.reset(seed=seed)
-        yield f"{said}\n{info['suffix']}"
+        observation, info = env.reset(seed=seed)
+        yield f"{observation}\n{info['suffix']}"
         is_over = False
         while not is_over:
             step = env.step(env.sample_action())
@@ -89,13 +91,14 @@ def curve(seed: int, *, is_control: bool, steps: int, folder: str) -> list[float
 
     torch.set_num_threads(1)
     set_seed(seed)
-    words, means = tokenizer(), []
+    words = tokenizer()
+    means = []
     sizes = {"hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4}
     model = LlamaForCausalLM(LlamaConfig(vocab_size=len(words), num_hidden_layers=2, **sizes))
 
     def rewards(**given: Any) -> list[float | None]:
         earned = reward_func(**given)
-        means.append(sum(each or 0.0 for each in earned) / len(earned))
+        means.append(sum(reward or 0.0 for reward in earned) / len(earned))
         if is_control:
             random.Random(f"{seed} {len(means)}").shuffle(earned)
         return earned
@@ -133,11 +136,14 @@ def gain(means: Sequence[float]) -> float:
     return (sum(means[-tenth:]) - sum(means[:tenth])) / tenth
 
 
-def plot(found: dict[str, Any]) -> str:
+def plot(figures: dict[str, Any]) -> str:
     """Draw the curves, each the mean of five steps, as SVG."""
-    width, height, left, top = 640, 320, 60, 40
+    width = 640
+    height = 320
+    left = 60
+    top = 40
     names = {"trained": "#2a6fbb", "shuffled": "#bb6a2a"}
-    steps = found["steps"]
+    steps = figures["steps"]
 
     def place(step: float, value: float) -> str:
         return f"{left + 440 * step / steps:.1f},{top + 240 * (1.0 - value) / 1.2:.1f}"
@@ -148,17 +154,18 @@ def plot(found: dict[str, Any]) -> str:
         f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
         f'<text x="{left}" y="22" font-weight="bold">Mean return of a step of GRPO on a CPU</text>',
     ]
-    levels = {"maximum": MAXIMUM, "random policy": found["random"], "0": 0.0}
+    levels = {"maximum": MAXIMUM, "random policy": figures["random"], "0": 0.0}
     for name, value in levels.items():
-        at, y = place(0, value), place(0, value).split(",")[1]
+        at = place(0, value)
+        y = place(0, value).split(",")[1]
         lines += [
             f'<polyline points="{at} {place(steps, value)}" stroke="#999999" '
             'stroke-dasharray="4" fill="none"/>',
             f'<text x="508" y="{float(y) + 4:.1f}">{name}</text>',
         ]
     for row, (name, colour) in enumerate(names.items()):
-        for means in found[name]:
-            parts = [means[each : each + 5] for each in range(0, len(means), 5)]
+        for means in figures[name]:
+            parts = [means[at : at + 5] for at in range(0, len(means), 5)]
             points = " ".join(
                 place(5 * number + len(part) / 2, sum(part) / len(part))
                 for number, part in enumerate(parts)
@@ -179,20 +186,19 @@ def main() -> None:
     parser.add_argument("--plot", type=Path, help="the picture's file, .svg")
     asked = parser.parse_args()
     returns = list(random_returns())
-    found: dict[str, Any] = {"steps": asked.steps, "random": sum(returns) / len(returns)}
-    found["third_of_the_gap"] = (MAXIMUM - found["random"]) / 3
+    figures: dict[str, Any] = {"steps": asked.steps, "random": sum(returns) / len(returns)}
+    third = (MAXIMUM - figures["random"]) / 3
+    figures["third_of_the_gap"] = third
     for name in ("trained", "shuffled"):
         run = {"is_control": name == "shuffled", "steps": asked.steps, "folder": asked.folder}
         with ProcessPoolExecutor(asked.jobs, get_context("spawn")) as processes:
-            found[name] = list(processes.map(partial(curve, **run), SEEDS))
-        found[f"{name}_gains"] = list(map(gain, found[name]))
-        print(name, "gained", *(f"{each:+.3f}" for each in found[f"{name}_gains"]))
-    print(
-        f"random policy {found['random']:.3f}, a third of the gap {found['third_of_the_gap']:.3f}"
-    )
-    asked.out.write_text(json.dumps(found) + "\n", encoding="utf-8")
+            figures[name] = list(processes.map(partial(curve, **run), SEEDS))
+        figures[f"{name}_gains"] = list(map(gain, figures[name]))
+        print(name, "gained", *(f"{points:+.3f}" for points in figures[f"{name}_gains"]))
+    print(f"random policy {figures['random']:.3f}, a third of the gap {third:.3f}")
+    asked.out.write_text(json.dumps(figures) + "\n", encoding="utf-8")
     if asked.plot:
-        asked.plot.write_text(plot(found), encoding="utf-8")
+        asked.plot.write_text(plot(figures), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from gem import registry
+from gem.registry._importing import load_target
 from gem.specs import ExecutorSpec
-from gem.targets import load_target
-from gem.testing import backends, fake_plugin
+from gem.testing import _backends as backends
+from gem.testing import fake_plugin, registrations_undone
 
 Install = Callable[..., Path]
 
@@ -22,12 +23,16 @@ settings.register_profile("untimed", deadline=None, suppress_health_check=[Healt
 settings.load_profile("untimed")
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what steps vectors where numpy is not installed, which core itself does not need."""
+    if item.get_closest_marker("vector"):
+        pytest.importorskip("numpy", reason="gem-core's extra `vector` is not installed")
+
+
 @pytest.fixture(autouse=True)
 def _nothing_stays_registered() -> Iterator[None]:
-    before = dict(registry._local)
-    yield
-    registry._local.clear()
-    registry._local.update(before)
+    with registrations_undone():
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +59,25 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 
     yield install_pack
     registry.refresh()
+    _forget_modules_in(site)
+
+
+def _forget_modules_in(folder: Path) -> None:
+    """Let a later test import its own modules of these names.
+
+    Only those of the folder: what else was first imported meanwhile stays, for numpy, say, cannot
+    be imported twice in a process.
+    """
     load_target.cache_clear()
-    for module, found in list(sys.modules.items()):
-        if str(getattr(found, "__file__", None) or "").startswith(str(site)):
-            del sys.modules[module]
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None) or "").startswith(str(folder)):
+            del sys.modules[name]
+
+
+@pytest.fixture
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Work in a folder of a stranger's, and forget what was imported from it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    yield tmp_path
+    _forget_modules_in(tmp_path)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import gem
-from gem.bridge import wait_for
+from gem._python.sync_async import wait_for
 from gem.content import observation_text
 from gem.errors import BadArguments
 from gem.testing.envs import Coin, Guess
@@ -45,6 +45,7 @@ def test_make_takes_env_id() -> None:
     assert observation_text(env.reset(seed=1)[0]).startswith("Guess a number from 1 to 3")
 
 
+@pytest.mark.vector
 def test_make_vec_takes_none_for_no_wrappers() -> None:
     vector = gem.make_vec(["older:Guess"], wrappers=None, seed=1)
     assert observation_text(vector.reset()[0][0]).startswith("Guess a number")
@@ -139,6 +140,7 @@ def test_print_envs_prints_every_id(capsys: pytest.CaptureFixture[str]) -> None:
     assert "older:Guess" in printed
 
 
+@pytest.mark.vector
 def test_make_vec_takes_env_ids() -> None:
     with pytest.warns(DeprecationWarning, match="Write ids="):
         vector = gem.make_vec(env_ids=["older:Guess", "older:Coin"])
@@ -146,12 +148,14 @@ def test_make_vec_takes_env_ids() -> None:
         assert len(vector) == 2
 
 
+@pytest.mark.vector
 @pytest.mark.parametrize("ids", [{}, {"ids": "older:Coin", "env_ids": "older:Coin"}])
 def test_make_vec_takes_ids_once(ids: dict[str, Any]) -> None:
     with pytest.raises(BadArguments, match="Give the ids of the environments once"):
         gem.make_vec(**ids)
 
 
+@pytest.mark.vector
 def test_make_vec_takes_numbered_arguments() -> None:
     with pytest.warns(DeprecationWarning, match="Write vec_kwargs="):
         vector = gem.make_vec(
@@ -162,6 +166,7 @@ def test_make_vec_takes_numbered_arguments() -> None:
         assert [re.findall(r"to (\d+)", text) for text in texts] == [["3"], ["15"], ["4"]]
 
 
+@pytest.mark.vector
 @pytest.mark.parametrize("kwargs", [{"env1_kwargs": {}}, {"env0_kwargs": 3}])
 def test_numbered_arguments_are_of_an_environment_that_is_there(kwargs: dict[str, Any]) -> None:
     with pytest.raises(BadArguments, match="Give vec_kwargs="):

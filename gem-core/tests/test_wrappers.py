@@ -12,14 +12,14 @@ import pytest
 
 import gem
 from gem.env import Env
+from gem.env._step import Step
+from gem.env._wrapper import Wrapper
 from gem.errors import UnknownWrapper, WrapperOrderError
-from gem.plugin import plugin
 from gem.registry import wrapper_spec
+from gem.registry._core_plugin import plugin
+from gem.registry._importing import load_target
 from gem.specs import EnvSpec, WrapperSpec
-from gem.step import Step
-from gem.targets import load_target
 from gem.testing.envs import Lamps
-from gem.wrapper import Wrapper
 
 LAYERS: dict[str, dict[str, Any]] = {
     "concat": {},
@@ -88,7 +88,7 @@ def test_a_spec_and_its_class_agree_on_the_history(spec: WrapperSpec) -> None:
 
 def test_the_package_of_wrappers_imports_none_of_them() -> None:
     code = (
-        "import sys, gem.wrappers, gem.plugin\n"
+        "import sys, gem.wrappers, gem.registry._core_plugin\n"
         "assert not [name for name in sys.modules if name.startswith('gem.wrappers.')]\n"
         "assert 'numpy' not in sys.modules\n"
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gem.compat.constants import TERMINAL_STATE
+from gem.compat._constants import TERMINAL_STATE
 
 TESTS = json.dumps({"inputs": ["1\n", "2\n"], "outputs": ["1\n", "2\n"]})
 ROWS = [{"problem": f"Print the input, problem {k}.", "tests": TESTS} for k in range(3)]

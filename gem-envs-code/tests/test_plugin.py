@@ -11,9 +11,9 @@ import pytest
 from packaging.requirements import Requirement
 
 import gem
-from gem.availability import lacks
+from gem.registry import load_target
+from gem.registry._availability import lacks
 from gem.specs import DataSource
-from gem.targets import load_target
 from gem_envs_code.plugin import plugin
 
 LISTING = """
@@ -72,7 +72,7 @@ def test_they_keep_the_data_sets_and_fields_that_they_have_elsewhere(
 
 def test_the_extra_requires_what_the_specs_do() -> None:
     declared = map(Requirement, importlib.metadata.requires("gem-envs-code") or [])
-    [extra] = [each for each in declared if each.name == "gem-tools"]
+    [extra] = [requirement for requirement in declared if requirement.name == "gem-tools"]
 
     assert {requirement for spec in plugin.envs for requirement in spec.requires} == {
         f"{extra.name}>=0.1,<0.2"

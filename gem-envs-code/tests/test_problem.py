@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import gem
-from gem import registry
 from gem.errors import BadArguments, DataError
+from gem.testing import registrations_undone
 
 pytestmark = pytest.mark.usefixtures("sandbox")
 
@@ -142,22 +142,20 @@ def test_a_row_that_does_not_fit_is_named(change: dict[str, Any], field: str) ->
 
 
 def test_a_file_of_ones_own_becomes_an_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(registry, "_local", {})  # what is registered here stays in this test
     path = tmp_path / "mine.jsonl"
     row = {"task": "Print 2.", "cases": {"inputs": [""], "outputs": ["2"]}}
     path.write_text(json.dumps(row), encoding="utf-8")
-    gem.register(
-        "code:Mine",
-        "gem_envs_code.problem:CodeProblem",
-        data=str(path),
-        fields={"question": "task", "tests": "cases"},
-    )
+    fields = {"question": "task", "tests": "cases"}
 
-    with gem.make("code:Mine", seed=0) as env:
-        env.reset()
-        assert env.step("```python\nprint(2)\n```").info["success"]
+    with registrations_undone():
+        gem.register(
+            "code:Mine", "gem_envs_code.problem:CodeProblem", data=str(path), fields=fields
+        )
+        with gem.make("code:Mine", seed=0) as env:
+            env.reset()
+            assert env.step("```python\nprint(2)\n```").info["success"]
 
 
 def test_instances_share_one_table() -> None:

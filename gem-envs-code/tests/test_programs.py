@@ -116,6 +116,13 @@ def test_a_timeout_ends_even_what_pays_by_share(solve: Solve) -> None:
     assert verdicts(step) == ["passed", "timeout", "not_run"]
 
 
+def test_what_the_kernel_ends_for_its_time_is_late_however_that_is_counted(solve: Solve) -> None:
+    ended = "import os, signal; os.kill(os.getpid(), signal.SIGXCPU)"  # as the kernel does it
+    program = f"n = int(input())\nif n == 2:\n    {ended}\nprint(n * 2)"
+
+    assert verdicts(solve(program, DOUBLE, partial=True)) == ["passed", "timeout", "not_run"]
+
+
 def test_only_the_first_tests_count_where_they_are_limited(solve: Solve) -> None:
     step = solve("print({'1': 2, '2': 4}[input()])", DOUBLE, max_tests=2)
 

@@ -265,7 +265,7 @@ def test_a_filled_cell_is_refused_whatever_the_letter() -> None:
     (row, col), letter = next(iter(letters(suffix(env)).items()))
     env.step(box(row, col, letter))
 
-    steps = [env.step(box(row, col, each)) for each in (letter, wrong(letter))]
+    steps = [env.step(box(row, col, guess)) for guess in (letter, wrong(letter))]
 
     assert [step.info["action_error"] for step in steps] == ["invalid"] * 2
     assert f"filled already, with {letter}" in observation_text(steps[0].observation)
@@ -325,7 +325,8 @@ def test_no_text_raises_with_or_without_whole_words(text: str) -> None:
 
 def test_the_last_letter_wins_and_the_limit_before_it_does_not() -> None:
     count = len(letters(suffix(started())))
-    last, short = play(started(max_turns=30))[-1], started(max_turns=30)
+    last = play(started(max_turns=30))[-1]
+    short = started(max_turns=30)
     shown = suffix(short)
     for _ in range(30 - count + 1):
         (row, col), letter = next(iter(letters(shown).items()))
@@ -362,7 +363,8 @@ def test_what_is_expected_names_whole_words_where_they_are_taken() -> None:
 def test_a_whole_word_pays_nothing_twice() -> None:
     env = started(whole_words=True, seed=3)
     clue = clues(suffix(env))[0]
-    (row, col), letter = clue.cells[0], clue.word[0]
+    row, col = clue.cells[0]
+    letter = clue.word[0]
     count = len(letters(suffix(env)))
 
     steps = [env.step(box(row, col, letter)), env.step(box(clue.name, clue.word))]

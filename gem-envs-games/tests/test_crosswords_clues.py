@@ -55,7 +55,7 @@ def test_no_clue_contains_an_inflection_of_its_answer() -> None:
     found = [
         (word, clue)
         for word, clue in CLUES
-        if {each.lower() for each in words[clue]} & related(word.lower())
+        if {clue_word.lower() for clue_word in words[clue]} & related(word.lower())
     ]
 
     assert found == []

@@ -54,7 +54,8 @@ def ordered(size: int) -> Board:
 @cache
 def distances(size: int) -> dict[Board, int]:
     """Return the fewest moves to the ordered board from every board that has any."""
-    found, ahead = {ordered(size): 0}, deque([ordered(size)])
+    found = {ordered(size): 0}
+    ahead = deque([ordered(size)])
     while ahead:
         board = ahead.popleft()
         for move in STEPS:
@@ -106,7 +107,8 @@ def test_moves_lead_from_order_to_solvable_boards_alone(moves: list[str], size: 
 
 @given(boards_of_3x3, st.integers(0, 7))
 def test_of_two_boards_that_differ_by_two_tiles_one_is_solvable(board: Board, tile: int) -> None:
-    one, other = tile + 1, (tile + 1) % 8 + 1
+    one = tile + 1
+    other = (tile + 1) % 8 + 1
     swapped = tuple({one: other, other: one}.get(number, number) for number in board)
 
     assert is_solvable(board, 3) != is_solvable(swapped, 3)
@@ -133,7 +135,8 @@ def test_any_solvable_board_of_4x4_is_solved_in_the_moves_stated(cells: list[int
     while (move := next_move(board, 4)) is not None:
         after = moved(board, move)
         assert after is not None
-        board, moves = after, moves + 1
+        board = after
+        moves += 1
 
     assert board == ordered(4)
     assert moves <= ENOUGH[4]
@@ -148,7 +151,8 @@ def test_the_stages_of_4x4_add_up_to_the_moves_stated() -> None:
         while ahead:
             blank, *rest = position = ahead.popleft()
             for down, right in STEPS.values():
-                row, column = blank // 4 + down, blank % 4 + right
+                row = blank // 4 + down
+                column = blank % 4 + right
                 source = row * 4 + column
                 if not (0 <= row < 4 and 0 <= column < 4) or source in fixed:
                     continue

@@ -137,7 +137,9 @@ def test_moves_follow_the_rules(seed: int, size: int, moves: list[str]) -> None:
 @given(st.integers(0, 10_000), st.sampled_from([2, 3, 4]))
 def test_what_is_earned_follows_the_highest_tile(seed: int, size: int) -> None:
     env = started(seed, board_size=size, target_tile=32, max_turns=200)
-    first, total, step = max(map(max, grid_of(env))), 0.0, None
+    first = max(map(max, grid_of(env)))
+    total = 0.0
+    step = None
     while step is None or not (step.terminated or step.truncated):
         step = env.step(env.sample_action())
         total += step.reward
@@ -207,7 +209,8 @@ def test_the_solver_wins_and_earns_one_in_all(env_id: str, seeds: range) -> None
     env = gem.make(env_id)
     for seed in seeds:
         env.reset(seed=seed)
-        total, step = 0.0, None
+        total = 0.0
+        step = None
         while step is None or not (step.terminated or step.truncated):
             action = env.solve()
             assert action is not None

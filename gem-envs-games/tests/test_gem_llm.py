@@ -49,7 +49,11 @@ def test_every_class_is_provided() -> None:
 def test_a_class_takes_what_the_published_one_took(module: str) -> None:
     parameters = inspect.signature(class_of(module)).parameters.values()
 
-    taken = {each.name: each.default for each in parameters if each.default is not each.empty}
+    taken = {
+        parameter.name: parameter.default
+        for parameter in parameters
+        if parameter.default is not parameter.empty
+    }
     assert list(taken.items()) == list(PUBLISHED[module][1].items())
 
 

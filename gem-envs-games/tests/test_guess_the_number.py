@@ -26,7 +26,8 @@ def box(number: int) -> str:
 
 def target(env: gem.Env) -> int:
     """Find the target as a player would, on a twin with turns to spare."""
-    low, high = env.min_number, env.max_number  # type: ignore[attr-defined]
+    low = env.min_number  # type: ignore[attr-defined]
+    high = env.max_number  # type: ignore[attr-defined]
     return next(number for number in range(low, high + 1) if env.fork().step(box(number))[2])
 
 
@@ -42,7 +43,9 @@ def solved(env: gem.Env) -> tuple[int, int]:
 
 
 def turns_of_every_target(env_id: str, count: int) -> dict[int, int]:
-    env, turns, seed = gem.make(env_id), dict[int, int](), 0
+    env = gem.make(env_id)
+    turns = dict[int, int]()
+    seed = 0
     while len(turns) < count:
         env.reset(seed=seed)
         turns.update([solved(env)])
@@ -103,7 +106,8 @@ def test_solve_depends_on_what_was_shown_and_not_on_the_target() -> None:
 def test_hints_say_on_which_side_the_target_is() -> None:
     env = started()
     number = target(env)
-    lowest, highest = env.step(box(1)), env.step(box(20))
+    lowest = env.step(box(1))
+    highest = env.step(box(20))
 
     assert 1 < number < 20
     assert "target number is higher." in observation_text(lowest.observation)
@@ -185,7 +189,8 @@ def test_a_guess_out_of_range_on_the_last_turn_earns_nothing() -> None:
 
 def test_random_ranges_are_drawn_as_published() -> None:
     env = gem.make("game:GuessTheNumber-v0-random")
-    lows, spans = set(), set()
+    lows = set()
+    spans = set()
     for seed in range(600):
         found = re.search(
             r"from (-?\d+) to (\d+), both included. You have (\d+) turns",

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gem
+from gem import Snapshot
 from gem.content import observation_text
 from gem.errors import BadArguments
-from gem.snapshot import Snapshot
 from gem_envs_games.hangman.game import turns_needed, turns_of
 from gem_envs_games.hangman.letter_index import LetterIndex
 from gem_envs_games.words import LENGTHS, by_length, words
@@ -54,7 +54,8 @@ letters = st.permutations("abcdef")
 
 @given(hidden, letters)
 def test_a_place_is_shown_once_its_letter_was_guessed(word: str, order: list[str]) -> None:
-    env, tried = started(word=word, max_turns=None), ""
+    env = started(word=word, max_turns=None)
+    tried = ""
     for letter in order:
         (step,) = guess(env, letter)
         tried += letter
@@ -69,7 +70,8 @@ def test_a_place_is_shown_once_its_letter_was_guessed(word: str, order: list[str
 def test_letters_earn_their_share_and_the_last_of_them_the_rest(
     word: str, order: list[str]
 ) -> None:
-    env, count = started(word=word, max_turns=None), Counter(word)
+    env = started(word=word, max_turns=None)
+    count = Counter(word)
     total = 0.0
     for letter in order:
         (step,) = guess(env, letter)
@@ -241,7 +243,8 @@ def test_a_guess_that_breaks_the_rules_is_refused_with_the_reason(text: str, rea
 
 
 def test_a_refused_guess_changes_nothing() -> None:
-    refused, plain = started(word="letters"), started(word="letters")
+    refused = started(word="letters")
+    plain = started(word="letters")
     guess(refused, "t", "t", "ab", "e")
     guess(plain, "t", "e")
 

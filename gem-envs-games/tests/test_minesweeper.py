@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import gem
 from gem.content import observation_text
+from gem.env._snapshot import Snapshot, encode
 from gem.errors import BadArguments
-from gem.snapshot import Snapshot, encode
 from gem_envs_games.minesweeper.field import every_cell
 from gem_envs_games.minesweeper.logic import safest
 
@@ -59,7 +59,8 @@ def around(cell: Cell, board: Iterable[Cell]) -> set[Cell]:
 
 def opened_from(start: Cell, closed: set[Cell], mines: set[Cell], cells: set[Cell]) -> set[Cell]:
     """Return what a reveal opens, by the definition."""
-    found, ahead = {start}, [start]
+    found = {start}
+    ahead = [start]
     while ahead:
         cell = ahead.pop()
         near = around(cell, cells)
@@ -103,7 +104,8 @@ def solved_episode(env: gem.Env) -> list[gem.Step]:
 @st.composite
 def fields(draw: st.DrawFn) -> tuple[int, int, set[Cell], set[Cell], Cell]:
     """Draw rows, columns, mines, flags, and a cell to reveal with neither."""
-    rows, cols = draw(st.integers(4, 7)), draw(st.integers(4, 7))
+    rows = draw(st.integers(4, 7))
+    cols = draw(st.integers(4, 7))
     cell = st.tuples(st.integers(0, rows - 1), st.integers(0, cols - 1))
     mines = draw(st.sets(cell, min_size=1, max_size=6))
     start = draw(cell.filter(lambda cell: cell not in mines))
@@ -134,7 +136,8 @@ def test_a_reveal_opens_what_the_definition_says(
 @st.composite
 def views(draw: st.DrawFn) -> tuple[int, int, set[Cell], set[Cell]]:
     """Draw rows, columns, mines, and what is revealed of the rest."""
-    rows, cols = draw(st.integers(1, 4)), draw(st.integers(2, 4))
+    rows = draw(st.integers(1, 4))
+    cols = draw(st.integers(2, 4))
     cells = list(itertools.product(range(rows), range(cols)))
     mines = draw(st.sets(st.sampled_from(cells), min_size=1, max_size=len(cells) - 1))
     safe = [cell for cell in cells if cell not in mines]

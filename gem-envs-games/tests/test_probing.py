@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import gem
-from gem.availability import lacks
+from gem.registry._availability import lacks
 from gem_envs_games.probing import textarena
 
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gem
+from gem import Step
 from gem.content import observation_text
 from gem.errors import BadArguments
-from gem.step import Step
 from gem_envs_games.sokoban import board as board_module
 from gem_envs_games.sokoban.board import Masks, board_of, legal_moves, masks_of
 from gem_envs_games.sokoban.deal import deal_start
@@ -30,7 +30,7 @@ class Rules:
 
     def __init__(self, board: str) -> None:
         rows = [line.split(" ") for line in board.split("\n")]
-        at = {(row, col): each for row, line in enumerate(rows) for col, each in enumerate(line)}
+        at = {(row, col): mark for row, line in enumerate(rows) for col, mark in enumerate(line)}
         self.size = len(rows), len(rows[0])
         self.walls = {cell for cell, symbol in at.items() if symbol == "#"}
         self.goals = frozenset(cell for cell, symbol in at.items() if symbol in "O√+")
@@ -41,7 +41,8 @@ class Rules:
     def after(self, position: Position, way: str) -> Position | None:
         (row, col), boxes = position
         down, right = WAYS[way]
-        there, beyond = (row + down, col + right), (row + 2 * down, col + 2 * right)
+        there = (row + down, col + right)
+        beyond = (row + 2 * down, col + 2 * right)
         if there in self.walls:
             return None
         if there not in boxes:
@@ -66,7 +67,9 @@ class Rules:
 
     def fewest_moves(self) -> int | None:
         """Count by breadth-first search; None where the goals cannot be filled."""
-        known, layer, count = {self.start}, [self.start], 0
+        known = {self.start}
+        layer = [self.start]
+        count = 0
         while layer:
             if any(boxes == self.goals for _, boxes in layer):
                 return count
@@ -223,7 +226,9 @@ def test_the_search_returns_the_fewest_moves(seed: int, most: int) -> None:
     rng = Random(seed)
     inner = [row * 6 + col for row in range(1, 5) for col in range(1, 5)]
     floor = rng.sample(inner, rng.randint(7, 16))
-    goals, boxes, (player,) = rng.sample(floor, 2), rng.sample(floor, 2), rng.sample(floor, 1)
+    goals = rng.sample(floor, 2)
+    boxes = rng.sample(floor, 2)
+    [player] = rng.sample(floor, 1)
     if player in boxes:
         return
     floor_mask, goal_mask, box_mask = (

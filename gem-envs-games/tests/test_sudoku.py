@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gem
+from gem import Snapshot
 from gem.content import observation_text
 from gem.errors import BadArguments
-from gem.snapshot import Snapshot
 from gem_envs_games.sudoku.grid import next_digit, solved
 
 IDS = ["game:Sudoku-v0-easy", "game:Sudoku-v0-hard", "game:Sudoku-v0-random"]
@@ -40,7 +40,8 @@ def opened(env_id: str, seed: int, **kwargs: Any) -> list[list[int]]:
 def clashes(grid: list[list[int]], row: int, col: int, digit: int) -> bool:
     """Tell by the rules alone whether the row, the column or the box holds a digit."""
     side = 2 if len(grid) == 4 else 3
-    top, left = row - row % side, col - col % side
+    top = row - row % side
+    left = col - col % side
     box = [grid[r][c] for r in range(top, top + side) for c in range(left, left + side)]
     return digit in grid[row] or digit in [line[col] for line in grid] or digit in box
 

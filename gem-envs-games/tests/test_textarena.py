@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import gem
+from gem import Step
 from gem.env import Env
 from gem.errors import GemError
-from gem.step import Step
 from gem.testing import check_env
 from gem_envs_games.textarena.chance import ONE_AT_A_TIME
 from gem_envs_games.textarena.env import TextArenaGame
@@ -25,7 +25,8 @@ pytestmark = pytest.mark.skipif(
 
 SWEEP = Path(__file__).with_name("textarena_sweep.py")
 SLOW = "ta:Sokoban-v0-medium"  # 6 s to generate one board
-CHECKED = ["Blackjack-v0", "LogicPuzzle-v0", "Minesweeper-v0-small", "Sokoban-v0", "PegJump-v0"]
+# One that deals, one with a board, one without chance. The sweep plays every id.
+CHECKED = ["Blackjack-v0", "Minesweeper-v0-small", "PegJump-v0"]
 NOT_APPLICABLE = {
     "tasks",
     "different_seeds",
@@ -103,7 +104,8 @@ def test_a_game_is_won_in_every_form_of_answer(form: str) -> None:
 @pytest.mark.parametrize("name", ["TowerOfHanoi-v0", "Countdown-v0", "ThreeCardMonte-v0"])
 def test_two_refusals_in_a_row_lose(name: str) -> None:
     env = gem.make(f"ta:{name}")
-    first, second = played(env, ["[zzz]"]), played(env, ["[zzz]", "[zzz]"])
+    first = played(env, ["[zzz]"])
+    second = played(env, ["[zzz]", "[zzz]"])
 
     assert (first.terminated, first.info["action_error"]) == (False, "invalid")
     assert second.terminated
@@ -215,7 +217,8 @@ def test_a_snapshot_is_small_and_continues_alike() -> None:
 
 
 def test_a_fork_of_an_episode_is_not_mistaken_for_that_of_another_seed() -> None:
-    one, other = gem.make("ta:2048-v0"), gem.make("ta:2048-v0")
+    one = gem.make("ta:2048-v0")
+    other = gem.make("ta:2048-v0")
     one.reset(seed=1)
     first, _ = other.reset(seed=2)
 
@@ -278,7 +281,8 @@ def test_a_fork_is_not_copied_from_the_middle_of_a_step() -> None:
     env._playing.answers = env._answers = witness = Witness()
     witness.seen = []
 
-    forked, own = fork.step("[left]"), env.step("[left]")
+    forked = fork.step("[left]")
+    own = env.step("[left]")
 
     assert forked == own
     assert witness.seen == [True, True]

@@ -57,7 +57,8 @@ def test_a_raise_inside_gives_the_process_its_state_back() -> None:
 
 
 def test_two_of_one_seed_draw_alike_however_they_interleave() -> None:
-    one, other = Chance(5), Chance(5)
+    one = Chance(5)
+    other = Chance(5)
 
     interleaved = [(drawn(one), drawn(other)) for _ in range(3)]
 
@@ -77,7 +78,8 @@ def test_a_twin_goes_on_alike_and_apart() -> None:
 def test_numpy_keeps_its_state_and_each_game_its_own() -> None:
     numpy = pytest.importorskip("numpy")
     before = numpy.random.get_state()[1].tolist()
-    one, other = Chance(5), Chance(5)
+    one = Chance(5)
+    other = Chance(5)
     values = []
     for chance in (one, one, other):
         with chance:

@@ -53,7 +53,8 @@ def moved(state: State) -> Iterator[tuple[int, int, State]]:
 def distances(disks: int) -> dict[State, int]:
     """Return the fewest moves to the last peg from every state, by breadth-first search."""
     goal = (2,) * disks
-    found, ahead = {goal: 0}, deque([goal])
+    found = {goal: 0}
+    ahead = deque([goal])
     while ahead:
         state = ahead.popleft()
         for _, _, neighbour in moved(state):

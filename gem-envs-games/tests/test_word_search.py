@@ -193,7 +193,8 @@ def test_the_grid_is_square_and_half_as_long_again_as_the_longest_word() -> None
 
 
 def test_easy_lists_common_words_and_hard_only_the_lengths_of_rare_ones() -> None:
-    easy, hard = suffix(started(EASY)), suffix(started(HARD))
+    easy = suffix(started(EASY))
+    hard = suffix(started(HARD))
 
     rows = board(hard)
     found = dictionary_runs(rows, {int(length) for length in left(hard)})
@@ -345,7 +346,8 @@ def test_solve_depends_on_what_was_shown() -> None:
         for seed in range(20):
             shown = env.reset(seed=seed)[1]["suffix"]
             moves[shown].add(env.solve())
-            rows, move = board(shown), env.solve() or ""
+            rows = board(shown)
+            move = env.solve() or ""
             first_row, first_col, last_row, last_col = map(int, move[7:-1].split())
             straight = {
                 "".join(row[first_col : last_col + 1] for row in rows[first_row : last_row + 1])

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gem
+from gem import Snapshot
 from gem.content import observation_text
 from gem.errors import BadArguments
-from gem.snapshot import Snapshot
 from gem_envs_games.wordle import best_guess, mark
 from gem_envs_games.words import LENGTHS, is_word, words
 
@@ -245,7 +245,8 @@ def test_a_guess_that_breaks_the_rules_is_refused_with_the_reason(text: str, rea
 
 
 def test_a_refused_guess_changes_nothing() -> None:
-    refused, plain = started(word="stone"), started(word="stone")
+    refused = started(word="stone")
+    plain = started(word="stone")
     guess(refused, "zzzzz", "ab", "shirt")
     guess(plain, "shirt")
 

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import gem
 from gem.errors import DataError, MissingRequirement
-from gem.testing.playing import Moment, moment_of
+from gem.testing._playing import Moment, moment_of
 from gem_envs_games.textarena import playing
 from gem_envs_games.textarena.listing import ENVS, family_of
 

@@ -34,7 +34,8 @@ class Topic(NamedTuple):
 
 def topics(source: str) -> Iterator[Topic]:
     """Read `= Section < Parent`, the text below it, and its `- Title: text` entries."""
-    section, lines = "", iter(source.splitlines())
+    section = ""
+    lines = iter(source.splitlines())
     for line in lines:
         if line.startswith("= "):
             section, _, parent = line[2:].partition(" < ")
@@ -54,7 +55,8 @@ def countries(rows: list[str]) -> Iterator[Topic]:
     cells = [[cell.strip() for cell in row.split("|")] for row in rows]
     named = {name.lstrip("*!"): name for name, *_ in cells}
     for name, continent, capital, language, borders, text in cells:
-        title, role = name.lstrip("*!"), "one of its capitals" if "!" in name else "its capital"
+        title = name.lstrip("*!")
+        role = "one of its capitals" if "!" in name else "its capital"
         neighbours = [_named(named[each.strip()]) for each in borders.split(",") if each.strip()]
         near = f", and its neighbours include {_listed(neighbours)}" if neighbours else ""
         country = _named(name)
@@ -128,7 +130,8 @@ def require_reachable(made: Mapping[str, Mapping[str, object]]) -> None:
         for link in links:
             backwards[link].append(title)
     for graph in (forwards, backwards):
-        seen, waiting = {min(made)}, [min(made)]
+        seen = {min(made)}
+        waiting = [min(made)]
         while waiting:
             new = set(graph[waiting.pop()]) - seen
             seen |= new

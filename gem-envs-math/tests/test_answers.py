@@ -130,7 +130,8 @@ def test_every_decimal_is_itself(number: object) -> None:
 
 @given(st.fractions(max_denominator=10**9))
 def test_every_fraction_is_right_in_each_notation(number: Fraction) -> None:
-    over, under = number.numerator, number.denominator
+    over = number.numerator
+    under = number.denominator
     spellings = [
         f"{over}/{under}",
         rf"\frac{{{over}}}{{{under}}}",

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import gem
+from gem import Snapshot
 from gem.errors import BadArguments, DataError, MissingRequirement, OpaqueError
-from gem.snapshot import Snapshot
 from gem_envs_math.answers import boxed
 from gem_envs_math.dataset_math import DatasetMath
 
@@ -147,7 +147,8 @@ def test_other_kinds_of_files_pose_the_same_tasks(
     datasets: ModuleType, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TQDM_DISABLE", "1")
-    path, rows = tmp_path / name, datasets.Dataset.from_list(ROWS)
+    path = tmp_path / name
+    rows = datasets.Dataset.from_list(ROWS)
     getattr(rows, f"to_{path.suffix[1:]}")(str(path))
     with (
         gem.make("math:GSM8K", data=str(path), seed=3) as env,

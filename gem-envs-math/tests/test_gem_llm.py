@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import gem
-from gem.compat.constants import TERMINAL_STATE
+from gem.compat._constants import TERMINAL_STATE
 
 pytest.importorskip("math_verify", reason="the extra `verify` is not installed")
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import gem
-from gem.targets import load_target
+from gem.registry import load_target
 from gem_envs_math.plugin import plugin
 
 LISTING = """

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import gem
-from gem.step import Step
+from gem import Step
 
 Ask = Callable[..., Step]
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import gem
+from gem import Step
 from gem.errors import BadArguments, DataError
-from gem.step import Step
 from gem_envs_qa.choice import Choice
 
 Choose = Callable[..., Step]
@@ -46,7 +46,9 @@ def test_context_question_and_options_stand_in_this_order() -> None:
     row = {"context": "Ice is cold.", "question": "Is it?", "options": OPTIONS, "answer": "A"}
     text = str(Choice(data=[row]).reset()[0])
 
-    places = [text.index(each) for each in ("Ice is cold.", "Is it?", "A) True\nB) False\nC) Unc")]
+    places = [
+        text.index(piece) for piece in ("Ice is cold.", "Is it?", "A) True\nB) False\nC) Unc")
+    ]
     assert places == sorted(places)
     assert "A) A)" not in text
 

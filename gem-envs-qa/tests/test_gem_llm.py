@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import gem
-from gem.compat.constants import TERMINAL_STATE
+from gem.compat._constants import TERMINAL_STATE
 
 ROWS = [{"question": f"Who is {k}?", "answer": [f"name {k}"]} for k in range(4)]
 

@@ -10,8 +10,8 @@ import pytest
 
 import gem
 from gem.errors import BadArguments
+from gem.registry import load_target
 from gem.specs import DataSource
-from gem.targets import load_target
 from gem_envs_qa.plugin import plugin
 
 LISTING = """

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import gem
+from gem import Step
 from gem.errors import BadArguments, DataError
-from gem.step import Step
 from gem_envs_qa.question import Question
 
 Ask = Callable[..., Step]
@@ -51,7 +51,8 @@ def test_an_answer_in_another_form_is_a_format_error(ask: Ask, action: str) -> N
 
 def test_the_prompt_asks_for_the_form_that_is_graded() -> None:
     rows = [{"question": "Who wrote Emma?", "answer": "Austen"}]
-    tagged, boxed = Question(data=rows), Question(data=rows, answer_form="boxed")
+    tagged = Question(data=rows)
+    boxed = Question(data=rows, answer_form="boxed")
 
     assert "<answer>...</answer>" in str(tagged.reset()[0])
     assert "boxed" not in str(tagged.reset()[0])
@@ -151,7 +152,8 @@ def test_reset_takes_a_seed_and_a_task() -> None:
 
 def test_tables_are_shared_and_snapshots_hold_none_of_them() -> None:
     rows = [{"question": f"Is it {n}?", "answer": str(n)} for n in range(1000)]
-    one, other = Question(data=rows), Question(data=rows)
+    one = Question(data=rows)
+    other = Question(data=rows)
     one.reset(task=7)
 
     assert one.table is other.table

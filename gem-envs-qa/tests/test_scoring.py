@@ -36,9 +36,11 @@ def test_scores_are_the_best_over_all_accepted_answers(
 
 @given(st.lists(st.sampled_from(["the", "red", "Fox", "3.5", "élan", "!"]), max_size=8))
 def test_f1_is_one_where_the_match_is_exact_and_symmetric_elsewhere(words: list[str]) -> None:
-    answer, other = " ".join(words), "Fox red red"
+    answer = " ".join(words)
+    other = "Fox red red"
 
-    there, back = score(answer, [other]), score(other, [answer])
+    there = score(answer, [other])
+    back = score(other, [answer])
 
     assert there.em <= there.f1
     assert there.f1 == pytest.approx(back.f1) or not answer

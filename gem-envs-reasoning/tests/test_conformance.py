@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 import pytest
 
 from gem.testing import EnvContract
-from gem.testing.subject import Subject
-from gem.testing.table import CHECKS
+from gem.testing._subject import Subject
+from gem.testing._table import CHECKS
 from gem_envs_reasoning.listing import CATEGORIES
 
 MIX: list[dict[str, Any]] = [

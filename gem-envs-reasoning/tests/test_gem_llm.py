@@ -8,7 +8,7 @@ import inspect
 import pytest
 
 import gem
-from gem.compat.constants import TERMINAL_STATE
+from gem.compat._constants import TERMINAL_STATE
 from gem.errors import BadArguments
 
 pytest.importorskip("reasoning_gym", reason="the extra `tasks` is not installed")
@@ -62,7 +62,8 @@ def test_the_class_is_made_and_played_as_the_published_one() -> None:
     kind = importlib.import_module("gem.envs.reasoning_gym").ReasoningGymEnv
     assert list(inspect.signature(kind).parameters) == ["name", "size", "seed", "_"]
 
-    one, other = kind("leg_counting", size=5, seed=7), kind("leg_counting", seed=7)
+    one = kind("leg_counting", size=5, seed=7)
+    other = kind("leg_counting", seed=7)
     first = one.reset()[0]
     assert BOX in first
     assert other.reset()[0] == first == one.reset(seed=7)[0]

@@ -229,7 +229,8 @@ def test_partial_credit_is_the_librarys_and_never_a_success() -> None:
     almost = tagged(solution[:-1] + "?")
     with gem.make("rg:spell_backward", binary=True) as strict:
         strict.reset(seed=0)
-        step, strict_step = env.step(almost), strict.step(almost)
+        step = env.step(almost)
+        strict_step = strict.step(almost)
 
     assert 0 < step.reward < 1
     assert strict_step.reward == 0.0
@@ -280,7 +281,9 @@ def test_verdicts_are_the_same_on_every_backend(backend: str) -> None:
         run = gem.rollout(_solver, ids, episodes=8, seed=1, **kwargs)
         found = [episode async for episode in run]
         assert sum(bool(episode.success) for episode in found) == len(found)
-        return {(each.env_index, each.episode_index): each.fingerprint() for each in found}
+        return {
+            (episode.env_index, episode.episode_index): episode.fingerprint() for episode in found
+        }
 
     alone = asyncio.run(prints(concurrency=1))
     workers = {"num_workers": 2} if backend == "process" else {}

@@ -121,9 +121,11 @@ def main() -> None:
     if "--outcomes" in sys.argv:
         json.dump(outcomes(), sys.stdout)
         return
-    one, other = elsewhere("1"), elsewhere("2")
+    one = elsewhere("1")
+    other = elsewhere("2")
     kept = sorted(number for number in one if one[number] == other.get(number))
-    lines, line = [], ""
+    lines = []
+    line = ""
     for number in map(str, kept):
         if len(line) + len(number) > 90:
             lines.append(line)

@@ -16,8 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import gem_eval
-from gem import registry
-from gem.episode_log import read_episodes
+from gem import read_episodes, registry
 from gem.testing import fake_plugin
 from gem_eval import Evaluation
 
@@ -31,7 +30,7 @@ PLAYED = """
     import os
 
     from gem.env import Env
-    from gem.step import Step
+    from gem import Step
 
 
     class Broken(Env):
@@ -358,10 +357,10 @@ def fingerprints() -> Callable[[Path], dict[Key, str]]:
 
     def read(folder: Path) -> dict[Key, str]:
         found: dict[Key, str] = {}
-        for each in read_episodes(folder / "episodes.jsonl"):
-            key = (each.policy, each.env_index, each.episode_index, each.repeat)
+        for episode in read_episodes(folder / "episodes.jsonl"):
+            key = (episode.policy, episode.env_index, episode.episode_index, episode.repeat)
             assert key not in found
-            found[key] = each.fingerprint()
+            found[key] = episode.fingerprint()
         return found
 
     return read

@@ -28,6 +28,11 @@ def test_a_file_has_the_names_of_the_command_line(file: Path) -> None:
         backend = "process"
         workers = 2
         backend-options = {start_method = "spawn"}
+        cache = "answers"
+        max-requests = 100
+        max-total-tokens = 200
+        max-cost = 5
+        prices = {my-model = {prompt = 1, completion = 2}}
         policy-kwargs.openai.temperature = 0.5
         """
     )
@@ -45,6 +50,11 @@ def test_a_file_has_the_names_of_the_command_line(file: Path) -> None:
         "backend": "process",
         "num_workers": 2,
         "backend_options": {"start_method": "spawn"},
+        "cache": "answers",
+        "max_requests": 100,
+        "max_total_tokens": 200,
+        "max_cost": 5,
+        "prices": {"my-model": {"prompt": 1, "completion": 2}},
         "policy_kwargs": {"openai": {"temperature": 0.5}},
     }
 

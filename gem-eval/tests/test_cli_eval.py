@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from gem.cli.main import main
+from gem.cli._main import main
 
 
 class Done(NamedTuple):
@@ -54,7 +54,19 @@ def test_the_table_is_followed_by_the_folder_and_the_next_command(gem_eval: Comm
     assert (done.status, done.err) == (0, "")
     assert "tiny:Guess" in done.out
     assert "1.000 [0.566, 1.000]" in done.out
-    assert done.out.endswith("Run folder: run\nNext: gem-env replay run --verify\n")
+    assert done.out.endswith(
+        "Run folder: run\nNext: gem-env view run\n      gem-env replay run --verify\n"
+    )
+
+
+def test_several_policies_are_to_be_compared_next(gem_eval: Command) -> None:
+    done = gem_eval(*GUESS, "--policy", "noop", "--out", "run")
+
+    assert done.out.splitlines()[-2:] == [
+        "      gem-env compare run",
+        "      gem-env replay run --verify",
+    ]
+    assert main(["compare", "run"]) in (0, 1, 3)
 
 
 def test_the_command_that_is_offered_next_works(gem_eval: Command) -> None:
@@ -88,6 +100,8 @@ def test_every_option_reaches_the_record(gem_eval: Command) -> None:
         "--wrappers": "concat,episode_tracking",
         "--env-kwargs": '{"highest": 31}',
         "--policy-kwargs": '{"parrot": {"times": 2}}',
+        "--until": "decided",
+        "--tolerance": "0.05",
         "--max-turns": "2",
         "--step-timeout": "61.5",
         "--policy-timeout": "62.5",
@@ -96,21 +110,30 @@ def test_every_option_reaches_the_record(gem_eval: Command) -> None:
         "--retry-wait": "0.25",
         "--wait-for-server": "3.5",
         "--max-refusals": "2",
+        "--cache": "answers",
+        "--max-requests": "5000",
+        "--max-total-tokens": "6000",
+        "--max-cost": "7.5",
+        "--prices": "prices.json",
     }
+    Path("prices.json").write_text('{"m": {"prompt": 1, "completion": 2.5}}')
     options = [word for pair in given.items() for word in pair]
 
-    assert gem_eval(*GUESS, "--policy", "parrot:a", *options, "--out", "run").status == 0
+    undecided = 3  # five tasks say too little
+    assert gem_eval(*GUESS, "--policy", "parrot:a", *options, "--out", "run").status == undecided
 
     record = json.loads(Path("run", "run.json").read_text())
     assert record["command"][0] == "gem-env"
     settings = record["settings"]
-    assert [each["id"] for each in settings.pop("envs")] == ["tiny:Guess"]
-    assert [each["name"] for each in settings.pop("policies")] == ["solver", "parrot:a"]
-    assert [each["id"] for each in settings.pop("wrappers")] == ["concat", "episode_tracking"]
+    assert [env["id"] for env in settings.pop("envs")] == ["tiny:Guess"]
+    assert [policy["name"] for policy in settings.pop("policies")] == ["solver", "parrot:a"]
+    assert [wrapper["id"] for wrapper in settings.pop("wrappers")] == ["concat", "episode_tracking"]
     assert settings == {
         "episodes": 5,
         "repeats": 2,
         "seed": -7,
+        "until": "decided",
+        "tolerance": 0.05,
         "concurrency": 3,
         "backend": "process",
         "num_workers": 1,
@@ -127,6 +150,11 @@ def test_every_option_reaches_the_record(gem_eval: Command) -> None:
         "retry_wait_s": 0.25,
         "wait_for_server_s": 3.5,
         "max_refusals": 2,
+        "cache": "answers",
+        "max_requests": 5000,
+        "max_total_tokens": 6000,
+        "max_cost": 7.5,
+        "prices": {"m": {"prompt": 1.0, "completion": 2.5}},
     }
 
 

@@ -131,3 +131,19 @@ def test_a_server_that_is_waited_for_is_said(terminal: Terminal, server: Any, an
     assert done.status == 0
     assert re.search(rf"0/5 episodes  waiting \d of 60 s for {re.escape(server.url)}", done.err)
     assert "5/5 episodes" in done.err
+
+
+def test_a_server_that_is_asked_less_is_said(terminal: Terminal, server: Any, answers: Any) -> None:
+    good = answers.chat(r"\boxed{8}")
+    busy = answers.Answer(429, b"busy", (("Retry-After", "1"),))
+    server.answers = [good, *[busy] * 5, good]
+    policy = f"openai:m@{server.url}"
+
+    done = terminal(
+        *("eval", "tiny:Guess", "--policy", policy, "--episodes", "5", "--max-turns", "1"),
+        *("--out", "run"),
+    )
+
+    assert done.status == 0
+    assert "0/5 episodes  throttled to 2 at once, paused, as the server asks" in done.err
+    assert "5/5 episodes" in done.err

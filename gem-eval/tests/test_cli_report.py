@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
-from gem.cli.main import main
-from gem.episode_log import EpisodeLog
+from gem import EpisodeLog
+from gem.cli._main import main
 
 
 class Done(NamedTuple):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gem.episode_log import read_episodes
+from gem import read_episodes
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +27,7 @@ SIZE = 1_480_000  # bytes of the log when the last policy begins, about
 
 LIMITED = """
 import resource, sys
-from gem.cli.main import main
+from gem.cli._main import main
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))
 sys.exit(main(sys.argv[2:]))
 """
@@ -35,10 +35,10 @@ sys.exit(main(sys.argv[2:]))
 
 def fingerprints(folder: Path) -> dict[Key, str]:
     found: dict[Key, str] = {}
-    for each in read_episodes(folder / "episodes.jsonl"):
-        key = (each.policy, each.env_index, each.episode_index, each.repeat)
+    for episode in read_episodes(folder / "episodes.jsonl"):
+        key = (episode.policy, episode.env_index, episode.episode_index, episode.repeat)
         assert key not in found
-        found[key] = each.fingerprint()
+        found[key] = episode.fingerprint()
     return found
 
 
@@ -46,7 +46,7 @@ def fingerprints(folder: Path) -> dict[Key, str]:
 def expected(site: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[Key, str]:
     """Return the fingerprints of a run that nobody disturbed."""
     folder = tmp_path_factory.mktemp("undisturbed") / "run"
-    from gem.cli.main import main
+    from gem.cli._main import main
 
     assert main([*EVALUATION, QUIET, "--out", str(folder)]) == 0
     return fingerprints(folder)

@@ -115,13 +115,15 @@ def test_the_record_says_what_was_run(run: Callable[..., Evaluation]) -> None:
     assert record["settings"]["seed"] == 7
     assert record["settings"]["envs"][0]["target"] == "gem.testing.envs:Guess"
     assert record["settings"]["env_kwargs"] == {"highest": 31}
-    assert [each["name"] for each in record["settings"]["policies"]] == ["solver", "random"]
+    assert [policy["name"] for policy in record["settings"]["policies"]] == ["solver", "random"]
 
 
 def test_figures_are_those_of_the_episodes(run: Callable[..., Evaluation]) -> None:
     found = run()
 
-    won = [each for each in found.episodes() if each.policy == "random" and each.success]
+    won = [
+        episode for episode in found.episodes() if episode.policy == "random" and episode.success
+    ]
     solver, random = found.summary.results
     assert solver.success_rate == 1.0
     assert random.success_rate == len(won) / 20
@@ -166,7 +168,7 @@ def test_any_backend_gives_the_same_records(
 def test_all_tasks_of_a_finite_set_are_run_once(run: Callable[..., Evaluation]) -> None:
     found = run(envs="tiny:Numbered", policies="solver", episodes="all")
 
-    assert sorted(each.task or 0 for each in found.episodes()) == list(range(6))
+    assert sorted(episode.task or 0 for episode in found.episodes()) == list(range(6))
     assert found.summary.results[0].success_rate == 1.0
 
 
@@ -189,23 +191,25 @@ def test_more_episodes_than_tasks_are_played_where_they_are_asked_for(
 
 def test_a_chosen_task_is_the_episode_that_it_is_among_all(run: Callable[..., Evaluation]) -> None:
     options: dict[str, Any] = {"envs": "tiny:Numbered", "policies": "solver"}
-    among_all = {each.task: each for each in run("all", episodes="all", **options).episodes()}
+    among_all = {
+        episode.task: episode for episode in run("all", episodes="all", **options).episodes()
+    }
 
     chosen = run("chosen", episodes=None, tasks=[4, 2], **options)
 
-    assert {each.task for each in chosen.episodes()} == {2, 4}
-    for each in chosen.episodes():
-        assert each.fingerprint() == among_all[each.task].fingerprint()
-        assert each.episode_index == among_all[each.task].episode_index
+    assert {episode.task for episode in chosen.episodes()} == {2, 4}
+    for chosen_episode in chosen.episodes():
+        assert chosen_episode.fingerprint() == among_all[chosen_episode.task].fingerprint()
+        assert chosen_episode.episode_index == among_all[chosen_episode.task].episode_index
     assert gem_eval.resume(chosen.path).summary == chosen.summary
 
 
 def test_a_chosen_seed_is_the_environments_own(run: Callable[..., Evaluation]) -> None:
     found = run(policies="random", episodes=None, seed_range=range(7, 10), repeats=2)
 
-    assert sorted(each.seed for each in found.episodes()) == [7, 7, 8, 8, 9, 9]
+    assert sorted(episode.seed for episode in found.episodes()) == [7, 7, 8, 8, 9, 9]
     with gem.make("tiny:Guess") as env:
-        for each in (each for each in found.episodes() if each.repeat == 0):
+        for each in (episode for episode in found.episodes() if episode.repeat == 0):
             env.reset(seed=each.seed)
             assert env.sample_action() == each.turns[0].action
 
@@ -283,7 +287,7 @@ def test_an_object_that_cannot_be_hashed_is_a_policy(run: Callable[..., Evaluati
 
 
 def test_policies_may_come_from_a_generator(run: Callable[..., Evaluation]) -> None:
-    found = run(policies=(each for each in [Mine(), "noop"]), max_turns=1)
+    found = run(policies=(policy for policy in [Mine(), "noop"]), max_turns=1)
 
     assert [result.policy for result in found.summary.results] == ["mine", "noop"]
 
@@ -335,7 +339,7 @@ def test_it_can_be_awaited(tmp_path: Path) -> None:
         )
         return list(await asyncio.gather(*runs))
 
-    assert [each.summary.episodes for each in asyncio.run(both())] == [5, 5]
+    assert [evaluation.summary.episodes for evaluation in asyncio.run(both())] == [5, 5]
 
 
 def test_on_a_running_loop_the_plain_form_names_the_other(

@@ -52,7 +52,7 @@ def test_a_file_is_evaluated_and_resumed_and_its_changes_are_told() -> None:
     replayed = gem_env("replay", "runs/a", "--verify")
 
     assert run.settings.envs[0].id == "./gem_evaluated.py:Parity"
-    assert [each.env_id for each in run.episodes()] == ["./gem_evaluated.py:Parity"] * 6
+    assert [episode.env_id for episode in run.episodes()] == ["./gem_evaluated.py:Parity"] * 6
     assert "changed since" not in unchanged.stderr
     assert (unchanged.returncode, changed.returncode, replayed.returncode) == (0, 0, 1)
     assert "./gem_evaluated.py (it was sha256:" in changed.stderr
@@ -76,8 +76,8 @@ def test_a_class_is_evaluated_as_the_target_that_finds_it() -> None:
         run = gem_eval.evaluate(Guess, "solver", episodes=2, out="runs/c")
         gem_eval.resume("runs/c")
 
-    assert [each.env_id for each in run.episodes()] == ["gem.testing.envs:Guess"] * 2
-    assert {gem.replay(each).state for each in run.episodes()} == {"same"}
+    assert [episode.env_id for episode in run.episodes()] == ["gem.testing.envs:Guess"] * 2
+    assert {gem.replay(episode).state for episode in run.episodes()} == {"same"}
 
 
 @pytest.mark.parametrize(

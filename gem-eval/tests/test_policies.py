@@ -27,7 +27,9 @@ def ask(policy: NamedPolicy, request: Request = QUESTION) -> object:
 
 def play(policy: str, env: str, episodes: int = 20) -> list[gem.Episode]:
     async def collect() -> list[gem.Episode]:
-        return [each async for each in gem.rollout(make_policy(policy), env, episodes=episodes)]
+        return [
+            episode async for episode in gem.rollout(make_policy(policy), env, episodes=episodes)
+        ]
 
     return asyncio.run(collect())
 
@@ -43,7 +45,7 @@ def test_random_draws_valid_actions() -> None:
 
 
 def test_noop_says_nothing() -> None:
-    assert {turn.action for each in play("noop", "tiny:Guess") for turn in each.turns} == {""}
+    assert {turn.action for episode in play("noop", "tiny:Guess") for turn in episode.turns} == {""}
 
 
 @pytest.mark.parametrize(
@@ -89,6 +91,12 @@ def test_a_script_that_cannot_be_loaded_is_told(target: str, what: str) -> None:
 
 def test_a_policy_of_another_pack_is_found() -> None:
     assert ask(make_policy("parrot:ab", times=3)) == "ababab"
+
+
+def test_a_rollout_takes_these_policies_by_their_names() -> None:
+    [episode] = gem.run("solver", "tiny:Guess")
+
+    assert (episode.policy, episode.success) == ("solver", True)
 
 
 def test_an_unknown_policy_is_answered_by_the_nearest() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gem import ImagePart, Message, Request, TextPart, ToolCall, Usage
+from gem import ImagePart, Message, Reply, Request, TextPart, ToolCall, Usage
 from gem_eval.policies.chat_api import (
     MalformedReplyError,
     read_reply,
@@ -250,3 +250,44 @@ def test_any_json_is_an_answer_or_a_malformed_reply(plain: Any, is_chat: bool) -
     except MalformedReplyError:
         return
     assert isinstance(reply.message.text, str)
+
+
+def read(choice: dict[str, Any], *, is_chat: bool = True) -> Reply:
+    whole = {"message": {"content": "7"}, "text": "7", **choice}
+    return read_reply(json.dumps({"choices": [whole]}).encode(), is_chat=is_chat)
+
+
+def test_logprobs_and_ids_are_of_the_answer_where_a_server_gives_them() -> None:
+    content = [{"token": "7", "logprob": -0.25}, {"token": "</s>", "logprob": -1}]
+
+    with_both = read({"logprobs": {"content": content}, "token_ids": [22, 2]})
+
+    assert (with_both.logprobs, with_both.token_ids) == ((-0.25, -1.0), (22, 2))
+    of_prompt = read({"logprobs": {"token_logprobs": [-0.5]}}, is_chat=False)
+    assert (of_prompt.logprobs, of_prompt.token_ids) == ((-0.5,), None)
+    assert (read({}).logprobs, read({"logprobs": None}).token_ids) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "logprobs",
+    [
+        "many",
+        {"content": []},
+        {"content": [7]},
+        {"content": [{"logprob": None}]},
+        {"content": [{"logprob": True}]},
+        {"content": [{"logprob": float("nan")}]},
+        {"content": [{"logprob": float("-inf")}]},
+        {"content": [{"logprob": -(10**400)}]},
+        {"content": [{"logprob": -1.0}] * 3},
+    ],
+)
+def test_logprobs_of_another_shape_or_number_are_none(logprobs: Any) -> None:
+    reply = read({"logprobs": logprobs, "token_ids": [1, 2]})
+
+    assert (reply.message.text, reply.logprobs, reply.token_ids) == ("7", None, (1, 2))
+
+
+@pytest.mark.parametrize("ids", [None, [], "12", [1.0], [True], [-1], [2**31], [1, None]])
+def test_ids_of_another_shape_are_none(ids: Any) -> None:
+    assert read({"token_ids": ids}).token_ids is None

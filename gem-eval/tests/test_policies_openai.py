@@ -102,6 +102,21 @@ def test_a_finished_prompt_goes_to_completions(server: Any, answers: Any) -> Non
     assert server.asked[0].body["prompt"] == "<|user|>Guess."
 
 
+@pytest.mark.parametrize(
+    ("request_", "asked_for"), [(QUESTION, True), (Request(prompt="Guess."), 1)]
+)
+def test_logprobs_are_asked_for(
+    server: Any, answers: Any, request_: Request, asked_for: Any
+) -> None:
+    server.answers = [
+        answers.Answer(body=b'{"choices": [{"text": "7", "message": {"content": ""}}]}')
+    ]
+
+    ask(policy_at(server.url, logprobs=True), request_)
+
+    assert server.asked[0].body["logprobs"] is asked_for
+
+
 def test_a_budget_of_tokens_lowers_the_limit(server: Any) -> None:
     ask(policy_at(server.url, max_tokens=64), Request(QUESTION.messages, token_budget=10))
 

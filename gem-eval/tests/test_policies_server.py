@@ -135,7 +135,7 @@ def test_one_that_nobody_closes_is_closed_when_it_is_collected(
     asyncio.run(ask())
     gc.collect()
 
-    assert [each for each in recwarn if each.category is ResourceWarning] == []
+    assert [warning for warning in recwarn if warning.category is ResourceWarning] == []
 
 
 def test_each_event_loop_has_connections_of_its_own(server: Any) -> None:

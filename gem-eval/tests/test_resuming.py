@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 import gem_eval
-from gem import Request
-from gem.episode_log import EpisodeLog, read_episodes
+from gem import EpisodeLog, Request, read_episodes
 from gem.errors import LogError
 from gem_eval import Evaluation, RunFolderError, SettingsError
 
@@ -216,8 +215,10 @@ def test_what_a_server_lost_is_run_again_when_it_is_back(
     again = gem_eval.resume(found.path, policies=Mine())
 
     assert (again.summary.episodes, again.summary.errors, again.summary.retried) == (20, 0, 11)
-    assert {each.error for each in again.episodes()} == {None}
-    assert sorted(each.fingerprint() for each in again.episodes()) == sorted(expected.values())
+    assert {episode.error for episode in again.episodes()} == {None}
+    assert sorted(episode.fingerprint() for episode in again.episodes()) == sorted(
+        expected.values()
+    )
     assert found.folder.episodes_path.read_bytes().startswith(first_tries)
 
 
@@ -232,7 +233,9 @@ def test_a_second_try_that_is_interrupted_loses_and_repeats_nothing(
     again = gem_eval.resume(path, policies=Mine())
 
     assert (again.summary.episodes, again.summary.errors, again.summary.retried) == (20, 0, 11)
-    assert sorted(each.fingerprint() for each in again.episodes()) == sorted(expected.values())
+    assert sorted(episode.fingerprint() for episode in again.episodes()) == sorted(
+        expected.values()
+    )
     assert len(list(read_episodes(again.folder.episodes_path))) == 20 + 11
 
 

@@ -42,7 +42,7 @@ def test_what_is_written_says_what_was_run_by_what_and_when(
 
     plain = written(folder)
     assert list(plain) == [
-        *("format", "command", "created", "versions", "settings", "total", "digest"),
+        *("format", "command", "created", "versions", "settings", "total", "digest", "branch"),
     ]
     assert (plain["format"], plain["command"], plain["total"]) == (1, ["gem-env", "eval"], 7)
     assert plain["settings"] == settings.model_dump(mode="json")

@@ -36,8 +36,8 @@ def came_back() -> Iterator[list[Any]]:
     """Return a list for servers that a test starts."""
     started: list[Any] = []
     yield started
-    for each in started:
-        each.close()
+    for server in started:
+        server.close()
 
 
 @pytest.fixture

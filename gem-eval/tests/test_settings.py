@@ -7,7 +7,7 @@ import pytest
 from gem import Request, RolloutOptions
 from gem.errors import GemError, UnknownEnv
 from gem.registry import spec
-from gem.rollout_options import RunKeywords
+from gem.rollouts import RunKeywords
 from gem_eval import SettingsError
 from gem_eval.settings import Settings, differences, resumed, settings_from
 
@@ -24,13 +24,16 @@ def settings(**given: Any) -> Settings:
 
 
 def test_a_pattern_stands_for_what_it_matches() -> None:
-    assert [each.id for each in settings(envs="tiny:[EG]*").envs] == ["tiny:Echo", "tiny:Guess"]
+    assert [env_spec.id for env_spec in settings(envs="tiny:[EG]*").envs] == [
+        "tiny:Echo",
+        "tiny:Guess",
+    ]
 
 
 def test_an_environment_named_twice_is_evaluated_once() -> None:
     found = settings(envs=["tiny:Guess", "tiny:*ess", spec("tiny:Guess")])
 
-    assert [each.id for each in found.envs] == ["tiny:Guess"]
+    assert [env_spec.id for env_spec in found.envs] == ["tiny:Guess"]
 
 
 def test_a_pattern_that_matches_nothing_is_refused() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gem import Usage
-from gem_eval.intervals import pass_at_k, rate, wilson
+from gem_eval.intervals import pass_at_k, pass_at_k_bootstrap, rate, wilson
 from gem_eval.settings import Settings, settings_from
 from gem_eval.summary import Outcome, Result, summarise
 
@@ -100,6 +100,16 @@ def test_pass_at_k_is_given_for_powers_of_two_and_the_repeats() -> None:
 
     groups = [[k == n for k in range(5)] for n in range(3)]
     assert found.pass_at_k == {str(k): pass_at_k(groups, k).value for k in (1, 2, 4, 5)}
+    assert found.pass_at_k_bootstrap_ci95 == {
+        str(k): pass_at_k_bootstrap(groups, k) for k in (1, 2, 4, 5)
+    }
+
+
+def test_pass_at_1_without_repeats_has_one_interval() -> None:
+    found = result([outcome(n, success=n < 5) for n in range(10)])
+
+    assert found.pass_at_k_ci95["1"] == found.success_rate_ci95
+    assert found.pass_at_k_bootstrap_ci95 == {}
 
 
 def test_tokens_are_summed_where_servers_count_them() -> None:
@@ -130,7 +140,7 @@ def test_the_order_of_finishing_changes_no_figure() -> None:
 def test_results_stand_in_the_order_of_the_settings() -> None:
     found = summarise(settings(envs=["tiny:Lamps", "tiny:Echo"]), [], run="runs/x")
 
-    assert [each.env_id for each in found.results] == ["tiny:Lamps", "tiny:Echo"]
+    assert [row.env_id for row in found.results] == ["tiny:Lamps", "tiny:Echo"]
 
 
 def test_a_return_that_is_not_finite_leaves_json_valid() -> None:

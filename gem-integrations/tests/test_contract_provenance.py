@@ -7,13 +7,14 @@ runs it is what runs the others, in a small copy of the checkout, with an instal
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,7 +44,7 @@ import pytest
 def test_episodes(same_everywhere, shown):
     import gem.returns  # late, as in a framework's rollout
 
-    subprocess.run([sys.executable, "-c", "import gem.mixtures"], check=True)  # as in a worker
+    subprocess.run([sys.executable, "-c", "import gem.rollouts"], check=True)  # in a worker
     subprocess.run(["sh", str(Path(__file__).parents[3] / "examples" / "run.sh")], check=True)
     subprocess.run(["test", "-d", str(Path(gem.__file__).parent / "testing")], check=True)
     same_everywhere.append("episodes")
@@ -144,13 +145,13 @@ def test_a_result_lists_what_was_imported_late_and_in_other_processes(toy: Toy) 
     found = toy.result()
     assert (found["selection"], [*found["resolved"]]) == ({"test_contract.py": 2}, ["pytest"])
     assert {
-        "gem-core/src/gem/registry.py",  # imported by what is imported
+        "gem-core/src/gem/registry/_catalogue.py",  # imported by what is imported
         "gem-core/src/gem/returns.py",  # late
-        "gem-core/src/gem/mixtures.py",  # in another process
+        "gem-core/src/gem/rollouts/_mixtures.py",  # in another process
         "gem-core/pyproject.toml",
         "gem-integrations/src/gem_integrations/recorded/toy.json",  # data
         "examples/run.sh",  # by another program
-        "gem-core/src/gem/testing/elsewhere.py",  # in a folder that another program was given
+        "gem-core/src/gem/testing/_elsewhere.py",  # in a folder that another program was given
         f"{CONTRACTS}/harness.py",
         f"{CONTRACTS}/toy/requirements.txt",
         f"{CONTRACTS}/toy/stubs.py",
@@ -355,7 +356,8 @@ def committed(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path
 
 
 @pytest.mark.parametrize(
-    "module", ["gem-core/src/gem/seeding.py", "gem-envs-games/src/gem_envs_games/rewards.py"]
+    "module",
+    ["gem-core/src/gem/_python/seeding.py", "gem-envs-games/src/gem_envs_games/rewards.py"],
 )
 def test_a_module_far_below_an_adapter_makes_its_result_old(
     committed: tuple[str, Path], module: str
@@ -408,15 +410,18 @@ def is_current(path: str, known: str) -> bool:
     return (ROOT / path).is_file() and digest(ROOT / path) == known
 
 
-def imported_at_once(path: Path) -> Iterator[str]:
-    """Yield the modules that a file imports as it is imported itself, by its own statements."""
-    for each in ast.parse(path.read_text()).body:
-        if isinstance(each, ast.Import):
-            yield from (alias.name for alias in each.names)
-        elif isinstance(each, ast.ImportFrom):
-            assert each.module is not None
-            yield each.module
-            yield from (f"{each.module}.{alias.name}" for alias in each.names)
+@functools.cache  # the results of all frameworks have most modules in common
+def imported_at_once(path: Path) -> list[str]:
+    """List the modules that a file imports as it is imported itself, by its own statements."""
+    found: list[str] = []
+    for statement in ast.parse(path.read_text()).body:
+        if isinstance(statement, ast.Import):
+            found += (alias.name for alias in statement.names)
+        elif isinstance(statement, ast.ImportFrom):
+            assert statement.module is not None
+            found.append(statement.module)
+            found += (f"{statement.module}.{alias.name}" for alias in statement.names)
+    return found
 
 
 @pytest.mark.parametrize("name", sorted(FRAMEWORKS))
@@ -436,9 +441,13 @@ def test_what_the_modules_of_a_result_import_is_in_it_as_well(name: str) -> None
     assert missing == set()
 
 
-def source_of(module: str) -> Iterator[str]:
-    """Yield where in the checkout a module of ours lies, if it is one."""
+@functools.cache
+def source_of(module: str) -> list[str]:
+    """List where in the checkout a module of ours lies, if it is one."""
     inside = module.replace(".", "/")
-    for suffix in (".py", "/__init__.py"):
-        found = ROOT.glob(f"gem-*/src/{inside}{suffix}")
-        yield from (each.relative_to(ROOT).as_posix() for each in found)
+    found = [
+        path
+        for suffix in (".py", "/__init__.py")
+        for path in ROOT.glob(f"gem-*/src/{inside}{suffix}")
+    ]
+    return [path.relative_to(ROOT).as_posix() for path in found]

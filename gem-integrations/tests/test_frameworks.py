@@ -12,7 +12,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import gem_integrations
-from gem.installing import pip_command
+from gem.registry import pip_command
 from gem_integrations import frameworks
 from gem_integrations.frameworks import FRAMEWORKS, Framework, FrameworkError, drift, require
 
@@ -51,7 +51,7 @@ def test_every_framework_has_a_record_of_what_its_adapter_calls(name: str) -> No
 
 @pytest.mark.parametrize("name", sorted(FRAMEWORKS))
 def test_an_absent_framework_is_one_error_with_the_command(name: str) -> None:
-    if frameworks._found(FRAMEWORKS[name]):
+    if frameworks._installed_version(FRAMEWORKS[name]):
         pytest.skip(f"{name} is installed")
     with pytest.raises(FrameworkError, match="is not installed here") as caught:
         require(name)

@@ -8,18 +8,16 @@ from pathlib import Path
 import pytest
 
 import gem
-from gem import registry
+from gem.testing import registrations_undone
 from gem_tools.sandbox import SandboxUnavailable, make_sandbox
 
 
 @pytest.fixture
 def demo_guess() -> Iterator[None]:
     """Register the environment `demo:Guess`."""
-    before = dict(registry._local)
-    gem.register("demo:Guess", "gem.testing.envs:Guess", highest=31)
-    yield
-    registry._local.clear()
-    registry._local.update(before)
+    with registrations_undone():
+        gem.register("demo:Guess", "gem.testing.envs:Guess", highest=31)
+        yield
 
 
 @pytest.fixture(scope="session")

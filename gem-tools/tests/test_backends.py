@@ -38,7 +38,7 @@ def episodes(backend: str, **options: Any) -> dict[str, str]:
 
 
 async def fingerprints(run: AsyncIterator[gem.Episode]) -> dict[str, str]:
-    return {f"{each.seed}": each.fingerprint() async for each in run}
+    return {f"{episode.seed}": episode.fingerprint() async for episode in run}
 
 
 @pytest.mark.parametrize(

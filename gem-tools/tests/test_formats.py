@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import gem
-from gem import making
 from gem.errors import BadArguments, OpaqueError, TargetError
 from gem.parsing import Parsed, ParsedCall
+from gem.registry import _making as making
 
 pytestmark = pytest.mark.usefixtures("demo_guess")
 
@@ -63,13 +63,13 @@ def test_a_parser_that_is_named_is_part_of_the_record_and_a_live_one_is_not() ->
         {"id": "tools", "tools": ["gem_tools.python_tool:PythonTool"], "format": form}
         for form in (f"{__name__}:Bang", bang)
     ]
-    named, live = (making._layer(each).ref for each in wrappers)
+    named, live = (making._checked_layer(each).ref for each in wrappers)
 
     assert named is not None
     assert live is not None
     assert named.kwargs["format"] == f"{__name__}:Bang"
     with pytest.raises(OpaqueError, match="Bang"):
-        making._layer(live)
+        making._checked_layer(live)
 
 
 @pytest.mark.parametrize(

@@ -270,7 +270,7 @@ def test_a_configuration_names_servers(tmp_path: Path) -> None:
     file.write_text(json.dumps({"mcpServers": {"here": TIME, "there": TIME}}))
 
     tool = mcp_tool.from_config_file(str(file), validate_on_init=False)
-    assert {each["name"].partition("_")[0] for each in tool.get_available_tools()} == {
+    assert {schema["name"].partition("_")[0] for schema in tool.get_available_tools()} == {
         "here",
         "there",
     }

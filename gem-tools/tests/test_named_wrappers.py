@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 import gem
-from gem.arguments import parameters
+from gem._python.signatures import parameters
 from gem.errors import BadArguments
-from gem.registry import wrapper_spec
-from gem.targets import load_target
+from gem.registry import load_target, wrapper_spec
 
 pytestmark = pytest.mark.usefixtures("demo_guess")
 

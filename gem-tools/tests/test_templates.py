@@ -12,7 +12,16 @@ from typing import Any
 import pytest
 
 import gem
-from gem.tokens import ChatCodec, Sampled, TokenPolicy, TokenSequence, Trajectory
+
+pytest.importorskip("gem_train", reason="gem-train is not installed")
+
+from gem.tokens import (
+    ChatCodec,
+    Sampled,
+    TokenPolicy,
+    TokenSequence,
+    Trajectory,
+)
 
 pytestmark = pytest.mark.usefixtures("bwrap")
 
@@ -55,7 +64,7 @@ def template(name: str) -> str:
     except importlib.metadata.PackageNotFoundError:
         pytest.skip("TRL, which carries the templates, is not installed")
     return str(
-        next(each for each in files if each.match(f"chat_templates/{name}.jinja")).read_text()
+        next(path for path in files if path.match(f"chat_templates/{name}.jinja")).read_text()
     )
 
 
@@ -67,7 +76,7 @@ def tokenizer_with(name: str, end: str) -> Any:
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
     merged = [*letters, '{"', '"}', "pr", "int", "in"]
     merges = [("{", '"'), ('"', "}"), ("p", "r"), ("i", "n"), ("in", "t")]
-    vocabulary = {each: at for at, each in enumerate(merged)}
+    vocabulary = {token: at for at, token in enumerate(merged)}
     inner = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
     inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     inner.decoder = decoders.ByteLevel()
@@ -93,7 +102,7 @@ def played(name: str, wrapper: str) -> tuple[Any, gem.Episode]:
         run = gem.rollout(
             TokenPolicy(sample, codec), "test:Guess", wrappers=[wrapper], max_turns=3, seed=0
         )
-        [only] = [each async for each in run]
+        [only] = [episode async for episode in run]
         return only
 
     return tokenizer, asyncio.run(episode())
@@ -106,13 +115,11 @@ def letter_by_letter(tokenizer: Any, text: str) -> list[int]:
 
 @pytest.fixture(autouse=True)
 def _guess() -> Any:
-    from gem import registry
+    from gem.testing import registrations_undone
 
-    before = dict(registry._local)
-    gem.register("test:Guess", "gem.testing.envs:Guess", highest=31)
-    yield
-    registry._local.clear()
-    registry._local.update(before)
+    with registrations_undone():
+        gem.register("test:Guess", "gem.testing.envs:Guess", highest=31)
+        yield
 
 
 @pytest.mark.parametrize("name", sorted(TEMPLATES))
@@ -144,14 +151,14 @@ def test_with_a_format_of_ones_own_nobody_else_tells_how_to_call() -> None:
     async def episode() -> gem.Episode:
         policy = TokenPolicy(sample, ChatCodec(tokenizer))
         run = gem.rollout(policy, "test:Guess", wrappers=[tools], max_turns=2, seed=0)
-        [only] = [each async for each in run]
+        [only] = [episode async for episode in run]
         return only
 
     asyncio.run(episode())
 
     env: Any = gem.make("test:Guess", wrappers=[tools])
     assert env.tools == ()
-    assert [each["function"]["name"] for each in env.callable_tools] == ["python"]
+    assert [schema["function"]["name"] for schema in env.callable_tools] == ["python"]
     assert "tool_call" not in seen[0]
     assert "<tool_response>\n42\n</tool_response>" in seen[1]
 

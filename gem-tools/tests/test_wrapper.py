@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 import gem
-from gem import registry
+from gem import Step, replay
 from gem.content import Message, observation_text
 from gem.errors import BadArguments, SnapshotError
-from gem.replaying import replay
-from gem.step import Step
+from gem.testing import registrations_undone
 from gem_tools.wrapper import Tools
 
 made: list[str] = []
@@ -90,11 +89,9 @@ class Ledger(gem.Env):
 
 @pytest.fixture(autouse=True)
 def _ledger() -> Iterator[None]:
-    before = dict(registry._local)
-    gem.register("demo:Ledger", Ledger)
-    yield
-    registry._local.clear()
-    registry._local.update(before)
+    with registrations_undone():
+        gem.register("demo:Ledger", Ledger)
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -121,7 +118,7 @@ def moves(env: gem.Env) -> Any:
 
 
 def results(step: Step) -> list[tuple[str, bool]]:
-    return [(each.content, each.is_error) for each in step.info["tool_results"]]
+    return [(result.content, result.is_error) for result in step.info["tool_results"]]
 
 
 def test_two_tools_in_one_action_are_answered_in_its_order() -> None:

@@ -129,7 +129,8 @@ def test_hostile_answers_among_good_ones_of_many_environments_lose_nothing(
             if step.info["success"] != expected[each]:
                 unlike.append((each, step.info))
 
-    waiting, turn = iter(asked), threading.Lock()
+    waiting = iter(asked)
+    turn = threading.Lock()
     with ThreadPoolExecutor(64) as threads:
         for done in [threads.submit(work, waiting, turn) for _ in range(64)]:
             done.result()

@@ -118,7 +118,9 @@ def test_each_accepted_answer_is_right(open_ones: Sample) -> None:
 
 @pytest.mark.slow
 def test_another_rows_answer_is_wrong(open_ones: Sample) -> None:
-    env, rows, right = open_ones.env, open_ones.rows, []
+    env = open_ones.env
+    rows = open_ones.rows
+    right = []
     for task, row in enumerate(rows):
         for shift in SHIFTS:
             other = rows[(task + shift) % len(rows)]["answer"][0]

@@ -8,9 +8,8 @@ import os
 import signal
 from typing import Any
 
-from gem.env import Env
-from gem.seeding import stream
-from gem.step import Step
+from gem import Step
+from gem.env import Env, stream
 
 TURNS = 5
 IN_RESET = -1

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import gem
 from gem import Env, EnvSpec, Episode, Request, Step
 from gem.content import observation_to_json
+from gem.env import stream
 from gem.episode import Turn
-from gem.seeding import stream
 from gem.vector import IndexedStep, VectorEnv
 
 Key = tuple[int, int]

@@ -29,9 +29,8 @@ from tests.execution.worlds import Chatty, Nested, Slow, Tag
 import gem
 from gem import EnvSpec
 from gem.errors import MissingRequirement
-from gem.hosting.supervisor import StartMethod
-from gem.registry import executor_spec, executors
-from gem.targets import check_requirements
+from gem.hosting._supervisor import StartMethod
+from gem.registry import check_requirements, executor_spec, executors
 
 SEED = 11
 EPISODES = 3
@@ -51,7 +50,8 @@ KINDS: list[EnvSpec] = [
 ENVS = list(islice(cycle(KINDS), NUM_ENVS))
 LIMIT = {"id": "time_limit", "max_turns": 6}
 JITTER = ["tests.execution.worlds:Jitter", LIMIT]
-METHODS = get_args(StartMethod)
+# How a worker starts and how many share the environments are two matters: not every pair of them.
+WORKERS = [*((method, 2) for method in get_args(StartMethod)), ("fork", 1), ("fork", 5)]
 OWN = {"sync", "inline", "thread", "process"}
 OTHERS = [executor.id for executor in executors() if executor.id not in OWN]
 EXAMPLE = "own"  # examples/own_backend.py, which a fixture installs
@@ -111,8 +111,7 @@ def test_rollouts_on_threads_are_the_same(book: Book) -> None:
     assert rollout_fingerprints(Reader(book.said), "thread") == book.fingerprints
 
 
-@pytest.mark.parametrize("start_method", METHODS)
-@pytest.mark.parametrize("num_workers", [1, 2, 5])
+@pytest.mark.parametrize(("start_method", "num_workers"), WORKERS)
 def test_rollouts_in_processes_are_the_same(
     book: Book, start_method: str, num_workers: int
 ) -> None:
@@ -122,8 +121,7 @@ def test_rollouts_in_processes_are_the_same(
     assert episodes == book.fingerprints
 
 
-@pytest.mark.parametrize("start_method", METHODS)
-@pytest.mark.parametrize("num_workers", [1, 2, 5])
+@pytest.mark.parametrize(("start_method", "num_workers"), WORKERS)
 def test_vectors_in_processes_are_the_same(book: Book, start_method: str, num_workers: int) -> None:
     options: Any = {"num_workers": num_workers, "backend_options": {"start_method": start_method}}
 

@@ -15,7 +15,7 @@ from tests.execution.playing import Key, Played, played, rolled_out, spec_of, st
 
 import gem
 from gem import EnvSpec
-from gem.seeding import episode_seed
+from gem.env import episode_seed
 
 SEED = 5
 EPISODES = 3

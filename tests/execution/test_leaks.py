@@ -26,9 +26,10 @@ from tests.execution.residue import (
 )
 
 import gem
-from gem import EnvSpec, bridge
-from gem.hosting.supervisor import StartMethod
-from gem.seeding import episode_seed
+from gem import EnvSpec
+from gem._python import sync_async
+from gem.env import episode_seed
+from gem.hosting._supervisor import StartMethod
 
 ROOT = Path(__file__).parents[2]
 METHODS = get_args(StartMethod)
@@ -38,7 +39,7 @@ KINDS = ["", "crash", "hang", "deaf"]
 
 @pytest.fixture
 def before(monkeypatch: pytest.MonkeyPatch) -> Holdings:
-    monkeypatch.setattr(bridge, "_IDLE_S", 0.01)  # or a thread that waits for work stays 5 s
+    monkeypatch.setattr(sync_async, "_IDLE_S", 0.01)  # or a thread that waits for work stays 5 s
     gc.collect()
     return holdings()
 

@@ -7,10 +7,9 @@ import random
 import time
 from typing import Any
 
+from gem import Step, Wrapper
 from gem.content import ImagePart, Message, TextPart, ToolCall, ToolResult
 from gem.env import Env
-from gem.step import Step
-from gem.wrapper import Wrapper
 
 MOST_WAIT_S = 0.0015
 

@@ -22,27 +22,29 @@ if TYPE_CHECKING:
         ToolResult,
     )
     from gem.conversation import Policy, Reply, Request, Usage
-    from gem.dataset_env import DatasetEnv
-    from gem.env import Env, Step
-    from gem.episode import Episode, Turn
-    from gem.episode_log import EpisodeLog, read_episodes
+    from gem.data import DatasetEnv
+    from gem.env._env import Env
+    from gem.env._single_turn import Grade, SingleTurnEnv
+    from gem.env._snapshot import Snapshot
+    from gem.env._step import Step, StepInfo
+    from gem.env._wrapper import Wrapper
+    from gem.episode._episode import Episode
+    from gem.episode._log import EpisodeLog, read_episodes
+    from gem.episode._replay import replay
+    from gem.episode._turn import Turn
     from gem.errors import BadArguments, DataError, GemError, ResetNeeded
-    from gem.making import make
-    from gem.microbatch import MicroBatch
-    from gem.mixtures import Mixture
-    from gem.registry import list_envs, register, spec
-    from gem.replaying import replay
-    from gem.rollout_options import RolloutOptions
-    from gem.rollouts import rollout
-    from gem.running import run
-    from gem.schedules import Schedule
-    from gem.single_turn import Grade, SingleTurnEnv
-    from gem.snapshot import Snapshot
+    from gem.registry._catalogue import list_envs, spec
+    from gem.registry._making import make
+    from gem.registry._registering import register
+    from gem.rollouts._microbatch import MicroBatch
+    from gem.rollouts._mixtures import Mixture
+    from gem.rollouts._options import RolloutOptions
+    from gem.rollouts._rollout import rollout
+    from gem.rollouts._run import run
+    from gem.rollouts._schedules import Schedule
     from gem.specs import EnvSpec, PluginManifest, PolicySpec, ToolSpec, WrapperSpec
-    from gem.step import StepInfo
     from gem.tools import Tool, ToolContext, tool
     from gem.vector import SyncVectorEnv, VectorEnv, VectorStep, make_vec
-    from gem.wrapper import Wrapper
 
 __version__ = "0.1.0"
 
@@ -51,29 +53,31 @@ __version__ = "0.1.0"
 __path__.append(f"{__path__[0]}/compat/gem_llm")
 
 _HOMES = {
-    "gem.content": ("Action ImagePart Message Observation Part TextPart ToolCall ToolResult"),
+    "gem.content": "Action ImagePart Message Observation Part TextPart ToolCall ToolResult",
     "gem.conversation": "Policy Reply Request Usage",
-    "gem.dataset_env": "DatasetEnv",
-    "gem.env": "Env Step",
-    "gem.episode": "Episode Turn",
-    "gem.episode_log": "EpisodeLog read_episodes",
+    "gem.data": "DatasetEnv",
+    "gem.env._env": "Env",
+    "gem.env._single_turn": "Grade SingleTurnEnv",
+    "gem.env._snapshot": "Snapshot",
+    "gem.env._step": "Step StepInfo",
+    "gem.env._wrapper": "Wrapper",
+    "gem.episode._episode": "Episode",
+    "gem.episode._log": "EpisodeLog read_episodes",
+    "gem.episode._replay": "replay",
+    "gem.episode._turn": "Turn",
     "gem.errors": "BadArguments DataError GemError ResetNeeded",
-    "gem.making": "make",
-    "gem.microbatch": "MicroBatch",
-    "gem.mixtures": "Mixture",
-    "gem.registry": "list_envs register spec",
-    "gem.replaying": "replay",
-    "gem.rollout_options": "RolloutOptions",
-    "gem.rollouts": "rollout",
-    "gem.running": "run",
-    "gem.schedules": "Schedule",
-    "gem.single_turn": "Grade SingleTurnEnv",
-    "gem.snapshot": "Snapshot",
+    "gem.registry._catalogue": "list_envs spec",
+    "gem.registry._making": "make",
+    "gem.registry._registering": "register",
+    "gem.rollouts._microbatch": "MicroBatch",
+    "gem.rollouts._mixtures": "Mixture",
+    "gem.rollouts._options": "RolloutOptions",
+    "gem.rollouts._rollout": "rollout",
+    "gem.rollouts._run": "run",
+    "gem.rollouts._schedules": "Schedule",
     "gem.specs": "EnvSpec PluginManifest PolicySpec ToolSpec WrapperSpec",
-    "gem.step": "StepInfo",
     "gem.tools": "Tool ToolContext tool",
     "gem.vector": "SyncVectorEnv VectorEnv VectorStep make_vec",
-    "gem.wrapper": "Wrapper",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
@@ -131,7 +135,7 @@ __all__ = [
     "tool",
 ]
 
-_OLDER = {"print_envs": "gem.compat.registration"}
+_OLDER = {"print_envs": "gem.compat._registration"}
 """Names that only code of earlier releases asks for."""
 
 

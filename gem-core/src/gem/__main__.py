@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from gem.cli.main import main
+from gem.cli._main import main
 
 if __name__ == "__main__":
     sys.exit(main())

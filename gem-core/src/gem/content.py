@@ -29,7 +29,7 @@ __all__ = [
     "observation_to_json",
 ]
 
-_DEEPEST = 64
+_MAX_DEPTH = 64  # levels of JSON data; reading more could end a stack that is deep already
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -155,7 +155,8 @@ class Action(str):
     ('hello', ())
     """
 
-    # Of the class, so that an action without them, as most are, needs no dictionary of its own.
+    # Of the class, and set on an instance only where there are some: an action without them, as
+    # most are, needs no dictionary of its own.
     tool_calls: tuple[ToolCall, ...] = ()
     tool_results: tuple[ToolResult, ...] = ()
 
@@ -180,8 +181,9 @@ def normalise_text(text: str) -> str:
     >>> normalise_text("a\ud800b")
     'a\ufffdb'
     """
-    if text.isascii():
+    if text.isascii():  # as most are, and this costs next to nothing
         return text
+    # In UTF-16 a pair of surrogates is one character, which is what the policy meant.
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -191,8 +193,9 @@ def is_shallow(plain: Any) -> bool:
     >>> is_shallow([[1], {"a": []}])
     True
     """
+    # Level by level and not by recursion, which is what a deep value would break.
     level = [plain]
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DEPTH):
         level = [
             inner
             for outer in level
@@ -243,10 +246,10 @@ def observation_copy(observation: Observation) -> Observation:
     Raises AttributeError, KeyError, TypeError or ValueError on what no record could hold.
     """
     if isinstance(observation, str):
-        return str(observation)
+        return str(observation)  # of a subclass too: a record has text and nothing more
     plain = observation_to_json(observation)
     if not is_shallow(plain):
-        raise ValueError(f"an observation is nested more than {_DEEPEST} deep")
+        raise ValueError(f"an observation is nested more than {_MAX_DEPTH} deep")
     return observation_from_json(json.loads(json.dumps(plain, allow_nan=False)))
 
 
@@ -265,6 +268,7 @@ def _content_to_json(content: str | tuple[Part, ...]) -> Any:
 def _part_to_json(part: Part) -> dict[str, str]:
     if isinstance(part, TextPart):
         return {"text": part.text}
+    # The bytes as they came: encoding them anew would change the episode's fingerprint.
     return {"image": base64.b64encode(part.image).decode(), "media_type": part.media_type}
 
 
@@ -292,6 +296,7 @@ def _parts_from_json(plain: Any) -> tuple[Part, ...]:
 def _part_from_json(plain: Mapping[str, Any]) -> Part:
     if "text" in plain:
         return TextPart(_string(plain["text"]))
+    # Validated, or characters that are no base64 would be left out without a word.
     image = base64.b64decode(_string(plain["image"]), validate=True)
     return ImagePart(image, _string(plain["media_type"]))
 

@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal, Protocol, Union, overload
 
+from gem._python.fast_dataclass import quick
 from gem.content import Action, Message, Observation, Part, TextPart
-from gem.freezing import quick
 
 __all__ = [
     "Conversation",
+    "EpisodeTokens",
     "Messages",
     "Policy",
     "PolicyAnswer",
+    "PolicyTokens",
     "Reply",
     "Request",
     "Usage",
@@ -82,7 +84,9 @@ class Reply:
         return Action(self.message.text, tool_calls=self.message.tool_calls)
 
 
-_quick_message, _quick_reply = quick(Message), quick(Reply)
+# The hot path of a rollout makes both in every turn.
+_quick_message = quick(Message)
+_quick_reply = quick(Reply)
 
 PolicyAnswer = Union[Reply, Message, str]
 
@@ -91,12 +95,45 @@ class Policy(Protocol):
     """Anything that can be called with a request. A coroutine function is the usual form.
 
     Optional attributes: `name` (for logs), `wants` (a collection of "sample", "solution"),
-    `state` (what it waits for beside answers, in one line: a late episode's error has it), and
+    `state` (what it waits for beside answers, in one line: a late episode's error has it),
+    `tokens` (a PolicyTokens, for a policy that plays by token ids), and
     `aclose` (a coroutine that frees what the policy holds). A policy whose prompt does not
     fit the model raises `gem.errors.ModelLengthError`: its episode ends as `model_length`.
     """
 
     def __call__(self, request: Request) -> Awaitable[PolicyAnswer] | PolicyAnswer: ...
+
+
+class EpisodeTokens(Protocol):
+    """The tokens of one episode: what the model was given and what it answered, in order.
+
+    A rollout calls `ask` before each request and `answered` after each reply. What either raises
+    ends the episode as `policy_error`.
+    """
+
+    def ask(
+        self,
+        messages: Sequence[Message],
+        prompt: str | None,
+        tools: Sequence[Mapping[str, Any]],
+        *,
+        is_rewritten: bool,
+    ) -> tuple[tuple[int, ...], int | None] | None:
+        """Return the request's `prompt_ids` and `token_budget`, None where no token may follow.
+
+        `messages`, `prompt` and `tools` are those of the request. `is_rewritten` says that the
+        messages do not extend those of the turn before. None ends the episode as `max_tokens`.
+        """
+
+    def answered(self, reply: Reply) -> Mapping[str, Any]:
+        """Take in a reply, and return the fields of `Turn` that record its tokens."""
+
+
+class PolicyTokens(Protocol):
+    """What the attribute `tokens` of a policy offers, such as that of `gem.tokens.TokenPolicy`."""
+
+    def open_episode(self) -> EpisodeTokens:
+        """Return the tokens of an episode that begins."""
 
 
 def name_of(policy: object) -> str:
@@ -128,17 +165,20 @@ class Messages(Sequence[Message]):
     read. `tuple(messages)` keeps them.
     """
 
-    __slots__ = ("_end", "_said")
+    __slots__ = ("_end", "_flat")
 
-    def __init__(self, said: list[Any]) -> None:
-        self._said, self._end = said, len(said)
+    def __init__(self, flat: list[Any]) -> None:
+        # The conversation's own list, and not a copy: it only ever grows, and what is added later
+        # lies behind the end that is noted here.
+        self._flat = flat
+        self._end = len(flat)
 
     def __len__(self) -> int:
         return self._end // 2
 
     def __iter__(self) -> Iterator[Message]:
-        said = islice(self._said, self._end)
-        return map(_message, said, said)
+        flat = islice(self._flat, self._end)
+        return map(_message, flat, flat)  # one iterator twice: it gives a role, then a content
 
     @overload
     def __getitem__(self, index: int) -> Message: ...
@@ -150,7 +190,7 @@ class Messages(Sequence[Message]):
         if isinstance(index, slice):
             return tuple(map(self.__getitem__, range(len(self))[index]))
         place = 2 * range(len(self))[index]
-        return _message(self._said[place], self._said[place + 1])
+        return _message(self._flat[place], self._flat[place + 1])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, (Messages, tuple)) and tuple(self) == tuple(other)
@@ -161,11 +201,13 @@ class Messages(Sequence[Message]):
     def __repr__(self) -> str:
         return repr(tuple(self))
 
+    # A pickle, or a copy, is of these messages alone, and not of what follows in the list.
     def __reduce__(self) -> Any:
         return tuple, (tuple(self),)
 
 
 def _message(role: Any, content: Any) -> Message:
+    # A message that has more than a role and a content stands whole, after its class.
     return content if role is Message else _quick_message(role, content)
 
 
@@ -183,31 +225,35 @@ class Conversation:
     ['Guess.\nTurn 1.', '7', 'Lower.']
     """
 
-    __slots__ = ("_said", "rewrites_history")
+    __slots__ = ("_flat", "rewrites_history")
 
     def __init__(self, *, rewrites_history: bool = False) -> None:
         self.rewrites_history = rewrites_history
         # Role, content, role, content: flat, because thousands of conversations are held at once
-        # and the garbage collector visits every message, but no text. A message of more than
-        # these follows the class.
-        self._said: list[Any] = []
+        # and the garbage collector visits every message, but no text. A message that has more
+        # than these, tool calls say, is kept whole: the class stands in the place of a role, and
+        # the message in that of a content. ["user", "Add 2 and 3.", Message, Message(...)]
+        self._flat: list[Any] = []
 
     @property
     def messages(self) -> Messages:
-        """Everything said so far, oldest first."""
-        return Messages(self._said)
+        """All messages so far, oldest first."""
+        return Messages(self._flat)
 
     def observe(self, observation: Observation, info: Mapping[str, Any]) -> None:
         """Add what the environment returned. `info["suffix"]` joins a user turn by a newline."""
         if self.rewrites_history:
-            self._said, suffix = [], None  # whoever still reads what was said before keeps it
+            # A new list, not a cleared one: a Request that was given out still reads the old.
+            self._flat = []
+            suffix = None
         else:
             suffix = info.get("suffix")
         if isinstance(observation, str):
             text = str(observation)
-            self._said += "user", _joined(text, suffix) if suffix else text
+            self._flat += "user", _text_with_suffix(text, suffix) if suffix else text
             return
         turn = _as_messages(observation)
+        # The answer of a tool is the tool's: templates show nothing of the environment in it.
         if suffix and turn[-1].role != "tool":
             turn[-1] = _with_suffix(turn[-1], suffix)
         for message in turn:
@@ -216,9 +262,9 @@ class Conversation:
     def answer(self, message: Message) -> None:
         """Add a message: what the policy answered."""
         if type(message) is not Message or message.tool_calls or message.call_id is not None:
-            self._said += Message, message
+            self._flat += Message, message
         else:
-            self._said += message.role, message.content
+            self._flat += message.role, message.content
 
 
 def _as_messages(observation: Message | Sequence[Any]) -> list[Message]:
@@ -231,11 +277,11 @@ def _as_messages(observation: Message | Sequence[Any]) -> list[Message]:
 def _with_suffix(message: Message, suffix: str) -> Message:
     content: str | tuple[Part, ...]
     if isinstance(message.content, str):
-        content = _joined(message.content, suffix)
+        content = _text_with_suffix(message.content, suffix)
     else:
         content = (*message.content, TextPart(suffix))
     return Message(message.role, content, message.tool_calls, message.call_id)
 
 
-def _joined(text: str, suffix: str) -> str:
+def _text_with_suffix(text: str, suffix: str) -> str:
     return f"{text}\n{suffix}" if text else suffix

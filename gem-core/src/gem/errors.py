@@ -60,7 +60,7 @@ __all__ = [
     "traceback_of",
 ]
 
-_MOST_TEXT = 10_000
+_MAX_TEXT = 10_000  # characters; a record of thousands of failures must stay readable
 
 
 class GemError(Exception):
@@ -218,6 +218,7 @@ def in_one_line(error: BaseException, *, at_most: int | None = None) -> str:
     >>> in_one_line(ValueError("first\nsecond"))
     'ValueError: first second'
     """
+    # SystemExit too: an error's `__str__` is anybody's code, and must not end the program.
     try:
         text = str(error)
     except (Exception, SystemExit):  # noqa: BLE001  the author of an error may have erred too
@@ -231,7 +232,7 @@ def text_of(error: BaseException) -> str:
         text = "".join(traceback.format_exception_only(type(error), error)).strip()
     except Exception:  # noqa: BLE001  a SyntaxError or a note that Python cannot format, say
         text = in_one_line(error)
-    return text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}..."
+    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}..."
 
 
 def problems_of(error: ValidationError, *, whole: str = "all of it") -> list[str]:
@@ -244,6 +245,7 @@ def problems_of(error: ValidationError, *, whole: str = "all of it") -> list[str
     ...     problems_of(error)
     ['size: Input should be a valid integer']
     """
+    # Without the input: it may be a model's text, or a whole table.
     details = error.errors(include_url=False, include_context=False, include_input=False)
     lines = []
     for detail in details:

@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from gem import registry
 from gem.errors import in_one_line, traceback_of
+from gem.registry._catalogue import plugins
 
 if TYPE_CHECKING:
     import argparse
 
-    from gem.episode import Episode
-    from gem.plugins import PluginRecord
+    from gem.episode._episode import Episode
+    from gem.registry._discovery import PluginRecord
 
 __all__ = ["HookProblem", "announce", "hookimpl", "problems"]
 
@@ -108,14 +108,14 @@ def announce(name: str, /, **facts: object) -> None:
 
     Raises KeyError on a name that is not announced by this version.
     """
-    heard = _installed()
-    for listener in heard.of[name]:
+    listeners = _installed()
+    for listener in listeners.of[name]:
         try:
             listener.call(**facts)
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:  # noqa: BLE001 - a listener may raise anything, SystemExit too
-            _note(heard, listener.distribution, listener.module, f"in {name}", error)
+            _note(listeners, listener.distribution, listener.module, f"in {name}", error)
 
 
 def problems() -> tuple[HookProblem, ...]:
@@ -125,21 +125,24 @@ def problems() -> tuple[HookProblem, ...]:
 
 def _installed() -> _Listeners:
     global _listeners
-    records = registry.plugins()
+    records = plugins()
+    # By identity: a refresh of the registry makes a new tuple, and listeners are looked for anew.
     if _listeners is None or _listeners.records is not records:
+        # Set before the modules are imported: one of them may announce something itself.
         _listeners = _Listeners(records)
-        for record, module in _named(records):
-            _load(_listeners, record, module)
+        for record, module in _hook_modules(records):
+            _load_hook_module(_listeners, record, module)
     return _listeners
 
 
-def _named(records: tuple[PluginRecord, ...]) -> Iterator[tuple[PluginRecord, str]]:
+def _hook_modules(records: tuple[PluginRecord, ...]) -> Iterator[tuple[PluginRecord, str]]:
     for record in records:
         for module in getattr(record.manifest, "hooks", ()):
             yield record, module
 
 
-def _load(listeners: _Listeners, record: PluginRecord, module: str) -> None:
+def _load_hook_module(listeners: _Listeners, record: PluginRecord, module: str) -> None:
+    """Import a hook module and add its listeners, or note why it cannot be imported."""
     # A manager for each module: a listener that raises ends a manager's whole round of calls.
     manager = pluggy.PluginManager("gem")
     manager.add_hookspecs(_Announcements)
@@ -160,6 +163,7 @@ def _load(listeners: _Listeners, record: PluginRecord, module: str) -> None:
 def _note(
     listeners: _Listeners, distribution: str, module: str, where: str, error: BaseException
 ) -> None:
+    # Logged once and counted from then on: a listener that fails does so in every episode.
     known = listeners.problems.get((module, where))
     if known is not None:
         listeners.problems[module, where] = replace(known, times=known.times + 1)

@@ -7,7 +7,7 @@ import time
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
-from gem.seeding import stream
+from gem._python.seeding import stream
 
 __all__ = ["Backoff", "retry_after_s"]
 
@@ -28,7 +28,9 @@ class Backoff(NamedTuple):
         >>> Backoff(1.0, 30.0).delay_s(0, seed=0, retry_after_s=7.0)
         7.0
         """
+        # Bounded, for a float has no room for 2 to the power of some thousand attempts.
         grown: float = self.first_s * 2 ** min(attempt, 30)
+        # What a server asks for is not shortened by jitter.
         if retry_after_s is None:
             grown *= 0.5 + stream("backoff", seed, attempt).random() / 2
         return min(max(grown, retry_after_s or 0.0), self.longest_s)
@@ -42,6 +44,7 @@ def retry_after_s(header: str | None) -> float | None:
     """
     if header is None:
         return None
+    # Not `float` alone: that reads "nan", "1e999" and digits of other scripts as well.
     if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", header.strip(), re.ASCII):
         return float(header)
     try:

@@ -123,6 +123,7 @@ class CheckHints(_Spec):
     bound: float | None = None
 
 
+# Names that were fields of EnvSpec itself in earlier releases.
 _HINTS = frozenset(CheckHints.model_fields)
 
 
@@ -157,13 +158,14 @@ class EnvSpec(_Provided):
     replaced_by: EnvId | None = None
     compat_kwargs: Mapping[str, Any] = {}
     # What is called in place of an import of `target`, in this process alone: JSON leaves it out,
-    # and a copy keeps it. `gem.env_targets` sets it where a class or a factory was given.
+    # and a copy keeps it. `gem.registry._env_targets` sets it where a class or a factory was given.
     _maker: Any = PrivateAttr(default=None)
 
     @model_validator(mode="after")
     def _id_is_one(self) -> EnvSpec:
         if _ENV_ID.fullmatch(self.id) or self.id == self.target:
             return self
+        # A record has the id that was typed, and is read in another folder, or another process.
         # Of a file, the target may have the whole path and the id the one that was typed.
         _, py, name = self.id.rpartition(".py:")
         if py and self.target.endswith(f".py:{name}"):
@@ -192,6 +194,7 @@ class EnvSpec(_Provided):
     @field_validator("kwargs")
     @classmethod
     def _sources_are_plain(cls, kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+        # Only what was set: a default that was written down would count as stated.
         return {
             name: value.model_dump(exclude_unset=True) if isinstance(value, DataSource) else value
             for name, value in kwargs.items()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gem.cli.main import main
+from gem.cli._main import main
 
 pytestmark = pytest.mark.slow
 
@@ -134,7 +134,9 @@ def test_what_matches_nothing_is_wrong_use(capsys: Output) -> None:
     assert "Did you mean 'acme:Echo'" in line
 
 
-@pytest.mark.parametrize("text", ["{max_turns: 5}", "[1]"])
+@pytest.mark.parametrize("text", ["{max_turns: 5}", "[1]", "[" * 100_000])
 def test_arguments_that_are_no_json_object_are_wrong_use(text: str, capsys: Output) -> None:
     assert main(["check", "acme:Guess", "--env-kwargs", text]) == 2
-    assert "is not a JSON object" in capsys.readouterr().err
+    [line] = capsys.readouterr().err.splitlines()
+    assert "is not a JSON object" in line
+    assert len(line) < 400

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gem.cli.main import main
+from gem.cli._main import main
 
 Output = pytest.CaptureFixture[str]
 Play = Callable[..., str]

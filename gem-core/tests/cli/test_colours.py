@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from gem.cli.colours import painted
-from gem.cli.screen import Exchange, Screen, View
+from gem.cli._colours import painted
+from gem.cli._screen import Exchange, Screen, View
 
 Output = pytest.CaptureFixture[str]
 Play = Callable[..., str]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gem.cli.main import main
+from gem.cli._main import main
 
 Install = Callable[..., Path]
 Output = pytest.CaptureFixture[str]
@@ -122,7 +122,7 @@ def test_listing_imports_no_environment(tmp_path: Path, install: Install) -> Non
         "acme-mines", envs={"mine:Boom": "acme_mines.boom:Boom"}, files={"boom.py": source}
     )
     code = (
-        f"import sys; sys.path.insert(0, {str(folder)!r}); from gem.cli.main import main; "
+        f"import sys; sys.path.insert(0, {str(folder)!r}); from gem.cli._main import main; "
         "assert main(['list']) == 0; assert not {'numpy', 'pluggy', 'acme_mines.boom'} & "
         "set(sys.modules)"
     )

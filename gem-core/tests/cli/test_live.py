@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from gem.cli.main import main
+from gem.cli._main import main
 
 Install = Callable[..., Path]
 Play = Callable[..., str]

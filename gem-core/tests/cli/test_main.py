@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from gem.cli import text
-from gem.cli.main import main
+from gem.cli import _text as text
+from gem.cli._main import main
 
 Install = Callable[..., Path]
 Output = pytest.CaptureFixture[str]
@@ -219,7 +219,7 @@ def test_stdout_is_let_go_of_where_it_is_a_file(
 
 def test_what_the_terminal_cannot_show_is_escaped(tmp_path: Path) -> None:
     variables = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    code = "from gem.cli.main import main; main(['--version']); print('\\u221a')"
+    code = "from gem.cli._main import main; main(['--version']); print('\\u221a')"
 
     done = subprocess.run(
         [sys.executable, "-c", code], env=variables, capture_output=True, check=True
@@ -305,7 +305,7 @@ def test_where_there_is_no_room_beside_the_others_the_last_column_goes_below(
     )
 
 
-@pytest.mark.parametrize("command", ["show", "data", "plugins", "replay", "check"])
+@pytest.mark.parametrize("command", ["show", "plugins", "replay", "check"])
 def test_help_is_wrapped_at_the_width_of_the_terminal_and_examples_are_not(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import io
 import json
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from gem.cli.main import main
-from gem.targets import load_target
+from gem.cli._main import main
 
 Output = pytest.CaptureFixture[str]
 
@@ -35,15 +32,8 @@ class Parity(gem.Env):
 
 
 @pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    (tmp_path / "gem_own.py").write_text(PARITY)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    before = set(sys.modules)
-    yield
-    load_target.cache_clear()
-    for name in set(sys.modules) - before:
-        del sys.modules[name]
+def _file(own_folder: Path) -> None:
+    (own_folder / "gem_own.py").write_text(PARITY)
 
 
 def test_a_file_is_checked(capsys: Output) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import gem
-from gem.cli.main import main
+from gem.cli._main import main
 
 Install = Callable[..., Path]
 Output = pytest.CaptureFixture[str]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import gem
-from gem.cli.main import main
+from gem.cli._main import main
 from gem.testing import ScriptedPolicy
 
 Install = Callable[..., Path]

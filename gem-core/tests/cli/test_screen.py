@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gem.cli.screen import Exchange, View, frame
+from gem.cli._screen import Exchange, View, frame
 
 See = Callable[..., list[str]]
 

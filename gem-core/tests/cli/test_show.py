@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import gem
-from gem.cli.main import main
+from gem.cli._main import main
 
 Install = Callable[..., Path]
 Output = pytest.CaptureFixture[str]

@@ -22,7 +22,7 @@ REDRAW = "\x1b[H\x1b[J"
 TERMINAL = """
 import fcntl, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-from gem.cli.main import main
+from gem.cli._main import main
 sys.exit(main(["play", sys.argv[1], "--seed", "3"]))
 """
 

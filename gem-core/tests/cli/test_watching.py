@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import gem
-from gem.cli.main import main
+from gem.cli._main import main
 
 Output = pytest.CaptureFixture[str]
 Play = Callable[..., str]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from gem.compat.observing import ObservationWrapper
-from gem.compat.tracking import EpisodeTrackingWrapper
+from gem.compat._observing import ObservationWrapper
+from gem.compat._tracking import EpisodeTrackingWrapper
 from gem.errors import BadArguments
 
 from . import envs

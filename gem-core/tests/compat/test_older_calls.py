@@ -107,6 +107,7 @@ def test_an_unknown_wrapper_is_refused_at_once() -> None:
         factory.get_wrapper_fns("concta")
 
 
+@pytest.mark.vector
 def test_a_vector_takes_arguments_of_each_environment() -> None:
     gem.register("old:Dim", entry_point=Published)
     given: list[dict[str, Any]] = [{"seed": 5, "dim": [1]}, {"seed": 6, "dim": [2]}]
@@ -120,6 +121,7 @@ def test_a_vector_takes_arguments_of_each_environment() -> None:
     assert firsts[0] == firsts[1]
 
 
+@pytest.mark.vector
 def test_a_vectors_arguments_are_as_many_as_its_environments() -> None:
     gem.register("old:Dim", entry_point=Published)
 

@@ -13,14 +13,17 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("numpy", reason="gem-core's extra `vector` is not installed")
+
+
 import gem
-from gem.compat.observing import ObservationWrapper
-from gem.compat.provided import names_of
-from gem.compat.registration import ENV_REGISTRY, print_envs
-from gem.compat.tools import BaseTool, ToolEnvWrapper
-from gem.compat.tracking import EpisodeTrackingWrapper
-from gem.compat.vectors import AsyncVectorEnv, SyncVectorEnv
-from gem.plugins import PluginRecord
+from gem.compat._observing import ObservationWrapper
+from gem.compat._provided import names_of
+from gem.compat._registration import ENV_REGISTRY, print_envs
+from gem.compat._tools import BaseTool, ToolEnvWrapper
+from gem.compat._tracking import EpisodeTrackingWrapper
+from gem.compat._vectors import AsyncVectorEnv, SyncVectorEnv
+from gem.registry._discovery import PluginRecord
 from gem.specs import PluginManifest
 
 from . import envs
@@ -91,7 +94,7 @@ def test_one_class_is_behind_every_path_to_it() -> None:
 def test_a_path_of_a_pack_says_what_to_install_where_none_provides_it(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gem.compat.provided.plugins", list)
+    monkeypatch.setattr("gem.compat._provided.plugins", list)
     module = importlib.import_module(path)
 
     with pytest.raises(ImportError, match=r"a pack provides.*drop-in\.md"):
@@ -146,7 +149,7 @@ def test_the_module_of_a_server_can_be_run(
     path = "gem.tools.mcp_server.time_mcp"
     manifest = PluginManifest(name="acme", published={f"{path}:main": "builtins:print"})
     record = PluginRecord("acme", "acme", "1.0", "ok", manifest)
-    monkeypatch.setattr("gem.compat.provided.plugins", lambda: [record])
+    monkeypatch.setattr("gem.compat._provided.plugins", lambda: [record])
     monkeypatch.delitem(sys.modules, path, raising=False)
 
     runpy.run_module(path, run_name="__main__")

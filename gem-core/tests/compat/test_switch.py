@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import gem
-from gem.compat.constants import TERMINAL_STATE
-from gem.compat.switch import as_published, wrapper_as_published
+from gem.compat._constants import TERMINAL_STATE
+from gem.compat._switch import as_published, wrapper_as_published
 from gem.errors import BadArguments
 from gem.specs import WrapperRef
 
@@ -210,6 +210,7 @@ def test_the_variable_is_for_ids_of_packs_alone(
     assert flags(gem.make("old:Game"), "a", "b", "c")[-1] == (False, True)
 
 
+@pytest.mark.vector
 def test_the_variable_holds_for_vectors_and_wrapper_functions(
     monkeypatch: pytest.MonkeyPatch, fake_pack: Any
 ) -> None:
@@ -229,6 +230,7 @@ def test_the_variable_holds_for_vectors_and_wrapper_functions(
     assert step.truncated.all()
 
 
+@pytest.mark.vector
 def test_a_vector_takes_the_switch() -> None:
     with gem.make_vec(["old:Game"] * 2, compat=True) as vector:
         vector.reset(seed=1)
@@ -239,13 +241,13 @@ def test_a_vector_takes_the_switch() -> None:
 
 def test_the_environment_says_its_id() -> None:
     assert gem.make("old:Game", compat=True).env_id == "old:Game"  # type: ignore[attr-defined]
-    from gem.compat.environment import AsPublished
+    from gem.compat._environment import AsPublished
 
     assert AsPublished(gem.make("old:Game").unwrapped).env_id == "old:Game"
 
 
 def test_one_that_is_put_on_by_hand_may_have_a_seed() -> None:
-    from gem.compat.environment import AsPublished
+    from gem.compat._environment import AsPublished
 
     one, other = (AsPublished(gem.make("old:Questions"), seed=7) for _ in range(2))
     assert tasks(one, 6) == tasks(other, 6)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gem.compat.tables import table_arguments
+from gem.compat._tables import table_arguments
 from gem.errors import BadArguments
 from gem.specs import DataSource
 

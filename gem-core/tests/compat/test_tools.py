@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import gem
-from gem.compat.tools import BaseTool, ToolEnvWrapper
+from gem.compat._tools import BaseTool, ToolEnvWrapper
 from gem.content import Message, TextPart
 
 from . import envs

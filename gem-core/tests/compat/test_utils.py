@@ -7,24 +7,27 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
-from gem.compat.debug import (
+pytest.importorskip("numpy", reason="gem-core's extra `vector` is not installed")
+
+import numpy as np
+
+from gem.compat._debug import (
     ppprint,
     run_and_print_episode,
     run_and_print_episode_async,
     run_and_print_episode_with_selective_step,
 )
-from gem.compat.parsing import (
+from gem.compat._parsing import (
     extract_code_from_model,
     extract_last_boxed_answer,
     extract_last_tagged_answer,
     last_boxed_only_string,
     remove_boxed,
 )
-from gem.compat.seeding import np_random, set_seed
-from gem.compat.vectors import AsyncVectorEnv, SyncVectorEnv
+from gem.compat._seeding import np_random, set_seed
+from gem.compat._vectors import AsyncVectorEnv, SyncVectorEnv
 
 from . import envs
 

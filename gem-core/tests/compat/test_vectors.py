@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("numpy", reason="gem-core's extra `vector` is not installed")
+
+
 import gem
-from gem.compat.vectors import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
+from gem.compat._vectors import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from gem.errors import BadArguments
 
 from . import envs

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from gem.content import ImagePart, Message, TextPart, ToolCall, ToolResult
-from gem.episode import Episode, Turn, answer_of, is_success, plain_info
+from gem.content import ImagePart, Message, TextPart, ToolCall
+from gem.episode import Episode, is_success
 from gem.specs import EnvSpec
-from gem.step import Step
 
 from .records import BARE, EPISODE, RENEWED, REWRITTEN, TURN, changed
 
@@ -147,86 +146,6 @@ def test_only_the_turn_that_failed_was_not_played() -> None:
     assert failed.played_turns == EPISODE.turns[:-1]
     assert changed(stop_reason="policy_error").played_turns == EPISODE.turns
     assert not EPISODE.is_error
-
-
-def test_info_is_recorded_as_json_and_what_cannot_be_as_its_type() -> None:
-    deep: list[Any] = []
-    for _ in range(500):
-        deep = [deep]
-    info = {
-        "deep": deep,
-        "suffix": "apart",
-        "reward_parts": {"apart": 1.0},
-        "ok": (1, 2),
-        "nan": float("nan"),
-        "thing": object(),
-        "text": "t",
-        "number": -(10**3999) + 1,
-        "far too long": 10**3999,
-        "as far below 0": -(10**3999),
-        "tool_results": ("apart",),
-    }
-    assert plain_info(info) == {
-        "deep": {"$opaque": "builtins.list"},
-        "ok": [1, 2],
-        "nan": {"$opaque": "builtins.float"},
-        "thing": {"$opaque": "builtins.object"},
-        "text": "t",
-        "number": -(10**3999) + 1,
-        "far too long": {"$opaque": "builtins.int"},
-        "as far below 0": {"$opaque": "builtins.int"},
-    }
-    changed(turns=(replace(TURN, info=plain_info(info)),)).to_json()  # as a log writes it
-
-
-RESULT = ToolResult("c1", "found", is_error=False)
-ANSWERS = [  # a step, and what is recorded of it beside what every turn begins with
-    (Step("x", 1, False, False, {}), {"reward": 1.0}),
-    (Step("x", 1.0, True, False, {}), {"reward": 1.0, "terminated": True}),
-    (Step("x", 1.0, False, True, {}), {"reward": 1.0, "truncated": True}),
-    (
-        Step("x", 0.5, False, False, {"reward_parts": {"hit": 1}, "suffix": "s", "n": 2}),
-        {"reward": 0.5, "reward_parts": {"hit": 1.0}, "info": {"n": 2}},
-    ),
-    (
-        Step("x", 0.0, False, False, {"tool_results": [RESULT]}),
-        {"reward": 0.0, "tool_results": (RESULT,)},
-    ),
-]
-
-
-@pytest.mark.parametrize(("step", "recorded"), ANSWERS)
-def test_a_turn_records_what_a_step_answered(step: Step, recorded: dict[str, Any]) -> None:
-    before = Turn("Go.", "b", 0.0, terminated=False, truncated=False)
-
-    assert answer_of(step) == recorded
-    assert before.answered(step) == replace(before, **recorded)
-
-
-def test_an_answer_takes_the_place_of_all_that_a_turn_held_of_another() -> None:
-    held = replace(TURN, terminated=True, truncated=True)
-    nothing: dict[str, Any] = {"reward_parts": {}, "info": {}, "tool_results": ()}
-
-    answered = held.answered(Step("x", 2.0, False, False, {}))
-
-    assert answered == replace(held, reward=2.0, terminated=False, truncated=False, **nothing)
-
-
-@pytest.mark.parametrize(
-    ("reward", "info", "problem"),
-    [
-        ("1", {}, r"reward '1', and it must be a number"),
-        (float("inf"), {}, "reward inf, and it must be finite"),
-        (1.0, {"reward_parts": {"hit": float("nan")}}, "must be finite"),
-        (1.0, {"tool_results": ["found"]}, "tool_results holds 'found'"),
-        (1.0, {"tool_results": [ToolResult("c1", b"found", is_error=False)]}, "of text"),  # type: ignore[arg-type]
-    ],
-)
-def test_what_no_record_could_hold_is_refused(
-    reward: Any, info: dict[str, Any], problem: str
-) -> None:
-    with pytest.raises((TypeError, ValueError), match=problem):
-        answer_of(Step("x", reward, True, False, info))
 
 
 @pytest.mark.parametrize(

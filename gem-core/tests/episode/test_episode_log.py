@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gem.episode_log import EpisodeLog, read_episodes, read_last_tries
+from gem.episode._log import EpisodeLog, read_episodes, read_last_tries
 from gem.errors import LogError
 
 from .records import EPISODE, changed
@@ -127,7 +127,7 @@ def test_a_device_without_space_is_one_clear_error() -> None:
 
 UNTIL_FULL = """
 import resource, signal, sys
-from gem.episode_log import EpisodeLog
+from gem.episode._log import EpisodeLog
 from gem.errors import LogError
 from records import EPISODE, changed
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

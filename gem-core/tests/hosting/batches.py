@@ -7,8 +7,8 @@ from typing import Any
 
 import gem
 from gem.hosting import RESET, STEP
-from gem.hosting.processes import ProcessHost
-from gem.hosting.recipes import Recipe
+from gem.hosting._processes import ProcessHost
+from gem.hosting._recipes import Recipe
 
 TIMEOUT_S = 0.3
 

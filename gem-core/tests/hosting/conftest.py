@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import gem
-from gem.hosting.processes import ProcessHost
+from gem.hosting._processes import ProcessHost
 
 from .batches import TIMEOUT_S
 

@@ -14,10 +14,10 @@ import pytest
 import gem
 from gem.errors import EnvBusy, EnvClosed, GemError, ResetNeeded
 from gem.hosting import ASK, DROP, RESET, STEP, Failure, Host
-from gem.hosting.awaiting import AwaitedHost
-from gem.hosting.messages import Command
-from gem.hosting.processes import ProcessHost
-from gem.hosting.recipes import Recipe
+from gem.hosting._awaiting import AwaitedHost
+from gem.hosting._messages import Command
+from gem.hosting._processes import ProcessHost
+from gem.hosting._recipes import Recipe
 
 Scenario = Callable[[AwaitedHost], Awaitable[Any]]
 

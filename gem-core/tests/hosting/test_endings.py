@@ -17,10 +17,11 @@ from typing import Any, get_args
 import pytest
 
 from gem.errors import EnvClosed
-from gem.hosting import RESET, STEP, supervisor
-from gem.hosting.processes import ProcessHost
-from gem.hosting.recipes import Recipe
-from gem.hosting.supervisor import StartMethod
+from gem.hosting import RESET, STEP
+from gem.hosting import _supervisor as supervisor
+from gem.hosting._processes import ProcessHost
+from gem.hosting._recipes import Recipe
+from gem.hosting._supervisor import StartMethod
 
 pytestmark = pytest.mark.slow
 
@@ -240,7 +241,7 @@ def test_a_fork_holds_no_end_open() -> None:
 def test_what_a_fork_runs_closes_the_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     mine, theirs = socket.socketpair()
     with mine, theirs:
-        monkeypatch.setattr(supervisor, "ours", {mine})
+        monkeypatch.setattr(supervisor, "ends_of_hosts", {mine})
         supervisor._let_go()
 
         assert mine.fileno() == -1
@@ -296,8 +297,8 @@ import sys, time
 sys.path.insert(0, {path!r})
 import gem
 from gem.hosting import RESET, STEP
-from gem.hosting.processes import ProcessHost
-from gem.hosting.recipes import Recipe
+from gem.hosting._processes import ProcessHost
+from gem.hosting._recipes import Recipe
 
 def main():
     gem.register("trouble:Walk", "troubled:Walk")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gem.hosting.frames import Channel, read_frame, write_frame
+from gem.hosting._frames import Channel, read_frame, write_frame
 
 Pair = tuple[Channel, socket.socket]
 

@@ -13,15 +13,15 @@ import pytest
 
 import gem
 from gem.env import Env
+from gem.env._step import Step
 from gem.errors import GemError, OpaqueError
 from gem.hosting import ASK, DROP, MAKE, RESET, STEP, Failure, Host
-from gem.hosting.in_thread import InThreadHost
-from gem.hosting.processes import ProcessHost
-from gem.hosting.threads import ThreadHost
-from gem.rollout_options import RolloutOptions
+from gem.hosting._in_thread import InThreadHost
+from gem.hosting._processes import ProcessHost
+from gem.hosting._threads import ThreadHost
 from gem.rollouts import count_tasks
+from gem.rollouts._options import RolloutOptions
 from gem.specs import EnvSpec
-from gem.step import Step
 
 
 class Frail(Env):
@@ -193,7 +193,7 @@ def test_a_close_that_hangs_on_the_event_loop_is_given_up() -> None:
 
     spec = EnvSpec(id="host:Hanging", target=f"{__name__}:Hanging", blocking=False)
     gem.register(spec, Hanging)
-    plan = [gem.rollouts.Assignment(0, 0, 0, 1, None)]
+    plan = [gem.rollouts.PlannedEpisode(0, 0, 0, 1, None)]
 
     async def play() -> None:
         run = gem.rollout(lambda _: "on", spec.id, plan=plan, step_timeout_s=0.05)
@@ -233,7 +233,7 @@ def test_where_a_wrapper_may_block_the_environment_is_made_once_and_anew_if_it_f
     Frail.made = 0
     register(blocking=False)
     layer = {"id": "record", "path": str(tmp_path / "log.jsonl")}
-    plan = [gem.rollouts.Assignment(0, index, 0, index, None) for index in range(2)]
+    plan = [gem.rollouts.PlannedEpisode(0, index, 0, index, None) for index in range(2)]
 
     def policy(request: gem.Request) -> str:
         return "end" if Frail.made == 2 else "raise"

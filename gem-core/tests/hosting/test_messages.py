@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gem.content import Action, ImagePart, Message, TextPart, ToolCall, ToolResult
-from gem.hosting.messages import (
+from gem.hosting._messages import (
     FOREIGN,
     loads,
     pack_action,

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import gem
-from gem.errors import ResetNeeded
-from gem.hosting import ASK, MAKE, RESET, STEP, Failure
-from gem.hosting.processes import ProcessHost
-from gem.hosting.recipes import Recipe
+from gem.errors import EnvClosed, ResetNeeded
+from gem.hosting import ASK, DROP, MAKE, RESET, STEP, Failure
+from gem.hosting._processes import ProcessHost
+from gem.hosting._recipes import Recipe
 
 from .batches import TIMEOUT_S, alone, done, process_of, shown, started, stepped
 
@@ -70,6 +70,16 @@ def test_a_fault_in_making_or_in_a_reset_is_an_outcome(
     assert outcomes[well][0].startswith("at ")
 
 
+def test_a_slot_is_free_though_its_environment_does_not_close_in_time(hasty: ProcessHost) -> None:
+    (slot,) = started(hasty, 1, "StuckCloser")
+
+    with pytest.warns(RuntimeWarning, match=r"did not answer within 0\.3 s"):
+        assert done(hasty, (DROP, slot)) == {slot: None}
+
+    with pytest.raises(EnvClosed):
+        hasty.submit([(RESET, slot, 1)])
+
+
 def test_foreign_objects_come_through(pool: ProcessHost) -> None:
     (slot,) = started(pool, 1)
     info = stepped(pool, [slot], "foreign")[slot][4]
@@ -82,7 +92,7 @@ def test_a_hung_step_is_interrupted_before_a_worker_is_killed(
 ) -> None:
     slots = started(hasty, 2)
     with monkeypatch.context() as patch:
-        patch.setattr("gem.hosting.processes._GRACE_S", 60.0)
+        patch.setattr("gem.hosting._processes._GRACE_S", 60.0)
         stepped(hasty, slots[:1], "hang")
     assert (hasty.interrupts, hasty.restarts) == (1, 0)
 
@@ -164,8 +174,8 @@ def test_a_slow_episode_is_restored_from_a_snapshot_where_there_is_one(
 def test_a_long_episode_is_saved_now_and_then(
     pool: ProcessHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gem.hosting.slots._SAVE_AFTER_STEPS", 2)
-    monkeypatch.setattr("gem.hosting.slots._SAVE_AFTER_S", math.inf)
+    monkeypatch.setattr("gem.hosting._slots._SAVE_AFTER_STEPS", 2)
+    monkeypatch.setattr("gem.hosting._slots._SAVE_AFTER_S", math.inf)
     (slot,) = started(pool, 1)
     for action in "abcd":
         stepped(pool, [slot], action)

@@ -7,16 +7,19 @@ import signal
 from pathlib import Path
 from typing import Any, get_args
 
-import numpy as np
 import pytest
+
+pytest.importorskip("numpy", reason="gem-core's extra `vector` is not installed")
+
+import numpy as np
 
 import gem
 from gem.content import Action, ToolCall
 from gem.errors import BadArguments, EnvBusy, EnvClosed, GemError, OpaqueError, ResetNeeded
 from gem.hosting import ASK, DROP, MAKE, RESET, STEP, Failure
-from gem.hosting.processes import ProcessHost
-from gem.hosting.recipes import Recipe
-from gem.hosting.supervisor import StartMethod
+from gem.hosting._processes import ProcessHost
+from gem.hosting._recipes import Recipe
+from gem.hosting._supervisor import StartMethod
 from gem.testing.envs import Guess
 
 from .batches import alone, done, processes_of, shown, started, stepped
@@ -35,6 +38,19 @@ def test_an_episode_is_the_same_in_whatever_process(method: StartMethod) -> None
     assert [[step[slot] for step in steps] for slot in slots] == [
         alone(slot, "a", "b") for slot in slots
     ]
+
+
+def test_the_supervisor_loads_what_serves_once_for_all_workers(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Else each worker that replaces another would load it anew, in twice the time."""
+    monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")  # every process tells what it loads
+    with ProcessHost(3, start_method="forkserver") as pool:
+        started(pool, 3)
+        assert len(processes_of(pool)) == 3
+    loaded = [line.rpartition("|")[2].strip() for line in capfd.readouterr().err.splitlines()]
+    assert loaded.count("gem.hosting._serving") == 1
+    assert loaded.count("gem.registry") == 1
 
 
 def test_making_tells_what_the_environment_is(pool: ProcessHost) -> None:
@@ -248,7 +264,7 @@ def test_a_pool_of_many_descriptors_that_cannot_be_is_undone(
         raise OSError(24, "Too many open files")
 
     before = set(map(str, Path("/proc/self/fd").iterdir()))
-    monkeypatch.setattr("gem.hosting.worker.new_heartbeat", none_left)
+    monkeypatch.setattr("gem.hosting._worker.new_heartbeat", none_left)
 
     with pytest.raises(OSError, match="Too many"):
         ProcessHost(1, start_method="fork").open(Recipe("trouble:Walk"))

@@ -10,12 +10,12 @@ import pytest
 
 import gem
 from gem.env import Env
+from gem.env._wrapper import Wrapper
 from gem.errors import OpaqueError, UnknownEnv
-from gem.hosting.recipes import Recipe
+from gem.hosting._recipes import Recipe
 from gem.specs import WrapperRef
 from gem.testing.envs import Echo, Guess
-from gem.wrapper import Wrapper
-from gem.wrappers.concat import Concat
+from gem.wrappers._concat import Concat
 
 
 def test_a_recipe_is_what_make_takes() -> None:
@@ -46,7 +46,7 @@ def test_an_unknown_id_is_refused() -> None:
             WrapperRef(id="time_limit", kwargs={"max_turns": 3}),
             {"id": "time_limit", "kwargs": {"max_turns": 3}},
         ),
-        (Concat, {"id": "gem.wrappers.concat:Concat"}),
+        (Concat, {"id": "gem.wrappers._concat:Concat"}),
     ],
 )
 def test_a_wrapper_becomes_data(layer: Any, plain: object) -> None:

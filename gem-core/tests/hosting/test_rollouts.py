@@ -12,11 +12,11 @@ import pytest
 
 import gem
 from gem.conversation import Request
-from gem.counting import RolloutStats
 from gem.episode import Episode
 from gem.errors import BadArguments, OpaqueError
-from gem.hosting.processes import ProcessHost
-from gem.planning import Assignment
+from gem.hosting._processes import ProcessHost
+from gem.rollouts._planning import PlannedEpisode
+from gem.rollouts._stats import RolloutStats
 
 pytestmark = pytest.mark.slow
 
@@ -87,7 +87,7 @@ def test_the_record_holds_what_the_worker_made() -> None:
 def test_a_step_that_fails_costs_its_own_episode(
     harm: str, reason: str, error: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gem.hosting.processes._GRACE_S", 60.0)  # none that hangs is killed
+    monkeypatch.setattr("gem.hosting._processes._GRACE_S", 60.0)  # none that hangs is killed
 
     def policy(request: Request) -> str:
         return harm if request.turn == 2 and request.task == 1 else "go"
@@ -135,7 +135,7 @@ def test_a_reset_that_fails_costs_its_own_episode() -> None:
 
 
 def test_an_environment_that_cannot_be_made_is_an_error_on_its_episodes() -> None:
-    plan = [Assignment(0, index, 0, index, None) for index in range(3)]
+    plan = [PlannedEpisode(0, index, 0, index, None) for index in range(3)]
     episodes = played(backend="process", plan=plan, env_kwargs={"harm": "raise"})
 
     assert [each.stop_reason for each in episodes.values()] == ["env_error"] * 3
@@ -183,7 +183,7 @@ def test_an_episode_out_of_time_is_stopped_in_its_worker(harm: str) -> None:
 def test_an_episode_out_of_time_while_its_environment_is_made_is_a_step_timeout() -> None:
     [episode] = played(
         env_kwargs={"harm": "hang"},
-        plan=[Assignment(0, 0, 0, 1, None)],
+        plan=[PlannedEpisode(0, 0, 0, 1, None)],
         backend="process",
         episode_timeout_s=0.3,
     ).values()
@@ -205,6 +205,18 @@ def test_leaving_early_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) ->
 
     assert asyncio.run(look()) > 0
     assert {host.is_closed for host in hosts} == {True}
+
+
+def test_a_run_that_cannot_be_planned_ends_the_workers_that_counted_its_tasks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hosts: list[ProcessHost] = []
+    monkeypatch.setattr(ProcessHost, "close", _noting(hosts, ProcessHost.close))
+
+    with pytest.raises(BadArguments, match="trouble:Walk"):
+        gem.rollout(go, "trouble:Walk", episodes="all", backend="process", num_workers=1)
+
+    assert [host.is_closed for host in hosts] == [True]
 
 
 def _noting(hosts: list[ProcessHost], close: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from gem.hosting.frames import read_frame, write_frame
-from gem.hosting.heartbeat import NUMBER, REVIVING, STOP, STOP_ALL, Heartbeat, new_heartbeat
-from gem.hosting.messages import (
+from gem.hosting._frames import read_frame, write_frame
+from gem.hosting._heartbeat import NUMBER, REVIVING, STOP, STOP_ALL, Heartbeat, new_heartbeat
+from gem.hosting._messages import (
     DONE,
     FAILED,
     FOREIGN,
@@ -26,8 +26,8 @@ from gem.hosting.messages import (
     loads,
     pack_plain,
 )
-from gem.hosting.recipes import Recipe
-from gem.hosting.serving import CommandServer, Interrupted, limit_memory
+from gem.hosting._recipes import Recipe
+from gem.hosting._serving import CommandServer, Interrupted, limit_memory
 
 
 class Session:
@@ -60,7 +60,7 @@ class Session:
 
     def do(self, *commands: Command) -> list[Answer]:
         """Have commands done and return their answers."""
-        self.say(list(commands))
+        self.say((list(commands),))
         answers: list[Answer] = []
         while len(answers) < len(commands):
             answers += self.hear()[1]
@@ -104,7 +104,7 @@ def test_a_batch_is_answered_in_its_order(session: Session) -> None:
 
 def test_slow_answers_do_not_wait_for_the_whole_batch(session: Session) -> None:
     session.start(0, 1, name="Slow")
-    session.say([(STEP, 0, "a"), (STEP, 1, "b"), (STEP, 0, "c")])
+    session.say(([(STEP, 0, "a"), (STEP, 1, "b"), (STEP, 0, "c")],))
 
     sizes = [len(session.hear()[1]) for _ in range(3)]
 
@@ -159,9 +159,9 @@ def test_want_of_memory_for_the_answer_ends_the_worker_in_silence(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session.start(0)
-    monkeypatch.setattr("gem.hosting.serving.pack_plain", lambda message: None)
+    monkeypatch.setattr("gem.hosting._serving.pack_plain", lambda message: None)
 
-    session.say([(STEP, 0, "a")])
+    session.say(([(STEP, 0, "a")],))
 
     assert session.hear() is None
 
@@ -169,7 +169,7 @@ def test_want_of_memory_for_the_answer_ends_the_worker_in_silence(
 def test_the_rest_of_a_slow_batch_is_left_when_all_is_to_stop(session: Session) -> None:
     session.start(0, name="Slow")
     session.heartbeat.cells[STOP] = STOP_ALL
-    session.say([(STEP, 0, "a")] * 9)
+    session.say(([(STEP, 0, "a")] * 9,))
 
     assert len(session.hear()[1]) == 1
     assert session.finish() == (None, [])
@@ -216,15 +216,10 @@ def test_a_signal_that_comes_too_late_does_nothing(late: Session) -> None:
 
 
 def test_an_episode_that_is_stopped_while_it_is_restored_is_lost(late: Session) -> None:
-    kept: tuple[Any, ...] = (
-        tuple(Recipe("trouble:Walk").as_data()),
-        (7, {}, 0),
-        None,
-        ["late"],
-        None,
-    )
+    recipe = tuple(Recipe("trouble:Walk").as_data())
+    so_far: tuple[Any, ...] = ((7, {}, 0), None, ["late"], None)
 
-    (stopped,) = late.do((REVIVE, 0, *kept, (STEP, 0, "a")))
+    (stopped,) = late.do((REVIVE, 0, recipe, so_far, (STEP, 0, "a")))
 
     assert stopped == (FAILED, "worker_lost", "")
     assert late.heartbeat.cells[REVIVING] == 0

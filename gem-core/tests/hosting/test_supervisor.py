@@ -4,11 +4,11 @@ from typing import get_args
 
 import pytest
 
+from gem._python.process_tree import VARIABLE, root
 from gem.hosting import RESET
-from gem.hosting.processes import ProcessHost
-from gem.hosting.recipes import Recipe
-from gem.hosting.supervisor import StartMethod
-from gem.process_tree import VARIABLE, root
+from gem.hosting._processes import ProcessHost
+from gem.hosting._recipes import Recipe
+from gem.hosting._supervisor import StartMethod
 
 
 @pytest.mark.parametrize("method", get_args(StartMethod))

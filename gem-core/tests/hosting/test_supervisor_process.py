@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gem.hosting.supervisor_process import (
+from gem.hosting._supervisor_process import (
     COLLECT,
     ENDED,
     MESSAGE,

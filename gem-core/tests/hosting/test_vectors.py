@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("numpy", reason="gem-core's extra `vector` is not installed")
+
+
 import gem
 from gem.errors import BadArguments, EnvUsageError, GemError, OpaqueError
 from gem.vector import VectorEnv, VectorStep, make_vec
-from gem.vector.base import AutoReset
+from gem.vector._base import AutoReset
 
 pytestmark = pytest.mark.slow
 
@@ -158,7 +161,7 @@ def test_there_are_no_more_workers_than_environments() -> None:
 
 
 def test_without_a_number_there_is_a_worker_for_each_processor() -> None:
-    from gem.hosting.processes import available_cpus
+    from gem.hosting._processes import available_cpus
 
     with walks(number=64, num_workers=None) as vector:
         assert len(vector.host.processes) == min(64, available_cpus())  # type: ignore[attr-defined]

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from gem.hosting.heartbeat import NUMBER, SINCE, STOP, Heartbeat, new_heartbeat
-from gem.hosting.messages import STEP
-from gem.hosting.worker import Worker
+from gem.hosting._heartbeat import NUMBER, SINCE, STOP, Heartbeat, new_heartbeat
+from gem.hosting._messages import STEP
+from gem.hosting._worker import Worker
 
 FIRST, SECOND = (STEP, 0, "a"), (STEP, 1, "b")
 

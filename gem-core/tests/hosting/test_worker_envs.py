@@ -11,8 +11,8 @@ import pytest
 
 from gem.content import Action
 from gem.errors import text_of
-from gem.hosting.heartbeat import REVIVING, SINCE, Heartbeat, new_heartbeat
-from gem.hosting.messages import (
+from gem.hosting._heartbeat import REVIVING, SINCE, Heartbeat, new_heartbeat
+from gem.hosting._messages import (
     ASK,
     DONE,
     DROP,
@@ -23,9 +23,10 @@ from gem.hosting.messages import (
     SAVE,
     SAVED,
     STEP,
+    EpisodeSoFar,
 )
-from gem.hosting.recipes import Recipe
-from gem.hosting.worker_envs import WorkerEnvs
+from gem.hosting._recipes import Recipe
+from gem.hosting._worker_envs import WorkerEnvs
 
 
 @pytest.fixture
@@ -157,18 +158,18 @@ def test_an_episode_is_restored_by_its_seed_and_actions(
     envs: WorkerEnvs, heartbeat: Heartbeat
 ) -> None:
     shown = played(envs, 0, "Walk", "a", "b", "c")
-    kept: tuple[Any, ...] = (recipe("Walk"), (7, {}, 0), None, ["a", "b"], shown[2])
+    so_far = EpisodeSoFar((7, {}, 0), None, ["a", "b"], shown[2])
 
-    assert envs.answer((REVIVE, 1, *kept, (STEP, 1, "c")))[1][0] == shown[3]
+    assert envs.answer((REVIVE, 1, recipe("Walk"), so_far, (STEP, 1, "c")))[1][0] == shown[3]
     assert heartbeat.cells[REVIVING] == 0
 
 
 def test_samples_that_were_drawn_are_drawn_again(envs: WorkerEnvs) -> None:
     played(envs, 0, "Walk")
     samples = [envs.answer((ASK, 0, "sample_action")) for _ in range(3)]
-    kept: tuple[Any, ...] = (recipe("Walk"), (7, {}, 0), None, [None, None], None)
+    so_far = EpisodeSoFar((7, {}, 0), None, [None, None], None)
 
-    assert envs.answer((REVIVE, 1, *kept, (ASK, 1, "sample_action"))) == samples[2]
+    assert envs.answer((REVIVE, 1, recipe("Walk"), so_far, (ASK, 1, "sample_action"))) == samples[2]
 
 
 @pytest.mark.parametrize("samples", [0, 2])
@@ -178,10 +179,12 @@ def test_an_episode_is_restored_from_its_snapshot(envs: WorkerEnvs, samples: int
         envs.answer((ASK, 0, "sample_action"))
     status, _, saved = envs.answer((SAVE, 0, "b"))
     expected = [envs.answer((ASK, 0, "sample_action")), envs.answer((STEP, 0, "c"))]
-    kept: tuple[Any, ...] = (recipe("Walk"), (7, {}, 0), saved, [], None)
+    so_far = EpisodeSoFar((7, {}, 0), saved, [], None)
 
     assert status == SAVED
-    assert envs.answer((REVIVE, 1, *kept, (ASK, 1, "sample_action"))) == expected[0]
+    assert (
+        envs.answer((REVIVE, 1, recipe("Walk"), so_far, (ASK, 1, "sample_action"))) == expected[0]
+    )
     assert envs.answer((STEP, 1, "c")) == expected[1]
 
 
@@ -202,19 +205,19 @@ def test_one_without_snapshots_says_so(envs: WorkerEnvs) -> None:
 def test_an_episode_that_cannot_be_restored_is_lost(
     envs: WorkerEnvs, actions: list[str], last: str | None, text: str
 ) -> None:
-    kept: tuple[Any, ...] = (recipe("Walk"), (7, {}, 0), None, actions, last)
+    so_far = EpisodeSoFar((7, {}, 0), None, actions, last)
 
-    status, reason, told = envs.answer((REVIVE, 0, *kept, (STEP, 0, "b")))
+    status, reason, told = envs.answer((REVIVE, 0, recipe("Walk"), so_far, (STEP, 0, "b")))
 
     assert (status, reason) == (FAILED, "worker_lost")
     assert text in told
 
 
 def test_want_of_memory_while_restoring_is_the_workers_problem(envs: WorkerEnvs) -> None:
-    kept: tuple[Any, ...] = (recipe("NoMemory"), (7, {}, 0), None, [], None)
+    so_far = EpisodeSoFar((7, {}, 0), None, [], None)
 
     with pytest.raises(MemoryError):
-        envs.answer((REVIVE, 0, *kept, (STEP, 0, "b")))
+        envs.answer((REVIVE, 0, recipe("NoMemory"), so_far, (STEP, 0, "b")))
 
 
 def test_a_long_error_is_cut() -> None:

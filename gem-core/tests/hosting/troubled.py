@@ -12,10 +12,10 @@ import threading
 import time
 from typing import Any
 
+from gem._python.process_tree import root
 from gem.env import Env
-from gem.process_tree import root
-from gem.step import Step
-from gem.wrapper import Wrapper
+from gem.env._step import Step
+from gem.env._wrapper import Wrapper
 
 
 class Walk(Env):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import gem
 from gem import parsing
 from gem.content import is_shallow
-from gem.parsing.cursor import Cursor
+from gem.parsing._cursor import Cursor
 
 pytestmark = pytest.mark.slow
 
@@ -141,6 +141,7 @@ def test_arguments_are_plain_data_that_can_be_written(kind: str, text: str) -> N
         assert str(written.tool_calls[0].arguments).encode()
 
 
+@pytest.mark.slow  # all of them together
 @formats
 @units
 def test_a_megabyte_of_anything_is_read(kind: str, unit: str) -> None:

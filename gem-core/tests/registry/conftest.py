@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from gem.registry import register
-from gem.targets import load_target
-from gem.wrappers.time_limit import TimeLimit
+from gem.registry._importing import load_target
+from gem.wrappers._time_limit import TimeLimit
 
 from .envs import Prefix, Unconcat, Words
 

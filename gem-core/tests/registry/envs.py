@@ -8,9 +8,9 @@ from typing import Any
 
 from gem.content import Observation
 from gem.env import Env
-from gem.step import Step
-from gem.wrapper import Wrapper
-from gem.wrappers.concat import Concat
+from gem.env._step import Step
+from gem.env._wrapper import Wrapper
+from gem.wrappers._concat import Concat
 
 Install = Callable[..., Path]
 Started = tuple[Observation, dict[str, Any]]

@@ -13,8 +13,8 @@ from gem.errors import (
     UnknownTool,
     UnknownWrapper,
 )
-from gem.making import make
 from gem.registry import list_envs, owner, register, spec, wrapper_spec
+from gem.registry._making import make
 from gem.specs import EnvSpec
 
 from .envs import Install, Words

@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 import gem
-from gem import making
 from gem.env import Env
+from gem.env._snapshot import Snapshot
 from gem.errors import (
     BadArguments,
     MissingRequirement,
     TargetError,
 )
-from gem.making import make, resolve
+from gem.registry import _making as making
 from gem.registry import register, spec
-from gem.snapshot import Snapshot
+from gem.registry._making import make, resolve
 from gem.specs import DataSource, EnvSpec
-from gem.wrappers.time_limit import TimeLimit
+from gem.wrappers._time_limit import TimeLimit
 
 from .envs import Install, Words
 

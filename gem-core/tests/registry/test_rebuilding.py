@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from gem.env import Env
+from gem.env._snapshot import Snapshot
 from gem.errors import (
     OpaqueError,
 )
-from gem.making import make
 from gem.registry import register
-from gem.snapshot import Snapshot
+from gem.registry._making import make
 from gem.specs import EnvSpec
 
 from .envs import Words, stack_of

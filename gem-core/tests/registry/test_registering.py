@@ -11,8 +11,8 @@ from gem.errors import (
     BadArguments,
     IdConflict,
 )
-from gem.making import make
 from gem.registry import list_envs, register, spec
+from gem.registry._making import make
 from gem.specs import EnvSpec
 
 from .envs import Install, Words

@@ -15,10 +15,10 @@ from gem.errors import (
     TargetError,
     WrapperOrderError,
 )
-from gem.making import make
 from gem.registry import register, wrapper_spec
+from gem.registry._making import make
 from gem.specs import EnvSpec, WrapperRef
-from gem.wrappers.concat import Concat
+from gem.wrappers._concat import Concat
 
 from .envs import Install, Prefix, Unconcat, Words, stack_of
 
@@ -131,7 +131,7 @@ def layered(install: Install) -> None:
             plugin = PluginManifest(
                 name="acme-layers",
                 wrappers=tuple(
-                    WrapperSpec(id=layer[0], target="gem.wrapper:Wrapper", layer=layer)
+                    WrapperSpec(id=layer[0], target="gem.env._wrapper:Wrapper", layer=layer)
                     for layer in ("tool", "observation", "prompt", "any")
                 ),
             )
@@ -156,14 +156,14 @@ def test_an_order_that_cannot_work_is_refused(layered: None, words: str, order: 
 
 
 def test_the_order_of_classes_is_enforced_too(words: str) -> None:
-    for second in ("concat", Concat, functools.partial(Concat), "gem.wrappers.concat:Concat"):
+    for second in ("concat", Concat, functools.partial(Concat), "gem.wrappers._concat:Concat"):
         with pytest.raises(WrapperOrderError, match="is a prompt wrapper around a prompt wrapper"):
             make(words, wrappers=[Concat, second])
     assert stack_of(make(words, wrappers=[Concat, Unconcat])) == ["Concat", "Unconcat"]
 
 
 def test_a_target_that_a_plugin_provides_is_known_by_its_id() -> None:
-    assert wrapper_spec("gem.wrappers.concat:Concat") == wrapper_spec("concat")
+    assert wrapper_spec("gem.wrappers._concat:Concat") == wrapper_spec("concat")
 
 
 def test_a_target_that_no_plugin_provides_is_its_own_id() -> None:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import gem
 from gem.content import TextPart, ToolCall, ToolResult
 from gem.env import Env
-from gem.step import Step
+from gem.env._step import Step
 
 
 class Coin(Env):

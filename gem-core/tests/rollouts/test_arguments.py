@@ -57,9 +57,9 @@ def test_wrong_use_is_one_clear_error(options: Mapping[str, Any], message: str) 
 
 
 def test_a_policy_that_cannot_be_called_is_refused_before_anything_runs() -> None:
-    policy: Any = "solver"
+    policy: Any = 7
 
-    with pytest.raises(BadArguments, match="'solver' was given as the policy"):
+    with pytest.raises(BadArguments, match="7 was given as the policy"):
         rollout(policy, "demo:Coin")
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from gem._python.seeding import key_seed
 from gem.conversation import Request
-from gem.counting import RolloutStats
 from gem.episode import Episode
-from gem.planning import plan_episodes
 from gem.rollouts import rollout
-from gem.seeding import key_seed
+from gem.rollouts._planning import plan_episodes
+from gem.rollouts._stats import RolloutStats
 
 from .envs import Hanging, Stuck
 from .running import HANGS_S, Solve, Stubborn, fingerprints, never, run, run_one
@@ -27,7 +27,7 @@ plugin = PluginManifest(
 )
 """
 TIMELESS_HOSTS = """
-from gem.hosting.threads import ThreadHost
+from gem.hosting._threads import ThreadHost
 
 
 class Timeless(ThreadHost):

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 import gem
+from gem._python.seeding import key_seed
 from gem.content import ToolCall
 from gem.conversation import Reply, Request, Usage
 from gem.episode import Episode
 from gem.errors import ModelLengthError
-from gem.planning import Assignment, plan_episodes
-from gem.seeding import key_seed
+from gem.rollouts._planning import PlannedEpisode, plan_episodes
 from gem.specs import EnvSpec
 
 from .envs import FAULTS, Slow, _answer, fail_with, nested
@@ -68,7 +68,7 @@ def test_an_error_of_the_environment_ends_its_own_episode_only(env: str, fault: 
 
 
 def test_an_environment_that_cannot_be_made_is_an_error_on_its_episodes() -> None:
-    plan = [Assignment(0, 0, 0, 1, None)]
+    plan = [PlannedEpisode(0, 0, 0, 1, None)]
     episode = run_one(lambda request: "H", "demo:Unmakable", plan=plan)
     assert (episode.stop_reason, episode.error) == ("env_error", "RuntimeError: no data")
     assert episode.turns == ()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import gem
+from gem._python.seeding import key_seed
 from gem.conversation import Request
 from gem.env import Env
-from gem.planning import plan_episodes
 from gem.rollouts import rollout
-from gem.seeding import key_seed
+from gem.rollouts._planning import plan_episodes
 
 from .envs import Dice
 from .running import Guess, Stubborn, run

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from gem._python.seeding import key_seed
 from gem.conversation import Request
 from gem.episode import Episode
 from gem.errors import EnvUsageError
-from gem.planning import plan_episodes
 from gem.rollouts import rollout
-from gem.seeding import key_seed
+from gem.rollouts._planning import plan_episodes
 
 from .running import Guess, fingerprints, run
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from gem.conversation import Request
-from gem.counting import RolloutStats
 from gem.rollouts import rollout
+from gem.rollouts._stats import RolloutStats
 
 from .envs import fail_with
 from .running import Solve, never, run, run_one

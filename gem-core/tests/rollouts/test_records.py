@@ -13,7 +13,7 @@ import pytest
 import gem
 from gem.content import Action, ToolCall, ToolResult, observation_text
 from gem.conversation import Reply, Request
-from gem.replaying import replay
+from gem.episode._replay import replay
 
 from .envs import FAULTS, _answer, nested
 from .running import Solve, fingerprints, run, run_one

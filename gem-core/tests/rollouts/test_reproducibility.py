@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from gem.conversation import Request
-from gem.planning import plan_episodes
+from gem.rollouts._planning import plan_episodes
 
 from .running import Guess, fingerprints, run
 

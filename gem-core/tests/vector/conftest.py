@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+pytest.importorskip("numpy", reason="gem-core's extra `vector` is not installed")
+
+
 import gem
 
 from .envs import Count, Faulty

@@ -6,11 +6,11 @@ import math
 import sys
 from typing import Any
 
+from gem._python.seeding import episode_seed
 from gem.env import Env
-from gem.seeding import episode_seed
-from gem.step import Step
+from gem.env._step import Step
 from gem.vector import make_vec
-from gem.vector.hosted import HostedVectorEnv
+from gem.vector._hosted import HostedVectorEnv
 
 
 class Count(Env):

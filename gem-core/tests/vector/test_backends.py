@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 import gem
+from gem._python.seeding import episode_seed, stream
 from gem.env import Env
+from gem.env._step import Step
 from gem.errors import BadArguments, EnvBusy, EnvClosed, EnvUsageError, ResetNeeded
-from gem.seeding import episode_seed, stream
-from gem.step import Step
-from gem.testing.report import CheckLine
-from gem.testing.subject import Subject
-from gem.testing.table import CHECKS
+from gem.testing._report import CheckLine
+from gem.testing._subject import Subject
+from gem.testing._table import CHECKS
 from gem.vector import IndexedStep, VectorEnv, make_vec
 
 BACKENDS = ["sync", "thread"]

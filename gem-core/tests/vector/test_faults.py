@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 import gem
+from gem.env._step import Step
 from gem.errors import (
     OpaqueError,
 )
-from gem.hosting.in_thread import InThreadHost
+from gem.hosting._in_thread import InThreadHost
 from gem.specs import EnvSpec
-from gem.step import Step
 from gem.vector import SyncVectorEnv, make_vec
 
 from .envs import Count, Faulty, first_of, made, started

@@ -23,7 +23,7 @@ from .envs import Count, Faulty, first_of, made
 
 Install = Callable[..., Path]
 _FACTORY = """
-from gem.hosting.in_thread import InThreadHost
+from gem.hosting._in_thread import InThreadHost
 
 
 class Backwards(InThreadHost):

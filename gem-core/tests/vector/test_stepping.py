@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from gem.env import Env
+from gem.env._step import Step
 from gem.errors import (
     BadArguments,
     ResetNeeded,
 )
-from gem.step import Step
 from gem.vector import SyncVectorEnv, VectorStep, make_vec
 
 from .envs import started

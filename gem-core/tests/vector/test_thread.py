@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 import gem
+from gem._python.seeding import episode_seed
 from gem.env import Env
+from gem.env._step import Step
 from gem.errors import BadArguments, ResetNeeded
-from gem.hosting.threads import ThreadHost
-from gem.seeding import episode_seed
-from gem.step import Step
+from gem.hosting._threads import ThreadHost
 from gem.vector import ThreadVectorEnv, VectorEnv, make_vec
-from gem.vector.hosted import HostedVectorEnv
+from gem.vector._hosted import HostedVectorEnv
 
 SHORT_S = 0.5  # what a hanging step is waited for; no other step takes any time
 

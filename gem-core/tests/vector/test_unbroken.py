@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from gem.vector.unbroken import Unbroken
+from gem.vector._unbroken import Unbroken
 
 
 def test_an_interrupt_waits_for_the_end_of_the_block() -> None:

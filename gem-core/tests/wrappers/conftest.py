@@ -11,7 +11,7 @@ import pytest
 import gem
 from gem.content import Observation
 from gem.env import Env
-from gem.step import Step
+from gem.env._step import Step
 
 
 class Say(Env):

@@ -11,8 +11,8 @@ import pytest
 import gem
 from gem.content import Action, ImagePart, Message, TextPart
 from gem.env import Env
-from gem.wrappers.concat import Concat
-from gem.wrappers.concat_with_action import ConcatWithAction
+from gem.wrappers._concat import Concat
+from gem.wrappers._concat_with_action import ConcatWithAction
 
 MakeEnv = Callable[..., Env]
 

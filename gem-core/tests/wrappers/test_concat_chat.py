@@ -13,7 +13,7 @@ from gem.content import Action, ImagePart, Message, ToolCall
 from gem.conversation import Request
 from gem.env import Env
 from gem.errors import BadArguments, OpaqueError, TargetError
-from gem.wrappers.concat_chat import ConcatChat
+from gem.wrappers._concat_chat import ConcatChat
 
 MakeEnv = Callable[..., Env]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gem.env import Env
-from gem.wrappers.concat_chat_on_reset import ConcatChatOnReset
+from gem.wrappers._concat_chat_on_reset import ConcatChatOnReset
 
 MakeEnv = Callable[..., Env]
 

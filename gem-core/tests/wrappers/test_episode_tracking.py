@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gem.env import Env
-from gem.wrappers.episode_tracking import EpisodeTracking
+from gem.wrappers._episode_tracking import EpisodeTracking
 
 MakeEnv = Callable[..., Env]
 

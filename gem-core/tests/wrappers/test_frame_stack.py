@@ -10,7 +10,7 @@ import gem
 from gem.content import Message, TextPart
 from gem.env import Env
 from gem.errors import BadArguments
-from gem.wrappers.frame_stack import FrameStack
+from gem.wrappers._frame_stack import FrameStack
 
 MakeEnv = Callable[..., Env]
 

@@ -13,14 +13,14 @@ import pytest
 import gem
 from gem.content import Action, ToolCall, ToolResult
 from gem.env import Env
+from gem.env._step import Step
+from gem.env._wrapper import Wrapper
 from gem.episode import Episode
-from gem.episode_log import EpisodeLog, read_episodes
+from gem.episode._log import EpisodeLog, read_episodes
+from gem.episode._replay import replay
 from gem.errors import LogError
-from gem.replaying import replay
-from gem.step import Step
 from gem.testing.envs import Coin, Guess
-from gem.wrapper import Wrapper
-from gem.wrappers.record import Record
+from gem.wrappers._record import Record
 
 MakeEnv = Callable[..., Env]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import gem
 from gem.content import Message, TextPart
 from gem.env import Env
-from gem.wrappers.system_prompt import SystemPrompt
+from gem.wrappers._system_prompt import SystemPrompt
 
 MakeEnv = Callable[..., Env]
 

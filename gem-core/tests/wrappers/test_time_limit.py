@@ -8,10 +8,10 @@ import pytest
 
 import gem
 from gem.env import Env
+from gem.env._step import Step
+from gem.env._wrapper import Wrapper
 from gem.errors import BadArguments, ResetNeeded
-from gem.step import Step
-from gem.wrapper import Wrapper
-from gem.wrappers.time_limit import TimeLimit
+from gem.wrappers._time_limit import TimeLimit
 
 MakeEnv = Callable[..., Env]
 

@@ -11,11 +11,11 @@ import pytest
 import gem
 from gem.content import Action, ToolCall
 from gem.env import Env
+from gem.env._wrapper import Wrapper
 from gem.errors import BadArguments, OpaqueError, TargetError
-from gem.wrapper import Wrapper
-from gem.wrappers.transform_action import TransformAction
-from gem.wrappers.transform_observation import TransformObservation
-from gem.wrappers.transform_reward import TransformReward
+from gem.wrappers._transform_action import TransformAction
+from gem.wrappers._transform_observation import TransformObservation
+from gem.wrappers._transform_reward import TransformReward
 
 MakeEnv = Callable[..., Env]
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Candidate", "Ending", "Limits"]
 
-_MARGIN_S = 5.0
-_MOST_HEAD = 1 << 15
+_MARGIN_S = 5.0  # after which a jail is stuck: its driver ends each test by itself
+_MOST_HEAD = 1 << 15  # bytes of what is reported of a test beside its output
 _MOST_WHY = 500
 
 
@@ -68,9 +68,11 @@ class Candidate:
         given: Sequence[str] = (),
         classes: Sequence[str] = (),
     ) -> None:
-        self._program, self._given = program, list(given)
+        self._program = program
+        self._given = list(given)
         self._classes = list(classes)
-        self._limits, self._options = limits, options
+        self._limits = limits
+        self._options = options
         self._session: Session | None = None
 
     async def __aenter__(self) -> Candidate:
@@ -93,8 +95,8 @@ class Candidate:
 
     async def _run_singly(self, inputs: Sequence[str]) -> list[Ending]:
         endings: list[Ending] = []
-        for each in inputs:
-            endings += await self.run([each])
+        for text in inputs:
+            endings += await self.run([text])
             if endings[-1].verdict != "ended":
                 break
         return endings
@@ -126,7 +128,7 @@ class Candidate:
         from gem_tools.sandbox import SessionEnded
 
         try:
-            if self._session is None:
+            if self._session is None:  # a new jail knows no program: its first order brings it
                 order = {**order, "load": await self._open()}
             reports, contents = await self._exchange(order, count)
         except SessionEnded as ended:
@@ -142,12 +144,12 @@ class Candidate:
         self._session = await open_jail(
             self._options, "driver", memory_mb=limits.memory_mb, program="\n".join(texts)
         )
-        told = {
+        plain_limits = {
             "cpu_s": limits.time_s,
             "wall_s": limits.wall_s,
             "output_bytes": limits.output_bytes,
         }
-        return {"texts": texts, "classes": self._classes, "limits": told}
+        return {"texts": texts, "classes": self._classes, "limits": plain_limits}
 
     async def _exchange(
         self, order: dict[str, Any], count: int
@@ -162,13 +164,15 @@ class Candidate:
         return json.loads(head), contents
 
     async def _close(self) -> None:
-        session, self._session = self._session, None
+        session = self._session
+        self._session = None  # before the wait: a jail that is being closed is asked nothing more
         if session is not None:
             await session.aclose()
 
 
 def _endings(reports: Sequence[dict[str, Any]], contents: bytes, limits: Limits) -> list[Ending]:
-    endings, start = [], 0
+    endings = []
+    start = 0
     for report in reports:
         end = start + report.get("size", 0)
         endings.append(_ending(report, contents[start:end], limits))

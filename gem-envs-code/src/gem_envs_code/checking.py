@@ -22,7 +22,9 @@ class Checker:
     """A text that defines `check(input, output, expected)`, in a jail opened when first asked."""
 
     def __init__(self, text: str, limits: Limits, options: Options) -> None:
-        self._text, self._limits, self._options = text, limits, options
+        self._text = text
+        self._limits = limits
+        self._options = options
         self._session: Session | None = None
 
     async def __aenter__(self) -> Checker:
@@ -47,12 +49,12 @@ class Checker:
                     self._options, "checker", memory_mb=self._limits.memory_mb, program=self._text
                 )
                 await self._ask({"checker": self._text})
-            said = await self._ask({"input": input, "output": output, "expected": expected})
+            reply = await self._ask({"input": input, "output": output, "expected": expected})
         except SessionEnded as ended:
             return Outcome("error", f"the checker {ended.result.summary}")
-        if said["right"]:
+        if reply["right"]:
             return Outcome("passed")
-        return Outcome("error" if "why" in said else "wrong", said.get("why", ""))
+        return Outcome("error" if "why" in reply else "wrong", reply.get("why", ""))
 
     async def _ask(self, message: dict[str, str]) -> dict[str, Any]:
         assert self._session is not None

@@ -44,12 +44,13 @@ def same_text(
     """
     if comparison == "exact":
         return _trimmed(output) == _trimmed(expected)
-    words, wanted = output.split(), expected.split()
-    if words == wanted or tolerance is None:
-        return words == wanted
-    return len(words) == len(wanted) and all(
+    words = output.split()
+    expected_words = expected.split()
+    if words == expected_words or tolerance is None:
+        return words == expected_words
+    return len(words) == len(expected_words) and all(
         word == want or _near_words(word, want, tolerance)
-        for word, want in zip(words, wanted, strict=True)
+        for word, want in zip(words, expected_words, strict=True)
     )
 
 
@@ -65,8 +66,8 @@ def _is_number(word: str) -> bool:
     return len(word) <= _LONGEST_NUMBER and _NUMBER.fullmatch(word) is not None
 
 
-def _near(number: float, wanted: float, tolerance: float) -> bool:
-    return math.isclose(number, wanted, rel_tol=0.0, abs_tol=tolerance * max(1.0, abs(wanted)))
+def _near(number: float, expected: float, tolerance: float) -> bool:
+    return math.isclose(number, expected, rel_tol=0.0, abs_tol=tolerance * max(1.0, abs(expected)))
 
 
 def same_value(answer: Any, expected: Any, tolerance: float | None = None) -> bool:
@@ -77,12 +78,12 @@ def same_value(answer: Any, expected: Any, tolerance: float | None = None) -> bo
     """
     if isinstance(answer, list) and isinstance(expected, list):
         return len(answer) == len(expected) and all(
-            same_value(each, wanted, tolerance)
-            for each, wanted in zip(answer, expected, strict=True)
+            same_value(item, expected_item, tolerance)
+            for item, expected_item in zip(answer, expected, strict=True)
         )
     if isinstance(answer, dict) and isinstance(expected, dict):
         return answer.keys() == expected.keys() and all(
-            same_value(each, expected[key], tolerance) for key, each in answer.items()
+            same_value(value, expected[key], tolerance) for key, value in answer.items()
         )
     if tolerance is not None and _is_float(answer, expected):
         try:
@@ -101,7 +102,7 @@ def _is_float(answer: Any, expected: Any) -> bool:
     )
 
 
-def as_json(held: Any, depth: int = 0) -> Any:
+def as_json(content: Any, depth: int = 0) -> Any:
     """Return the JSON value that a value which crossed stands for: a tuple is a list there.
 
     Keys become text, and none of them is hashed before: numbers can be made that collide.
@@ -109,14 +110,14 @@ def as_json(held: Any, depth: int = 0) -> Any:
     """
     if depth > _DEEPEST:
         raise Uncomparable("it is nested too deep")
-    if isinstance(held, list):
-        return [as_json(each, depth + 1) for each in held]
-    if isinstance(held, dict):
-        [(kind, inner)] = held.items() if len(held) == 1 else [("", None)]
+    if isinstance(content, list):
+        return [as_json(item, depth + 1) for item in content]
+    if isinstance(content, dict):
+        [(kind, inner)] = content.items() if len(content) == 1 else [("", None)]
         if kind not in _AS_JSON:
             raise Uncomparable(f"JSON has no {kind or 'such value'}")
         return _AS_JSON[kind](inner, depth)
-    return held
+    return content
 
 
 def _object(pairs: Any, depth: int) -> dict[str, Any]:
@@ -135,5 +136,5 @@ _AS_JSON: dict[str, Callable[[Any, int], Any]] = {
     "tuple": as_json,
     "deque": as_json,
     "dict": _object,
-    "int": lambda held, depth: int(held, 16),
+    "int": lambda digits, depth: int(digits, 16),
 }

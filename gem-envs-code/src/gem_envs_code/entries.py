@@ -26,8 +26,8 @@ def method_of(entry: str) -> str:
     >>> method_of("Solution().twoSum"), method_of("add")
     ('twoSum', '')
     """
-    found = _METHOD.fullmatch(entry)
-    return found[1] if found else ""
+    match = _METHOD.fullmatch(entry)
+    return match[1] if match else ""
 
 
 def is_checking(text: str) -> bool:
@@ -49,7 +49,7 @@ def entry_of(text: str) -> str | None:
     if not calls:
         return None
     arguments = {ast.unparse(argument) for node in calls for argument in _arguments(node)}
-    entries = {each for each in arguments if each.isidentifier() or method_of(each)}
+    entries = {text for text in arguments if text.isidentifier() or method_of(text)}
     return entries.pop() if len(entries) == len(arguments) == 1 else ""
 
 
@@ -60,7 +60,7 @@ def _outside(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
         node = waiting.pop()
         yield node
         below = ast.iter_child_nodes(node)
-        waiting += [each for each in below if not isinstance(each, (*_SCOPES, ast.If))]
+        waiting += [child for child in below if not isinstance(child, (*_SCOPES, ast.If))]
 
 
 def _is_check(node: ast.AST) -> bool:
@@ -82,9 +82,9 @@ def only_method(solution: str) -> str:
         return ""
     names = [
         node.name
-        for each in body
-        if isinstance(each, ast.ClassDef) and each.name == CLASS
-        for node in each.body
+        for statement in body
+        if isinstance(statement, ast.ClassDef) and statement.name == CLASS
+        for node in statement.body
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
     ]
     return f"{CLASS}().{names[0]}" if len(names) == 1 else ""

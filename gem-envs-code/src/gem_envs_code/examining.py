@@ -31,7 +31,8 @@ class Examiner:
     """A jail for the tests of one problem."""
 
     def __init__(self, session: Session, surroundings: Surroundings, limits: Limits) -> None:
-        self._session, self._limits = session, limits
+        self._session = session
+        self._limits = limits
         self._preparation = surroundings._asdict()
         self._is_prepared = False
 
@@ -56,9 +57,9 @@ class Examiner:
 
     async def _examined(self, test: str, candidate: Candidate) -> Outcome:
         is_first = True
-        said = await self._ask({"test": test})
-        while "call" in said:
-            ending = await candidate.ask(**said["call"], is_first=is_first)
+        reply = await self._ask({"test": test})
+        while "call" in reply:
+            ending = await candidate.ask(**reply["call"], is_first=is_first)
             is_first = False
             if ending.verdict != "ended":
                 return Outcome(ending.verdict, ending.why)
@@ -67,10 +68,10 @@ class Examiner:
                 return Outcome("error", "a call ended without returning a value")
             if "uncrossed" in answer:
                 return Outcome("wrong", f"returned no plain value: {answer['uncrossed']}")
-            said = await self._ask(answer)
-        if said["verdict"] == "uncrossed":
-            raise Uncrossed(said["why"])
-        return Outcome(said["verdict"], said.get("why", ""))
+            reply = await self._ask(answer)
+        if reply["verdict"] == "uncrossed":
+            raise Uncrossed(reply["why"])
+        return Outcome(reply["verdict"], reply.get("why", ""))
 
     async def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
         reply: dict[str, Any] = json.loads(
@@ -100,7 +101,7 @@ def _answer(output: bytes) -> dict[str, str] | None:
         answer = json.loads(output)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(answer, dict) or not all(isinstance(each, str) for each in answer.values()):
+    if not isinstance(answer, dict) or not all(isinstance(value, str) for value in answer.values()):
         return None
     return answer if answer.keys() in _FORMS else None
 

@@ -25,7 +25,8 @@ from gem_envs_code.surroundings import surroundings
 
 __all__ = ["grade"]
 
-_AHEAD_S, _MOST_AHEAD = 0.05, 16
+_AHEAD_S = 0.05
+_MOST_AHEAD = 16
 """CPU seconds and tests that are spent in vain at most where a test turns out to be wrong."""
 
 _LONG = 1 << 18
@@ -48,6 +49,7 @@ async def grade(
     async with place():
         grading = _Grading(problem, program, limits, options)
         outcomes: list[Outcome] = []
+        # Closed here and not when it is collected: the jails end before the place is given up.
         async with aclosing(grading.outcomes()) as coming:
             async for outcome in coming:
                 outcomes.append(outcome)
@@ -64,18 +66,20 @@ class _Grading:
     """One program on its way through the tests of one problem."""
 
     def __init__(self, problem: Problem, program: str, limits: Limits, options: Options) -> None:
-        self._problem, self._program = problem, program
-        self._limits, self._options = limits, options
+        self._problem = problem
+        self._program = program
+        self._limits = limits
+        self._options = options
         self.shared_process = False
         self._surroundings = surroundings(problem)
 
     async def outcomes(self) -> AsyncGenerator[Outcome, None]:
         """Yield what becomes of each test, in order."""
         problem = self._problem
-        given = [problem.given] if problem.given else []
+        given_texts = [problem.given] if problem.given else []
         classes = self._surroundings.classes if self._surroundings else []
         async with Candidate(
-            self._program, self._limits, self._options, given=given, classes=classes
+            self._program, self._limits, self._options, given=given_texts, classes=classes
         ) as candidate:
             if isinstance(problem.tests[0], Assertion):
                 coming = self._of_assertions(candidate)
@@ -87,12 +91,15 @@ class _Grading:
 
     async def _of_answers(self, candidate: Candidate) -> AsyncGenerator[Outcome, None]:
         """Compare answers: of the first test alone, then of as many as are quick to run."""
-        tests, at, size = self._problem.tests, 0, 1
+        tests = self._problem.tests
+        at = 0
+        size = 1
         async with Checker(self._problem.checker, self._limits, self._options) as checker:
             while at < len(tests):
                 streams = _together(tests[at : at + size])
                 if streams:
                     endings = await candidate.run([test.input for test in streams])
+                    # The last ending may be a bad one, and the tests after it were not run.
                     for test, ending in zip(streams, endings, strict=False):
                         yield await self._judged(test, ending, checker)
                     at += len(endings)
@@ -108,6 +115,7 @@ class _Grading:
         if self._problem.checker:
             return await checker.judge(test.input, output, test.expected)
         comparison = (output, test.expected, self._problem.comparison, self._problem.tolerance)
+        # On the loop a long comparison would hold up every other episode.
         is_long = len(output) + len(test.expected) > _LONG
         is_same = await in_thread(same_text, *comparison) if is_long else same_text(*comparison)
         return Outcome("passed") if is_same else Outcome("wrong", "wrote another output")
@@ -139,7 +147,9 @@ class _Grading:
 
     async def _shared(self, test: Assertion, candidate: Candidate) -> Outcome:
         """Run a test in one process with the candidate, which can deceive it if it means to."""
-        word = secrets.token_hex(16)
+        word = secrets.token_hex(
+            16
+        )  # a new one, so that no output of the program's is taken for it
         function = self._problem.function
         ending = await candidate.exam(test.text, word, function if function.isidentifier() else "")
         if ending.verdict == "ended" and ending.output == word.encode("ascii"):

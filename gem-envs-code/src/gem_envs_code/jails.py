@@ -68,7 +68,7 @@ except ImportError:
 """
 
 
-_lock = threading.Lock()
+_lock = threading.Lock()  # environments on several threads share what one of them makes
 _kept: dict[Options, Sandbox] = {}
 
 
@@ -79,22 +79,22 @@ def keep_sandbox(options: Options) -> Sandbox:
     """
     from gem_tools.sandbox import make_sandbox  # heavy: 0.1 s
 
-    name, given = options
+    name, text = options
     with _lock:
         if options not in _kept:
             if not _kept:
                 atexit.register(_close)
-            _kept[options] = make_sandbox(name, **_prepared(name, json.loads(given)))
+            _kept[options] = make_sandbox(name, **_prepared(name, json.loads(text)))
         return _kept[options]
 
 
-def _prepared(name: str, given: dict[str, Any]) -> dict[str, Any]:
+def _prepared(name: str, kwargs: dict[str, Any]) -> dict[str, Any]:
     """Have our programs loaded once, before there is a jail, by a sandbox that can."""
     if name not in _PREPARES:
-        return given
+        return kwargs
     every = dict.fromkeys(module for modules in _MODULES.values() for module in modules)
     ours = _LOAD.format(codes=_codes(*every))
-    return {**given, "preparations": [*given.get("preparations", ()), ours]}
+    return {**kwargs, "preparations": [*kwargs.get("preparations", ()), ours]}
 
 
 def _close() -> None:
@@ -123,7 +123,7 @@ async def open_jail(options: Options, role: Role, *, memory_mb: int, program: st
 
 
 def _imports(program: str) -> str:
-    names = sorted({found[1] for found in _HEAVY.finditer(program)})
+    names = sorted({match[1] for match in _HEAVY.finditer(program)})
     return "".join(_IMPORT.format(name=name) for name in names)
 
 
@@ -131,13 +131,11 @@ def _imports(program: str) -> str:
 def _codes(*names: str) -> bytes:
     """Return modules, compiled: jails have the interpreter that runs this."""
     folder = Path(inside.__file__).parent
-    return marshal.dumps(
-        [
-            (_full(name), compile(text, f"{name}.py", "exec"))
-            for name in names
-            for text in [(folder / f"{name}.py").read_text(encoding="utf-8")]
-        ]
-    )
+    codes = []
+    for name in names:
+        text = (folder / f"{name}.py").read_text(encoding="utf-8")
+        codes.append((_full(name), compile(text, f"{name}.py", "exec")))
+    return marshal.dumps(codes)
 
 
 def _full(name: str) -> str:
@@ -151,6 +149,7 @@ _places: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakK
 async def place() -> AsyncIterator[None]:
     """Wait until one more problem may be graded on this loop: two more at once than cores."""
     most = (os.cpu_count() or 1) + 2
+    # A semaphore belongs to the loop that it is first waited on with.
     async with _places.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(most)):
         yield
 

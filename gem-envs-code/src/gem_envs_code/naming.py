@@ -49,25 +49,27 @@ def free_names(texts: Iterable[str]) -> set[str]:
 
 def defined(text: str) -> Defined:
     """Return what a module defines; nothing where it is no Python."""
-    found = Defined(set(), {}, set(), set())
+    names = Defined(set(), {}, set(), set())
     try:
         body = parsed(text).body
     except (SyntaxError, ValueError, RecursionError):
-        return found
+        return names
     for node in body:
         if isinstance(node, _FUNCTIONS):
-            found.functions.add(node.name)
+            names.functions.add(node.name)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            found.imports.update(dict.fromkeys(_imported(node), ast.unparse(node)))
+            names.imports.update(dict.fromkeys(_imported(node), ast.unparse(node)))
         elif isinstance(node, ast.ClassDef):
-            found.classes.add(node.name)
+            names.classes.add(node.name)
         elif isinstance(node, ast.Assign):
-            found.others.update(each.id for each in node.targets if isinstance(each, ast.Name))
-    return found
+            names.others.update(
+                target.id for target in node.targets if isinstance(target, ast.Name)
+            )
+    return names
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> list[str]:
-    return [(each.asname or each.name).partition(".")[0] for each in node.names]
+    return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
 
 
 def is_builtin(name: str) -> bool:

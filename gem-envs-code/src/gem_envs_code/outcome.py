@@ -49,4 +49,4 @@ class Report:
     @property
     def why(self) -> str:
         """Why the first test that was not passed was not; empty where all were."""
-        return next((each.why for each in self.outcomes if each.verdict != "passed"), "")
+        return next((outcome.why for outcome in self.outcomes if outcome.verdict != "passed"), "")

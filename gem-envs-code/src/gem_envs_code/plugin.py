@@ -22,11 +22,11 @@ _OBSOLETE = {
 
 
 def _spec(id: str, summary: str, source: DataSource, **kwargs: float) -> EnvSpec:
-    given = source.model_dump(mode="json", exclude_defaults=True)
+    source_data = source.model_dump(mode="json", exclude_defaults=True)
     return EnvSpec(
         id=id,
         target="gem_envs_code.problem:CodeProblem",
-        kwargs={"source": given, **kwargs},
+        kwargs={"source": source_data, **kwargs},
         compat_kwargs={"format_error_reward": -0.1},
         summary=summary,
         requires=_REQUIRES,

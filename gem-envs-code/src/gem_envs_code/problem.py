@@ -119,7 +119,7 @@ class CodeProblem(DatasetEnv[Problem]):
             "why": normalise_text(report.why),
             "shared_process": report.shared_process,
         }
-        return Grade(reward, report.success, _told(report), {"tests": reward}, info)
+        return Grade(reward, report.success, _feedback(report), {"tests": reward}, info)
 
     def unanswered(self) -> Grade:
         return Grade(None)
@@ -131,7 +131,7 @@ class CodeProblem(DatasetEnv[Problem]):
         return self.row.solution or None
 
 
-def _posed(problem: Problem, shown: int) -> list[str]:
+def _posed(problem: Problem, most_tests: int) -> list[str]:
     """Return the paragraphs of a question: what is asked, and in which form."""
     pieces = [problem.question.strip()]
     first = problem.tests[0]
@@ -145,13 +145,13 @@ def _posed(problem: Problem, shown: int) -> list[str]:
         )
     elif problem.function:
         pieces.append(f"Write the whole Python function {problem.function}.")
-    elif shown:
-        texts = [test.text for test in problem.tests[:shown] if isinstance(test, Assertion)]
+    elif most_tests:
+        texts = [test.text for test in problem.tests[:most_tests] if isinstance(test, Assertion)]
         pieces.append("Write Python that passes tests like this:\n\n" + "\n".join(texts))
     return pieces
 
 
-def _told(report: Report) -> str:
+def _feedback(report: Report) -> str:
     """Return what a policy is told: nothing of an error's text, which may differ between runs."""
     if report.success:
         return "The program passed every test."

@@ -86,9 +86,9 @@ def _tolerance(value: Any) -> float | None:
     raise Misfit("tolerance", value, "a number, 0 or more")
 
 
-def _whole(given: str, solution: str) -> str:
-    """Return a solution by itself: one that begins indented goes on where `given` ends."""
-    return given + solution if _INDENTED.match(solution) else solution
+def _whole(given_code: str, solution: str) -> str:
+    """Return a solution by itself: one that begins indented goes on where `given_code` ends."""
+    return given_code + solution if _INDENTED.match(solution) else solution
 
 
 PROBLEM = RowKind(

@@ -65,24 +65,24 @@ def read_tests(given: Any, function: str = "") -> list[Test]:
     return tests
 
 
-def _tests(given: Any, function: str) -> Iterator[Test]:
-    if isinstance(given, str):
-        yield from _read_text(given, function)
-    elif isinstance(given, Mapping) and "inputs" in given:
-        name = given.get("fn_name") or function
+def _tests(suite: Any, function: str) -> Iterator[Test]:
+    if isinstance(suite, str):
+        yield from _read_text(suite, function)
+    elif isinstance(suite, Mapping) and "inputs" in suite:
+        name = suite.get("fn_name") or function
         yield from (
-            _test(each, output, name)
-            for each, output in zip(given["inputs"], given["outputs"], strict=True)
+            _test(text, output, name)
+            for text, output in zip(suite["inputs"], suite["outputs"], strict=True)
         )
-    elif isinstance(given, Mapping):
-        yield _one(given, function)
+    elif isinstance(suite, Mapping):
+        yield _one(suite, function)
     else:
-        calls = any(isinstance(each, str) and entry_of(each) is not None for each in given)
-        for each in given:
-            if isinstance(each, str):
-                yield Assertion(_python(each) if calls else _checking(each, function))
+        calls = any(isinstance(entry, str) and entry_of(entry) is not None for entry in suite)
+        for test in suite:
+            if isinstance(test, str):
+                yield Assertion(_python(test) if calls else _checking(test, function))
             else:
-                yield _one(each, function)
+                yield _one(test, function)
 
 
 def _read_text(text: str, function: str) -> Iterator[Test]:
@@ -120,19 +120,19 @@ def _one(test: Any, function: str) -> Test:
     return _test(test["input"], test["output"], name)
 
 
-def _test(given: Any, expected: Any, function: str) -> Test:
+def _test(inputs: Any, expected: Any, function: str) -> Test:
     function = method_of(function) or function
     if not function:
-        return Stream(_lines(given), _lines(expected))
-    if isinstance(given, str):  # one argument a line, and the value, all of them JSON
-        lines = [line for line in given.splitlines() if line.strip()]
+        return Stream(_lines(inputs), _lines(expected))
+    if isinstance(inputs, str):  # one argument a line, and the value, all of them JSON
+        lines = [line for line in inputs.splitlines() if line.strip()]
         return Call(function, [json.loads(line) for line in lines], json.loads(expected))
-    if not isinstance(given, Sequence):
+    if not isinstance(inputs, Sequence):
         raise TypeError("arguments come in a list")
-    return Call(function, given, expected)
+    return Call(function, inputs, expected)
 
 
-def _lines(given: Any) -> str:
-    if isinstance(given, str):
-        return given
-    return "\n".join(_lines(line) for line in given)
+def _lines(stream: Any) -> str:
+    if isinstance(stream, str):
+        return stream
+    return "\n".join(_lines(line) for line in stream)

@@ -35,21 +35,22 @@ def surroundings(problem: Problem) -> Surroundings | None:
     tests = [test.text for test in problem.tests if isinstance(test, Assertion)]
     if problem.shared_process or not tests:
         return None
-    ours, solution = defined(problem.given), defined(problem.solution)
+    ours = defined(problem.given)
+    solution = defined(problem.solution)
     function = {problem.function} if problem.function.isidentifier() else set()
     known = {*ours.functions, *ours.imports, *ours.classes, *ours.others} - {*function, CLASS}
     names = free_names([problem.given, *tests]) | function
     theirs = solution.functions | solution.classes | solution.others
-    wanted = {name for name in names - known if name in theirs or not is_builtin(name)}
-    if CLASS in wanted and not only_makes_instances(tests):
+    names_to_ask = {name for name in names - known if name in theirs or not is_builtin(name)}
+    if CLASS in names_to_ask and not only_makes_instances(tests):
         return None
-    if wanted & (solution.classes | solution.others) - {CLASS}:
+    if names_to_ask & (solution.classes | solution.others) - {CLASS}:
         return None
-    imported = wanted & solution.imports.keys() - function
-    certain = wanted & (solution.functions | function | {CLASS}) - imported
+    imported = names_to_ask & solution.imports.keys() - function
+    certain = names_to_ask & (solution.functions | function | {CLASS}) - imported
     return Surroundings(
         texts=[problem.given, *sorted(solution.imports[name] for name in imported)],
         functions=sorted(certain),
-        perhaps=sorted(wanted - imported - certain),
+        perhaps=sorted(names_to_ask - imported - certain),
         classes=sorted(ours.classes - {CLASS}),
     )

@@ -104,7 +104,7 @@ def _shifted(rng: random.Random) -> Problem:
         f"return [each + k + {shift} for each in nums]",
         f"return [each + k - {shift} for each in nums]",
         [
-            f"assert candidate(nums = {nums}, k = {k}) == {[each + k + shift for each in nums]}"
+            f"assert candidate(nums = {nums}, k = {k}) == {[number + k + shift for number in nums]}"
             for k, nums in enumerate(lists)
         ],
     )
@@ -173,8 +173,8 @@ def _reversed_list(rng: random.Random) -> Problem:
         "        return last",
         "return ListNode(head.val + 1, head.next)",
         [
-            f"assert is_same_list(candidate(head = list_node({each})), list_node({each[::-1]}))"
-            for each in lists
+            f"assert is_same_list(candidate(head = list_node({values})), list_node({values[::-1]}))"
+            for values in lists
         ],
     )
 
@@ -192,7 +192,7 @@ def _grown_tree(rng: random.Random) -> Problem:
         "return root",
         [
             f"assert is_same_tree(candidate(root = tree_node({tree})), "
-            f"tree_node({[None if each is None else each + more for each in tree]}))"
+            f"tree_node({[None if node is None else node + more for node in tree]}))"
             for tree in trees
         ],
     )

@@ -81,7 +81,7 @@ class Mastermind(Game):
         )
 
     def _example(self) -> str:
-        example = _shown([place % self.num_numbers + 1 for place in range(self.code_length)])
+        example = _guess_text([place % self.num_numbers + 1 for place in range(self.code_length)])
         return f"\\boxed{{{example}}}"
 
     def suffix(self) -> str:
@@ -91,30 +91,30 @@ class Mastermind(Game):
         guess = _read(action)
         if guess is None:
             return self._malformed()
-        numbers, shown = guess
-        if len(shown) == self.code_length > len(numbers) and self.num_numbers < 10:
-            numbers, shown = _guess([*shown]) or guess  # `1234` is read as `1 2 3 4`
+        numbers, text = guess
+        if len(text) == self.code_length > len(numbers) and self.num_numbers < 10:
+            numbers, text = _guess([*text]) or guess  # `1234` is read as `1 2 3 4`
         if len(numbers) != self.code_length:
             return self._refuse(
-                f"you guessed {shown}, which has {len(numbers)} numbers and not {self.code_length}."
+                f"you guessed {text}, which has {len(numbers)} numbers and not {self.code_length}."
             )
         if min(numbers) < 1 or max(numbers) > self.num_numbers:
             return self._refuse(
-                f"you guessed {shown}, which has a number that is not from 1 to {self.num_numbers}."
+                f"you guessed {text}, which has a number that is not from 1 to {self.num_numbers}."
             )
-        if shown in self._guesses:
-            return self._refuse(f"you guessed {shown}, which you have guessed before.")
-        return self._answer(numbers, shown)
+        if text in self._guesses:
+            return self._refuse(f"you guessed {text}, which you have guessed before.")
+        return self._answer(numbers, text)
 
-    def _answer(self, guess: tuple[int, ...], shown: str) -> Step:
+    def _answer(self, guess: tuple[int, ...], text: str) -> Step:
         black, white = count_pegs(self._code, guess)
         if black == self.code_length:
             return self._win(
-                f"you guessed {shown}, the secret code. Congratulations!", self._progress(black)
+                f"you guessed {text}, the secret code. Congratulations!", self._progress(black)
             )
-        self._guesses[shown] = None
+        self._guesses[text] = None
         return self._go_on(
-            f"you guessed {shown}, which receives {black} black peg(s) and {white} white peg(s).",
+            f"you guessed {text}, which receives {black} black peg(s) and {white} white peg(s).",
             None if black <= self._most_black else self._progress(black),
         )
 
@@ -125,7 +125,7 @@ class Mastermind(Game):
         return parts if black == self.code_length else {"step": self.rewards.step, **parts}
 
     def sample_action(self) -> str:
-        while (guess := _shown(self._draw(self.sample_rng))) in self._guesses:
+        while (guess := _guess_text(self._draw(self.sample_rng))) in self._guesses:
             pass
         return f"\\boxed{{{guess}}}"
 
@@ -140,19 +140,19 @@ class Mastermind(Game):
             answers,
             most_tries=_TRIES // max(1, self.code_length * len(answers) // 100),  # 1 s at most
         )
-        return f"\\boxed{{{_shown(code)}}}" if code else None
+        return f"\\boxed{{{_guess_text(code)}}}" if code else None
 
 
 def _guess(words: list[str]) -> tuple[tuple[int, ...], str] | None:
     """Return the numbers, and how they are shown."""
     numbers = integers(words)
-    return (numbers, _shown(numbers)) if numbers else None
+    return (numbers, _guess_text(numbers)) if numbers else None
 
 
 _read = reader(_guess)
 
 
-def _shown(guess: Sequence[int]) -> str:
+def _guess_text(guess: Sequence[int]) -> str:
     return " ".join(map(str, guess))
 
 
@@ -160,7 +160,7 @@ def _sizes(
     code_length: int | None, num_numbers: int | None, duplicate_numbers: bool
 ) -> list[tuple[int, int]]:
     """List the sizes an episode may have, what is not given taken from the published ones."""
-    asked = {
+    sizes = {
         (
             length if code_length is None else code_length,
             numbers if num_numbers is None else num_numbers,
@@ -169,7 +169,7 @@ def _sizes(
     }
     possible = sorted(
         (length, numbers)
-        for length, numbers in asked
+        for length, numbers in sizes
         if 1 <= length <= _LONGEST
         and (1 if duplicate_numbers else length) <= numbers <= _MOST_NUMBERS
     )
@@ -225,9 +225,9 @@ def first_code(
             if duplicate_numbers or number not in start:
                 longer = (*start, number)
                 if all(_may_fit(longer, *answered) for answered in answers.items()):
-                    found = extend(longer)
-                    if found:
-                        return found
+                    code = extend(longer)
+                    if code:
+                        return code
         return None
 
     return extend(())

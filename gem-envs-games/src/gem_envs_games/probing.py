@@ -27,7 +27,7 @@ def textarena(name: str, **_: object) -> tuple[str, str] | None:
     if sys.version_info < family.python:
         needed = ".".join(map(str, family.python))
         return f"Python {needed}", f"Python {needed} or newer"
-    absent = [each for each in family.corpora if not _is_here(each)]
+    absent = [corpus for corpus in family.corpora if not _is_here(corpus)]
     if absent:
         return f"the NLTK data {' and '.join(absent)}", (
             f"python -m nltk.downloader {' '.join(absent)}"

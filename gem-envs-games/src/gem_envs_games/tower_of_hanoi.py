@@ -49,8 +49,8 @@ class TowerOfHanoi(Game):
         self.scattered = scattered
 
     def deal(self) -> None:
-        given = self._given_disks
-        self.num_disks = self.rng.choice(_DISKS) if given is None else given
+        disks = self._given_disks
+        self.num_disks = self.rng.choice(_DISKS) if disks is None else disks
         if self._given_turns is None:
             self.max_turns = _turns_for(self.num_disks)
         self._pegs = [(1 << self.num_disks) - 1, 0, 0]  # a bit for each disk, the smallest lowest
@@ -80,8 +80,8 @@ class TowerOfHanoi(Game):
     def suffix(self) -> str:
         a, b, c = self._pegs
         return (
-            f"The disks, bottom to top:\nA: {_shown(a)}\nB: {_shown(b)}\nC: {_shown(c)}\n"
-            "Enter your next move."
+            f"The disks, bottom to top:\nA: {_disks_text(a)}\nB: {_disks_text(b)}\n"
+            f"C: {_disks_text(c)}\nEnter your next move."
         )
 
     def consolation(self) -> dict[str, float]:
@@ -160,7 +160,7 @@ def _disks(peg: int) -> list[int]:
 
 
 @lru_cache(1024)
-def _shown(peg: int) -> str:
+def _disks_text(peg: int) -> str:
     return str(_disks(peg))
 
 

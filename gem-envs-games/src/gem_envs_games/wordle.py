@@ -54,8 +54,8 @@ class Wordle(Game):
         self.only_real_words = only_real_words
 
     def deal(self) -> None:
-        given = self._given_length
-        self.word_length = self.rng.choice(_LENGTHS) if given is None else given
+        length = self._given_length
+        self.word_length = self.rng.choice(_LENGTHS) if length is None else length
         if self._given_turns is None:
             self.max_turns = self.word_length * _TURNS_PER_LETTER
         self._word = self.rng.choice(words(self.word_length, common=True))
@@ -90,28 +90,29 @@ class Wordle(Game):
         guess = _read(action)
         if guess is None:
             return self._malformed()
-        shown = guess.upper()
+        capitals = guess.upper()
         if len(guess) != self.word_length:
             return self._refuse(
-                f"you guessed {shown}, which has {len(guess)} letter(s) and not {self.word_length}."
+                f"you guessed {capitals}, which has {len(guess)} letter(s) and not "
+                f"{self.word_length}."
             )
         if guess in self._guesses:
-            return self._refuse(f"you guessed {shown}, which you have guessed before.")
+            return self._refuse(f"you guessed {capitals}, which you have guessed before.")
         if self.only_real_words and not is_word(guess):
-            return self._refuse(f"you guessed {shown}, which the game does not know as a word.")
-        return self._answer(guess, shown)
+            return self._refuse(f"you guessed {capitals}, which the game does not know as a word.")
+        return self._answer(guess, capitals)
 
-    def _answer(self, guess: str, shown: str) -> Step:
+    def _answer(self, guess: str, capitals: str) -> Step:
         if guess == self._word:
             left = 1 - 0.5 * self._right.bit_count() / self.word_length
             return self._win(
-                f"you guessed {shown}, the secret word. Congratulations!",
+                f"you guessed {capitals}, the secret word. Congratulations!",
                 {"success": self.rewards.success * left},
             )
         self._guesses.append(guess)
         marks = mark(self._word, guess)
         return self._go_on(
-            f"you guessed\n{' '.join(shown)}\n{' '.join(marks)}",
+            f"you guessed\n{' '.join(capitals)}\n{' '.join(marks)}",
             self._progress(marks) if "G" in marks else None,
         )
 
@@ -137,9 +138,9 @@ class Wordle(Game):
         return f"\\boxed{{{guess}}}" if guess else None
 
 
-def _spelled(found: list[str]) -> str | None:
+def _spelled(letters: list[str]) -> str | None:
     """Read a word, its letters apart or together, in lower case."""
-    word = "".join(found)
+    word = "".join(letters)
     return word.lower() if word.isascii() and word.isalpha() else None
 
 
@@ -200,10 +201,10 @@ def _opening(length: int) -> str:
 @lru_cache(32)
 def _by_marks(length: int, guess: str) -> dict[str, list[str]]:
     """Sort the common words by the marks they give this guess."""
-    found: dict[str, list[str]] = defaultdict(list)
+    by_marks: dict[str, list[str]] = defaultdict(list)
     for word in words(length, common=True):
-        found[mark(word, guess)].append(word)
-    return found
+        by_marks[mark(word, guess)].append(word)
+    return by_marks
 
 
 def _next_guess(length: int, answers: Sequence[tuple[str, str]]) -> str | None:

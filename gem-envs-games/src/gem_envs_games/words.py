@@ -31,10 +31,10 @@ def words(length: int, *, common: bool) -> tuple[str, ...]:
 def by_length(name: str) -> dict[int, tuple[str, ...]]:
     """Return the words of a file of `word_lists`, sorted by their length. Not to be changed."""
     text = (files("gem_envs_games") / "word_lists" / name).read_text(encoding="ascii")
-    found: dict[int, list[str]] = {length: [] for length in LENGTHS}
+    lists: dict[int, list[str]] = {length: [] for length in LENGTHS}
     for word in text.split():
-        found[len(word)].append(word)
-    return {length: tuple(listed) for length, listed in found.items()}
+        lists[len(word)].append(word)
+    return {length: tuple(listed) for length, listed in lists.items()}
 
 
 def is_word(text: str) -> bool:

@@ -94,7 +94,8 @@ def places(env: gem.Env, seed: int) -> tuple[str, str]:
 
 def links_between(start: str, target: str) -> int:
     """Count links by trying every way of one link, of two, and so on."""
-    reached, count = {start}, 0
+    reached = {start}
+    count = 0
     while target not in reached:
         reached = reached.union(*(page_of(title).links for title in reached))
         count += 1
@@ -290,7 +291,7 @@ def test_solve_takes_the_fewest_links_and_every_one_but_the_last_costs(env_id: s
 
 @pytest.mark.slow
 @given(seed=st.integers(0, 10**6), wander=st.integers(1, 12))
-@pytest.mark.parametrize("env_id", [each for each in IDS if each not in CLOSING_IDS])
+@pytest.mark.parametrize("env_id", [env_id for env_id in IDS if env_id not in CLOSING_IDS])
 def test_solve_finds_the_way_from_wherever_it_is(env_id: str, seed: int, wander: int) -> None:
     env = gem.make(env_id)
     env.reset(seed=seed)

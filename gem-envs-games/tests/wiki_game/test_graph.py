@@ -62,7 +62,9 @@ def test_distances_are_what_trying_every_way_gives(data: st.DataObject) -> None:
     graph = Graph(Page(name, "", links[name]) for name in names)
 
     def steps(start: str, avoided: str) -> dict[str, int]:
-        found, last, count = {start: 0}, {start}, 0
+        found = {start: 0}
+        last = {start}
+        count = 0
         while last:
             count += 1
             inner = [title for title in last if title not in avoided or title == start]

@@ -55,7 +55,8 @@ def test_the_game_is_won_by_links(served: Served) -> None:
     with gem.make(env_id, **kwargs) as env:
         _, info = env.reset(seed=0)
         lines = info["suffix"].splitlines()
-        start, target = lines[0].removeprefix("You are on: "), lines[-2].removeprefix("Target: ")
+        start = lines[0].removeprefix("You are on: ")
+        target = lines[-2].removeprefix("Target: ")
         distances = bundled().distances_to(target)
         here = start
         while here != target:

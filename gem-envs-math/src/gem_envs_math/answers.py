@@ -45,11 +45,11 @@ def read_number(text: str) -> Fraction | None:
     """
     if len(text) > LONGEST:
         return None
-    found = _NUMBER.fullmatch(_without_math_mode(text.strip().replace("\N{MINUS SIGN}", "-")))
-    if found is None:
+    match = _NUMBER.fullmatch(_without_math_mode(text.strip().replace("\N{MINUS SIGN}", "-")))
+    if match is None:
         return None
-    size = _size(found)
-    return -size if size is not None and found["sign"] == "-" else size
+    size = _size(match)
+    return -size if size is not None and match["sign"] == "-" else size
 
 
 def _without_math_mode(text: str) -> str:
@@ -57,12 +57,13 @@ def _without_math_mode(text: str) -> str:
     return text[1:-1].strip() if is_inside else text
 
 
-def _size(found: re.Match[str]) -> Fraction | None:
-    over, under = found["over"] or found[4], found["under"] or found[5]
+def _size(match: re.Match[str]) -> Fraction | None:
+    over = match["over"] or match[4]
+    under = match["under"] or match[5]
     if over is not None:
         return Fraction(int(over), int(under)) if int(under) else None
-    whole = (found["whole"] or "").translate(_SEPARATORS)
-    tail = found["tail"]
+    whole = (match["whole"] or "").translate(_SEPARATORS)
+    tail = match["tail"]
     has_digits = whole or (tail[:1] == "." and tail[1:2].isdigit())
     return Fraction(whole + tail) if has_digits else None
 

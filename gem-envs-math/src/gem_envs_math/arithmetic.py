@@ -85,7 +85,8 @@ def value(numbers: Sequence[int], operators: Sequence[str]) -> int:
     >>> value([2, 3, 4], ["+", "*"])
     14
     """
-    total, term = 0, numbers[0]
+    total = 0
+    term = numbers[0]
     for operator, number in zip(operators, numbers[1:], strict=True):
         if operator == "*":
             term *= number

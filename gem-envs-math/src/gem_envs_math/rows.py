@@ -34,7 +34,8 @@ def _read(row: Mapping[str, Any], grader: Grader) -> Problem:
     in the first publication of GSM8K, the answer is what follows the last one; where it has a
     `\boxed{}`, what that holds.
     """
-    question, answer = row["question"], row["answer"]
+    question = row["question"]
+    answer = row["answer"]
     if not is_text(question):
         raise Misfit("question", question, "text")
     if isinstance(answer, list) and len(answer) == 1:

@@ -55,7 +55,7 @@ def test_angles_are_drawn_as_large_as_they_are(level: int) -> None:
         left, right, top = corner_angles(tuple(sketch.shapes[0].corners))  # type: ignore[union-attr]
         asked = {1: top, 2: left, 3: 180 - right}[level]
         assert math.isclose(asked, sketch.answer, abs_tol=1e-6)
-        drawn = {round(each, 6) for each in (left, right, top, 180 - right)}
+        drawn = {round(angle, 6) for angle in (left, right, top, 180 - right)}
         assert {float(text) for text in labels(sketch) if text != "x"} <= drawn
 
 
@@ -78,12 +78,12 @@ def test_bars_are_as_high_as_their_values(level: int) -> None:
     for seed in SEEDS:
         sketch = bars(Random(seed), level)
         texts = [shape for shape in sketch.shapes if isinstance(shape, Label)]
-        ticks = {int(each.text): each.centre[1] for each in texts if each.text.isdigit()}
+        ticks = {int(label.text): label.centre[1] for label in texts if label.text.isdigit()}
         per_pixel = Fraction(max(ticks)) / Fraction(ticks[0] - ticks[max(ticks)])
-        boxes = [each for each in sketch.shapes if isinstance(each, Polygon)]
-        assert {each.fill for each in boxes} == {BLUE, ORANGE}
-        heights = [Fraction(each.corners[2][1] - each.corners[0][1]) for each in boxes]
-        names = [each.text for each in texts if each.text.isalpha()]
+        boxes = [shape for shape in sketch.shapes if isinstance(shape, Polygon)]
+        assert {box.fill for box in boxes} == {BLUE, ORANGE}
+        heights = [Fraction(box.corners[2][1] - box.corners[0][1]) for box in boxes]
+        names = [label.text for label in texts if label.text.isalpha()]
         values = dict(zip(names, (height * per_pixel for height in heights), strict=True))
         asked = [
             values[word.strip("?.")]
@@ -101,7 +101,8 @@ def test_bars_are_as_high_as_their_values(level: int) -> None:
 def minutes(hour_hand: Line, minute_hand: Line) -> int:
     turns = []
     for hand in (hour_hand, minute_hand):
-        x, y = hand.end[0] - hand.start[0], hand.start[1] - hand.end[1]
+        x = hand.end[0] - hand.start[0]
+        y = hand.start[1] - hand.end[1]
         turns.append(math.atan2(x, y) / (2 * math.pi) % 1)
     assert math.isclose(turns[0] * 12 % 1, turns[1], abs_tol=1e-6) or turns[1] < 1e-6
     return round(turns[0] * 720)
@@ -111,29 +112,29 @@ def minutes(hour_hand: Line, minute_hand: Line) -> int:
 def test_hands_stand_where_the_time_says(level: int) -> None:
     for seed in SEEDS:
         sketch = clocks(Random(seed), level)
-        hands = [each for each in sketch.shapes if isinstance(each, Line) and each.width > 2]
+        hands = [shape for shape in sketch.shapes if isinstance(shape, Line) and shape.width > 2]
         times = [minutes(*hands[at : at + 2]) for at in range(0, len(hands), 2)]
         passed = times[0] if level < 3 else (times[1] - times[0]) % 720
         assert passed == sketch.answer
-        assert sum(isinstance(each, Ring) for each in sketch.shapes) == len(times)
+        assert sum(isinstance(shape, Ring) for shape in sketch.shapes) == len(times)
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_so_much_of_a_grid_is_blue(level: int) -> None:
     for seed in SEEDS:
         sketch = grids(Random(seed), level)
-        parts = [each for each in sketch.shapes if isinstance(each, Polygon)]
-        whole = sum(area(tuple(each.corners)) for each in parts if len(each.corners) == 4)
-        blue = sum(area(tuple(each.corners)) for each in parts if each.fill == BLUE)
+        parts = [shape for shape in sketch.shapes if isinstance(shape, Polygon)]
+        whole = sum(area(tuple(part.corners)) for part in parts if len(part.corners) == 4)
+        blue = sum(area(tuple(part.corners)) for part in parts if part.fill == BLUE)
         assert math.isclose(blue / whole, sketch.answer)
-        assert {each.fill for each in parts} <= {BLUE, WHITE}
+        assert {part.fill for part in parts} <= {BLUE, WHITE}
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_points_lie_where_the_answer_says(level: int) -> None:
     for seed in SEEDS:
         sketch = points(Random(seed), level)
-        dots = [each.centre for each in sketch.shapes if isinstance(each, Dot)]
+        dots = [shape.centre for shape in sketch.shapes if isinstance(shape, Dot)]
         at = [((x - WIDTH / 2) / 20, (HEIGHT / 2 - y) / 20) for x, y in dots]
         if level == 1:
             found = sum(at[0])
@@ -152,7 +153,9 @@ def test_every_label_lies_on_the_canvas_and_apart_from_the_others(
     for seed in SEEDS:
         sketch = FAMILIES[family](Random(seed), level)
         places = [
-            (each.centre, len(each.text) * 6) for each in sketch.shapes if isinstance(each, Label)
+            (shape.centre, len(shape.text) * 6)
+            for shape in sketch.shapes
+            if isinstance(shape, Label)
         ]
         assert all(half <= x <= WIDTH - half and 11 <= y <= HEIGHT - 11 for (x, y), half in places)
         for at, ((x, y), half) in enumerate(places):

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from gem.cli.main import main
+from gem.cli._main import main
 from gem.data import check_golds, load_table
 from gem_envs_math.grading.golds import standing
 from gem_envs_math.rows import PROBLEMS

@@ -223,7 +223,8 @@ def test_a_decimal_that_was_cut_is_not_the_fraction(number: int, places: int) ->
 @given(PIECES | LATEX | st.text(max_size=40), PIECES | LATEX | st.text(max_size=40))
 @settings(max_examples=400)
 def test_no_text_raises_and_equality_is_symmetric(first: str, second: str) -> None:
-    one, other = decide(first, second), decide(second, first)
+    one = decide(first, second)
+    other = decide(second, first)
     if one is not None and one.outcome == "right":
         assert other is not None
         assert other.outcome == "right"

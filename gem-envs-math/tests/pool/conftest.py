@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from gem._python.process_tree import VARIABLE
 from gem.errors import GemError
-from gem.process_tree import VARIABLE
 from gem_envs_math.pool import Limits, Pool
 
 PATIENT = Limits(deadline_s=60)

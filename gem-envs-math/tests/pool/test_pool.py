@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from gem import process_tree
+from gem.env import process_tree
 from gem.errors import GemError
 from gem_envs_math.pool import Limits, Pool
 from gem_envs_math.pool.client import MOST_CHARACTERS
@@ -109,7 +109,8 @@ def test_after_the_server_was_killed_another_answers(pool: Pool) -> None:
 
 
 def test_who_asks_while_the_server_is_killed_is_answered_by_the_next(mixed_pool: Pool) -> None:
-    server, hanging = mixed_pool.stats()["server"], most_workers()
+    server = mixed_pool.stats()["server"]
+    hanging = most_workers()
     with ThreadPoolExecutor(8) as threads:
         replies = [threads.submit(mixed_pool.ask, f"{n}", "1") for n in range(200)]
         replies += [threads.submit(mixed_pool.ask, f"hang {n}", "1") for n in range(hanging)]

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from gem.process_tree import root
+from gem._python.process_tree import root
 from gem_envs_math.pool import Limits, Pool
 
 MakePool = Callable[..., Pool]

@@ -69,10 +69,10 @@ def _composed(text: str) -> str:
     return "".join(unicodedata.normalize("NFKC", piece) for piece in pieces)
 
 
-def _mark(found: re.Match[str]) -> str:
-    mark = found.group()
+def _mark(match: re.Match[str]) -> str:
+    mark = match.group()
     is_dropped = unicodedata.category(mark)[0] == "P" or _is_sign(mark)
-    return mark if found["kept"] or not is_dropped else ""
+    return mark if match["kept"] or not is_dropped else ""
 
 
 def _is_sign(mark: str) -> bool:

@@ -78,13 +78,13 @@ def meant(answer: str, options: Sequence[str]) -> int | None:
     >>> [meant(each, options) for each in ("b", "no", "(B) False.", "A) False", "C")]
     [1, 1, 1, None, None]
     """
-    said = answer.strip()
-    if not said or len(said) > _LONGEST:
+    text = answer.strip()
+    if not text or len(text) > _LONGEST:
         return None
-    if letter := _LETTER.fullmatch(said):
+    if letter := _LETTER.fullmatch(text):
         return _placed(letter[1], options)
-    named = _named(said, options)
-    if named is None and (both := _LETTER_AND_TEXT.fullmatch(said)):
+    named = _named(text, options)
+    if named is None and (both := _LETTER_AND_TEXT.fullmatch(text)):
         place = _placed(both[1], options)
         return place if place is not None and place == _named(both[2], options) else None
     return named
@@ -96,8 +96,9 @@ def _placed(letter: str, options: Sequence[str]) -> int | None:
 
 
 def _named(text: str, options: Sequence[str]) -> int | None:
-    said = bare_form(text)
+    named = bare_form(text)
     forms = [bare_form(option) for option in options]
-    if said not in forms:  # a word of the options' own goes before another word for it
-        said, forms = _SAME.get(said, said), [_SAME.get(form, form) for form in forms]
-    return forms.index(said) if forms.count(said) == 1 else None
+    if named not in forms:  # a word of the options' own goes before another word for it
+        named = _SAME.get(named, named)
+        forms = [_SAME.get(form, form) for form in forms]
+    return forms.index(named) if forms.count(named) == 1 else None

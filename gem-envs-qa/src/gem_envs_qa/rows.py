@@ -33,7 +33,7 @@ class Chosen(NamedTuple):
 def _open(row: Mapping[str, Any]) -> Open:
     answers = row["answer"]
     accepted = answers if _is_list(answers) else [answers]
-    texts = tuple(_answer(each) for each in accepted)
+    texts = tuple(_answer(text) for text in accepted)
     if not texts or not all(texts):
         raise Misfit("answer", answers, "an answer that is not empty, or a list of such answers")
     return Open(_text(row, "question"), texts, _context(row))
@@ -72,7 +72,7 @@ def chosen_kind(options: tuple[str, ...] | None, *, shows_context: bool) -> RowK
 
 def _options(options: Any) -> tuple[str, ...]:
     if _is_list(options) and 2 <= len(options) <= len(LETTERS):
-        texts = unlettered([_answer(each) for each in options])
+        texts = unlettered([_answer(option) for option in options])
         if all(texts) and are_distinct(texts):
             return texts
     raise Misfit("options", options, "a list of 2 to 26 different texts")

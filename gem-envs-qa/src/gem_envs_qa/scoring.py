@@ -37,18 +37,18 @@ def score(answer: str, accepted: Sequence[str]) -> Score:
     >>> score("tower of London", ["London"]).em
     0.0
     """
-    said = normal_form(answer) if len(answer) <= LONGEST else ""
-    if not said:
+    answer_form = normal_form(answer) if len(answer) <= LONGEST else ""
+    if not answer_form:
         return Score(0.0, 0.0)
-    golds = [normal_form(each) for each in accepted]
-    if said in golds:
+    golds = [normal_form(gold) for gold in accepted]
+    if answer_form in golds:
         return Score(1.0, 1.0)
-    words = said.split()
+    words = answer_form.split()
     return Score(0.0, max((_f1(words, gold.split()) for gold in golds), default=0.0))
 
 
-def _f1(said: list[str], gold: list[str]) -> float:
-    if _CLOSED & {" ".join(said), " ".join(gold)}:
+def _f1(answer: list[str], gold: list[str]) -> float:
+    if _CLOSED & {" ".join(answer), " ".join(gold)}:
         return 0.0
-    common = sum((Counter(said) & Counter(gold)).values())
-    return 2 * common / (len(said) + len(gold)) if common else 0.0
+    common = sum((Counter(answer) & Counter(gold)).values())
+    return 2 * common / (len(answer) + len(gold)) if common else 0.0

@@ -21,7 +21,7 @@ def called(env: Worlds, *calls: gem.ToolCall) -> tuple[list[gem.Message], dict[s
     """Make calls beside the text, and return the messages that answer them, and info."""
     step = env.step(gem.Action("", tool_calls=calls))
     assert isinstance(step.observation, tuple)
-    return [each for each in step.observation if isinstance(each, gem.Message)], step.info
+    return [message for message in step.observation if isinstance(message, gem.Message)], step.info
 
 
 def found(env: Worlds, query: str) -> str:
@@ -156,8 +156,8 @@ def test_four_calls_are_made_at_once_and_each_is_answered(env: Worlds) -> None:
     calls = [gem.ToolCall(f"c{n}", "search", {"query": "town"}) for n in range(1000)]
     messages, _ = called(env, *calls)
 
-    assert [each.call_id for each in messages] == [call.id for call in calls]
-    assert sum("Not made" in each.text for each in messages) == 996
+    assert [message.call_id for message in messages] == [call.id for call in calls]
+    assert sum("Not made" in message.text for message in messages) == 996
 
 
 def test_a_query_without_a_match_says_so(env: Worlds) -> None:
@@ -183,7 +183,8 @@ def test_worlds_are_drawn_from_the_set_that_was_asked_for() -> None:
 
 
 def test_episodes_of_one_world_share_its_index() -> None:
-    one, other = Worlds(num_worlds=1), Worlds(num_worlds=1)
+    one = Worlds(num_worlds=1)
+    other = Worlds(num_worlds=1)
     one.reset(seed=1)
     other.reset(seed=2)
 

@@ -80,7 +80,8 @@ def test_whoever_knows_every_name_and_searches_nothing_is_at_chance(hops: int) -
 
 @pytest.mark.parametrize("hops", HOPS)
 def test_no_answer_is_common_enough_to_be_worth_guessing(hops: int) -> None:
-    facts, rng = world("train", 0, 200).facts, random.Random(0)
+    facts = world("train", 0, 200).facts
+    rng = random.Random(0)
     answers: dict[Kind, Counter[str]] = {}
     for _ in range(4000):
         drawn = pose(rng, facts, hops)
@@ -93,17 +94,19 @@ def test_no_answer_is_common_enough_to_be_worth_guessing(hops: int) -> None:
 
 
 def test_the_start_of_a_question_does_not_lead_to_its_answer_in_one_search() -> None:
-    env, at_once = Worlds(hops=3), 0
+    env = Worlds(hops=3)
+    at_once = 0
     for seed in range(QUESTIONS):
         env.reset(seed=seed)
         shown = env.world.search(env.question, k=3)
-        at_once += any(env.answer in f"{each.title} {each.text}" for each in shown)
+        at_once += any(env.answer in f"{document.title} {document.text}" for document in shown)
 
     assert at_once < 0.1 * QUESTIONS
 
 
 def test_a_searcher_that_finds_nothing_answers_nothing() -> None:
-    searcher, told = Searcher(), "Question: Who is the author of The Lantern of Nowhere?"
+    searcher = Searcher()
+    told = "Question: Who is the author of The Lantern of Nowhere?"
     messages = [gem.Message("user", told)]
     for _ in range(4):
         action = searcher(Request(messages=tuple(messages)))

@@ -27,7 +27,8 @@ def test_names_differ_once_they_are_normalised(made: World) -> None:
 
 
 def test_every_relation_gives_each_subject_one_object_of_its_kind(made: World) -> None:
-    names, objects = made.facts.names, made.facts.objects
+    names = made.facts.names
+    objects = made.facts.objects
     for relation in RELATIONS.values():
         given = objects[relation.name]
         assert set(given) == set(names[relation.subject])
@@ -48,12 +49,12 @@ def test_no_object_is_likelier_than_another(made: World) -> None:
 
 def test_the_library_states_every_fact_and_no_other(made: World) -> None:
     about: dict[str, list[Document]] = {}
-    for each in made.documents:
-        about.setdefault(each.title.removeprefix("Notes on "), []).append(each)
+    for document in made.documents:
+        about.setdefault(document.title.removeprefix("Notes on "), []).append(document)
 
     for relation in RELATIONS.values():
         for subject, value in made.facts.objects[relation.name].items():
-            told = [stated(relation, subject, [each]) for each in about[subject]]
+            told = [stated(relation, subject, [document]) for document in about[subject]]
             assert set(told) - {None} == {value}, (relation.name, subject)
 
 
@@ -83,7 +84,7 @@ def test_the_arguments_alone_determine_a_world() -> None:
 
 def test_worlds_to_train_and_to_evaluate_on_share_no_document() -> None:
     told = [
-        {each.text for number in range(4) for each in world(worlds, number, 200).documents}
+        {document.text for number in range(4) for document in world(worlds, number, 200).documents}
         for worlds in ("train", "eval")
     ]
 

@@ -9,7 +9,8 @@ from gem.parsing import boxed, find_boxed
 
 __all__ = ["answer_in", "tagged", "written"]
 
-_OPEN, _CLOSE = "<answer>", "</answer>"
+_OPEN = "<answer>"
+_CLOSE = "</answer>"
 
 
 def tagged(answer: str) -> str:
@@ -35,7 +36,8 @@ def answer_in(reply: str) -> str | None:
     >>> answer_in("So <answer> 4 </answer>"), answer_in(r"\boxed{x^{2}}"), answer_in("4")
     ('4', 'x^{2}', None)
     """
-    tags, box = _in_tags(reply), find_boxed(reply)
+    tags = _in_tags(reply)
+    box = find_boxed(reply)
     if tags is None or (box is not None and box[1] > tags[1]):
         return None if box is None else reply[box[0] : box[1]].strip()
     answer = reply[tags[0] : tags[1]].strip()

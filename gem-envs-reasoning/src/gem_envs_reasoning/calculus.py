@@ -40,18 +40,19 @@ def is_antiderivative(answer: str, integrand: str, variable: str) -> bool:
     >>> is_antiderivative("sin(x)**2/2 + C", "sin(x)*cos(x)", "x")
     True
     """
-    tree, wanted = parsed(answer), parsed(integrand)
+    answer_tree = parsed(answer)
+    integrand_tree = parsed(integrand)
     compared = 0
     for number, point in enumerate(_POINTS):
         # another value at each point: an answer whose slope needs one of them never matches
         arbitrary = _Dual(math.sqrt(number + 0.7))
         names = {**dict.fromkeys(_ARBITRARY, arbitrary), **_CONSTANTS, variable: _Dual(point, 1)}
         try:
-            target = _dual(wanted, names).value
+            target = _dual(integrand_tree, names).value
         except (ArithmeticError, ValueError):
             continue
         try:
-            slope = _dual(tree, names).slope
+            slope = _dual(answer_tree, names).slope
         except (ArithmeticError, ValueError, RecursionError) as error:
             if isinstance(error, UnreadableError):
                 raise
@@ -77,7 +78,7 @@ def _dual(node: ast.expr, names: Mapping[str, _Dual]) -> _Dual:
     if isinstance(node, ast.BinOp):
         return _joined(node.op, _dual(node.left, names), _dual(node.right, names))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
-        return _called(node.func.id, [_dual(each, names) for each in node.args])
+        return _called(node.func.id, [_dual(argument, names) for argument in node.args])
     raise UnreadableError(f"{type(node).__name__} is no part of a formula")
 
 
@@ -106,11 +107,11 @@ def _power(base: _Dual, exponent: _Dual) -> _Dual:
     return _Dual(value, slope)
 
 
-def _called(name: str, given: list[_Dual]) -> _Dual:
-    if name not in _FUNCTIONS or len(given) != 1:
-        raise UnreadableError(f"{name} with {len(given)} arguments is no function of a formula")
+def _called(name: str, arguments: list[_Dual]) -> _Dual:
+    if name not in _FUNCTIONS or len(arguments) != 1:
+        raise UnreadableError(f"{name} with {len(arguments)} arguments is no function of a formula")
     function, slope = _FUNCTIONS[name]
-    [inner] = given
+    [inner] = arguments
     return _Dual(function(inner.value), slope(inner.value) * inner.slope)
 
 

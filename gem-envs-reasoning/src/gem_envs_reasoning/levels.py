@@ -29,12 +29,12 @@ def configured(
 
 
 def _check_names(name: str, config_class: Any, config: Mapping[str, Any]) -> None:
-    known = {each.name: each for each in dataclasses.fields(config_class)}
+    known = {field.name: field for field in dataclasses.fields(config_class)}
     problems = [
-        f"it takes no {given!r}" for given in config if given not in known or given in _OURS
+        f"it takes no {option!r}" for option in config if option not in known or option in _OURS
     ]
     if problems:
-        allowed = ", ".join(sorted(each for each in known if each not in _OURS))
+        allowed = ", ".join(sorted(option for option in known if option not in _OURS))
         raise BadArguments(
             f"rg:{name} cannot be made: {'; '.join(problems)}. Besides level, split, binary, "
             f"format_error_reward and answer_form it takes {allowed or 'nothing'}.",
@@ -53,7 +53,9 @@ def _curriculum(name: str, level: int | Mapping[str, int]) -> Any:
             subject=f"rg:{name}",
         )
     curriculum: Any = CURRICULA[name]()
-    most = {each: len(attribute.levels) - 1 for each, attribute in curriculum.attributes.items()}
+    most = {
+        setting: len(attribute.levels) - 1 for setting, attribute in curriculum.attributes.items()
+    }
     if isinstance(level, int):
         if not 0 <= level <= max(most.values()):
             raise _no_level(name, level, most)

@@ -50,7 +50,8 @@ class Source:
     def __init__(self, name: str, config: Any) -> None:
         from gem_envs_reasoning.repairs import repair_data_set
 
-        self.name, self._config = name, config
+        self.name = name
+        self._config = config
         self._data_set: Any = _data_sets()[name][0](config)
         repair_data_set(name, self._data_set)
 

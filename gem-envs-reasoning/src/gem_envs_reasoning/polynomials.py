@@ -45,7 +45,8 @@ def _read(node: ast.expr) -> Polynomial:
 def _joined(node: ast.BinOp) -> Polynomial:
     if isinstance(node.op, (ast.Add, ast.Sub)):
         return _summed(node)
-    left, right = _read(node.left), _read(node.right)
+    left = _read(node.left)
+    right = _read(node.right)
     if isinstance(node.op, ast.Mult):
         return _product(left, right)
     if isinstance(node.op, ast.Div) and set(right) == {()}:
@@ -57,12 +58,13 @@ def _joined(node: ast.BinOp) -> Polynomial:
 
 def _summed(node: ast.expr) -> Polynomial:
     """Add a chain of terms up. It nests as deep as it is long, so no call per term."""
-    terms, total = list[tuple[int, ast.expr]](), Polynomial()
+    terms = list[tuple[int, ast.expr]]()
+    total = Polynomial()
     while isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
         terms.append((1 if isinstance(node.op, ast.Add) else -1, node.right))
         node = node.left
-    for sign, each in [(1, node), *reversed(terms)]:
-        for term, number in _read(each).items():
+    for sign, addend in [(1, node), *reversed(terms)]:
+        for term, number in _read(addend).items():
             total[term] = total.get(term, Fraction(0)) + sign * number
     return total
 
@@ -73,7 +75,8 @@ def _product(left: Polynomial, right: Polynomial) -> Polynomial:
         return {term: number * scale[()] for term, number in other.items()}
     if len(left) > 1 or len(right) > 1:
         raise UnreadableError("a product of sums is not expanded")
-    [(one, by)], [(other_one, other_by)] = left.items(), right.items()
+    [(one, by)] = left.items()
+    [(other_one, other_by)] = right.items()
     powers = dict(one)
     for name, degree in other_one:
         powers[name] = powers.get(name, 0) + degree

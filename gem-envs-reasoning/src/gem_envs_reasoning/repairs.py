@@ -38,7 +38,7 @@ def repair_modules() -> None:
     from reasoning_gym.games import knight_swap, n_queens
     from reasoning_gym.induction.list_functions import generators
 
-    for module in [each for name, each in sys.modules.items() if _is_theirs(name)]:
+    for module in [loaded for name, loaded in sys.modules.items() if _is_theirs(name)]:
         _shadow(module, "print", _silence)
     for module in (binary_matrix, n_queens, spiral_matrix, string_insertion):
         _shadow(module, "eval", json.loads)  # they would run a model's answer as Python
@@ -124,7 +124,8 @@ class _Drawn(Sequence[int]):
     """Which kind of item each index is, drawn when it is asked for: the library lists all ahead."""
 
     def __init__(self, name: str, kinds: Sequence[int]) -> None:
-        self._name, self._kinds = name, kinds
+        self._name = name
+        self._kinds = kinds
 
     def __getitem__(self, index: Any) -> Any:
         return stream(self._name, index).choice(self._kinds)
@@ -148,5 +149,5 @@ def _pure_rows(data_set: Any) -> list[Mapping[str, Any]]:
     difficulty = data_set.config.difficulty
     CodeIODataset(CodeIOConfig(seed=0))  # all of them, in their own order
     rows = CodeIODataset._jsonl_data
-    kept = [rows[number] for number in PURE_PROGRAMS]
-    return [row for row in kept if difficulty is None or row.get("difficulty") == difficulty]
+    pure_rows = [rows[number] for number in PURE_PROGRAMS]
+    return [row for row in pure_rows if difficulty is None or row.get("difficulty") == difficulty]

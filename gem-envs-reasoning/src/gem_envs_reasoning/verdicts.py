@@ -23,7 +23,8 @@ __all__ = ["OWN_SCORERS", "Verdict", "judge"]
 Entry = Mapping[str, Any]
 Scorer = Callable[[str, Entry], float]
 
-_SHORTEST_CAP, _CAP_WITHOUT_SOLUTION = 2_000, 20_000
+_SHORTEST_CAP = 2_000
+_CAP_WITHOUT_SOLUTION = 20_000
 _NOT_A_NUMBER = re.compile(r"(?<![a-z])(?:nan|inf(?:inity)?)j?(?![a-z])", re.IGNORECASE)
 
 

@@ -8,8 +8,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gem_eval.errors import EvalError, PolicyError, RunFolderError, RunStopped, SettingsError
+    from gem_eval.branching.branch import branch, branch_async
+    from gem_eval.comparing.comparison import Comparison, compare
+    from gem_eval.errors import (
+        BranchError,
+        CompareError,
+        EvalError,
+        ExportError,
+        FindError,
+        PolicyError,
+        RunFolderError,
+        RunStopped,
+        SettingsError,
+    )
     from gem_eval.evaluation import Evaluation, evaluate, evaluate_async, resume, resume_async
+    from gem_eval.exporting.export import Export, export
+    from gem_eval.finding.finder import Finding
+    from gem_eval.finding.inspecting import findings
+    from gem_eval.finding.report import Found, find
+    from gem_eval.plotting import plot
     from gem_eval.policies import make_policy
     from gem_eval.policies.token_server import TokenServer
     from gem_eval.summary import Result, Summary
@@ -17,8 +34,18 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "gem_eval.errors": "EvalError PolicyError RunFolderError RunStopped SettingsError",
+    "gem_eval.branching.branch": "branch branch_async",
+    "gem_eval.comparing.comparison": "Comparison compare",
+    "gem_eval.errors": (
+        "BranchError CompareError EvalError ExportError FindError PolicyError RunFolderError "
+        "RunStopped SettingsError"
+    ),
     "gem_eval.evaluation": "Evaluation evaluate evaluate_async resume resume_async",
+    "gem_eval.exporting.export": "Export export",
+    "gem_eval.finding.finder": "Finding",
+    "gem_eval.finding.inspecting": "findings",
+    "gem_eval.finding.report": "Found find",
+    "gem_eval.plotting": "plot",
     "gem_eval.policies": "make_policy",
     "gem_eval.policies.token_server": "TokenServer",
     "gem_eval.summary": "Result Summary",
@@ -26,8 +53,16 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
+    "BranchError",
+    "CompareError",
+    "Comparison",
     "EvalError",
     "Evaluation",
+    "Export",
+    "ExportError",
+    "FindError",
+    "Finding",
+    "Found",
     "PolicyError",
     "Result",
     "RunFolderError",
@@ -35,9 +70,16 @@ __all__ = [
     "SettingsError",
     "Summary",
     "TokenServer",
+    "branch",
+    "branch_async",
+    "compare",
     "evaluate",
     "evaluate_async",
+    "export",
+    "find",
+    "findings",
     "make_policy",
+    "plot",
     "resume",
     "resume_async",
 ]

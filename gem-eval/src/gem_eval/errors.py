@@ -3,9 +3,15 @@
 GemError
 └── EvalError               any error of an evaluation
     ├── SettingsError       options that no evaluation can have
+    ├── CompareError        runs, or policies of them, that cannot be compared
+    ├── BranchError         an episode, or a turn of one, from which nobody can play on
+    ├── ExportError         episodes that cannot be handed on, or not to that place
+    ├── FindError           a finder, a policy or environments that no run or pack has
+    ├── ViewError           a viewer that cannot be started, a file that cannot be exported
     ├── RunFolderError      a run folder that cannot be made, read, or continued
     │   └── RunStopped      a failure in the middle of a run; what had finished is safe
     └── PolicyError         a policy that cannot answer: an error on the episode, not a wrong answer
+        ├── BudgetError         the run may spend no more, or nobody knows what it spends
         ├── ServerAwayError     its server is away, and did not come back in the time it was given
         ├── ServerFailureError  its server is there, and fails (5xx) at this request each time
         ├── ServerRefusalError  its server answers no request: the key, the model, the quota
@@ -18,7 +24,12 @@ from __future__ import annotations
 from gem.errors import GemError
 
 __all__ = [
+    "BranchError",
+    "BudgetError",
+    "CompareError",
     "EvalError",
+    "ExportError",
+    "FindError",
     "PolicyError",
     "RequestRefusedError",
     "RunFolderError",
@@ -28,6 +39,7 @@ __all__ = [
     "ServerRefusalError",
     "SettingsError",
     "UnreadableReplyError",
+    "ViewError",
 ]
 
 
@@ -41,6 +53,26 @@ class SettingsError(EvalError):
     def __init__(self, message: str, *, option: str) -> None:
         super().__init__(message)
         self.option = option
+
+
+class CompareError(EvalError):
+    """Runs that cannot be compared: too few policies, or no task that two of them have played."""
+
+
+class BranchError(EvalError):
+    """An episode from which nobody can play on: it is not there, too short, or does not replay."""
+
+
+class FindError(EvalError):
+    """Something to look for, or to look at, that is not there: a finder, a policy, environments."""
+
+
+class ExportError(EvalError):
+    """Episodes that cannot be handed on: another format, another choice, another place."""
+
+
+class ViewError(EvalError):
+    """A viewer that cannot be started, or a file that cannot be written. No run was changed."""
 
 
 class RunFolderError(EvalError):
@@ -57,6 +89,10 @@ class RunStopped(RunFolderError):
 
 class PolicyError(EvalError):
     """A policy cannot answer. The episode ends with this text and counts as an error."""
+
+
+class BudgetError(PolicyError):
+    """A run has spent what it may, or what its answers cost is not known. It stops."""
 
 
 class ServerAwayError(PolicyError):

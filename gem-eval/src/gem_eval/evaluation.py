@@ -23,7 +23,16 @@ if TYPE_CHECKING:
 
     from gem_eval.frames import DataFrame
 
-__all__ = ["EvaluateKeywords", "Evaluation", "evaluate", "evaluate_async", "resume", "resume_async"]
+__all__ = [
+    "EvaluateKeywords",
+    "Evaluation",
+    "blocking",
+    "evaluate",
+    "evaluate_async",
+    "finished",
+    "resume",
+    "resume_async",
+]
 
 T = TypeVar("T")
 OnEpisode = Callable[[Episode], None]
@@ -71,8 +80,15 @@ class EvaluateKeywords(RunKeywords, total=False):
     tasks: Iterable[int] | None
     seed_range: tuple[int, int] | range | None
     policy_kwargs: Mapping[str, Any] | None
+    until: Literal["decided"] | None
+    tolerance: float | None
     wait_for_server_s: float | None
     max_refusals: int
+    cache: str | Path | None
+    max_requests: int | None
+    max_total_tokens: int | None
+    max_cost: float | None
+    prices: str | Path | Mapping[str, Any] | None
 
 
 async def evaluate_async(
@@ -84,11 +100,11 @@ async def evaluate_async(
     **options: Unpack[EvaluateKeywords],
 ) -> Evaluation:
     """Await `evaluate`, for code that already runs on an event loop."""
-    given = {"envs": envs, "policies": policy_list(policies), **_read_once(options)}
-    for name in ("env_kwargs", "policy_kwargs", "backend_options"):
-        if given.get(name) is None:  # another way to say that there are none
-            given.pop(name, None)
-    return await _finished(job.started(given, out=out, command=_COMMAND), on_episode)
+    values = {"envs": envs, "policies": policy_list(policies), **_read_once(options)}
+    for name in ("env_kwargs", "policy_kwargs", "backend_options", "prices"):
+        if values.get(name) is None:  # another way to say that there are none
+            values.pop(name, None)
+    return await finished(job.started(values, out=out, command=_COMMAND), on_episode)
 
 
 def evaluate(
@@ -110,10 +126,24 @@ def evaluate(
     `tasks` plays these of a finite set, as the run of all of them would, and `seed_range` the
     environment's own seeds, from the first to before the second.
 
+    With `until="decided"` the policies play side by side until it is proven of each but the first
+    whether its success is higher or lower than the first's, or differs by at most `tolerance`;
+    at most `episodes` (10,000), or every task once. The run looks after every episode, and its
+    decisions are wrong with a chance of at most 5% all the same: `summary.decisions`.
+
     For the policies: `policy_kwargs` maps a policy's name to its arguments; those of an only policy
     may stand alone. A model's server that goes away is waited for, `wait_for_server_s` (None: as
     long as the policy says, and not before the first episode); a run stops after `max_refusals` (5)
     in a row.
+
+    With `cache`, a folder, what was asked before (the same model, address, messages, options and
+    seed) is answered from there, by every run that has it.
+
+    What it may spend: `max_requests` are answers of policies that may ask a model (all but
+    `random`, `solver` and `noop`), `max_total_tokens` those of their prompts and answers together,
+    and `max_cost` what these cost by `prices`: a mapping, or a TOML or JSON file, from a model's
+    name to what a million tokens of `prompt` and `completion` cost. A run whose budget is spent
+    stops, and `resume` with a larger one goes on. What was spent before counts.
 
     As of `gem.rollout`, and explained at `gem.RolloutOptions`: `repeats`, `seed`; `wrappers`,
     `env_kwargs`, `max_turns`; `concurrency`, `backend`, `num_workers`, `backend_options`;
@@ -123,12 +153,13 @@ def evaluate(
     that fails is an error in the summary, never a wrong answer. Raises GemError before the first
     episode on settings that cannot work; RunStopped if the folder can no longer be written, or a
     server did not come back or refused for good: before the first episode, or (as one that fails
-    alike does) `max_refusals` times in a row. What such an error ended is not kept.
+    alike does) `max_refusals` times in a row; or where a budget is spent. What such an error ended
+    is not kept.
 
         run = gem_eval.evaluate("math:Arithmetic-v0", ["solver", "random"], episodes=200)
         print(run.summary.results[0].success_rate, run.path)
     """
-    return _blocking(evaluate_async(envs, policies, out=out, on_episode=on_episode, **options))
+    return blocking(evaluate_async(envs, policies, out=out, on_episode=on_episode, **options))
 
 
 async def resume_async(
@@ -139,10 +170,10 @@ async def resume_async(
     **options: Unpack[EvaluateKeywords],
 ) -> Evaluation:
     """Await `resume`, for code that already runs on an event loop."""
-    given = {name: value for name, value in _read_once(options).items() if value is not None}
+    values = {name: value for name, value in _read_once(options).items() if value is not None}
     if policies is not None:
-        given["policies"] = policy_list(policies)
-    return await _finished(job.continued(folder, given), on_episode)
+        values["policies"] = policy_list(policies)
+    return await finished(job.continued(folder, values), on_episode)
 
 
 def resume(
@@ -159,23 +190,25 @@ def resume(
     `repeats` extend the run: what it has stays, and belongs to the longer one.
 
     `concurrency` may differ, and so may `policy_timeout_s`, `episode_timeout_s`, `policy_retries`,
-    `retry_wait_s`, `wait_for_server_s`, `max_refusals` and where environments run: another
+    `retry_wait_s`, `wait_for_server_s`, `max_refusals`, `cache`, the budgets (`max_requests`,
+    `max_total_tokens`, `max_cost`, `prices`) and where environments run: another
     `backend` takes its own `num_workers` and `backend_options`, which are not in the record. Other
     options of `evaluate` must be what the run has. None stands for what it has. Raises
     RunFolderError where what is given is not what the run has.
     """
-    return _blocking(resume_async(folder, policies=policies, on_episode=on_episode, **options))
+    return blocking(resume_async(folder, policies=policies, on_episode=on_episode, **options))
 
 
 def _read_once(options: EvaluateKeywords) -> dict[str, Any]:
     """Return options as a dictionary, with wrappers that can be read more than once."""
-    given: dict[str, Any] = {**options}
-    if given.get("wrappers") is not None:
-        given["wrappers"] = tuple(given["wrappers"])
-    return given
+    values: dict[str, Any] = {**options}
+    if values.get("wrappers") is not None:
+        values["wrappers"] = tuple(values["wrappers"])
+    return values
 
 
-async def _finished(ready: job.Job, on_episode: OnEpisode | None) -> Evaluation:
+async def finished(ready: job.Job, on_episode: OnEpisode | None = None) -> Evaluation:
+    """Run what a job lacks, and let go of its log, whatever becomes of it."""
     if ready.changed:
         warnings.warn(ready.changed, RuntimeWarning, stacklevel=2)
     try:
@@ -184,7 +217,8 @@ async def _finished(ready: job.Job, on_episode: OnEpisode | None) -> Evaluation:
         ready.close()
 
 
-def _blocking(work: Coroutine[Any, Any, T]) -> T:
+def blocking(work: Coroutine[Any, Any, T]) -> T:
+    """Return what a coroutine returns. Raises EvalError on a running event loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -192,5 +226,6 @@ def _blocking(work: Coroutine[Any, Any, T]) -> T:
     work.close()
     raise EvalError(
         "This was called on a running event loop (a notebook has one), which it would block. "
-        "There, use `await gem_eval.evaluate_async(...)` or `await gem_eval.resume_async(...)`."
+        "There, use `await gem_eval.evaluate_async(...)` or `await gem_eval.resume_async(...)`, "
+        "or `await gem_eval.branch_async(...)`."
     )

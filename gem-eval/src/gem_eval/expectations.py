@@ -11,7 +11,7 @@ from typing import Any
 
 from gem import make
 from gem.episode import Episode
-from gem.rollouts import Assignment, WrapperLike
+from gem.rollouts import PlannedEpisode, WrapperLike
 from gem.specs import EnvSpec
 from gem_eval.settings import Settings
 
@@ -34,7 +34,7 @@ class Expectations:
         self._wrappers = wrappers
         self._stacks: dict[int, tuple[Any, Any]] = {}
 
-    def conflict(self, episode: Episode, planned: Assignment) -> str | None:
+    def conflict(self, episode: Episode, planned: PlannedEpisode) -> str | None:
         """Say in what an episode is none of these settings'; None where it fits them."""
         spec = self._settings.envs[planned.env_index]
         pairs = [
@@ -64,9 +64,9 @@ class Expectations:
         """Return the arguments and wrappers that a record has of this environment, as JSON data."""
         if env_index not in self._stacks:
             with make(spec, wrappers=self._wrappers, **self._env_kwargs) as env:
-                made = env.spec or spec
-            wrappers = [{"id": ref.id, "kwargs": dict(ref.kwargs)} for ref in made.wrappers]
-            self._stacks[env_index] = (_plain(dict(made.kwargs)), _plain(wrappers))
+                made_spec = env.spec or spec
+            wrappers = [{"id": ref.id, "kwargs": dict(ref.kwargs)} for ref in made_spec.wrappers]
+            self._stacks[env_index] = (_plain(dict(made_spec.kwargs)), _plain(wrappers))
         return self._stacks[env_index]
 
 

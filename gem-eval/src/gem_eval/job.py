@@ -8,21 +8,23 @@ from __future__ import annotations
 import shlex
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from pydantic import ValidationError
-
-from gem import EpisodeLog, RolloutOptions, read_episodes
-from gem.conversation import name_of
+from gem import EpisodeLog, read_episodes
 from gem.episode import Episode
 from gem.errors import GemError, LogError, in_one_line
 from gem.hooks import announce
 from gem.registry import versions
-from gem.rollouts import Assignment, RolloutStats, WrapperLike, check_rollout, rollout
+from gem.rollouts import PlannedEpisode, RolloutStats, check_rollout, rollout
+from gem_eval.branching.origin import Origin
+from gem_eval.branching.reading import origin_in
+from gem_eval.budgets import Amount, Metered, Spending
+from gem_eval.comparing.race import Race
 from gem_eval.errors import (
+    BudgetError,
     PolicyError,
     RequestRefusedError,
     RunFolderError,
@@ -30,20 +32,18 @@ from gem_eval.errors import (
     ServerAwayError,
     ServerFailureError,
     ServerRefusalError,
-    SettingsError,
     UnreadableReplyError,
 )
 from gem_eval.expectations import Expectations
-from gem_eval.plan import plan_of
-from gem_eval.policies import NamedPolicy, make_policy
+from gem_eval.live import Live, live_of, planned_for, rollout_options
+from gem_eval.policies import NamedPolicy
+from gem_eval.reading import stored_summary
 from gem_eval.run_folder import RunFolder
 from gem_eval.settings import (
-    PolicyLike,
-    PolicyRef,
+    BUDGETS,
+    GROWING,
     Settings,
     differences,
-    kwargs_by_policy,
-    policy_list,
     resumed,
     settings_from,
 )
@@ -51,26 +51,36 @@ from gem_eval.summary import Counters, Outcome, Summary, Tries, summarise
 
 _DIGEST = "sha256:"  # how the version of a file begins
 
-__all__ = ["Job", "continued", "started"]
-
-
-class _Live(NamedTuple):
-    """What a run needs and JSON cannot hold: policies, and arguments as they were given."""
-
-    policies: Sequence[NamedPolicy]
-    env_kwargs: Mapping[str, Any]
-    wrappers: Sequence[WrapperLike]
-    backend_options: Mapping[str, Any]
+__all__ = ["Job", "branched", "continued", "started"]
 
 
 def started(given: Mapping[str, Any], *, out: str | Path | None, command: Sequence[str]) -> Job:
     """Check a new evaluation and make its folder. Raises GemError, and then makes none."""
     settings = settings_from(given)
-    live = _live(settings, given)
-    plan = _plan(settings, live)
-    check_rollout(settings.envs, _rollout_options(settings, live))
+    live = live_of(settings, given)
+    plan = planned_for(settings, live)
+    check_rollout(settings.envs, rollout_options(settings, live))
     total = len(plan) * len(settings.policies)
+    # The folder comes last: an evaluation that is refused leaves none behind.
     return Job(RunFolder.create(out, settings, command, total=total), settings, live, plan)
+
+
+def branched(
+    given: Mapping[str, Any], *, origin: Origin, out: str | Path | None, command: Sequence[str]
+) -> Job:
+    """Check a new run of children of one episode, and make its folder.
+
+    Raises GemError, and then makes none.
+    """
+    settings = settings_from(given)
+    live = live_of(settings, given, origin)
+    plan = planned_for(settings, live, origin)
+    check_rollout(settings.envs, rollout_options(settings, live))
+    total = len(plan) * len(settings.policies)
+    folder = RunFolder.create(
+        out, settings, command, total=total, branch=origin.record, parent=origin.parent
+    )
+    return Job(folder, settings, live, plan)
 
 
 def continued(path: str | Path, given: Mapping[str, Any]) -> Job:
@@ -80,26 +90,27 @@ def continued(path: str | Path, given: Mapping[str, Any]) -> Job:
     Raises GemError, and then changes nothing.
     """
     folder = RunFolder.open(path)
-    there = folder.record.settings
-    different = differences(there, given)
+    stored = folder.record.settings
+    different = differences(stored, given)
     if different:
         raise RunFolderError(
             f"{folder.path} is another evaluation: {'; '.join(different)}. Leave these options "
             "out to continue it, or start a new one with --out.",
             path=str(folder.path),
         )
-    settings = resumed(there, given)
+    settings = resumed(stored, given)
     changed = _changed_files(folder)
+    origin = origin_in(folder)
     try:
-        live = _live(settings, given)
-        check_rollout(settings.envs, _rollout_options(settings, live))
-        plan = _plan(settings, live)
+        live = live_of(settings, given, origin)
+        check_rollout(settings.envs, rollout_options(settings, live))
+        plan = planned_for(settings, live, origin)
     except GemError as error:
         if folder.is_edited:  # what is there no longer works, and did when the run began
             raise _edited(folder, str(error)) from error
         raise
-    if (settings.episodes, settings.repeats) != (there.episodes, there.repeats):
-        _refuse_to_shrink(folder, settings, plan, _plan(there, live))
+    if (settings.episodes, settings.repeats) != (stored.episodes, stored.repeats):
+        _refuse_to_shrink(folder, settings, plan, planned_for(stored, live, origin))
     return Job(folder, settings, live, plan, changed=changed)
 
 
@@ -132,13 +143,13 @@ def _edited(folder: RunFolder, what: str) -> RunFolderError:
 def _refuse_to_shrink(
     folder: RunFolder,
     settings: Settings,
-    plan: Sequence[Assignment],
-    before: Sequence[Assignment],
+    plan: Sequence[PlannedEpisode],
+    before: Sequence[PlannedEpisode],
 ) -> None:
-    there = folder.record.settings
+    stored = folder.record.settings
     if not set(before) <= set(plan):
         raise RunFolderError(
-            f"{folder.path} has {_many(there)}, and {_many(settings)} would leave some of them "
+            f"{folder.path} has {_many(stored)}, and {_many(settings)} would leave some of them "
             "out. A run can be extended, not cut: give more, or start a new one with --out.",
             path=str(folder.path),
         )
@@ -159,8 +170,8 @@ class Job:
         self,
         folder: RunFolder,
         settings: Settings,
-        live: _Live,
-        plan: Sequence[Assignment],
+        live: Live,
+        plan: Sequence[PlannedEpisode],
         *,
         changed: str = "",
     ) -> None:
@@ -171,20 +182,28 @@ class Job:
         self._live = live
         self._plan = plan
         self._tries = Tries()
+        self._unlogged = folder.unlogged()
+        self._spending = Spending(settings, self._unlogged)
+        self._race: Race | None = None
         self._log = EpisodeLog(folder.episodes_path)
         try:
+            # Extended after it was read: a folder that is refused stays as it was.
             self._read()
+            self._race = self._race_so_far()
             self._extend()
         except BaseException:
             self._log.close()
             raise
 
     def _extend(self) -> None:
-        """Put on record that the run has grown, before its first new episode is in the log."""
-        there = self.folder.record.settings
-        growth = {"episodes": self.settings.episodes, "repeats": self.settings.repeats}
-        settings = there.model_copy(update=growth)
-        if settings != there or self.folder.is_edited:
+        """Put on record that the run has grown, before its first new episode is in the log.
+
+        So are its budgets: who resumes it next goes on with those given last.
+        """
+        stored = self.folder.record.settings
+        growth = {name: getattr(self.settings, name) for name in GROWING | BUDGETS}
+        settings = stored.model_copy(update=growth)
+        if settings != stored or self.folder.is_edited:
             try:
                 self.folder = self.folder.extended(settings, total=self.total)
             except OSError as error:
@@ -208,7 +227,10 @@ class Job:
     @property
     def state(self) -> str:
         """What the run waits for beside answers and environments; empty where that is nothing."""
-        return next((policy.state for policy in self._live.policies if policy.state), "")
+        states = [policy.state for policy in self._live.policies]
+        if self._race is not None:
+            states.append(self._race.state)
+        return next(filter(None, states), "")
 
     async def run(self, on_episode: Callable[[Episode], None] | None = None) -> Summary:
         """Run what is missing and sum up.
@@ -217,12 +239,17 @@ class Job:
         """
         announce("gem_run_started", run=self.folder)
         try:
+            self._refuse_if_spent()
             await self._probe()
-            for policy in self._live.policies:
-                await self._evaluate(policy, on_episode)
+            if self._race is None:
+                for policy in self._live.policies:
+                    await self._evaluate(policy, self._missing(policy), on_episode)
+            else:
+                await self._evaluate_until_decided(self._race, on_episode)
         except (LogError, PolicyError) as error:
-            raise self._stopped(str(error)) from error
+            raise self._stopped(error) from error
         finally:
+            self._note_unlogged()
             for policy in self._live.policies:
                 await _close(policy)
         summary = self._summed_up()
@@ -230,23 +257,52 @@ class Job:
         return summary
 
     def close(self) -> None:
-        """Release the log."""
+        """Release the log and the cache."""
         self._log.close()
+        if self._live.cache is not None:
+            self._live.cache.close()
+
+    async def _evaluate_until_decided(
+        self, race: Race, on_episode: Callable[[Episode], None] | None
+    ) -> None:
+        """Let the policies play one block of the plan after another, as long as nothing is sure."""
+        for numbers in race.blocks(self.settings.concurrency):
+            runners = race.runners
+            for policy in self._live.policies:
+                if policy.name not in runners or race.is_decided:
+                    continue
+                missing = [
+                    planned for planned in self._missing(policy) if planned.episode_index in numbers
+                ]
+                await self._evaluate(policy, missing, on_episode)
 
     async def _evaluate(
-        self, policy: NamedPolicy, on_episode: Callable[[Episode], None] | None
+        self,
+        policy: NamedPolicy,
+        missing: Sequence[PlannedEpisode],
+        on_episode: Callable[[Episode], None] | None,
     ) -> None:
-        missing = self._missing(policy)
         options = replace(
-            _rollout_options(self.settings, self._live), plan=missing, stats=self.stats
+            rollout_options(self.settings, self._live), plan=missing, stats=self.stats
         )
-        episodes = rollout(policy, self.settings.envs, options=options)
-        refused: list[Episode] = []  # alike, in a row: not kept unless another one follows
+        metered = None
+        if self._metered(policy.name):
+            at_once = self.settings.concurrency
+            metered = Metered(policy, self._spending, episodes=len(missing), at_once=at_once)
+        asked = policy if metered is None else metered
+        episodes = rollout(asked, self.settings.envs, options=options)
+        # A server that refuses everything would use the whole plan up. So refusals of one kind
+        # are held back while they are in a row, and kept once an episode ends in another way.
+        refused: list[Episode] = []
         last: str | None = None
         async with aclosing(episodes):
             async for episode in episodes:
+                if _ended_by(episode, BudgetError):
+                    raise BudgetError(_error_text(episode))
+                if metered is not None:
+                    metered.ended()
                 if _ended_by(episode, ServerAwayError):
-                    raise PolicyError(_told(episode))
+                    raise PolicyError(_error_text(episode))
                 refusal = _refusal(episode)
                 if refusal != last:
                     self._keep(refused, on_episode)
@@ -254,11 +310,48 @@ class Job:
                 last = refusal
                 if refusal is None:
                     self._keep([episode], on_episode)
+                    if self._race is not None and self._race.is_decided:
+                        return
                     continue
                 refused.append(episode)
                 if len(refused) == self.settings.max_refusals:
-                    raise PolicyError(f"{_told(episode)} So it was {len(refused)} times in a row.")
+                    raise PolicyError(
+                        f"{_error_text(episode)} So it was {len(refused)} times in a row."
+                    )
         self._keep(refused, on_episode)
+
+    def _metered(self, name: str) -> bool:
+        """Say whether answers of a policy are counted as they come."""
+        asking = {policy.name for policy in self._live.policies if policy.asks_model}
+        return self._spending.is_limited and name in asking
+
+    def _amount(self, episode: Episode) -> Amount:
+        """Return what an episode has spent: of a branch, from where it parts from its parent."""
+        branch = self.folder.record.branch
+        first = 0 if branch is None else branch.turn
+        return Amount.of(turn.usage for turn in episode.turns[first:])
+
+    def _note_unlogged(self) -> None:
+        """Keep what was spent on episodes that are not in the log: it counts when the run goes on.
+
+        A disk that is full has stopped the run already, or is about to.
+        """
+        unlogged = self._spending.unlogged()
+        if self._spending.is_limited and unlogged != self._unlogged:
+            with suppress(OSError):
+                self.folder.write_unlogged(unlogged)
+
+    def _refuse_if_spent(self) -> None:
+        """Raise BudgetError where nothing may be spent any more, and something is missing."""
+        asking = [policy for policy in self._live.policies if policy.asks_model]
+        spent = self._spending.spent
+        if spent and any(map(self._will_play, asking)):
+            raise BudgetError(spent)
+
+    def _will_play(self, policy: NamedPolicy) -> bool:
+        """Say whether there is anything to ask a policy."""
+        is_running = self._race is None or policy.name in self._race.runners
+        return is_running and bool(self._missing(policy))
 
     async def _probe(self) -> None:
         """Raise PolicyError where a server that is to be asked would answer nothing.
@@ -269,20 +362,27 @@ class Job:
         for policy in self._live.policies:
             if wait_s is not None:
                 policy.wait_for_server(wait_s)
-            if self._missing(policy):
+            if self._will_play(policy):
                 await policy.probe(wait_s=wait_s or 0.0)
 
     def _keep(
         self, episodes: Sequence[Episode], on_episode: Callable[[Episode], None] | None
     ) -> None:
         for episode in episodes:
-            self._log.append(episode)
-            self._tries.add(Outcome.of(episode))
+            self._log.append(episode)  # on disk before it counts and before anybody is told
+            outcome = Outcome.of(episode)
+            self._tries.add(outcome)
+            if self._metered(episode.policy):
+                self._spending.log(episode.policy, self._amount(episode))
+            if self._race is not None:
+                self._race.add(outcome)
             if on_episode is not None:
                 on_episode(episode)
 
-    def _missing(self, policy: NamedPolicy) -> list[Assignment]:
-        return [each for each in self._plan if self._tries.is_missing((policy.name, *each[:3]))]
+    def _missing(self, policy: NamedPolicy) -> list[PlannedEpisode]:
+        return [
+            planned for planned in self._plan if self._tries.is_missing((policy.name, *planned[:3]))
+        ]
 
     def so_far(self) -> Summary:
         """Sum up the episodes that are in the log. Writes nothing."""
@@ -293,6 +393,8 @@ class Job:
             counters=self._counters(),
             retried=self._tries.retried,
             planned=self.total,
+            decisions=() if self._race is None else self._race.decisions(),
+            is_branch=self.folder.record.branch is not None,
         )
 
     def _summed_up(self) -> Summary:
@@ -306,27 +408,33 @@ class Job:
     def _counters(self) -> Counters | None:
         """Return what was counted here, or what the last summary has where nothing was left."""
         if self.stats.episodes:
-            return Counters.model_validate(self.stats.as_dict())
-        try:
-            return Summary.model_validate_json(self.folder.summary_path.read_bytes()).counters
-        except (OSError, ValidationError):
-            return None
+            cache = self._live.cache
+            hits = 0 if cache is None else cache.hits
+            return Counters.model_validate({**self.stats.as_dict(), "cache_hits": hits})
+        stored = stored_summary(self.folder)
+        return None if stored is None else stored.counters
 
-    def _stopped(self, why: str) -> RunStopped:
+    def _stopped(self, why: str | LogError | PolicyError) -> RunStopped:
+        """Return the error of a run that stops, with how to go on."""
         path = self.folder.path
+        command = f"gem-env eval --resume {shlex.quote(str(path))}"
+        go_on = f" Once the cause is gone, go on with: {command}"
+        if isinstance(why, BudgetError):
+            # Where nobody knows what is spent, to go on would end the same way.
+            larger = self._spending.larger
+            go_on = f" Go on with more: {command} {larger}" if larger else ""
         return RunStopped(
-            f"{why} {self.kept} of {self.total} episodes are kept in {path}. Once the cause is "
-            f"gone, go on with: gem-env eval --resume {shlex.quote(str(path))}",
+            f"{why} {self.kept} of {self.total} episodes are kept in {path}.{go_on}",
             path=str(path),
         )
 
     def _read(self) -> None:
-        expected = {assignment[:3]: assignment for assignment in self._plan}
-        names = {policy.name for policy in self._live.policies}
+        expected = {planned[:3]: planned for planned in self._plan}
+        policies = {policy.name: policy for policy in self._live.policies}
         expectations = Expectations(self.settings, self._live.env_kwargs, self._live.wrappers)
         for episode in read_episodes(self.folder.episodes_path):
             planned = expected.get(_place(episode))
-            if planned is None or episode.policy not in names:
+            if planned is None or episode.policy not in policies:
                 raise self._strange(
                     episode, "its log has an episode that its run.json does not ask for"
                 )
@@ -334,8 +442,33 @@ class Job:
             if conflict is not None:
                 raise self._strange(episode, conflict)
             self._tries.add(Outcome.of(episode))
+            if policies[episode.policy].asks_model:
+                amount = self._amount(episode)
+                self._spending.count(episode.policy, amount)
+                self._spending.log(episode.policy, amount)
         if self.kept and self.folder.is_edited:
             raise _edited(self.folder, f"{self.kept} episodes were played with those before.")
+
+    def _race_so_far(self) -> Race | None:
+        """Return what the episodes that there are decide, where the run is to go on until then."""
+        if self.settings.until is None:
+            return None
+        outcomes = list(self._tries.last)
+        race = self._new_race(outcomes)
+        if race.is_decided:
+            return race
+        # What an error ended is played again, and counts as it ends then: for those candidates of
+        # whom nothing is decided yet.
+        again = self._new_race([outcome for outcome in outcomes if outcome.error is None])
+        again.keep_decided(race)
+        return again
+
+    def _new_race(self, outcomes: Sequence[Outcome]) -> Race:
+        names = [policy.name for policy in self._live.policies]
+        race = Race(names, self._plan, self.settings.tolerance)
+        for outcome in outcomes:
+            race.add(outcome)
+        return race
 
     def _strange(self, episode: Episode, what: str) -> RunFolderError:
         path = self.folder.path
@@ -345,24 +478,6 @@ class Job:
             "evaluation: undo that, or start a new run with --out.",
             path=str(path),
         )
-
-
-def _rollout_options(settings: Settings, live: _Live) -> RolloutOptions:
-    """Return how each policy's episodes are run. The plan, which chooses them, is not in it."""
-    return RolloutOptions(
-        concurrency=settings.concurrency,
-        backend=settings.backend,
-        num_workers=settings.num_workers,
-        backend_options=live.backend_options,
-        wrappers=live.wrappers,
-        env_kwargs=live.env_kwargs,
-        max_turns=settings.max_turns,
-        step_timeout_s=settings.step_timeout_s,
-        policy_timeout_s=settings.policy_timeout_s,
-        episode_timeout_s=settings.episode_timeout_s,
-        policy_retries=settings.policy_retries,
-        retry_wait_s=settings.retry_wait_s,
-    )
 
 
 async def _close(policy: NamedPolicy) -> None:
@@ -376,8 +491,8 @@ async def _close(policy: NamedPolicy) -> None:
 
 def _ended_by(episode: Episode, kind: type[PolicyError]) -> bool:
     """Say whether this error ended the episode: its record has the error's class and text."""
-    told = f"{kind.__module__}.{kind.__qualname__}: "
-    return episode.stop_reason == "policy_error" and (episode.error or "").startswith(told)
+    prefix = f"{kind.__module__}.{kind.__qualname__}: "
+    return episode.stop_reason == "policy_error" and (episode.error or "").startswith(prefix)
 
 
 def _refusal(episode: Episode) -> str | None:
@@ -393,49 +508,9 @@ def _refusal(episode: Episode) -> str | None:
     return episode.error if any(_ended_by(episode, kind) for kind in about_one_request) else None
 
 
-def _told(episode: Episode) -> str:
+def _error_text(episode: Episode) -> str:
     return (episode.error or "").partition(": ")[2]
 
 
 def _place(episode: Episode) -> tuple[int, int, int]:
     return (episode.env_index, episode.episode_index, episode.repeat)
-
-
-def _live(settings: Settings, given: Mapping[str, Any]) -> _Live:
-    given_policies = {name_of_any(each): each for each in policy_list(given.get("policies", ()))}
-    kwargs = kwargs_by_policy(given.get("policy_kwargs", settings.policy_kwargs), settings.policies)
-    return _Live(
-        [_policy(ref, given_policies.get(ref.name), kwargs) for ref in settings.policies],
-        dict(given.get("env_kwargs", settings.env_kwargs)),
-        list(given.get("wrappers", settings.wrappers)),
-        dict(given.get("backend_options", settings.backend_options)),
-    )
-
-
-def name_of_any(policy: PolicyLike) -> str:
-    """Return the name under which a policy, or its name, is recorded."""
-    return policy if isinstance(policy, str) else name_of(policy)
-
-
-def _policy(
-    ref: PolicyRef, given: PolicyLike | None, kwargs: Mapping[str, Mapping[str, Any]]
-) -> NamedPolicy:
-    if given is not None and not isinstance(given, str):
-        return NamedPolicy(ref.name, given)
-    if ref.live is not None:
-        raise SettingsError(
-            f"The policy {ref.name!r} of this run was a live {ref.live}, which its record does "
-            "not hold. Continue it from Python: gem_eval.resume(folder, policies=[...]).",
-            option="policies",
-        )
-    id = ref.name.partition(":")[0]
-    return make_policy(ref.name, **{**kwargs.get(id, {}), **kwargs.get(ref.name, {})})
-
-
-def _plan(settings: Settings, live: _Live) -> list[Assignment]:
-    return plan_of(
-        settings,
-        env_kwargs=live.env_kwargs,
-        wrappers=live.wrappers,
-        backend_options=live.backend_options,
-    )

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gem.errors import GemError, in_one_line
-from gem.rollouts import Assignment, RolloutOptions, WrapperLike, count_tasks, plan_episodes
+from gem.rollouts import PlannedEpisode, RolloutOptions, WrapperLike, count_tasks, plan_episodes
 from gem_eval.errors import SettingsError
-from gem_eval.settings import DEFAULT_EPISODES, Settings
+from gem_eval.settings import DEFAULT_EPISODES, MOST_EPISODES, Settings
 
 __all__ = ["plan_of"]
 
@@ -19,7 +19,7 @@ def plan_of(
     env_kwargs: Mapping[str, Any],
     wrappers: Sequence[WrapperLike],
     backend_options: Mapping[str, Any],
-) -> list[Assignment]:
+) -> list[PlannedEpisode]:
     """List the episodes that each policy plays. Makes each environment once; raises GemError.
 
     It is made where the evaluation will run it: one that needs a process is never made here.
@@ -36,7 +36,7 @@ def plan_of(
     )
     task_counts = _task_counts(settings, options)
 
-    def planned(episodes: Any) -> list[Assignment]:
+    def planned(episodes: Any) -> list[PlannedEpisode]:
         return plan_episodes(
             settings.envs,
             episodes=episodes,
@@ -51,36 +51,45 @@ def plan_of(
         _refuse_endless(settings, planned(1), settings.tasks)
         return _of_tasks(settings, planned("all"), settings.tasks)
     if settings.episodes is None:
-        return _each_task_once(planned(DEFAULT_EPISODES))
-    return planned(settings.episodes)
+        default = DEFAULT_EPISODES if settings.until is None else MOST_EPISODES
+        return _each_task_once(planned(default))
+    plan = planned(settings.episodes)
+    # Played again, a task proves nothing new of the others.
+    return plan if settings.until is None else _each_task_once(plan)
 
 
-def _each_task_once(plan: Sequence[Assignment]) -> list[Assignment]:
+def _each_task_once(plan: Sequence[PlannedEpisode]) -> list[PlannedEpisode]:
     """Leave out the episodes that play a task again which an earlier one has."""
     first: dict[tuple[int, int], int] = {}
-    return [
-        each
-        for each in plan
-        if each.task is None
-        or first.setdefault((each.env_index, each.task), each.episode_index) == each.episode_index
-    ]
+    first_plays = []
+    for episode in plan:
+        if episode.task is not None:
+            task = (episode.env_index, episode.task)
+            # The repeats of one episode share its index, and all of them are kept.
+            if first.setdefault(task, episode.episode_index) != episode.episode_index:
+                continue
+        first_plays.append(episode)
+    return first_plays
 
 
-def _refuse_endless(settings: Settings, plan: Sequence[Assignment], tasks: Sequence[int]) -> None:
-    for each in plan:
-        if each.task is None:
+def _refuse_endless(
+    settings: Settings, plan: Sequence[PlannedEpisode], tasks: Sequence[int]
+) -> None:
+    for episode in plan:
+        if episode.task is None:
+            env_id = settings.envs[episode.env_index].id
             raise SettingsError(
-                f"Task {tasks[0]} was chosen, and {settings.envs[each.env_index].id} has no finite "
-                "set of tasks. Choose its episodes by their seeds instead, with seed_range.",
+                f"Task {tasks[0]} was chosen, and {env_id} has no finite set of tasks. Choose its "
+                "episodes by their seeds instead, with seed_range.",
                 option="tasks",
             )
 
 
 def _of_tasks(
-    settings: Settings, plan: Sequence[Assignment], tasks: Sequence[int]
-) -> list[Assignment]:
+    settings: Settings, plan: Sequence[PlannedEpisode], tasks: Sequence[int]
+) -> list[PlannedEpisode]:
     for env_index, spec in enumerate(settings.envs):
-        known = {each.task for each in plan if each.env_index == env_index}
+        known = {episode.task for episode in plan if episode.env_index == env_index}
         strange = [task for task in tasks if task not in known]
         if strange:
             raise SettingsError(
@@ -88,23 +97,23 @@ def _of_tasks(
                 f"from 0. Choose from 0 to {len(known) - 1}.",
                 option="tasks",
             )
-    return [each for each in plan if each.task in tasks]
+    return [episode for episode in plan if episode.task in tasks]
 
 
 def _of_seeds(
-    settings: Settings, plan: Sequence[Assignment], seeds: tuple[int, int]
-) -> list[Assignment]:
+    settings: Settings, plan: Sequence[PlannedEpisode], seeds: tuple[int, int]
+) -> list[PlannedEpisode]:
     """Return an episode for each seed, and each repeat that the plan of one episode has."""
-    for each in plan:
-        if each.task is not None:
+    for episode in plan:
+        if episode.task is not None:
+            env_id = settings.envs[episode.env_index].id
             raise SettingsError(
-                f"seed_range={seeds[0]}:{seeds[1]} was asked for, and "
-                f"{settings.envs[each.env_index].id} has a finite set of tasks. Choose from them "
-                "by tasks.",
+                f"seed_range={seeds[0]}:{seeds[1]} was asked for, and {env_id} has a finite set "
+                "of tasks. Choose from them by tasks.",
                 option="seed_range",
             )
     return [
-        Assignment(env_index, episode_index, repeat, seed, None)
+        PlannedEpisode(env_index, episode_index, repeat, seed, None)
         for env_index in range(len(settings.envs))
         for episode_index, seed in enumerate(range(*seeds))
         for repeat in range(settings.repeats)

@@ -1,4 +1,4 @@
-"""What this distribution provides: policies for evaluation, and the command `gem-env eval`."""
+"""What this distribution provides: policies for evaluation, and commands of `gem-env`."""
 
 from __future__ import annotations
 
@@ -34,6 +34,13 @@ plugin = PluginManifest(
             target="gem_eval.policies.openai:OpenAIPolicy",
             summary="A model behind any server that speaks the OpenAI API.",
             takes_argument="MODEL@BASE_URL",
+        ),
+        PolicySpec(
+            id="hf",
+            target="gem_eval.policies.local_model:LocalModelPolicy",
+            summary="A model in a folder on this machine, by transformers.",
+            takes_argument="PATH",
+            requires=("torch>=2.4", "transformers>=4.56"),
         ),
     ),
     hooks=("gem_eval.hooks",),

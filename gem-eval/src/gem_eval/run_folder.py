@@ -19,15 +19,19 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+from gem.episode import Episode
 from gem.errors import problems_of
 from gem.registry import versions
+from gem_eval.branching.record import Branch
+from gem_eval.budgets import Amount
 from gem_eval.errors import RunFolderError
 from gem_eval.settings import FREE, Settings
 
 __all__ = ["RunFolder", "RunRecord"]
 
+_AMOUNTS = TypeAdapter(dict[str, Amount])
 _DRAFT = ".draft-"
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
 
@@ -37,7 +41,7 @@ class RunRecord(BaseModel):
 
     `total` counts the episodes of all policies. `digest` is of those settings that decide what an
     episode is: where they no longer fit it, somebody has edited them. Both are None in the record
-    of a version that kept none.
+    of a version that kept none. `branch` says where a run branches from, None for any other.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -49,6 +53,7 @@ class RunRecord(BaseModel):
     settings: Settings
     total: int | None = None
     digest: str | None = None
+    branch: Branch | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,16 @@ class RunFolder:
         """The summary, written when every episode is there."""
         return self.path / "summary.json"
 
+    @property
+    def parent_path(self) -> Path:
+        """The episode that a branch has its children from, on one line of JSON."""
+        return self.path / "parent.jsonl"
+
+    @property
+    def unlogged_path(self) -> Path:
+        """What was spent on episodes that are in no log, where a run with a budget stopped."""
+        return self.path / "unlogged.json"
+
     @classmethod
     def create(
         cls,
@@ -78,22 +93,29 @@ class RunFolder:
         command: Sequence[str],
         *,
         total: int | None = None,
+        branch: Branch | None = None,
+        parent: Episode | None = None,
     ) -> RunFolder:
         """Make a new run: in an empty or absent folder, or in a new one below `runs/`.
 
-        Raises RunFolderError, and then leaves nothing behind.
+        A branch has its parent beside its record. Raises RunFolderError, and then leaves nothing
+        behind.
         """
-        record = _record(settings, command, total)
+        record = _record(settings, command, total, branch)
         folder = _new_folder() if path is None else _empty_folder(Path(path))
         try:
             claim(folder / "run.json", record.model_dump_json(indent=2))
         except FileExistsError as error:
-            raise _taken(folder) from error
+            raise _not_empty(folder) from error
         except OSError as error:
             with suppress(OSError):
                 folder.rmdir()  # only if nothing else is in it
             raise _unmakeable(folder, error) from error
-        return cls(folder, record)
+        run = cls(folder, record)
+        if parent is not None:
+            # After the record, which claims the folder: nobody else can be writing this file.
+            run._keep(parent)
+        return run
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> RunFolder:
@@ -110,7 +132,11 @@ class RunFolder:
         try:
             record = RunRecord.model_validate_json(text)
             # Of the text, not of what was read from it: another version may know more settings.
-            is_edited = record.digest not in (None, _digest(json.loads(text)["settings"]))
+            plain = json.loads(text)
+            is_edited = record.digest not in (
+                None,
+                _digest(plain["settings"], plain.get("branch")),
+            )
             return cls(folder, record, is_edited)
         except ValidationError as error:
             problem = problems_of(error, whole="its text")[0]
@@ -122,10 +148,38 @@ class RunFolder:
 
     def extended(self, settings: Settings, *, total: int) -> RunFolder:
         """Write other settings into `run.json`, whole or not at all. Raises OSError."""
-        update = {"settings": settings, "total": total, "digest": _digest_of(settings)}
+        digest = _digest_of(settings, self.record.branch)
+        update = {"settings": settings, "total": total, "digest": digest}
         record = self.record.model_copy(update=update)
         _replace(self.path / "run.json", record.model_dump_json(indent=2))
         return RunFolder(self.path, record)
+
+    def _keep(self, parent: Episode) -> None:
+        """Write the parent of a branch, or take the whole folder back and raise RunFolderError."""
+        try:
+            _replace(self.parent_path, parent.to_json())
+        except OSError as error:
+            with suppress(OSError):
+                (self.path / "run.json").unlink()
+                self.path.rmdir()
+            raise _unmakeable(self.path, error) from error
+
+    def unlogged(self) -> dict[str, Amount]:
+        """Return what was spent by policy on episodes that are in no log. Raises RunFolderError."""
+        try:
+            return _AMOUNTS.validate_json(self.unlogged_path.read_bytes(), strict=True)
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValidationError) as error:
+            raise RunFolderError(
+                f"{self.unlogged_path} cannot be read, and has what {self.path} spent on episodes "
+                "that are not in its log. Restore it, or remove it to let that be forgotten.",
+                path=str(self.path),
+            ) from error
+
+    def write_unlogged(self, amounts: Mapping[str, Amount]) -> None:
+        """Write the same, whole or not at all. Raises OSError."""
+        _replace(self.unlogged_path, _AMOUNTS.dump_json(dict(amounts), indent=2).decode())
 
     def write_summary(self, plain: Mapping[str, Any]) -> None:
         """Write the summary, whole or not at all. Raises OSError."""
@@ -141,13 +195,20 @@ def _replace(path: Path, text: str) -> None:
         raise
 
 
-def _digest_of(settings: Settings) -> str:
-    return _digest(settings.model_dump(mode="json"))
+def _digest_of(settings: Settings, branch: Branch | None) -> str:
+    return _digest(
+        settings.model_dump(mode="json"), None if branch is None else branch.model_dump(mode="json")
+    )
 
 
-def _digest(settings: Mapping[str, Any]) -> str:
-    """Hash what decides the episodes: the settings as JSON, without those that are free."""
+def _digest(settings: Mapping[str, Any], branch: Mapping[str, Any] | None) -> str:
+    """Hash what decides the episodes: the settings as JSON, without those that are free.
+
+    And where they branch from, if they do: the digest of any other run knows nothing of that.
+    """
     deciding = {name: value for name, value in settings.items() if name not in FREE}
+    if branch is not None:
+        deciding["branch"] = branch
     text = json.dumps(deciding, sort_keys=True)
     return blake2b(text.encode("ascii"), digest_size=16).hexdigest()
 
@@ -180,7 +241,9 @@ def _draft(path: Path, text: str) -> Path:
     return draft
 
 
-def _record(settings: Settings, command: Sequence[str], total: int | None) -> RunRecord:
+def _record(
+    settings: Settings, command: Sequence[str], total: int | None, branch: Branch | None
+) -> RunRecord:
     from gem_eval import __version__
 
     packs = {name: version for spec in settings.envs for name, version in versions(spec.id).items()}
@@ -191,7 +254,8 @@ def _record(settings: Settings, command: Sequence[str], total: int | None) -> Ru
         versions={"python": python, "gem-eval": __version__, **packs},
         settings=settings,
         total=total,
-        digest=_digest_of(settings),
+        digest=_digest_of(settings, branch),
+        branch=branch,
     )
 
 
@@ -220,15 +284,15 @@ def _empty_folder(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # A draft is what a run leaves that was killed before it began.
-        others = [each for each in folder.iterdir() if not each.name.startswith(_DRAFT)]
+        others = [entry for entry in folder.iterdir() if not entry.name.startswith(_DRAFT)]
     except OSError as error:
         raise _unmakeable(folder, error) from error
     if others:
-        raise _taken(folder)
+        raise _not_empty(folder)
     return folder
 
 
-def _taken(folder: Path) -> RunFolderError:
+def _not_empty(folder: Path) -> RunFolderError:
     return RunFolderError(
         f"The folder {folder} is not empty, and a new run needs one of its own. Continue what is "
         f"there with --resume {shlex.quote(str(folder))}, or choose another --out.",

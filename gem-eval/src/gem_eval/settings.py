@@ -6,6 +6,7 @@ Two evaluations with equal settings have the same episodes. Knows nothing about 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -16,10 +17,14 @@ from gem.registry import recorded
 from gem.rollouts import EnvLike, WrapperLike, resolve, unknown_option
 from gem.specs import EnvSpec, WrapperRef
 from gem_eval.errors import SettingsError
+from gem_eval.prices import Price, how_to_price, model_of, price_of, prices_from
 
 __all__ = [
+    "BUDGETS",
     "DEFAULT_EPISODES",
     "FREE",
+    "GROWING",
+    "MOST_EPISODES",
     "Envs",
     "Policies",
     "PolicyLike",
@@ -47,6 +52,8 @@ Wait = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Timeout = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 DEFAULT_EPISODES = 100
+MOST_EPISODES = 10_000
+"""How many are played at most until it is decided, where nobody said how many."""
 
 FREE = frozenset(
     {
@@ -60,15 +67,25 @@ FREE = frozenset(
         "retry_wait_s",
         "wait_for_server_s",
         "max_refusals",
+        "cache",
+        "max_requests",
+        "max_total_tokens",
+        "max_cost",
+        "prices",
     }
 )
 """Settings that change no episode, so that a run may go on with others.
 
 Deadlines and retries of the policy only decide which episodes end by an error, and a run that goes
-on plays those again.
+on plays those again; a budget only decides when a run stops.
 """
 
-_GROWING = frozenset({"episodes", "repeats"})
+BUDGETS = frozenset({"max_requests", "max_total_tokens", "max_cost", "prices"})
+"""Settings that a run goes on with until it is given others: they stay on its record."""
+
+GROWING = frozenset({"episodes", "repeats"})
+"""Settings of which a run that goes on may have more."""
+
 _WILD = frozenset("*?[")
 
 
@@ -85,7 +102,9 @@ class Settings(BaseModel):
     """The settings of an evaluation. From `concurrency` on they change no episode.
 
     `episodes` is None where nobody said how many: 100 of each environment, or every task once
-    where it has fewer. `tasks` and `seed_range` choose the episodes one by one instead.
+    where it has fewer. `tasks` and `seed_range` choose the episodes one by one instead. With
+    `until="decided"` the plan is what is played at most: `tolerance` is a difference of success
+    that counts as none.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -98,6 +117,8 @@ class Settings(BaseModel):
     seed_range: tuple[int, int] | None = None
     repeats: Positive = 1
     seed: int = 0
+    until: Literal["decided"] | None = None
+    tolerance: Annotated[float, Field(ge=0, lt=1)] | None = None
     wrappers: tuple[WrapperRef, ...] = ()
     env_kwargs: Mapping[str, Any] = {}
     max_turns: Positive | None = None
@@ -112,6 +133,11 @@ class Settings(BaseModel):
     retry_wait_s: Wait = 0.0
     wait_for_server_s: Wait | None = None
     max_refusals: Positive = 5
+    cache: str | None = None
+    max_requests: Positive | None = None
+    max_total_tokens: Positive | None = None
+    max_cost: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    prices: Mapping[str, Price] = {}
 
 
 def settings_from(given: Mapping[str, Any]) -> Settings:
@@ -123,6 +149,8 @@ def settings_from(given: Mapping[str, Any]) -> Settings:
         raise _complaint(error, given) from error
     _check_names(settings)
     _check_choice(settings)
+    _check_until(settings)
+    _check_prices(settings)
     return settings
 
 
@@ -132,15 +160,14 @@ def differences(settings: Settings, given: Mapping[str, Any]) -> list[str]:
     Environments and policies are compared by name: the run's own specs go on. More episodes and
     more repeats are no difference: whether they are more is for the plan to say.
     """
-    wanted = settings_from({**dict(settings), **given})
-    return [
-        f"{name} is {_shown(then)} there and {_shown(now)} here"
-        for name, then, now in (
-            (name, _essence(settings, name), _essence(wanted, name))
-            for name in sorted(Settings.model_fields.keys() - FREE - _GROWING)
-        )
-        if then != now
-    ]
+    given_settings = settings_from({**dict(settings), **given})
+    lines = []
+    for name in sorted(Settings.model_fields.keys() - FREE - GROWING):
+        then = _essence(settings, name)
+        now = _essence(given_settings, name)
+        if then != now:
+            lines.append(f"{name} is {_shortened(then)} there and {_shortened(now)} here")
+    return lines
 
 
 def resumed(settings: Settings, given: Mapping[str, Any]) -> Settings:
@@ -148,7 +175,7 @@ def resumed(settings: Settings, given: Mapping[str, Any]) -> Settings:
 
     The number of workers and the options of its backend do not go with another backend.
     """
-    free = _recorded({name: value for name, value in given.items() if name in FREE | _GROWING})
+    free = _recorded({name: value for name, value in given.items() if name in FREE | GROWING})
     if free.get("backend", settings.backend) != settings.backend:
         free = {"num_workers": None, "backend_options": {}, **free}
     return settings.model_copy(update=free)
@@ -156,11 +183,11 @@ def resumed(settings: Settings, given: Mapping[str, Any]) -> Settings:
 
 def env_specs(envs: Envs) -> tuple[EnvSpec, ...]:
     """Resolve ids, shell patterns and specs, each environment once, in the order given."""
-    given: Any = envs
-    is_one = isinstance(given, (str, EnvSpec, Mapping)) or callable(given)
-    several: Iterable[Any] = [given] if is_one else given
-    found = [spec for each in several for spec in _resolved(each)]
-    return tuple(spec for index, spec in enumerate(found) if spec not in found[:index])
+    env_or_envs: Any = envs
+    is_one = isinstance(env_or_envs, (str, EnvSpec, Mapping)) or callable(env_or_envs)
+    several: Iterable[Any] = [env_or_envs] if is_one else env_or_envs
+    specs = [spec for env in several for spec in _resolved(env)]
+    return tuple(spec for index, spec in enumerate(specs) if spec not in specs[:index])
 
 
 def _resolved(env: EnvLike) -> list[EnvSpec]:
@@ -187,7 +214,9 @@ def policy_list(policies: Policies) -> list[PolicyLike]:
         [policies] if isinstance(policies, str) or callable(policies) else policies
     )
     # Two objects are two policies, even where they are equal.
-    return list({each if isinstance(each, str) else id(each): each for each in several}.values())
+    return list(
+        {policy if isinstance(policy, str) else id(policy): policy for policy in several}.values()
+    )
 
 
 def _policy_ref(policy: PolicyLike | PolicyRef) -> PolicyRef:
@@ -226,6 +255,10 @@ def _ends(seeds: Any) -> Any:
     return tuple(seeds) if isinstance(seeds, list) else seeds
 
 
+def _path(path: Any) -> Any:
+    return str(path) if isinstance(path, PathLike) else path
+
+
 _RECORDED: Mapping[str, Callable[[Any], Any]] = {
     "envs": env_specs,
     "policies": policy_refs,
@@ -234,16 +267,18 @@ _RECORDED: Mapping[str, Callable[[Any], Any]] = {
     "backend_options": recorded,
     "tasks": _tasks,
     "seed_range": _ends,
+    "prices": prices_from,
+    "cache": _path,
 }
 
 
-def _recorded(given: Mapping[str, Any]) -> dict[str, Any]:
+def _recorded(values: Mapping[str, Any]) -> dict[str, Any]:
     plain = {
         name: _RECORDED[name](value) if name in _RECORDED else value
-        for name, value in given.items()
+        for name, value in values.items()
     }
-    if "policy_kwargs" in given:
-        named = kwargs_by_policy(given["policy_kwargs"], plain.get("policies", ()))
+    if "policy_kwargs" in values:
+        named = kwargs_by_policy(values["policy_kwargs"], plain.get("policies", ()))
         plain["policy_kwargs"] = {name: recorded(kwargs) for name, kwargs in named.items()}
     return plain
 
@@ -262,7 +297,7 @@ def kwargs_by_policy(
     names = [ref.name for ref in refs if ref.live is None]  # an object has its arguments
     owners = list(dict.fromkeys([*(name.partition(":")[0] for name in names), *names]))
     if not isinstance(given, Mapping):
-        raise _unowned(f"policy_kwargs is {_shown(given)}, and must be an object", owners)
+        raise _unowned(f"policy_kwargs is {_shortened(given)}, and must be an object", owners)
     known = {spec.id for spec in registry.policies()} | {ref.name for ref in refs}
     for name in given.keys() - set(owners):
         if name in known or str(name).partition(":")[0] in known:
@@ -280,7 +315,7 @@ def kwargs_by_policy(
         )
     for name, kwargs in given.items():
         if not isinstance(kwargs, Mapping):
-            raise _unowned(f"policy_kwargs has {_shown(kwargs)} for {name!r}", owners)
+            raise _unowned(f"policy_kwargs has {_shortened(kwargs)} for {name!r}", owners)
     return dict(given)
 
 
@@ -301,7 +336,7 @@ def _essence(settings: Settings, name: str) -> Any:
     return settings.model_dump(mode="json")[name]
 
 
-def _shown(value: Any) -> str:
+def _shortened(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 120 else f"{text[:117]}..."
 
@@ -335,19 +370,52 @@ def _check_choice(settings: Settings) -> None:
         )
 
 
-def _refuse_unknown(given: Mapping[str, Any]) -> None:
+def _check_until(settings: Settings) -> None:
+    """Refuse to decide about one policy alone, and a tolerance that nothing asks for."""
+    if settings.until is not None and len(settings.policies) < 2:
+        raise SettingsError(
+            f"until={settings.until!r} needs two policies, and {settings.policies[0].name} is "
+            "alone. Give another, to decide which is better.",
+            option="until",
+        )
+    if settings.tolerance is not None and settings.until is None:
+        raise SettingsError(
+            f"tolerance={settings.tolerance:g} says when two policies are the same, and nothing is "
+            'decided here. Give until="decided" too, or compare the runs afterwards.',
+            option="tolerance",
+        )
+
+
+def _check_prices(settings: Settings) -> None:
+    """Refuse a budget of money where nobody knows what a model costs."""
+    if settings.max_cost is None:
+        return
+    for ref in settings.policies:
+        model = model_of(ref.name)
+        if model is not None and price_of(ref.name, settings.prices) is None:
+            known = ", ".join(map(repr, settings.prices)) or "none"
+            raise SettingsError(
+                f"max_cost={settings.max_cost:g} was given, and the model {model!r} has no price; "
+                f"those with one: {known}. {how_to_price(model)} Give the file as prices "
+                "(--prices FILE).",
+                option="prices",
+            )
+
+
+def _refuse_unknown(values: Mapping[str, Any]) -> None:
     known = list(Settings.model_fields)
-    for name in given:
+    for name in values:
         if name not in known:
             raise SettingsError(unknown_option("An evaluation", name, known), option=name)
 
 
-def _complaint(error: ValidationError, given: Mapping[str, Any]) -> SettingsError:
+def _complaint(error: ValidationError, values: Mapping[str, Any]) -> SettingsError:
     details = error.errors(include_url=False)
     name = str(details[0]["loc"][0])
     reasons = dict.fromkeys(detail["msg"] for detail in details if detail["loc"][0] == name)
-    if name not in given or (not given[name] and name in {"envs", "policies"}):
+    if name not in values or (not values[name] and name in {"envs", "policies"}):
         return SettingsError(f"An evaluation needs {name}, and none were given.", option=name)
     return SettingsError(
-        f"{name}={_shown(given[name])} cannot be evaluated: {', or '.join(reasons)}.", option=name
+        f"{name}={_shortened(values[name])} cannot be evaluated: {', or '.join(reasons)}.",
+        option=name,
     )

@@ -28,11 +28,11 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
 def _forms(name: str) -> Iterator[str]:
     """Yield what a name may be called, from short to long: its last part, and where it is."""
     _, colon, argument = name.partition(":")
-    found = _ADDRESS.fullmatch(argument)
-    if found is not None:
-        model = found["what"]
+    match = _ADDRESS.fullmatch(argument)
+    if match is not None:
+        model = match["what"]
         last = model.rstrip("/").rpartition("/")[2]
-        yield from (last, model, f"{last}@{found['where']}", f"{model}@{found['where']}")
+        yield from (last, model, f"{last}@{match['where']}", f"{model}@{match['where']}")
     elif colon and "/" in argument:
         yield argument.rstrip("/").rpartition("/")[2]
         yield argument

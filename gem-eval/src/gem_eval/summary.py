@@ -14,14 +14,27 @@ from pydantic import BaseModel, ConfigDict
 from gem.conversation import Usage
 from gem.episode import Episode
 from gem_eval import intervals
+from gem_eval.prices import Prices, price_of
 from gem_eval.settings import Settings
 
 if TYPE_CHECKING:
     from gem_eval.frames import DataFrame
 
-__all__ = ["Counters", "Outcome", "Result", "Summary", "Tokens", "Tries", "summarise"]
+__all__ = [
+    "Counters",
+    "Decision",
+    "Outcome",
+    "Result",
+    "Summary",
+    "Tokens",
+    "Tries",
+    "Verdict",
+    "summarise",
+]
 
 Interval = tuple[float, float] | None
+Verdict = Literal["BETTER", "WORSE", "SAME", "UNDECIDED"]
+"""Whether one policy is better than another; SAME is within a tolerance that was asked for."""
 
 
 class Outcome(NamedTuple):
@@ -47,21 +60,21 @@ class Outcome(NamedTuple):
     def of(cls, episode: Episode) -> Outcome:
         """Reduce an episode to its outcome."""
         return cls(
-            episode.env_index,
-            episode.policy,
-            episode.episode_index,
-            episode.repeat,
-            bool(episode.success),
-            episode.total_reward,
-            len(episode.turns),
-            episode.stop_reason,
-            (episode.error or episode.stop_reason) if episode.is_error else None,
-            _usage(episode),
-            sum(turn.policy_s for turn in episode.turns),
-            sum(turn.step_s for turn in episode.turns),
-            episode.task,
-            sum(turn.finish_reason is not None for turn in episode.turns),
-            sum(turn.finish_reason == "length" for turn in episode.turns),
+            env_index=episode.env_index,
+            policy=episode.policy,
+            episode_index=episode.episode_index,
+            repeat=episode.repeat,
+            success=bool(episode.success),
+            total_return=episode.total_reward,
+            turns=len(episode.turns),
+            stop_reason=episode.stop_reason,
+            error=(episode.error or episode.stop_reason) if episode.is_error else None,
+            usage=_usage(episode),
+            policy_s=sum(turn.policy_s for turn in episode.turns),
+            environment_s=sum(turn.step_s for turn in episode.turns),
+            task=episode.task,
+            answers=sum(turn.finish_reason is not None for turn in episode.turns),
+            cut_answers=sum(turn.finish_reason == "length" for turn in episode.turns),
         )
 
     @property
@@ -99,7 +112,8 @@ class Tries:
         if before is not None and before.error is None:
             return
         self._last[outcome.place] = outcome
-        self.retried += before is not None
+        if before is not None:
+            self.retried += 1
 
     def is_missing(self, place: tuple[str, int, int, int]) -> bool:
         """Say whether an episode has to be run: it never ended, or its last try by an error."""
@@ -131,8 +145,10 @@ class Result(_Frozen):
     `episodes` counts every episode, `errors` those that an error ended; rates and means are
     over the rest. `success_rate_with_errors` alone is over all, an error counted as a failure.
     An interval is 95%, or None where there is too little to tell; what was played on one task
-    counts as alike. `tasks` is how many tasks of a finite set were played. `answers` are those of
-    which a server said why they ended, `cut_answers` those of them that reached a limit of tokens.
+    counts as alike. Under repeats, `pass_at_k_bootstrap_ci95` is another interval of pass@k, by
+    a bootstrap over tasks. `tasks` is how many tasks of a finite set were played. `cost` is that of
+    `tokens`, where the settings have the model's price. `answers` are those of which a server said
+    why they ended, `cut_answers` those of them that reached a limit of tokens.
     """
 
     env_id: str
@@ -150,16 +166,21 @@ class Result(_Frozen):
     mean_turns_ci95: Interval
     pass_at_k: Mapping[str, float | None]
     pass_at_k_ci95: Mapping[str, Interval]
+    pass_at_k_bootstrap_ci95: Mapping[str, Interval] = {}
     stop_reasons: Mapping[str, int]
     first_error: str | None
     tokens: Tokens | None
+    cost: float | None = None
     answers: int = 0
     cut_answers: int = 0
     seconds: Seconds
 
 
 class Counters(_Frozen):
-    """What `gem.rollouts.RolloutStats` counted, at the end. Times are in seconds."""
+    """What `gem.rollouts.RolloutStats` counted, at the end. Times are in seconds.
+
+    `cache_hits` are answers that came from the cache.
+    """
 
     steps: int
     episodes: int
@@ -176,6 +197,27 @@ class Counters(_Frozen):
     calls: int = 0
     call_p50_s: float | None = None
     call_p99_s: float | None = None
+    lag_p50_s: float | None = None
+    lag_p99_s: float | None = None
+    longest_lag_s: float = 0.0
+    cache_hits: int = 0
+
+
+class Decision(_Frozen):
+    """What a run with `until="decided"` came to about a candidate beside the first policy.
+
+    `tasks` is how many numbers of the plan it stands on, `difference` the candidate's success less
+    the other's, over these. `interval` is 95% (over all candidates), and holds although the run
+    looked after every episode and stopped when it was decided.
+    """
+
+    candidate: str
+    baseline: str
+    verdict: Verdict
+    tolerance: float | None
+    tasks: int
+    difference: float | None
+    interval: tuple[float, float]
 
 
 class Summary(_Frozen):
@@ -184,6 +226,7 @@ class Summary(_Frozen):
     `errors` are the episodes whose last try ended by an error; `retried` counts the tries before
     that were made again, which are in the log alone. `counters` are of what ran after the run was
     started, or resumed for the last time; they are None where no episode of it was run to the end.
+    `decisions` has one for each policy but the first, where the run was to go on until decided.
     """
 
     format: Literal[1] = 1
@@ -194,6 +237,7 @@ class Summary(_Frozen):
     planned: int | None = None
     results: tuple[Result, ...]
     counters: Counters | None = None
+    decisions: tuple[Decision, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the summary as plain JSON data."""
@@ -214,13 +258,20 @@ def summarise(
     counters: Counters | None = None,
     retried: int = 0,
     planned: int | None = None,
+    decisions: Sequence[Decision] = (),
+    is_branch: bool = False,
 ) -> Summary:
-    """Sum outcomes up, for each environment and policy in the order of the settings."""
-    found: dict[tuple[int, str], list[Outcome]] = defaultdict(list)
+    """Sum outcomes up, for each environment and policy in the order of the settings.
+
+    The children of a branch have one task, and yet none is like another: what is asked is how
+    often the policy succeeds from there on, and each is a draw of its own.
+    """
+    by_cell: dict[tuple[int, str], list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
-        found[outcome.env_index, outcome.policy].append(outcome)
+        counted = outcome._replace(task=None) if is_branch else outcome
+        by_cell[outcome.env_index, outcome.policy].append(counted)
     results = tuple(
-        _result(spec.id, ref.name, found[env_index, ref.name], settings.repeats)
+        _result(spec.id, ref.name, by_cell[env_index, ref.name], settings)
         for env_index, spec in enumerate(settings.envs)
         for ref in settings.policies
     )
@@ -232,22 +283,28 @@ def summarise(
         planned=planned,
         results=results,
         counters=counters,
+        decisions=tuple(decisions),
     )
 
 
-def _result(env_id: str, policy: str, outcomes: Sequence[Outcome], repeats: int) -> Result:
-    outcomes = sorted(outcomes, key=lambda each: (each.episode_index, each.repeat))
-    errors = [each.error for each in outcomes if each.error is not None]
-    scored = [each for each in outcomes if each.error is None]
-    rate = intervals.rate(_grouped(scored, lambda each: each.success))
+def _result(env_id: str, policy: str, outcomes: Sequence[Outcome], settings: Settings) -> Result:
+    # In the order of the plan: sums of floats depend on the order, and so does the first error.
+    outcomes = sorted(outcomes, key=lambda outcome: (outcome.episode_index, outcome.repeat))
+    errors = [outcome.error for outcome in outcomes if outcome.error is not None]
+    scored = [outcome for outcome in outcomes if outcome.error is None]
+    rate = intervals.rate(_grouped(scored, lambda outcome: outcome.success))
     # A server that fails where an answer is long would else flatter the rate.
     with_errors = intervals.rate(
-        _grouped(outcomes, lambda each: each.success and each.error is None)
+        _grouped(outcomes, lambda outcome: outcome.success and outcome.error is None)
     )
-    tasks = {each.task for each in outcomes if each.task is not None}
-    returns = intervals.mean(_grouped(scored, lambda each: each.total_return))
-    turns = intervals.mean(_grouped(scored, lambda each: float(each.turns)))
-    passes = _passes(_grouped(scored, lambda each: each.success), repeats)
+    tasks = {outcome.task for outcome in outcomes if outcome.task is not None}
+    returns = intervals.mean(_grouped(scored, lambda outcome: outcome.total_return))
+    turns = intervals.mean(_grouped(scored, lambda outcome: float(outcome.turns)))
+    by_task = _grouped(scored, lambda outcome: outcome.success)
+    passes = {k: intervals.pass_at_k(by_task, k) for k in _attempts(settings.repeats)}
+    # Without repeats pass@1 is the rate, which has its interval.
+    resampled = [k for k in passes if settings.repeats > 1]
+    tokens = _tokens(outcomes)
     return Result(
         env_id=env_id,
         policy=policy,
@@ -262,16 +319,20 @@ def _result(env_id: str, policy: str, outcomes: Sequence[Outcome], repeats: int)
         mean_return_ci95=returns.ci95,
         mean_turns=turns.value,
         mean_turns_ci95=turns.ci95,
-        pass_at_k={k: estimate.value for k, estimate in passes.items()},
-        pass_at_k_ci95={k: estimate.ci95 for k, estimate in passes.items()},
-        stop_reasons=dict(sorted(Counter(each.stop_reason for each in outcomes).items())),
+        pass_at_k={str(k): estimate.value for k, estimate in passes.items()},
+        pass_at_k_ci95={str(k): estimate.ci95 for k, estimate in passes.items()},
+        pass_at_k_bootstrap_ci95={
+            str(k): intervals.pass_at_k_bootstrap(by_task, k) for k in resampled
+        },
+        stop_reasons=dict(sorted(Counter(outcome.stop_reason for outcome in outcomes).items())),
         first_error=errors[0] if errors else None,
-        tokens=_tokens(outcomes),
-        answers=sum(each.answers for each in outcomes),
-        cut_answers=sum(each.cut_answers for each in outcomes),
+        tokens=tokens,
+        cost=_cost(policy, tokens, settings.prices),
+        answers=sum(outcome.answers for outcome in outcomes),
+        cut_answers=sum(outcome.cut_answers for outcome in outcomes),
         seconds=Seconds(
-            policy=sum(each.policy_s for each in outcomes),
-            environment=sum(each.environment_s for each in outcomes),
+            policy=sum(outcome.policy_s for outcome in outcomes),
+            environment=sum(outcome.environment_s for outcome in outcomes),
         ),
     )
 
@@ -284,10 +345,10 @@ def _grouped(outcomes: Iterable[Outcome], of: Callable[[Outcome], Any]) -> list[
     return list(groups.values())
 
 
-def _passes(groups: list[list[bool]], repeats: int) -> dict[str, intervals.Estimate]:
-    """Estimate pass@k for the powers of two up to the number of repeats, and for that number."""
-    powers = [2**exponent for exponent in range(repeats.bit_length())]
-    return {str(k): intervals.pass_at_k(groups, k) for k in sorted({*powers, repeats})}
+def _attempts(repeats: int) -> list[int]:
+    """Return the k of pass@k: powers of two up to the number of repeats, and that number."""
+    powers = {2**exponent for exponent in range(repeats.bit_length())}
+    return sorted({*powers, repeats})
 
 
 def _usage(episode: Episode) -> Usage | None:
@@ -301,10 +362,17 @@ def _usage(episode: Episode) -> Usage | None:
 
 
 def _tokens(outcomes: Iterable[Outcome]) -> Tokens | None:
-    counted = [each.usage for each in outcomes if each.usage is not None]
+    counted = [outcome.usage for outcome in outcomes if outcome.usage is not None]
     if not counted:
         return None
     return Tokens(
         prompt=sum(usage.prompt_tokens for usage in counted),
         completion=sum(usage.completion_tokens for usage in counted),
     )
+
+
+def _cost(policy: str, tokens: Tokens | None, prices: Prices) -> float | None:
+    price = price_of(policy, prices)
+    if price is None or tokens is None:
+        return None
+    return price.cost(tokens.prompt, tokens.completion)

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, NamedTuple
 
-from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 from gem.cli import one_line
 from gem_eval.short_names import short_names
-from gem_eval.summary import Result, Summary
+from gem_eval.summary import Decision, Result, Summary
+from gem_eval.tables import Row, Table, console_for, print_table, tables_within, width_of
 
 __all__ = ["print_summary"]
 
 _NAMES = ("environment", "policy")
-_LEFT = (*_NAMES, "stop reasons")
+_LEFT = (*_NAMES, "stop reasons")  # what is words; figures stand to the right
 _SHOWN = 300
-_GAP = "  "
-_LOG_WIDTH = 120  # of a file or a pipe
 _SLOW_S = 0.1  # of an episode that took less nobody asks how long it took
-
-Row = Mapping[str, str]
-Table = Sequence[Row]
 
 
 class _Section(NamedTuple):
@@ -35,13 +29,6 @@ class _Section(NamedTuple):
     tables: Sequence[Table]
 
 
-class _Console(Console):
-    """Leaves a closed pipe to `gem-env`, as everything else does: rich would end with status 1."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
-
-
 def print_summary(summary: Summary, file: IO[str], *, offers_next: bool = True) -> None:
     """Print a table, or several below one another where the width asks for it; no cell is cut.
 
@@ -49,14 +36,12 @@ def print_summary(summary: Summary, file: IO[str], *, offers_next: bool = True) 
     policy's name alone is, a terminal gets blocks. A file or a pipe is 120 columns wide, unless
     COLUMNS says otherwise.
     """
-    console = _Console(file=file, highlight=False)
-    if not console.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
-        console.width = _LOG_WIDTH
+    console = console_for(file)
     names = short_names([result.policy for result in summary.results])
     rows = _rows(summary.results, names)
-    together = [_Section("", _tables(rows, _NAMES, console.width))]
+    together = [_Section("", tables_within(console.width, rows, _NAMES))]
     apart = [
-        _Section(env, _tables(_of(env, rows), ("policy",), console.width))
+        _Section(env, tables_within(console.width, _of(env, rows), ("policy",)))
         for env in dict.fromkeys(row["environment"] for row in rows)
     ]
     if _fit(together, console):
@@ -75,36 +60,8 @@ def _of(env: str, rows: Table) -> Table:
     return [row for row in rows if row["environment"] == env]
 
 
-def _tables(rows: Table, names: Sequence[str], width: int) -> list[Table]:
-    """Share the figures out over tables that fit, each with the names and one figure or more."""
-    tables: list[Table] = []
-    figures: list[str] = []  # of the table that is being filled
-    for figure in rows[0]:
-        if figure in _NAMES:
-            continue
-        wider = [*figures, figure]
-        if figures and _width(_chosen(rows, (*names, *wider))) > width:
-            tables.append(_chosen(rows, (*names, *figures)))
-            wider = [figure]
-        figures = wider
-    return [*tables, _chosen(rows, (*names, *figures))]
-
-
-def _chosen(rows: Table, columns: Sequence[str]) -> Table:
-    return [{name: row[name] for name in columns} for row in rows]
-
-
 def _fit(sections: Sequence[_Section], console: Console) -> bool:
-    return all(_width(table) <= console.width for section in sections for table in section.tables)
-
-
-def _widths(rows: Table) -> dict[str, int]:
-    return {name: max(cell_len(name), *(cell_len(row[name]) for row in rows)) for name in rows[0]}
-
-
-def _width(rows: Table) -> int:
-    widths = _widths(rows)
-    return sum(widths.values()) + len(_GAP) * (len(widths) - 1)
+    return all(width_of(table) <= console.width for section in sections for table in section.tables)
 
 
 def _print_sections(console: Console, sections: Sequence[_Section]) -> None:
@@ -118,21 +75,7 @@ def _print_sections(console: Console, sections: Sequence[_Section]) -> None:
             if title:
                 console.print(Text(title, style="bold"), soft_wrap=True)
                 title = ""  # above the first of its tables alone
-            _print_table(console, table)
-
-
-def _print_table(console: Console, rows: Table) -> None:
-    widths = _widths(rows)
-    header = {name: name for name in rows[0]}
-    for row in (header, *rows):
-        cells = (_padded(name, cell, widths[name]) for name, cell in row.items())
-        style = "bold" if row is header else ""
-        console.print(Text(_GAP.join(cells).rstrip(), style=style), soft_wrap=True)
-
-
-def _padded(column: str, cell: str, width: int) -> str:
-    blanks = " " * (width - cell_len(cell))
-    return f"{cell}{blanks}" if column in _LEFT else f"{blanks}{cell}"
+            print_table(console, table, _LEFT)
 
 
 def _print_blocks(console: Console, rows: Table) -> None:
@@ -151,14 +94,16 @@ def _rows(results: Sequence[Result], names: Mapping[str, str]) -> list[Row]:
     silent = {
         "with errors": all(not result.errors for result in results),
         "tokens in/out": all(result.tokens is None for result in results),
+        "cost": all(result.cost is None for result in results),
         "s/episode": all(_seconds(result) < _SLOW_S for result in results),
         "cut answers": all(not result.answers for result in results),
         "stop reasons": all(result.stop_reasons.keys() <= {"terminated"} for result in results),
     }
-    return [
-        {name: figure for name, figure in row.items() if not silent.get(name, False)}
-        for row in rows
-    ]
+    telling_rows: list[Row] = []
+    for row in rows:
+        telling = {name: figure for name, figure in row.items() if not silent.get(name, False)}
+        telling_rows.append(telling)
+    return telling_rows
 
 
 def _row(result: Result, names: Mapping[str, str]) -> Row:
@@ -180,6 +125,7 @@ def _row(result: Result, names: Mapping[str, str]) -> Row:
     row["tokens in/out"] = "-"
     if tokens is not None:
         row["tokens in/out"] = f"{_short(tokens.prompt)}/{_short(tokens.completion)}"
+    row["cost"] = "-" if result.cost is None else f"{result.cost:.4g}"
     row["s/episode"] = f"{_seconds(result):.2f}" if result.episodes else "-"
     row["cut answers"] = f"{result.cut_answers} of {result.answers}" if result.answers else "-"
     row["stop reasons"] = _counts(result.stop_reasons)
@@ -188,7 +134,7 @@ def _row(result: Result, names: Mapping[str, str]) -> Row:
 
 def _counts(reasons: Mapping[str, int]) -> str:
     """Name reasons with how often each was, the most frequent first."""
-    ranked = sorted(reasons.items(), key=lambda each: (-each[1], each[0]))
+    ranked = sorted(reasons.items(), key=lambda entry: (-entry[1], entry[0]))
     return ", ".join(f"{reason} {count}" for reason, count in ranked) or "-"
 
 
@@ -226,6 +172,11 @@ def _notes(summary: Summary, names: Mapping[str, str], *, offers_next: bool) -> 
     if summary.retried:
         tries = "1 try" if summary.retried == 1 else f"{summary.retried} tries"
         yield f"{tries} that ended by an error were made again; the log keeps the first ones too."
+    hits = 0 if summary.counters is None else summary.counters.cache_hits
+    if hits:
+        told = "1 answer" if hits == 1 else f"{hits} answers"
+        yield f"{told} came from the cache, and cost no token."
+    yield from (_decision(decision, names) for decision in summary.decisions)
     yield from dict.fromkeys(_repeated(summary.results))  # each environment once
     for name, short in names.items():
         if name != short:
@@ -241,7 +192,22 @@ def _notes(summary: Summary, names: Mapping[str, str], *, offers_next: bool) -> 
         if summary.errors:
             yield f"Next: gem-env eval --resume {folder} runs again what ended by an error"
         else:
-            yield f"Next: gem-env replay {folder} --verify"
+            # In the order in which people ask: what happened, who is better, whether it holds.
+            yield f"Next: gem-env view {folder}"
+            if len(names) > 1:
+                yield f"      gem-env compare {folder}"
+            yield f"      gem-env replay {folder} --verify"
+
+
+def _decision(decision: Decision, names: Mapping[str, str]) -> str:
+    low, high = decision.interval
+    found = "-" if decision.difference is None else f"{decision.difference:+.3f}"
+    within = "" if decision.verdict != "SAME" else f", all of it within {decision.tolerance:g}"
+    return (
+        f"{decision.verdict}: {one_line(names[decision.candidate])} beside "
+        f"{one_line(names[decision.baseline])}: success {found} [{low:+.3f}, {high:+.3f}] after "
+        f"{decision.tasks} tasks, by an interval that holds at every look{within}."
+    )
 
 
 def _repeated(results: Sequence[Result]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from tinker_cookbook.tokenizer_utils import register_tokenizer
 from tinker_rig import Scripted
 
 import gem
-from gem.seeding import episode_seed
+from gem.env import episode_seed
 from gem_integrations.tinker import GemDatasetBuilder
 
 COMPONENTS = [{"env": GAME["env_id"], "name": "game"}, {"env": PAYING, "name": "pays"}]

@@ -59,7 +59,7 @@ class Curriculum(Generic[Options]):
                 "Write them into the schedule, as 'kwargs'.",
                 subject="env_kwargs",
             )
-        tried = [self._options(each) for each in self.schedule.components]
+        tried = [self._options(component) for component in self.schedule.components]
         self._only = tried[0]
 
     @property
@@ -79,6 +79,7 @@ class Curriculum(Generic[Options]):
 
     def _options(self, component: Component) -> Options:
         """Return the options of a component, once an environment of it has begun."""
+        # Without the weight, which a trainer changes: the environment is tried once all the same.
         key = component.model_dump_json(exclude={"weight"})
         if key in self._tried:
             return self._tried[key]

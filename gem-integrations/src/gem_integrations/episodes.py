@@ -15,7 +15,7 @@ import gem
 from gem.content import Message
 from gem.conversation import Conversation
 from gem.errors import BadArguments, problems_of
-from gem.rollouts import Assignment
+from gem.rollouts import PlannedEpisode
 from gem.tokens import ChatCodec, Sampled, Tokenizer, TokenPolicy, Trajectory
 from gem_integrations.faults import (
     Faults,
@@ -79,13 +79,13 @@ class EnvOptions(BaseModel):
         Return whether it shows an image at once. Raises as `try_to_begin` does, and BadArguments
         where it does and the adapter, or its model, takes none.
         """
-        shown = try_to_begin(
+        observation = try_to_begin(
             self.env_id,
             env_kwargs=self.env_kwargs,
             wrappers=self.layers,
             timeout_s=self.step_timeout_s,
         )
-        shows_images = holds_images(shown)
+        shows_images = holds_images(observation)
         if shows_images and not takes_images:
             raise refused_images(self.env_id, framework)
         return shows_images
@@ -153,7 +153,7 @@ async def play(
     run = gem.rollout(
         policy,
         options.env_id,
-        plan=[Assignment(0, 0, repeat, seed, task)],
+        plan=[PlannedEpisode(0, 0, repeat, seed, task)],
         env_kwargs=options.env_kwargs,
         wrappers=options.layers,
         max_turns=options.max_turns,
@@ -162,6 +162,7 @@ async def play(
     number = options.faults.begin()
     try:
         [episode] = [episode async for episode in run]
+        # First: a rollout makes any error of a policy a record, and this one is the framework's.
         if watched.error is not None:
             raise watched.error
         if episode.stop_reason == "policy_error" and not watched.is_silent:
@@ -235,8 +236,9 @@ class Row(NamedTuple):
     @property
     def logprobs(self) -> list[float] | None:
         """The logprobs of all tokens, 0.0 where the model did not say them."""
-        told = self.response_logprobs
-        return None if told is None else [0.0] * len(self.prompt_ids) + told
+        if self.response_logprobs is None:
+            return None
+        return [0.0] * len(self.prompt_ids) + self.response_logprobs
 
 
 def one_row(episode: gem.Episode, codec: ChatCodec) -> Row:

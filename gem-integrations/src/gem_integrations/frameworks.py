@@ -52,8 +52,8 @@ class Framework(NamedTuple):
 
 
 FRAMEWORKS: Mapping[str, Framework] = {
-    each.name: each
-    for each in (
+    framework.name: framework
+    for framework in (
         Framework(
             "oat",
             "oat",
@@ -112,22 +112,22 @@ def require(name: str) -> None:
     An adapter calls this as it is imported, before it touches the framework.
     """
     framework = FRAMEWORKS[name]
-    found = _found(framework)
-    if found is None:
+    version = _installed_version(framework)
+    if version is None:
         raise _error(framework, "is not installed here")
     if framework.versions and not SpecifierSet(framework.versions).contains(
-        found, prereleases=True
+        version, prereleases=True
     ):
-        raise _error(framework, f"is installed here as {found}")
+        raise _error(framework, f"is installed here as {version}")
     changes = list(drift(name))
     if changes:
-        told = "; ".join(changes[:_MOST_CHANGES])
+        difference = "; ".join(changes[:_MOST_CHANGES])
         more = len(changes) - _MOST_CHANGES
-        told += f"; and {more} more" if more > 0 else ""
-        raise _error(framework, f"({found}) is not as this adapter knows it: {told}")
+        difference += f"; and {more} more" if more > 0 else ""
+        raise _error(framework, f"({version}) is not as this adapter knows it: {difference}")
 
 
-def _found(framework: Framework) -> str | None:
+def _installed_version(framework: Framework) -> str | None:
     """Return the version that is here, None where none is."""
     if not framework.versions:
         return "a checkout" if importlib.util.find_spec(framework.module) else None
@@ -171,8 +171,8 @@ def _command(framework: Framework) -> str:
 def recorded(name: str) -> dict[str, Any]:
     """Return what was recorded: `recorded_from`, and `signatures` by "module:attribute"."""
     text = (files(__package__) / "recorded" / f"{name}.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    record: dict[str, Any] = json.loads(text)
+    return record
 
 
 def drift(name: str) -> Iterator[str]:
@@ -194,24 +194,24 @@ def signature(target: str) -> list[str]:
     dataclass or a pydantic model, the parameters are the fields.
     """
     module, _, path = target.partition(":")
-    found: Any = importlib.import_module(module)
+    target_object: Any = importlib.import_module(module)
     for name in path.split("."):
-        found = getattr(found, name)
-    return list(_written(inspect.signature(found)))
+        target_object = getattr(target_object, name)
+    return list(_written(inspect.signature(target_object)))
 
 
-def _written(found: inspect.Signature) -> Iterator[str]:
+def _written(live_signature: inspect.Signature) -> Iterator[str]:
     marks: dict[Any, str] = {
         inspect.Parameter.VAR_POSITIONAL: "*",
         inspect.Parameter.VAR_KEYWORD: "**",
     }
     is_open = True
-    for each in found.parameters.values():
-        if is_open and each.kind is inspect.Parameter.KEYWORD_ONLY:
+    for parameter in live_signature.parameters.values():
+        if is_open and parameter.kind is inspect.Parameter.KEYWORD_ONLY:
             yield "*"
-        is_open = is_open and each.kind not in (
+        is_open = is_open and parameter.kind not in (
             inspect.Parameter.KEYWORD_ONLY,
             inspect.Parameter.VAR_POSITIONAL,
         )
-        default = "" if each.default is inspect.Parameter.empty else "="
-        yield f"{marks.get(each.kind, '')}{each.name}{default}"
+        default = "" if parameter.default is inspect.Parameter.empty else "="
+        yield f"{marks.get(parameter.kind, '')}{parameter.name}{default}"

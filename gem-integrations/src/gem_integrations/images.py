@@ -136,8 +136,8 @@ class ImageCodec(ChatCodec):
     @cached_property
     def placeholders(self) -> Mapping[int, str]:
         """The tokens that stand for images, videos and sounds, or enclose them, as written."""
-        written = [getattr(self.processor, name, None) for name in _TOKEN_NAMES]
-        encoded = [self.encode(each) for each in written if isinstance(each, str)]
+        token_texts = [getattr(self.processor, name, None) for name in _TOKEN_NAMES]
+        encoded = [self.encode(text) for text in token_texts if isinstance(text, str)]
         alone = [ids[0] for ids in encoded if len(ids) == 1]
         around = [id for id in self._example if id in self._special]
         return {
@@ -150,10 +150,10 @@ class ImageCodec(ChatCodec):
         """An image as tokens, none where the model takes no images."""
         from PIL import Image  # heavy: 0.1 s
 
-        if self._shown is None:
+        if self._image_text is None:
             return []
         try:
-            return self._expanded(self._shown, [Image.new("RGB", _EXAMPLE)])
+            return self._expanded(self._image_text, [Image.new("RGB", _EXAMPLE)])
         except BadArguments:  # said again where an environment shows an image
             return []
 
@@ -164,36 +164,36 @@ class ImageCodec(ChatCodec):
         return max(runs, default=(0, -1))[1]
 
     @cached_property
-    def _shown(self) -> str | None:
+    def _image_text(self) -> str | None:
         """What the template writes for an image, None where it shows none."""
         image = {"type": "image"}
         text = {"type": "text", "text": _MARK}
         try:
             without = self._render([_user([text])], (), opens=False)
-            shown = self._render([_user([image, text])], (), opens=False)
+            both = self._render([_user([image, text])], (), opens=False)
         except BadArguments:
             return None
         before, mark, _ = without.partition(_MARK)
-        added, marked, _ = shown[len(before) :].partition(_MARK)
-        if not (mark and marked and shown.startswith(before) and added.strip()):
+        added, marked, _ = both[len(before) :].partition(_MARK)
+        if not (mark and marked and both.startswith(before) and added.strip()):
             return None
         return added.strip()
 
     @cached_property
     def _placeholder(self) -> str:
         """What the template writes for every image. Raises BadArguments where it does not."""
-        if self._shown is None:
+        if self._image_text is None:
             raise _bad("processor", "has a chat template that shows no images. Use another model")
         image = _user([{"type": "image"}])
-        said = {"role": "assistant", "content": _MARK}
-        twice = self._render([image, said, image], (), opens=True)
-        if twice.count(self._shown) != 2:
+        answer = {"role": "assistant", "content": _MARK}
+        twice = self._render([image, answer, image], (), opens=True)
+        if twice.count(self._image_text) != 2:
             raise _bad(
                 "processor",
                 "has a chat template that shows later images otherwise than the first; one that "
                 "numbers them has an option for it (`add_vision_id`), which must be off",
             )
-        return self._shown
+        return self._image_text
 
     def _encoded(self, text: str, messages: Sequence[Message]) -> list[int]:
         parts = tuple(image_parts(messages))
@@ -209,12 +209,12 @@ class ImageCodec(ChatCodec):
 
     def _shown_whole(self, text: str, images: Sequence[Any]) -> list[int]:
         """Tokenise a text that shows all of these images. Raises BadArguments for any other."""
-        found = text.count(self._placeholder)
-        if found != len(images):
+        shown_images = text.count(self._placeholder)
+        if shown_images != len(images):
             raise _bad(
                 "processor",
-                f"has a chat template that shows {found} of {len(images)} images of a turn. Show "
-                "them as a user, or use another model",
+                f"has a chat template that shows {shown_images} of {len(images)} images of a turn. "
+                "Show them as a user, or use another model",
             )
         return self._expanded(text, images)
 
@@ -225,14 +225,14 @@ class ImageCodec(ChatCodec):
 
     def _processed(self, text: str, images: Sequence[Any], **options: Any) -> dict[str, Any]:
         try:
-            given = {**self._processor_options, **options}
-            return dict(self.processor(text=[text], images=[*images], **given))
+            all_options = {**self._processor_options, **options}
+            return dict(self.processor(text=[text], images=[*images], **all_options))
         except Exception as error:
-            told = in_one_line(error, at_most=200)
-            sizes = ", ".join(f"{each.width}x{each.height}" for each in images)
+            reason = in_one_line(error, at_most=200)
+            sizes = ", ".join(f"{image.width}x{image.height}" for image in images)
             raise _bad(
                 "processor",
-                f"cannot take images of {sizes} ({told}). Show others, or use another model",
+                f"cannot take images of {sizes} ({reason}). Show others, or use another model",
             ) from error
 
     def _content(self, message: Message) -> Any:
@@ -262,10 +262,10 @@ class ImageCodec(ChatCodec):
             parts.append(_text("\n</tool_response>"))
         return parts
 
-    def _told(self, chat: Chat, instructions: str) -> Chat:
+    def _with_instructions(self, chat: Chat, instructions: str) -> Chat:
         first, *rest = chat
         if isinstance(first["content"], str):
-            return super()._told(chat, instructions)
+            return super()._with_instructions(chat, instructions)
         if first["role"] == "system":
             return [{**first, "content": [*first["content"], _text(f"\n\n{instructions}")]}, *rest]
         return [{**first, "content": [_text(f"{instructions}\n\n"), *first["content"]]}, *rest]
@@ -294,21 +294,21 @@ class _Templated:
     def apply_chat_template(self, conversation: Chat, **options: Any) -> str:
         if self._knows_parts_alone:
             conversation = [
-                {**each, "content": [_text(each["content"])]}
-                if isinstance(each["content"], str)
-                else each
-                for each in conversation
+                {**message, "content": [_text(message["content"])]}
+                if isinstance(message["content"], str)
+                else message
+                for message in conversation
             ]
-        shown: str = self._template.apply_chat_template(conversation, **options)
-        return shown
+        text: str = self._template.apply_chat_template(conversation, **options)
+        return text
 
     @cached_property
     def _knows_parts_alone(self) -> bool:
         try:
-            shown = self._template.apply_chat_template([_user(_MARK)], tokenize=False)
+            text = self._template.apply_chat_template([_user(_MARK)], tokenize=False)
         except Exception:  # noqa: BLE001 - a template may raise anything, and says so again with parts
             return True
-        return _MARK not in shown
+        return _MARK not in text
 
 
 def parts_of(message: Message) -> tuple[Part, ...]:
@@ -347,10 +347,10 @@ def opened(part: ImagePart) -> Any:
     try:
         return Image.open(io.BytesIO(part.image)).convert("RGB")
     except Exception as error:
-        told = in_one_line(error, at_most=200)
+        reason = in_one_line(error, at_most=200)
         raise BadArguments(
             f"An image of an environment ({part.media_type}, {len(part.image)} bytes) was to be "
-            f"shown to a model, and it cannot be opened ({told}). An ImagePart holds a "
+            f"shown to a model, and it cannot be opened ({reason}). An ImagePart holds a "
             "file's bytes, such as those of a PNG.",
             subject="image",
         ) from error
@@ -366,14 +366,14 @@ def file_of(part: ImagePart) -> tuple[bytes, Literal["png", "jpeg"]]:
     from PIL import Image  # heavy: 0.1 s
 
     image = opened(part)  # first: it says what is wrong with bytes that are none
-    with Image.open(io.BytesIO(part.image)) as given:
-        if given.mode in ("RGB", "L") and given.format == "PNG":
+    with Image.open(io.BytesIO(part.image)) as original:
+        if original.mode in ("RGB", "L") and original.format == "PNG":
             return part.image, "png"
-        if given.mode in ("RGB", "L") and given.format == "JPEG":
+        if original.mode in ("RGB", "L") and original.format == "JPEG":
             return part.image, "jpeg"
-    written = io.BytesIO()
-    image.save(written, format="PNG")
-    return written.getvalue(), "png"
+    file = io.BytesIO()
+    image.save(file, format="PNG")
+    return file.getvalue(), "png"
 
 
 def _text(text: str) -> dict[str, str]:

@@ -73,19 +73,19 @@ class EnvArgs:
         """What an actor plays by a schedule, None without one. Raises what `Curriculum` does."""
         if not self.schedule:
             return None
-        given = self._stated()
-        if given.pop("env_id") or given.pop("env_kwargs"):
+        options = self._stated()
+        if options.pop("env_id") or options.pop("env_kwargs"):
             raise BadArguments(
                 "A schedule was given, and env_id or env_kwargs as well. Its components have "
                 "those: leave them out.",
                 subject="schedule",
             )
         components = _from_json(self.schedule, "schedule")
-        return Curriculum(gem.Schedule(components), given, framework="Oat", kind=_OatOptions)
+        return Curriculum(gem.Schedule(components), options, framework="Oat", kind=_OatOptions)
 
     def _stated(self) -> dict[str, Any]:
-        given = {name: getattr(self, name) for name in _OatOptions.model_fields}
-        return given | {name: _from_json(given[name], name) for name in _IN_JSON}
+        options = {name: getattr(self, name) for name in _OatOptions.model_fields}
+        return options | {name: _from_json(options[name], name) for name in _IN_JSON}
 
 
 def _from_json(text: str, name: str) -> Any:
@@ -145,13 +145,13 @@ class _Playing:
         """
         episodes: list[gem.Episode] = []
         in_vain = 0
-        while sum(len(each.turns) for each in episodes) < least:
+        while sum(len(episode.turns) for episode in episodes) < least:
             fresh = asyncio.run(self._round(self.seeds(self._rounds)))
             self._rounds += 1
             if self.curriculum is not None and self.curriculum.schedule is not None:
                 self.steer(self.curriculum.schedule, fresh)
-            episodes += (each for each in fresh if each.turns)
-            in_vain = 0 if any(each.turns for each in fresh) else in_vain + len(fresh)
+            episodes += (episode for episode in fresh if episode.turns)
+            in_vain = 0 if any(episode.turns for episode in fresh) else in_vain + len(fresh)
             if in_vain >= EPISODES:
                 first = fresh[0]
                 raise UnplayableError(
@@ -194,7 +194,7 @@ class _Playing:
     def _sampled(self, requests: list[gem.Request]) -> Any:
         """Answer many requests by one call of Oat's `generate`."""
         params = [self._params(request.token_budget) for request in requests]
-        outputs = self.generate([list(each.prompt_ids or ()) for each in requests], params)
+        outputs = self.generate([list(request.prompt_ids or ()) for request in requests], params)
         return [_sampled(output.outputs[0]) for output in outputs]
 
     def _params(self, budget: int | None) -> Any:
@@ -226,25 +226,27 @@ class EnvActorMixin(_Playing):
         The prompts only say how many: those of the data set are placeholders. Of more turns than
         these, that many are drawn, in the order that they were played.
         """
-        wanted = len(prompts) if prompts else self.args.rollout_batch_size_per_device
-        episodes = self.played(wanted)
+        count = len(prompts) if prompts else self.args.rollout_batch_size_per_device
+        episodes = self.played(count)
         data = self.transitions(episodes)
-        for each in data:
-            each.info = _told(episodes)
-        drawn = stream("oat draws", self.seeds(self._rounds)[0])
-        kept = sorted(drawn.sample(range(len(data)), wanted))
-        return self.ipc_client.serialize_ipc([data[at] for at in kept])  # type: ignore[attr-defined]
+        for transition in data:
+            transition.info = _metrics(episodes)
+        chance = stream("oat draws", self.seeds(self._rounds)[0])
+        places = sorted(chance.sample(range(len(data)), count))
+        return self.ipc_client.serialize_ipc([data[at] for at in places])  # type: ignore[attr-defined]
 
     def transitions(self, episodes: Sequence[gem.Episode]) -> list[TransitionData]:
         """Return the turns of episodes in order, with what each earns on its last token."""
-        played = [Trajectory.of(each) for each in episodes]
+        trajectories = [Trajectory.of(episode) for episode in episodes]
         is_return = self.args.turn_reward == "return"
         gamma = self.args.turn_gamma
-        earned = [*chain(*(each.returns(gamma) if is_return else each.rewards for each in played))]
+        earnings: list[float] = []
+        for trajectory in trajectories:
+            earnings += trajectory.returns(gamma) if is_return else trajectory.rewards
         if self.args.rebn:
-            earned = rebn(earned).tolist()
-        samples = chain(*(each.samples() for each in played))
-        turns = chain(*(each.turns for each in episodes))
+            earnings = rebn(earnings).tolist()
+        samples = chain(*(trajectory.samples() for trajectory in trajectories))
+        turns = chain(*(episode.turns for episode in episodes))
         return [
             TransitionData(
                 prompt=self._prompt(sample),
@@ -256,7 +258,7 @@ class EnvActorMixin(_Playing):
                 loss_mask=self._counts(sample),
                 info={},
             )
-            for turn, sample, earns in zip(turns, samples, earned, strict=True)
+            for turn, sample, earns in zip(turns, samples, earnings, strict=True)
         ]
 
 
@@ -266,7 +268,7 @@ class EnvMultiTurnActorMixin(_Playing):
     def collect_experience(self) -> tuple[list[list[Transition]], dict[str, Any]]:
         """Play episodes, and return the turns of each with their own rewards, and metrics."""
         episodes = self.played(self.args.rollout_batch_size_per_device)
-        return [list(self._episode(each)) for each in episodes], _told(episodes)
+        return [list(self._episode(episode)) for episode in episodes], _metrics(episodes)
 
     def _episode(self, episode: gem.Episode) -> Iterator[Transition]:
         last = len(episode.turns) - 1
@@ -314,17 +316,18 @@ class EnvLearnerMixin:
 
 def _sampled(completion: Any) -> Sampled:
     ids = list(completion.token_ids)
-    told = zip(completion.logprobs, ids, strict=True)
-    return Sampled(ids, [each[id].logprob for each, id in told], completion.finish_reason)
+    positions = zip(completion.logprobs, ids, strict=True)
+    logprobs = [candidates[id].logprob for candidates, id in positions]
+    return Sampled(ids, logprobs, completion.finish_reason)
 
 
-def _told(episodes: Sequence[gem.Episode]) -> dict[str, float]:
+def _metrics(episodes: Sequence[gem.Episode]) -> dict[str, float]:
     """Return metrics: the same names for every batch, as Oat's collectors need them."""
     many = len(episodes)
     return {
-        "actor/episode_return": sum(each.total_reward for each in episodes) / many,
-        "actor/episode_turns": sum(len(each.turns) for each in episodes) / many,
-        "actor/episode_success": sum(each.success is True for each in episodes) / many,
-        "actor/episode_truncated": sum(each.truncated for each in episodes) / many,
-        "actor/episode_error": sum(each.is_error for each in episodes) / many,
+        "actor/episode_return": sum(episode.total_reward for episode in episodes) / many,
+        "actor/episode_turns": sum(len(episode.turns) for episode in episodes) / many,
+        "actor/episode_success": sum(episode.success is True for episode in episodes) / many,
+        "actor/episode_truncated": sum(episode.truncated for episode in episodes) / many,
+        "actor/episode_error": sum(episode.is_error for episode in episodes) / many,
     }

@@ -88,8 +88,8 @@ class EnvExecutor(AgentExecutorBase):  # type: ignore[misc]
             params.max_tokens = min(limit for limit in limits if limit is not None)
             ids = list(request.prompt_ids or ())
             pictures = _pictures(request, ids, codec, llm_engine)
-            asked = await llm_engine.generate(ids, params, multi_modal_data=pictures)
-            return _sampled(asked.outputs[0])
+            output = await llm_engine.generate(ids, params, multi_modal_data=pictures)
+            return _sampled(output.outputs[0])
 
         episode = await play(
             self.options, sample, codec, seed=seed, task=task, max_length=max_length
@@ -184,4 +184,4 @@ def _sampled(output: Any) -> Sampled:
     if output.logprobs is None:
         return Sampled(ids)
     chosen = zip(ids, output.logprobs, strict=True)
-    return Sampled(ids, [told[id].logprob for id, told in chosen], output.finish_reason)
+    return Sampled(ids, [candidates[id].logprob for id, candidates in chosen], output.finish_reason)

@@ -63,8 +63,8 @@ def environment(
     """
     stated = EnvOptions.of({**options, "env_id": env_id})
     stated.try_out("RL2")
-    made = _Environment(stated, max_response_tokens, tokenizer)
-    return Functions(made.generate, made.reset, made.step)
+    env = _Environment(stated, max_response_tokens, tokenizer)
+    return Functions(env.generate, env.reset, env.step)
 
 
 class _Environment:
@@ -92,7 +92,7 @@ class _Environment:
                 if sample.status == Sample.Status.ABORTED:
                     self._aborted[id(sample)] = live
                     return
-                live.answer(_said(sample, len(live.prompt)))
+                live.answer(_sampled(sample, len(live.prompt)))
             live.write_end(sample)
         except BaseException:
             await live.cancel()
@@ -117,12 +117,12 @@ class _Environment:
     async def step(self, state: str, action: str, extra_info: Mapping[str, Any]) -> dict[str, Any]:
         """Take what the model said, as text. The reward is that of the turn."""
         live: _Live = extra_info["live"]
-        seen = len(live.prompt)
-        said = self._tokenizer.encode(action, add_special_tokens=False)
+        prompt_length = len(live.prompt)
+        answer_ids = self._tokenizer.encode(action, add_special_tokens=False)
         if await live.is_asked():
-            live.answer(Sampled(said))
+            live.answer(Sampled(answer_ids))
         is_done = not await live.is_asked()
-        added = "" if is_done else live.text(live.prompt[seen + len(said) :])
+        added = "" if is_done else live.text(live.prompt[prompt_length + len(answer_ids) :])
         return {
             "next_state": state + action + added,
             "reward": live.reward,
@@ -215,7 +215,7 @@ class _Encoded(NamedTuple):
 async def _complete(config: Any, router_url: str, sample: Any, token_budget: int | None) -> None:
     """Ask RL2's server to go on with the sample, and let RL2 write down what it says."""
     params = OmegaConf.to_container(config.sampling_params)
-    limits = [each for each in (params.get("max_new_tokens"), token_budget) if each is not None]
+    limits = [limit for limit in (params.get("max_new_tokens"), token_budget) if limit is not None]
     if limits:
         params["max_new_tokens"] = min(limits) - sample.previous_response_length
     response = await async_request(
@@ -234,7 +234,7 @@ async def _complete(config: Any, router_url: str, sample: Any, token_budget: int
         sample.status = Sample.Status.ABORTED
 
 
-def _said(sample: Any, prompt_length: int) -> Sampled:
+def _sampled(sample: Any, prompt_length: int) -> Sampled:
     """Return what the model said since the prompt, as RL2 has it."""
     state = sample.state_dict
     clipped = sample.metrics["length_clip_ratio"]

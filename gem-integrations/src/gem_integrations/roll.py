@@ -50,15 +50,15 @@ def register_all() -> list[str]:
     wrapper = WrapperRef(id=f"{__name__}:RollEnv")
     return [
         gem.register(
-            each.model_copy(
+            spec.model_copy(
                 update={
-                    "id": "roll:" + each.id.replace(":", "."),
-                    "wrappers": (*each.wrappers, wrapper),
+                    "id": "roll:" + spec.id.replace(":", "."),
+                    "wrappers": (*spec.wrappers, wrapper),
                 }
             )
         ).id
-        for each in gem.list_envs()
-        if not each.id.startswith("roll:")
+        for spec in gem.list_envs()
+        if not spec.id.startswith("roll:")
     ]
 
 
@@ -112,22 +112,22 @@ class TokenEnvManager(TrajEnvManager):  # type: ignore[misc]
         if images:  # ROLL's templates take text
             now["observation"] = "".join(map(self._marked, parts_of(self.env.newest)))
         lm_input = super().format_messages(history)
-        now["given"] = self._given(now["messages"], images)
+        now["given"] = self._given_messages(now["messages"], images)
         now["prompt_ids"] = self._added(before, now)
-        seen = [id for each in before for id in each["prompt_ids"] + each["response_ids"]]
-        ids = seen + now["prompt_ids"]
+        earlier_ids = [id for turn in before for id in turn["prompt_ids"] + turn["response_ids"]]
+        ids = earlier_ids + now["prompt_ids"]
         lm_input.batch = _batch(ids)
         if pictures := self._pictures(history.history):
-            asked = np.empty(1, dtype=object)
-            asked[0] = self._asked(ids, pictures)
-            lm_input.non_tensor_batch["multi_modal_data"] = asked
+            engine_input = np.empty(1, dtype=object)
+            engine_input[0] = self._asked(ids, pictures)
+            lm_input.non_tensor_batch["multi_modal_data"] = engine_input
         return lm_input
 
     def _pictures(self, history: Sequence[Any]) -> list[Any]:
         """Return the images of a history's turns, in order."""
         if not isinstance(self._codec, ImageCodec):
             return []
-        return self._codec.images([message for each in history for message in each["given"]])
+        return self._codec.images([message for turn in history for message in turn["given"]])
 
     def _asked(self, ids: Sequence[int], pictures: Sequence[Any]) -> dict[str, Any]:
         """Return a prompt as ROLL's engines take it: a token for each image, and the images."""
@@ -142,33 +142,37 @@ class TokenEnvManager(TrajEnvManager):  # type: ignore[misc]
     def _marked(self, part: Part) -> str:
         return part.text if isinstance(part, TextPart) else self._mark
 
-    def _given(self, messages: Sequence[Any], images: Sequence[ImagePart]) -> list[Message]:
+    def _given_messages(
+        self, messages: Sequence[Any], images: Sequence[ImagePart]
+    ) -> list[Message]:
         """Return what ROLL's templates made of a turn, with its images at their places."""
-        shown = sum(each["content"].count(self._mark) for each in messages)
-        if shown != len(images):
+        marks = sum(message["content"].count(self._mark) for message in messages)
+        if marks != len(images):
             raise BadArguments(
                 f"{len(images)} images of {self.env.env!r} were to be shown, and ROLL's "
-                f"agent_template shows {shown}. Write {{observation}} into it once.",
+                f"agent_template shows {marks}. Write {{observation}} into it once.",
                 subject="agent_template",
             )
         given = []
-        for each in messages:
-            if each["role"] == "system" and not each["content"]:
+        for chat_message in messages:
+            if chat_message["role"] == "system" and not chat_message["content"]:
                 continue
-            content: str | tuple[Part, ...] = each["content"]
-            if images and self._mark in each["content"]:
-                texts = each["content"].split(self._mark)
+            content: str | tuple[Part, ...] = chat_message["content"]
+            if images and self._mark in chat_message["content"]:
+                texts = chat_message["content"].split(self._mark)
                 pairs = zip(map(TextPart, texts), [*images, None], strict=True)
                 content = tuple(
                     part for pair in pairs for part in pair if part and part != TextPart("")
                 )
-                each["content"] = "".join(texts)  # nobody else reads the mark
-            given.append(Message(each["role"], content, call_id=_call_id(each["role"])))
+                chat_message["content"] = "".join(texts)  # nobody else reads the mark
+            given.append(
+                Message(chat_message["role"], content, call_id=_call_id(chat_message["role"]))
+            )
         return given
 
     def _added(self, before: Sequence[Any], now: Any) -> list[int]:
         """Return the tokens that a turn's messages add."""
-        talk = [message for each in before for message in self._messages(each)]
+        talk = [message for turn in before for message in self._messages(turn)]
         new = self._messages(now)
         tools = self.env.tools
         if not before:
@@ -195,17 +199,17 @@ class TokenEnvManager(TrajEnvManager):  # type: ignore[misc]
         now = rollout_cache.history[-1]
         if not isinstance(self._codec, ImageCodec) or "response_ids" not in now:
             return decision
-        said = Sampled(now["response_ids"], now.get("infer_logprobs"))
-        kept = self._codec.cut(said)
-        if kept is said:
+        answer = Sampled(now["response_ids"], now.get("infer_logprobs"))
+        cut_answer = self._codec.cut(answer)
+        if cut_answer is answer:
             return decision
-        if not kept.ids:  # as where the prompt leaves no room: the turn is no turn
+        if not cut_answer.ids:  # as where the prompt leaves no room: the turn is no turn
             now.pop("infer_logprobs", None)
             del now["response_ids"]
             return DataProto(meta_info={"stop_reason": GenerateStopReason.MAX_LENGTH})
-        now["response_ids"] = list(kept.ids)
-        if kept.logprobs is not None:
-            now["infer_logprobs"] = list(kept.logprobs)
+        now["response_ids"] = list(cut_answer.ids)
+        if cut_answer.logprobs is not None:
+            now["infer_logprobs"] = list(cut_answer.logprobs)
         decision.batch["responses"] = torch.tensor([now["response_ids"]])
         return decision
 
@@ -240,7 +244,7 @@ class TokenEnvManager(TrajEnvManager):  # type: ignore[misc]
         rollout.non_tensor_batch["multi_modal_inputs"] = inputs
         if self._positions is None:
             return rollout
-        row = _batch([id for each in history for id in each["prompt_ids"] + each["response_ids"]])
+        row = _batch([id for turn in history for id in turn["prompt_ids"] + turn["response_ids"]])
         known = {"input_ids": row["input_ids"], "attention_mask": row["attention_mask"]}
         known |= inputs[0]
         names = inspect.signature(self._positions).parameters

@@ -96,11 +96,11 @@ class RollEnv(gem.Env):
             return LOST, opening
         self.is_lost = False
         self._answers = 0
-        message, shown = self._shown(observation, info)
+        message, template_info = self._as_message(observation, info)
         if self.tools and self.tells_of_tools:
             message = _below(how_to_call(self.tools), message)
         self.newest = message
-        return _as_roll_reads(message, pictures), opening | shown
+        return _as_roll_reads(message, pictures), opening | template_info
 
     def step(self, action: str) -> gem.Step:
         """Take an action as ROLL decodes it. What ends an episode terminates it."""
@@ -112,7 +112,7 @@ class RollEnv(gem.Env):
         except Exception as error:  # noqa: BLE001 - it costs the episode and no other
             self._count(error)
             return self._failed()
-        message, shown = self._shown(step.observation, step.info)
+        message, template_info = self._as_message(step.observation, step.info)
         metrics = {"raw_reward": step.reward, "env_failed": 0.0}
         modes = {"raw_reward": "sum", "env_failed": "last", "success": "last"}
         for name, part in step.info.get("reward_parts", {}).items():
@@ -120,13 +120,13 @@ class RollEnv(gem.Env):
             modes[f"reward_{name}"] = "sum"
         if "success" in step.info:
             metrics["success"] = float(step.info["success"])
-        info = {**shown, "metrics": metrics, "metrics_agg_mode": modes}
+        info = {**template_info, "metrics": metrics, "metrics_agg_mode": modes}
         is_over = step.terminated or step.truncated
         if is_over:
             self._count(None)
         self.newest = message
-        seen: Any = _as_roll_reads(message, pictures)
-        return gem.Step(seen, float(step.reward), is_over, step.truncated, info)
+        observation: Any = _as_roll_reads(message, pictures)
+        return gem.Step(observation, float(step.reward), is_over, step.truncated, info)
 
     def _read(self, text: str) -> str:
         """Put the calls in an answer beside its text, where the environment has tools."""
@@ -173,17 +173,19 @@ class RollEnv(gem.Env):
         talk.observe(observation, {})
         return [opened(part) for part in image_parts(talk.messages)]
 
-    def _shown(self, observation: Any, info: Mapping[str, Any]) -> tuple[Message, dict[str, Any]]:
+    def _as_message(
+        self, observation: Any, info: Mapping[str, Any]
+    ) -> tuple[Message, dict[str, Any]]:
         """Return an observation as one message, and what ROLL's templates read of its info."""
         suffix = info.get("suffix")
         talk = Conversation()
         talk.observe(observation, info if self._joins_suffix else {})
-        results = [each for each in talk.messages if each.role == "tool"]
+        results = [message for message in talk.messages if message.role == "tool"]
         are_texts = not holds_images(results)
         if results and are_texts and len(results) == len(talk.messages):  # one message a turn
-            text, shown = self._results(results)
-            return Message("user", text), shown
-        has_parts = any(not isinstance(each.content, str) for each in talk.messages)
+            text, template_info = self._results(results)
+            return Message("user", text), template_info
+        has_parts = any(not isinstance(message.content, str) for message in talk.messages)
         if len(talk.messages) != 1 or (has_parts and not self._takes_images):
             raise BadArguments(
                 f"{self.env!r} shows {type(observation).__name__}, and ROLL's managers take one "
@@ -200,7 +202,7 @@ class RollEnv(gem.Env):
         """Return results of tools as text, in the role in which the chat template has them."""
         if self.calling.results == "user":
             return in_tags(results), {}
-        return "\n".join(each.text for each in results), {"use_tool": True}
+        return "\n".join(message.text for message in results), {"use_tool": True}
 
     def _failed(self) -> gem.Step:
         metrics = {"raw_reward": 0.0, "env_failed": 1.0}

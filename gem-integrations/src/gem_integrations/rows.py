@@ -44,9 +44,13 @@ def rows(
     Raises the errors of `gem.make` and `gem.rollout`.
     """
     planned = plan_episodes(env_id, episodes=count, seed=seed, env_kwargs=env_kwargs)
-    for index, each in enumerate(planned):
+    for index, episode in enumerate(planned):
         name = f"Episode {index} of {env_id} from seed {seed}"
-        start = {"seed": each.seed} if each.task is None else {"seed": each.seed, "task": each.task}
+        start = (
+            {"seed": episode.seed}
+            if episode.task is None
+            else {"seed": episode.seed, "task": episode.task}
+        )
         yield {
             "prompt": [{"role": "user", "content": name}],
             "input": name,
@@ -88,15 +92,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--env-kwargs", type=json.loads, metavar="JSON", help="arguments of the environment"
     )
     parser.add_argument("--out", type=Path, required=True, help="the file to write, .jsonl")
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        made = rows(asked.env_id, count=asked.count, seed=asked.seed, env_kwargs=asked.env_kwargs)
-        lines = [json.dumps(row) + "\n" for row in made]
-        asked.out.write_text("".join(lines), encoding="utf-8")
+        planned = rows(
+            options.env_id,
+            count=options.count,
+            seed=options.seed,
+            env_kwargs=options.env_kwargs,
+        )
+        lines = [json.dumps(row) + "\n" for row in planned]
+        options.out.write_text("".join(lines), encoding="utf-8")
     except GemError as error:
         parser.error(str(error))
     except OSError as error:
-        parser.error(f"{asked.out} cannot be written: {error.strerror}")
+        parser.error(f"{options.out} cannot be written: {error.strerror}")
 
 
 def _count(text: str) -> int | Literal["all"]:

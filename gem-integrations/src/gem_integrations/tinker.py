@@ -81,8 +81,8 @@ class GemEnv(Env):  # type: ignore[misc]
         repeat: int = 0,
     ) -> None:
         self.rollout_limits = options.limits  # the cookbook's loop looks for this name
-        played = options.model_copy(update={"max_turn_tokens": None})
-        self._live = SteppedEpisode(played, codec, seed=seed, task=task, repeat=repeat)
+        play_options = options.model_copy(update={"max_turn_tokens": None})
+        self._live = SteppedEpisode(play_options, codec, seed=seed, task=task, repeat=repeat)
         self._codec = codec
         self._stop = sorted(codec.stop_ids)
 
@@ -106,11 +106,11 @@ class GemEnv(Env):  # type: ignore[misc]
         """Take in an answer; the next observation is all tokens so far, what is new included."""
         self._live.answer(Sampled(action, None, (extra or {}).get("stop_reason")))
         request = await self._live.request()
-        shown = tinker.ModelInput.empty() if request is None else self._prompt(request)
+        prompt = tinker.ModelInput.empty() if request is None else self._prompt(request)
         return StepResult(
             reward=self._live.reward,
             episode_done=request is None,
-            next_observation=shown,
+            next_observation=prompt,
             next_stop_condition=self._stop,
             metrics=self._metrics() if request is None else {},
             logs=self._logs() if request is None else {},
@@ -283,5 +283,5 @@ def _processor(model_name: str) -> Processor | None:
 
     is_trusted = os.environ.get("HF_TRUST_REMOTE_CODE", "").lower() in ("1", "true", "yes")
     base_name = model_name.split(":", 1)[0]
-    found: Any = AutoProcessor.from_pretrained(base_name, trust_remote_code=is_trusted)
-    return found if hasattr(found, "image_processor") else None  # of text it is a tokenizer
+    processor: Any = AutoProcessor.from_pretrained(base_name, trust_remote_code=is_trusted)
+    return processor if hasattr(processor, "image_processor") else None  # of text it is a tokenizer

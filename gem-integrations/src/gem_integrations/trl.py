@@ -160,14 +160,14 @@ class _Table:
     def _answer_all(self) -> None:
         if not 0 < len(self._asked) == self._seats:
             return
-        asked = [self._asked.pop(at) for at in sorted(self._asked)]
+        pairs = [self._asked.pop(at) for at in sorted(self._asked)]
         try:
-            answers = self._sample([request for request, _ in asked])
+            answers = self._sample([request for request, _ in pairs])
         except Exception as error:  # noqa: BLE001 - each of them raises it, and so it gets to TRL
-            for _, answer in asked:
+            for _, answer in pairs:
                 answer.set_exception(error)
         else:
-            for (_, answer), sampled in zip(asked, answers, strict=True):
+            for (_, answer), sampled in zip(pairs, answers, strict=True):
                 answer.set_result(sampled)
 
 
@@ -181,28 +181,32 @@ class _Sampler:
         self._stops = codec.stop_ids.union(trainer.eos_token_ids)
 
     def __call__(self, requests: Sequence[gem.Request]) -> list[Sampled]:
-        prompts = [list(each.prompt_ids or ()) for each in requests]
-        budgets = [each.token_budget or 1 for each in requests]
+        prompts = [list(request.prompt_ids or ()) for request in requests]
+        budgets = [request.token_budget or 1 for request in requests]
         sample = self._by_vllm if self._trainer.use_vllm else self._by_model
         self._rounds += 1
         return list(map(self._cut, sample(prompts, max(budgets)), budgets))
 
-    def _cut(self, said: tuple[list[int], list[float]], budget: int) -> Sampled:
-        ids = said[0][:budget]
-        logprobs = said[1][:budget]
-        end = next((at for at, each in enumerate(ids, 1) if each in self._stops), None)
+    def _cut(self, answer: tuple[list[int], list[float]], budget: int) -> Sampled:
+        ids = answer[0][:budget]
+        logprobs = answer[1][:budget]
+        end = next((at for at, id in enumerate(ids, 1) if id in self._stops), None)
         return Sampled(ids[:end], logprobs[:end], "length" if end is None else "stop")
 
     def _by_vllm(self, prompts: list[list[int]], most: int) -> list[tuple[list[int], list[float]]]:
         """Sample with vLLM: as many tokens as the trainer allows, whatever `most` is."""
         engine = self._trainer.vllm_generation
-        _, said, logprobs, _ = engine.generate(prompts=prompts, images=None, num_generations=1)
-        taken = [[each[0] for each in answer] for answer in logprobs]
-        return list(zip(said, taken, strict=True))
+        _, answer_ids, logprobs, _ = engine.generate(
+            prompts=prompts, images=None, num_generations=1
+        )
+        answers = []
+        for ids, per_token in zip(answer_ids, logprobs, strict=True):
+            answers.append((ids, [values[0] for values in per_token]))  # the first is its own
+        return answers
 
     def _by_model(self, prompts: list[list[int]], most: int) -> list[tuple[list[int], list[float]]]:
         trainer = self._trainer
-        said = []
+        answers = []
         config = deepcopy(trainer.generation_config)
         config.update(
             max_new_tokens=most,
@@ -226,9 +230,11 @@ class _Sampler:
             torch.manual_seed(key_seed(*self._keys, "sample", self._rounds))
             for at in range(0, len(prompts), part):
                 ids, mask = _padded(prompts[at : at + part], config.pad_token_id, device)
-                made = model.generate(input_ids=ids, attention_mask=mask, generation_config=config)
-                said += _answers(made.sequences[:, ids.shape[1] :], made.scores)
-        return said
+                generated = model.generate(
+                    input_ids=ids, attention_mask=mask, generation_config=config
+                )
+                answers += _answers(generated.sequences[:, ids.shape[1] :], generated.scores)
+        return answers
 
 
 def _start(prompt: Any) -> Start | None:
@@ -255,18 +261,18 @@ def _refuse_tasks(prompts: Sequence[Any]) -> None:
 def _padded(prompts: list[list[int]], filler: int, device: Any) -> tuple[Any, Any]:
     """Return the ids and the attention mask of prompts, filled up on the left."""
     width = max(map(len, prompts))
-    ids = [[filler] * (width - len(each)) + each for each in prompts]
-    mask = [[0] * (width - len(each)) + [1] * len(each) for each in prompts]
+    ids = [[filler] * (width - len(prompt)) + prompt for prompt in prompts]
+    mask = [[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in prompts]
     return torch.tensor(ids, device=device), torch.tensor(mask, device=device)
 
 
-def _answers(said: Any, scores: Sequence[Any]) -> list[tuple[list[int], list[float]]]:
+def _answers(answer_ids: Any, scores: Sequence[Any]) -> list[tuple[list[int], list[float]]]:
     """Return the ids of each answer, and their logprobs in what they were drawn from."""
-    taken = [
-        each.float().log_softmax(-1).gather(-1, ids[:, None])
-        for each, ids in zip(scores, said.T, strict=True)
+    logprobs = [
+        step_scores.float().log_softmax(-1).gather(-1, ids[:, None])
+        for step_scores, ids in zip(scores, answer_ids.T, strict=True)
     ]
-    return list(zip(said.tolist(), torch.cat(taken, -1).tolist(), strict=True))
+    return list(zip(answer_ids.tolist(), torch.cat(logprobs, -1).tolist(), strict=True))
 
 
 def _check(trainer: Any) -> None:

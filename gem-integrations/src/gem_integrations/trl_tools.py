@@ -81,7 +81,7 @@ class ToolEnvironment:
             return None
         self._earned = 0.0
         self._is_over = False
-        return _shown(observation, info)
+        return _for_trl(observation, info)
 
     def get_reward(self) -> float | None:
         """Return what the episode has earned, None where it could not begin."""
@@ -112,7 +112,7 @@ class ToolEnvironment:
         self._is_over = step.terminated or step.truncated
         if self._is_over:
             self._count(None)
-        return _shown(step.observation, step.info)
+        return _for_trl(step.observation, step.info)
 
     def _count(self, error: Exception | None) -> None:
         """Count how the episode ended, if one was begun."""
@@ -152,9 +152,9 @@ def environment(env_id: str, **options: Any) -> type[ToolEnvironment]:
         )
     chosen = EnvOptions.of({"env_id": env_id, **options})
     chosen.try_out("TRL's environments of tools", takes_images=True)
-    with _made(chosen) as made:
+    with _made(chosen) as env:
         methods = dict(
-            _method(each["function"]) for each in getattr(made, "callable_tools", made.tools)
+            _method(tool["function"]) for tool in getattr(env, "callable_tools", env.tools)
         )
     return type(env_id, (ToolEnvironment,), {"_options": chosen, "_shared_fault": [], **methods})
 
@@ -173,7 +173,7 @@ def _task(task: int | None) -> Mapping[str, Any]:
     return {} if task is None else {"task": task}
 
 
-def _shown(observation: Any, info: Mapping[str, Any]) -> Shown:
+def _for_trl(observation: Any, info: Mapping[str, Any]) -> Shown:
     """Return an observation as TRL takes it: text, or blocks of text and images."""
     talk = Conversation()
     talk.observe(observation, info)
@@ -205,13 +205,17 @@ def _method(schema: Mapping[str, Any]) -> tuple[str, Callable[..., Shown]]:
     def call(self: ToolEnvironment, **arguments: Any) -> Shown:
         return self._play(Action("", tool_calls=[ToolCall(name, name, arguments)]))
 
-    taken = [_parameter(key, each, described) for key, each in properties.items()]
+    parameters = [
+        _parameter(key, property_schema, described) for key, property_schema in properties.items()
+    ]
     itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     call.__name__ = name
     call.__qualname__ = f"{ToolEnvironment.__name__}.{name}"
     call.__doc__ = _docstring(schema.get("description", ""), properties)
-    call.__annotations__ = {each.name: each.annotation for each in taken} | {"return": str}
-    signature = inspect.Signature([itself, *taken], return_annotation=str)
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters} | {
+        "return": str
+    }
+    signature = inspect.Signature([itself, *parameters], return_annotation=str)
     call.__signature__ = signature  # type: ignore[attr-defined]
     return name, call
 
@@ -240,8 +244,8 @@ def _hint(schema: Mapping[str, Any]) -> Any:
 def _docstring(description: str, properties: Mapping[str, Mapping[str, Any]]) -> str:
     """Write a docstring as Google has them; without every parameter TRL refuses the tool."""
     arguments = [
-        f"    {name}: {_line(each.get('description') or f'The {name}.')}"
-        for name, each in properties.items()
+        f"    {name}: {_line(schema.get('description') or f'The {name}.')}"
+        for name, schema in properties.items()
     ]
     sections: Sequence[str] = ["Args:", *arguments] if arguments else []
     return "\n".join([_line(description), "", *sections])

@@ -202,8 +202,8 @@ class _Engine:
             return {}
         return {"image_data": images, "mm_processor_kwargs": self._processor_options}
 
-    def _note(self, told: dict[str, Any]) -> None:
+    def _note(self, weights: dict[str, Any]) -> None:
         """Keep which weights began the episode, and which ended it."""
         if self.versions["min_global_steps"] is None:
-            self.versions["min_global_steps"] = told.get("min_global_steps")
-        self.versions["max_global_steps"] = told.get("max_global_steps")
+            self.versions["min_global_steps"] = weights.get("min_global_steps")
+        self.versions["max_global_steps"] = weights.get("max_global_steps")

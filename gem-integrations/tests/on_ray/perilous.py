@@ -11,8 +11,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from gem import Step
 from gem.env import Env
-from gem.step import Step
 
 
 class Walk(Env):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -18,9 +16,10 @@ import gem
 from gem.errors import BadArguments
 from gem.specs import EnvSpec
 
+from .programs import Program
+
 pytestmark = pytest.mark.slow
 
-HERE = Path(__file__).parent
 LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
 
 OWN = """
@@ -84,28 +83,6 @@ with gem.make_vec(walk, backend="ray", backend_options=options) as vector:
 import ray
 print(ray.get_runtime_context().gcs_address)
 """
-
-
-class Program:
-    """A way to run Python apart: with a home and a temporary folder of its own."""
-
-    def __init__(self, home: Path, temp: Path) -> None:
-        self.home = home
-        self.temp = temp
-        own = {"HOME": str(home), "RAY_TMPDIR": str(temp), "PYTHONPATH": str(HERE)}
-        self.env = {**os.environ, **own}
-
-    def command(self, code: str, *arguments: str) -> list[str]:
-        return [sys.executable, "-X", "dev", "-W", "error", "-c", code, *arguments]
-
-    def run(self, code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self.command(code, *arguments),
-            env=self.env,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
 
 
 @pytest.fixture

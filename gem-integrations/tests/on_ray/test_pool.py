@@ -10,7 +10,7 @@ import pytest
 
 import gem
 from gem.hosting import ASK, DROP, RESET, STEP, Failure
-from gem.hosting.recipes import Recipe
+from gem.hosting._recipes import Recipe
 from gem.specs import EnvSpec
 
 pytestmark = pytest.mark.slow

@@ -45,9 +45,9 @@ def as_tools(like: ToolLike | Any) -> tuple[Tool, ...]:
     if isinstance(like, Iterable) and not isinstance(like, (str, Mapping)):
         return _several(like, f"{like!r:.80}")
     id, kwargs = _named(like)
-    found = _found(id, kwargs)
+    choice = _choice(id, kwargs)
     # Where there are several they may wait for a server, so not while the lock is held.
-    return (found,) if isinstance(found, Tool) else _several(found, repr(id))
+    return (choice,) if isinstance(choice, Tool) else _several(choice, repr(id))
 
 
 def given(kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def given(kwargs: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in kwargs.items() if value is not None}
 
 
-def _found(id: str, kwargs: dict[str, Any]) -> Any:
+def _choice(id: str, kwargs: dict[str, Any]) -> Any:
     try:
         key = json.dumps([id, kwargs], sort_keys=True)
     except (TypeError, ValueError):  # made with a live object, so for this user alone
@@ -66,8 +66,10 @@ def _found(id: str, kwargs: dict[str, Any]) -> Any:
         return _made[key]
 
 
-def _several(found: Any, name: str) -> tuple[Tool, ...]:
-    tools = tuple(found) if isinstance(found, Iterable) and not isinstance(found, str) else (found,)
+def _several(choice: Any, name: str) -> tuple[Tool, ...]:
+    tools = (
+        tuple(choice) if isinstance(choice, Iterable) and not isinstance(choice, str) else (choice,)
+    )
     for tool in tools:
         if not isinstance(tool, Tool):
             raise BadArguments(
@@ -91,10 +93,14 @@ def _named(like: Any) -> tuple[str, dict[str, Any]]:
 
 
 def _make(id: str, kwargs: dict[str, Any]) -> Any:
-    found = load_target(id) if ":" in id else _provided(id)
-    if isinstance(found, Tool) and not kwargs:
-        return found
-    return found(**checked(found, kwargs, subject=f"The tool {id!r}")) if callable(found) else found
+    target = load_target(id) if ":" in id else _provided(id)
+    if isinstance(target, Tool) and not kwargs:
+        return target
+    return (
+        target(**checked(target, kwargs, subject=f"The tool {id!r}"))
+        if callable(target)
+        else target
+    )
 
 
 def _provided(id: str) -> Any:

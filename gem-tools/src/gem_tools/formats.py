@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, Union, get_args
+from typing import Any, Literal, Union, cast, get_args
 
 from gem.errors import BadArguments
 from gem.parsing import FAMILIES, AnyOf, Fences, Hermes, OpenAI, Parser, Tags
@@ -43,7 +43,7 @@ def parser_for(format: Format, tools: Iterable[Tool]) -> Parser:  # noqa: A002 -
 
 def is_told_elsewhere(format: Format) -> bool:  # noqa: A002 - the user's word
     """Say whether chat templates, servers or `gem.tokens` tell a model how to call in a format."""
-    ours = [f"{__name__}:{each.__name__}" for each in (tags_or_json, fences_tags_or_json)]
+    ours = [f"{__name__}:{parser.__name__}" for parser in (tags_or_json, fences_tags_or_json)]
     return isinstance(format, str) and format in ("openai", *FAMILIES, *ours)
 
 
@@ -65,32 +65,38 @@ def fences_tags_or_json(tools: Iterable[Tool]) -> Parser:
 
 
 def _named(target: str, tools: tuple[Tool, ...]) -> Parser:
-    found = load_target(target)
-    is_parser = isinstance(found, Parser) and not isinstance(found, type)
-    return _checked(found if is_parser or not callable(found) else found(tools), target)
+    parser = load_target(target)
+    if callable(parser) and not _is_parser(parser):
+        parser = parser(tools)  # a function or a class that makes one for these tools
+    return _checked(parser, target)
 
 
-def _checked(found: Any, given: Any) -> Parser:
-    if isinstance(found, Parser) and not isinstance(found, type):
-        return found
+def _checked(parser: Any, target: Any) -> Parser:
+    if _is_parser(parser):
+        return cast(Parser, parser)
     raise BadArguments(
-        f"tools was given format={given!r:.80}, and {type(found).__name__} is no parser. Give what "
-        "has `parse(action)` and returns a gem.parsing.Parsed.",
+        f"tools was given format={target!r:.80}, and {type(parser).__name__} is no parser. Give "
+        "what has `parse(action)` and returns a gem.parsing.Parsed.",
         subject="tools",
     )
 
 
+def _is_parser(target: Any) -> bool:
+    """Say whether this is a parser itself. A class is not one, though it has a `parse`."""
+    return isinstance(target, Parser) and not isinstance(target, type)
+
+
 def _only_argument(tool: Tool, word: str) -> str:
     """Return the argument that is the one text which a tag or a block holds."""
-    taken = tool.parameters.get("properties", {})
+    properties = tool.parameters.get("properties", {})
     needed = tool.parameters.get("required", [])
-    for names in (needed, list(taken)):
-        if len(names) == 1 and _is_text(taken.get(names[0])):
+    for names in (needed, list(properties)):
+        if len(names) == 1 and _is_text(properties.get(names[0])):
             return str(names[0])
     raise BadArguments(
         f"The tool {tool.name!r} cannot be called in the format {word!r}, which holds one text: "
-        f"it takes {', '.join(map(repr, taken)) or 'no arguments'}. Use the format 'hermes' or "
-        "'openai'.",
+        f"it takes {', '.join(map(repr, properties)) or 'no arguments'}. Use the format 'hermes' "
+        "or 'openai'.",
         subject="tools",
     )
 

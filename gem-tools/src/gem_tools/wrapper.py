@@ -110,7 +110,7 @@ class Tools(Wrapper, both_forms=True):  # both forms of close end the session
         """The environment's own range, widened by what the calls of one action can earn."""
         low, high = self.env.reward_range
         use, success, error = self._rewards
-        ends = [MOST_AT_ONCE * (use + each) for each in (success, error)]
+        ends = [MOST_AT_ONCE * (use + outcome) for outcome in (success, error)]
         return min(low, use + min(success, error), *ends), max(
             high, use + max(success, error), *ends
         )
@@ -137,52 +137,53 @@ class Tools(Wrapper, both_forms=True):  # both forms of close end the session
     def _is_for_the_environment(self, parsed: Parsed) -> bool:
         """Say whether every call is of a tool that the environment itself has."""
         theirs = _names(self.env.tools)
-        return bool(theirs) and all(each.name in theirs for each in parsed.found)
+        return bool(theirs) and all(call.name in theirs for call in parsed.found)
 
     async def _answered(self, action: str, parsed: Parsed) -> Step:
         """Make the calls of an action, and return the step that is their answer."""
-        self._actions += 1
-        was_refused = self._was_refused
-        found = parsed.found
-        refused = [self._refusal(number, each) for number, each in enumerate(found)]
+        self._actions += 1  # before the calls, whose seeds it is a part of
+        was_refused = self._was_refused  # by an earlier action: `_refusal` sets it for this one
+        calls = parsed.found
+        refused = [self._refusal(number, call) for number, call in enumerate(calls)]
         recorded = action.tool_results if isinstance(action, Action) else ()
-        if len(recorded) == len(found):  # a replay
+        if len(recorded) == len(calls):  # a replay
             results = list(recorded)
         else:
-            results = list(await on_background(self._results(found, refused)))
+            results = list(await on_background(self._results(calls, refused)))
         self._errors += sum(result.is_error for result in results)
-        ends = was_refused and any(_is_over_limit(each) for each in refused)
-        return self._step(found, results, ends=ends)
+        ends = was_refused and any(_is_over_limit(refusal) for refusal in refused)
+        return self._step(calls, results, ends=ends)
 
-    def _refusal(self, number: int, each: ParsedCall | Malformed) -> ToolResult | None:
+    def _refusal(self, number: int, call: ParsedCall | Malformed) -> ToolResult | None:
         """Return why a call is not made; None for one that is."""
         if number >= MOST_AT_ONCE:
-            return failure(each.id, "limit", f"Not made: {MOST_AT_ONCE} calls are made at once.")
+            return failure(call.id, "limit", f"Not made: {MOST_AT_ONCE} calls are made at once.")
         if self._most is not None and self._uses >= self._most:
             self._was_refused = True
             text = f"Not made: all {self._most} calls of this episode are used. Answer without one."
-            return failure(each.id, _OVER, text)
+            return failure(call.id, _OVER, text)
         self._uses += 1
-        if isinstance(each, Malformed):
-            return failure(each.id, each.kind, each.reason)
-        if each.name in self._tools:
+        if isinstance(call, Malformed):
+            return failure(call.id, call.kind, call.reason)
+        if call.name in self._tools:
             return None
-        if each.name in _names(self.env.tools):
-            return failure(each.id, "mixed", f"Not made: call {each.name} in an answer of its own.")
+        if call.name in _names(self.env.tools):
+            return failure(call.id, "mixed", f"Not made: call {call.name} in an answer of its own.")
         known = ", ".join(map(repr, self._tools))
-        return failure(each.id, "unknown", f"There is no tool {each.name!r:.60}. There is {known}.")
+        return failure(call.id, "unknown", f"There is no tool {call.name!r:.60}. There is {known}.")
 
     async def _results(
-        self, found: Sequence[ParsedCall | Malformed], refused: Sequence[ToolResult | None]
+        self, calls: Sequence[ParsedCall | Malformed], refused: Sequence[ToolResult | None]
     ) -> list[ToolResult]:
         """Make the calls that are not refused, all at once."""
-        made = [
-            self._made(number, each)
-            for number, (each, refusal) in enumerate(zip(found, refused, strict=True))
-            if refusal is None and isinstance(each, ParsedCall)
+        coroutines = [
+            self._made(number, call)
+            for number, (call, refusal) in enumerate(zip(calls, refused, strict=True))
+            if refusal is None and isinstance(call, ParsedCall)
         ]
-        answers = iter(await asyncio.gather(*made))
-        return [next(answers) if refusal is None else refusal for refusal in refused]
+        # In the order of the calls, whichever was answered first.
+        outcomes = iter(await asyncio.gather(*coroutines))
+        return [next(outcomes) if refusal is None else refusal for refusal in refused]
 
     async def _made(self, number: int, call: ParsedCall) -> ToolResult:
         tool = self._tools[call.name]
@@ -191,7 +192,7 @@ class Tools(Wrapper, both_forms=True):  # both forms of close end the session
             self._session = _new_session()
         if tool.keeps_sessions:
             self._holding |= {tool.name}
-        limits = [each for each in (tool.timeout_s, self._timeout_s) if each is not None]
+        limits = [limit for limit in (tool.timeout_s, self._timeout_s) if limit is not None]
         context = ToolContext(
             call_id=call.id,
             session=self._session,
@@ -207,7 +208,7 @@ class Tools(Wrapper, both_forms=True):  # both forms of close end the session
         return result
 
     def _step(
-        self, found: Sequence[ParsedCall | Malformed], results: Sequence[ToolResult], *, ends: bool
+        self, calls: Sequence[ParsedCall | Malformed], results: Sequence[ToolResult], *, ends: bool
     ) -> Step:
         parts = self._reward_parts(results)
         info: dict[str, Any] = {
@@ -217,12 +218,12 @@ class Tools(Wrapper, both_forms=True):  # both forms of close end the session
                 "uses": self._uses,
                 "errors": self._errors,
                 "calls": [
-                    {**result.meta, "id": each.id, "name": each.name}
-                    for each, result in zip(found, results, strict=True)
+                    {**result.meta, "id": call.id, "name": call.name}
+                    for call, result in zip(calls, results, strict=True)
                 ],
             },
         }
-        return Step(self._shown(found, results), sum(parts.values()), False, ends, info)
+        return Step(self._as_observation(calls, results), sum(parts.values()), False, ends, info)
 
     def _reward_parts(self, results: Sequence[ToolResult]) -> dict[str, float]:
         counted = results[:MOST_AT_ONCE]
@@ -235,12 +236,14 @@ class Tools(Wrapper, both_forms=True):  # both forms of close end the session
             if reward
         }
 
-    def _shown(
-        self, found: Sequence[ParsedCall | Malformed], results: Sequence[ToolResult]
+    def _as_observation(
+        self, calls: Sequence[ParsedCall | Malformed], results: Sequence[ToolResult]
     ) -> Observation:
-        if all(each.span is None for each in found):
-            return tuple(Message("tool", each.content, call_id=each.call_id) for each in results)
-        texts = [each.content for each in results[:MOST_AT_ONCE]]
+        if all(call.span is None for call in calls):
+            return tuple(
+                Message("tool", result.content, call_id=result.call_id) for result in results
+            )
+        texts = [result.content for result in results[:MOST_AT_ONCE]]
         if len(results) > MOST_AT_ONCE:
             texts.append(f"{len(results) - MOST_AT_ONCE} more: {results[-1].content}")
         tag = self._result_tag
@@ -248,10 +251,11 @@ class Tools(Wrapper, both_forms=True):  # both forms of close end the session
 
     def snapshot(self) -> Snapshot:
         """As every wrapper's. Raises SnapshotError where a tool keeps something for the episode."""
-        for name in sorted(self._holding):
+        if self._holding:
             raise SnapshotError(
-                f"A snapshot was asked for, and the tool {name!r} keeps a state of its own for "
-                "this episode, which no snapshot holds. Take it before the tool's first call."
+                f"A snapshot was asked for, and the tool {min(self._holding)!r} keeps a state of "
+                "its own for this episode, which no snapshot holds. Take it before the tool's "
+                "first call."
             )
         return super().snapshot()
 
@@ -279,6 +283,7 @@ class Tools(Wrapper, both_forms=True):  # both forms of close end the session
     def _end_session(self) -> None:
         for name in sorted(self._holding):
             self._tools[name].end_session(str(self._session))
+        # A new session next time: what a tool kept for this one is not to be met again.
         self._session = None
         self._holding = frozenset()
 

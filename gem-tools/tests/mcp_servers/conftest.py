@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from gem.bridge import wait_for
 from gem.content import ToolResult
+from gem.env import wait_for
 from gem.tools import Tool, ToolContext, answer
 from gem_tools.mcp import McpTools
 
@@ -51,8 +51,8 @@ def offers() -> Iterator[Offers]:
         return Offered(toolsets[-1])
 
     yield connect
-    for each in toolsets:
-        wait_for(each.aclose())
+    for toolset in toolsets:
+        wait_for(toolset.aclose())
 
 
 @pytest.fixture(scope="package", params=["stdio", "http"])

@@ -159,7 +159,9 @@ def main(how: str) -> None:
             say(answer(request, text(str(child.pid))))
         elif what == "ask":
             heard += [json.loads(sys.stdin.readline()) for _ in range(2)]
-            said = [each.get("result", each.get("error", {}).get("code")) for each in heard]
+            said = [
+                message.get("result", message.get("error", {}).get("code")) for message in heard
+            ]
             say(answer(request, text(json.dumps(said))))
         elif what != "hang" and (reply := answers(request, how)) is not None:
             say(reply)

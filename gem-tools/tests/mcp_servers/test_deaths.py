@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gem.bridge import wait_for
+from gem.env import wait_for
 from gem.tools import ToolContext, answer
 from gem_tools.mcp import McpTools
 
@@ -114,7 +114,7 @@ def test_a_server_that_nobody_holds_any_more_is_ended() -> None:
 USE = """
 import os, sys
 from gem_tools.choosing import as_tools
-from gem.bridge import wait_for
+from gem.env import wait_for
 from gem.tools import ToolContext, answer
 
 def pid():

@@ -88,7 +88,7 @@ def children() -> dict[int, list[int]]:
 def descendants(root: int) -> set[int]:
     """Return the numbers of all processes below one, but for those that are of other tests."""
     below = children()
-    found = [each for each in below.get(root, []) if each not in OTHERS]
+    found = [process for process in below.get(root, []) if process not in OTHERS]
     for process in found:
         found += below.get(process, [])
     return set(found)
@@ -223,7 +223,7 @@ def wait_until_at_rest() -> set[int]:
     limit = time.monotonic() + _PATIENCE_S
     while True:
         processes = descendants(os.getpid())
-        jailed = {each for each in processes if b"sleep(600)" not in _command(each)}
+        jailed = {process for process in processes if b"sleep(600)" not in _command(process)}
         if len(jailed) == _RESTING:
             return set()
         if time.monotonic() > limit:
@@ -353,7 +353,7 @@ def test_the_wall_holds_for_an_ordinary_user(sandbox: BwrapSandbox) -> None:
 
 
 def _python_of_an_ordinary_user() -> list[str] | None:
-    path = ":".join(each for each in sys.path if each)
+    path = ":".join(folder for folder in sys.path if folder)
     environment = ["env", "-i", "PATH=/usr/bin:/bin", "HOME=/tmp", f"PYTHONPATH={path}"]
     for python in (sys.executable, "/usr/bin/python3"):
         command = [*_AS_ORDINARY, *environment, "PYTHONDONTWRITEBYTECODE=1", python]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gem.cli.main import main
+from gem.cli._main import main
 from gem_tools.sandbox.bwrap import BwrapSandbox
 
 

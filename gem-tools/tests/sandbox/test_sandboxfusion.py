@@ -173,7 +173,7 @@ def test_a_client_that_nobody_closes_is_closed_when_it_is_collected(
     gc.collect()
     on_engine_now(_all_else())
     gc.collect()
-    assert [each for each in recwarn if each.category is ResourceWarning] == []
+    assert [warning for warning in recwarn if warning.category is ResourceWarning] == []
 
 
 async def _all_else() -> None:

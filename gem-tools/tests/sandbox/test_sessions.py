@@ -74,7 +74,9 @@ def test_variables_stay_from_question_to_question(backend: Sandbox) -> None:
 def test_questions_at_once_are_answered_each_in_turn(backend: Sandbox) -> None:
     async def exchange(session: Session) -> bytes:
         messages = [f"{number}".encode() for number in range(20)]
-        answers = await asyncio.gather(*(session.ask(each, timeout_s=10) for each in messages))
+        answers = await asyncio.gather(
+            *(session.ask(message, timeout_s=10) for message in messages)
+        )
         return b" ".join(answers)
 
     assert use(backend, OBEDIENT, exchange) == b" ".join(b"%d" % number for number in range(20))

@@ -134,6 +134,8 @@ class Stub:
                 status, content, *headers = answered
                 self.send_response(status)
                 self.send_header("content-length", str(len(content)))
+                # It closes the connection: a client that is not told may still ask through it.
+                self.send_header("connection", "close")
                 for name, value in headers:
                     self.send_header(name, value)
                 self.end_headers()

@@ -13,7 +13,7 @@ import pytest
 
 import gem_tools.search
 from gem.errors import MissingRequirement
-from gem.targets import forget_installed
+from gem.registry._importing import forget_installed
 
 HEAVY = {"asyncio", "bm25s", "httpx", "numpy", "pydantic", "starlette", "tantivy", "uvicorn"}
 

@@ -25,11 +25,13 @@ ENGINES = pytest.mark.parametrize("engine", ["tantivy", "bm25s"])
 def recall(folder: Path) -> dict[str, float]:
     """Return the mean recall at 5 of each kind of query, and of all."""
     asked: list[dict[str, Any]] = [json.loads(line) for line in QUERIES.read_text().splitlines()]
-    found = open_index(folder).search([each["query"] for each in asked], 5)
+    found = open_index(folder).search([question["query"] for question in asked], 5)
     parts = defaultdict(list)
-    for each, hits in zip(asked, found, strict=True):
-        share = len({hit.id for hit in hits} & {*each["relevant"]}) / len(each["relevant"])
-        parts[each["kind"]].append(share)
+    for asked_question, hits in zip(asked, found, strict=True):
+        share = len({hit.id for hit in hits} & {*asked_question["relevant"]}) / len(
+            asked_question["relevant"]
+        )
+        parts[asked_question["kind"]].append(share)
         parts["all"].append(share)
     return {kind: fmean(shares) for kind, shares in parts.items()}
 

@@ -12,17 +12,17 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from gem.arguments import parameters
-from gem.compat.environment import AsPublished, answered
-from gem.compat.parsing import extract_last_boxed_answer, extract_last_tagged_answer
-from gem.compat.tables import table_arguments
-from gem.compat.task_order import TaskOrder
-from gem.compat.tools import BaseTool, ToolEnvWrapper
-from gem.compat.wrapper_factory import WRAPPER_FACTORY, wrapper_class
+from gem._python.signatures import parameters
+from gem.compat._environment import AsPublished, answered
+from gem.compat._parsing import extract_last_boxed_answer, extract_last_tagged_answer
+from gem.compat._tables import table_arguments
+from gem.compat._task_order import TaskOrder
+from gem.compat._tools import BaseTool, ToolEnvWrapper
+from gem.compat._wrapper_factory import WRAPPER_FACTORY, wrapper_class
 from gem.content import Action as ActType
 from gem.content import Observation as ObsType
-from gem.env import Env
-from gem.wrapper import Wrapper
+from gem.env._env import Env
+from gem.env._wrapper import Wrapper
 
 __all__ = [
     "WRAPPER_FACTORY",

@@ -6,7 +6,8 @@
     assert report.is_good, report.failures
 
 In a test module, subclass `EnvContract` and get one test for each line. `private_imports` lists
-what a pack imports from core that is not public.
+what a pack imports from core that is not public, and `registrations_undone` forgets what a test
+registered.
 
 What a check expects of an environment, beyond the contract of `gem.Env`: an action that it
 refuses is marked by `info["action_error"]` ("format" or "invalid"), or by a reward part named
@@ -18,12 +19,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gem.testing.checking import check_env
-    from gem.testing.contract import EnvContract
-    from gem.testing.fake_pack import fake_plugin
-    from gem.testing.public import PUBLIC_MODULES, private_imports
-    from gem.testing.report import CheckLine, CheckReport
-    from gem.testing.scripted_policy import ScriptedPolicy
+    from gem.testing._checking import check_env
+    from gem.testing._contract import EnvContract
+    from gem.testing._fake_pack import fake_plugin
+    from gem.testing._public import PUBLIC_MODULES, private_imports
+    from gem.testing._registrations import registrations_undone
+    from gem.testing._report import CheckLine, CheckReport
+    from gem.testing._scripted_policy import ScriptedPolicy
 
 __all__ = [
     "PUBLIC_MODULES",
@@ -34,17 +36,19 @@ __all__ = [
     "check_env",
     "fake_plugin",
     "private_imports",
+    "registrations_undone",
 ]
 
 _HOME_OF = {
-    "PUBLIC_MODULES": "public",
-    "CheckLine": "report",
-    "CheckReport": "report",
-    "EnvContract": "contract",
-    "ScriptedPolicy": "scripted_policy",
-    "check_env": "checking",
-    "fake_plugin": "fake_pack",
-    "private_imports": "public",
+    "PUBLIC_MODULES": "_public",
+    "CheckLine": "_report",
+    "CheckReport": "_report",
+    "EnvContract": "_contract",
+    "ScriptedPolicy": "_scripted_policy",
+    "check_env": "_checking",
+    "fake_plugin": "_fake_pack",
+    "private_imports": "_public",
+    "registrations_undone": "_registrations",
 }
 
 

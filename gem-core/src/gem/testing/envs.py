@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gem.env import Env
-from gem.step import Step
+from gem.env._env import Env
+from gem.env._step import Step
 
 __all__ = ["Coin", "Echo", "Guess", "Lamps"]
 
@@ -49,7 +49,9 @@ class Guess(Env):
 
     def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
         self.secret = self.rng.randint(1, self.highest)
-        self.low, self.high = 1, self.highest
+        # What the hints have left: `solve` knows no more than a player who has read them.
+        self.low = 1
+        self.high = self.highest
         return f"Guess a number from 1 to {self.highest}. {_HOW}", {"suffix": "Guess."}
 
     def step(self, action: str) -> Step:
@@ -60,10 +62,12 @@ class Guess(Env):
         if guess == self.secret:
             return Step("Found.", 1.0, True, False, {"success": True})
         if guess < self.secret:
-            self.low, hint = max(self.low, guess + 1), "It is higher."
+            hint = "It is higher."
+            self.low = max(self.low, guess + 1)
         else:
-            self.high, hint = min(self.high, guess - 1), "It is lower."
-        is_last = self.turn + 1 >= self.max_turns
+            hint = "It is lower."
+            self.high = min(self.high, guess - 1)
+        is_last = self.turn + 1 >= self.max_turns  # `turn` counts those that are over
         return Step(hint, 0.0, False, is_last, {"success": False, "suffix": "Guess again."})
 
     def sample_action(self) -> str:
@@ -74,10 +78,12 @@ class Guess(Env):
 
 
 def _boxed_number(text: str) -> int | None:
-    inside = text.rpartition("\\boxed{")[2].partition("}")
-    digits = inside[0].strip()
-    readable = inside[1] and digits.isascii() and digits.isdigit() and len(digits) < 10
-    return int(digits) if readable else None
+    _, _, rest = text.rpartition("\\boxed{")
+    inside, closed, _ = rest.partition("}")
+    digits = inside.strip()
+    # A model's text: not every digit is one for int(), and a long number takes it long.
+    is_readable = closed and digits.isascii() and digits.isdigit() and len(digits) < 10
+    return int(digits) if is_readable else None
 
 
 class Lamps(Env):

@@ -1,13 +1,14 @@
 """What a tool is: something with a name and a schema that a policy may call during an episode.
 
-Knows nothing about how a call is read out of an action, or about any tool there is.
+Imports content, errors and what we add to Python; knows nothing about how a call is read out of an
+action, or about any tool there is.
 """
 
 from __future__ import annotations
 
-from gem.tools.answering import answer, failure
-from gem.tools.base import Tool, ToolContext
-from gem.tools.function import FunctionTool, tool
+from gem.tools._answering import answer, failure
+from gem.tools._base import Tool, ToolContext
+from gem.tools._function import FunctionTool, tool
 
 __all__ = ["FunctionTool", "Tool", "ToolContext", "answer", "failure", "tool"]
 

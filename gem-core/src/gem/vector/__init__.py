@@ -1,10 +1,18 @@
-"""Many environments stepped together. `make_vec` builds them; the backend is one word."""
+"""Many environments stepped together. `make_vec` builds them; the backend is one word.
+
+It needs numpy, which core's extra `vector` brings: MissingRequirement says so as this is imported.
+"""
 
 from __future__ import annotations
 
-from gem.vector.base import AutoReset, IndexedStep, VectorEnv, VectorStep
-from gem.vector.local import SyncVectorEnv, ThreadVectorEnv
-from gem.vector.making import make_vec
+from gem.registry._importing import check_requirements
+
+# Before the imports below, of which the first would raise Python's error for what is absent.
+check_requirements(("numpy>=1.26",), subject="gem.vector", of="gem-core")
+
+from gem.vector._base import AutoReset, IndexedStep, VectorEnv, VectorStep
+from gem.vector._local import SyncVectorEnv, ThreadVectorEnv
+from gem.vector._making import make_vec
 
 __all__ = [
     "AutoReset",

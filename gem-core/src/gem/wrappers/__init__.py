@@ -1,6 +1,7 @@
-"""The wrappers that come with the core, one a file. `gem.plugin` lists them by id.
+"""The wrappers that come with the core, one a file. `gem.registry._core_plugin` lists them by id.
 
-Importing this package imports none of them.
+Importing this package imports none of them. They import what an environment and a record are made
+of; nothing in core but `gem.compat` imports them.
 """
 
 from __future__ import annotations

@@ -17,13 +17,13 @@ def main() -> None:
     """Serve the host until it closes the channel."""
     check: Any = None
     while (order := receive()) is not None:
-        told = json.loads(order)
-        if "checker" in told:
+        message = json.loads(order)
+        if "checker" in message:
             namespace: dict[str, Any] = {"__name__": "checker"}
-            reply = _tried(lambda: exec(told["checker"], namespace))  # noqa: B023, S102
+            reply = _tried(lambda: exec(message["checker"], namespace))  # noqa: B023, S102
             check = namespace.get("check")
         else:
-            reply = _tried(lambda: check(told["input"], told["output"], told["expected"]))  # noqa: B023
+            reply = _tried(lambda: check(message["input"], message["output"], message["expected"]))  # noqa: B023
         send(json.dumps(reply).encode("ascii"))
 
 

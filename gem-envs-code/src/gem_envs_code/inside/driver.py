@@ -75,7 +75,8 @@ class _Driver:
 
         The last is the program; `classes` are those of the others whose instances may cross.
         """
-        self._limits, self._classes = limits, classes
+        self._limits = limits
+        self._classes = classes
         try:
             self._codes = [_compiled(text, "main.py") for text in texts]
         except Exception as error:  # noqa: BLE001 - a compiler may raise more than SyntaxError
@@ -83,7 +84,8 @@ class _Driver:
 
     def _run_on(self, inputs: list[str]) -> Reports:
         """Run the candidate on each input, up to the first where it does not end well."""
-        reports, contents = [], []
+        reports = []
+        contents = []
         for text in inputs:
             stdin = text.encode("utf-8", "surrogatepass")
             report, content = self._forked(self._run, stdin)
@@ -159,13 +161,13 @@ class _Driver:
 
     def _functions(self) -> Functions:
         """Run the candidate. What it has of a name that was given before it is not its own."""
-        given: dict[str, Any] = {}
+        given_namespace: dict[str, Any] = {}
         module = self._module("solution")
         for number, code in enumerate(self._codes, 1):
             if number == len(self._codes):
-                given = dict(module.__dict__)
+                given_namespace = dict(module.__dict__)
             exec(code, module.__dict__)  # noqa: S102 - the job of this process
-        return Functions(module.__dict__, given, self._classes)
+        return Functions(module.__dict__, given_namespace, self._classes)
 
     def _run(self) -> None:
         module = self._module("__main__")
@@ -178,8 +180,8 @@ class _Driver:
         return module
 
 
-def _last_line_of(said: bytes) -> str:
-    return said.rstrip().rpartition(b"\n")[2][:_MOST_SAID].decode("utf-8", "replace").strip()
+def _last_line_of(stderr: bytes) -> str:
+    return stderr.rstrip().rpartition(b"\n")[2][:_MOST_SAID].decode("utf-8", "replace").strip()
 
 
 def _compiled(text: str, name: str) -> types.CodeType:

@@ -32,12 +32,12 @@ def main() -> None:
     """Serve the host until it closes the channel."""
     namespace: dict[str, Any] = {}
     while (order := receive()) is not None:
-        told = json.loads(order)
-        if "prepare" in told:
-            namespace = _prepared(**told["prepare"])
+        message = json.loads(order)
+        if "prepare" in message:
+            namespace = _prepared(**message["prepare"])
             _tell({"prepared": True})
         else:
-            _tell(_verdict(told["test"], namespace))
+            _tell(_verdict(message["test"], namespace))
 
 
 def _prepared(
@@ -101,7 +101,9 @@ class _Abroad:
     """A function of the candidate, or a method of an instance of its class."""
 
     def __init__(self, classes: dict[str, type], name: str, instance: int | None = None) -> None:
-        self._classes, self._name, self._instance = classes, name, instance
+        self._classes = classes
+        self._name = name
+        self._instance = instance
 
     def __call__(self, *positional: Any, **keywords: Any) -> Any:
         arguments = [list(positional), keywords]
@@ -115,7 +117,7 @@ class _Abroad:
         (value, left), _ = unpacked(
             answer["returned"],
             self._classes.__getitem__,
-            lambda held: sent if held[0] is None else (),
+            lambda content: sent if content[0] is None else (),
         )
         if value is None and left is not None:
             _restore(arguments, left)

@@ -31,7 +31,8 @@ class Functions:
         self, namespace: dict[str, Any], given: dict[str, Any], classes: Collection[str]
     ) -> None:
         self.namespace = namespace
-        self._given, self._classes = given, classes
+        self._given = given
+        self._classes = classes
         self._instances: dict[int | None, Any] = {}
 
     def answer(self, name: str, instance: int | None, arguments: str) -> str:
@@ -53,13 +54,13 @@ class Functions:
         Raises NameError where there is none. What was given and is still there is none of the
         program's: a `from heapq import *` does not hide a method `merge`.
         """
-        held = self.namespace.get(name, _MISSING)
-        is_given = held is self._given.get(name, _MISSING)
+        named = self.namespace.get(name, _MISSING)
+        is_given = named is self._given.get(name, _MISSING)
         if is_given and hasattr(self.namespace.get(_CLASS), name):
             return self._method(name, None)
-        if held is _MISSING:
+        if named is _MISSING:
             raise NameError(f"name {name!r} is not defined")
-        function: Callable[..., Any] = held
+        function: Callable[..., Any] = named
         return function
 
     def _method(self, name: str, instance: int | None) -> Callable[..., Any]:
@@ -90,7 +91,7 @@ def tried(returned: Callable[[], str]) -> str:
 
 def _own_type(error: Exception) -> str:
     """Return the name of the nearest type of Python's own."""
-    return next(each.__name__ for each in type(error).__mro__ if each.__module__ == "builtins")
+    return next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins")
 
 
 def last_line(error: BaseException) -> str:

@@ -31,23 +31,23 @@ def packed(
     instances = list(known)
     numbers = {id(instance): number for number, instance in enumerate(instances)}
 
-    def number(found: object) -> int:
-        if id(found) not in numbers:
-            _name(found, names)
-            numbers[id(found)] = len(instances)
-            instances.append(found)
-        return numbers[id(found)]
+    def number(instance: object) -> int:
+        if id(instance) not in numbers:
+            _name(instance, names)
+            numbers[id(instance)] = len(instances)
+            instances.append(instance)
+        return numbers[id(instance)]
 
-    held = plain(value, number)
+    content = plain(value, number)
     table = []
     for instance in instances:  # it grows meanwhile, by what the fields hold
         fields = {name: plain(field, number) for name, field in _fields(instance)}
         table.append([_name(instance, names), fields])
-    return json.dumps([held, table]), instances
+    return json.dumps([content, table]), instances
 
 
 def unpacked(
-    text: str, find: Find, known: Callable[[Any], Sequence[object]] = lambda held: ()
+    text: str, find: Find, known: Callable[[Any], Sequence[object]] = lambda content: ()
 ) -> tuple[Any, list[object]]:
     """Return the value that `packed` wrote, and its instances: of the classes that `find` has.
 
@@ -55,13 +55,13 @@ def unpacked(
     fields of the first in the table. Raises ValueError on anything else than `packed` writes.
     """
     try:
-        held, table = json.loads(text)
-        instances = list(known(held))[: len(table)]
+        content, table = json.loads(text)
+        instances = list(known(content))[: len(table)]
         for name, _ in table[len(instances) :]:
             instances.append(object.__new__(find(name)))
         for instance, (_, fields) in zip(instances, table, strict=True):
             _fill(instance, fields, instances)
-        return revived(held, instances.__getitem__), instances
+        return revived(content, instances.__getitem__), instances
     except (TypeError, LookupError, RecursionError, ArithmeticError, AttributeError) as error:
         raise ValueError(f"these are no values: {type(error).__name__}") from error
 
@@ -76,11 +76,11 @@ def _fill(instance: object, fields: dict[str, Any], instances: Sequence[object])
 
 def _is_field(kind: type, name: str) -> bool:
     """Say whether instances may have a field of this name: not where it would hide a method."""
-    for each in kind.__mro__:
-        if name in each.__dict__:
-            found = each.__dict__[name]
-            is_slot = isinstance(found, types.MemberDescriptorType)
-            return is_slot or not (callable(found) or hasattr(type(found), "__get__"))
+    for base in kind.__mro__:
+        if name in base.__dict__:
+            attribute = base.__dict__[name]
+            is_slot = isinstance(attribute, types.MemberDescriptorType)
+            return is_slot or not (callable(attribute) or hasattr(type(attribute), "__get__"))
     return True
 
 
@@ -93,7 +93,7 @@ def _name(instance: object, names: Collection[str]) -> str:
 
 def _fields(instance: object) -> Iterator[tuple[str, Any]]:
     for kind in type(instance).__mro__:
-        for name, found in list(kind.__dict__.items()):
-            if isinstance(found, types.MemberDescriptorType) and hasattr(instance, name):
+        for name, attribute in list(kind.__dict__.items()):
+            if isinstance(attribute, types.MemberDescriptorType) and hasattr(instance, name):
                 yield name, getattr(instance, name)
     yield from list(getattr(instance, "__dict__", {}).items())

@@ -16,7 +16,9 @@ from gem_envs_code.inside.forking import Ended, Forks, nameless_file, taken_outp
 
 __all__ = ["Talk", "Talks"]
 
-_QUESTION, _ASKED, _ANSWERED = 3, 4, 5
+_QUESTION = 3
+_ASKED = 4
+_ANSWERED = 5
 """The descriptors of the process: a file with what it is asked, and a byte each way for a turn."""
 
 Answering = Callable[[], Callable[[bytes], bytes]]
@@ -47,7 +49,8 @@ class Talks:
 
     def end(self) -> None:
         """End the process, if there is one."""
-        talk, self._talk = self._talk, None
+        talk = self._talk
+        self._talk = None
         if talk is not None:
             talk.end()
 
@@ -64,8 +67,11 @@ class Talk:
         wall_s: float,
         most: int,
     ) -> None:
-        self._forks, self._question = forks, question
-        self._cpu_s, self._left_s, self._most = cpu_s, wall_s, most
+        self._forks = forks
+        self._question = question
+        self._cpu_s = cpu_s
+        self._left_s = wall_s
+        self._most = most
         asked, self._ask = os.pipe()
         self._answered, answered = os.pipe()
         self._process = forks.started(
@@ -76,12 +82,13 @@ class Talk:
             kept=(question, asked, answered),
         )
         self._watched = os.pidfd_open(self._process)
+        # The process has these ends now. Were ours kept, its end would not be seen as one.
         os.close(asked)
         os.close(answered)
 
     def ask(self, question: bytes) -> tuple[Ended, bool]:
         """Return the answer, and whether the process is over."""
-        self._forks.clear_output()
+        self._forks.clear_output()  # first: whatever is written from here on is the answer
         os.ftruncate(self._question, 0)
         os.lseek(self._question, 0, os.SEEK_SET)
         rest = memoryview(question)

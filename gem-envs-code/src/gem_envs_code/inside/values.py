@@ -20,8 +20,8 @@ _DEEPEST = 100
 _LONG_INT_BITS = 8192  # longer ones would meet the limit on conversions to decimal
 _KEYS: type = type({}.keys())
 _TYPES = {
-    each.__name__: each
-    for each in (bool, bytes, complex, dict, float, frozenset, int, list, set, str, tuple)
+    kind.__name__: kind
+    for kind in (bool, bytes, complex, dict, float, frozenset, int, list, set, str, tuple)
 }
 
 
@@ -139,38 +139,38 @@ def _rare(module: str, name: str, text: str) -> Any:
 
 
 _READERS: dict[str, Callable[[Any, Instance], Any]] = {
-    "int": lambda held, _: int(held, 16),
-    "tuple": lambda held, instance: tuple(_each(held, instance)),
-    "dict": lambda held, instance: {
-        revived(key, instance): revived(item, instance) for key, item in held
+    "int": lambda content, _: int(content, 16),
+    "tuple": lambda content, instance: tuple(_each(content, instance)),
+    "dict": lambda content, instance: {
+        revived(key, instance): revived(item, instance) for key, item in content
     },
-    "frozenset": lambda held, instance: frozenset(_each(held, instance)),
-    "set": lambda held, instance: set(_each(held, instance)),
-    "bytes": lambda held, _: bytes.fromhex(held),
-    "bytearray": lambda held, _: bytearray.fromhex(held),
-    "complex": lambda held, _: complex(*map(float, held)),
-    "range": lambda held, _: range(*map(int, held)),
-    "type": lambda held, _: _TYPES[held],
-    "deque": lambda held, instance: collections.deque(_each(held, instance)),
-    "instance": lambda held, instance: instance(held),
-    "decimal": lambda held, _: _rare("decimal", "Decimal", held),
-    "fractions": lambda held, _: _rare("fractions", "Fraction", held),
+    "frozenset": lambda content, instance: frozenset(_each(content, instance)),
+    "set": lambda content, instance: set(_each(content, instance)),
+    "bytes": lambda content, _: bytes.fromhex(content),
+    "bytearray": lambda content, _: bytearray.fromhex(content),
+    "complex": lambda content, _: complex(*map(float, content)),
+    "range": lambda content, _: range(*map(int, content)),
+    "type": lambda content, _: _TYPES[content],
+    "deque": lambda content, instance: collections.deque(_each(content, instance)),
+    "instance": lambda content, instance: instance(content),
+    "decimal": lambda content, _: _rare("decimal", "Decimal", content),
+    "fractions": lambda content, _: _rare("fractions", "Fraction", content),
 }
 
 
-def _each(held: Any, instance: Instance) -> list[Any]:
-    return [revived(item, instance) for item in held]
+def _each(content: Any, instance: Instance) -> list[Any]:
+    return [revived(item, instance) for item in content]
 
 
-def revived(held: Any, instance: Instance) -> Any:
+def revived(content: Any, instance: Instance) -> Any:
     """Return the value that `plain` wrote. Raises ValueError, or what its parts raise."""
-    if type(held) is list:
-        return _each(held, instance)
-    if type(held) is dict:
-        if len(held) != 1:
+    if type(content) is list:
+        return _each(content, instance)
+    if type(content) is dict:
+        if len(content) != 1:
             raise ValueError("an object must have one key, a kind of value")
-        [(kind, inner)] = held.items()
+        [(kind, inner)] = content.items()
         if kind not in _READERS:
             raise ValueError(f"{kind!r} is no kind of plain value")
         return _READERS[kind](inner, instance)
-    return held
+    return content

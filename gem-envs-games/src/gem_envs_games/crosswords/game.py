@@ -137,9 +137,9 @@ class Crosswords(Game):
             return self._refuse(f"row {row}, column {col} is outside the grid.")
         place = place_in_grid(self._width, row, col)
         board = self._board
-        shown = board[place]
-        if shown != _EMPTY:
-            what = "black" if shown == BLACK else f"filled already, with {shown}"
+        cell = board[place]
+        if cell != _EMPTY:
+            what = "black" if cell == BLACK else f"filled already, with {cell}"
             return self._refuse(f"the cell at row {row}, column {col} is {what}.")
         if self._key[row * self._width + col] != letter:
             return self._go_on(f"{letter} is not the letter at row {row}, column {col}.")
@@ -157,7 +157,9 @@ class Crosswords(Game):
 
     def _try_word(self, number: int, is_down: bool, word: str) -> Step:
         name = f"{number} {_way(is_down)}"
-        entry = next((each for each in self._entries() if each[:2] == (number, is_down)), None)
+        entry = next(
+            (listed for listed in self._entries() if listed[:2] == (number, is_down)), None
+        )
         if entry is None:
             return self._refuse(f"there is no {name}.")
         if len(word) != entry.length:

@@ -137,7 +137,7 @@ def find_entries(rows: Sequence[str]) -> list[Entry]:
 
 def _length(rows: Sequence[str], row: int, col: int, is_down: bool) -> int:
     """Count the letters of the run that starts here; 0 where none does."""
-    line = "".join(each[col] for each in rows) if is_down else rows[row]
+    line = "".join(grid_row[col] for grid_row in rows) if is_down else rows[row]
     place = row if is_down else col
     if place and line[place - 1] != BLACK:
         return 0

@@ -57,8 +57,8 @@ class FifteenPuzzle(Game):
         self._given_rows = num_rows
 
     def deal(self) -> None:
-        given = self._given_rows
-        self.num_rows = size = self.rng.choice(list(_TURNS)) if given is None else given
+        rows = self._given_rows
+        self.num_rows = size = self.rng.choice(list(_TURNS)) if rows is None else rows
         if self._given_turns is None:
             self.max_turns = _TURNS.get(size, _MOST_SHUFFLES * size * size)
         assert self.max_turns is not None
@@ -68,7 +68,7 @@ class FifteenPuzzle(Game):
         else:
             board, self._way = self._shuffled(min(self.max_turns, _MOST_SHUFFLES * size * size))
         self._hole = board.index(0)
-        self._board = _shown(board)
+        self._board = _board_text(board)
 
     def _any_board(self) -> tuple[int, ...]:
         """Draw one of all boards that can be solved, the solved one left out."""
@@ -176,7 +176,7 @@ def _boxed(move: str) -> str:
     return f"\\boxed{{{move}}}"
 
 
-def _shown(board: Sequence[int]) -> str:
+def _board_text(board: Sequence[int]) -> str:
     """Return the board as text, a line for each row; all cells are equally wide."""
     size = math.isqrt(len(board))
     width = _width(len(board))
@@ -184,13 +184,13 @@ def _shown(board: Sequence[int]) -> str:
     return "\n".join(" ".join(cells[at : at + size]) for at in range(0, len(cells), size))
 
 
-def _read_board(shown: str) -> tuple[int, ...]:
-    return tuple(0 if "_" in cell else int(cell) for cell in shown.split())
+def _read_board(text: str) -> tuple[int, ...]:
+    return tuple(0 if "_" in cell else int(cell) for cell in text.split())
 
 
 @cache
 def _shown_goal(size: int) -> str:
-    return _shown(goal(size))
+    return _board_text(goal(size))
 
 
 @cache
@@ -198,13 +198,13 @@ def _width(cells: int) -> int:
     return len(str(cells - 1))
 
 
-def _swapped(shown: str, size: int, cell: int, other: int) -> str:
+def _swapped(text: str, size: int, cell: int, other: int) -> str:
     """Return the text of the board with two cells exchanged, much faster than writing it anew."""
     width = _width(size * size)
     first = min(cell, other) * (width + 1)
     second = max(cell, other) * (width + 1)
     end = first + width
     return (
-        f"{shown[:first]}{shown[second : second + width]}{shown[end:second]}{shown[first:end]}"
-        f"{shown[second + width :]}"
+        f"{text[:first]}{text[second : second + width]}{text[end:second]}{text[first:end]}"
+        f"{text[second + width :]}"
     )

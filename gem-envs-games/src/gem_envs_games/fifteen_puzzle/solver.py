@@ -36,16 +36,16 @@ def sources(size: int) -> tuple[Mapping[str, int], ...]:
 
 def _sources(size: int, at: int) -> Mapping[str, int]:
     row, column = divmod(at, size)
-    found = {}
+    neighbours = {}
     if row < size - 1:
-        found["up"] = at + size
+        neighbours["up"] = at + size
     if row > 0:
-        found["down"] = at - size
+        neighbours["down"] = at - size
     if column < size - 1:
-        found["left"] = at + 1
+        neighbours["left"] = at + 1
     if column > 0:
-        found["right"] = at - 1
-    return found
+        neighbours["right"] = at - 1
+    return neighbours
 
 
 def moved(board: Board, blank: int, source: int) -> Board:
@@ -102,16 +102,16 @@ def _distances(stage: int) -> Mapping[tuple[int, ...], int]:
     fixed = {tile - 1 for tiles in _STAGES[:stage] for tile in tiles}
     home = tuple(tile - 1 for tile in _STAGES[stage])
     free = [at for at in range(16) if at not in fixed]
-    found = {(blank, *home): 0 for blank in free if blank not in home}
-    ahead = deque(found)
+    distances = {(blank, *home): 0 for blank in free if blank not in home}
+    ahead = deque(distances)
     while ahead:
         position = ahead.popleft()
         for source in sources(4)[position[0]].values():
             after = _shifted(position, source)
-            if source not in fixed and after not in found:
-                found[after] = found[position] + 1
+            if source not in fixed and after not in distances:
+                distances[after] = distances[position] + 1
                 ahead.append(after)
-    return found
+    return distances
 
 
 def _shifted(position: tuple[int, ...], source: int) -> tuple[int, ...]:
@@ -166,11 +166,12 @@ def _way_to(board: Board, came: Mapping[Board, tuple[int, str, Board]]) -> list[
 @cache
 def _tile_distances(size: int) -> list[list[int]]:
     """Return, for each cell and each tile, the moves between the two; nothing for the blank."""
-    homes = [divmod(tile - 1, size) for tile in range(size * size)]
-    return [
-        [
-            0 if tile == 0 else abs(at // size - row) + abs(at % size - column)
-            for tile, (row, column) in enumerate(homes)
-        ]
-        for at in range(size * size)
-    ]
+    table = []
+    for at in range(size * size):
+        row, column = divmod(at, size)
+        distances = [0]  # of the blank
+        for tile in range(1, size * size):
+            home_row, home_column = divmod(tile - 1, size)
+            distances.append(abs(row - home_row) + abs(column - home_column))
+        table.append(distances)
+    return table

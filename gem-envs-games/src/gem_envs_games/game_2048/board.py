@@ -48,8 +48,8 @@ class LineTable(dict[str, T]):
     def __missing__(self, line: str) -> T:
         if len(self) >= _MOST_LINES:
             self.clear()
-        made = self[line] = self._make(line)
-        return made
+        slide = self[line] = self._make(line)
+        return slide
 
 
 def tile(power: int) -> str:

@@ -129,8 +129,10 @@ def _targets(target_tile: int | None, board_size: int) -> list[int]:
         )
     # With every cell in use the tiles can be no better than 4, 4, 8, 16 and so on.
     largest = 2 ** (board_size**2 + 1)
-    asked = list(_TURNS) if target_tile is None else [target_tile]
-    possible = [each for each in asked if _SMALLEST <= each <= largest and each & each - 1 == 0]
+    tiles = list(_TURNS) if target_tile is None else [target_tile]
+    possible = [
+        value for value in tiles if _SMALLEST <= value <= largest and value & value - 1 == 0
+    ]
     if not possible:
         raise BadArguments(
             f"Game2048 was given target_tile={target_tile} and board_size={board_size}. A target "

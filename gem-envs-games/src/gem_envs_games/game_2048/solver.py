@@ -47,8 +47,8 @@ def best_direction(board: str, target: str) -> str | None:
     empty = board.count(EMPTY)
     depth = 2 + (empty <= 6) + (empty <= 3) + (empty <= 1)
     search = _Search(target)
-    found = {way: after for way in DIRECTIONS if (after := slid(board, way)) != board}
-    return max(found, key=lambda way: search.after_move(found[way], depth - 1), default=None)
+    boards = {way: after for way in DIRECTIONS if (after := slid(board, way)) != board}
+    return max(boards, key=lambda way: search.after_move(boards[way], depth - 1), default=None)
 
 
 class _Search:

@@ -46,8 +46,8 @@ class Hangman(Game):
         self.hardcore = hardcore
 
     def deal(self) -> None:
-        given = self._given_length
-        self.word_length = self.rng.choice(_LENGTHS) if given is None else given
+        length = self._given_length
+        self.word_length = self.rng.choice(_LENGTHS) if length is None else length
         if self._given_turns is None:
             self.max_turns = turns_of(self.word_length)
         self._word = self.rng.choice(_secrets(self.word_length, self.hardcore))
@@ -97,13 +97,13 @@ class Hangman(Game):
         self._guesses.append(letter)
         if not count:
             return self._go_on(f"you guessed {letter.upper()}, which is not in the word.")
-        shown = "".join(
-            held if held == letter else before
-            for held, before in zip(self._word, self._shown, strict=True)
+        pattern = "".join(
+            hidden if hidden == letter else before
+            for hidden, before in zip(self._word, self._shown, strict=True)
         )
-        if shown == self._word:
-            return self._found(f"you guessed {letter.upper()}, and the word is shown")
-        self._shown = shown
+        if pattern == self._word:
+            return self._win_by(f"you guessed {letter.upper()}, and the word is shown")
+        self._shown = pattern
         return self._go_on(
             f"you guessed {letter.upper()}, which is in {count} place(s).",
             {
@@ -114,13 +114,13 @@ class Hangman(Game):
 
     def _whole(self, word: str) -> Step:
         if word == self._word:
-            return self._found("you guessed the word")
+            return self._win_by("you guessed the word")
         self._guesses.append(word)
         return self._go_on(f"you guessed {word.upper()}, which is not the word.")
 
-    def _found(self, how: str) -> Step:
-        shown = self.word_length - self._shown.count("_")
-        left = 1 - 0.5 * shown / self.word_length
+    def _win_by(self, how: str) -> Step:
+        open_letters = self.word_length - self._shown.count("_")
+        left = 1 - 0.5 * open_letters / self.word_length
         return self._win(
             f"{how}: {self._word.upper()}. Congratulations!",
             {"success": self.rewards.success * left},
@@ -142,9 +142,9 @@ class Hangman(Game):
         return f"\\boxed{{{best_guess(index, possible, self._guesses)}}}"
 
 
-def _spelled(found: list[str]) -> str | None:
+def _spelled(letters: list[str]) -> str | None:
     """Read a letter or a word, its letters apart or together, in lower case."""
-    word = "".join(found)
+    word = "".join(letters)
     return word.lower() if word.isascii() and word.isalpha() else None
 
 

@@ -25,10 +25,10 @@ class LetterIndex:
         self._holding: dict[str, dict[int, int]] = {letter: {} for letter in ascii_lowercase}
         for word, bit in self._bits.items():
             for letter, where in places(word).items():
-                found = self._holding[letter]
-                found[where] = found.get(where, 0) | bit
-        for found in self._holding.values():
-            found[0] = self.every - sum(found.values())
+                by_places = self._holding[letter]
+                by_places[where] = by_places.get(where, 0) | bit
+        for by_places in self._holding.values():
+            by_places[0] = self.every - sum(by_places.values())
 
     @property
     def every(self) -> int:
@@ -76,7 +76,7 @@ def places(word: str) -> dict[str, int]:
     >>> places("tot")
     {'t': 5, 'o': 2}
     """
-    found: dict[str, int] = {}
+    masks: dict[str, int] = {}
     for place, letter in enumerate(word):
-        found[letter] = found.get(letter, 0) | 1 << place
-    return found
+        masks[letter] = masks.get(letter, 0) | 1 << place
+    return masks

@@ -229,9 +229,9 @@ def _sizes(
 ) -> tuple[Size, ...]:
     """List the sizes an episode may have, what is not given taken from the published ones."""
     sides = {(side if rows is None else rows, side if cols is None else cols) for side in _SIDES}
-    asked = [(*side, side[0] * side[1] // 5 if num_mines is None else num_mines) for side in sides]
+    sizes = [(*side, side[0] * side[1] // 5 if num_mines is None else num_mines) for side in sides]
     fits = _is_winnable if no_guess else _has_room
-    possible = tuple(sorted(size for size in asked if fits(*size, max_turns)))
+    possible = tuple(sorted(size for size in sizes if fits(*size, max_turns)))
     if not possible:
         raise BadArguments(
             f"Minesweeper was given rows={rows}, cols={cols}, num_mines={num_mines}, "

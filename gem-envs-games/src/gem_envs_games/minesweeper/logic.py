@@ -46,11 +46,11 @@ def _room(start: int, inside: int, width: int) -> int:
 
 def clues(hidden: int, inside: int, mines: int, width: int) -> list[Clue]:
     """Return what the revealed numbers next to hidden cells say."""
-    return [
-        (around & hidden, (around & mines).bit_count())
-        for cell in cells_of(spread(hidden, width) & inside & ~hidden)
-        for around in (near(cell, width),)
-    ]
+    found_clues = []
+    for cell in cells_of(spread(hidden, width) & inside & ~hidden):
+        around = near(cell, width)
+        found_clues.append((around & hidden, (around & mines).bit_count()))
+    return found_clues
 
 
 def deduce(given: Iterable[Clue]) -> tuple[int, int, set[Clue]]:
@@ -148,19 +148,19 @@ def _groups(masks: Sequence[int]) -> list[int]:
 
 
 def _ways(
-    groups: Sequence[int], given: Sequence[Clue], sure: int | None, most_states: int
+    groups: Sequence[int], remaining: Sequence[Clue], sure: int | None, most_states: int
 ) -> dict[int, int] | None:
     """Map numbers of mines to the ways to lay them that fit the clues.
 
     Where `sure` is the place of a group, one certain cell of it is a mine. A state packs what
     every clue still needs, and above that the mines laid. None past `most_states`.
     """
-    top = _BITS * len(given)
-    state = sum(mines << _BITS * i for i, (_, mines) in enumerate(given))
+    top = _BITS * len(remaining)
+    state = sum(mines << _BITS * i for i, (_, mines) in enumerate(remaining))
     states = {state: 1}
-    unseen = [cells for cells, _ in given]
+    unseen = [cells for cells, _ in remaining]
     for place, group in enumerate(groups):
-        inside = [i for i, (cells, _) in enumerate(given) if cells & group]
+        inside = [i for i, (cells, _) in enumerate(remaining) if cells & group]
         size = group.bit_count()
         step = (1 << top) - sum(1 << _BITS * i for i in inside)
         unseen = [cells & ~group for cells in unseen]
@@ -193,14 +193,14 @@ def safest(
     safe, mined, left = deduce(clues(hidden, inside, mines, width))
     if safe:
         return safe, True
-    given = sorted(left)
+    remaining = sorted(left)
     loose = hidden & ~mined
-    for cells, _ in given:
+    for cells, _ in remaining:
         loose &= ~cells
     unplaced = mines.bit_count() - mined.bit_count()
-    counts = chances(given, loose, unplaced, most_states=most_states)
+    counts = chances(remaining, loose, unplaced, most_states=most_states)
     if counts is None:
-        return _least(_pressures(given, loose, unplaced)), False
+        return _least(_pressures(remaining, loose, unplaced)), False
     return _least(counts), not min(count for _, count in counts)
 
 
@@ -210,14 +210,14 @@ def _least(counts: Iterable[tuple[int, float]]) -> int:
     return sum(cells for cells, count in counts if count == least)
 
 
-def _pressures(given: Sequence[Clue], loose: int, mines: int) -> list[tuple[int, float]]:
+def _pressures(remaining: Sequence[Clue], loose: int, mines: int) -> list[tuple[int, float]]:
     """Estimate what share of each group of cells are mines: the largest share of its clues."""
-    found = [
-        (cells, max(n / around.bit_count() for around, n in given if around & cells))
-        for cells in _groups([cells for cells, _ in given])
-    ]
-    hidden = sum(cells for cells, _ in found) | loose
-    return [*found, (loose, mines / hidden.bit_count())] if loose else found
+    pressures = []
+    for cells in _groups([around for around, _ in remaining]):
+        shares = [n / around.bit_count() for around, n in remaining if around & cells]
+        pressures.append((cells, max(shares)))
+    hidden = sum(cells for cells, _ in pressures) | loose
+    return [*pressures, (loose, mines / hidden.bit_count())] if loose else pressures
 
 
 def sure_order(opened: int, inside: int, mines: int, width: int) -> tuple[int, ...] | None:

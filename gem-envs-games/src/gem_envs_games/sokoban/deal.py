@@ -37,9 +37,9 @@ def deal_start(rng: Random, rows: int, cols: int, num_boxes: int, max_turns: int
         room = _draw_room(rng, inner, cols, num_boxes)
         if room is None or sum(sorted(room.pushes.values())[-num_boxes:]) < enough:
             continue
-        found = _deal_in(rng, room, max_turns, enough)
-        if found and (best is None or _merit(found) > _merit(best)):
-            best = found
+        deal = _deal_in(rng, room, max_turns, enough)
+        if deal and (best is None or _merit(deal) > _merit(best)):
+            best = deal
             if best.least_pushes >= enough and not best.start.boxes & room.goals:
                 return best
     if best is None:
@@ -48,9 +48,9 @@ def deal_start(rng: Random, rows: int, cols: int, num_boxes: int, max_turns: int
     return best
 
 
-def _merit(found: Deal) -> tuple[int, int]:
+def _merit(deal: Deal) -> tuple[int, int]:
     """Rank starts: the fewest boxes on goals first, then the most pushes."""
-    return -(found.start.boxes & found.start.goals).bit_count(), found.least_pushes
+    return -(deal.start.boxes & deal.start.goals).bit_count(), deal.least_pushes
 
 
 def _inner(rows: int, cols: int) -> int:

@@ -120,9 +120,9 @@ class Sokoban(Game):
     def _rest_of_solution(self) -> str | None:
         """Return the moves left of the solution, None where the board is none of its boards."""
         board = self._start
-        for played, move in enumerate(self._solution):
+        for number, move in enumerate(self._solution):
             if board == self._board:
-                return self._solution[played:]
+                return self._solution[number:]
             board = moved(board, move) or board
         return None
 
@@ -140,16 +140,16 @@ def _boxed(move: str) -> str:
 
 def _sizes(dim_room: tuple[int, int] | None, num_boxes: int | None) -> list[_Size]:
     """List (rows, cols, boxes) an episode may have, what is not given taken from published ones."""
-    asked = {
+    sizes = {
         (*(dim_room or (rows, cols)), boxes if num_boxes is None else num_boxes)
         for rows, cols, boxes in _SIZES
     }
-    possible = sorted(size for size in asked if _is_possible(*size))
+    possible = sorted(size for size in sizes if _is_possible(*size))
     if not possible:
-        shown = "x".join(map(str, dim_room or ())) or None
+        size_text = "x".join(map(str, dim_room or ())) or None
         raise BadArguments(
-            f"Sokoban was given dim_room={shown} and num_boxes={num_boxes}, and there is no such "
-            f"room. Pass sides from 3 to {_LONGEST_SIDE}, one of them at least 5, and at most "
+            f"Sokoban was given dim_room={size_text} and num_boxes={num_boxes}, and there is no "
+            f"such room. Pass sides from 3 to {_LONGEST_SIDE}, one of them at least 5, and at most "
             f"{_MOST_BOXES} boxes, each with four cells inside the walls (one box fits in any "
             "room).",
             subject="Sokoban",

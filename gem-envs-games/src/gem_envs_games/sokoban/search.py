@@ -86,40 +86,41 @@ class _Frontier:
         unmet = self._unmet
         spots = self._spots
         find_spots, shifts = self.moving
-        found: Layer = {}
+        entered: Layer = {}
         for boxes, players in layer.items():
+            # The boxes stay: the player walks to where none has stood with these boxes.
             walked = players << 1 | players >> 1 | players << cols | players >> cols
             walked &= unmet[boxes]
             if walked:
                 unmet[boxes] ^= walked
-                found[boxes] = found[boxes] | walked if boxes in found else walked
+                entered[boxes] = entered[boxes] | walked if boxes in entered else walked
             shifting = players & spots[boxes]
             if not shifting:
                 continue
             for shifted, player in shifts(boxes, shifting, floor ^ boxes, cols):
-                if shifted not in unmet:
-                    changed = boxes ^ shifted
+                if shifted not in unmet:  # a placing of the boxes that is new
+                    changed = boxes ^ shifted  # the cell that one box left, and its new one
                     ahead = pushes.get(changed & shifted)
-                    if ahead is not None:
+                    if ahead is not None:  # else that box can reach no goal any more
                         far[shifted] = far[boxes] + ahead - pushes[changed & boxes]
                         free = floor ^ shifted
                         unmet[shifted] = free ^ player
                         spots[shifted] = find_spots(shifted, free, cols)
-                        found[shifted] = player
+                        entered[shifted] = player
                 elif unmet[shifted] & player:
                     unmet[shifted] ^= player
-                    found[shifted] = found[shifted] | player if shifted in found else player
-        return found
+                    entered[shifted] = entered[shifted] | player if shifted in entered else player
+        return entered
 
 
 def cells(mask: int) -> list[int]:
     """List the cells of a set, as sets of one."""
-    found = []
+    single_cells = []
     while mask:
         cell = mask & -mask
         mask ^= cell
-        found.append(cell)
-    return found
+        single_cells.append(cell)
+    return single_cells
 
 
 def _pull_spots(boxes: int, free: int, cols: int) -> int:
@@ -133,7 +134,7 @@ def _pull_spots(boxes: int, free: int, cols: int) -> int:
 
 def _pulls(boxes: int, players: int, free: int, cols: int) -> list[tuple[int, int]]:
     """Let the players step back from boxes, which take their places."""
-    found = []
+    pulls = []
     while players:
         cell = players & -players
         players ^= cell
@@ -142,14 +143,14 @@ def _pulls(boxes: int, players: int, free: int, cols: int) -> list[tuple[int, in
         down = cell << cols
         up = cell >> cols
         if boxes & left and free & right:
-            found.append((boxes ^ left ^ cell, right))
+            pulls.append((boxes ^ left ^ cell, right))
         if boxes & right and free & left:
-            found.append((boxes ^ right ^ cell, left))
+            pulls.append((boxes ^ right ^ cell, left))
         if boxes & up and free & down:
-            found.append((boxes ^ up ^ cell, down))
+            pulls.append((boxes ^ up ^ cell, down))
         if boxes & down and free & up:
-            found.append((boxes ^ down ^ cell, up))
-    return found
+            pulls.append((boxes ^ down ^ cell, up))
+    return pulls
 
 
 def _push_spots(boxes: int, free: int, cols: int) -> int:
@@ -163,7 +164,7 @@ def _push_spots(boxes: int, free: int, cols: int) -> int:
 
 def _pushes(boxes: int, players: int, free: int, cols: int) -> list[tuple[int, int]]:
     """Let the players take the places of boxes, which go one on."""
-    found = []
+    pushes = []
     while players:
         cell = players & -players
         players ^= cell
@@ -172,14 +173,14 @@ def _pushes(boxes: int, players: int, free: int, cols: int) -> list[tuple[int, i
         down = cell << cols
         up = cell >> cols
         if boxes & right and free & right << 1:
-            found.append((boxes ^ right ^ right << 1, right))
+            pushes.append((boxes ^ right ^ right << 1, right))
         if boxes & left and free & left >> 1:
-            found.append((boxes ^ left ^ left >> 1, left))
+            pushes.append((boxes ^ left ^ left >> 1, left))
         if boxes & down and free & down << cols:
-            found.append((boxes ^ down ^ down << cols, down))
+            pushes.append((boxes ^ down ^ down << cols, down))
         if boxes & up and free & up >> cols:
-            found.append((boxes ^ up ^ up >> cols, up))
-    return found
+            pushes.append((boxes ^ up ^ up >> cols, up))
+    return pushes
 
 
 _PULLING = _Moving(_pull_spots, _pulls)
@@ -263,7 +264,9 @@ def _way_on(room: Room, layers: list[Layer]) -> str:
             before = _shift(player, -by)
             ahead = _shift(player, by)
             pulled = boxes ^ ahead ^ player if ahead & boxes else boxes
-            came_from = next((each for each in (boxes, pulled) if layer.get(each, 0) & before), 0)
+            came_from = next(
+                (earlier for earlier in (boxes, pulled) if layer.get(earlier, 0) & before), 0
+            )
             if came_from:
                 moves.append(move)
                 boxes = came_from

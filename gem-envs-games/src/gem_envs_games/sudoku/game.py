@@ -125,9 +125,9 @@ class Sudoku(Game):
 
     def solve(self) -> str | None:
         """Put in the digit that follows at once from the grid, or where none does, by search."""
-        shown = [self._text[place] for place in _places(self.scale)]
-        found = next_digit([0 if digit == _EMPTY else int(digit) for digit in shown])
-        return self._boxed(*found) if found else None
+        digits = [self._text[place] for place in _places(self.scale)]
+        placement = next_digit([0 if digit == _EMPTY else int(digit) for digit in digits])
+        return self._boxed(*placement) if placement else None
 
     def _boxed(self, cell: int, digit: int) -> str:
         return f"\\boxed{{{cell // self.scale + 1} {cell % self.scale + 1} {digit}}}"
@@ -175,10 +175,10 @@ def _places(scale: int) -> tuple[int, ...]:
 @lru_cache(maxsize=1024)
 def _sizes(scale: int | None, clues: int | None) -> tuple[tuple[int, int], ...]:
     """List (scale, clues) that an episode may have, what is not given taken from the published."""
-    asked = [
-        (each, _CLUES[each] if clues is None else clues) for each in _CLUES if scale in (None, each)
+    sizes = [
+        (side, _CLUES[side] if clues is None else clues) for side in _CLUES if scale in (None, side)
     ]
-    possible = tuple(size for size in asked if 1 <= size[1] <= size[0] ** 2)
+    possible = tuple(size for size in sizes if 1 <= size[1] <= size[0] ** 2)
     if not possible:
         raise BadArguments(
             f"Sudoku was given scale={scale} and clues={clues}, and there is no such grid. Pass "

@@ -57,6 +57,7 @@ def dig(rng: Random, grid: Sequence[int], attempts: int, most: int) -> list[int]
         used[col] ^= bit
         used[box] ^= bit
         others = every_digit & ~(used[row] | used[col] | used[box] | bit)
+        # The quick proofs that no other digit can stand here come before the search.
         if (
             not others
             or _has_one_place(cell, bit, emptied, used, units)
@@ -101,11 +102,11 @@ def solved(grid: Sequence[int], rng: Random | None = None) -> list[int] | None:
     units = _units(isqrt(len(grid)))
     used = _used(grid)
     empty = [cell for cell, digit in enumerate(grid) if not digit]
-    found = _completed(empty, used, units, count(), rng)
-    if found is None:
+    placements = _completed(empty, used, units, count(), rng)
+    if placements is None:
         return None
     filled = list(grid)
-    for cell, bit in found:
+    for cell, bit in placements:
         filled[cell] = bit.bit_length()
     return filled
 
@@ -123,13 +124,14 @@ def _completed(
     """
     every_digit = (1 << len(used) // 3) - 1
     placed = list[tuple[int, int]]()
+    # Fill cells that have one digit left, until there are none; then try the cell with fewest.
     while True:
         rest = list[int]()
         fewest = every_digit
         for cell in empty:
             row, col, box = units[cell]
             free = every_digit & ~(used[row] | used[col] | used[box])
-            if free & (free - 1):
+            if free & (free - 1):  # two bits or more
                 rest.append(cell)
                 number = free.bit_count()
                 if number < fewest:
@@ -152,9 +154,9 @@ def _completed(
         return placed
     rest.remove(best)
     for bit in _bits(options, rng):
-        found = _completed(rest, _with(used, units[best], bit), units, tries, rng)
-        if found is not None:
-            return [*placed, (best, bit), *found]
+        following = _completed(rest, _with(used, units[best], bit), units, tries, rng)
+        if following is not None:
+            return [*placed, (best, bit), *following]
     return None
 
 

@@ -74,17 +74,19 @@ class TextArenaGame(Env):
     def step(self, action: str) -> Step:
         playing = self._caught_up()
         try:
-            said = playing.tell(bracketed(action))
+            messages = playing.tell(bracketed(action))
             outcome = playing.outcome()
         except Exception as error:  # noqa: BLE001 - a game of theirs may raise anything
             return _broken(error)
-        info: dict[str, Any] = {"success": False, "messages": _plain(said)}
-        if _is_refused(family_of(self.name), said, outcome):
+        info: dict[str, Any] = {"success": False, "messages": _plain(messages)}
+        if _is_refused(family_of(self.name), messages, outcome):
             info["action_error"] = "invalid"
         if outcome is not None:
-            return self._ended(outcome, _text(said), info)
+            return self._ended(outcome, _text(messages), info)
         is_over = self.turn + 1 == self.max_turns
-        text = _text(said) + "\nYou have reached the maximum number of turns." * is_over
+        text = _text(messages)
+        if is_over:
+            text += "\nYou have reached the maximum number of turns."
         return Step(text, 0.0, False, is_over, info)
 
     def _ended(self, outcome: Outcome, text: str, info: dict[str, Any]) -> Step:
@@ -111,7 +113,9 @@ class TextArenaGame(Env):
         """Return the game in this state; after a restore or a fork it is copied or replayed."""
         playing = self._playing
         if playing is None or playing.answers is not self._answers:
-            twin = playing and playing.twin_if(self._seed, self._answers)
+            twin = None
+            if playing is not None:
+                twin = playing.twin_if(self._seed, self._answers)
             playing = twin or replayed(self.name, self._seed, self._answers)
             self._playing = playing
             self._answers = playing.answers
@@ -129,8 +133,8 @@ def _family(name: str) -> Family:
         ) from None
 
 
-def _is_refused(family: Family, said: tuple[Message, ...], outcome: Outcome | None) -> bool:
-    reasons = [message.text for message in said if message.kind == "GAME_ADMIN"]
+def _is_refused(family: Family, messages: tuple[Message, ...], outcome: Outcome | None) -> bool:
+    reasons = [message.text for message in messages if message.kind == "GAME_ADMIN"]
     if outcome is not None and outcome.was_refused:
         reasons.append(outcome.reason)
     return any(not family.miss or family.miss not in reason for reason in reasons)
@@ -143,16 +147,18 @@ def _is_limit(outcome: Outcome) -> bool:
     )
 
 
-def _text(said: tuple[Message, ...]) -> str:
+def _text(messages: tuple[Message, ...]) -> str:
     """Return the messages as one text, without the echo of the player's own action."""
-    return "\n".join(message.text for message in said if message.kind != "PLAYER_ACTION").strip()
+    return "\n".join(
+        message.text for message in messages if message.kind != "PLAYER_ACTION"
+    ).strip()
 
 
-def _plain(said: tuple[Message, ...]) -> list[dict[str, str]]:
-    return [message._asdict() for message in said]
+def _plain(messages: tuple[Message, ...]) -> list[dict[str, str]]:
+    return [message._asdict() for message in messages]
 
 
 def _broken(error: Exception) -> Step:
-    shown = in_one_line(error)
-    text = f"The game failed on this action and is over ({shown})."
-    return Step(text, 0.0, False, True, {"success": False, "messages": [], "error": shown})
+    message = in_one_line(error)
+    text = f"The game failed on this action and is over ({message})."
+    return Step(text, 0.0, False, True, {"success": False, "messages": [], "error": message})

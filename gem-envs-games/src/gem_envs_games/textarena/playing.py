@@ -53,6 +53,7 @@ class Playing:
     def tell(self, answer: str) -> tuple[Message, ...]:
         """Give the game an answer and return what it says. Raises what the game raises."""
         with self._chance:
+            # Before the step: an answer on which the game fails was told as well.
             self.answers.append(answer)
             self.game.step(answer)
             self.said = _heard(self.game)
@@ -117,9 +118,9 @@ def _first_state(name: str, seed: int) -> Playing:
     chance = Chance(seed)
     with chance:
         game.reset(num_players=1, seed=seed)
-        said = _heard(game)
+        messages = _heard(game)
     mend(game)
-    return Playing(game, seed, chance, said)
+    return Playing(game, seed, chance, messages)
 
 
 def _heard(game: Any) -> tuple[Message, ...]:

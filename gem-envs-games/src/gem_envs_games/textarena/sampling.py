@@ -102,12 +102,12 @@ def _frozen_lake(game: Any, rng: Random) -> str:
 
 def _guess_the_number(game: Any, rng: Random) -> str:
     numbers = range(game.min_number, game.max_number + 1)
-    return _one_of((str(each) for each in numbers if each not in game.guessed_numbers), rng)
+    return _one_of((str(number) for number in numbers if number not in game.guessed_numbers), rng)
 
 
 def _hangman(game: Any, rng: Random) -> str:
     guessed = game.state.game_state["guessed_letters"]
-    return _one_of((each for each in string.ascii_uppercase if each not in guessed), rng)
+    return _one_of((letter for letter in string.ascii_uppercase if letter not in guessed), rng)
 
 
 def _lights_out(game: Any, rng: Random) -> str:
@@ -222,7 +222,7 @@ def _word_ladder(game: Any, rng: Random) -> str:
         for letter in string.ascii_lowercase
         if letter != word[place]
     )
-    return _one_of((each for each in words if each in game.universal_word_list), rng)
+    return _one_of((word for word in words if word in game.universal_word_list), rng)
 
 
 def _word_search(game: Any, rng: Random) -> str:

@@ -146,11 +146,11 @@ class WikiGame(Game):
     def suffix(self) -> str:
         page = self._page(self._at)
         return (
-            f"You are on: {page.title}\n{_shortened(page.summary)}\n{self._shown(page)}\n"
+            f"You are on: {page.title}\n{_shortened(page.summary)}\n{self._page_text(page)}\n"
             f"Target: {self._target}\nEnter your next page."
         )
 
-    def _shown(self, page: Page) -> str:
+    def _page_text(self, page: Page) -> str:
         """Return the links as they are offered, and then what else is open."""
         if self.variant in _CLOSING:
             links = "\n".join(map(_boxed, self._open_links(page)))
@@ -208,14 +208,14 @@ class WikiGame(Game):
         if named is None:
             return self._malformed()
         link = self._link(named)
-        shown = named[:_LONGEST_SUMMARY] if named.isprintable() else "a page"
+        title = named[:_LONGEST_SUMMARY] if named.isprintable() else "a page"
         if link is None:
-            return self._refuse(f"you named {shown}, which is not linked here.")
+            return self._refuse(f"you named {title}, which is not linked here.")
         page = self.backend.page(link)
         if page is None:
-            return self._refuse(f"you named {shown}, which is linked and was never written.")
+            return self._refuse(f"you named {title}, which is linked and was never written.")
         if self._is_closed(page.title):
-            return self._refuse(f"you named {shown}, which is closed.")
+            return self._refuse(f"you named {title}, which is closed.")
         return self._go(page)
 
     def _link(self, named: str) -> str | None:

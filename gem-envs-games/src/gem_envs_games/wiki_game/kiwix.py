@@ -75,7 +75,11 @@ class Kiwix:
             suggestions = _SUGGESTIONS.validate_json(answer.text)
         except ValidationError as error:
             raise self._server.broken("this is not what kiwix-serve suggests") from error
-        paths = (each.path for each in suggestions if each.kind == "path" and each.path)
+        paths = (
+            suggestion.path
+            for suggestion in suggestions
+            if suggestion.kind == "path" and suggestion.path
+        )
         return [title for title in map(_title, paths) if is_nameable(title)]
 
     def _fetched(self, title: str) -> Page | None:

@@ -88,7 +88,7 @@ class MediaWiki:
         for _ in range(_TRIES):
             start = "".join(rng.choices(ascii_uppercase, k=3)).capitalize()
             reply = self._asked({"apfrom": start, **_SOME_TITLES})
-            titles = [each.title for each in reply.query.allpages if is_nameable(each.title)]
+            titles = [page.title for page in reply.query.allpages if is_nameable(page.title)]
             if titles:
                 return rng.choice(titles)
         raise self._server.broken(f"no articles, asked {_TRIES} times for some")
@@ -97,15 +97,15 @@ class MediaWiki:
         self._server.close()
 
     def _fetched(self, title: str) -> Page | None:
-        found: list[_Found] = []
+        parts: list[_Found] = []
         more: _Params = {}
         for _ in range(_MOST_PARTS):
             reply = self._asked({**more, "titles": title, **_A_PAGE})
-            found += reply.query.pages[:1]
+            parts += reply.query.pages[:1]
             more = reply.more
-            if not more or sum(len(part.links) for part in found) >= _MOST_LINKS:
+            if not more or sum(len(part.links) for part in parts) >= _MOST_LINKS:
                 break
-        return _joined(found)
+        return _joined(parts)
 
     def _asked(self, params: Mapping[str, str | int]) -> _Reply:
         answer = self._server.get("", {**params, "action": "query", **_FORMAT})

@@ -188,8 +188,8 @@ def _trusted() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-def _require(is_true: bool, given: str, needed: str) -> None:
+def _require(is_true: bool, what: str, needed: str) -> None:
     if not is_true:
         raise BadArguments(
-            f"WikiGame was given {given}, and needs {needed} there. Pass that.", subject="WikiGame"
+            f"WikiGame was given {what}, and needs {needed} there. Pass that.", subject="WikiGame"
         )

@@ -81,16 +81,16 @@ class WordSearch(Game):
         """Redo what is shown, after a word was found."""
         starts = range(0, len(self._grid), self._side)
         self._board = draw_grid([self._grid[start : start + self._side] for start in starts])
-        found = [
+        found_words = [
             w for w, ends in zip(self._words, self._ends, strict=True) if ends in self._guessed
         ]
-        left = [word for word in self._words if word not in found]
-        named = f": {', '.join(found)}" if found else ""
+        left = [word for word in self._words if word not in found_words]
+        named = f": {', '.join(found_words)}" if found_words else ""
         if self._are_shown:
             what = ", ".join(left)
         else:
             what = f"words of {', '.join(map(str, sorted(map(len, left))))} letters"
-        self._progress = f"Found {len(found)} of {len(self._words)}{named}. Left: {what}."
+        self._progress = f"Found {len(found_words)} of {len(self._words)}{named}. Left: {what}."
 
     def instructions(self) -> str:
         known = (

@@ -59,16 +59,16 @@ def find_runs(
 ) -> list[Run]:
     """Return the runs of these lengths within lines whose text is a target."""
     lengths = sorted(set(lengths))
-    found: list[Run] = []
+    runs: list[Run] = []
     for line in among:
         text = "".join([grid[cell] for cell in line])
-        found += [
+        runs += [
             line[start : start + length]
             for length in lengths
             for start in range(len(text) - length + 1)
             if is_target(text[start : start + length])
         ]
-    return found
+    return runs
 
 
 def hide(
@@ -94,15 +94,20 @@ def hide(
     among = lines(side, every_way=every_way)
     lengths = set(map(len, words))
     for _ in range(_MOST_TRIES):
-        found = find_runs(grid, among, lengths, is_target)
-        loose = [[c for c in run if c not in cells] for run in found if run not in placed]
+        by_chance = [run for run in find_runs(grid, among, lengths, is_target) if run not in placed]
+        loose = [_free_cells(run, cells) for run in by_chance]
         if not loose:
             return Hidden("".join(grid), placed)
         if not all(loose):
             return None
-        for run in loose:
-            grid[rng.choice(run)] = rng.choice(ascii_lowercase)
+        for free in loose:
+            grid[rng.choice(free)] = rng.choice(ascii_lowercase)
     return None
+
+
+def _free_cells(run: Run, cells: dict[int, str]) -> list[int]:
+    """Return those cells of a run that no hidden word needs: they may be drawn again."""
+    return [cell for cell in run if cell not in cells]
 
 
 def _place(word: str, side: int, rng: Random, cells: dict[int, str]) -> Run | None:

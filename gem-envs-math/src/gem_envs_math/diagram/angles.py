@@ -75,11 +75,16 @@ def _drawn(rng: Random) -> tuple[int, int, int]:
 
 def _triangle(left: float, right: float) -> tuple[Point, Point, Point]:
     """Return the corners at the left, the right and the top, with the given angles at the base."""
-    a, b = math.tan(math.radians(left)), math.tan(math.radians(right))
-    x, y = b / (a + b), a * b / (a + b)  # the top, over a base of length 1
-    low, high = min(0.0, x), max(1.0, x)
+    a = math.tan(math.radians(left))
+    b = math.tan(math.radians(right))
+    # The top is at (x, y), over a base of length 1 that starts at (0, 0).
+    x = b / (a + b)
+    y = a * b / (a + b)
+    low = min(0.0, x)
+    high = max(1.0, x)
     scale = min((WIDTH - 2 * _MARGIN - 40) / (high - low), (HEIGHT - 2 * _MARGIN) / y)
-    shift, floor = (WIDTH - 40 - scale * (high + low)) / 2, HEIGHT - _MARGIN
+    shift = (WIDTH - 40 - scale * (high + low)) / 2
+    floor = HEIGHT - _MARGIN
     return (shift, floor), (shift + scale, floor), (shift + scale * x, floor - scale * y)
 
 
@@ -87,7 +92,9 @@ def _labels(corners: Sequence[Point], texts: Sequence[str]) -> list[Label]:
     """Return a label inside each corner, on the line that halves its angle."""
     labels = []
     for at, text in enumerate(texts):
-        here, one, other = corners[at], corners[at - 1], corners[at - 2]
+        here = corners[at]
+        one = corners[at - 1]
+        other = corners[at - 2]
         ux, uy = _direction(here, one)
         vx, vy = _direction(here, other)
         wx, wy = _direction((0, 0), (ux + vx, uy + vy))
@@ -99,7 +106,8 @@ def _labels(corners: Sequence[Point], texts: Sequence[str]) -> list[Label]:
 
 def _outer(corners: Sequence[Point], text: str) -> list[Shape]:
     """Draw the base on to the right, and label the angle between that and the right side."""
-    right, top = corners[1], corners[2]
+    right = corners[1]
+    top = corners[2]
     end = right[0] + 60, right[1]
     ux, uy = _direction(right, top)
     wx, wy = _direction((0, 0), (ux + 1, uy))
@@ -108,12 +116,14 @@ def _outer(corners: Sequence[Point], text: str) -> list[Shape]:
 
 
 def _tick(start: Point, end: Point) -> Line:
-    x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
+    x = (start[0] + end[0]) / 2
+    y = (start[1] + end[1]) / 2
     ux, uy = _direction(start, end)
     return Line((x - 8 * uy, y + 8 * ux), (x + 8 * uy, y - 8 * ux))
 
 
 def _direction(start: Point, end: Point) -> Point:
-    x, y = end[0] - start[0], end[1] - start[1]
+    x = end[0] - start[0]
+    y = end[1] - start[1]
     length = math.hypot(x, y)
     return x / length, y / length

@@ -9,8 +9,13 @@ from gem_envs_math.diagram.sketch import WHITE, Label, Polygon, Shape, Sketch, b
 
 __all__ = ["areas"]
 
-_LEFT, _TOP, _WIDE, _HIGH = 60, 40, 270, 210  # pixels of the whole
-_RIGHT, _BOTTOM = _LEFT + _WIDE, _TOP + _HIGH
+# The rectangle that each figure fills, in pixels.
+_LEFT = 60
+_TOP = 40
+_WIDE = 270
+_HIGH = 210
+_RIGHT = _LEFT + _WIDE
+_BOTTOM = _TOP + _HIGH
 _ASKED = "Lengths are in metres; corners that look right-angled are. The figure is not to scale."
 
 
@@ -20,9 +25,12 @@ def areas(rng: Random, level: int) -> Sketch:
 
 
 def _ell(rng: Random) -> Sketch:
-    width, height = rng.randrange(6, 21), rng.randrange(6, 21)
-    less_wide, less_high = rng.randrange(2, width - 2), rng.randrange(2, height - 2)
-    x, y = _LEFT + _WIDE * 3 // 5, _TOP + _HIGH * 2 // 5
+    width = rng.randrange(6, 21)
+    height = rng.randrange(6, 21)
+    less_wide = rng.randrange(2, width - 2)
+    less_high = rng.randrange(2, height - 2)
+    x = _LEFT + _WIDE * 3 // 5
+    y = _TOP + _HIGH * 2 // 5
     corners = (
         *((_LEFT, _TOP), (x, _TOP), (x, y)),
         *((_RIGHT, y), (_RIGHT, _BOTTOM), (_LEFT, _BOTTOM)),
@@ -39,8 +47,11 @@ def _ell(rng: Random) -> Sketch:
 
 
 def _house(rng: Random) -> Sketch:
-    width, height, roof = rng.randrange(5, 21), rng.randrange(5, 21), rng.randrange(3, 16)
-    eaves, x = _TOP + _HIGH * 2 // 5, _LEFT + _WIDE * rng.randrange(2, 9) / 10
+    width = rng.randrange(5, 21)
+    height = rng.randrange(5, 21)
+    roof = rng.randrange(3, 16)
+    eaves = _TOP + _HIGH * 2 // 5
+    x = _LEFT + _WIDE * rng.randrange(2, 9) / 10
     corners = (
         *((_LEFT, eaves), (x, _TOP), (_RIGHT, eaves)),
         *((_RIGHT, _BOTTOM), (_LEFT, _BOTTOM)),
@@ -61,10 +72,14 @@ def _house(rng: Random) -> Sketch:
 
 
 def _cut(rng: Random) -> Sketch:
-    width, height = rng.randrange(12, 31), rng.randrange(12, 31)
-    hole_width, hole_height = rng.randrange(2, width // 2), rng.randrange(2, height // 2)
-    across, down = rng.randrange(2, width // 2), rng.randrange(2, height // 2)
-    x, y = _RIGHT - _WIDE // 3, _TOP + _HIGH // 3
+    width = rng.randrange(12, 31)
+    height = rng.randrange(12, 31)
+    hole_width = rng.randrange(2, width // 2)
+    hole_height = rng.randrange(2, height // 2)
+    across = rng.randrange(2, width // 2)
+    down = rng.randrange(2, height // 2)
+    x = _RIGHT - _WIDE // 3
+    y = _TOP + _HIGH // 3
     hole = _LEFT + 50, _TOP + 90, _LEFT + 150, _TOP + 160
     corners = ((_LEFT, _TOP), (x, _TOP), (_RIGHT, y), (_RIGHT, _BOTTOM), (_LEFT, _BOTTOM))
     corner = ((x, _TOP), (_RIGHT, _TOP), (_RIGHT, y))

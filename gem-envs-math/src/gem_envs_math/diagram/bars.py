@@ -19,7 +19,11 @@ from gem_envs_math.diagram.sketch import (
 
 __all__ = ["bars"]
 
-_LEFT, _RIGHT, _FLOOR, _TICK, _TICKS = 60, 385, 262, 28, 8  # pixels
+_LEFT = 60  # this and the next three are in pixels
+_RIGHT = 385
+_FLOOR = 262
+_TICK = 28
+_TICKS = 8  # lines above the floor
 
 
 def bars(rng: Random, level: int) -> Sketch:
@@ -34,7 +38,8 @@ def bars(rng: Random, level: int) -> Sketch:
     values = [Fraction(half * unit, 2) for half in halves]
     first, second = rng.sample(range(len(names)), 2)
     if level == 1:
-        question, answer = f"What is the value of bar {names[first]}?", values[first]
+        question = f"What is the value of bar {names[first]}?"
+        answer = values[first]
     elif level == 2:
         question = (
             f"By how much do the values of bars {names[first]} and {names[second]} differ? Give "

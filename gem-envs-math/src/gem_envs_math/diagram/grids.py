@@ -23,14 +23,17 @@ _CELL = 34  # pixels
 
 def grids(rng: Random, level: int) -> Sketch:
     """Ask which part is shaded: of a row; of scattered squares; of squares and halves of them."""
-    rows, columns = (1 if level == 1 else rng.randrange(3, 8)), rng.randrange(4, 11)
+    rows = 1 if level == 1 else rng.randrange(3, 8)
+    columns = rng.randrange(4, 11)
     cells = [(row, column) for row in range(rows) for column in range(columns)]
     chosen = rng.sample(cells, rng.randrange(1, len(cells)))
     halved = set(chosen[: rng.randrange(1, len(chosen) + 1)] if level == 3 else ())
-    left, top = (WIDTH - columns * _CELL) / 2, (HEIGHT - rows * _CELL) / 2
+    left = (WIDTH - columns * _CELL) / 2
+    top = (HEIGHT - rows * _CELL) / 2
     shapes: list[Shape] = []
     for row, column in cells:
-        x, y = left + column * _CELL, top + row * _CELL
+        x = left + column * _CELL
+        y = top + row * _CELL
         is_full = (row, column) in chosen and (row, column) not in halved
         shapes.append(box(x, y, x + _CELL, y + _CELL, BLUE if is_full else WHITE))
         if (row, column) in halved:

@@ -18,7 +18,8 @@ __all__ = ["encode"]
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _UP = b"\x02"  # the filter of a row: differences from the row above
 _RUNS = re.compile(rb"(.)\1*", re.DOTALL)
-_SHORTEST, _LONGEST = 3, 258  # of a repetition
+_SHORTEST = 3  # bytes of a repetition, at least
+_LONGEST = 258  # and at most
 _END = "0000000"
 _LAST_FIXED_BLOCK = "110"
 
@@ -29,7 +30,7 @@ def encode(image: Image.Image, palette: Sequence[tuple[int, int, int]]) -> bytes
     header = struct.pack(">IIBBBBB", width, height, 4, 3, 0, 0, 0)
     colours = b"".join(map(bytes, palette))
     chunks = ((b"IHDR", header), (b"PLTE", colours), (b"IDAT", _zlib(_rows(image))), (b"IEND", b""))
-    return _SIGNATURE + b"".join(_chunk(*each) for each in chunks)
+    return _SIGNATURE + b"".join(_chunk(*chunk) for chunk in chunks)
 
 
 def _chunk(kind: bytes, content: bytes) -> bytes:
@@ -39,10 +40,13 @@ def _chunk(kind: bytes, content: bytes) -> bytes:
 
 def _rows(image: Image.Image) -> bytes:
     """Return two pixels a byte, each row as its differences from the row above."""
-    values, size = image.tobytes(), (image.width // 2, image.height)
-    left, right = int.from_bytes(values[::2], "big"), int.from_bytes(values[1::2], "big")
+    values = image.tobytes()
+    size = (image.width // 2, image.height)
+    left = int.from_bytes(values[::2], "big")
+    right = int.from_bytes(values[1::2], "big")
     packed = ((left << 4) | right).to_bytes(size[0] * size[1], "big")
-    rows, above = Image.frombytes("L", size, packed), Image.new("L", size)
+    rows = Image.frombytes("L", size, packed)
+    above = Image.new("L", size)
     above.paste(rows, (0, 1))
     differences = ImageChops.subtract_modulo(rows, above).tobytes()
     starts = range(0, len(differences), size[0])

@@ -31,7 +31,8 @@ def points(rng: Random, level: int) -> Sketch:
     while True:
         at = [(rng.choice(every), rng.choice(every)) for _ in range(level)]
         if level == 1:
-            question, answer = "What is the sum of the coordinates of P?", Fraction(sum(at[0]))
+            question = "What is the sum of the coordinates of P?"
+            answer = Fraction(sum(at[0]))
             break
         (px, py), (qx, qy), *_ = at
         if level == 2 and px != qx:
@@ -66,7 +67,7 @@ def _grid() -> list[Shape]:
 
 
 def _marks(at: list[tuple[int, int]], *, is_joined: bool) -> list[Shape]:
-    places = [_place(*each) for each in at]
+    places = [_place(*point) for point in at]
     shapes: list[Shape] = []
     if is_joined:
         pairs = zip(places, [*places[1:], places[0]], strict=True)

@@ -82,5 +82,6 @@ def _pixel(point: Point) -> tuple[int, int]:
 
 
 def _around(centre: Point, radius: float) -> tuple[int, int, int, int]:
-    (x, y), r = _pixel(centre), round(radius)
+    x, y = _pixel(centre)
+    r = round(radius)
     return x - r, y - r, x + r, y + r

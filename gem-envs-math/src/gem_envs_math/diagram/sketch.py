@@ -32,7 +32,8 @@ __all__ = [
     "box",
 ]
 
-WIDTH, HEIGHT = 400, 300
+WIDTH = 400
+HEIGHT = 300
 
 Colour = Literal[0, 1, 2, 3, 4, 5, 6]
 WHITE: Colour = 0

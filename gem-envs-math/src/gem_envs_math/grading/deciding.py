@@ -65,10 +65,12 @@ def decide(answer: str, gold: str) -> Verdict | None:
     >>> decide("0.333", r"\frac13")
     Verdict(outcome='wrong', how='number')
     """
-    first, second = plain(answer), plain(gold)
+    first = plain(answer)
+    second = plain(gold)
     if first is not None and second is not None:
         return _NUMBERS[first[0] * second[1] == second[0] * first[1]]
-    answer, gold = answer.strip(), gold.strip()
+    answer = answer.strip()
+    gold = gold.strip()
     if not answer:
         return Verdict("unreadable", "empty")
     if answer == gold:
@@ -77,7 +79,8 @@ def decide(answer: str, gold: str) -> Verdict | None:
         return Verdict("wrong", "too long")
     if len(gold) > LONGEST:
         return Verdict("undecided", "gold too long")
-    answer, gold = latex(answer), latex(gold)
+    answer = latex(answer)
+    gold = latex(gold)
     if unseen(answer):
         return Verdict("unreadable", "characters")
     return compare(answer, gold, _COMPARER)
@@ -143,12 +146,12 @@ def _with_other_letters(
             shapes = read(first), read(second)
         except Unread:
             continue
-        given = answer._replace(tokens=first, shape=shapes[0])
-        wanted = gold._replace(tokens=second, shape=shapes[1])
-        found = _compare(given, wanted, comparer)
-        if found is not None and found.outcome == "right":
-            return found
-        if found is None and not comparer.kit.proves:
+        answer_form = answer._replace(tokens=first, shape=shapes[0])
+        gold_form = gold._replace(tokens=second, shape=shapes[1])
+        new_verdict = _compare(answer_form, gold_form, comparer)
+        if new_verdict is not None and new_verdict.outcome == "right":
+            return new_verdict
+        if new_verdict is None and not comparer.kit.proves:
             verdict = None
         if not are_arbitrary(*sides) or first is last:
             continue  # families stay the same with their constants in another order
@@ -205,7 +208,8 @@ def _trouble(error: Unread) -> str:
 
 
 def _compare(answer: Reading, gold: Reading, comparer: Comparer) -> Verdict | None:
-    texts, gold_texts = ([token.text for token in side.tokens] for side in (answer, gold))
+    texts = [token.text for token in answer.tokens]
+    gold_texts = [token.text for token in gold.tokens]
     if texts and gold_texts and has_other_vector_products(answer.text, gold.text):
         return Verdict("wrong", "value")  # the tokens of both may be the same
     if texts and texts == gold_texts:

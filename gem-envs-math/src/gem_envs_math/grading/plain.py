@@ -32,10 +32,10 @@ def plain(text: str) -> tuple[int, int] | None:
     """
     if len(text) > LONGEST_PLAIN:
         return None
-    found = _PLAIN.fullmatch(text.strip())
-    if found is None:
+    match = _PLAIN.fullmatch(text.strip())
+    if match is None:
         return None
-    sign, whole, decimals, *fractions = found.groups()
+    sign, whole, decimals, *fractions = match.groups()
     if whole is None and not decimals:
         return _fraction(sign, [digits for digits in fractions if digits])
     if whole is not None and not whole.isdigit():

@@ -29,7 +29,8 @@ def verify(answer: str, gold: str) -> Verdict:
     >>> verify(r"2 \cdot 2^x", "2^{x+1}")
     Verdict(outcome='right', how='digits')
     """
-    answer, gold = latex(answer.strip()), latex(gold.strip())
+    answer = latex(answer.strip())
+    gold = latex(gold.strip())
     verdict = compare(answer, gold, Comparer(digits()))
     if verdict is not None:
         return verdict._replace(how="digits") if verdict.how == "value" else verdict
@@ -40,15 +41,15 @@ def _by_values(answer: Reading, gold: Reading) -> Verdict:
     if answer.prose or gold.prose:
         return Verdict("undecided", "prose")  # the parser would take one of its formulas
     # What is more than tokens of mathematics could hold what the parser leaves out.
-    wanted, given = (
+    parsed_gold, parsed_answer = (
         parse(side.text, side.tokens) if is_formula(side.tokens) else None
         for side in (gold, answer)
     )
-    if wanted is None:
+    if parsed_gold is None:
         return Verdict("undecided", "gold unreadable")
-    if given is None:
+    if parsed_answer is None:
         return Verdict("unreadable", _HOW)
-    truth = same_parsed(given, wanted)
+    truth = same_parsed(parsed_answer, parsed_gold)
     # Where rules read both, 200 digits did not tell: fewer that agree say nothing more. Factorials
     # of symbols have digits only here, where symbols are whole numbers.
     is_read = answer.shape is not None and gold.shape is not None

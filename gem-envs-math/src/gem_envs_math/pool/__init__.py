@@ -1,8 +1,8 @@
 """Verdicts that may take for ever, made in processes that can be killed.
 
-One server for a whole tree of processes (`gem.process_tree`) forks at most four workers; clients
-in any process and thread of the tree ask it. Knows nothing about mathematics: what makes a verdict
-is a target, `"module:function"`, called in a worker with two texts.
+One server for a whole tree of processes (`gem.env.process_tree`) forks at most four workers;
+clients in any process and thread of the tree ask it. Knows nothing about mathematics: what makes
+a verdict is a target, `"module:function"`, called in a worker with two texts.
 """
 
 from __future__ import annotations

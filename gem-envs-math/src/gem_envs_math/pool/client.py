@@ -26,7 +26,8 @@ MOST_CHARACTERS = 10_000
 
 _TRIES = 3
 _MOST_IDLE = 16
-_MOST_KNOCKS, _KNOCK_S = 1000, 0.001
+_MOST_CONNECTS = 1000  # tries to connect while a server is being started
+_CONNECT_WAIT_S = 0.001
 _CODE = (
     "import sys; sys.path[:] = {!r}; "
     "from gem_envs_math.pool.server import main; main({!r}, {!r}, {!r})"
@@ -48,7 +49,8 @@ class Pool:
     def __init__(
         self, target: str, limits: Limits | None = None, *, warm: Sequence[Pair] = ()
     ) -> None:
-        self.target, self.warm = target, tuple(warm)
+        self.target = target
+        self.warm = tuple(warm)
         self.limits = limits or Limits()
         self._idle: list[socket.socket] = []
         _pools.add(self)
@@ -120,13 +122,13 @@ class Pool:
             return self._idle.pop()
         root = process_tree.root()
         place = Place(root, f"{self.target} {self.limits}")
-        for _ in range(_MOST_KNOCKS):
+        for _ in range(_MOST_CONNECTS):
             if (connection := place.connect()) is not None:
                 return connection
             if (listener := place.listen()) is not None:
                 self._start(listener, root)
                 return _expected(place.connect())
-            time.sleep(_KNOCK_S)  # somebody has the name, and does not listen yet
+            time.sleep(_CONNECT_WAIT_S)  # somebody has the name, and does not listen yet
         return _expected(None)
 
     def _start(self, listener: socket.socket, root: process_tree.Root) -> None:

@@ -46,7 +46,8 @@ class GradingServer:
         limits: Limits,
         warm: Sequence[Pair],
     ) -> None:
-        self._root, self._limits = root, limits
+        self._root = root
+        self._limits = limits
         self._selector = selectors.DefaultSelector()
         self._listener = listener
         self._unread: dict[socket.socket, bytearray] = {}
@@ -170,7 +171,7 @@ class GradingServer:
     def _dispatch(self) -> None:
         """Give what waits to workers that are idle, and start workers as long as more may be."""
         while self._queue:
-            worker = next((each for each in self._workers if not each.pair), None)
+            worker = next((candidate for candidate in self._workers if not candidate.pair), None)
             if worker is None:
                 if len(self._workers) == most_workers():
                     return
@@ -201,7 +202,7 @@ class GradingServer:
 
     def _keep_limits(self) -> None:
         now = monotonic()
-        for worker in [each for each in self._workers if each.pair]:
+        for worker in [candidate for candidate in self._workers if candidate.pair]:
             if now >= worker.overdue_at:
                 self._end(worker)
                 self._settle(worker, ("undecided", "too slow"))
@@ -225,7 +226,8 @@ class GradingServer:
         worker.kill()
 
     def _settle(self, worker: Worker, reply: Reply) -> None:
-        pair, worker.pair = worker.pair, None
+        pair = worker.pair
+        worker.pair = None
         if pair is not None:
             self._cache[pair] = reply
             for client in self._askers.pop(pair):
@@ -275,7 +277,7 @@ def main(target: str, limits: tuple[Any, ...], warm: Sequence[tuple[str, str]]) 
     listener = socket.socket(fileno=int(descriptor))
     # Not gem.registry: its 15 MB would be in every worker that this process forks.
     load = partial(resolve_name, target)
-    pairs = [Pair(*each) for each in warm]
+    pairs = [Pair(*texts) for texts in warm]
     GradingServer(
         listener, process_tree.Root(int(process), began), load, Limits(*limits), pairs
     ).run()

@@ -59,7 +59,8 @@ class Worker:
             self.end.sendall(json.dumps(pair).encode() + b"\n")
         except OSError:
             return False
-        self.pair, self.since = pair, monotonic() if since is None else since
+        self.pair = pair
+        self.since = monotonic() if since is None else since
         return True
 
     def reply(self) -> tuple[Reply, bool]:
@@ -96,11 +97,11 @@ def _be_worker(end: socket.socket, server: int, verify: Verify, limits: Limits) 
 def _work(end: socket.socket, verify: Verify) -> None:
     with end.makefile("rb") as questions:
         for question in questions:
-            told = _told(verify, *json.loads(question))
-            end.sendall(json.dumps(told).encode())
+            reply = _verdict(verify, *json.loads(question))
+            end.sendall(json.dumps(reply).encode())
 
 
-def _told(verify: Verify, answer: str, gold: str) -> tuple[str, str, bool]:
+def _verdict(verify: Verify, answer: str, gold: str) -> tuple[str, str, bool]:
     """Return a verdict, and whether this process is as sound as it was."""
     try:
         outcome, how = verify(answer, gold)

@@ -89,7 +89,9 @@ def _fraction(gold: str, rng: random.Random) -> Changes:
     found = _FRACTION.fullmatch(gold)
     if not found:
         return
-    sign, over, under = found[1], int(found[2]), int(found[3])
+    sign = found[1]
+    over = int(found[2])
+    under = int(found[3])
     k = rng.randrange(2, 9)
     ratio = Fraction(over, under)
     yield True, "inline", f"{sign}{over}/{under}"
@@ -162,7 +164,8 @@ def _interval(gold: str, rng: random.Random) -> Changes:
     if not found or (found[1] == "(" and found[4] == ")" and "infty" not in gold):
         return
     left, first, second, right = found.groups()
-    first, second = first.strip(), second.strip()
+    first = first.strip()
+    second = second.strip()
     yield True, "left and right", rf"\left{left}{first}, {second}\right{right}"
     yield True, "named", rf"x \in {left}{first},{second}{right}"
     if "infty" not in first:

@@ -42,13 +42,14 @@ def pose(rng: random.Random, facts: Facts, hops: int) -> Posed:
 
 def _walk(rng: random.Random, facts: Facts, hops: int) -> tuple[list[str], list[Relation]]:
     kind = rng.choice(tuple(facts.names))
-    path, chain = [rng.choice(facts.names[kind])], []
+    path = [rng.choice(facts.names[kind])]
+    chain = []
     for left in reversed(range(hops)):
         relation = rng.choice(
             [
-                each
-                for each in RELATIONS.values()
-                if each.subject == kind and (each.object != "year" or not left)
+                candidate
+                for candidate in RELATIONS.values()
+                if candidate.subject == kind and (candidate.object != "year" or not left)
             ]
         )
         path.append(facts.objects[relation.name][path[-1]])

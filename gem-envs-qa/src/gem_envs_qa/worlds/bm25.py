@@ -11,7 +11,8 @@ from collections.abc import Sequence
 __all__ = ["Index"]
 
 _WORD = re.compile(r"\w+")
-_K1, _B = 1.2, 0.75  # the usual constants
+_K1 = 1.2  # the usual constant for how often a word stands in a document
+_B = 0.75  # and for how long the document is
 _MOST_CHARACTERS = 4096
 _MOST_WORDS = 64
 _TOO_COMMON = """
@@ -50,6 +51,7 @@ class Index:
         for word in dict.fromkeys(_words(query[:_MOST_CHARACTERS])[:_MOST_WORDS]):
             for place, weight in self._postings.get(word, ()):
                 scores[place] = scores.get(place, 0.0) + weight
+        # Of texts that match equally well the first comes first, in every process.
         return heapq.nsmallest(k, scores, key=lambda place: (-scores[place], place))
 
 

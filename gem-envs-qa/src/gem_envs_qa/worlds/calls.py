@@ -48,7 +48,7 @@ def searches(action: str) -> tuple[list[Search], bool]:
     """
     is_beside = isinstance(action, Action) and bool(action.tool_calls)
     parsed = (OpenAI() if is_beside else _IN_TEXT).parse(action)
-    return [_search(each) for each in parsed.found], is_beside
+    return [_search(call) for call in parsed.found], is_beside
 
 
 def _search(call: ParsedCall | Malformed) -> Search:

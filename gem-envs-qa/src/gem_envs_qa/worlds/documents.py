@@ -43,6 +43,7 @@ _EVENTS = (
     ("Travels of {person}", "{person} passed through {town} and met {other} on the way."),
     ("A reading of {work}", "{other} read from {work} in {town}, and {person} listened."),
 )
+_OTHERS_IN_EVENTS: tuple[Kind, ...] = ("town", "work", "organisation")
 _REMARKS = (
     "Nobody remembers how it ended.",
     "It rained.",
@@ -62,14 +63,14 @@ class Document(NamedTuple):
 def library(rng: random.Random, facts: Facts) -> tuple[Document, ...]:
     """Write every document of a world, in a random order; ids count from `d0`."""
     count = sum(map(len, facts.names.values()))
-    written = [*_articles(rng, facts), *(_event(rng, facts) for _ in range(count // 3))]
-    rng.shuffle(written)
-    return tuple(Document(f"d{place}", *each) for place, each in enumerate(written))
+    pages = [*_articles(rng, facts), *(_event(rng, facts) for _ in range(count // 3))]
+    rng.shuffle(pages)
+    return tuple(Document(f"d{place}", *page) for place, page in enumerate(pages))
 
 
 def _articles(rng: random.Random, facts: Facts) -> Iterator[tuple[str, str]]:
     for kind, names in facts.names.items():
-        relations = [each for each in RELATIONS.values() if each.subject == kind]
+        relations = [relation for relation in RELATIONS.values() if relation.subject == kind]
         for name in names:
             rng.shuffle(relations)
             cut = rng.choice((len(relations), len(relations) // 2))
@@ -81,13 +82,16 @@ def _articles(rng: random.Random, facts: Facts) -> Iterator[tuple[str, str]]:
 def _article(rng: random.Random, facts: Facts, name: str, relations: list[Relation]) -> str:
     kind = relations[0].subject
     pronoun = rng.choice(PRONOUNS[kind])
-    told = [_told(rng, each, (name, pronoun), facts.objects[each.name][name]) for each in relations]
-    told += rng.sample(_FILLERS, 2)
-    rng.shuffle(told)
-    return " ".join([rng.choice(_OPENINGS[kind]).format(s=name), *told])
+    sentences = [
+        _sentence(rng, relation, (name, pronoun), facts.objects[relation.name][name])
+        for relation in relations
+    ]
+    sentences += rng.sample(_FILLERS, 2)
+    rng.shuffle(sentences)
+    return " ".join([rng.choice(_OPENINGS[kind]).format(s=name), *sentences])
 
 
-def _told(rng: random.Random, relation: Relation, names: tuple[str, str], value: str) -> str:
+def _sentence(rng: random.Random, relation: Relation, names: tuple[str, str], value: str) -> str:
     sentence = rng.choice(relation.sentences)
     subject = rng.choice(names) if sentence.startswith("{s}") else names[0]
     return sentence.format(s=subject, o=value)
@@ -96,10 +100,8 @@ def _told(rng: random.Random, relation: Relation, names: tuple[str, str], value:
 def _event(rng: random.Random, facts: Facts) -> tuple[str, str]:
     title, sentence = rng.choice(_EVENTS)
     person, other = rng.sample(facts.names["person"], 2)
-    town, work, organisation = (
-        rng.choice(facts.names[kind]) for kind in ("town", "work", "organisation")
-    )
-    cast = {"town": town, "work": work, "organisation": organisation}
-    cast |= {"person": person, "other": other}
+    cast = {"person": person, "other": other}
+    for kind in _OTHERS_IN_EVENTS:
+        cast[kind] = rng.choice(facts.names[kind])
     remarks = " ".join(rng.sample(_REMARKS, 2))
     return title.format(**cast), f"{sentence.format(**cast)} {remarks}"

@@ -86,25 +86,27 @@ class Worlds(Env):
     def reset(self, seed: int | None = None) -> tuple[Observation, dict[str, Any]]:
         """Draw a world, and a question about it."""
         self.number = self.rng.randrange(self.num_worlds)
-        drawn = pose(self.rng, self.world.facts, self.hops)
-        self.question, self.answer = drawn.question, drawn.answer
-        self.searched, self.read = [], []
+        posed = pose(self.rng, self.world.facts, self.hops)
+        self.question = posed.question
+        self.answer = posed.answer
+        self.searched = []
+        self.read = []
         return self._prompt(), {"world": self.number, "hops": self.hops}
 
     def step(self, action: str) -> Step:
-        wanted, is_beside = searches(action) if self.own_search else ([], False)
-        if wanted:
-            return self._found(wanted, is_beside=is_beside)
+        requested, is_beside = searches(action) if self.own_search else ([], False)
+        if requested:
+            return self._search_results(requested, is_beside=is_beside)
         answer = find_answer(action, "answer")
         if not answer:
-            told = (
+            feedback = (
                 f"Neither a search nor an answer was found. Answer in {answer_example('answer')}."
             )
-            return self._going_on(told, {"action_error": "format"})
+            return self._going_on(feedback, {"action_error": "format"})
         em, f1 = score(answer, [self.answer])
-        told = f"The answer is {'right' if em else 'wrong'}."
+        feedback = f"The answer is {'right' if em else 'wrong'}."
         info = {"em": em, "f1": f1, "reward_parts": {"answer": em}}
-        return Step(told, em, True, False, self._info(info, is_right=bool(em)))
+        return Step(feedback, em, True, False, self._info(info, is_right=bool(em)))
 
     def sample_action(self) -> str:
         names = self.world.facts.names
@@ -138,30 +140,32 @@ class Worlds(Env):
             )
         return "\n\n".join(parts)
 
-    def _found(self, wanted: Sequence[Search], *, is_beside: bool) -> Step:
-        texts = [self._searched(each) for each in wanted[:_MOST_AT_ONCE]]
-        texts += [f"Not made: {_MOST_AT_ONCE} searches are made at once."] * (
-            len(wanted) - len(texts) if is_beside else len(wanted) > len(texts)
-        )
-        error = {"action_error": "invalid"} if all(each.error for each in wanted) else {}
+    def _search_results(self, requested: Sequence[Search], *, is_beside: bool) -> Step:
+        texts = [self._searched(search) for search in requested[:_MOST_AT_ONCE]]
+        not_made = len(requested) - len(texts)
+        if not_made:
+            # A call beside the text has a result each; searches within it share one.
+            refusal = f"Not made: {_MOST_AT_ONCE} searches are made at once."
+            texts += [refusal] * (not_made if is_beside else 1)
+        error = {"action_error": "invalid"} if all(search.error for search in requested) else {}
         if not is_beside:
-            told = "\n".join(f"<tool_response>\n{text}\n</tool_response>" for text in texts)
-            return self._going_on(told, error)
-        pairs = zip(wanted, texts, strict=True)
-        messages = tuple(Message("tool", text, call_id=each.call_id) for each, text in pairs)
+            results = "\n".join(f"<tool_response>\n{text}\n</tool_response>" for text in texts)
+            return self._going_on(results, error)
+        pairs = zip(requested, texts, strict=True)
+        messages = tuple(Message("tool", text, call_id=search.call_id) for search, text in pairs)
         return self._going_on(messages, error)
 
-    def _searched(self, wanted: Search) -> str:
-        if wanted.query is None:
-            return wanted.error or ""
-        self.searched.append(wanted.query[:200])
-        places = self.world.index.search(wanted.query, k=self.k)
+    def _searched(self, search: Search) -> str:
+        if search.query is None:
+            return search.error or ""
+        self.searched.append(search.query[:200])
+        places = self.world.index.search(search.query, k=self.k)
         self.read += [place for place in places if place not in self.read]
         return shown([self.world.documents[place] for place in places])
 
-    def _going_on(self, told: Observation, facts: Mapping[str, Any]) -> Step:
+    def _going_on(self, observation: Observation, facts: Mapping[str, Any]) -> Step:
         is_over = self.turn + 1 >= self.turns
-        return Step(told, 0.0, False, is_over, self._info(facts, is_right=False))
+        return Step(observation, 0.0, False, is_over, self._info(facts, is_right=False))
 
     def _info(self, facts: Mapping[str, Any], *, is_right: bool) -> dict[str, Any]:
         return {"success": is_right, "world": self.number, "hops": self.hops, **facts}
@@ -177,8 +181,8 @@ def shown(documents: Sequence[Document]) -> str:
     if not documents:
         return "No document matches. Try other words."
     return "\n\n".join(
-        f"[{number}] document {each.id}: {each.title}\n{each.text}"
-        for number, each in enumerate(documents, 1)
+        f"[{number}] document {document.id}: {document.title}\n{document.text}"
+        for number, document in enumerate(documents, 1)
     )
 
 

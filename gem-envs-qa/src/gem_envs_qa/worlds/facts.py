@@ -31,19 +31,20 @@ def invented(rng: random.Random, entities: int) -> Facts:
     Objects are dealt evenly: no answer is likelier than another by more than the remainder of a
     division, so nobody does well by always saying the same.
     """
-    draw, few = Names(rng), entities // 5
+    draw = Names(rng)
+    few = entities // 5
     counts = {"person": entities - 3 * few, "town": few, "work": few, "organisation": few}
     names = {kind: tuple(getattr(draw, kind)() for _ in range(counts[kind])) for kind in KINDS}
     objects = {}
-    for each in RELATIONS.values():
-        subjects = names[each.subject]
-        if each.object == "year":
+    for relation in RELATIONS.values():
+        subjects = names[relation.subject]
+        if relation.object == "year":
             dealt = [str(year) for year in rng.sample(_YEARS, len(subjects))]
-        elif each.object == each.subject:
+        elif relation.object == relation.subject:
             subjects, dealt = _in_a_ring(rng, subjects)
         else:
-            dealt = _dealt(rng, names[each.object], len(subjects))
-        objects[each.name] = dict(zip(subjects, dealt, strict=True))
+            dealt = _dealt(rng, names[relation.object], len(subjects))
+        objects[relation.name] = dict(zip(subjects, dealt, strict=True))
     return Facts(names, objects)
 
 
@@ -54,5 +55,8 @@ def _in_a_ring(rng: random.Random, names: Sequence[str]) -> tuple[tuple[str, ...
 
 
 def _dealt(rng: random.Random, names: Sequence[str], count: int) -> list[str]:
-    rounds = [rng.sample(names, len(names)) for _ in range(-(-count // len(names)))]
-    return [name for names in rounds for name in names][:count]
+    """Deal so many names, each as often as any other, but for those of the last round."""
+    dealt: list[str] = []
+    while len(dealt) < count:
+        dealt += rng.sample(names, len(names))
+    return dealt[:count]

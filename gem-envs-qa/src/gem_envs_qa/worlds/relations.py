@@ -155,5 +155,5 @@ _ALL = (
     ),
 )
 
-RELATIONS: Mapping[str, Relation] = MappingProxyType({each.name: each for each in _ALL})
+RELATIONS: Mapping[str, Relation] = MappingProxyType({relation.name: relation for relation in _ALL})
 """Every relation by its name."""

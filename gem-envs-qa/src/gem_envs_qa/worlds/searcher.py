@@ -22,12 +22,14 @@ class Searcher:
     name = "searcher"
 
     def __call__(self, request: Request) -> str:
-        said = [each.text for each in request.messages if each.role == "assistant"]
-        told = "\n".join(each.text for each in request.messages if each.role != "assistant")
-        question = _QUESTION.search(told)
+        actions = [message.text for message in request.messages if message.role == "assistant"]
+        observed = "\n".join(
+            message.text for message in request.messages if message.role != "assistant"
+        )
+        question = _QUESTION.search(observed)
         if question is None:
             return ""
-        read = [Document(*found) for found in _DOCUMENT.findall(told)]
-        searched = [found[1] for text in said if (found := _SEARCH.search(text))]
+        read = [Document(*fields) for fields in _DOCUMENT.findall(observed)]
+        searched = [match[1] for text in actions if (match := _SEARCH.search(text))]
         is_answer, text = next_move(question[1], read, searched)
         return write_answer(text, "answer") if is_answer else f"<search>{text}</search>"

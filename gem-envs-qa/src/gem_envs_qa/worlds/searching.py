@@ -25,12 +25,12 @@ def next_move(question: str, read: Sequence[Document], searched: Sequence[str]) 
     """
     name, chain = chain_of(question)
     for relation in chain:
-        found = stated(relation, name, read)
-        if found is None:
+        next_name = stated(relation, name, read)
+        if next_name is None:
             tries = (f"{name} {relation.words}", name, f"Notes on {name}")
-            untried = next((each for each in tries if each not in searched), None)
+            untried = next((query for query in tries if query not in searched), None)
             return (True, "") if untried is None else (False, untried)
-        name = found
+        name = next_name
     return True, name
 
 
@@ -42,7 +42,8 @@ def chain_of(question: str) -> tuple[str, list[Relation]]:
     ('The Lantern of Osk', ['author', 'teacher'])
     """
     asking = _ASKING.fullmatch(question)
-    phrase, chain = (question if asking is None else asking[1]), []
+    phrase = question if asking is None else asking[1]
+    chain = []
     while (peeled := _peeled(phrase)) is not None:
         relation, phrase = peeled
         chain.append(relation)
@@ -69,6 +70,6 @@ def stated(relation: Relation, name: str, read: Iterable[Document]) -> str | Non
     ]
     pattern = re.compile(rf"(?:^|(?<=\. ))(?:{'|'.join(forms)})")
     for document in read:
-        if document.title in titles and (found := pattern.search(document.text)):
-            return next(each for each in found.groups() if each is not None)
+        if document.title in titles and (match := pattern.search(document.text)):
+            return next(group for group in match.groups() if group is not None)
     return None

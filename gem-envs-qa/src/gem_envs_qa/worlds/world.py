@@ -35,9 +35,11 @@ def world(worlds: str, number: int, entities: int) -> World:
     A world of 200 things has about 400 documents, and takes some 30 ms and 1 MB; the 64 that
     were used last are kept.
     """
+    # One stream for all of it: a draw more or fewer anywhere makes every world another one, and
+    # no recorded episode can be replayed.
     rng = stream("qa-world", worlds, number, entities)
     facts = invented(rng, entities)
     documents = library(rng, facts)
     # A title says what a document is about, so its words count twice.
-    index = Index([f"{each.title} {each.title} {each.text}" for each in documents])
+    index = Index([f"{document.title} {document.title} {document.text}" for document in documents])
     return World(facts, documents, index)

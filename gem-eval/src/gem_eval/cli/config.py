@@ -36,6 +36,8 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "episodes": (int, str),
     "task": (int, list),
     "seed-range": (list,),
+    "until": (str,),
+    "tolerance": (int, float),
     "repeats": (int,),
     "seed": (int,),
     "wrappers": (str, list),
@@ -52,6 +54,11 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "retry-wait": (int, float),
     "wait-for-server": (int, float),
     "max-refusals": (int,),
+    "cache": (str,),
+    "max-requests": (int,),
+    "max-total-tokens": (int,),
+    "max-cost": (int, float),
+    "prices": (str, dict),
     "fail-on-error": (bool,),
     "out": (str,),
     "json": (bool,),
@@ -84,13 +91,13 @@ def _check(path: str, name: str, value: Any) -> None:
     if name not in _TYPES:
         raise _unreadable(path, f"it sets {name!r}, and may set {', '.join(_TYPES)}")
     if type(value) not in _TYPES[name] or not _holds_names(name, value):
-        allowed = " or ".join(each.__name__ for each in _TYPES[name])
+        allowed = " or ".join(kind.__name__ for kind in _TYPES[name])
         raise _unreadable(path, f"its {name!r} is {value!r}, and must be {allowed}")
 
 
 def _holds_names(name: str, value: Any) -> bool:
     kinds = _ITEMS.get(name, (str,))
-    return not isinstance(value, list) or all(type(each) in kinds for each in value)
+    return not isinstance(value, list) or all(type(item) in kinds for item in value)
 
 
 def _unreadable(path: str, what: str) -> SettingsError:
@@ -101,22 +108,22 @@ def _unreadable(path: str, what: str) -> SettingsError:
 
 def arguments(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options as `gem_eval.evaluate` takes them. Raises SettingsError on bad JSON."""
-    given = dict(options)
+    values = dict(options)
     for name in _JSON:
-        if isinstance(given.get(name), str):
-            given[name] = _json_object(name, given[name])
-    if isinstance(given.get("wrappers"), str):
-        given["wrappers"] = wrapper_list(given["wrappers"])
-    if "task" in given and isinstance(given["task"], list):
-        given["task"] = _flat(given["task"])
-    return {_RENAMED.get(name, name): value for name, value in given.items()}
+        if isinstance(values.get(name), str):
+            values[name] = _json_object(name, values[name])
+    if isinstance(values.get("wrappers"), str):
+        values["wrappers"] = wrapper_list(values["wrappers"])
+    if "task" in values and isinstance(values["task"], list):
+        values["task"] = _flat(values["task"])
+    return {_RENAMED.get(name, name): value for name, value in values.items()}
 
 
 def _flat(tasks: list[Any]) -> list[int]:
     """Return the tasks of several options, each of which may name several, as one list."""
     flat: list[int] = []
-    for each in tasks:
-        flat += each if isinstance(each, list) else [each]
+    for item in tasks:
+        flat += item if isinstance(item, list) else [item]
     return flat
 
 

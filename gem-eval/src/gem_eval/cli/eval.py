@@ -1,7 +1,8 @@
 """`gem-env eval`: run policies on environments and show the figures.
 
 Exit status: 0 done; 1 if the run could not go on, if every episode of a policy on an environment
-ended by an error, or with --fail-on-error if any did; 2 wrong use; 130 after Ctrl-C.
+ended by an error, with --fail-on-error if any did, or with --dry-run if an environment fails; 2
+wrong use; 3 if --until came to no decision; 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -21,63 +22,89 @@ from gem_eval.interrupts import run_to_end
 from gem_eval.job import Job, continued, started
 from gem_eval.summary import Summary
 
-__all__ = ["run"]
+__all__ = ["run", "run_job"]
 
 
 def run(options: argparse.Namespace) -> int:
     """Evaluate what the options say and return the exit status."""
-    given = _given(options)
-    path = given.pop("config", None)
+    values = _values(options)
+    path = values.pop("config", None)
     if path is not None:
-        given = {**read_config(path), **given}
-    as_json = given.pop("json", False)
-    fails_on_error = given.pop("fail_on_error", False)
+        values = {**read_config(path), **values}
+    as_json = values.pop("json", False)
+    fails_on_error = values.pop("fail_on_error", False)
     find_modules_here()
-    job = _job(given)
+    if values.pop("dry_run", False):
+        return _dry_run(values, as_json=as_json)
+    job = _job(values)
     if job.changed:
         print(f"gem-env eval: {one_line(job.changed)}", file=sys.stderr)
     try:
-        return _run(job, as_json=as_json, fails_on_error=fails_on_error)
+        return run_job(job, as_json=as_json, fails_on_error=fails_on_error)
     finally:
         job.close()
 
 
-def _given(options: argparse.Namespace) -> dict[str, Any]:
+def _values(options: argparse.Namespace) -> dict[str, Any]:
     """Return what the command line gives; the list of environments is empty where it is absent."""
     return {name: value for name, value in vars(options).items() if name != "run" and value != []}
 
 
+def _dry_run(options: Mapping[str, Any], *, as_json: bool) -> int:
+    from gem_eval.cli.dry_run import dry_run
+
+    values = arguments(options)
+    values.pop("out", None)
+    folder = values.pop("resume", None)
+    if folder is not None:
+        raise SettingsError(
+            f"--dry-run and --resume {folder} were given, and a dry run is of a new run. "
+            f"`gem-env report {shlex.quote(folder)}` shows how far that one is.",
+            option="dry_run",
+        )
+    _refuse_nothing(values)
+    return dry_run(values, as_json=as_json)
+
+
+def _refuse_nothing(values: Mapping[str, Any]) -> None:
+    for name, what in (("envs", "an environment's id"), ("policies", "--policy")):
+        if not values.get(name):
+            raise SettingsError(
+                f"gem-env eval needs {what}, or --resume DIR. See `gem-env eval --help`.",
+                option=name,
+            )
+
+
 def _job(options: Mapping[str, Any]) -> Job:
-    given = arguments(options)
-    out = given.pop("out", None)
-    folder = given.pop("resume", None)
+    values = arguments(options)
+    out = values.pop("out", None)
+    folder = values.pop("resume", None)
     if folder is None:
-        for name, what in (("envs", "an environment's id"), ("policies", "--policy")):
-            if not given.get(name):
-                raise SettingsError(
-                    f"gem-env eval needs {what}, or --resume DIR. See `gem-env eval --help`.",
-                    option=name,
-                )
-        return started(given, out=out, command=["gem-env", *sys.argv[1:]])
+        _refuse_nothing(values)
+        return started(values, out=out, command=["gem-env", *sys.argv[1:]])
     if out is not None:
         raise SettingsError(
             f"--out {out} and --resume {folder} were given. A resumed run stays in its folder: "
             "leave --out away.",
             option="out",
         )
-    return continued(folder, given)
+    return continued(folder, values)
 
 
-def _run(job: Job, *, as_json: bool, fails_on_error: bool) -> int:
+def run_job(job: Job, *, as_json: bool, fails_on_error: bool, command: str = "gem-env eval") -> int:
+    """Run what a job lacks, show its figures, and return the exit status.
+
+    `command` is the one that was typed, for what goes to stderr.
+    """
     try:
-        summary = run_to_end(_shown(job, hidden=as_json))
+        summary = run_to_end(_run_with_progress(job, hidden=as_json))
     except RunStopped as error:
         _show_what_is_there(job, as_json=as_json)
-        print(f"gem-env eval: {one_line(str(error))}", file=sys.stderr)
+        print(f"{command}: {one_line(str(error))}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         _show_what_is_there(job, as_json=as_json)
-        print(_interrupted(job), file=sys.stderr)
+        print(_interrupted(job, command), file=sys.stderr)
         return 130
     if as_json:
         print(json.dumps(summary.to_json(), indent=2))
@@ -90,7 +117,10 @@ def _status(summary: Summary, *, fails_on_error: bool) -> int:
     if fails_on_error and summary.errors:
         return 1
     tells_nothing = any(0 < result.episodes == result.errors for result in summary.results)
-    return 1 if tells_nothing else 0
+    if tells_nothing:
+        return 1
+    is_open = any(decision.verdict == "UNDECIDED" for decision in summary.decisions)
+    return 3 if is_open else 0
 
 
 def _show_what_is_there(job: Job, *, as_json: bool) -> None:
@@ -100,15 +130,15 @@ def _show_what_is_there(job: Job, *, as_json: bool) -> None:
         sys.stdout.flush()  # before the line on stderr, where both go to one place
 
 
-async def _shown(job: Job, *, hidden: bool) -> Summary:
+async def _run_with_progress(job: Job, *, hidden: bool) -> Summary:
     with progress(job, hidden=hidden) as on_episode:
         return await job.run(on_episode)
 
 
-def _interrupted(job: Job) -> str:
+def _interrupted(job: Job, command: str) -> str:
     folder = shlex.quote(str(job.folder.path))
     return (
-        f"gem-env eval: interrupted. {job.kept} of {job.total} episodes are kept in "
+        f"{command}: interrupted. {job.kept} of {job.total} episodes are kept in "
         f"{job.folder.path}. Go on with: gem-env eval --resume {folder}"
     )
 

@@ -16,7 +16,8 @@ Run policies on environments, keep every episode in a run folder, and print the 
 95% intervals. Killing it loses only unfinished episodes: --resume runs exactly the missing ones,
 and those that ended by an error.
 The exit status is 1 if the run could not go on, if every episode of a policy on an environment
-ended by an error, or with --fail-on-error if any did; 130 after Ctrl-C.
+ended by an error, with --fail-on-error if any did, or with --dry-run if an environment fails; 3 if
+--until came to no decision; 130 after Ctrl-C.
 """
 _EPILOGUE = """\
 policies:
@@ -27,6 +28,7 @@ policies:
                          scripted:./try.py:Guess
   openai:MODEL@BASE_URL  a model behind any server that speaks the OpenAI API; its key is read
                          from the environment variable OPENAI_API_KEY
+  hf:PATH                a model in a folder on this machine, by transformers
   and whatever an installed pack provides
 
 examples:
@@ -37,6 +39,11 @@ examples:
   gem-env eval --resume runs/my-model
   gem-env eval --resume runs/my-model --episodes 500
   gem-env eval game:GuessTheNumber-v0-hard --policy random --seed-range 7:10
+  gem-env eval game:Sudoku-v0-easy --policy openai:old@http://localhost:8000/v1 \\
+      --policy openai:new@http://localhost:8001/v1 --until decided --tolerance 0.02
+  gem-env eval 'math:*' --policy openai:my-model@https://models.example/v1 \\
+      --max-cost 5 --prices prices.toml
+  gem-env eval 'math:*' --policy openai:my-model@https://models.example/v1 --dry-run
   gem-env eval --config evaluation.toml --seed 1
 """
 
@@ -92,6 +99,18 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
         type=_seed_range,
         metavar="A:B",
         help="the environment's own seeds from A to before B (`gem-env play --seed A`), or A alone",
+    )
+    add(
+        "--until",
+        choices=("decided",),
+        help="play side by side until it is proven of each policy whether it is better or worse "
+        "than the first, or the same within --tolerance; at most --episodes (10000)",
+    )
+    add(
+        "--tolerance",
+        type=float,
+        metavar="T",
+        help="with --until: a difference of success that does not matter, 0.02 is two points",
     )
     add("--repeats", type=int, metavar="K", help="the same seeds K times, for pass@k. Default: 1")
     add("--seed", type=int, metavar="S", help="the run's seed. Default: 0")
@@ -166,6 +185,42 @@ def _add_how(parser: argparse.ArgumentParser) -> None:
         help="stop when a server refuses or fails alike so often in a row: key, model, quota, "
         "option, 500 (5)",
     )
+    add(
+        "--cache",
+        metavar="DIR",
+        help="a folder of answers: what was asked before, in this run or another, is not asked "
+        "again",
+    )
+    _add_budgets(parser)
+
+
+def _add_budgets(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--max-requests",
+        type=int,
+        metavar="N",
+        help="stop after so many answers of policies that may ask a model (all but random, solver "
+        "and noop); --resume with more goes on",
+    )
+    add(
+        "--max-total-tokens",
+        type=int,
+        metavar="N",
+        help="stop after so many tokens of prompts and answers, as the servers count them",
+    )
+    add(
+        "--max-cost",
+        type=float,
+        metavar="X",
+        help="stop when these tokens cost so much, by --prices",
+    )
+    add(
+        "--prices",
+        metavar="FILE",
+        help="what a million tokens cost, by model: a TOML file with lines such as "
+        '"my-model" = {prompt = 0.15, completion = 0.6}, or the same as JSON',
+    )
 
 
 def _add_where(parser: argparse.ArgumentParser) -> None:
@@ -179,11 +234,21 @@ def _add_where(parser: argparse.ArgumentParser) -> None:
     )
     add("--config", metavar="FILE", help="a TOML file with these options; the command line wins")
     add(
+        "--dry-run",
+        action="store_true",
+        help="play nothing: print the plan, the first prompt of each environment as a model gets "
+        "it, and an estimate of requests, tokens and, with --prices, money",
+    )
+    add(
         "--fail-on-error",
         action="store_true",
         help="exit with status 1 if an episode ended by an error",
     )
-    add("--json", action="store_true", help="print the summary as JSON, and nothing else")
+    add(
+        "--json",
+        action="store_true",
+        help="print the summary, or the dry run, as JSON, and nothing else",
+    )
 
 
 def _count_or_all(text: str) -> int | str:

@@ -24,14 +24,14 @@ def progress(job: Job, *, hidden: bool) -> Iterator[Callable[[Episode], None] | 
         return
     with Progress(
         job.stats, total=job.total, finished=job.finished, alert=lambda: one_line(job.state)
-    ) as shown:
+    ) as line:
         policy = ""
 
         def on_episode(episode: Episode) -> None:
             nonlocal policy
             if policy and policy != episode.policy:
-                shown.begin_policy()
+                line.begin_policy()
             policy = episode.policy
-            shown.note = one_line(f"{episode.env_id} {episode.policy}")
+            line.note = one_line(f"{episode.env_id} {episode.policy}")
 
         yield on_episode

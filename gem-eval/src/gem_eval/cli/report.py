@@ -56,6 +56,8 @@ def _run(options: argparse.Namespace) -> int:
         if number:
             print()
         print(one_line(_title(folder, summary)))
+        if folder.record.branch is not None:
+            print(one_line(f"It branches from {folder.record.branch}."))
         sys.stdout.flush()
         print_summary(summary, sys.stdout, offers_next=False)
     return 0
@@ -66,11 +68,16 @@ def _title(folder: RunFolder, summary: Summary) -> str:
     done = summary.episodes
     planned = summary.planned
     title = f"{folder.path}: {done} episodes"
-    if planned is not None:
+    is_decided = bool(summary.decisions) and all(
+        decision.verdict != "UNDECIDED" for decision in summary.decisions
+    )
+    if is_decided:
+        title = f"{title}, decided"
+    elif planned is not None:
         title = f"{folder.path}: {done} of {planned} episodes"
     if summary.errors:
         title = f"{title}, {summary.errors} ended by an error"
-    if done and planned != done:
+    if done and planned != done and not is_decided:
         ago_s = max(0.0, time.time() - folder.episodes_path.stat().st_mtime)
         title = f"{title}, the last ended {_duration(ago_s)} ago"
     return title

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
-from typing import Any
+from collections.abc import Awaitable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from gem import rollouts
 from gem.conversation import Policy, PolicyAnswer, Request
+
+if TYPE_CHECKING:
+    from gem_eval.policies.answer_cache import AnswerCache
 
 __all__ = ["NamedPolicy", "make_policy"]
 
@@ -27,10 +30,28 @@ class NamedPolicy:
         """What it waits for beside answers, in one line; empty where that is nothing."""
         return str(getattr(self.policy, "state", ""))
 
+    recorded_turns = 0
+    """How many turns of each episode are answered from a record."""
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether its answers are requests that cost something, as far as anybody knows."""
+        return bool(getattr(self.policy, "asks_model", True))
+
     def wait_for_server(self, wait_s: float) -> None:
         """Have a server that goes away waited for so long, if the policy asks one."""
         if hasattr(self.policy, "wait_for_server_s"):
             self.policy.wait_for_server_s = wait_s
+
+    def use_cache(self, cache: AnswerCache) -> None:
+        """Have answers to identical requests kept there, if the policy asks a server."""
+        if hasattr(self.policy, "answer_cache"):
+            self.policy.answer_cache = cache
+
+    def would_send(self, request: Request) -> Mapping[str, Any] | None:
+        """Return a request as it would be sent, its `url` and `body`; None where nothing is."""
+        would_send = getattr(self.policy, "would_send", None)
+        return None if would_send is None else would_send(request)
 
     async def probe(self, *, wait_s: float) -> None:
         """See whether its server, if it asks one, will answer. Raises PolicyError."""

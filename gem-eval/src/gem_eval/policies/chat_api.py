@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
@@ -15,7 +16,7 @@ from typing import Any, Literal
 from gem.content import ImagePart, Message, Part, ToolCall, is_shallow, normalise_text
 from gem.conversation import Reply, Request, Usage
 
-__all__ = ["MalformedReplyError", "read_reply", "request_body", "request_path"]
+__all__ = ["CHAT_PATH", "MalformedReplyError", "read_reply", "request_body", "request_path"]
 
 FinishReason = Literal["stop", "length", "tool_calls", "other"]
 _FINISH: Mapping[str, FinishReason] = {
@@ -24,7 +25,10 @@ _FINISH: Mapping[str, FinishReason] = {
     "tool_calls": "tool_calls",
     "function_call": "tool_calls",
 }
+CHAT_PATH = "/chat/completions"
 _SEEDS = 2**31
+_MOST_IDS = 2**31 - 1
+_LARGEST = sys.float_info.max
 _THINK = "<think>"
 _THOUGHT = "</think>"
 
@@ -40,7 +44,7 @@ class MalformedReplyError(Exception):
 
 def request_path(request: Request) -> str:
     """Return where the request goes: a finished prompt is not templated again."""
-    return "/chat/completions" if request.prompt is None else "/completions"
+    return CHAT_PATH if request.prompt is None else "/completions"
 
 
 def request_body(request: Request, *, system: str | None, sends_seed: bool) -> dict[str, Any]:
@@ -100,11 +104,51 @@ def read_reply(body: bytes, *, is_chat: bool, think_tags: bool = False) -> Reply
     finish = _finish_reason(choice.get("finish_reason"))
     reasoning = _reasoning(choice)
     if think_tags:
-        thought, text = _thought_apart(message.text)
+        thought, text = thought_apart(message.text)
         message = replace(message, content=text)
         reasoning = reasoning or thought
-    usage = _usage(plain.get("usage"))
-    return Reply(message, finish_reason=finish, usage=usage, reasoning=reasoning)
+    token_ids, logprobs = _tokens(choice)
+    return Reply(
+        message,
+        token_ids=token_ids,
+        logprobs=logprobs,
+        finish_reason=finish,
+        usage=_usage(plain.get("usage")),
+        reasoning=reasoning,
+    )
+
+
+def _tokens(choice: dict[str, Any]) -> tuple[tuple[int, ...] | None, tuple[float, ...] | None]:
+    """Return the ids and logprobs of an answer's tokens, each where the server gives it.
+
+    The API has no ids; vLLM gives them where it is asked to (`return_token_ids`). Both are of the
+    whole answer, thoughts included. What is not of the documented shape counts as not given, and
+    so do logprobs of another number of tokens.
+    """
+    told = choice.get("logprobs")
+    told = told if isinstance(told, dict) else {}
+    of_chat = told.get("content")
+    values = told.get("token_logprobs")  # of a finished prompt
+    if isinstance(of_chat, list):
+        values = [token.get("logprob") if isinstance(token, dict) else None for token in of_chat]
+    token_ids = _numbers(choice.get("token_ids"), int, least=0, most=_MOST_IDS)
+    logprobs = _numbers(values, (int, float), least=-_LARGEST, most=_LARGEST)
+    if token_ids is not None and logprobs is not None and len(token_ids) != len(logprobs):
+        logprobs = None
+    return token_ids, None if logprobs is None else tuple(map(float, logprobs))
+
+
+def _numbers(
+    values: Any, kind: type | tuple[type, ...], *, least: float, most: float
+) -> tuple[Any, ...] | None:
+    """Return a list's numbers, from least to most; None where it is empty or has anything else."""
+    if not isinstance(values, list) or not values:
+        return None
+    for value in values:
+        is_number = isinstance(value, kind) and not isinstance(value, bool)
+        if not is_number or not least <= value <= most:  # as NaN is not
+            return None
+    return tuple(values)
 
 
 def _reasoning(choice: dict[str, Any]) -> str | None:
@@ -116,7 +160,7 @@ def _reasoning(choice: dict[str, Any]) -> str | None:
     return next((field for field in fields if isinstance(field, str) and field), None)
 
 
-def _thought_apart(text: str) -> tuple[str | None, str]:
+def thought_apart(text: str) -> tuple[str | None, str]:
     """Return what a text thinks, None where it does not, and what it says after that.
 
     The first tag may be part of the prompt. Thoughts that are cut off have no answer.
@@ -151,26 +195,26 @@ def _completion(choice: dict[str, Any]) -> Message:
 
 
 def _answer(choice: dict[str, Any]) -> Message:
-    said = choice.get("message")
-    if not isinstance(said, dict):
+    message = choice.get("message")
+    if not isinstance(message, dict):
         raise MalformedReplyError("its choice has no 'message'", choice)
-    calls = _tool_calls(said.get("tool_calls"))
-    text = _text(said)
+    calls = _tool_calls(message.get("tool_calls"))
+    text = _text(message)
     if text is None:
         # With calls there may be no text; a model may spend its whole budget on thoughts, or say
         # nothing, which is `null` and not a field that is missing.
         finish = choice.get("finish_reason")
-        says_nothing = finish == "length" or (finish == "stop" and "content" in said)
+        says_nothing = finish == "length" or (finish == "stop" and "content" in message)
         if not calls and not says_nothing:
             raise MalformedReplyError("its message has no 'content'", choice)
         text = ""
     return Message("assistant", text, calls)
 
 
-def _text(said: dict[str, Any]) -> str | None:
-    content = said.get("content")
+def _text(message: dict[str, Any]) -> str | None:
+    content = message.get("content")
     if content is None:
-        content = said.get("refusal")
+        content = message.get("refusal")
     if content is None or isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else [content]

@@ -9,20 +9,26 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gem.conversation import Reply, Request
+from gem.conversation import Reply, Request, Usage
 from gem.errors import BadArguments, ModelLengthError
 from gem.retries import Backoff
 from gem_eval.errors import ServerRefusalError, UnreadableReplyError
-from gem_eval.policies.chat_api import MalformedReplyError, read_reply, request_body, request_path
-from gem_eval.policies.retrying import (
-    PromptTooLongError,
-    RetryingServer,
-    check_address,
-    key_from,
+from gem_eval.policies.addresses import check_address, key_from
+from gem_eval.policies.chat_api import (
+    CHAT_PATH,
+    MalformedReplyError,
+    read_reply,
+    request_body,
+    request_path,
 )
+from gem_eval.policies.retrying import PromptTooLongError, RetryingServer
 from gem_eval.policies.server import ServerReply
+
+if TYPE_CHECKING:
+    from gem_eval.policies.answer_cache import AnswerCache
 
 __all__ = ["OpenAIPolicy"]
 
@@ -52,10 +58,22 @@ class OpenAIPolicy:
     wait counts neither as an attempt nor within `total_timeout_s`; it does count within the
     deadlines of a rollout. `state` says in one line what is waited for.
 
+    While the server is overloaded (429, 5xx, late answers) fewer requests are in flight than are
+    asked for, unless `adapts_concurrency` is false: half as many after each round trip that fails,
+    none before the time that Retry-After names, and gradually more with each answer. The others
+    wait for their turn, which is no attempt either; nor is a refusal for load beside others.
+
+    With `logprobs` the server is asked for those of the answer's tokens, which are recorded; so are
+    token ids where it gives them, as vLLM does with `extra={"return_token_ids": true}`.
+
     What a server tells as reasoning is recorded apart from the answer, and sent in no later
     prompt; with `think_tags` so is what an answer begins with in `<think>`. `extra` joins the
     body as it is, for what one server takes and others do not.
+
+    Where `answer_cache` is set, what was answered before is taken from there, and costs no token.
     """
+
+    answer_cache: AnswerCache | None = None
 
     def __init__(
         self,
@@ -69,6 +87,7 @@ class OpenAIPolicy:
         stop: Sequence[str] | None = None,
         sends_seed: bool = True,
         think_tags: bool = False,
+        logprobs: bool = False,
         extra: Mapping[str, Any] | None = None,
         max_retries: int = 4,
         backoff_s: float = 0.5,
@@ -78,11 +97,13 @@ class OpenAIPolicy:
         total_timeout_s: float = 900.0,
         wait_for_server_s: float = 600.0,
         max_reply_bytes: int = 16 * 1024 * 1024,
+        adapts_concurrency: bool = True,
     ) -> None:
         self.model, self.base_url = _model_and_url(argument)
         self._system = system
         self._sends_seed = sends_seed
         self._think_tags = think_tags
+        self._logprobs = logprobs
         self._options = _without_none(
             temperature=temperature, top_p=top_p, stop=None if stop is None else list(stop)
         )
@@ -99,6 +120,7 @@ class OpenAIPolicy:
             total_timeout_s=total_timeout_s,
             wait_for_server_s=wait_for_server_s,
             max_reply_bytes=max_reply_bytes,
+            adapts_concurrency=adapts_concurrency,
         )
 
     async def __call__(self, request: Request) -> Reply:
@@ -107,20 +129,26 @@ class OpenAIPolicy:
         ModelLengthError says that the prompt does not fit the model's context.
         """
         asked = self._asked(request)
+        cached = await self._cached(asked)
+        if cached is not None:
+            return cached
         body = await self._server.asking(asked.seed).answer(lambda: self._attempt(asked))
         try:
-            return read_reply(body, is_chat=request.prompt is None, think_tags=self._think_tags)
+            reply = self._reply(asked, body)
         except MalformedReplyError as error:
             raise UnreadableReplyError(
                 f"{self._server.name} sent a reply that cannot be read: {error.what}: "
                 f"{self._server.shown(error.found)}. Check that it speaks the OpenAI API at this "
                 "address."
             ) from None
+        if self.answer_cache is not None and not self._server.has_key_in(body):
+            await self.answer_cache.put(body, *self._cache_key(asked))
+        return reply
 
     @property
     def state(self) -> str:
         """What the policy waits for, in one line for a person; empty while it waits for answers."""
-        return self._server.outage.state
+        return self._server.state
 
     @property
     def wait_for_server_s(self) -> float:
@@ -139,15 +167,46 @@ class OpenAIPolicy:
         """
         await self._server.outage.end(wait_s)
 
+    def would_send(self, request: Request) -> dict[str, Any]:
+        """Return the request as it would be sent: its `url` and its JSON `body`. Asks nobody."""
+        asked = self._asked(request)
+        return {"url": self.base_url + asked.path, "body": json.loads(asked.content)}
+
     async def aclose(self) -> None:
         """Close the connections. A later request opens new ones."""
         await self._server.aclose()
+
+    def _reply(self, asked: _Asked, body: bytes) -> Reply:
+        is_chat = asked.path == CHAT_PATH
+        return read_reply(body, is_chat=is_chat, think_tags=self._think_tags)
+
+    async def _cached(self, asked: _Asked) -> Reply | None:
+        """Return the answer that is kept to this request; None where there is none to be read."""
+        if self.answer_cache is None:
+            return None
+        body = await self.answer_cache.get(*self._cache_key(asked))
+        if body is None:
+            return None
+        try:
+            reply = self._reply(asked, body)
+        except MalformedReplyError:
+            return None
+        self.answer_cache.hits += 1
+        return replace(reply, usage=Usage())  # it costs nothing this time
+
+    def _cache_key(self, asked: _Asked) -> tuple[bytes, ...]:
+        # The seed is in the body too, but not where the server refuses one: and even there the
+        # repeats of an episode are not one answer.
+        return self.base_url.encode(), asked.path.encode(), b"%d" % asked.seed, asked.content
 
     def _asked(self, request: Request) -> _Asked:
         body = request_body(request, system=self._system, sends_seed=self._sends_seed)
         limits = [limit for limit in (self._max_tokens, request.token_budget) if limit is not None]
         if limits:
             body["max_tokens"] = min(limits)
+        if self._logprobs:
+            # A finished prompt asks for so many alternatives instead.
+            body["logprobs"] = True if request.prompt is None else 1
         body = {"model": self.model, **body, **self._options, **self._extra}
         # Escaped ASCII: no text that a model wrote can fail to be encoded.
         content = json.dumps(body).encode()
@@ -180,15 +239,15 @@ class OpenAIPolicy:
 
 
 def _model_and_url(argument: str) -> tuple[str, str]:
-    found = _ARGUMENT.fullmatch(argument)
-    if found is None:
+    match = _ARGUMENT.fullmatch(argument)
+    if match is None:
         raise BadArguments(
             f"The policy 'openai:{argument}' names no model and address. Write "
             "openai:MODEL@BASE_URL, for example openai:my-model@http://localhost:8000/v1.",
             subject="openai",
         )
-    check_address(found["url"], of=repr(found["model"]), subject="openai")
-    return found["model"], found["url"].rstrip("/")
+    check_address(match["url"], of=repr(match["model"]), subject="openai")
+    return match["model"], match["url"].rstrip("/")
 
 
 def _without_none(**options: Any) -> dict[str, Any]:

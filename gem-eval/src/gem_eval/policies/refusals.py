@@ -73,8 +73,8 @@ def refusal(status: int, text: str) -> Refusal:
 
 def context_length(text: str) -> int | None:
     """Return the model's context, in tokens, where the text of a refusal tells it."""
-    found = _LENGTH.search(text)
-    return int(found[1]) if found else None
+    match = _LENGTH.search(text)
+    return int(match[1]) if match else None
 
 
 def _says_too_long(text: str) -> bool:

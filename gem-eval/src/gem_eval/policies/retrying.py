@@ -6,13 +6,10 @@ What every policy over HTTP shares. Knows nothing about what is asked, or how a 
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
+from weakref import WeakKeyDictionary
 
-import httpx  # heavy: 0.1 s
-
-from gem.errors import BadArguments
 from gem.retries import Backoff, retry_after_s
 from gem_eval.errors import (
     PolicyError,
@@ -29,27 +26,35 @@ from gem_eval.policies.server import (
     SilentError,
     TooLongError,
 )
+from gem_eval.policies.throttle import Throttle
 
 __all__ = [
     "PassingError",
     "PromptTooLongError",
     "RetryingServer",
-    "check_address",
-    "key_from",
 ]
 
 _SHOWN = 300
 _LOOK_S = 30.0  # a server that is silent for longer may load its model: it is there
 _MOST_OUTAGES = 5  # that one request waits for
+_MOST_CROWDED = 10  # halvings: as many as lead from 1,024 at once to a single one
 _T = TypeVar("_T")
 
 
 class PassingError(Exception):
-    """A failed attempt that another may mend: its text, and what the server asks to wait."""
+    """A failed attempt that another may mend: its text, and what the server asks to wait.
+
+    `was_crowded` says that the server had too much to do, and that less will be asked of it.
+    """
 
     def __init__(self, text: str, retry_after_s: float | None = None) -> None:
         super().__init__(text)
         self.retry_after_s = retry_after_s
+        self.was_crowded = False
+
+
+class _BusyError(PassingError):
+    """The server refused the request for load (429)."""
 
 
 class _AwayError(PassingError):
@@ -78,6 +83,11 @@ class RetryingServer:
     smallest request that there is. While that fails as well, the server is away: every request
     waits, for `wait_for_server_s` at most, which counts neither as an attempt nor within
     `total_timeout_s`. Where it is answered, the fault is the request's own.
+
+    With `adapts_concurrency` fewer requests are in flight while the server is overloaded: it
+    refuses for load, fails, or is late (see `Throttle`). To wait for a turn counts neither as an
+    attempt nor within `total_timeout_s`, and a refusal for load is no attempt where others were in
+    flight beside it.
     """
 
     def __init__(
@@ -93,6 +103,7 @@ class RetryingServer:
         total_timeout_s: float,
         wait_for_server_s: float,
         max_reply_bytes: int,
+        adapts_concurrency: bool = False,
         uses_proxies: bool = True,
     ) -> None:
         self.wait_for_server_s = wait_for_server_s
@@ -103,6 +114,11 @@ class RetryingServer:
         self._key = key
         self._read_timeout_s = read_timeout_s
         self._look_by = look
+        self._adapts_concurrency = adapts_concurrency
+        # One for each event loop: who waits for a turn is woken on the loop on which it waits.
+        self._throttles: WeakKeyDictionary[asyncio.AbstractEventLoop, Throttle] = (
+            WeakKeyDictionary()
+        )
         self._server = ServerConnections(
             url,
             key=key,
@@ -112,6 +128,26 @@ class RetryingServer:
             uses_proxies=uses_proxies,
         )
         self.outage = Outage(url, self._look)
+
+    @property
+    def state(self) -> str:
+        """What is waited for beside answers, in one line; empty where that is nothing."""
+        throttles = list(self._throttles.items())
+        states = [throttle.state for loop, throttle in throttles if not loop.is_closed()]
+        return next(filter(None, [self.outage.state, *states]), "")
+
+    def throttle(self) -> Throttle | None:
+        """Return what says how many requests this event loop may send; None for any number."""
+        if not self._adapts_concurrency:
+            return None
+        loop = asyncio.get_running_loop()
+        throttle = self._throttles.get(loop)
+        if throttle is None:
+            # A timer of a throttle holds its loop, which would else hold both for ever.
+            for other in [each for each in self._throttles if each.is_closed()]:
+                del self._throttles[other]
+            throttle = self._throttles[loop] = Throttle()
+        return throttle
 
     def asking(self, seed: int) -> Asking:
         """Begin a request: from now on its time counts. `seed` keys the jitter of its waits."""
@@ -152,6 +188,10 @@ class RetryingServer:
         await self.outage.aclose()
         await self._server.aclose()
 
+    def has_key_in(self, body: bytes) -> bool:
+        """Say whether the server echoes the key in what it sent."""
+        return bool(self._key) and self._key.encode() in body
+
     def shown(self, text: str) -> str:
         """Return text of the server's as one short line, the key taken out before it is cut."""
         line = " ".join((text.replace(self._key, "***") if self._key else text).split())
@@ -169,7 +209,7 @@ class RetryingServer:
         if kind == "away":
             return _AwayError(told, retry_after_s(answer.headers.get("retry-after")))
         if kind == "busy":
-            return PassingError(told, retry_after_s(answer.headers.get("retry-after")))
+            return _BusyError(told, retry_after_s(answer.headers.get("retry-after")))
         return RequestRefusedError(f"{told}. {_advice(answer.status)}")
 
     async def _look(self) -> str | None:
@@ -200,40 +240,76 @@ class Asking:
     def __init__(self, server: RetryingServer, seed: int) -> None:
         self._server = server
         self._seed = seed
-        self._due = asyncio.get_running_loop().time() + server.total_timeout_s
+        self._now = asyncio.get_running_loop().time
+        self._due = self._now() + server.total_timeout_s
 
     async def answer(self, attempt: Callable[[], Awaitable[_T]]) -> _T:
         """Return what `attempt` does, made again after each PassingError where that may help.
 
         Who calls it twice has the attempts counted anew, and the deadline goes on.
         """
-        now = asyncio.get_running_loop().time
         server = self._server
-        attempts = outages = 0
+        backoff = server.backoff
+        attempts = 0
+        outages = 0
+        crowded = 0
         while True:
             try:
-                return await asyncio.wait_for(attempt(), self._due - now())
+                return await self._in_turn(attempt)
             except asyncio.TimeoutError:
                 raise self._late() from None
             except _AwayError as error:
                 passing: PassingError = error
-                before = now()
+                before = self._now()
                 was_away = await server.outage.end(server.wait_for_server_s)
-                self._due += now() - before
+                self._due += self._now() - before
             except PassingError as error:
                 passing = error
                 was_away = False
             if was_away and outages < _MOST_OUTAGES:
                 # It was the server's fault and no attempt; but a request may be what ends it.
                 outages += 1
-                delay_s = server.backoff.delay_s(0, self._seed)
+                delay_s = backoff.delay_s(0, self._seed)
+            elif passing.was_crowded and crowded < _MOST_CROWDED:
+                # That there were too many is no fault of this one; but it may be too large itself.
+                delay_s = backoff.delay_s(crowded, self._seed, passing.retry_after_s)
+                crowded += 1
             else:
                 self._give_up_after(attempts, passing)
-                delay_s = server.backoff.delay_s(attempts, self._seed, passing.retry_after_s)
+                delay_s = backoff.delay_s(attempts, self._seed, passing.retry_after_s)
                 attempts += 1
-            if now() + delay_s >= self._due:
+            if self._now() + delay_s >= self._due:
                 raise self._late()
             await asyncio.sleep(delay_s)
+
+    async def _in_turn(self, attempt: Callable[[], Awaitable[_T]]) -> _T:
+        """Make one attempt when its turn has come. Raises asyncio.TimeoutError where it is late."""
+        throttle = self._server.throttle()
+        if throttle is None:
+            return await asyncio.wait_for(attempt(), self._due - self._now())
+        before = self._now()
+        turn = await throttle.begin()
+        self._due += self._now() - before
+        try:
+            answer = await asyncio.wait_for(attempt(), self._due - self._now())
+        except (_AwayError, _BusyError) as error:
+            pause_s = min(error.retry_after_s or 0.0, self._server.backoff.longest_s)
+            is_crowded = throttle.overloaded(turn, pause_s)
+            # Where it fails otherwise it may be this request that it fails at.
+            error.was_crowded = is_crowded and isinstance(error, _BusyError)
+            raise
+        except asyncio.TimeoutError:
+            throttle.overloaded(turn)
+            raise
+        except PolicyError as error:
+            if isinstance(error.__cause__, SilentError):
+                throttle.overloaded(turn)
+            raise
+        else:
+            throttle.answered(turn)
+            return answer
+        finally:
+            throttle.end()  # last: whom it lets begin depends on how this turn went
 
     def _give_up_after(self, attempt: int, error: PassingError) -> None:
         if attempt >= self._server.max_retries:
@@ -250,44 +326,6 @@ class Asking:
             f"{self._server.total_timeout_s:g} s, further attempts included. Check the server, or "
             "raise total_timeout_s."
         )
-
-
-def check_address(text: str, *, of: str, subject: str) -> None:
-    """Refuse what is no plain HTTP address of `of`. Raises BadArguments, about `subject`."""
-    try:
-        url = httpx.URL(text)
-    except httpx.InvalidURL as error:
-        raise BadArguments(
-            f"The address of {of} is not a URL: {error}. Write it like http://localhost:8000/v1.",
-            subject=subject,
-        ) from error
-    if url.scheme not in {"http", "https"}:
-        raise BadArguments(
-            f"The address of {of} begins with neither http:// nor https://. Write it like "
-            "http://localhost:8000/v1.",
-            subject=subject,
-        )
-    if url.userinfo or url.query or url.fragment or not url.host:
-        raise BadArguments(
-            f"The address of {of} has a user, a query or a fragment, or no host. Give the plain "
-            "address, and the key in an environment variable, OPENAI_API_KEY by default.",
-            subject=subject,
-        )
-
-
-def key_from(variable: str, *, subject: str) -> str:
-    """Return the key that an environment variable holds, empty where there is none.
-
-    Raises BadArguments, about `subject`, for one that no header can carry.
-    """
-    key = os.environ.get(variable, "").strip()
-    if not (key.isascii() and key.isprintable()):
-        raise BadArguments(
-            f"The key in the environment variable {variable} has characters that no HTTP header "
-            "can carry. Set it again.",
-            subject=subject,
-        )
-    return key
 
 
 def _text(answer: ServerReply) -> str:

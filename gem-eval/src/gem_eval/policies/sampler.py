@@ -11,6 +11,7 @@ __all__ = ["Sampler"]
 class Sampler:
     """The `random` policy. Its chance is the environment's own, keyed by the episode's seed."""
 
+    asks_model = False
     wants = frozenset({"sample"})
 
     def __call__(self, request: Request) -> str:

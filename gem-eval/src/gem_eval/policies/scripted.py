@@ -23,8 +23,8 @@ def load(target: str) -> Policy:
             "scripted:module:Class, for example scripted:my_policies:Careful.",
             target=target,
         )
-    found = load_target(target)
-    policy = _made(found, target) if isinstance(found, type) else found
+    target_object = load_target(target)
+    policy = _made(target_object, target) if isinstance(target_object, type) else target_object
     if not callable(policy):
         raise TargetError(
             f"{target!r} is a {type(policy).__name__}, which cannot be called. A policy is "
@@ -34,13 +34,13 @@ def load(target: str) -> Policy:
     return cast(Policy, policy)
 
 
-def _made(found: type, target: str) -> object:
+def _made(policy_class: type, target: str) -> object:
     try:
-        made: object = found()
+        policy: object = policy_class()
     except Exception as error:  # a user's own class may raise anything
         raise TargetError(
             f"{target!r} cannot be made without arguments ({in_one_line(error)}). "
             "Give its parameters defaults.",
             target=target,
         ) from error
-    return made
+    return policy

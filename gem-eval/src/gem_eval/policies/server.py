@@ -6,12 +6,9 @@ connections for each request, which costs more than everything else once hundred
 
 from __future__ import annotations
 
-import asyncio
-import os
 import re
-import weakref
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 from urllib.request import getproxies, proxy_bypass
 
@@ -19,7 +16,7 @@ import aiohttp  # heavy: 0.1 s
 import httpx  # heavy: 0.1 s
 from httpx_aiohttp import HttpxAiohttpClient
 
-from gem.env import end_soon
+from gem.env import PerLoop
 from gem.errors import BadArguments
 
 __all__ = ["NoAnswerError", "ServerConnections", "ServerReply", "SilentError", "TooLongError"]
@@ -29,10 +26,6 @@ _ERROR_BYTES = 64 * 1024
 # Many servers close a connection that was idle for 5 s. Whoever keeps it for longer sends now
 # and then into one that is just being closed.
 _IDLE_S = 4.0
-
-
-_Holder = AsyncGenerator[httpx.AsyncClient, None]
-"""Yields one client, and closes it as it is ended."""
 
 
 class ServerReply(NamedTuple):
@@ -76,22 +69,18 @@ class ServerConnections:
     ) -> None:
         self.url = url
         # A proxy cannot reach this machine's own servers.
-        self._uses_proxies = uses_proxies and not _LOOPBACK.fullmatch(httpx.URL(url).host)
-        if self._uses_proxies:
+        uses_proxies = uses_proxies and not _LOOPBACK.fullmatch(httpx.URL(url).host)
+        if uses_proxies:
             _refuse_socks(httpx.URL(url))
-        self._headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+        headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
         if key:
-            self._headers["Authorization"] = f"Bearer {key}"
+            headers["Authorization"] = f"Bearer {key}"
         self._connect_timeout_s = connect_timeout_s
         self._timeout = self._reading_for(read_timeout_s)
         self._max_bytes = max_reply_bytes
-        self._clients: dict[asyncio.AbstractEventLoop, httpx.AsyncClient] = {}
-        # What nobody closes is closed when the last of this server is gone. So nothing that it
-        # holds may hold the server, and `end_soon` is given the holders themselves: aiohttp warns
-        # of a client that is collected open.
-        self._holders: dict[asyncio.AbstractEventLoop, _Holder] = {}
-        weakref.finalize(self, end_soon, self._holders).atexit = False
-        self._pid = os.getpid()
+        # Not a method: what opens a client must not hold this object (see `PerLoop`).
+        open_client = partial(_open_client, headers, self._timeout, uses_proxies=uses_proxies)
+        self._clients = PerLoop(open_client)
 
     async def post(
         self, path: str, content: bytes, *, read_timeout_s: float | None = None
@@ -100,7 +89,7 @@ class ServerConnections:
 
         `read_timeout_s` is for this request alone. Raises NoAnswerError, SilentError, TooLongError.
         """
-        client = await self._client()
+        client = await self._clients.get()
         timeout = self._timeout if read_timeout_s is None else self._reading_for(read_timeout_s)
         try:
             async with client.stream(
@@ -132,56 +121,16 @@ class ServerConnections:
 
     async def aclose(self) -> None:
         """Close the connections of every loop. A later request opens new ones."""
-        self._leave_those_of_the_parent()
-        holders = dict(self._holders)
-        # Before anything is awaited: a request that comes meanwhile opens a client of its own.
-        self._clients.clear()
-        self._holders.clear()
-        for loop, holder in holders.items():
-            if loop is asyncio.get_running_loop():
-                await holder.aclose()
-            elif loop.is_running():
-                with suppress(RuntimeError):  # it ended in this very moment
-                    closing = asyncio.run_coroutine_threadsafe(holder.aclose(), loop)
-                    await asyncio.wrap_future(closing)
+        await self._clients.aclose()
 
     def _reading_for(self, read_timeout_s: float | None) -> httpx.Timeout:
         return httpx.Timeout(read_timeout_s, connect=self._connect_timeout_s, pool=None)
 
-    async def _client(self) -> httpx.AsyncClient:
-        self._leave_those_of_the_parent()
-        loop = asyncio.get_running_loop()
-        if loop not in self._clients:
-            self._forget_closed_loops()
-            holder = self._holders[loop] = _held(
-                self._headers, self._timeout, uses_proxies=self._uses_proxies
-            )
-            # Nothing is awaited until the client is there: no other request makes one meanwhile.
-            self._clients[loop] = await anext(holder)
-        return self._clients[loop]
 
-    def _forget_closed_loops(self) -> None:
-        """Drop the clients of loops that have ended, which have closed them."""
-        for loop in list(self._clients):  # a copy: loops of other threads come and go
-            if loop.is_closed():
-                self._clients.pop(loop, None)
-                self._holders.pop(loop, None)
-
-    def _leave_those_of_the_parent(self) -> None:
-        """Leave the connections to the process that opened them; its loops do not run here."""
-        if self._pid != os.getpid():
-            self._clients.clear()
-            self._holders.clear()
-            self._pid = os.getpid()
-
-
-async def _held(
+async def _open_client(
     headers: Mapping[str, str], timeout: httpx.Timeout, *, uses_proxies: bool
-) -> _Holder:
-    """Yield a client and close it, at the latest as the loop ends.
-
-    `asyncio.run` ends every generator that is left; nobody has to call `aclose` for that.
-    """
+) -> AsyncGenerator[httpx.AsyncClient, None]:
+    """Yield a client and close it."""
     client = HttpxAiohttpClient(
         headers=headers,
         timeout=timeout,

@@ -11,6 +11,7 @@ __all__ = ["Solver"]
 class Solver:
     """The `solver` policy: the gold answer or an optimal move, where one is known."""
 
+    asks_model = False
     wants = frozenset({"solution"})
 
     def __call__(self, request: Request) -> str:

@@ -88,7 +88,7 @@ class VLLM:
         logprobs = _field(choice, "logprobs", "token_logprobs")
         ids = choice.get("token_ids")
         if ids is None:
-            ids = [_named_id(each) for each in _list(_field(choice, "logprobs", "tokens"))]
+            ids = [_named_id(token) for token in _list(_field(choice, "logprobs", "tokens"))]
         return _piece(ids, logprobs, choice.get("finish_reason"), asked)
 
 
@@ -124,10 +124,10 @@ class SGLang:
         if seen is not None and seen != len(asked.ids):
             raise MalformedReplyError("it is about a prompt of another length than was sent", seen)
         pairs = _list(_field(about, "output_token_logprobs"))
-        if not all(isinstance(each, list) and len(each) >= 2 for each in pairs):
+        if not all(isinstance(pair, list) and len(pair) >= 2 for pair in pairs):
             raise MalformedReplyError("its 'output_token_logprobs' are no pairs", pairs)
         reason = _field(about, "finish_reason", "type")
-        return _piece([each[1] for each in pairs], [each[0] for each in pairs], reason, asked)
+        return _piece([pair[1] for pair in pairs], [pair[0] for pair in pairs], reason, asked)
 
 
 APIS: Mapping[str, TokenApi] = {"vllm": VLLM(), "sglang": SGLang()}
@@ -136,24 +136,24 @@ APIS: Mapping[str, TokenApi] = {"vllm": VLLM(), "sglang": SGLang()}
 def _piece(ids: Any, logprobs: Any, reason: Any, asked: Asked) -> Piece:
     ids = _list(ids)
     logprobs = _list(logprobs)
-    if not all(type(each) is int and each >= 0 for each in ids):
+    if not all(type(id) is int and id >= 0 for id in ids):
         raise MalformedReplyError("its token ids are not numbers", ids)
     if len(logprobs) != len(ids):
         raise MalformedReplyError(f"it has {len(ids)} tokens and {len(logprobs)} logprobs", ids)
-    if not all(type(each) in (int, float) and math.isfinite(each) for each in logprobs):
+    if not all(type(logprob) in (int, float) and math.isfinite(logprob) for logprob in logprobs):
         raise MalformedReplyError("its logprobs are not numbers", logprobs)
     if len(ids) > asked.max_tokens:
         wrong = f"it has {len(ids)} tokens, and {asked.max_tokens} were asked for at most"
         raise MalformedReplyError(wrong, ids)
     known = _REASONS.get(reason, "other") if isinstance(reason, str) else "other"
-    return Piece(ids, [float(each) for each in logprobs], known)
+    return Piece(ids, [float(logprob) for logprob in logprobs], known)
 
 
 def _named_id(token: Any) -> int:
-    found = _ID.fullmatch(token) if isinstance(token, str) else None
-    if found is None:
+    match = _ID.fullmatch(token) if isinstance(token, str) else None
+    if match is None:
         raise MalformedReplyError("its tokens are not named by their ids", token)
-    return int(found[1])
+    return int(match[1])
 
 
 def _list(value: Any) -> list[Any]:
@@ -165,9 +165,9 @@ def _list(value: Any) -> list[Any]:
 def _field(plain: Any, *path: str | int) -> Any:
     """Return what stands at a path of names and places."""
     value = plain
-    for each in path:
+    for step in path:
         try:
-            value = value[each]
+            value = value[step]
         except (KeyError, IndexError, TypeError):
             name = ".".join(map(str, path))
             raise MalformedReplyError(f"it has no {name!r}", json.dumps(plain)) from None

@@ -20,13 +20,12 @@ from gem.errors import BadArguments
 from gem.retries import Backoff
 from gem.tokens import Sampled
 from gem_eval.errors import PolicyError
+from gem_eval.policies.addresses import check_address, key_from
 from gem_eval.policies.chat_api import MalformedReplyError
 from gem_eval.policies.retrying import (
     PassingError,
     PromptTooLongError,
     RetryingServer,
-    check_address,
-    key_from,
 )
 from gem_eval.policies.server import NoAnswerError, ServerReply, SilentError, TooLongError
 from gem_eval.policies.token_apis import APIS, Asked, Piece
@@ -143,7 +142,7 @@ class TokenServer:
         await self._server.aclose()
 
     def _asked(self, request: gem.Request) -> Asked:
-        limits = [each for each in (request.token_budget, self._max_tokens) if each is not None]
+        limits = [limit for limit in (request.token_budget, self._max_tokens) if limit is not None]
         if not limits:
             raise BadArguments(
                 f"{self._server.name} was to answer without a limit, and servers then cut after a "
@@ -218,4 +217,4 @@ def _parsed(body: bytes) -> Any:
 
 def _has_image(message: Message) -> bool:
     content = message.content
-    return not isinstance(content, str) and any(isinstance(each, ImagePart) for each in content)
+    return not isinstance(content, str) and any(isinstance(part, ImagePart) for part in content)

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from gem.errors import BadArguments, GemError, in_one_line
-from gem.hosting.processes import available_cpus
+from gem.hosting import available_cpus
 from gem_integrations.ray.guard import COMMAND
 
 __all__ = ["connect", "shutdown"]
@@ -137,25 +137,25 @@ class _OwnRay:
             start_new_session=True,  # a terminal's Ctrl-C is not for it
         )
         atexit.register(self.close)
-        self.address = self._said()
+        self.address = self._read_address()
 
     @property
     def is_running(self) -> bool:
         """Whether it can be connected to from here."""
         return os.getpid() == self._owner and self._guard.poll() is None
 
-    def _said(self) -> str:
+    def _read_address(self) -> str:
         """Return the address that the guard writes."""
         assert self._guard.stdout is not None
         with self._guard.stdout as source:
             line = source.readline()
-        said: dict[str, str] = json.loads(line) if line else {"error": "it ended at once"}
-        if "error" in said:
+        answer: dict[str, str] = json.loads(line) if line else {"error": "it ended at once"}
+        if "error" in answer:
             self.close()
             raise GemError(
-                f"A Ray on this machine was asked for, and did not start: {said['error']}"
+                f"A Ray on this machine was asked for, and did not start: {answer['error']}"
             )
-        return said["address"]
+        return answer["address"]
 
     def close(self) -> None:
         """End it, and wait for that, about a second."""

@@ -6,8 +6,7 @@ import math
 import warnings
 
 from gem.errors import BadArguments
-from gem.hosting import Host
-from gem.hosting.processes import MOST_ANSWER_BYTES, check_workers
+from gem.hosting import Host, check_workers
 from gem.rollouts import check_count
 from gem_integrations.ray.cluster import connect
 
@@ -23,7 +22,7 @@ def ray_host(
     cpus_per_worker: float | None = None,
     processes_per_worker: int = 1,
     most_memory_bytes: int | None = None,
-    most_answer_bytes: int = MOST_ANSWER_BYTES,
+    most_answer_bytes: int | None = None,
 ) -> Host:
     """Connect to Ray, and return a host of `num_workers` actors: one a processor unless given.
 
@@ -31,7 +30,7 @@ def ray_host(
     "host:port" of a running cluster), else one that is started on this machine, for as long as
     this process lives. Each actor holds its environments in `processes_per_worker` processes of
     its node. Ray sets `cpus_per_worker` processors aside for each actor; without it, an actor
-    needs a free one to start, and keeps none.
+    needs none to start, and keeps none.
     """
     check_workers(1 if num_workers is None else num_workers, step_timeout_s)
     _check(address, cpus_per_worker, processes_per_worker)
@@ -48,13 +47,13 @@ def ray_host(
             RuntimeWarning,
             stacklevel=4,
         )
+    limits = {"most_memory_bytes": most_memory_bytes, "most_answer_bytes": most_answer_bytes}
     return RayHost(
         number,
         cpus_per_worker=cpus_per_worker,
         processes=processes_per_worker,
         timeout_s=step_timeout_s,
-        most_memory_bytes=most_memory_bytes,
-        most_answer_bytes=most_answer_bytes,
+        **{name: limit for name, limit in limits.items() if limit is not None},
     )
 
 

@@ -121,4 +121,4 @@ def _end() -> None:
 def _children() -> list[int]:
     """Return the processes that are left. Linux alone tells them; elsewhere Ray ends its own."""
     lists = Path("/proc/self/task").glob("*/children")
-    return [int(process) for each in lists for process in each.read_text().split()]
+    return [int(process) for children in lists for process in children.read_text().split()]

@@ -9,7 +9,7 @@ import os
 import sys
 import warnings
 import weakref
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -18,11 +18,9 @@ from typing import Any
 
 from gem.env import process_tree
 from gem.errors import in_one_line
-from gem.hosting import DROP, Wakeup
-from gem.hosting.messages import DONE, Command, loads, pack_plain
-from gem.hosting.recovering import RecoveringHost
-from gem.hosting.slots import Slot
+from gem.hosting import Command, RecoveringHost, RelayHost, Slot, Wakeup
 from gem_integrations.ray.actor import Actor
+from gem_integrations.ray.placing import living_nodes, node_for
 
 __all__ = ["RayHost"]
 
@@ -41,22 +39,26 @@ class _Worker:
     def __init__(self, number: int) -> None:
         self.number = number
         self.flight: dict[int, Command] = {}  # by slot, not answered yet
-        self.outbox: list[Command] = []  # of those, not sent yet, as the actor is told them
-        self.stops: set[int] = set()  # slots whose command is to be stopped, not said yet
+        self.outbox: list[Command] = []  # of those, not sent yet, as `Slot.wire` gives them
+        self.stops: set[int] = set()  # slots whose command is to be stopped, not sent yet
         self.actor: Any = None
+        self.node: str | None = None  # where it was put; None: Ray chose
         self.calls = 0  # of the actor that are not answered yet
         self.fruitless = 0  # actors lost in a row without an answer
-        self.restarts = self.interrupts = 0  # of processes in the actor, as it last said
+        # Of processes in the actor, as of its last answer.
+        self.restarts = 0
+        self.interrupts = 0
 
 
 class RayHost(RecoveringHost):
     """Ray actors that each hold many environments, in a `ProcessHost` of `processes` processes.
 
-    Ray must be initialised. The `options` are a `ProcessHost`'s; Ray sets `cpus_per_worker`
-    processors aside for each actor, none unless given, and spreads them over the nodes. An
-    environment that hangs or dies costs its own episode, as on one machine. Where Ray loses an
-    actor, with a node or otherwise, another one is made, and what it held goes on in there.
-    Commands end as "worker_lost" once three actors in a row are lost that answered none.
+    Ray must be initialised. The `options` are a `ProcessHost`'s. With `cpus_per_worker` Ray sets
+    so many processors aside for each actor, and chooses its node; else none are, and the actors
+    are spread over the nodes by their processors (`placing.node_for`). An environment that hangs
+    or dies costs its own episode, as on one machine. Where Ray loses an actor, with a node or
+    otherwise, another one is made, and what it held goes on in there. Commands end as
+    "worker_lost" once three actors in a row are lost that answered none.
     """
 
     def __init__(
@@ -74,15 +76,19 @@ class RayHost(RecoveringHost):
         super().__init__(num_workers, timeout_s=timeout_s)
         self._close_timeout_s = close_timeout_s
         options = {"timeout_s": timeout_s, "close_timeout_s": close_timeout_s, **options}
-        kind = ray.remote(Actor).options(  # two calls: one waits for answers until the next comes
-            num_cpus=cpus_per_worker,
-            max_concurrency=2,
-            scheduling_strategy="SPREAD",
-            enable_task_events=False,  # the cluster would keep a record of every call
-        )
-        self._new_actor = partial(
-            kind.remote, sys.path, str(process_tree.root()), processes, options
-        )
+        self._new_actor = ray.remote(Actor).options
+        self._actor_options = {
+            "num_cpus": cpus_per_worker or 0,
+            # A byte: where an actor asks for nothing, Ray lets any node place it, at random. That
+            # may be one that has just died, or one that does not know of the chosen node yet.
+            "memory": 1,
+            "max_concurrency": 2,  # one call waits for answers until the next comes
+            "enable_task_events": False,  # the cluster would keep a record of every call
+        }
+        # Only Ray knows which processors are free that it could set aside.
+        self._places_actors = not cpus_per_worker
+        self._losses: Counter[str] = Counter()  # of actors, by node
+        self._arguments = sys.path, str(process_tree.root()), processes, options
         self._workers = [_Worker(number) for number in range(num_workers)]
         self._replies: deque[_Reply] = deque()
         self._wakeup = Wakeup()
@@ -90,14 +96,27 @@ class RayHost(RecoveringHost):
 
     def _start(self) -> None:
         for worker in self._workers:
-            worker.actor = self._new_actor()
+            self._start_actor(worker)
+
+    def _start_actor(self, worker: _Worker) -> None:
+        """Have an actor made. It takes about a second, and calls of it wait meanwhile."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        strategy: Any = "SPREAD"
+        if self._places_actors:
+            others = Counter(other.node for other in self._workers if other.actor and other.node)
+            worker.node = node_for(living_nodes(), actors=others, losses=self._losses)
+            # Soft: where that node is gone by now, Ray chooses another.
+            strategy = NodeAffinitySchedulingStrategy(worker.node, soft=True)
+        kind = self._new_actor(**self._actor_options, scheduling_strategy=strategy)
+        worker.actor = kind.remote(*self._arguments)
 
     def fileno(self) -> int:
         return self._wakeup.fileno()
 
     @property
     def actors(self) -> tuple[Any, ...]:
-        """The handle of each worker's actor; None where a lost one was not needed again."""
+        """The handle of each worker's actor; None from its loss until a command needs a new one."""
         return tuple(worker.actor for worker in self._workers)
 
     def pump(self, timeout_s: float) -> None:
@@ -113,7 +132,9 @@ class RayHost(RecoveringHost):
 
     def stop(self, slot: int) -> None:
         super().stop(slot)
-        self._workers[self._slots[slot].worker].stops.update(self._unwanted & {slot})
+        for worker in self._workers:
+            if slot in worker.flight:
+                worker.stops.add(slot)
 
     def close(self) -> None:
         """Close every environment and end every actor. A second call does nothing."""
@@ -139,27 +160,16 @@ class RayHost(RecoveringHost):
                 self._send(worker, self._packed(worker))
 
     def _packed(self, worker: _Worker) -> bytes:
-        wires = worker.outbox
+        frame, refused = RelayHost.pack(worker.outbox, worker.stops)
         worker.outbox = []
-        stops = tuple(worker.stops)
         worker.stops = set()
-        frame = pack_plain((wires, stops))
-        if frame is None:
-            plain = [wire for wire in wires if self._is_plain(worker, wire)]
-            frame = pack_plain((plain, stops)) or b""
+        for wire in refused:
+            self._refuse(worker.flight.pop(wire[1]))
         return frame
-
-    def _is_plain(self, worker: _Worker, wire: Command) -> bool:
-        """Let a command fail that holds something else than plain data."""
-        if pack_plain(wire) is not None:
-            return True
-        text = "TypeError: a command for another process holds more than plain data"
-        self._fail(worker.flight.pop(wire[1]), "env_error", text)
-        return False
 
     def _send(self, worker: _Worker, frame: bytes) -> None:
         if worker.actor is None:
-            worker.actor = self._new_actor()
+            self._start_actor(worker)
         worker.calls += 1
         reply = worker.actor.exchange.remote(frame).future()
         arrived = partial(_arrived, self._replies, self._wakeup, worker, worker.actor)
@@ -167,7 +177,7 @@ class RayHost(RecoveringHost):
 
     def _read(self, worker: _Worker, reply: Future[bytes]) -> None:
         try:
-            restarts, interrupts, answers = loads(reply.result())
+            restarts, interrupts, answers = RelayHost.unpack(reply.result())
         except Exception as error:  # noqa: BLE001 - whatever Ray says of an actor that is lost
             self._replace(worker, error)
             return
@@ -186,13 +196,13 @@ class RayHost(RecoveringHost):
         worker.outbox.clear()
         worker.stops = self._unwanted & flight.keys()
         worker.fruitless += 1
+        if worker.node is not None:
+            self._losses[worker.node] += 1
         _end(worker)
         self._miss(worker.number)
         for command in flight.values():
             if worker.fruitless < _MOST_FRUITLESS:
-                self._enqueue(self._slots[command[1]], command)
-            elif command[0] == DROP:
-                self._settle(command, (DONE, None), 0.0)
+                self._again(command)
             else:
                 text = f"its actor was lost: {in_one_line(error)}"
                 self._fail(command, "worker_lost", text)
@@ -238,7 +248,7 @@ def _end(worker: _Worker) -> None:
 
 
 def _let_go(owner: int, workers: Sequence[_Worker], wakeup: Wakeup) -> None:
-    """End every actor and free every descriptor, but not in a fork of the pool's process."""
+    """End every actor and free every descriptor, but not in a fork of the host's process."""
     if os.getpid() == owner:
         import ray
 

@@ -55,11 +55,13 @@ class MCPTool(BaseTool):
     ) -> None:
         super().__init__(num_workers)
         handlers = (log_handler, progress_handler, sampling_handler)
-        given = [name for name, value in zip(_REFUSED, handlers, strict=True) if value is not None]
-        if given:
+        unsupported = [
+            name for name, value in zip(_REFUSED, handlers, strict=True) if value is not None
+        ]
+        if unsupported:
             raise BadArguments(
-                f"MCPTool was given {', '.join(given)}, and nothing here would call it. Leave it "
-                "out.",
+                f"MCPTool was given {', '.join(unsupported)}, and nothing here would call it. "
+                "Leave it out.",
                 subject="MCPTool",
             )
         # A connection that is lost is made again by the tools themselves.
@@ -148,7 +150,7 @@ class MCPTool(BaseTool):
         call = action[: stop + len("</tool_call>")]
         return True, failed, f"\n<tool_response>\n{text}\n</tool_response>\n", call
 
-    def _called(self, name: str, written: str) -> tuple[str, bool]:
+    def _called(self, name: str, json_text: str) -> tuple[str, bool]:
         try:
             tools = self._tools()
         except McpUnavailable as error:
@@ -156,7 +158,7 @@ class MCPTool(BaseTool):
         if name not in tools:
             return f"There is no tool {name!r:.60}. There is {', '.join(tools)}.", True
         try:
-            arguments = json.loads(written)
+            arguments = json.loads(json_text)
         except (ValueError, RecursionError):
             arguments = None
         if not isinstance(arguments, dict):

@@ -45,10 +45,10 @@ class PythonCodeTool(BaseTool):
 
     def _parse_action(self, action: str) -> tuple[str | None, str, bool]:
         """Return the program, the action up to its end, and whether there is one."""
-        found = [place for form in _FORMS if (place := _between(action, *form)) is not None]
-        if not found:
+        places = [place for form in _FORMS if (place := _between(action, *form)) is not None]
+        if not places:
             return None, action, False
-        start, stop, end = min(found)
+        start, stop, end = min(places)
         return action[start:stop].strip(), action[:end], True
 
     def execute_action(self, action: str) -> tuple[bool, bool, str, str]:
@@ -79,8 +79,8 @@ def run_python(
     A program that ended otherwise says how in the last line of stderr. `sandbox_type` is
     ignored. Raises SandboxUnavailable.
     """
-    given = (stdin or "").encode("utf-8", "replace")
-    result = wait_for(_sandbox().run(ExecRequest(code, stdin=given, timeout_s=timeout)))
+    stdin_bytes = (stdin or "").encode("utf-8", "replace")
+    result = wait_for(_sandbox().run(ExecRequest(code, stdin=stdin_bytes, timeout_s=timeout)))
     stdout = result.stdout.decode("utf-8", "replace")
     stderr = result.stderr.decode("utf-8", "replace").strip("\n")
     if result.status not in ("ok", "error"):

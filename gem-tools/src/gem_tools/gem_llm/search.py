@@ -65,12 +65,12 @@ class SearchTool(BaseTool):
             return False, True, "", ""
         query = action[start + len(_OPEN) : stop].strip()
         try:
-            found = _shown(self._index.search([query], self.topk)[0])
+            information = _documents_text(self._index.search([query], self.topk)[0])
             failed = False
         except GemError as error:
-            found = f"[SearchTool Error: {in_one_line(error)}]"
+            information = f"[SearchTool Error: {in_one_line(error)}]"
             failed = True
-        answer = f"\n\n<information>{found}</information>\n\n"
+        answer = f"\n\n<information>{information}</information>\n\n"
         return True, failed, answer, action[: stop + len(_CLOSE)]
 
     @functools.cached_property
@@ -87,7 +87,7 @@ class SearchTool(BaseTool):
             self._index.close()
 
 
-def _shown(hits: Sequence[Hit]) -> str:
+def _documents_text(hits: Sequence[Hit]) -> str:
     return "\n".join(
         f'Doc {number}(Title: "{hit.title}") {hit.text}' for number, hit in enumerate(hits, 1)
     )

@@ -159,7 +159,7 @@ def _first(error: BaseException) -> Exception:
 
 def end_all() -> None:
     """End every connection of this process and wait for it, but not for ever."""
-    connections = [each for each in _open if each._pid == os.getpid()]
+    connections = [connection for connection in _open if connection._pid == os.getpid()]
     for connection in connections:
         connection.end_soon()
     deadline = time.monotonic() + _EXIT_S

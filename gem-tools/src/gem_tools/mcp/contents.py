@@ -33,8 +33,8 @@ def as_name(text: str) -> str:
 
 def as_description(text: str | None) -> str:
     """Return a description of at most 4000 characters."""
-    kept = normalise_text((text or "")[: MOST_DESCRIPTION + 1])
-    return kept if len(kept) <= MOST_DESCRIPTION else f"{kept[:MOST_DESCRIPTION]}..."
+    beginning = normalise_text((text or "")[: MOST_DESCRIPTION + 1])
+    return beginning if len(beginning) <= MOST_DESCRIPTION else f"{beginning[:MOST_DESCRIPTION]}..."
 
 
 def as_parameters(schema: Mapping[str, Any]) -> dict[str, Any]:

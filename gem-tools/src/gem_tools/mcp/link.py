@@ -31,8 +31,8 @@ class Link:
     start_timeout_s: float = 30.0
 
     def __str__(self) -> str:
-        shown = self.url.partition("?")[0] or shlex.join(self.command)
-        return shown if len(shown) <= 200 else f"{shown[:200]}..."
+        target = self.url.partition("?")[0] or shlex.join(self.command)
+        return target if len(target) <= 200 else f"{target[:200]}..."
 
     def transport(self) -> Any:
         """Return what the SDK reads and writes through. Raises BadArguments on bad secrets."""

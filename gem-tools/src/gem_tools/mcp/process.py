@@ -138,17 +138,19 @@ def _repaired(line: bytes) -> SessionMessage | None:
     if len(line) > _MOST_REPAIRED:  # it would take long
         return None
     try:
-        found = read_json(line.decode("utf-8", "replace"))  # as above, but for lone surrogates
+        message = read_json(line.decode("utf-8", "replace"))  # as above, but for lone surrogates
     except ValueError:
         return None
     try:
-        return SessionMessage(jsonrpc_message_adapter.validate_python(found, by_name=False))
+        return SessionMessage(jsonrpc_message_adapter.validate_python(message, by_name=False))
     except ValueError:
-        id = found.get("id") if isinstance(found, dict) and "method" not in found else None
+        id = message.get("id") if isinstance(message, dict) and "method" not in message else None
         if not isinstance(id, (int, str)):
             return None
-        told = ErrorData(code=PARSE_ERROR, message="Its answer is no message of the protocol.")
-        return SessionMessage(JSONRPCError(jsonrpc="2.0", id=id, error=told))
+        error_data = ErrorData(
+            code=PARSE_ERROR, message="Its answer is no message of the protocol."
+        )
+        return SessionMessage(JSONRPCError(jsonrpc="2.0", id=id, error=error_data))
 
 
 async def _ended(process: Process, timeout_s: float) -> bool:

@@ -122,10 +122,10 @@ class Server:
         try:
             await asyncio.shield(connection.tools)
         except Exception as error:
-            said = connection.why or in_one_line(error)[:500]
+            reason = connection.why or in_one_line(error)[:500]
             raise self._failed(
-                f"could not be connected to: {said}. Check that it runs, and what it says when it "
-                "is started by hand"
+                f"could not be connected to: {reason}. Check that it runs, and what it says when "
+                "it is started by hand"
             ) from error
         return connection
 

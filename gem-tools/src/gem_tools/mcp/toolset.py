@@ -89,7 +89,8 @@ class McpTools:
                     f"was asked for {', '.join(map(repr, absent))}, which {self._server.link} does "
                     f"not offer. It offers {known:.1000}"
                 )
-        tools = {each.name: each for each in (self._tool(named[name]) for name in allowed)}
+        allowed_tools = [self._tool(named[name]) for name in allowed]
+        tools = {tool.name: tool for tool in allowed_tools}
         if len(tools) < len(allowed) or len(named) < len(offered):
             raise _bad(
                 f"found two tools at {self._server.link} that cannot be told apart by their names. "

@@ -71,8 +71,8 @@ class BwrapSandbox:
         if not kernel.is_known():
             raise _unavailable("it knows x86_64 and aarch64, and this machine is another", "Move")
         limits = Limits(max_processes, max_open_files, disk_mb << 20, max_disk_files)
-        found = memory_groups()
-        groups = found if isinstance(found, MemoryGroups) else None
+        support = memory_groups()
+        groups = support if isinstance(support, MemoryGroups) else None
         start = partial(
             Zygote,
             bwrap,
@@ -90,7 +90,7 @@ class BwrapSandbox:
         self._sessions = OpenSessions(max_sessions)
         user = f"root, who becomes user {walls.UNUSED_USER}" if os.geteuid() == 0 else "this user"
         memory = (
-            f"sampled ({found})" if groups is None else f"held by control groups ({groups.path})"
+            f"sampled ({support})" if groups is None else f"held by control groups ({groups.path})"
         )
         self.description = f"bubblewrap at {bwrap}, started by {user}; memory is {memory}"
 
@@ -132,8 +132,8 @@ class BwrapSandbox:
 
     async def _close(self) -> None:
         await self._sessions.close()
-        for kept in self._kept.values():
-            await kept.close()
+        for start in self._kept.values():
+            await start.close()
 
 
 def _refuse_network(request: ExecRequest) -> None:

@@ -23,25 +23,25 @@ def installed_files(names: Iterable[str]) -> dict[str, Path]:
 
     Those that are not installed are left out. Keys are names within a folder of packages.
     """
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for distribution in _closure(names):
         for file in distribution.files or ():
             top = file.parts[0]
-            if top not in ("..", "__pycache__") and top not in found:
+            if top not in ("..", "__pycache__") and top not in paths:
                 path = Path(str(distribution.locate_file(top)))
                 if path.exists() and path.suffix != ".pth":
-                    found[top] = path.resolve()
-    return found
+                    paths[top] = path.resolve()
+    return paths
 
 
 def _closure(names: Iterable[str]) -> Iterator[importlib.metadata.Distribution]:
     waiting = list(names)
-    seen = set()
+    visited = set()
     while waiting:
         name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
-        if name in seen:
+        if name in visited:
             continue
-        seen.add(name)
+        visited.add(name)
         try:
             distribution = importlib.metadata.distribution(name)
         except importlib.metadata.PackageNotFoundError:

@@ -82,8 +82,8 @@ class ProcessSandbox:
             Path(self._links, name).symlink_to(path)
         self._readable = [self._links, *map(str, files.values())]
         self._limits = Limits(max_processes, max_open_files, disk_mb << 20, 0)
-        found = memory_groups()
-        self._groups = found if isinstance(found, MemoryGroups) else None
+        support = memory_groups()
+        self._groups = support if isinstance(support, MemoryGroups) else None
         self._most = max_parallel or max(4, os.cpu_count() or 1)
         self._places: asyncio.Semaphore | None = None
         self._sessions = OpenSessions(max_sessions)

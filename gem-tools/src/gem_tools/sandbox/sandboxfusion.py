@@ -107,8 +107,8 @@ class SandboxFusion:
         except (httpx.HTTPError, aiohttp.ClientError) as error:
             raise self._failure(in_one_line(error)) from error
         if response.status_code != httpx.codes.OK:
-            shown = " ".join(content[:300].decode(errors="replace").split())
-            raise self._failure(f"it answered {response.status_code}: {shown}")
+            excerpt = " ".join(content[:300].decode(errors="replace").split())
+            raise self._failure(f"it answered {response.status_code}: {excerpt}")
         return bytes(content)
 
     def _checked(self, reply: bytes) -> dict[str, Any]:

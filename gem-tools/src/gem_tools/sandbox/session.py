@@ -161,8 +161,8 @@ class OpenSessions:
 
     async def open(self, jail: Callable[[], Awaitable[Jail]], request: ExecRequest) -> JailSession:
         """Open one in a jail that is made if there is room. Raises SandboxError."""
-        held = sum(not each.is_closing for each in self._open)
-        if held + self._opening >= self._most:
+        count = sum(not session.is_closing for session in self._open)
+        if count + self._opening >= self._most:
             raise SandboxError(
                 f"A session was asked for, and {self._most} are open, which is the most. Close "
                 "some, or make the sandbox with a higher `max_sessions`."

@@ -71,7 +71,7 @@ def _namespaces() -> list[str]:
 def _folder(path: str) -> list[str]:
     """Make a folder that everybody may enter, and those above it."""
     parents = [str(parent) for parent in reversed(Path(path).parents) if parent != Path("/")]
-    return [part for each in [*parents, path] for part in ("--perms", "0755", "--dir", each)]
+    return [part for folder in [*parents, path] for part in ("--perms", "0755", "--dir", folder)]
 
 
 def _system() -> list[str]:
@@ -97,12 +97,12 @@ def _python() -> list[str]:
         arguments += [*_folder(str(prefix)), "--ro-bind", str(prefix), str(prefix)]
     hidden = installed_folders()
     if not prefix.is_relative_to("/usr/local") and Path("/usr/local").is_dir():
-        hidden = [each for each in hidden if not each.is_relative_to("/usr/local")]
+        hidden = [folder for folder in hidden if not folder.is_relative_to("/usr/local")]
         hidden.append(Path("/usr/local"))
     for folder in hidden:
-        seen = folder.resolve()
-        if seen.is_relative_to("/usr") or seen.is_relative_to(prefix):
-            arguments += ["--perms", "0755", "--tmpfs", str(seen), "--remount-ro", str(seen)]
+        target = folder.resolve()
+        if target.is_relative_to("/usr") or target.is_relative_to(prefix):
+            arguments += ["--perms", "0755", "--tmpfs", str(target), "--remount-ro", str(target)]
     return arguments
 
 

@@ -67,7 +67,7 @@ class Zygote:
         self._loop = asyncio.get_running_loop()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._control = ours
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
         settings = {
             "user": walls.UNUSED_USER if os.geteuid() == 0 else None,
             "preparations": self._preparations,
@@ -77,14 +77,14 @@ class Zygote:
         }
         python = [str(walls.interpreter()), *_PYTHON_OPTIONS]
         command = [*python, str(theirs.fileno())]
-        with theirs, tempfile.TemporaryFile() as told:  # preparations may be long
-            told.write(json.dumps(settings).encode("ascii"))
-            told.seek(0)
+        with theirs, tempfile.TemporaryFile() as settings_file:  # preparations may be long
+            settings_file.write(json.dumps(settings).encode("ascii"))
+            settings_file.seek(0)
             self._process = subprocess.Popen(
                 walls.walled(self._bwrap, self._packages, command),
-                stdin=told,
-                stdout=self._said,
-                stderr=self._said,
+                stdin=settings_file,
+                stdout=self._stderr,
+                stderr=self._stderr,
                 pass_fds=[theirs.fileno()],
                 cwd="/",
                 env={},
@@ -125,8 +125,8 @@ class Zygote:
             self._order()
 
     def _order(self) -> None:
-        wanted = self._standby + sum(not each.done() for each in self._waiting)
-        while self._ordered + len(self._ready) < wanted:
+        most = self._standby + sum(not waiter.done() for waiter in self._waiting)
+        while self._ordered + len(self._ready) < most:
             self._ordered += 1
             self._send({"what": "make"})
 
@@ -217,8 +217,8 @@ class Zygote:
         """Note that this zygote is of no use any more, and tell all who wait."""
         if self._failure is not None:
             return
-        said = self._last_words()
-        self._failure = f"The process that starts jails failed: {why}{said}."
+        last_words = self._last_words()
+        self._failure = f"The process that starts jails failed: {why}{last_words}."
         self._loop.remove_reader(self._control.fileno())
         error = SandboxError(self._failure)
         if not self._started.done():
@@ -228,8 +228,8 @@ class Zygote:
 
     def _last_words(self) -> str:
         with contextlib.suppress(OSError, ValueError):
-            self._said.seek(0)
-            text = self._said.read(4096).decode(errors="replace").strip()
+            self._stderr.seek(0)
+            text = self._stderr.read(4096).decode(errors="replace").strip()
             return f": {' '.join(text.split())}" if text else ""
         return ""
 
@@ -247,4 +247,4 @@ class Zygote:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        self._said.close()
+        self._stderr.close()

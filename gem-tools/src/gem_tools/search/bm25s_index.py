@@ -83,9 +83,9 @@ class Bm25sIndex:
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
         check_search(queries, k)
-        asked = [self._known_words(query) for query in queries]
-        found = iter(self._search([words for words in asked if words], k))
-        return [next(found) if words else [] for words in asked]
+        word_lists = [self._known_words(query) for query in queries]
+        hit_lists = iter(self._search([words for words in word_lists if words], k))
+        return [next(hit_lists) if words else [] for words in word_lists]
 
     def close(self) -> None:
         """Do nothing: the files are unmapped with the last reference to this."""
@@ -103,14 +103,13 @@ class Bm25sIndex:
             show_progress=False,
             backend_selection="numpy",
         )
-        return [
-            [
-                self._hit(int(row), float(score))
-                for row, score in zip(rows[each], scores[each], strict=True)
-                if score > 0
-            ]
-            for each in range(len(queries))
-        ]
+        hit_lists = []
+        for rows_of_query, scores_of_query in zip(rows, scores, strict=True):
+            pairs = zip(rows_of_query, scores_of_query, strict=True)
+            hit_lists.append(
+                [self._hit(int(row), float(score)) for row, score in pairs if score > 0]
+            )
+        return hit_lists
 
     def _hit(self, row: int, score: float) -> Hit:
         start = int(self._offsets[row])
@@ -126,10 +125,11 @@ class _Analyzer:
         self._stop_words: frozenset[str] = frozenset()
         self._stem = None
         if language != "none":
-            is_english = language == "english"
-            name = f"STOPWORDS_{'EN' if is_english else language.upper()}"
-            listed: tuple[str, ...] = getattr(bm25s.stopwords, name)
-            self._stop_words = frozenset(listed + QUESTION_WORDS * is_english)
+            code = "EN" if language == "english" else language.upper()
+            stop_words: tuple[str, ...] = getattr(bm25s.stopwords, f"STOPWORDS_{code}")
+            if language == "english":
+                stop_words += QUESTION_WORDS
+            self._stop_words = frozenset(stop_words)
             self._stem = Stemmer.Stemmer(language)
 
     def every_word(self, text: str) -> list[str]:

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import random
 import re
-import weakref
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gem import MicroBatch
-from gem.env import end_soon, wait_for
+from gem.env import PerLoop, wait_for
 from gem.errors import BadArguments
 from gem.registry import check_requirements
 from gem.retries import Backoff, retry_after_s
@@ -47,20 +45,9 @@ class _UnreachableError(_RetryableError):
     """There was no answer at all."""
 
 
-class _Asked(NamedTuple):
+class _Query(NamedTuple):
     query: str
     k: int
-
-
-_Holder = AsyncGenerator["httpx.AsyncClient", None]
-
-
-class _Line(NamedTuple):
-    """What one event loop asks through."""
-
-    http: httpx.AsyncClient
-    holder: _Holder
-    batches: Any  # a MicroBatch of queries and hits; its types are those of a policy
 
 
 class RetrieveClient:
@@ -86,18 +73,14 @@ class RetrieveClient:
         check_requirements(_REQUIRES, subject="A client of search servers", of="gem-tools")
         self.url = _address(url)
         self._timeout_s = timeout_s
-        self._connect_timeout_s = connect_timeout_s
-        self._max_retries = max_retries
-        self._backoff = Backoff(backoff_s, longest_s=timeout_s)
-        self._max_batch = max_batch
-        self._max_bytes = max_reply_bytes
-        self._lines: dict[asyncio.AbstractEventLoop, _Line] = {}
-        # What nobody closes is closed when the last of this client is gone. The clients are also
-        # held here, apart, so that they are not collected unclosed together with it.
-        self._holders: dict[asyncio.AbstractEventLoop, _Holder] = {}
-        weakref.finalize(self, end_soon, self._holders).atexit = False
-        self._pid = os.getpid()
-        self._is_down = False
+        server = _RemoteServer(
+            self.url,
+            max_retries=max_retries,
+            backoff=Backoff(backoff_s, longest_s=timeout_s),
+            max_reply_bytes=max_reply_bytes,
+        )
+        # Not a method: what opens the batches must not hold this object (see `PerLoop`).
+        self._batches = PerLoop(partial(_open_batches, server, connect_timeout_s, max_batch))
 
     async def asearch(self, query: str, k: int, *, timeout_s: float | None = None) -> list[Hit]:
         """Return up to `k` hits, the best first. Raises SearchUnavailable where none came.
@@ -106,14 +89,15 @@ class RetrieveClient:
         """
         check_search([query], k)
         limit_s = self._timeout_s if timeout_s is None else min(timeout_s, self._timeout_s)
-        line = await self._line()
-        asked = line.batches(_Asked(plain_query(query), k))
+        batches = await self._batches.get()
+        answer = batches(_Query(plain_query(query), k))
         try:
-            hits: list[Hit] = await asyncio.wait_for(asked, limit_s)
+            hits: list[Hit] = await asyncio.wait_for(answer, limit_s)
         except asyncio.TimeoutError:
-            raise self._failed(
+            raise _unavailable(
+                self.url,
                 f"did not answer within {limit_s:g} s, further attempts included. Check the "
-                "server, or give the search more time"
+                "server, or give the search more time",
             ) from None
         return hits
 
@@ -127,48 +111,30 @@ class RetrieveClient:
 
     async def aclose(self) -> None:
         """Close the connections of every loop. A later call opens new ones."""
-        self._start_afresh_after_fork()
-        lines = self._lines
-        self._lines = {}
-        self._holders.clear()
-        for loop, line in lines.items():
-            if loop is asyncio.get_running_loop():
-                await _close(line)
-            elif loop.is_running():
-                with suppress(RuntimeError):  # it ended in this very moment
-                    await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_close(line), loop))
+        await self._batches.aclose()
 
     def close(self) -> None:
         """Close the connections, from synchronous code."""
         wait_for(self.aclose())
 
-    async def _line(self) -> _Line:
-        self._start_afresh_after_fork()
-        loop = asyncio.get_running_loop()
-        if loop not in self._lines:
-            for old in [each for each in self._lines if each.is_closed()]:
-                del self._lines[old]
-                del self._holders[old]
-            batches: Any = MicroBatch(self._ask, max_batch=self._max_batch, max_wait_s=0)  # type: ignore[arg-type]
-            # A proxy cannot reach this machine's own servers.
-            uses_proxies = not _is_here(self.url)
-            holder = self._holders[loop] = _held(self._connect_timeout_s, uses_proxies)
-            # Nothing is awaited until the client is there: no other call makes one meanwhile.
-            self._lines[loop] = _Line(await anext(holder), holder, batches)
-        return self._lines[loop]
 
-    def _start_afresh_after_fork(self) -> None:
-        """Leave the connections to the process that opened them; its loops do not run here."""
-        if self._pid != os.getpid():
-            self._lines = {}
-            self._holders.clear()
-            self._pid = os.getpid()
+class _RemoteServer:
+    """How the server is asked, on whatever event loop. What is known of it holds for all loops."""
 
-    async def _ask(self, asked: list[_Asked]) -> list[list[Hit]]:
+    def __init__(
+        self, url: str, *, max_retries: int, backoff: Backoff, max_reply_bytes: int
+    ) -> None:
+        self.url = url
+        self._max_retries = max_retries
+        self._backoff = backoff
+        self._max_bytes = max_reply_bytes
+        self._is_down = False
+
+    async def ask(self, http: httpx.AsyncClient, asked: list[_Query]) -> list[list[Hit]]:
         """Answer a batch, trying again where that may help."""
         body = {
-            "queries": [each.query for each in asked],
-            "topk": max(each.k for each in asked),
+            "queries": [query.query for query in asked],
+            "topk": max(query.k for query in asked),
             "return_scores": True,
         }
         content = json.dumps(body).encode()
@@ -176,7 +142,7 @@ class RetrieveClient:
         attempt = 0
         while True:
             try:
-                reply = await self._attempt(content)
+                reply = await self._attempt(http, content)
                 break
             except _RetryableError as error:
                 delay_s = self._backoff.delay_s(attempt, jitter, error.retry_after_s)
@@ -194,15 +160,14 @@ class RetrieveClient:
             raise self._failed(
                 f"sent a reply that cannot be read: {error}. Check that it is a search server"
             ) from error
-        return [hits[: each.k] for each, hits in zip(asked, found, strict=True)]
+        return [hits[: query.k] for query, hits in zip(asked, found, strict=True)]
 
-    async def _attempt(self, content: bytes) -> bytes:
+    async def _attempt(self, http: httpx.AsyncClient, content: bytes) -> bytes:
         import aiohttp
         import httpx
 
-        line = await self._line()
         try:
-            async with line.http.stream("POST", self.url, content=content) as reply:
+            async with http.stream("POST", self.url, content=content) as reply:
                 self._is_down = False
                 body = await self._body(reply)
         # The transport lets those of aiohttp's errors through that it has no name for.
@@ -210,10 +175,10 @@ class RetrieveClient:
             raise _UnreachableError(f"gave no answer: {_shown(error)}") from error
         if reply.status_code == 200:
             return body
-        said = f"answered {reply.status_code}: {_shown(body.decode('utf-8', 'replace'))}"
+        reason = f"answered {reply.status_code}: {_shown(body.decode('utf-8', 'replace'))}"
         if reply.status_code == 429 or reply.status_code >= 500:
-            raise _RetryableError(said, retry_after_s(reply.headers.get("retry-after")))
-        raise self._failed(f"{said}. Check its address, and what it takes")
+            raise _RetryableError(reason, retry_after_s(reply.headers.get("retry-after")))
+        raise self._failed(f"{reason}. Check its address, and what it takes")
 
     async def _body(self, reply: httpx.Response) -> bytes:
         body = bytearray()
@@ -227,13 +192,19 @@ class RetrieveClient:
         return bytes(body)
 
     def _failed(self, what: str) -> SearchUnavailable:
-        return SearchUnavailable(f"The search server at {self.url} {what}.", url=self.url)
+        return _unavailable(self.url, what)
 
 
-async def _held(connect_timeout_s: float, uses_proxies: bool) -> _Holder:
-    """Yield a client and close it, at the latest as the loop ends.
+def _unavailable(url: str, what: str) -> SearchUnavailable:
+    return SearchUnavailable(f"The search server at {url} {what}.", url=url)
 
-    `asyncio.run` ends every generator that is left; nobody has to call `aclose` for that.
+
+async def _open_batches(
+    server: _RemoteServer, connect_timeout_s: float, max_batch: int
+) -> AsyncGenerator[Any, None]:
+    """Yield a MicroBatch of queries, whose answers are hits, and close it and its connections.
+
+    Its type is that of a policy, from requests to replies: hence `Any`.
     """
     import httpx  # heavy: 0.1 s
     from httpx_aiohttp import HttpxAiohttpClient  # heavy: 0.2 s
@@ -245,11 +216,15 @@ async def _held(connect_timeout_s: float, uses_proxies: bool) -> _Holder:
         timeout=httpx.Timeout(None, connect=connect_timeout_s),
         # 0 is aiohttp's word for no limit; httpx's word, None, would leave aiohttp's 100.
         limits=httpx.Limits(max_connections=0),
-        trust_env=uses_proxies,
+        # A proxy cannot reach this machine's own servers.
+        trust_env=not _is_here(server.url),
     )
+    ask: Any = partial(server.ask, client)
+    batches = MicroBatch(ask, max_batch=max_batch, max_wait_s=0)
     try:
-        yield client
+        yield batches
     finally:
+        await batches.aclose()  # before its connections, which it asks through
         await client.aclose()
 
 
@@ -257,11 +232,6 @@ def _is_here(url: str) -> bool:
     import httpx
 
     return _LOOPBACK.fullmatch(httpx.URL(url).host) is not None
-
-
-async def _close(line: _Line) -> None:
-    await line.batches.aclose()
-    await line.holder.aclose()
 
 
 def _address(text: str) -> str:

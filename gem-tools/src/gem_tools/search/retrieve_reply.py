@@ -32,17 +32,17 @@ def read_reply(body: bytes, queries: int) -> list[list[Hit]]:
         raise MalformedHitsError("it has no list named 'result'")
     if len(result) != queries:
         raise MalformedHitsError(f"it answers {len(result)} queries, and {queries} were asked")
-    return [_hits(found) for found in result]
+    return [_hits(plain_hits) for plain_hits in result]
 
 
-def _hits(found: Any) -> list[Hit]:
-    if not isinstance(found, list):
+def _hits(plain_hits: Any) -> list[Hit]:
+    if not isinstance(plain_hits, list):
         raise MalformedHitsError("what it found for a query is no list")
-    return [_hit(each) for each in found]
+    return [_hit(hit) for hit in plain_hits]
 
 
-def _hit(found: Any) -> Hit:
-    document = found.get("document", found) if isinstance(found, Mapping) else None
+def _hit(plain_hit: Any) -> Hit:
+    document = plain_hit.get("document", plain_hit) if isinstance(plain_hit, Mapping) else None
     if not isinstance(document, Mapping):
         raise MalformedHitsError("one of its documents is no object")
     title = document.get("title", "")
@@ -56,14 +56,14 @@ def _hit(found: Any) -> Hit:
         raise MalformedHitsError("one of its documents has an id that is no string")
     return Hit(
         normalise_text(str(id)),
-        _score(found),
+        _score(plain_hit),
         normalise_text(" ".join(title.split())),
         normalise_text(text),
     )
 
 
-def _score(found: Mapping[str, Any]) -> float:
-    score = found.get("score", 0.0)
+def _score(plain_hit: Mapping[str, Any]) -> float:
+    score = plain_hit.get("score", 0.0)
     if isinstance(score, bool) or not isinstance(score, (int, float)) or not math.isfinite(score):
         raise MalformedHitsError("one of its scores is no number")
     return float(score)

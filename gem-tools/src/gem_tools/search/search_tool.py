@@ -117,9 +117,9 @@ def _asking(index: Any) -> Callable[[str, int], Awaitable[list[Hit]]]:
         asearch: Callable[[str, int], Awaitable[list[Hit]]] = index.asearch
         return asearch
 
-    def search(asked: list[tuple[str, int]]) -> list[list[Hit]]:
-        found: list[list[Hit]] = index.search([query for query, _ in asked], asked[0][1])
-        return found
+    def search(pairs: list[tuple[str, int]]) -> list[list[Hit]]:
+        hit_lists: list[list[Hit]] = index.search([query for query, _ in pairs], pairs[0][1])
+        return hit_lists
 
     batches: Any = MicroBatch(search, max_batch=_MOST_TOGETHER, max_wait_s=0)  # type: ignore[arg-type]
     return lambda query, k: batches((query, k))

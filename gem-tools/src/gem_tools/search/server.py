@@ -26,7 +26,7 @@ _MOST_QUERIES = 1024
 _MOST_DOCUMENTS = 20_000
 
 
-class _Asked(NamedTuple):
+class _Question(NamedTuple):
     """One request's body, checked."""
 
     queries: list[str]
@@ -54,8 +54,8 @@ def search_app(
 
     async def retrieve(request: Request) -> Response:
         try:
-            asked = _checked(await _body(request, max_body_bytes), k)
-            return Response(await batches(asked), media_type="application/json")
+            question = _checked(await _body(request, max_body_bytes), k)
+            return Response(await batches(question), media_type="application/json")
         except _RefusedError as error:
             return JSONResponse({"error": str(error)}, status_code=error.status)
         except ClientDisconnect:
@@ -79,20 +79,25 @@ class _Answers:
     def __init__(self, index: LocalIndex) -> None:
         self._index = index
 
-    def __call__(self, batch: list[_Asked]) -> list[bytes]:
-        queries = [query for asked in batch for query in asked.queries]
-        found = iter(self._index.search(queries, max(asked.k for asked in batch)))
-        return [_written([next(found)[: asked.k] for _ in asked.queries], asked) for asked in batch]
+    def __call__(self, batch: list[_Question]) -> list[bytes]:
+        queries = [query for question in batch for query in question.queries]
+        hit_lists = iter(self._index.search(queries, max(question.k for question in batch)))
+        replies = []
+        for question in batch:
+            # All were searched at once for the largest number: each gets as many as it asked for.
+            own_hits = [next(hit_lists)[: question.k] for _ in question.queries]
+            replies.append(_written(own_hits, question))
+        return replies
 
 
-def _written(found: list[list[Hit]], asked: _Asked) -> bytes:
-    result = [[_document(hit, asked) for hit in hits] for hits in found]
+def _written(hit_lists: list[list[Hit]], question: _Question) -> bytes:
+    result = [[_document(hit, question) for hit in hits] for hits in hit_lists]
     return json.dumps({"result": result}, ensure_ascii=False).encode()
 
 
-def _document(hit: Hit, asked: _Asked) -> dict[str, Any]:
+def _document(hit: Hit, question: _Question) -> dict[str, Any]:
     document = {"id": hit.id, "contents": f"{hit.title}\n{hit.text}"}
-    return {"document": document, "score": hit.score} if asked.with_scores else document
+    return {"document": document, "score": hit.score} if question.with_scores else document
 
 
 async def _body(request: Request, most: int) -> bytes:
@@ -107,7 +112,7 @@ async def _body(request: Request, most: int) -> bytes:
     return bytes(body)
 
 
-def _checked(body: bytes, default_k: int) -> _Asked:
+def _checked(body: bytes, default_k: int) -> _Question:
     try:
         plain = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -126,7 +131,7 @@ def _checked(body: bytes, default_k: int) -> _Asked:
             f"asks {len(queries)} queries for {k} documents each; at most {_MOST_QUERIES} "
             f"queries and {_MOST_DOCUMENTS} documents go in one request"
         )
-    return _Asked(queries, k, plain.get("return_scores") is True)
+    return _Question(queries, k, plain.get("return_scores") is True)
 
 
 def _wrong(what: str) -> _RefusedError:

@@ -83,8 +83,8 @@ class TantivyIndex:
         ]
         if not terms:
             return []
-        found = self._searcher.search(tantivy.Query.boolean_query(terms), k, count=False)
-        return [self._hit(score, address) for score, address in found.hits]
+        result = self._searcher.search(tantivy.Query.boolean_query(terms), k, count=False)
+        return [self._hit(score, address) for score, address in result.hits]
 
     def _term(self, field: str, word: str) -> tantivy.Query:
         return tantivy.Query.term_query(self._schema, field, word, _FREQUENCIES)

@@ -74,7 +74,8 @@ def _ln(prime: int) -> Element:
 @lru_cache(maxsize=1)
 def _multiples() -> dict[Element, int]:
     """Return the elements that the multiples of 15 degrees are, up to two turns, in radians."""
-    p, (a, b) = _prime(), _random_element("\\pi", 0)
+    p = _prime()
+    a, b = _random_element("\\pi", 0)
     twelfth = pow(12, -1, p)
     turns = range(-2 * FULL_TURN, 2 * FULL_TURN + 1)
     return {(a * twelfth * k % p, b * twelfth * k % p): k for k in turns}
@@ -115,7 +116,8 @@ class Field:
 
     def add(self, a: Value, b: Value) -> Value:
         if isinstance(a, tuple) or isinstance(b, tuple):
-            (a1, a2), (b1, b2) = self.element(a), self.element(b)
+            a1, a2 = self.element(a)
+            b1, b2 = self.element(b)
             return (a1 + b1) % self.p, (a2 + b2) % self.p
         return self._exact(a + b)
 
@@ -124,7 +126,9 @@ class Field:
 
     def multiply(self, a: Value, b: Value) -> Value:
         if isinstance(a, tuple) or isinstance(b, tuple):
-            (a1, a2), (b1, b2), p = self.element(a), self.element(b), self.p
+            a1, a2 = self.element(a)
+            b1, b2 = self.element(b)
+            p = self.p
             return (a1 * b1 - a2 * b2) % p, (a1 * b2 + a2 * b1) % p
         return self._exact(a * b)
 
@@ -162,7 +166,8 @@ class Field:
         if a < 0 and degree > 2:
             return self.call(f"root {degree}", a)
         # The root of over/under is that of over * under**(degree - 1), divided by under.
-        over, under = abs(a.numerator), a.denominator
+        over = abs(a.numerator)
+        under = a.denominator
         if (under.bit_length() - 1) * degree > BITS:
             raise TooLarge("a root of a fraction beyond every limit")
         outside, inside = split_root(degree, over * under ** (degree - 1))
@@ -188,7 +193,9 @@ class Field:
         return _random_element(f"{name}({elements})", self.point if is_unknown else -1)
 
     def absolute(self, a: Value) -> Value:
-        return self.call("abs", a) if isinstance(a, tuple) else (a if a >= 0 else -a)
+        if isinstance(a, tuple):
+            return self.call("abs", a)
+        return a if a >= 0 else -a
 
     def floor(self, a: Value) -> Value:
         return self.call("floor", a) if isinstance(a, tuple) else math.floor(a)
@@ -228,7 +235,8 @@ class Field:
 
     def square_root(self, a: Element) -> Element | None:
         """Return one of the two square roots of any element, None where the field has none."""
-        p, quarter = self.p, (self.p + 1) // 4
+        p = self.p
+        quarter = (self.p + 1) // 4
         length = pow(a[0] * a[0] + a[1] * a[1], quarter, p)
         for size in (length, -length):
             real = pow((a[0] + size) * pow(2, -1, p), quarter, p)
@@ -253,7 +261,8 @@ class Field:
         """Return the largest or smallest of rational numbers; else an unknown, in any order."""
         rational = [argument for argument in arguments if not isinstance(argument, tuple)]
         if len(rational) == len(arguments):
-            largest, smallest = max(rational), min(rational)
+            largest = max(rational)
+            smallest = min(rational)
             return largest if name == "max" else smallest
         self.is_opaque = True
         elements = sorted({self.element(argument) for argument in arguments})
@@ -273,7 +282,8 @@ class Field:
 
     def _logarithm(self, a: int | Fraction) -> Value | None:
         """Return a logarithm as a sum of logarithms of primes, which have no relations."""
-        over, under = primes_of(a.numerator), primes_of(a.denominator)
+        over = primes_of(a.numerator)
+        under = primes_of(a.denominator)
         if over is None or under is None:
             return None
         value: Value = 0
@@ -288,7 +298,8 @@ class Field:
         if base == self.symbol("e"):
             multiple = _multiple((exponent[1], -exponent[0] % self.p))  # exponent / i
             if multiple is not None:
-                cosine, imaginary = sine(multiple + FULL_TURN // 4), sine(multiple)
+                cosine = sine(multiple + FULL_TURN // 4)
+                imaginary = sine(multiple)
                 return self.add(
                     self._radicals(cosine), self.multiply((0, 1), self._radicals(imaginary))
                 )
@@ -324,7 +335,8 @@ class Field:
 
     def _element_power(self, base: Element, exponent: int) -> Element:
         if exponent < 0:
-            base, exponent = self._inverse(base), -exponent
+            base = self._inverse(base)
+            exponent = -exponent
         if not base[1]:
             return pow(base[0], exponent, self.p), 0
         power: Element = (1, 0)
@@ -340,5 +352,6 @@ class Field:
 
 def _power(base: int | Fraction, exponent: int) -> Fraction:
     size = abs(exponent)
-    over, under = int(base.numerator**size), int(base.denominator**size)
+    over = int(base.numerator**size)
+    under = int(base.denominator**size)
     return Fraction(over, under) if exponent >= 0 else Fraction(under, over)

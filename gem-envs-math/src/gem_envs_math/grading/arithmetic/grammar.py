@@ -181,11 +181,15 @@ class _Reader(Generic[T]):
         if self.next != "\\frac" and self._kind() != "number":
             return None
         texts = [token.text for token in self.tokens[self.at : self.at + 7]]
-        length, over, under = 0, "", ""
+        length = 0
+        over = ""
+        under = ""
         if texts[0] == "\\frac":
             length, over, under = _parts_of_fraction(texts)
         elif self._kind() == "number" and texts[1] == "/" and self.tokens[self.at].spaced:
-            length, over, under = 3, texts[0], texts[2]
+            length = 3
+            over = texts[0]
+            under = texts[2]
         if not (over.isdecimal() and under.isdecimal()) or int(over) >= int(under):
             return None
         self._skip(length)
@@ -222,7 +226,8 @@ class _Reader(Generic[T]):
     def _floor(self, closing: str, *, is_ceiling: bool = False) -> T:
         r"""Read what is rounded term by term: whole numbers leave it, `\lfloor x+1 \rfloor`."""
         self._enter()
-        bars, self.bars = self.bars, 0
+        bars = self.bars
+        self.bars = 0
         whole = inside = self.does.number(0)
         is_first = True
         while is_first or self.next in ("+", "-"):
@@ -250,7 +255,8 @@ class _Reader(Generic[T]):
         closing = {"(": ")", "\\{": "\\}"}.get(self._take().text)
         if closing is None:
             raise Unread(f"{name} of what is in no brackets")
-        bars, self.bars = self.bars, 0
+        bars = self.bars
+        self.bars = 0
         values = [self.sum()]
         while self.next == ",":
             self._take()
@@ -382,7 +388,8 @@ class _Reader(Generic[T]):
         return self.does.absolute(value)
 
     def _until(self, closing: str) -> T:
-        bars, self.bars = self.bars, 0
+        bars = self.bars
+        self.bars = 0
         value = self.sum()
         self._expect(closing)
         self.bars = bars

@@ -256,7 +256,8 @@ def _nearly_whole(name: str, number: int) -> int | Fraction:
     """Return what a symbol is at a point for whole numbers."""
     if number < len(_FIRST):
         rng = random.Random(name.encode("utf-8", "replace"))
-        start, stride = rng.randrange(8), rng.choice((1, 3, 5, 7))  # odd: through all of them
+        start = rng.randrange(8)
+        stride = rng.choice((1, 3, 5, 7))  # odd, so that every value of the eight is met
         return _FIRST[(start + number * stride) % len(_FIRST)]
     rng = random.Random(f"{number} {name}".encode("utf-8", "replace"))
     whole = rng.randrange(*_SPANS[number - len(_FIRST)])

@@ -26,17 +26,24 @@ def numerator(values: Sequence[Element]) -> Polynomial | None:
     p = Field().p
     below, remainder = _interpolated(values, p)
     # Euclid's algorithm meets every quotient of polynomials that has the values.
-    over, under = remainder, [(1, 0)]
-    last_over, last_under = below, list[Element]()
-    best, degrees = over, len(over) - 1
+    over = remainder
+    under = [(1, 0)]
+    last_over = below
+    last_under = list[Element]()
+    best = over
+    degrees = len(over) - 1
     while over:
         if len(over) + len(under) - 2 < degrees:
-            best, degrees = over, len(over) + len(under) - 2
+            best = over
+            degrees = len(over) + len(under) - 2
         if degrees < len(values) - _SPARE:
             return best
         factor, rest = _divided(last_over, over, p)
-        last_over, over = over, rest
-        last_under, under = under, _minus(last_under, _product(factor, under, p), p)
+        last_over = over
+        over = rest
+        next_under = _minus(last_under, _product(factor, under, p), p)
+        last_under = under
+        under = next_under
     return None
 
 
@@ -59,26 +66,29 @@ def _has_roots_of(a: Polynomial, b: Polynomial) -> bool:
 def _common_divisor(a: Polynomial, b: Polynomial, p: int) -> Polynomial:
     while b:
         _, rest = _divided(a, b, p)
-        a, b = b, rest
+        a = b
+        b = rest
     return a
 
 
 def _interpolated(values: Sequence[Element], p: int) -> tuple[Polynomial, Polynomial]:
     """Return the product of all X - t, and the polynomial with the values at t = 0, 1, 2, ..."""
     product: Polynomial = [(1, 0)]
-    found: Polynomial = []
+    polynomial: Polynomial = []
     for place, value in enumerate(values):
-        # `found` has the earlier values; a multiple of `product`, which has none, adds this one.
-        has = _at(found, place, p)
+        # `polynomial` has the earlier values. A multiple of `product`, which is zero at all of
+        # them, adds this one.
+        has = _at(polynomial, place, p)
         lacking = (has[0] - value[0], has[1] - value[1])
         factor = _times(lacking, _inverse(_at(product, place, p), p), p)
-        found = _minus(found, _product([factor], product, p), p)
+        polynomial = _minus(polynomial, _product([factor], product, p), p)
         product = _product([(-place % p, 0), (1, 0)], product, p)
-    return product, found
+    return product, polynomial
 
 
 def _at(a: Polynomial, place: int, p: int) -> Element:
-    real, imaginary = 0, 0
+    real = 0
+    imaginary = 0
     for coefficient in reversed(a):
         real = (real * place + coefficient[0]) % p
         imaginary = (imaginary * place + coefficient[1]) % p
@@ -98,7 +108,8 @@ def _product(a: Polynomial, b: Polynomial, p: int) -> Polynomial:
     product: Polynomial = [(0, 0)] * (len(a) + len(b) - 1)
     for i, x in enumerate(a):
         for j, y in enumerate(b, i):
-            term, has = _times(x, y, p), product[j]
+            term = _times(x, y, p)
+            has = product[j]
             product[j] = (has[0] + term[0]) % p, (has[1] + term[1]) % p
     return _trimmed(product)
 
@@ -112,7 +123,8 @@ def _divided(a: Polynomial, b: Polynomial, p: int) -> tuple[Polynomial, Polynomi
         factor = _times(rest[shift + len(b) - 1], inverse, p)
         quotient[shift] = factor
         for at, coefficient in enumerate(b, shift):
-            term, has = _times(factor, coefficient, p), rest[at]
+            term = _times(factor, coefficient, p)
+            has = rest[at]
             rest[at] = (has[0] - term[0]) % p, (has[1] - term[1]) % p
     return _trimmed(quotient), _trimmed(rest)
 

@@ -18,7 +18,9 @@ def split_root(degree: int, number: int) -> tuple[int, int]:
     >>> split_root(2, 72), split_root(3, 54), split_root(2, 1009**2)
     ((6, 2), (3, 2), (1009, 1))
     """
-    outside, inside, rest = 1, 1, number
+    outside = 1
+    inside = 1
+    rest = number
     for prime in _SMALL:
         if prime * prime > rest:
             break
@@ -56,7 +58,8 @@ def _whole_root(degree: int, number: int) -> int | None:
     elif degree >= number.bit_length():
         root = 1
     else:
-        low, high = 0, 1 << (number.bit_length() // degree + 1)
+        low = 0
+        high = 1 << (number.bit_length() // degree + 1)
         while low < high:
             middle = (low + high + 1) // 2
             low, high = (middle, high) if middle**degree <= number else (low, middle - 1)

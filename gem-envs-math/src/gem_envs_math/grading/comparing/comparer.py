@@ -113,7 +113,8 @@ class Comparer:
         parted = solutions(a), solutions(b)
         if any(parted):
             return match(parted[0] or a.items, parted[1] or b.items, self.same)
-        first, second = brackets(a), brackets(b)
+        first = brackets(a)
+        second = brackets(b)
         if a.opener == b.opener == "span":
             truth = same_space(a, b)
             return match(a.items, b.items, self.same, as_sets=True) if truth is None else truth
@@ -132,7 +133,8 @@ class Comparer:
             truths = [self._in_order(x.items, y.items) for x, y in ((a, b), (sorted_a, sorted_b))]
             return True in truths or _all(truths)
         if any(names) and {first, second} != {""}:
-            a, b = in_order_of_names(a, names[0]), in_order_of_names(b, names[1])
+            a = in_order_of_names(a, names[0])
+            b = in_order_of_names(b, names[1])
         if {first, second} <= {"", "\\{\\}"}:
             same = self._members if first == second != "" else self.same
             return match(a.items, b.items, same, as_sets=first != "" or second != "")
@@ -207,7 +209,8 @@ class Comparer:
         return None if None in truths else False
 
     def _links(self, a: Relation, b: Relation) -> Truth:
-        a, b = _ascending(a), _ascending(b)
+        a = _ascending(a)
+        b = _ascending(b)
         if a.signs != b.signs:
             return False
         same = same_equation if a.signs[0] in ("=", "!=") else same_inequality
@@ -218,11 +221,13 @@ class Comparer:
         cleared = [without_fractions(side.sides) for side in (a, b)]
         if cleared[0] is None and cleared[1] is None:
             return truth
-        first, second = cleared[0] or a.sides, cleared[1] or b.sides
+        first = cleared[0] or a.sides
+        second = cleared[1] or b.sides
         return same_equation((first[0], first[1]), (second[0], second[1]), self.kit)
 
     def _relations(self, a: Relation, b: Relation) -> Truth:
-        first, second = as_set(a), as_set(b)
+        first = as_set(a)
+        second = as_set(b)
         if first is not None and second is not None:
             return self.same(first, second)
         if _says_nothing(a) != _says_nothing(b):
@@ -371,7 +376,8 @@ def _is_turned(a: Named, b: Named) -> bool:
 
 def _renamed(a: Named, b: Named) -> Named | None:
     """Return `f(t) = 2t` as `f(x) = 2x`, where `a` is the same function of `x`; else None."""
-    (head, symbol), (other, argument) = argument_of(a.name), argument_of(b.name)
+    head, symbol = argument_of(a.name)
+    other, argument = argument_of(b.name)
     is_renamed = head == other and symbol != argument and {symbol, argument} <= _VARIABLES
     if not head or not is_renamed or _mentions(b, symbol):
         return None
@@ -399,7 +405,8 @@ def _relation(a: Named) -> Relation | None:
     at = [index for index, token in enumerate(a.tokens) if token.text == "="]
     if len(at) != len(a.values):
         return None
-    starts, ends = [0, *(index + 1 for index in at)], [*at, len(a.tokens)]
+    starts = [0, *(index + 1 for index in at)]
+    ends = [*at, len(a.tokens)]
     sides = [a.tokens[start:end] for start, end in zip(starts, ends, strict=True)]
     derivative: list[Token] = []
     if sides[0][0].text == "\\frac" and write_derivative(sides[0], 0, derivative):

@@ -19,10 +19,14 @@ __all__ = ["Sides", "same_equation", "same_inequality", "without_fractions"]
 Sides = tuple[Sequence[Token], Sequence[Token]]
 """The tokens on the left and on the right of an equation's sign."""
 
-_LEFT, _RIGHT, _TIMES = Token("sign", "("), Token("sign", ")"), Token("sign", "*")
+_LEFT = Token("sign", "(")
+_RIGHT = Token("sign", ")")
+_TIMES = Token("sign", "*")
 _ONE = Token("number", "1")
 _POINTS = (1, 2)
-_ORIGIN, _DIRECTION = 1, 3  # the points that a line in the space of all symbols is made of
+# The two points that a line in the space of all symbols is made of.
+_ORIGIN = 1
+_DIRECTION = 3
 _PLACES = (5, 8, 24)  # how many places on that line are looked at: for small degrees, and for large
 _CLOSE = 1e-100  # the error of ratios that prove by agreeing
 _ENOUGH = 3  # ratios that agree
@@ -37,7 +41,8 @@ def same_equation(a: Sides, b: Sides, kit: Kit = FLOATS) -> bool | None:
     none, says nothing about them, and is no other equation.
     """
     try:
-        first, second = _differences(a), _differences(b)
+        first = _differences(a)
+        second = _differences(b)
         if _says_nothing(first) or _says_nothing(second):
             return False
         if _have_one_ratio(first, second):
@@ -53,7 +58,8 @@ def same_inequality(a: Sides, b: Sides, kit: Kit = FLOATS) -> bool | None:
     None where a function without an exact rule stands, and `kit` does not prove.
     """
     try:
-        first, second = _differences(a), _differences(b)
+        first = _differences(a)
+        second = _differences(b)
         if _says_nothing(first) or _says_nothing(second):
             return False
         if first == second:
@@ -167,7 +173,8 @@ def _on_line(sides: Sides, t: int) -> _Place:
 
 
 def _have_same_solutions(a: Sides, b: Sides, kit: Kit) -> bool | None:
-    first, second = _on_line(a, 0), _on_line(b, 0)
+    first = _on_line(a, 0)
+    second = _on_line(b, 0)
     if first.names != second.names:
         return False
     is_opaque = first.is_opaque or second.is_opaque
@@ -191,9 +198,9 @@ def _numerator(sides: Sides, all_places: Sequence[int]) -> Polynomial | None:
     values: list[Element] = []
     for places in all_places:
         values += [_on_line(sides, t).difference for t in range(len(values), places)]
-        found = numerator(values)
-        if found is not None:
-            return found
+        polynomial = numerator(values)
+        if polynomial is not None:
+            return polynomial
     return None
 
 

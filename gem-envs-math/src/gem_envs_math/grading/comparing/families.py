@@ -32,7 +32,8 @@ _PLACES = tuple(Fraction(over, 97) for over in (11, 23, 37, 8, 52, 67, 131, 229,
 
 _CHOSEN = (29, 53, -31, -47)  # hundredths: what the constant is where a curve is followed
 _EVEN_ROOT = re.compile(r"\\sqrt (?!\[ 3)|\^ \{ [^}]*(?:/|\\frac)")
-_FEW, _ENOUGH = 3, 5
+_FEW = 3
+_ENOUGH = 5
 _LONGEST = 150  # tokens of an answer, which is computed some hundred times
 _NOTHING = 1e-199
 
@@ -51,7 +52,8 @@ def same_family(a: Shape, b: Shape, count: int, kit: Kit) -> bool | None:
     None where only numbers that prove tell. A single constant that multiplies may be a given one:
     `y=Cx^2+x` is no `y=2Cx^2+x`.
     """
-    first, second = _form(a), _form(b)
+    first = _form(a)
+    second = _form(b)
     if count == 0 or any(
         len(form.right) + len(form.left) > _LONGEST for form in (first, second) if form
     ):
@@ -99,7 +101,8 @@ class _AtValues(At):
         measured: Mapping[str, Measured] | None = None,
     ) -> None:
         super().__init__(0, kit)
-        self.places, self.measured = places, measured or {}
+        self.places = places
+        self.measured = measured or {}
 
     def symbol(self, name: str) -> Measured:
         if name in self.measured:
@@ -173,15 +176,15 @@ def _usable(
     points: _Points, forms: Sequence[_Form], read: Callable[[_Form, int], Any]
 ) -> list[list[Any]]:
     """Return what each form is at the places where all of them are defined."""
-    found: list[list[Any]] = []
+    rows: list[list[Any]] = []
     for place in range(len(_PLACES)):
         try:
-            found.append([read(form, place) for form in forms])
+            rows.append([read(form, place) for form in forms])
         except (Unread, ArithmeticError, ValueError):
             continue
-        if len(found) == _ENOUGH + 1:
+        if len(rows) == _ENOUGH + 1:
             break
-    return found
+    return rows
 
 
 def _same_span(a: _Form, b: _Form, names: Sequence[str], points: _Points) -> bool:
@@ -199,16 +202,17 @@ def _same_span(a: _Form, b: _Form, names: Sequence[str], points: _Points) -> boo
         return False
     does = points.at(0, {})
     size = len(names)
-    joint = [[*one[1:], *other[1:], does.add(one[0], does.negate(other[0]))] for one, other in rows]
-    ranks = [
-        rank(part, does, points.is_zero)
-        for part in (
-            [row[:size] for row in joint],
-            [row[size : 2 * size] for row in joint],
-            joint,
-        )
-    ]
-    return ranks == [size] * 3
+    # The span of `a`, that of `b`, and of both with their difference have the same dimension.
+    of_a = []
+    of_b = []
+    joint = []
+    for one, other in rows:
+        of_a.append(one[1:])
+        of_b.append(other[1:])
+        difference = does.add(one[0], does.negate(other[0]))
+        joint.append([*one[1:], *other[1:], difference])
+    ranks = [rank(part, does, points.is_zero) for part in (of_a, of_b, joint)]
+    return ranks == [size, size, size]
 
 
 def _are_explicit(a: _Form, b: _Form) -> bool:
@@ -228,8 +232,8 @@ def _is_added(form: _Form, name: str, points: _Points) -> bool:
 
     rows = [row[0] for row in _usable(points, (form,), factors)]
     does = points.at(0, {})
-    found = [does.add(value, does.negate(rows[0][0])) for row in rows for value in row]
-    return len(rows) >= _ENOUGH and all(map(points.is_zero, found))
+    differences = [does.add(value, does.negate(rows[0][0])) for row in rows for value in row]
+    return len(rows) >= _ENOUGH and all(map(points.is_zero, differences))
 
 
 def _sizes(place: int, name: str, points: _Points) -> list[Any]:
@@ -302,8 +306,10 @@ def _are_plainly_one(values: Sequence[Sequence[Any]], points: _Points) -> bool:
     sums = [does.add(one, other) for one, other in values]
     differences = [does.add(one, does.negate(other)) for one, other in values]
     products = [does.multiply(one, other) for one, other in values]
-    ones = [[does.add(product, does.number(sign)) for product in products] for sign in (1, -1)]
-    return any(all(map(points.is_zero, found)) for found in (sums, differences, *ones))
+    above_minus_one = [does.add(product, does.number(1)) for product in products]
+    above_one = [does.add(product, does.number(-1)) for product in products]
+    alternatives = (sums, differences, above_minus_one, above_one)
+    return any(all(map(points.is_zero, numbers)) for numbers in alternatives)
 
 
 def _only_multiplies(form: _Form, names: Sequence[str], points: _Points) -> bool:
@@ -375,18 +381,18 @@ def _followed(
 ) -> Iterator[list[Measured]]:
     """Yield the other's constants along each of some curves."""
     for chosen in _CHOSEN:
-        found: list[Measured] = []
+        constants: list[Measured] = []
         for place in _PLACES[: _ENOUGH + 1]:
             places = {symbol: place, "C_1": Fraction(chosen, 100)}
             try:
                 height = compute(explicit.right, _AtValues(kit, places))
-                found.append(
+                constants.append(
                     _constant(other, "C_1", 0, _OnCurve(kit, {symbol: place}, head, height))
                 )
             except (Unread, ArithmeticError, ValueError):
                 continue
-        if len(found) >= _FEW:
-            yield found
+        if len(constants) >= _FEW:
+            yield constants
 
 
 class _OnCurve(_Points):
@@ -396,7 +402,10 @@ class _OnCurve(_Points):
         self, kit: Kit, places: Mapping[str, Fraction], head: str, height: Measured
     ) -> None:
         super().__init__(kit)
-        self.numbers, self.places, self.head, self.height = kit, places, head, height
+        self.numbers = kit
+        self.places = places
+        self.head = head
+        self.height = height
 
     def at(self, place: int, constants: Mapping[str, int]) -> At:
         whole = {name: Fraction(value) for name, value in constants.items()}
@@ -422,7 +431,8 @@ def _both_branches(a: Shape, b: Shape, count: int, kit: Kit) -> bool | None:
         form = _form(one)
         if not isinstance(group, Group) or group.opener or len(group.items) != 2 or form is None:
             continue
-        upper, lower = _form(group.items[0]), _form(group.items[1])
+        upper = _form(group.items[0])
+        lower = _form(group.items[1])
         if upper is None or lower is None or count != 1 or not upper.name == lower.name != "":
             continue
         if [t.text for t in upper.right[1:]] != [t.text for t in lower.right[1:]]:

@@ -37,10 +37,12 @@ def are_freely_named(a: Named, b: Named) -> bool:
     names = {a.name, b.name}
     if any(names <= group for group in _STATISTICS):
         return True
-    first, second = _FUNCTION.fullmatch(a.name), _FUNCTION.fullmatch(b.name)
+    first = _FUNCTION.fullmatch(a.name)
+    second = _FUNCTION.fullmatch(b.name)
     if first is not None and second is not None:
         return first[1] == second[1]
-    one, other = _SYMBOL.fullmatch(a.name), _SYMBOL.fullmatch(b.name)
+    one = _SYMBOL.fullmatch(a.name)
+    other = _SYMBOL.fullmatch(b.name)
     if one is None or other is None or one[1].casefold() != other[1].casefold():
         return False
     if one[2] and other[2] and one[2] != other[2]:
@@ -69,7 +71,8 @@ def is_of_itself(a: Named) -> bool:
     """Whether a symbol stands on both sides: `x = 2x + 1` is an equation for x, and no 2x + 1."""
     texts = _texts(a.tokens)
     at = texts.index("=") if "=" in texts else 0
-    name, rest = texts[:at], texts[at + 1 :]
+    name = texts[:at]
+    rest = texts[at + 1 :]
     is_symbol = at == 1 or (at == 3 and name[1] == "_")
     if not is_symbol or a.tokens[0].kind != "letters":
         return False

@@ -28,7 +28,8 @@ class _Ratio(NamedTuple):
 
     def at(self, place: Mapping[Any, Any]) -> _Ratio:
         """Return the ratio with numbers of mpmath for coefficients."""
-        above, below = ([_number(part.subs(place)) for part in side] for side in self)
+        above = [_number(coefficient.subs(place)) for coefficient in self.above]
+        below = [_number(coefficient.subs(place)) for coefficient in self.below]
         return _Ratio(above, below)
 
 

@@ -49,7 +49,8 @@ def are_exclusive(a: str, b: str) -> bool:
     """
     if not a or not b:
         return False
-    first, second = _words(a), _words(b)
+    first = _words(a)
+    second = _words(b)
     return any(
         len(group & first) == len(group & second) == 1 and group & first != group & second
         for group in _GROUPS
@@ -60,7 +61,8 @@ def are_other_labels(
     a: Sequence[Shape], b: Sequence[Shape], same: Callable[[Shape, Shape], bool | None]
 ) -> bool:
     """Whether a label that stands once in each of two lists counts another number in the other."""
-    first, second = _by_label(a), _by_label(b)
+    first = _by_label(a)
+    second = _by_label(b)
     common = first.keys() & second.keys()
     return len(a) > 1 and any(same(first[label], second[label]) is False for label in common)
 

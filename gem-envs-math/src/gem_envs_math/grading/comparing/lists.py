@@ -33,7 +33,8 @@ _CHOICES = frozenset("ABCDEFGHabcdefgh")
 
 def brackets(group: Group) -> str:
     """Return a group's brackets; at an end without bound the round one is meant."""
-    opener, closer = group.opener, group.closer
+    opener = group.opener
+    closer = group.closer
     if len(group.items) == 2 and {opener, closer} <= {"(", "[", ")", "]"}:
         opener = "(" if _is_infinite(group.items[0]) else opener
         closer = ")" if _is_infinite(group.items[1]) else closer

@@ -20,13 +20,19 @@ def match(a: Sequence[T], b: Sequence[T], same: Same[T], *, as_sets: bool = Fals
     True
     """
     if as_sets:
-        a, b = _distinct(a, same), _distinct(b, same)
+        a = _distinct(a, same)
+        b = _distinct(b, same)
     if len(a) != len(b):
         return False
-    truths = [[same(x, y) for y in b] for x in a]
-    if _is_perfect([[truth is True for truth in row] for row in truths]):
+    certain: list[list[bool]] = []  # the pairs that are the same, a row for each of `a`
+    possible: list[list[bool]] = []  # and those that may be
+    for x in a:
+        truths = [same(x, y) for y in b]
+        certain.append([truth is True for truth in truths])
+        possible.append([truth is not False for truth in truths])
+    if _is_perfect(certain):
         return True
-    return None if _is_perfect([[truth is not False for truth in row] for row in truths]) else False
+    return None if _is_perfect(possible) else False
 
 
 def _distinct(items: Sequence[T], same: Same[T]) -> list[T]:

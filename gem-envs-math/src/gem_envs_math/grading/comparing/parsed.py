@@ -68,7 +68,8 @@ def is_formula(tokens: Sequence[Token]) -> bool:
         if has_gap or not (is_name or token.text in _COMMANDS or token.text in _SIGNS):
             return False
         has_argument = token.kind == "symbol" and last_text in ("\\frac", "\\binom")
-        last_kind, last_text = token.kind, token.text
+        last_kind = token.kind
+        last_text = token.text
     # It leaves out what stands in a text, and takes 5 for 5 x 3 with the x in one.
     has_text = any(
         token.kind == "word" and len(token.text) == 1 and token.text != "d" for token in tokens
@@ -86,10 +87,10 @@ def parse(text: str, tokens: Sequence[Token]) -> Any | None:
     logging.getLogger("math_verify").setLevel(logging.ERROR)  # it warns of the missing deadline
     # Without ExprExtractionConfig, which would hand text to sympy's parser and so to `eval`.
     config = [math_verify.LatexExtractionConfig()]
-    found = math_verify.parse(
+    parts = math_verify.parse(
         f"${text}$", config, fallback_mode="no_fallback", parsing_timeout=None
     )
-    parsed = next((part for part in found if not isinstance(part, str)), None)
+    parsed = next((part for part in parts if not isinstance(part, str)), None)
     if any(token.text in _COMPUTED for token in tokens):
         return parsed  # without the numbers that these were computed from
     # Beside a matrix it takes 26 for 2 + 6.
@@ -109,7 +110,8 @@ def same_parsed(a: Any, b: Any) -> bool | None:
     from sympy.core.relational import Relational
 
     if isinstance(a, MatrixExpr) or isinstance(b, MatrixExpr):
-        a, b = a.doit(), b.doit()
+        a = a.doit()
+        b = b.doit()
     if isinstance(a, MatrixBase) and isinstance(b, MatrixBase):
         return a.shape == b.shape and _all_same(a.flat(), b.flat())
     if isinstance(a, Relational) and isinstance(b, Relational):
@@ -193,16 +195,15 @@ def _values(a: Any, b: Any) -> list[tuple[Any, Any]]:
     base, scale = (Rational(2, 5), Rational(1, 25)) if is_near else (0, 1)
     # Between positive numbers alone, the larger of x and 0 would be x.
     is_signed = a.has(Max, Min) or b.has(Max, Min)
-    places = [
-        {
-            symbol: _coordinate(symbol, point, is_whole=True)
-            if symbol in whole
-            else base
-            + _coordinate(symbol, point, is_whole=False) * (_FAR[point] if is_signed else scale)
-            for symbol in symbols
-        }
-        for point in range(_POINTS if symbols else 1)
-    ]
+    places: list[dict[Any, Any]] = []
+    for point in range(_POINTS if symbols else 1):
+        place = {}
+        for symbol in symbols:
+            coordinate = _coordinate(symbol, point, is_whole=symbol in whole)
+            if symbol not in whole:
+                coordinate = base + coordinate * (_FAR[point] if is_signed else scale)
+            place[symbol] = coordinate
+        places.append(place)
     return [(_value(a, place), _value(b, place)) for place in places]
 
 
@@ -219,7 +220,8 @@ def _lengths(a: Any) -> set[Any]:
 
     ends = [limit[1:] for part in a.atoms(Sum, Product) for limit in part.limits]
     ends += [part.args for part in a.atoms(factorial)]
-    return {symbol for end in ends for bound in end for symbol in bound.free_symbols}
+    bounds = [bound for end in ends for bound in end]
+    return {symbol for bound in bounds for symbol in bound.free_symbols}
 
 
 def _coordinate(symbol: Any, point: int, *, is_whole: bool) -> Any:

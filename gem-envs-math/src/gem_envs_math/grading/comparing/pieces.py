@@ -46,14 +46,17 @@ def _cover_all(a: Pieces) -> bool:
     if len({solved_for(condition) for condition in conditions}) != 1:
         return False
     sets = [as_set(condition) for condition in conditions if isinstance(condition, Relation)]
-    found: list[Shape] = []
+    ranges: list[Shape] = []
     for values in sets:
-        found.extend(values.parts if isinstance(values, Unions) else [values] if values else [])
-    whole = merged(found)
+        if isinstance(values, Unions):
+            ranges.extend(values.parts)
+        elif values:
+            ranges.append(values)
+    whole = merged(ranges)
     if len(sets) < len(conditions) or len(whole) != 1 or not isinstance(whole[0], Group):
         return False
-    ends, all_ends = ([_text(item) for item in group.items] for group in (whole[0], reals()))
-    return ends == all_ends
+    ends = [_text(item) for item in whole[0].items]
+    return ends == [_text(item) for item in reals().items]
 
 
 def _text(shape: Shape) -> str:

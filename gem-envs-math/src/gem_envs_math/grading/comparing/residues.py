@@ -42,7 +42,8 @@ def is_residue(name: str, a: Scalar, b: Residue) -> bool:
         return False
     (letter,) = letters
     rest, more = (compute(a.tokens, Field(symbols={letter: number})) for number in (0, 1))
-    residue, modulus = b.value.value, b.modulus.value
+    residue = b.value.value
+    modulus = b.modulus.value
     if not isinstance(rest, int) or not isinstance(more, int):
         return False
     if not isinstance(residue, int) or not isinstance(modulus, int):

@@ -16,26 +16,26 @@ _MOST = 10  # vectors, and their components: the time grows with the third power
 def rank(rows: Sequence[Sequence[Any]], does: Any, is_zero: Callable[[Any], bool]) -> int:
     """Return the rank of a matrix in the numbers of an arithmetic."""
     left = [list(row) for row in rows]
-    found = 0
+    pivots = 0
     for column in range(len(rows[0])):
         pivot = next((row for row in left if not is_zero(row[column])), None)
         if pivot is None:
             continue
         left.remove(pivot)
-        found += 1
+        pivots += 1
         for row in left:
             factor = does.divide(row[column], pivot[column])
             for at, value in enumerate(pivot):
                 row[at] = does.add(row[at], does.negate(does.multiply(factor, value)))
-    return found
+    return pivots
 
 
 def same_space(a: Group, b: Group) -> bool | None:
     """Whether two lists of vectors span one space; None where no exact rule compares them."""
-    vectors = [*map(_vector, a.items)], [*map(_vector, b.items)]
-    if any(vector is None for side in vectors for vector in side):
+    first = [vector for vector in map(_vector, a.items) if vector is not None]
+    second = [vector for vector in map(_vector, b.items) if vector is not None]
+    if len(first) < len(a.items) or len(second) < len(b.items):
         return None
-    first, second = ([vector or () for vector in side] for side in vectors)
     if len({len(vector) for vector in (*first, *second)}) != 1:
         return False
     if max(len(first), len(second), len(first[0])) > _MOST:

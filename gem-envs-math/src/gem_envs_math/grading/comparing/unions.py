@@ -77,7 +77,8 @@ def _infinity(end: Scalar) -> int:
 
 def _order(a: Scalar, b: Scalar) -> int:
     """Return -1, 0 or 1 as an end is below, the same as, or above another. Raises Unread."""
-    first, second = _infinity(a), _infinity(b)
+    first = _infinity(a)
+    second = _infinity(b)
     if first or second:
         return (first > second) - (first < second)
     if isinstance(a.value, tuple) or isinstance(b.value, tuple):

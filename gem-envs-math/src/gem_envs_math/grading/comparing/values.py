@@ -98,7 +98,8 @@ def _factors(a: Scalar, b: Scalar) -> list[tuple[Unit, Unit]]:
         return []  # square units are no cubic ones
     if _is_other_power(a.unit, b.unit) or _is_other_power(b.unit, a.unit):
         return []  # and no square metres are cubic units
-    first, second = _measured(a.unit), _measured(b.unit)
+    first = _measured(a.unit)
+    second = _measured(b.unit)
     if first is None or second is None:
         return [(x, y) for x in _readings(first) for y in _readings(second)]
     if _is_convertible(first, second):
@@ -116,7 +117,8 @@ def _factors(a: Scalar, b: Scalar) -> list[tuple[Unit, Unit]]:
 
 def _is_convertible(a: Unit, b: Unit) -> bool:
     """Whether two units have one dimension; one of them may leave counts out."""
-    first, second = _without_counts(a), _without_counts(b)
+    first = _without_counts(a)
+    second = _without_counts(b)
     if first != second or not first:
         return a.dimension == b.dimension
     return a.dimension in (b.dimension, first) or b.dimension == second
@@ -178,7 +180,8 @@ def _settle(a: Scalar, b: Scalar, factors: tuple[Unit, Unit], kit: Kit) -> bool 
     is_simple = len(_symbols(a) | _symbols(b)) < 2  # the first points have both of its signs
     # Floats tell apart and never prove: where signs alone may differ, digits look.
     for point in range(POINTS if kit.proves else SIZES):
-        x, y = _amount(a, factors[0], point, kit), _amount(b, factors[1], point, kit)
+        x = _amount(a, factors[0], point, kit)
+        y = _amount(b, factors[1], point, kit)
         if x is None or y is None:
             if kit.proves and point in POSITIVE and x is not y:
                 return None  # where symbols are positive, both must be defined
@@ -202,7 +205,8 @@ def _settle_by_whole_numbers(
     """Compare two expressions that have values at whole numbers alone: `(-1)^n`, `(2n)!`."""
     agreed = 0
     for point in WHOLE:
-        x, y = _amount(a, factors[0], point, kit), _amount(b, factors[1], point, kit)
+        x = _amount(a, factors[0], point, kit)
+        y = _amount(b, factors[1], point, kit)
         if x is None or y is None:
             continue
         error = x.error + y.error

@@ -19,7 +19,8 @@ _LONGEST_PRODUCT = 4  # of letters side by side: `xyz` is `zyx`, but `listen` is
 
 def same_words(a: Words, b: Words) -> bool:
     """Whether two answers in words are the same, but for spaces that say nothing."""
-    first, second = _UNSPACED.sub("", a.text), _UNSPACED.sub("", b.text)
+    first = _UNSPACED.sub("", a.text)
+    second = _UNSPACED.sub("", b.text)
     if first == second:
         return True
     is_product = a.is_plain and b.is_plain and len(a.text) <= _LONGEST_PRODUCT

@@ -275,8 +275,9 @@ def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
 def _follows(sides: list[Tokens], tokens: Tokens) -> Shape | None:
     r"""Read `X \sim N(0,1)`; None where it is no name and its distribution."""
     name = name_of(sides[0])
-    is_distribution = len(sides) == 2 and sides[1] and head_of(sides[1])
-    return Named(name, (_structure(sides[1]),), tokens) if name and is_distribution else None
+    if len(sides) != 2 or not sides[1] or not head_of(sides[1]) or not name:
+        return None
+    return Named(name, (_structure(sides[1]),), tokens)
 
 
 def _each_equal(sides: list[Tokens]) -> Group | None:
@@ -318,7 +319,8 @@ def _about(tokens: Tokens) -> Shape:
 
 
 def _bracketed(tokens: Tokens) -> Shape | None:
-    opener, closer = tokens[0].text, tokens[-1].text
+    opener = tokens[0].text
+    closer = tokens[-1].text
     if opener not in OPENERS or closer not in CLOSERS or not encloses(tokens):
         return None
     if opener == "{":
@@ -376,24 +378,24 @@ def _described(inside: Tokens) -> Shape | None:
 
 def _described_points(inside: Tokens, texts: list[str]) -> Group | None:
     r"""Read the set of all points with a property: `(x,y) \mid x^2+y^2 \le 1`."""
-    found = _POINTS.match(" ".join(texts[:20]))
-    start = len(found[0].split()) if found else len(texts)
-    if found is None or start >= len(texts):
+    match = _POINTS.match(" ".join(texts[:20]))
+    start = len(match[0].split()) if match else len(texts)
+    if match is None or start >= len(texts):
         return None
     held = _structure(inside[start:])
-    return Group(f"\\{{{found[1]}", "\\}", (held,))  # brackets of its own: it is no relation
+    return Group(f"\\{{{match[1]}", "\\}", (held,))  # brackets of its own: it is no relation
 
 
 def _bound(shape: Shape, symbol: str) -> Shape:
     r"""Return what holds for a bound symbol without its name: `\{t \mid t > 3\}` is (3, oo)."""
     parts = shape.parts if isinstance(shape, Unions) else (shape,)
     sets = [as_set(part) for part in parts if isinstance(part, Relation)]
-    found = [values for values in sets if values is not None]
+    known_sets = [values for values in sets if values is not None]
     if solved_for(shape) not in (None, symbol):
         raise Unread("a set of one symbol by a condition on another")
-    if solved_for(shape) is None or len(found) != len(parts):
+    if solved_for(shape) is None or len(known_sets) != len(parts):
         return shape
-    return found[0] if len(parts) == 1 else Unions(tuple(found))
+    return known_sets[0] if len(parts) == 1 else Unions(tuple(known_sets))
 
 
 def _both_signs(tokens: Tokens) -> Shape:
@@ -468,7 +470,12 @@ def _system(rows: Sequence[Tokens]) -> Shape:
         cells = [split(trimmed(row), (",",)) for row in rows]
     if all(len(row) == 2 and not is_aligned(row) for row in cells):
         return Pieces(tuple((_structure(trimmed(x)), _condition(y)) for x, y in cells))
-    return _list([[token for token in row if token.text != "&"] for row in rows], rows[0])
+    return _list([_without_marks(row) for row in rows], rows[0])
+
+
+def _without_marks(row: Tokens) -> Tokens:
+    """Return a row without the marks that align it with the others."""
+    return [token for token in row if token.text != "&"]
 
 
 def _condition(tokens: Tokens) -> Shape:

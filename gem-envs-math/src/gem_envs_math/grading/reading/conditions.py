@@ -19,7 +19,8 @@ __all__ = ["joined", "place"]
 Tokens = Sequence[Token]
 
 _FRACTION = frozenset(("\\frac", "{", "}", "\\sqrt", "/"))
-_OPEN, _CLOSE = Token("sign", "("), Token("sign", ")")
+_OPEN = Token("sign", "(")
+_CLOSE = Token("sign", ")")
 _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
 
 
@@ -51,14 +52,16 @@ def without_bars(a: Relation) -> Relation | Unions | None:
         return _between_bars(a)
     if len(a.sides) != 2 or a.signs[0] not in ("<", "<=", ">", ">="):
         return None
-    inside, end = a.sides[0][1:-1], a.sides[1]
+    inside = a.sides[0][1:-1]
+    end = a.sides[1]
     has_bars = a.sides[0][0].text == "|" == a.sides[0][-1].text and inside
     if not has_bars or not _is_letter(inside[:1]) or not _is_positive(end):
         return None
     middle = _negated(inside[1:])
     if middle is None:
         return None
-    symbol, sign = inside[:1], a.signs[0]
+    symbol = inside[:1]
+    sign = a.signs[0]
     low = [*middle, Token("sign", "-"), _OPEN, *end, _CLOSE]
     high = [*middle, Token("sign", "+"), _OPEN, *end, _CLOSE]
     if sign in ("<", "<="):
@@ -69,7 +72,8 @@ def without_bars(a: Relation) -> Relation | Unions | None:
 
 def _between_bars(a: Relation) -> Unions | None:
     """Return `1 < |x| < 2` as `-2 < x < -1` or `1 < x < 2`."""
-    bars, signs = a.sides[1], a.signs
+    bars = a.sides[1]
+    signs = a.signs
     low, high = (a.sides[0], a.sides[2]) if signs[0] in ("<", "<=") else (a.sides[2], a.sides[0])
     if signs[0] in (">", ">="):
         signs = (_FLIPPED[signs[1]], _FLIPPED[signs[0]])
@@ -141,7 +145,8 @@ def _bounds(a: Relation) -> list[tuple[str, str, Tokens]]:
     """Return the symbol, the sign and the end of each bound; [] where it is solved for none."""
     if not set(a.signs) <= set(_FLIPPED):
         return []
-    sides, signs = a.sides, a.signs
+    sides = a.sides
+    signs = a.signs
     if len(sides) == 2 and _is_letter(sides[0]) and not _is_letter(sides[1]):
         return [(sides[0][0].text, signs[0], sides[1])]
     if len(sides) == 2 and _is_letter(sides[1]):

@@ -25,7 +25,9 @@ RELATIONS = frozenset(("=", "<", ">", "<=", ">=", "!=", "\\in", "\\approx"))
 _MATRICES = ("pmatrix", "bmatrix", "matrix", "Bmatrix", "array")
 _SYSTEMS = ("cases", "dcases", "aligned", "align", "gathered", "split")
 _LONGEST_FACTOR = 20  # tokens before a matrix, each of whose cells they are written into
-_OPEN, _CLOSE, _TIMES = Token("sign", "("), Token("sign", ")"), Token("sign", "*")
+_OPEN = Token("sign", "(")
+_CLOSE = Token("sign", ")")
+_TIMES = Token("sign", "*")
 _MINUS_ONE = (Token("sign", "-"), Token("number", "1"))
 
 
@@ -42,7 +44,9 @@ def read_environment(tokens: Tokens) -> Matrix | System:
     """
     texts = [token.text for token in tokens]
     begin = texts.index("\\begin")
-    factor, tokens, texts = tokens[:begin], tokens[begin:], texts[begin:]
+    factor = tokens[:begin]
+    tokens = tokens[begin:]
+    texts = texts[begin:]
     name = "".join(texts[2 : texts.index("}")]) if "}" in texts else ""
     is_matrix = name.rstrip("*") in _MATRICES
     is_system = name.rstrip("*") in _SYSTEMS

@@ -16,9 +16,11 @@ _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 def as_set(relation: Relation) -> Group | Unions | None:
     """Return the interval or the two of an inequality solved for a symbol, None for another."""
-    sides, signs = relation.sides, relation.signs
+    sides = relation.sides
+    signs = relation.signs
     if len(sides) == 2 and _is_symbol(sides[1]) and not _is_symbol(sides[0]):
-        sides, signs = sides[::-1], tuple(_FLIPPED.get(sign, sign) for sign in signs)
+        sides = sides[::-1]
+        signs = tuple(_FLIPPED.get(sign, sign) for sign in signs)
     if len(sides) == 2 and _is_symbol(sides[0]) and not _is_symbol(sides[1]):
         return _half_line(signs[0], read_scalar(sides[1]))
     if len(sides) == 3 and _is_symbol(sides[1]):
@@ -57,7 +59,8 @@ def _is_symbol(tokens: Sequence[Token]) -> bool:
 
 
 def _half_line(sign: str, end: Scalar) -> Group | Unions | None:
-    low, high = read_scalar([Token("sign", "-"), _INFINITY]), read_scalar([_INFINITY])
+    low = read_scalar([Token("sign", "-"), _INFINITY])
+    high = read_scalar([_INFINITY])
     if sign in ("<", "<="):
         return Group("(", "]" if "=" in sign else ")", (low, end))
     if sign in (">", ">="):

@@ -31,16 +31,16 @@ def kind_of_integers(text: str) -> str:
     >>> kind_of_integers("odd"), kind_of_integers("n is not odd")
     ('odd', 'n is not odd')
     """
-    found = _ADJECTIVE.fullmatch(text)
-    if found is not None and text not in _KIND.split("|"):
-        return f"{found[1]} {found[2] or 'n'}"
-    found = _PREDICATE.fullmatch(text)
-    if found is not None:
-        return f"{found[2]} {found[1]}"
-    found = _PLURAL.fullmatch(text)
-    if found is not None:
-        return f"{_PLURALS[found[1]]} {found[2] or 'n'}"
-    found = _MULTIPLE.fullmatch(text)
-    if found is not None:
-        return f"{found[2] or ''}multiple of {found[3]}"
+    match = _ADJECTIVE.fullmatch(text)
+    if match is not None and text not in _KIND.split("|"):
+        return f"{match[1]} {match[2] or 'n'}"
+    match = _PREDICATE.fullmatch(text)
+    if match is not None:
+        return f"{match[2]} {match[1]}"
+    match = _PLURAL.fullmatch(text)
+    if match is not None:
+        return f"{_PLURALS[match[1]]} {match[2] or 'n'}"
+    match = _MULTIPLE.fullmatch(text)
+    if match is not None:
+        return f"{match[2] or ''}multiple of {match[3]}"
     return text

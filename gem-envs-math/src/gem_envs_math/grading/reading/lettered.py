@@ -30,7 +30,8 @@ def read_lettered(tokens: Tokens) -> tuple[str, Tokens] | None:
     marks = _marks(tokens)
     if not marks:
         return None
-    letter, meaning = tokens[marks - 2], tokens[marks:]
+    letter = tokens[marks - 2]
+    meaning = tokens[marks:]
     is_in_text = letter.kind == "word" and marks == _BRACKETED
     if not is_in_text and not _is_meaning(meaning):
         return None

@@ -121,7 +121,8 @@ def same_name(a: str, b: str) -> bool:
         return a[:1] != b[:1] and not _are_of_different_quantities(a, b)
     if any(_is_transform(*pair) or _is_written_determinant(*pair) for pair in ((a, b), (b, a))):
         return True
-    first, second = _NAME.fullmatch(a), _NAME.fullmatch(b)
+    first = _NAME.fullmatch(a)
+    second = _NAME.fullmatch(b)
     if first is None or second is None or first[2] != second[2]:
         return False
     if first[3] and first[3] == second[3] and _is_density(first[1], second[1]):
@@ -135,25 +136,24 @@ def same_name(a: str, b: str) -> bool:
 def _are_of_different_quantities(a: str, b: str) -> bool:
     r"""Whether words and an operator name two quantities: `\text{tr } A` and `\det A`."""
     words, operator = (a, b) if a[:1] == '"' else (b, a)
-    said = _QUANTITY.match(words)
-    meant = _OPERATOR.match(operator)
-    if said is None or meant is None:
+    named = _QUANTITY.match(words)
+    applied = _OPERATOR.match(operator)
+    if named is None or applied is None:
         return False
-    return _LONG_QUANTITIES.get(said[1], said[1]) != meant[1]
+    return _LONG_QUANTITIES.get(named[1], named[1]) != applied[1]
 
 
 def _is_quantity_of(short: str, long: str) -> bool:
     """Whether one name is a quantity without what it is one of: `rank` of `rank A`."""
-    found = _QUANTITY.fullmatch(short)
-    return found is not None and long.startswith(short) and len(long) == len(short) + 1
+    match = _QUANTITY.fullmatch(short)
+    return match is not None and long.startswith(short) and len(long) == len(short) + 1
 
 
 def _is_transform(transform: str, function: str) -> bool:
     r"""Whether a name is a Laplace transform and the other a function of its variable, `F(s)`."""
-    variable = (
-        "t" if transform.startswith("L^-1\\{") else "s" if transform.startswith("L\\{") else ""
-    )
-    return bool(variable) and argument_of(function)[1] == variable
+    if transform.startswith("L^-1\\{"):
+        return argument_of(function)[1] == "t"
+    return transform.startswith("L\\{") and argument_of(function)[1] == "s"
 
 
 def _is_written_determinant(matrix: str, letter: str) -> bool:
@@ -190,10 +190,10 @@ def _is_graph(function: re.Match[str], symbol: re.Match[str]) -> bool:
 
 def argument_of(name: str) -> tuple[str, str]:
     """Return the head of `f(x)` and the symbol in its bracket, or twice "" for another name."""
-    found = _NAME.fullmatch(name)
-    if found is None or not found[3] or "," in found[3]:
+    match = _NAME.fullmatch(name)
+    if match is None or not match[3] or "," in match[3]:
         return "", ""
-    return found[1] + found[2], found[3]
+    return match[1] + match[2], match[3]
 
 
 def is_segment(name: str) -> bool:
@@ -331,11 +331,14 @@ def _derivative(tokens: Tokens) -> str:
     end = _closing(tokens, 1)
     if len(tokens) < end + 3 or _closing(tokens, end + 1) != len(tokens) - 1:
         return ""
-    over, under = _text(tokens[2:end]), _text(tokens[end + 2 : -1])
-    above, below = _DIFFERENTIAL.fullmatch(over), _UNDER.fullmatch(under)
+    over = _text(tokens[2:end])
+    under = _text(tokens[end + 2 : -1])
+    above = _DIFFERENTIAL.fullmatch(over)
+    below = _UNDER.fullmatch(under)
     if above and below and (above[1] or "1") == (below[2] or "1"):
         return f"{above[2]}{chr(39) * int(above[1] or 1)}({below[1]})"
-    partial, by = _PARTIAL.fullmatch(over), _PARTIAL.fullmatch(under)
+    partial = _PARTIAL.fullmatch(over)
+    by = _PARTIAL.fullmatch(under)
     return f"{partial[1]}_{by[1]}" if partial and by else ""
 
 

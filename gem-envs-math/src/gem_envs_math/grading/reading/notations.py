@@ -51,10 +51,11 @@ def based_scalar(a: Based, b: Scalar) -> bool:
 def same_clock(a: Clock, b: Clock) -> bool:
     """Whether two times of day are the same, each in its half of the day if it says which."""
     if a.half != b.half and "" in (a.half, b.half):
-        said, bare = (a, b) if a.half else (b, a)
-        is_of_24 = bare.hour > 12 or bare.hour == 0
-        hours = said.hour % 12 + 12 * (said.half == "p") if is_of_24 else said.hour
-        return (hours, said.minute) == bare[:2]
+        full, bare = (a, b) if a.half else (b, a)
+        hour = full.hour
+        if bare.hour > 12 or bare.hour == 0:  # one of 24 hours
+            hour = hour % 12 + (12 if full.half == "p" else 0)
+        return (hour, full.minute) == bare[:2]
     return a == b
 
 
@@ -69,7 +70,8 @@ def _is_measured(a: Scalar) -> bool:
 
 def same_ratio(a: Ratio, b: Ratio) -> bool:
     """Whether two ratios are proportional: 2:4 is 1:2."""
-    first, second = _parts(a), _parts(b)
+    first = _parts(a)
+    second = _parts(b)
     if len(first) != len(second):
         return False
     # By every pair of parts: beside a first part of 0, products with it alone are all 0.

@@ -23,7 +23,8 @@ from gem_envs_math.grading.text.tokens import Token
 
 __all__ = ["left_out", "numbers", "points_and_rays", "reals", "without", "without_reals"]
 
-_MINUS, _INFINITY = Token("sign", "-"), Token("command", "\\infty")
+_MINUS = Token("sign", "-")
+_INFINITY = Token("command", "\\infty")
 _BRACKETS = frozenset(("(", "["))
 _SETS = {"Z": "integers", "N": "natural numbers", "Q": "rational numbers", "C": "complex numbers"}
 _SIGNED = {"^+": "positive", "_+": "positive", "_>0": "positive", "^-": "negative"}
@@ -66,14 +67,17 @@ def without(points: Sequence[Shape], whole: Shape | None = None) -> Unions:
         if all(point.value != other.value for other in distinct):
             distinct.append(point)
     distinct.sort(key=lambda point: place(point.tokens))
-    opener, closer = whole.opener, whole.closer
+    opener = whole.opener
+    closer = whole.closer
     low, high = whole.items
     if not isinstance(low, Scalar) or not isinstance(high, Scalar):
         raise Unread("an interval whose ends are no numbers")
     if distinct and distinct[0].value == low.value:
-        distinct, opener = distinct[1:], "("
+        distinct = distinct[1:]
+        opener = "("
     if distinct and distinct[-1].value == high.value:
-        distinct, closer = distinct[:-1], ")"
+        distinct = distinct[:-1]
+        closer = ")"
     ends = [low, *distinct, high]
     if any(_place(x) >= _place(y) for x, y in pairwise(ends)):
         raise Unread("a point that is left out of where it is not")
@@ -95,10 +99,12 @@ def without_reals(shapes: tuple[Shape, ...]) -> tuple[Shape, ...]:
     rest = [shape for shape in shapes if isinstance(shape, Relation)]
     if len(rest) != len(shapes) - 1 or not rest:
         return shapes
-    said = next(shape for shape in shapes if not isinstance(shape, Relation))
+    named = next(shape for shape in shapes if not isinstance(shape, Relation))
     symbols = {solved_for(shape) for shape in rest}
-    is_real = isinstance(said, Named) and said.values == (reals(),)
-    return tuple(rest) if isinstance(said, Named) and is_real and symbols == {said.name} else shapes
+    is_real = isinstance(named, Named) and named.values == (reals(),)
+    return (
+        tuple(rest) if isinstance(named, Named) and is_real and symbols == {named.name} else shapes
+    )
 
 
 def left_out(shapes: Sequence[Shape]) -> Named | None:

@@ -32,9 +32,9 @@ def before_permutations(tokens: Tokens) -> tuple[Tokens, bool] | None:
         return None
     texts = [token.text.casefold() for token in tokens]
     for start in range(max(1, len(texts) - _LONGEST), len(texts)):
-        found = _PERMUTATIONS.fullmatch(" " + " ".join(texts[start:]))
-        if found is not None:
-            return tokens[:start], found[1] is not None
+        match = _PERMUTATIONS.fullmatch(" " + " ".join(texts[start:]))
+        if match is not None:
+            return tokens[:start], match[1] is not None
     return None
 
 
@@ -42,7 +42,7 @@ def permuted(shape: Shape, *, is_cyclic: bool) -> Group:
     """Return the permutations of a tuple, or of several, each once. Raises Unread for others."""
     is_list = isinstance(shape, Group) and not shape.opener
     tuples = shape.items if isinstance(shape, Group) and is_list else (shape,)
-    found: dict[tuple[object, ...], Shape] = {}
+    turned: dict[tuple[object, ...], Shape] = {}
     for one in tuples:
         if not isinstance(one, Group) or one.opener != "(" or len(one.items) > _MOST:
             raise Unread("permutations of what is no tuple")
@@ -52,7 +52,7 @@ def permuted(shape: Shape, *, is_cyclic: bool) -> Group:
             raise Unread("permutations of what are no numbers")
         turns = [[*numbers[at:], *numbers[:at]] for at in range(len(numbers))]
         for order in turns if is_cyclic else permutations(numbers):
-            found[tuple(number.value for number in order)] = Group("(", ")", tuple(order))
-    if len(found) > ITEMS:
+            turned[tuple(number.value for number in order)] = Group("(", ")", tuple(order))
+    if len(turned) > ITEMS:
         raise TooDeep(f"more than {ITEMS} items")
-    return Group("", "", tuple(found.values()))
+    return Group("", "", tuple(turned.values()))

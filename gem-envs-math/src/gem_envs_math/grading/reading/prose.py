@@ -69,14 +69,14 @@ def read_prose(text: str, *, is_read: bool) -> Prose | None:
 
 def _unwrapped(text: str) -> str:
     r"""Return what stands in a `\text{}` that holds the whole text and formulas in `$`."""
-    found = _TEXT_OPENS.match(text)
-    if found is None or "$" not in text:
+    match = _TEXT_OPENS.match(text)
+    if match is None or "$" not in text:
         return text
     depth = 0
-    for at in range(found.end() - 1, len(text)):
+    for at in range(match.end() - 1, len(text)):
         depth += (text[at] == "{") - (text[at] == "}")
         if not depth:
-            return text[found.end() : at] if at == len(text) - 1 else text
+            return text[match.end() : at] if at == len(text) - 1 else text
     return text
 
 
@@ -84,10 +84,10 @@ def _between_dollars(text: str) -> tuple[list[str], list[str]]:
     words: list[str] = []
     formulas: list[str] = []
     end = 0
-    for found in _DOLLARS.finditer(text):
-        words.append(text[end : found.start()])
-        formulas.append((found[1] or found[2] or found[3]).strip())
-        end = found.end()
+    for match in _DOLLARS.finditer(text):
+        words.append(text[end : match.start()])
+        formulas.append((match[1] or match[2] or match[3]).strip())
+        end = match.end()
     return [*words, text[end:]], formulas
 
 
@@ -95,10 +95,10 @@ def _outside_text(text: str) -> tuple[list[str], list[str]]:
     words = [""]
     formulas: list[str] = []
     end = 0
-    for found in _TEXT.finditer(text):
-        _add_formula(text[end : found.start()], words, formulas)
-        words[-1] += f" {found[1]}"
-        end = found.end()
+    for match in _TEXT.finditer(text):
+        _add_formula(text[end : match.start()], words, formulas)
+        words[-1] += f" {match[1]}"
+        end = match.end()
     _add_formula(text[end:], words, formulas)
     return words, formulas
 
@@ -134,11 +134,13 @@ def judge_prose(a: Prose | str, b: Prose | str, compare: Compare) -> Verdict | N
         if a.words == b.words:
             return _in_order(a, b, compare)
         if not _nouns(a) or not _nouns(b) or _nouns(a) == _nouns(b):
-            first, second = _alone(a), _alone(b)
+            first = _alone(a)
+            second = _alone(b)
             if first is not None and second is not None:
                 return compare(first, second)
         return Verdict("wrong", _HOW)
-    first, second = _alone(a), _alone(b)
+    first = _alone(a)
+    second = _alone(b)
     if first is not None and second is not None:
         # Elsewhere 0 may answer `x=0`; it is not the plane that x=0 is.
         has_name_lost = ("=" in first) != ("=" in second)

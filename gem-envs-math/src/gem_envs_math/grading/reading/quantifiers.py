@@ -32,11 +32,11 @@ def after_quantifier(tokens: Tokens) -> tuple[Tokens, str] | None:
     if not 0 < at < len(tokens) - 2 or tokens[at].kind != "letters":
         return None
     words = " ".join(token.text.casefold() for token in tokens[:at])
-    found = _ALL.fullmatch(words)
+    match = _ALL.fullmatch(words)
     has_sign = any(token.text in _SIGNS for token in tokens[at:])
-    if found is None or not has_sign or (found[1] == " numbers" and "real" not in words):
+    if match is None or not has_sign or (match[1] == " numbers" and "real" not in words):
         return None
-    return tokens[at:], "" if "real" in words else (found[1] or "").strip()
+    return tokens[at:], "" if "real" in words else (match[1] or "").strip()
 
 
 def held_by_all(shape: Shape, kind: str) -> Shape | None:

@@ -31,9 +31,11 @@ def read_residue(
     if len(moduli) > 1:
         raise Unread("more than one modulus")
     at = moduli[0]
-    before, after = tokens[:at], tokens[at + 1 :]
+    before = tokens[:at]
+    after = tokens[at + 1 :]
     if before and before[-1].text == "(" and after and after[-1].text == ")":
-        before, after = before[:-1], after[:-1]
+        before = before[:-1]
+        after = after[:-1]
     if not before or not after or before[0].text in MODULI:
         return None
     sides = split(before, ("\\equiv", "="))

@@ -68,7 +68,8 @@ def read_parts(tokens: Sequence[Token]) -> Scalar | None:
     parts = _feet(tokens) or _parts(tokens)
     if len(parts) < 2:
         return None
-    total, unit = Fraction(0), parts[-1][1]
+    total = Fraction(0)
+    unit = parts[-1][1]
     for size, measure in parts:
         total += size * measure.factor / unit.factor
     for (_, larger), (size, smaller) in pairwise(parts):
@@ -103,7 +104,8 @@ def _parts(tokens: Sequence[Token]) -> list[tuple[Fraction, Unit]]:
 def _feet(tokens: Sequence[Token]) -> list[tuple[Fraction, Unit]]:
     """Return feet and inches by their signs: `5'6"`."""
     texts = [token.text for token in tokens]
-    foot, inch = known("ft"), known("in")
+    foot = known("ft")
+    inch = known("in")
     is_marked = texts[1] == "'" and texts[3:] in (["'", "'"], ['"']) and tokens[2].kind == "number"
     if not is_marked or foot is None or inch is None:
         return []

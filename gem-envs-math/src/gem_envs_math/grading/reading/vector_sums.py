@@ -27,7 +27,9 @@ _MOST_TERMS = 6
 _MOST_CELLS = 12
 _LONGEST_FACTOR = 20  # tokens, each of which is written into every cell
 _SIGNS = ("+", "-")
-_OPEN, _CLOSE, _TIMES = Token("sign", "("), Token("sign", ")"), Token("sign", "*")
+_OPEN = Token("sign", "(")
+_CLOSE = Token("sign", ")")
+_TIMES = Token("sign", "*")
 
 
 class _Term(NamedTuple):
@@ -53,14 +55,14 @@ def read_vector_sum(tokens: Tokens) -> Group | Matrix | None:
     if len(parts) > _MOST_TERMS:
         return None
     terms = [_term(part) for part in parts]
-    found = [term for term in terms if term is not None]
-    is_one = len(found) == 1 and (not found[0].factor or found[0].is_column)
-    if len(found) < len(terms) or is_one or len({len(term.cells) for term in found}) > 1:
+    readable = [term for term in terms if term is not None]
+    is_one = len(readable) == 1 and (not readable[0].factor or readable[0].is_column)
+    if len(readable) < len(terms) or is_one or len({len(term.cells) for term in readable}) > 1:
         return None
-    cells = tuple(_cell(found, at) for at in range(len(found[0].cells)))
+    cells = tuple(_cell(readable, at) for at in range(len(readable[0].cells)))
     if any(cell.unit is not None for cell in cells):
         raise Unread("a vector with a unit")
-    is_column = any(term.is_column for term in found)
+    is_column = any(term.is_column for term in readable)
     return Matrix(tuple((cell,) for cell in cells)) if is_column else Group("(", ")", cells)
 
 
@@ -78,7 +80,8 @@ def _parts(tokens: Tokens) -> list[Tokens]:
 def _term(tokens: Tokens) -> _Term | None:
     sign = Token("sign", "+")
     if tokens and tokens[0].text in _SIGNS:
-        sign, tokens = tokens[0], tokens[1:]
+        sign = tokens[0]
+        tokens = tokens[1:]
     depths = levels(tokens)
     for at, token in enumerate(tokens):
         if depths[at] or token.text not in ("(", "<<", "\\begin"):
@@ -87,11 +90,13 @@ def _term(tokens: Tokens) -> _Term | None:
         cells = _column(tokens[at:end]) if token.text == "\\begin" else _row(tokens[at:end])
         if not cells:
             continue
-        before, after = tokens[:at], tokens[end:]
+        before = tokens[:at]
+        after = tokens[end:]
         if (before and after and token.text != "\\begin") or len(cells) > _MOST_CELLS:
             return None
         if before and after:
-            before, after = [_OPEN, *before, _CLOSE, _TIMES, _OPEN, *after, _CLOSE], ()
+            before = [_OPEN, *before, _CLOSE, _TIMES, _OPEN, *after, _CLOSE]
+            after = ()
         factor = before or after
         if factor and factor[-1 if before else 0].text == "*":
             factor = factor[:-1] if before else factor[1:]

@@ -170,11 +170,12 @@ def read_clock(tokens: Sequence[Token]) -> Clock | None:
     """Return the time of day that tokens are: `4:30`, `9 a.m.`; None where they are none."""
     if not 1 < len(tokens) < 9 or not tokens[0].text.isdigit():
         return None
-    found = _CLOCK.fullmatch(spelled(tokens))
-    if found is None or (found[2] is None and found[3] is None):
+    match = _CLOCK.fullmatch(spelled(tokens))
+    if match is None or (match[2] is None and match[3] is None):
         return None
-    hour, minute = int(found[1]), int(found[2] or 0)
-    return Clock(hour, minute, (found[3] or "").lower()) if hour < 25 and minute < 60 else None
+    hour = int(match[1])
+    minute = int(match[2] or 0)
+    return Clock(hour, minute, (match[3] or "").lower()) if hour < 25 and minute < 60 else None
 
 
 def read_date(tokens: Sequence[Token]) -> Words | None:
@@ -183,11 +184,12 @@ def read_date(tokens: Sequence[Token]) -> Words | None:
         token.text.casefold() in _MONTH_NAMES for token in tokens
     ):
         return None
-    found = _DATE.fullmatch(spelled(tokens))
-    if found is None:
+    match = _DATE.fullmatch(spelled(tokens))
+    if match is None:
         return None
-    month, day = found["month"] or found["first"], found["day"] or found["second"]
-    return Words(f"{month} {int(day)} {found['year'] or ''}".strip().casefold(), is_plain=False)
+    month = match["month"] or match["first"]
+    day = match["day"] or match["second"]
+    return Words(f"{month} {int(day)} {match['year'] or ''}".strip().casefold(), is_plain=False)
 
 
 def read_words(tokens: Sequence[Token], *, is_last: bool = False) -> Words | None:
@@ -250,8 +252,8 @@ def folded(tokens: Sequence[Token]) -> str:
     if len(words) > 1 and words[0] in _ARTICLES:
         words = words[1:]
     text = _described(" ".join(words))
-    found = _SETS.fullmatch(text)
-    if found and text not in ("real", "integer", "natural", "rational", "complex"):
-        return _KINDS.get(found[1], f"{found[1]} numbers")
+    match = _SETS.fullmatch(text)
+    if match and text not in ("real", "integer", "natural", "rational", "complex"):
+        return _KINDS.get(match[1], f"{match[1]} numbers")
     chosen = _CHOSEN.fullmatch(text)
     return chosen[1] if chosen else _SAME.get(text, text)

@@ -130,15 +130,15 @@ def latex(text: str) -> str:
     return _ROOT.sub(r"\\sqrt{\1}", _RUNS.sub(_script, text)).translate(_LATEX)
 
 
-def _numbered(found: re.Match[str]) -> str:
+def _numbered(match: re.Match[str]) -> str:
     """Return a run of circled numbers as a list: they number statements."""
-    numbers = [str(ord(char) - 0x245F) for char in found[0] if char >= "\u2460"]
+    numbers = [str(ord(char) - 0x245F) for char in match[0] if char >= "\u2460"]
     return f" {', '.join(numbers)} "
 
 
-def _script(found: re.Match[str]) -> str:
-    mark = "^" if found[1] else "_"
-    return f"{mark}{{{found[0].translate(_DIGITS)}}}"
+def _script(match: re.Match[str]) -> str:
+    mark = "^" if match[1] else "_"
+    return f"{mark}{{{match[0].translate(_DIGITS)}}}"
 
 
 def unseen(text: str) -> bool:

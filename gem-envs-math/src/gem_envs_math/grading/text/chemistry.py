@@ -29,7 +29,7 @@ def substance(text: str) -> str:
     if len(text) > _LONGEST or not any(char.isdigit() for char in text):
         return ""
     bare = _LOOKS.sub("", text)
-    found = _SUBSTANCE.fullmatch(bare)
-    if found is None or len(re.findall(_ELEMENT, found[1])) < 2:
+    match = _SUBSTANCE.fullmatch(bare)
+    if match is None or len(re.findall(_ELEMENT, match[1])) < 2:
         return ""
     return bare.replace("_", "")

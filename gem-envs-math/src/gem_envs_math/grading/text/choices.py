@@ -20,7 +20,8 @@ _COMBINATION = re.compile(
     rf"\^ (?:\{{ (?P<lower>{_PART}) \}}|(?P<k>[0-9]+|[krmn]))"
     rf"|\( (?P<of>{_PART}) , (?P<chosen>{_PART}) \)) "
 )
-_OPEN, _CLOSE = Token("sign", "{"), Token("sign", "}")
+_OPEN = Token("sign", "{")
+_CLOSE = Token("sign", "}")
 
 
 def write_choice(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
@@ -40,11 +41,11 @@ def write_choice(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
 
 def _combination(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
     r"""Write `C_{10}^3` and `C(10,3)` as `\binom{10}{3}`; return the index after it, or `at`."""
-    found = _COMBINATION.match(" ".join(token.text for token in tokens[at : at + 16]) + " ")
-    if found is None:
+    match = _COMBINATION.match(" ".join(token.text for token in tokens[at : at + 16]) + " ")
+    if match is None:
         return at
-    upper = found["upper"] or found["n"] or found["of"]
-    lower = found["lower"] or found["k"] or found["chosen"]
+    upper = match["upper"] or match["n"] or match["of"]
+    lower = match["lower"] or match["k"] or match["chosen"]
     if upper.isdigit() and (int(upper[:5]) < 2 or not lower.isdigit()):
         return at
     written.append(Token("command", "\\binom"))
@@ -52,7 +53,7 @@ def _combination(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
         kinds = ((text, "number" if text.isdigit() else "letters") for text in part.split())
         signs = (Token("sign" if text in "+-" else kind, text) for text, kind in kinds)
         written.extend([_OPEN, *signs, _CLOSE])
-    return at + len(found[0].split())
+    return at + len(match[0].split())
 
 
 def _between_numbers(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
@@ -61,7 +62,8 @@ def _between_numbers(tokens: Sequence[Token], at: int, written: list[Token]) -> 
     after = _AFTER.match(" ".join(token.text for token in tokens[at + 1 : at + 5]))
     if before is None or after is None:
         return at
-    upper, lower = before[1], after[1] or after[2]
+    upper = before[1]
+    lower = after[1] or after[2]
     removed = len(before[0].split())
     start = len(written) - removed
     is_factor = start > 0 and written[start - 1].text not in BEFORE_NUMBER

@@ -137,7 +137,8 @@ def _readings(tokens: Tokens) -> Iterator[_Reading]:
 
 def _is_added(texts: Sequence[str], name: str) -> bool:
     """Whether a letter is a term of its own: `x^2 + C`."""
-    before, after = ("", "+", "-", "="), ("", "+", "-", "=", "}", ")")
+    before = ("", "+", "-", "=")
+    after = ("", "+", "-", "=", "}", ")")
     beside = zip(["", *texts], texts, [*texts[1:], ""], strict=False)
     return any(text == name and x in before and y in after for x, text, y in beside)
 

@@ -17,7 +17,8 @@ _UNDER = re.compile(r"d([a-z]|\\[a-z]+)(?:\^([2-4]))?")
 _PARTIAL_OVER = re.compile(r"\\partial(?:\^([2-4]))?([A-Za-z]|\\[a-z]+)")
 _PARTIAL_UNDER = re.compile(r"\\partial([a-z]|\\[a-z]+)(?:\^([2-4]))?")
 _LONGEST = 10  # tokens in the upper and in the lower part
-_OPEN, _CLOSE = Token("sign", "{"), Token("sign", "}")
+_OPEN = Token("sign", "{")
+_CLOSE = Token("sign", "}")
 
 
 def write_derivative(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
@@ -32,10 +33,12 @@ def write_derivative(tokens: Sequence[Token], at: int, written: list[Token]) -> 
     end = _end(tokens, middle)
     if not at + 1 < middle < end:
         return at
-    over, under = _text(tokens[at + 2 : middle - 1]), _text(tokens[middle + 1 : end - 1])
+    over = _text(tokens[at + 2 : middle - 1])
+    under = _text(tokens[middle + 1 : end - 1])
     if over.startswith("\\partial"):
         return _partial(over, under, end, written) or at
-    above, below = _OVER.fullmatch(over), _UNDER.fullmatch(under)
+    above = _OVER.fullmatch(over)
+    below = _UNDER.fullmatch(under)
     if above is None or below is None or (above[1] or "1") != (below[2] or "1"):
         return at
     is_usual = below[1] == ("x" if above[2] == "y" else "t")

@@ -29,7 +29,8 @@ def with_one_parameter(a: Tokens, b: Tokens) -> tuple[Tokens, Tokens] | None:
 
     It is the one letter beside the names of coordinates, and another letter in the other vector.
     """
-    first, second = _parameter(a), _parameter(b)
+    first = _parameter(a)
+    second = _parameter(b)
     if not first or not second or first == second:
         return None
     return _renamed(a, first), _renamed(b, second)
@@ -47,7 +48,8 @@ def with_one_variable(a: Tokens, b: Tokens) -> tuple[Tokens, Tokens] | None:
     for one, other in ((a, b), (b, a)):
         if [token.text for token in one[1:2]] != ["("]:
             continue
-        named, bare = _variable(one), _variable(other)
+        named = _variable(one)
+        bare = _variable(other)
         is_named = [token.text for token in one[1:5]] == ["(", named, ")", "="]
         if named and bare and named != bare and is_named:
             renamed = [t._replace(text=bare) if t.text == named else t for t in one]

@@ -50,7 +50,8 @@ def _has_matrices(tokens: Sequence[Token]) -> bool:
 
 def _terms(tokens: Sequence[Token]) -> list[str]:
     """Return the terms of the sum in the order of their texts: sums of matrices have no order."""
-    terms, depth = ["+"], 0
+    terms = ["+"]
+    depth = 0
     for token in tokens:
         depth += (token.text in ("(", "[")) - (token.text in (")", "]"))
         is_braced = terms[-1].endswith("^")

@@ -35,7 +35,8 @@ def same_form(a: Sequence[str], b: Sequence[str]) -> bool:
     >>> same_form(["G", "=", "\\mathbb", "Z"], ["\\mathbb", "{", "Z", "}"])
     True
     """
-    first, second = normal_form(a), normal_form(b)
+    first = normal_form(a)
+    second = normal_form(b)
     names = _NAMED.match(first), _NAMED.match(second)
     if (names[0] is None) != (names[1] is None):
         first, second = (_field(_group(_NAMED.sub("", text))) for text in (first, second))
@@ -52,7 +53,7 @@ def normal_form(texts: Sequence[str]) -> str:
     '\\mathbb Z _ 6'
     """
     text = " ".join(_ONE.get(part, part) for part in texts)
-    text = _BRACED.sub(lambda found: "".join(part or "" for part in found.groups()), text)
+    text = _BRACED.sub(lambda match: "".join(part or "" for part in match.groups()), text)
     if text.startswith("\\{"):
         text = _BAR.sub(" | ", text, count=1)
     text = _PERMUTATIONS.sub("", _QUOTIENT.sub(r"\\mathbb Z _ \1", text))

@@ -78,15 +78,15 @@ def without_integers(tokens: Sequence[Token]) -> Sequence[Token]:
         return tokens  # integers between bounds are no interval
     for start in range(max(1, len(texts) - _LONGEST), len(texts)):
         ending = " " + " ".join(texts[start:])
-        found = _SAYS_INTEGER.fullmatch(ending)
-        if found is not None:
-            return _renamed(tokens[:start], found[1] or found[2] or found[3]) or tokens
-        found = _SAYS_ALL.fullmatch(ending) if "for" in ending or "\\in" in ending else None
-        if found is not None and texts[1:5] == ["(", found[1], ")", "="]:
+        match = _SAYS_INTEGER.fullmatch(ending)
+        if match is not None:
+            return _renamed(tokens[:start], match[1] or match[2] or match[3]) or tokens
+        match = _SAYS_ALL.fullmatch(ending) if "for" in ending or "\\in" in ending else None
+        if match is not None and texts[1:5] == ["(", match[1], ")", "="]:
             return tokens[:start]  # f(x) = ... for all x
-        found = _SAYS_CONSTANTS.fullmatch(ending) or _SAYS_CONSTANT.fullmatch(ending)
-        if found is not None:
-            letters = {letter for letter in found.groups() if letter}
+        match = _SAYS_CONSTANTS.fullmatch(ending) or _SAYS_CONSTANT.fullmatch(ending)
+        if match is not None:
+            letters = {letter for letter in match.groups() if letter}
             return tokens[:start] if _are_constants(letters, tokens[:start]) else tokens
     return tokens
 
@@ -128,21 +128,34 @@ def natural_letter(tokens: Sequence[Token]) -> tuple[Sequence[Token], str, int] 
     if _NATURAL_SIGNS.isdisjoint(texts):
         return None
     for start in range(max(1, len(texts) - _LONGEST), len(texts)):
-        found = _SAYS_NATURAL.fullmatch(" " + " ".join(texts[start:]))
-        if found is None:
+        match = _SAYS_NATURAL.fullmatch(" " + " ".join(texts[start:]))
+        if match is None:
             continue
-        letter = found["in"] or found["above"] or found["is"] or found["of"]
-        if found["in"]:
-            if found["set"] == "Z" and not found["mark"]:
+        letter = match["in"] or match["above"] or match["is"] or match["of"]
+        if match["in"]:
+            if match["set"] == "Z" and not match["mark"]:
                 return None
-            least = 0 if found["mark"] == ">= 0" else 1 if found["mark"] else -1
-        elif found["above"]:
-            least = int(found["low"]) + (found["sign"] == ">")
+            least = _least_of_mark(match["mark"])
+        elif match["above"]:
+            least = int(match["low"]) + (match["sign"] == ">")
         else:
-            words = found["kind"] or found["some"]
-            least = 1 if "positive" in words else -1 if "natural" in words else 0
+            least = _least_of(match["kind"] or match["some"])
         return tokens[:start], letter, least
     return None
+
+
+def _least_of_mark(mark: str | None) -> int:
+    r"""Return the same of a mark at the set, such as `*` or `\ge 0`; None for no mark."""
+    if mark is None:
+        return -1
+    return 0 if mark == ">= 0" else 1
+
+
+def _least_of(words: str) -> int:
+    """Return the least number that words allow, -1 where it may be 0 or 1: `natural`."""
+    if "positive" in words:
+        return 1
+    return -1 if "natural" in words else 0
 
 
 def _without_index(tokens: Sequence[Token], texts: list[str]) -> Sequence[Token]:
@@ -151,13 +164,13 @@ def _without_index(tokens: Sequence[Token], texts: list[str]) -> Sequence[Token]
     A term without its name is known by the letter n alone, and must not be one of the angles.
     """
     for start in range(max(1, len(texts) - _LONGEST), len(texts)):
-        found = _SAYS_INDEX.fullmatch(" " + " ".join(texts[start:]))
-        if found is None:
+        match = _SAYS_INDEX.fullmatch(" " + " ".join(texts[start:]))
+        if match is None:
             continue
-        named = (["_", found[1]], ["_", "{", found[1], "}"], ["(", found[1], ")"])
+        named = (["_", match[1]], ["_", "{", match[1], "}"], ["(", match[1], ")"])
         is_term = any(texts[1 : 1 + len(name)] == name for name in named)
         is_integer = "Z" in texts[start:] and not {"*", "+"} & set(texts[start:])
-        is_bare = "=" not in texts and found[1] == "n" and "\\pi" not in texts
+        is_bare = "=" not in texts and match[1] == "n" and "\\pi" not in texts
         if is_term or (is_bare and not is_integer and ">=" not in texts):
             return tokens[:start]
     return tokens

@@ -66,7 +66,8 @@ _SEXAGESIMAL = re.compile(
 _ORDINALS = frozenset(("st", "nd", "rd", "th"))
 _RAISED = Token("sign", "^")
 _CIRCLE = Token("command", "\\circ")
-_OPEN, _CLOSE = Token("sign", "{"), Token("sign", "}")
+_OPEN = Token("sign", "{")
+_CLOSE = Token("sign", "}")
 
 
 def tokens_of(text: str) -> list[Token]:
@@ -84,9 +85,10 @@ def tokens_of(text: str) -> list[Token]:
     return spelled_once(tokenize(_BOLD_SET.sub(r"\1\\mathbb{\2}", text)))
 
 
-def _in_order_of_points(found: re.Match[str]) -> str:
-    start, end = found[1], found[2]
-    return found[0] if start <= end else rf"(-\overrightarrow{{{end}{start}}})"
+def _in_order_of_points(match: re.Match[str]) -> str:
+    start = match[1]
+    end = match[2]
+    return match[0] if start <= end else rf"(-\overrightarrow{{{end}{start}}})"
 
 
 def spelled_once(tokens: list[Token]) -> list[Token]:
@@ -189,7 +191,11 @@ def _is_degree(tokens: Sequence[Token], at: int) -> bool:
 def _is_ordinal(tokens: Sequence[Token], at: int) -> bool:
     """Whether the letters after a number make it an ordinal: `5th`, `5^{th}`."""
     texts = [token.text for token in tokens[at : at + 4]]
-    start = 2 if texts[:2] == ["^", "{"] else 1 if texts[0] == "^" else 0
+    start = 0  # where the letters are, after what raises them
+    if texts[:2] == ["^", "{"]:
+        start = 2
+    elif texts[0] == "^":
+        start = 1
     is_word = len(texts) > start and texts[start] in _ORDINALS
     return is_word and at > 0 and tokens[at - 1].text.isdigit()
 
@@ -228,14 +234,16 @@ def _following(tokens: Sequence[Token], at: int) -> str:
 
 def _sexagesimal(tokens: Sequence[Token], at: int, written: list[Token]) -> int:
     r"""Write `30^\circ 15' 36''` as the sum of its degrees; return the index after it."""
-    found = _SEXAGESIMAL.match(_following(tokens, at))
+    match = _SEXAGESIMAL.match(_following(tokens, at))
     is_first = not written or written[-1].text in BEFORE_NUMBER
-    assert found is not None
-    degrees, minutes, seconds = found[1], found[2], found[3] or "0"
+    assert match is not None
+    degrees = match[1]
+    minutes = match[2]
+    seconds = match[3] or "0"
     if not is_first or int(minutes) >= 60 or float(seconds) >= 60:
         written.append(tokens[at])
         return at + 1
     texts = ["(", degrees, "+", minutes, "/", "60", "+", seconds, "/", "3600", ")"]
     written.extend(Token("number" if text[0].isdigit() else "sign", text) for text in texts)
     written.extend([_RAISED, _CIRCLE])
-    return at + len(found[0].split())
+    return at + len(match[0].split())

@@ -16,15 +16,16 @@ _CLOSING = CLOSERS | {"\\end"}
 
 def levels(tokens: Tokens) -> list[int]:
     """Return the number of brackets around each token (a bracket counts as outside itself)."""
-    found, depth = [], 0
+    depths = []
+    depth = 0
     for token in tokens:
         text = token.text
         if text in _CLOSING:
             depth -= 1
-        found.append(depth)
+        depths.append(depth)
         if text in _OPENING:
             depth += 1
-    return found
+    return depths
 
 
 def split(tokens: Tokens, signs: Container[str]) -> list[Tokens]:

@@ -15,7 +15,8 @@ from gem_envs_math.grading.text.tokens import Token
 __all__ = ["without_support"]
 
 _SUPPORT = re.compile(r"(?: (?:,|for|where|with|if|when))+ (?:([xt]) >=? 0|0 <=? ([xt]))")
-_SHORTEST, _LONGEST = 4, 6  # tokens
+_SHORTEST = 4  # tokens of a support, at least
+_LONGEST = 6  # and at most
 _FALLS = ("^ { -", "^ ( -", "\\exp ( -", "exp ( -", "\\exp ( - \\frac")
 _RELATIONS = frozenset(("<", ">", "<=", ">=", "!=", "\\in"))
 
@@ -32,10 +33,10 @@ def without_support(tokens: Sequence[Token]) -> Sequence[Token]:
         return tokens
     for length in range(_SHORTEST, min(_LONGEST, len(tokens) - 1) + 1):
         texts = [token.text for token in tokens]
-        found = _SUPPORT.fullmatch(" " + " ".join(texts[-length:]))
-        if found is not None:
+        match = _SUPPORT.fullmatch(" " + " ".join(texts[-length:]))
+        if match is not None:
             rest = tokens[:-length]
-            return rest if _is_formula(rest, found[1] or found[2]) else tokens
+            return rest if _is_formula(rest, match[1] or match[2]) else tokens
     return tokens
 
 

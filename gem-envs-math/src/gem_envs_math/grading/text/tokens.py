@@ -125,28 +125,31 @@ class _Tokenizer:
         self.words = 0
 
     def tokens(self) -> Iterator[Token]:
-        at, spaced, end = 0, False, len(self.text)
+        at = 0
+        spaced = False
+        end = len(self.text)
         while at < end:
-            found = _LEXICON.match(self.text, at)
-            assert found is not None  # the last alternative takes any character
-            at = found.end()
-            kind = found.lastgroup or ""
+            match = _LEXICON.match(self.text, at)
+            assert match is not None  # the last alternative takes any character
+            at = match.end()
+            kind = match.lastgroup or ""
             if kind == "space":
                 spaced = True
                 continue
-            if kind == "grouped" and self.groups and "," in found[0] and not _is_marked(found[0]):
-                found = _PLAIN_NUMBER.match(self.text, found.start())
-                assert found is not None
-                at, kind = found.end(), "number"
-            token = self._token(kind, found, spaced)
+            if kind == "grouped" and self.groups and "," in match[0] and not _is_marked(match[0]):
+                match = _PLAIN_NUMBER.match(self.text, match.start())
+                assert match is not None
+                at = match.end()
+                kind = "number"
+            token = self._token(kind, match, spaced)
             if token is not None:
                 yield token
             spaced = token is None and (spaced or self.words > 0)
         if self.braces:
             raise Unread("a brace is not closed")
 
-    def _token(self, kind: str, found: re.Match[str], spaced: bool) -> Token | None:
-        text = found[0]
+    def _token(self, kind: str, match: re.Match[str], spaced: bool) -> Token | None:
+        text = match[0]
         if kind == "number":
             return Token("number", text.rstrip("."), spaced)
         if kind == "grouped":
@@ -159,16 +162,16 @@ class _Tokenizer:
             raise TooLarge("an exponent of three digits or more")
         if kind in ("style", "brace"):
             if kind == "brace":
-                self._open_style(found["style"])
+                self._open_style(match["style"])
             return None
         if kind == "roman":
             self._turn_roman()
             return None
         if kind == "repeating":
-            at = found.start("digit") if found["digit"] else found.start("block")
+            at = match.start("digit") if match["digit"] else match.start("block")
             if at >= 0:
-                period = found["digit"] or found["block"]
-                text = f"{text[: at - found.start()]}\\overline{{{period}}}"
+                period = match["digit"] or match["block"]
+                text = f"{text[: at - match.start()]}\\overline{{{period}}}"
             return Token("repeating", _repeating(text), spaced)
         return self._sign(text, spaced)
 
@@ -182,7 +185,8 @@ class _Tokenizer:
     def _open_style(self, style: str) -> None:
         is_word = style in _WORDS or style.startswith(("operatorname", "mathrm"))
         self.braces.append("word" if is_word else "style")
-        self.words += is_word
+        if is_word:
+            self.words += 1
         self._deepen()
 
     def _turn_roman(self) -> None:

@@ -33,4 +33,4 @@ def has_other_vector_products(a: str, b: str) -> bool:
 
 
 def _products(text: str) -> list[tuple[str, ...]]:
-    return sorted(found.groups() for found in _BARE.finditer(text))
+    return sorted(match.groups() for match in _BARE.finditer(text))

@@ -26,7 +26,8 @@ _WHOLE = frozenset("knml")
 _UNKNOWNS = frozenset(("x", "y", "z", "t", "\\theta", "\\alpha", "\\beta", "\\varphi", "\\phi"))
 _NATURAL = frozenset("nmpqNM")
 _SHIFTS = (0, 1, -1, 2, -2)
-_OPEN, _CLOSE = Token("sign", "("), Token("sign", ")")
+_OPEN = Token("sign", "(")
+_CLOSE = Token("sign", ")")
 
 
 def with_one_integer(a: Tokens, b: Tokens) -> Iterator[tuple[Tokens, Tokens]]:
@@ -40,10 +41,12 @@ def with_one_integer(a: Tokens, b: Tokens) -> Iterator[tuple[Tokens, Tokens]]:
     kinds = {kind_of_letter(a), kind_of_letter(b)}
     if kinds == {""} and not ({"\\pi"} <= {t.text for t in a} & {t.text for t in b}):
         return
-    first, second = without_integers(a), without_integers(b)
+    first = without_integers(a)
+    second = without_integers(b)
     are_any = kinds == {"Z"} or (_is_of_unknown(first) and _is_of_unknown(second))
     are_angles = all("\\pi" in [token.text for token in side] for side in (first, second))
-    letter, other = _letter(first), _letter(second)
+    letter = _letter(first)
+    other = _letter(second)
     is_said = "Z" in kinds or (_is_turned(first, letter) and _is_turned(second, other))
     if not kinds <= {"Z", ""} or not (are_any or (are_angles and is_said)):
         return
@@ -63,24 +66,25 @@ def with_one_natural(a: Tokens, b: Tokens) -> Iterator[tuple[Tokens, Tokens]]:
     n, m or p, or has the letter in an exponent. Of an angle, or of `x = 5k`, k may be negative.
     A silent n has no other name, for it may be the problem's.
     """
-    first, second = natural_letter(a), natural_letter(b)
+    first = natural_letter(a)
+    second = natural_letter(b)
     if first is not None and second is not None:
         is_same_least = first[2] == second[2] or -1 in (first[2], second[2])
         if is_same_least:
             yield from _with_one_name(first[0], first[1], second[0], second[1])
         return
-    said = first or second
-    if said is None:
+    stated = first or second
+    if stated is None:
         return
     silent = b if second is None else a
-    letter = _letter(silent) or said[1]
-    is_given = letter == "n" != said[1]
-    if is_given or not (_is_natural(said[0], said[1]) and _is_natural(silent, letter)):
+    letter = _letter(silent) or stated[1]
+    is_given = letter == "n" != stated[1]
+    if is_given or not (_is_natural(stated[0], stated[1]) and _is_natural(silent, letter)):
         return
     if second is None:
-        yield from _with_one_name(said[0], said[1], silent, letter)
+        yield from _with_one_name(stated[0], stated[1], silent, letter)
     else:
-        yield from _with_one_name(silent, letter, said[0], said[1])
+        yield from _with_one_name(silent, letter, stated[0], stated[1])
 
 
 def _with_one_name(
@@ -125,8 +129,8 @@ def _letter(tokens: Tokens) -> str:
     """
     name, value = _name_and_value(tokens)
     letters = {letter for token in value if _is_product(token) for letter in token.text}
-    found = (letters & _WHOLE) - {letter for token in name for letter in token.text}
-    return found.pop() if len(found) == 1 else ""
+    whole_letters = (letters & _WHOLE) - {letter for token in name for letter in token.text}
+    return whole_letters.pop() if len(whole_letters) == 1 else ""
 
 
 def _name_and_value(tokens: Tokens) -> tuple[Tokens, Tokens]:

@@ -135,22 +135,23 @@ def _priced(currency: Unit, split: Split) -> Split:
 
 def _starts(tokens: Sequence[Token]) -> Iterator[int]:
     """Return where a unit may start: outside of brackets, after a number."""
-    found = depth = 0
+    starts = depth = 0
     has_words = False  # words before: then one letter in text is a symbol too
     for at, token in enumerate(tokens):
         is_outside = not depth and at > 0 and tokens[at - 1].text not in ("^", "_")
         is_symbol = has_words and len(token.text) == 1 and token.kind == "word"
         if is_outside and not is_symbol and _may_start(tokens, at):
-            found += 1
+            starts += 1
             yield at
-            if found == _MOST_STARTS:
+            if starts == _MOST_STARTS:
                 return
         depth += (token.text in OPENERS) - (token.text in CLOSERS)
         has_words |= token.kind == "word"
 
 
 def _may_start(tokens: Sequence[Token], at: int) -> bool:
-    token, before = tokens[at], tokens[at - 1]
+    token = tokens[at]
+    before = tokens[at - 1]
     if token.kind == "word":
         is_unit = known(token.text) is not None or _is_kilohm(tokens, at)
         return len(token.text) > 1 or is_unit or is_ideographic(token.text)

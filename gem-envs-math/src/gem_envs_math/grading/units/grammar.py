@@ -187,7 +187,9 @@ class _Reader:
         text = self._text()
         if text != "-":
             return text in _JOINTS
-        before, sign, after = self.tokens[self.at - 1], self.tokens[self.at], self._kind(1)
+        before = self.tokens[self.at - 1]
+        sign = self.tokens[self.at]
+        after = self._kind(1)
         return before.kind == after == "word" and not sign.spaced
 
     def _light(self, energy: Unit) -> tuple[Unit, int]:

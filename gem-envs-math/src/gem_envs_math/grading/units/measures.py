@@ -81,7 +81,8 @@ def product(factors: list[tuple[Unit, int]]) -> Unit:
     if len(factors) == 1 and factors[0][1] == 1:
         return factors[0][0]
     powers: dict[str, int] = {}
-    factor, turns = Fraction(1), 0
+    factor = Fraction(1)
+    turns = 0
     for unit, exponent in factors:
         for base, power in unit.dimension:
             powers[base] = powers.get(base, 0) + power * exponent
@@ -106,19 +107,19 @@ def _money(factors: list[tuple[Unit, int]]) -> Fraction | None:
 @lru_cache(maxsize=1)
 def _names() -> _Names:
     """Read the table: once in a process, at the first unit, in about a millisecond."""
-    found = _Names({}, {}, {}, {})
+    table = _Names({}, {}, {}, {})
     for line in UNITS.strip().splitlines():
         symbols, prefixes, names, meaning = (part.strip() for part in line.split("|"))
         unit = _defined(meaning)
         allowed = {"*": tuple(_POWERS_OF_TEN), "+": _USUAL}.get(prefixes, tuple(prefixes.split()))
         for symbol in symbols.split():
-            found.symbols[symbol] = unit
-            found.prefixes[symbol] = allowed
+            table.symbols[symbol] = unit
+            table.prefixes[symbol] = allowed
             if len(symbol) >= _SHORTEST_NAME:
-                found.names[symbol.casefold()] = unit
+                table.names[symbol.casefold()] = unit
         for name in names.split():
-            (found.prefixed_names if allowed else found.names)[name] = unit
-    return found
+            (table.prefixed_names if allowed else table.names)[name] = unit
+    return table
 
 
 def _defined(meaning: str) -> Unit:
@@ -163,14 +164,16 @@ def _symbol(word: str) -> Unit | None:
     if unit is not None:
         return unit
     for size in (1, 2):
-        prefix, symbol = word[:size], word[size:]
+        prefix = word[:size]
+        symbol = word[size:]
         if prefix in names.prefixes.get(symbol, ()):
             return _times(names.symbols[symbol], prefix)
     return None
 
 
 def _name(word: str) -> Unit | None:
-    names, word = _names(), word.casefold()
+    names = _names()
+    word = word.casefold()
     unit = names.names.get(word) or names.prefixed_names.get(word)
     if unit is not None:
         return unit

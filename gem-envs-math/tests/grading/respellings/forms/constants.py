@@ -132,7 +132,8 @@ def a_complex_number(rng: Random) -> Problem:
 
 @form()
 def a_complex_number_in_polar_form(rng: Random) -> Problem:
-    r, k = rng.randrange(2, 9), rng.choice((5, 7, 8, 9, 10))
+    r = rng.randrange(2, 9)
+    k = rng.choice((5, 7, 8, 9, 10))
     return problem(
         r"<r>e^{i\pi/<k>}",
         {

@@ -209,7 +209,8 @@ def a_resistance(rng: Random) -> Problem:
 
 @form(5)
 def a_quantity_with_a_power_of_ten(rng: Random) -> Problem:
-    a, n = rng.randrange(11, 99), rng.randrange(3, 9)
+    a = rng.randrange(11, 99)
+    n = rng.randrange(3, 9)
     return problem(
         r"<c>.<d> \times 10^{-<n>}\,\text{m}",
         {
@@ -231,7 +232,8 @@ def a_quantity_with_a_power_of_ten(rng: Random) -> Problem:
 
 @form(5)
 def a_sum_of_money(rng: Random) -> Problem:
-    a, b = rng.randrange(2, 90), rng.randrange(11, 99)
+    a = rng.randrange(2, 90)
+    b = rng.randrange(11, 99)
     return problem(
         r"\$<a>.<b>",
         {

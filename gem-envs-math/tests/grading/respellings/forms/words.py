@@ -98,7 +98,8 @@ def yes(rng: Random) -> Problem:
 
 @form(4)
 def a_time_of_day(rng: Random) -> Problem:
-    hour, minute = rng.randrange(1, 12), rng.randrange(10, 59)
+    hour = rng.randrange(1, 12)
+    minute = rng.randrange(10, 59)
     return problem(
         r"<h>:<m> \text{ p.m.}",
         {

@@ -111,7 +111,7 @@ def _ending(process: int, most_bytes: int) -> dict[str, Any] | None:
 
 
 def _collected(process: int) -> int | None:
-    """Bury whatever has ended; return the program's wait status if it is among them."""
+    """Collect every child that has ended; return the program's wait status if it is among them."""
     with suppress(ChildProcessError):
         while True:
             ended, status = os.waitpid(-1, os.WNOHANG)

@@ -157,7 +157,7 @@ def filter_program(machine: str, *, may_signal_all: bool = True) -> bytes:
     ]
     if not may_signal_all:
         steps += _if_number(number["kill"], _refuse_these(0, [_ALL_PROCESSES]))
-    refused = [each[column] for each in _REFUSED.values() if each[column] is not None]
+    refused = [row[column] for row in _REFUSED.values() if row[column] is not None]
     steps += _refuse_numbers(refused)
     return b"".join(steps)
 

@@ -93,14 +93,14 @@ class _Zygote:
                 return None
             descriptor = os.pidfd_open(process)
             self._running[descriptor] = process
-            made = {"what": "made", "process": process, "names": [*theirs, "process"]}
-            self._tell(made, [*theirs.values(), descriptor])
+            message = {"what": "made", "process": process, "names": [*theirs, "process"]}
+            self._tell(message, [*theirs.values(), descriptor])
             return descriptor
 
     def _collect(self, descriptor: int) -> None:
         process = self._running.pop(descriptor)
-        for kept in (self._watched, self._resting, self._asleep):
-            kept.pop(process, None)
+        for processes in (self._watched, self._resting, self._asleep):
+            processes.pop(process, None)
         os.close(descriptor)
         os.waitpid(process, 0)
 
@@ -113,15 +113,15 @@ class _Zygote:
         self._next_sample = time.monotonic() + _LONGEST_SAMPLE_S
         for process, family in memory.families(self._watched).items():
             most = self._watched[process]
-            held = memory.held_bytes(family, most)
-            if held > most:
+            held_bytes = memory.held_bytes(family, most)
+            if held_bytes > most:
                 del self._watched[process]
                 self._tell({"what": "over", "process": process})  # first, so that it is known why
                 os.kill(process, signal.SIGKILL)
             elif process in self._resting and self._resting[process].is_complete(family[1:]):
                 self._asleep[process] = self._watched.pop(process)
             else:
-                self._sample_before(most - held)
+                self._sample_before(most - held_bytes)
 
     def _tell(self, report: dict[str, Any], descriptors: list[int] | None = None) -> None:
         socket.send_fds(self._control, [json.dumps(report).encode("ascii")], descriptors or [])

@@ -1,7 +1,5 @@
 """A module of gem-llm that is not here: its names say what to use."""
 
-from __future__ import annotations
+from gem.compat._provided import names_of
 
-from gem.compat.provided import names_of
-
-__getattr__ = names_of("gem.multiagent")
+__getattr__ = names_of(__name__)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from gem.compat.tools import BaseTool
+from gem.compat._tools import BaseTool
 
 __all__ = ["BaseTool"]

@@ -1,7 +1,5 @@
 """`gem.tools.mcp_tool`, as in gem-llm: a pack provides its names."""
 
-from __future__ import annotations
+from gem.compat._provided import names_of
 
-from gem.compat.provided import names_of
-
-__getattr__ = names_of("gem.tools.mcp_tool")
+__getattr__ = names_of(__name__)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from gem.compat.tools import ToolEnvWrapper
+from gem.compat._tools import ToolEnvWrapper
 
 __all__ = ["ToolEnvWrapper"]

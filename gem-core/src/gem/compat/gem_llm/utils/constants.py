@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from gem.compat.constants import TERMINAL_STATE, LanguageGameReward
+from gem.compat._constants import TERMINAL_STATE, LanguageGameReward
 
 __all__ = ["TERMINAL_STATE", "LanguageGameReward"]

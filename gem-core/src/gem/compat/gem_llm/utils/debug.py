@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gem.compat.debug import (
+from gem.compat._debug import (
     ppprint,
     run_and_print_episode,
     run_and_print_episode_async,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gem.compat.parsing import (
+from gem.compat._parsing import (
     extract_code_from_model,
     extract_last_boxed_answer,
     extract_last_tagged_answer,

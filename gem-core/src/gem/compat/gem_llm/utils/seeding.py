@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from gem.compat.seeding import np_random, set_seed
+from gem.compat._seeding import np_random, set_seed
 
 __all__ = ["np_random", "set_seed"]

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from gem.compat.vectors import AsyncVectorEnv
+from gem.compat._vectors import AsyncVectorEnv
 
 __all__ = ["AsyncVectorEnv"]

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from gem.compat.vectors import SyncVectorEnv
+from gem.compat._vectors import SyncVectorEnv
 
 __all__ = ["SyncVectorEnv"]

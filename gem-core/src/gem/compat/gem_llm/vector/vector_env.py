@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from gem.compat.vectors import AutoresetMode, VectorEnv
+from gem.compat._vectors import AutoresetMode
+from gem.vector._base import VectorEnv
 
 __all__ = ["AutoresetMode", "VectorEnv"]

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from gem.compat.tracking import EpisodeTrackingWrapper
+from gem.compat._tracking import EpisodeTrackingWrapper
 
 __all__ = ["EpisodeTrackingWrapper"]

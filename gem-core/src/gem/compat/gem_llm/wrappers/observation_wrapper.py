@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from gem.compat.observing import ObservationWrapper
+from gem.compat._observing import ObservationWrapper
 
 __all__ = ["ObservationWrapper"]

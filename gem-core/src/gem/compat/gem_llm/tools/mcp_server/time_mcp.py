@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gem.compat.provided import names_of
+from gem.compat._provided import names_of
 
 __getattr__ = names_of("gem.tools.mcp_server.time_mcp")
 

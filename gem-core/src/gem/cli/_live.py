@@ -1,0 +1,240 @@
+"""Watch a policy play: each turn as it comes. Knows nothing about how views are drawn."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from gem._python.sync_async import is_awaitable
+from gem.cli._options import find_modules_here
+from gem.cli._screen import Display, Exchange, View, display
+from gem.cli._watching import outcome_of, watch
+from gem.content import Observation, observation_text
+from gem.conversation import Policy, PolicyAnswer, Request
+from gem.env._env import Env
+from gem.env._step import Step
+from gem.env._wrapper import Wrapper
+from gem.episode._episode import Episode
+from gem.registry._making import make_policy
+from gem.rollouts._planning import PlannedEpisode
+from gem.rollouts._rollout import rollout
+
+__all__ = ["watch_policy"]
+
+_TICK_S = 0.25  # how often it is said what is waited for
+
+
+def watch_policy(
+    name: str,
+    env_id: str,
+    *,
+    seed: int,
+    env_kwargs: Mapping[str, Any],
+    wrappers: Sequence[Any],
+) -> int:
+    """Let a policy play the episode of a seed, and show each turn as it comes. Return the status.
+
+    It is 1 where an error ended what was shown. A policy that asks a server looks first
+    whether that answers (`probe`), and raises what it finds: in the episode itself it would wait
+    for the server to come back, for minutes.
+    """
+    find_modules_here()
+    screen = display()
+    live = _LiveEpisode(name, env_id, seed, env_kwargs, wrappers, screen)
+    try:
+        watch(live.views(), screen)
+    finally:
+        live.close()
+    return int(live.is_error)
+
+
+class _LiveEpisode:
+    """The views of an episode that a policy plays, each when it is asked for.
+
+    The policy is asked for its next answer when the next view is wanted, and the event loop runs
+    no longer than until that is there: who looks at a view for an hour makes no answer late.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        env_id: str,
+        seed: int,
+        env_kwargs: Mapping[str, Any],
+        wrappers: Sequence[Any],
+        screen: Display,
+    ) -> None:
+        self.is_error = False
+        self._name = name
+        self._heading = f"{env_id} seed {seed}, policy {name}"
+        self._screen = screen
+        self._view: View | None = None
+        self._policy = _Patient(make_policy(name))
+        self._views: asyncio.Queue[View] = asyncio.Queue()  # views that nobody has asked for yet
+        self._run = rollout(
+            self._policy,
+            env_id,
+            plan=[PlannedEpisode(0, 0, 0, seed, None)],
+            env_kwargs=env_kwargs,
+            # Outermost: what is shown is what the policy is shown, after every other wrapper.
+            wrappers=[*wrappers, lambda env: _WatchedEnv(env, self._start, self._land)],
+        )
+        self._loop = asyncio.new_event_loop()
+        self._episode: asyncio.Task[Episode] | None = None
+
+    def views(self) -> Iterator[View]:
+        """Yield each view, up to the one with an outcome."""
+        while True:
+            yield self._loop.run_until_complete(self._next())
+
+    def close(self) -> None:
+        """End what still runs, and free what the policy holds."""
+        # Ctrl-C may have left a task with its error: nobody is to read of it again.
+        self._loop.set_exception_handler(lambda loop, context: None)
+        try:
+            self._loop.run_until_complete(self._close())
+            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+        finally:
+            self._loop.close()
+
+    async def _next(self) -> View:
+        if self._episode is None:
+            # Before the episode begins: in it, a server that is not there is waited for.
+            await self._policy.probe()
+            self._episode = asyncio.ensure_future(anext(self._run))
+        else:
+            self._policy.let()
+            self._screen.wait(self._awaited(0.0), is_new=True)
+        begun = self._loop.time()
+        tick_s = None if self._view is None else _TICK_S  # at first there is no screen
+        next_view = asyncio.ensure_future(self._views.get())
+        ends: set[asyncio.Future[Any]] = {next_view, self._episode}
+        try:
+            while not await _first_of(ends, tick_s):
+                self._screen.wait(self._awaited(self._loop.time() - begun), is_new=False)
+            # A view comes before the end, also where both are there: it is of an earlier moment.
+            if next_view.done():
+                return next_view.result()
+            episode = self._episode.result()
+        finally:
+            next_view.cancel()
+        self.is_error = episode.is_error
+        view = self._view or View(self._heading, (Exchange("", ""),))
+        return view._replace(outcome=outcome_of(episode))
+
+    async def _close(self) -> None:
+        # Ctrl-C leaves what was waited for, and leaving early the episode itself.
+        # All must be over before the policy is closed, whose connections they may use.
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        await self._run.aclose()
+        await self._policy.aclose()
+
+    def _awaited(self, waited_s: float) -> str:
+        """Say in one line what is waited for, and for how long from a second on."""
+        if self._policy.is_asked and self._policy.waits_for:
+            return self._policy.waits_for  # which says how long itself
+        what = f"{self._name} is thinking" if self._policy.is_asked else "The environment works"
+        return what if waited_s < 1 else f"{what}, {waited_s:.0f} s"
+
+    def _start(self, env: Env, observation: Observation, info: Mapping[str, Any]) -> None:
+        message, board = _message_and_board(observation, info)
+        marks = env.unwrapped.highlights
+        turns = (Exchange("", message),)
+        self._pass_on(View(self._heading, turns, board, max_turns=env.max_turns, highlights=marks))
+
+    def _land(self, env: Env, action: str, step: Step) -> None:
+        assert self._view is not None, "a reset was told before"
+        message, board = _message_and_board(step.observation, step.info)
+        turn = Exchange(str(action), message)
+        self._pass_on(
+            self._view.after(turn, board, step.reward, replaces=env.rewrites_history),
+            is_last=step.terminated or step.truncated,
+        )
+
+    def _pass_on(self, view: View, *, is_last: bool = False) -> None:
+        """Pass a view on, from whatever thread. The last one comes with its outcome."""
+        self._view = view
+        # The last view is yielded with how the episode ended, which only its record says.
+        if not is_last:
+            self._loop.call_soon_threadsafe(self._views.put_nowait, view)
+
+
+async def _first_of(ends: set[asyncio.Future[Any]], timeout_s: float | None) -> bool:
+    """Wait for one of them to end, for so long at most, and say whether one did."""
+    done, _ = await asyncio.wait(ends, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+    return bool(done)
+
+
+def _message_and_board(observation: Observation, info: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the message and the board."""
+    return observation_text(observation), str(info.get("suffix") or "")
+
+
+class _Patient:
+    """A policy that is asked when it is let: once for each turn that somebody wants to see."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._is_let = asyncio.Event()
+        self.is_asked = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._policy, name)  # what a rollout looks for: `wants`, `tokens`, `state`
+
+    async def __call__(self, request: Request) -> PolicyAnswer:
+        await self._is_let.wait()
+        self._is_let.clear()  # before it answers: the next answer needs a leave of its own
+        try:
+            answer: Any = self._policy(request)
+            awaited: PolicyAnswer = await answer if is_awaitable(answer) else answer
+            return awaited
+        finally:
+            self.is_asked = False
+
+    def let(self) -> None:
+        """Let it answer once."""
+        self.is_asked = True
+        self._is_let.set()
+
+    @property
+    def waits_for(self) -> str:
+        """What it waits for beside its own answer, a server say; empty where that is nothing."""
+        return str(getattr(self._policy, "state", ""))
+
+    async def probe(self) -> None:
+        probe = getattr(self._policy, "probe", None)
+        if probe is not None:
+            await probe()
+
+    async def aclose(self) -> None:
+        close = getattr(self._policy, "aclose", None)
+        if close is not None:
+            await close()
+
+
+class _WatchedEnv(Wrapper):
+    """Tells what it returns, and changes nothing."""
+
+    def __init__(
+        self,
+        env: Env,
+        start: Callable[[Env, Observation, Mapping[str, Any]], None],
+        land: Callable[[Env, str, Step], None],
+    ) -> None:
+        super().__init__(env)
+        self._start = start
+        self._land = land
+
+    def on_reset(
+        self, observation: Observation, info: dict[str, Any]
+    ) -> tuple[Observation, dict[str, Any]]:
+        self._start(self, observation, info)
+        return observation, info
+
+    def on_step(self, action: str, step: Step) -> Step:
+        self._land(self, action, step)
+        return step

@@ -1,0 +1,113 @@
+"""`gem-env play`: play an environment yourself."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from gem.cli._choosing import chosen_id, is_missing_run, is_run, missing_run
+from gem.cli._options import OWN, add_making, env_kwargs, find_modules_here, wrapper_list
+from gem.cli._text import one_line
+from gem.cli._typed_play import TypedPlay, any_seed
+
+__all__ = ["add_command"]
+
+_EPILOGUE = """\
+examples:
+  gem-env play                                             choose from a menu
+  gem-env play game:GuessTheNumber-v0-easy --seed 3
+  gem-env play game:Wordle-v0-hard --policy solver         watch a policy
+  gem-env play runs/games 12                               watch the 12th episode of a run
+  gem-env play ./try.py:Parity                             an environment of your own
+
+What you type is the action. Where the environment asks for a box or tags and you type none,
+they are put around it, but not around a tool's call. Where it lists whole answers, a number
+takes one. An answer that cannot be read is asked for again; with --strict it counts, as it does
+for a model. Lines that begin with a colon are yours: see :help. On a terminal the board is
+redrawn in place, in colours unless NO_COLOR is set; with TERM=dumb, in a file or a pipe, line
+follows line.
+"""
+
+
+def add_command(commands: Any) -> None:
+    """Add `play` to the commands."""
+    parser = commands.add_parser(
+        "play",
+        help="play an environment yourself",
+        description="Play an environment in the terminal.",
+        epilog=_EPILOGUE,
+    )
+    parser.add_argument(
+        "id",
+        metavar="ID|TARGET|RUN",
+        nargs="?",
+        help="an environment's id, as `gem-env list` shows it; one of your own, "
+        f"{OWN}; or a run folder to watch",
+    )
+    parser.add_argument(
+        "episode", metavar="EPISODE", nargs="?", type=int, help="of a run, counted from 1"
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="which episode (default: any)")
+    parser.add_argument(
+        "--strict", action="store_true", help="count answers that cannot be read, as for a model"
+    )
+    parser.add_argument("--policy", metavar="P", help="watch a policy play, as `eval` names it")
+    add_making(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from gem.cli import _watching as watching
+    from gem.errors import BadArguments, GemError, in_one_line
+    from gem.registry._making import make
+
+    if options.id is None:
+        options.id = chosen_id()
+        if options.id is None:
+            return 0
+    find_modules_here()
+    if is_run(options.id):
+        _refuse_for_a_run(options)
+        return watching.watch_recorded(Path(options.id), options.episode)
+    if is_missing_run(options.id):
+        raise missing_run(options.id)
+    if options.episode is not None:
+        raise BadArguments(
+            f"Episode {options.episode} of {options.id!r} was asked for, and that is no run "
+            "folder. Name a folder that gem-env eval wrote, or give --seed.",
+            subject="EPISODE",
+        )
+    # All that is typed wrongly is refused before anything is made, which may take long.
+    kwargs = env_kwargs(options.env_kwargs)
+    layers = wrapper_list(options.wrappers)
+    seed = any_seed() if options.seed is None else options.seed
+    if options.policy is not None:
+        from gem.cli._live import watch_policy  # heavy, with what it imports: 0.2 s
+
+        return watch_policy(
+            options.policy, options.id, seed=seed, env_kwargs=kwargs, wrappers=layers
+        )
+    try:
+        with make(options.id, wrappers=layers, **kwargs) as env:
+            TypedPlay(env, options.id, is_strict=options.strict).play(seed)
+    except (GemError, BrokenPipeError):
+        raise  # `main` has a line for these
+    except Exception as error:  # noqa: BLE001 - an environment may raise anything
+        print(f"The environment raised {one_line(in_one_line(error))}")
+        return 1
+    return 0
+
+
+def _refuse_for_a_run(options: argparse.Namespace) -> None:
+    """Raise BadArguments where an option is for playing, and what is named is a recorded run."""
+    from gem.errors import BadArguments
+
+    of_playing = {"--policy": options.policy, "--seed": options.seed}
+    for option, value in of_playing.items():
+        if value is not None:
+            raise BadArguments(
+                f"{option} {value} was given with {options.id}, a run whose episodes are recorded "
+                "as they are. Leave it out, or name an environment's id instead of the run.",
+                subject=option,
+            )

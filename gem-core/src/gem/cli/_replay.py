@@ -1,0 +1,154 @@
+"""`gem-env replay`: run logged episodes again and compare them step by step."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gem.cli._options import find_modules_here
+from gem.cli._text import one_line
+
+if TYPE_CHECKING:
+    from gem.episode._replay import ReplayReport
+
+__all__ = ["add_command"]
+
+_EPILOGUE = """\
+examples:
+  gem-env replay runs/guess
+  gem-env replay runs/guess --verify
+"""
+_MOST_SHOWN = 300  # characters of a value that differs
+
+
+def add_command(commands: Any) -> None:
+    """Add `replay` to the commands."""
+    parser = commands.add_parser(
+        "replay",
+        help="run logged episodes again and compare",
+        description="Run logged episodes again and compare them step by step. The exit status is "
+        "1 if one differs; the first difference is shown. Of an episode that was tried again "
+        "after an error, the last try is taken.",
+        epilog=_EPILOGUE,
+    )
+    parser.add_argument("run_path", metavar="RUN", help="a run folder, or its episodes.jsonl")
+    parser.add_argument("--verify", action="store_true", help="only the verdict, no episodes")
+    parser.add_argument(
+        "--live-tools",
+        action="store_true",
+        help="call tools again; otherwise they answer as recorded",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    find_modules_here()
+    path = Path(options.run_path)
+    counts: Counter[str] = Counter()
+    first: ReplayReport | None = None
+    changed: dict[str, tuple[str | None, str | None]] = {}
+    # One at a time: a log may hold more episodes than fit in memory.
+    for report in _reports(path, live_tools=options.live_tools):
+        counts[report.state] += 1
+        changed.update(report.versions)
+        if report.difference is not None and first is None:
+            first = report
+        if not options.verify and not options.json:
+            print(_line(report))
+    if options.json:
+        print(json.dumps(_facts(counts, first, changed), indent=2))
+    else:
+        print("\n".join(_verdict(counts, first, changed)))
+    return int(counts["different"] > 0)
+
+
+def _reports(path: Path, *, live_tools: bool) -> Iterator[ReplayReport]:
+    from gem.episode._log import read_last_tries
+    from gem.episode._replay import replay
+    from gem.errors import LogError
+
+    # An empty log is no success: a run that was killed before its first episode has one.
+    is_empty = True
+    for episode in read_last_tries(path):
+        is_empty = False
+        yield replay(episode, live_tools=live_tools)
+    if is_empty:
+        raise LogError(
+            f"{path} holds no finished episode, so there is nothing to replay. Finish the run "
+            "first.",
+            path=str(path),
+        )
+
+
+def _line(report: ReplayReport) -> str:
+    episode = report.episode
+    task = "" if episode.task is None else f" task {episode.task}"
+    return f"{report.state:9} " + one_line(
+        f"{episode.env_id} {episode.policy} seed {episode.seed}{task}: "
+        f"{len(episode.turns)} turns, return {episode.total_reward:g}, {episode.stop_reason}"
+    )
+
+
+def _facts(
+    counts: Counter[str],
+    first: ReplayReport | None,
+    changed: dict[str, tuple[str | None, str | None]],
+) -> dict[str, Any]:
+    return {
+        "episodes": sum(counts.values()),
+        "same": counts["same"],
+        "different": counts["different"],
+        "partial": counts["partial"],
+        "first_difference": None if first is None else _difference(first),
+        "changed_versions": {name: list(pair) for name, pair in changed.items()},
+    }
+
+
+def _difference(report: ReplayReport) -> dict[str, Any]:
+    assert report.difference is not None
+    episode = report.episode
+    difference = report.difference
+    return {
+        "env_id": episode.env_id,
+        "policy": episode.policy,
+        "seed": episode.seed,
+        "task": episode.task,
+        **difference._asdict(),
+    }
+
+
+def _verdict(
+    counts: Counter[str],
+    first: ReplayReport | None,
+    changed: dict[str, tuple[str | None, str | None]],
+) -> Iterator[str]:
+    yield (
+        f"{sum(counts.values())} episodes: {counts['same']} the same, "
+        f"{counts['different']} different, {counts['partial']} partial"
+    )
+    if counts["partial"]:
+        yield "Partial: an error ended them; they were compared up to it."
+    if first is not None:
+        yield from _difference_lines(_difference(first))
+    for name, (then, now) in sorted(changed.items()):
+        yield f"{name} was {then or 'not there'}, and is {now or 'not there'}."
+
+
+def _difference_lines(facts: dict[str, Any]) -> Iterator[str]:
+    task = "" if facts["task"] is None else f", task {facts['task']}"
+    yield (
+        f"First difference: {facts['env_id']}, {facts['policy']}, seed {facts['seed']}{task}, "
+        f"turn {facts['turn'] + 1}, {facts['field']}:"
+    )
+    yield f"  recorded  {_value(facts['recorded'])}"
+    yield f"  replayed  {_value(facts['replayed'])}"
+
+
+def _value(value: Any) -> str:
+    text = one_line(json.dumps(value, ensure_ascii=False, default=repr))
+    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."

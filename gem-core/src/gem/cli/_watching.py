@@ -1,0 +1,127 @@
+"""Watch an episode view by view, one of a run say. Knows nothing about who plays it."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gem.cli._screen import Display, Exchange, View, display
+from gem.cli._text import counted
+
+if TYPE_CHECKING:
+    from gem.episode._episode import Episode
+
+__all__ = ["outcome_of", "watch", "watch_recorded"]
+
+_HOW = "Enter: the next turn, :b the one before, :q leave"
+
+
+def watch_recorded(run: Path, number: int | None) -> int:
+    """Show the episode of a run with this number, counted from 1; without one, list them."""
+    from gem.episode._log import read_last_tries
+    from gem.errors import BadArguments
+
+    episodes = list(read_last_tries(run))
+    if not episodes:
+        raise BadArguments(
+            f"{run} has no episode to watch: none has finished yet. Watch it again once one has.",
+            subject="RUN",
+        )
+    if number is None:
+        for place, episode in enumerate(episodes, 1):
+            print(f"{place:5}  {_line(episode)}")
+        print(f"Watch one: gem-env play {shlex.quote(str(run))} NUMBER")
+        return 0
+    if not 1 <= number <= len(episodes):
+        raise BadArguments(
+            f"Episode {number} of {run} was asked for, and it has {len(episodes)}, counted from "
+            f"1. `gem-env play {shlex.quote(str(run))}` lists them.",
+            subject="EPISODE",
+        )
+    watch(iter(_views(episodes[number - 1])), display())
+    return 0
+
+
+def watch(views: Iterator[View], screen: Display) -> None:
+    """Show views up to the one with an outcome: on a terminal turn by turn, else as they come."""
+    frames = [next(views)]  # all that were shown, to go back to; the next is asked for when wanted
+    screen.begin(frames[0])
+    place = 0
+    while not frames[place].outcome:
+        command = _command() if sys.stdin.isatty() else ""
+        if command in (":q", ":quit"):
+            return
+        place = max(place - 1, 0) if command == ":b" else place + 1
+        if place == len(frames):
+            frames.append(next(views))
+        view = frames[place]
+        if view.outcome and view.turn == frames[place - 1].turn:
+            screen.end(view)  # an error ended it, and the last turn was shown before
+        else:
+            screen.show(view, view.turns[-1].typed)
+
+
+def _command() -> str:
+    try:
+        return input(f"{_HOW}> ").strip()
+    except (EOFError, KeyboardInterrupt):
+        print()
+        return ":q"
+
+
+def _views(episode: Episode) -> list[View]:
+    """Return what there was to see: how it began, and after each turn that was answered."""
+    from gem.content import observation_text
+
+    turns = episode.played_turns
+    messages = [observation_text(turn.observation) for turn in episode.turns]
+    boards = [turn.suffix or "" for turn in episode.turns]
+    if len(messages) == len(turns):  # else what follows the last answer is a turn that failed
+        last = episode.final_observation
+        messages.append("" if last is None else observation_text(last))
+        boards.append("")
+    # The outcome comes with the last view alone: who watches wants to be surprised.
+    heading = f"{episode.env_id} seed {episode.seed}, policy {episode.policy}"
+    view = View(heading, (Exchange("", messages[0]),), boards[0], highlights=_highlights(episode))
+    frames = [view]
+    for number, turn in enumerate(turns, 1):
+        entry = Exchange(turn.action, messages[number])
+        view = view.after(entry, boards[number], turn.reward, replaces=episode.rewrites_history)
+        frames.append(view)
+    frames[-1] = frames[-1]._replace(outcome=outcome_of(episode))
+    return frames
+
+
+def _highlights(episode: Episode) -> Sequence[tuple[str, str, str]]:
+    """Return what its environment marks in colour, where that is installed."""
+    from gem.errors import GemError
+    from gem.registry._catalogue import spec
+    from gem.registry._importing import load_target
+
+    # A run may be watched where its pack is not installed: then without colours.
+    try:
+        return getattr(load_target(spec(episode.env_id).target), "highlights", ())
+    except GemError:
+        return ()
+
+
+def _line(episode: Episode) -> str:
+    won = {True: "success", False: "no success", None: "error"}[episode.success]
+    return (
+        f"{episode.env_id} seed {episode.seed}: {counted(len(episode.turns), 'turn')}, return "
+        f"{episode.total_reward:g}, {won}"
+    )
+
+
+def outcome_of(episode: Episode) -> str:
+    """Say how an episode ended, in one line."""
+    if episode.error is not None:
+        return f"Ended by {episode.stop_reason}: {episode.error}"
+    won = "Success" if episode.success else "No success"
+    return (
+        f"{won} after {counted(len(episode.turns), 'turn')} ({episode.stop_reason}), total reward "
+        f"{episode.total_reward:g}."
+    )

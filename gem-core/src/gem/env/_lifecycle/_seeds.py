@@ -1,0 +1,50 @@
+"""The seeds of an environment: checked, put into its streams, and handed down through wrappers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gem._python.quantities import is_seed
+from gem._python.seeding import key_seed
+from gem.env._lifecycle._phases import AnyEnv
+from gem.errors import BadArguments
+
+__all__ = ["checked_seed", "offer_seed", "reseed", "withdraw_seed"]
+
+
+def checked_seed(seed: Any, subject: str) -> int | None:
+    """Return a seed as an int. Any int is valid; BadArguments on all else, a bool included."""
+    if seed is None:
+        return None
+    if not is_seed(seed):
+        raise BadArguments(
+            f"{subject} was given seed={seed!r}. A seed is an int, or None to continue the "
+            "instance's own stream.",
+            subject=subject,
+        )
+    return int(seed)
+
+
+def reseed(env: AnyEnv, seed: int | None) -> None:
+    """Point the environment's streams at `seed`; None leaves them running on."""
+    seed = checked_seed(seed, "reset")
+    if seed is None:
+        return
+    env._episode_seed = seed
+    # The stream of `sample_action` is made from the episode's seed on its next use.
+    env._sampler = None
+    # The seed is hashed first: seeds that are near, or of one episode and its policy, must not
+    # give streams that are alike.
+    env.rng.seed(key_seed("env", seed))
+
+
+def offer_seed(env: AnyEnv, seed: int | None) -> None:
+    """Let the seed reach the base even through a wrapper whose reset does not hand it on."""
+    if seed is not None:
+        env.unwrapped._first_seed = seed
+
+
+def withdraw_seed(env: AnyEnv, seed: int | None) -> None:
+    """Take back an offered seed, so that no later reset begins with it."""
+    if seed is not None:
+        env.unwrapped._first_seed = None

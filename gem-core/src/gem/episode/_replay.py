@@ -1,0 +1,169 @@
+"""Run a recorded episode again and compare it step by step.
+
+Knows nothing about policies: recorded actions are taken as they stand.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from gem.content import Action, Observation, observation_to_json
+from gem.env._env import Env
+from gem.episode._episode import Episode, is_success
+from gem.episode._turn import Turn
+from gem.errors import in_one_line
+from gem.registry._catalogue import versions
+from gem.registry._making import make, resolve
+from gem.specs import WrapperRef
+
+__all__ = ["Difference", "ReplayReport", "replay"]
+
+
+class Difference(NamedTuple):
+    """The first thing that did not reproduce. Turns count from 0; `recorded` is the log's."""
+
+    turn: int
+    field: str
+    recorded: Any
+    replayed: Any
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayReport:
+    """What came of one replay.
+
+    "partial": all that was recorded reproduced, but an error ended the episode, and what led to
+    it (a deadline, a lost worker, a policy) is not run again. `versions` has those that changed
+    since, as (then, now).
+    """
+
+    episode: Episode
+    state: Literal["same", "different", "partial"]
+    difference: Difference | None
+    turns_compared: int
+    versions: Mapping[str, tuple[str | None, str | None]]
+
+
+def replay(episode: Episode, *, live_tools: bool = False) -> ReplayReport:
+    """Take the recorded actions again, from the recorded seed and task, and compare.
+
+    Calls of tools get the answers that were recorded; with `live_tools` they are made again.
+    Raises GemError where the environment cannot be made again (not installed, or made with a
+    live object); an environment that now raises is a difference, not an error.
+    """
+    # Only the first: what follows a difference is another episode.
+    difference = next(_differences(episode, live_tools=live_tools), None)
+    if difference is not None:
+        state: Literal["same", "different", "partial"] = "different"
+    else:
+        state = "partial" if episode.is_error else "same"
+    compared = len(episode.played_turns) if difference is None else difference.turn
+    return ReplayReport(episode, state, difference, compared, _changed_versions(episode))
+
+
+def _differences(episode: Episode, *, live_tools: bool) -> Iterator[Difference]:
+    """Take the recorded actions, and yield each difference as soon as it shows."""
+    if episode.is_error and not episode.turns:
+        return  # it may have failed in reset: nothing is on record to compare
+    with _made(episode) as env:
+        turn = 0
+        rewards: list[float] = []
+        try:
+            options = {} if episode.task is None else {"task": episode.task}
+            observation, info = env.reset(seed=episode.seed, **options)
+            yield from _compare_observation(episode, 0, observation, info)
+            for turn, recorded in enumerate(episode.played_turns):
+                step = env.step(_action(recorded, live_tools=live_tools))
+                replayed = recorded.answered(step)
+                rewards.append(replayed.reward)
+                yield from _compare_turn(turn, recorded, replayed)
+                yield from _compare_observation(episode, turn + 1, step.observation, step.info)
+                info = step.info
+            if not episode.is_error:
+                yield from _compare_end(episode, turn, info, math.fsum(rewards), env)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, it was not there when recorded
+            yield Difference(turn, "exception", None, in_one_line(error))
+
+
+def _action(turn: Turn, *, live_tools: bool) -> Action:
+    results = () if live_tools else turn.tool_results
+    return Action(turn.action, tool_calls=turn.tool_calls, tool_results=results)
+
+
+@contextmanager
+def _made(episode: Episode) -> Iterator[Env]:
+    """Make the episode's environment, and close it at the end, whatever that raises."""
+    env = _make(episode)
+    try:
+        yield env
+    finally:
+        try:
+            env.close()
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - what it did is compared already
+            warnings.warn(
+                f"Closing {env} failed: {in_one_line(error)}", RuntimeWarning, stacklevel=2
+            )
+
+
+def _make(episode: Episode) -> Env:
+    # The id of today finds the target; arguments and wrappers are those of the record.
+    refs = tuple(WrapperRef.model_validate(ref) for ref in episode.wrappers)
+    spec = resolve(episode.env_id)
+    return make(spec.model_copy(update={"kwargs": dict(episode.env_kwargs), "wrappers": refs}))
+
+
+def _compare_turn(turn: int, recorded: Turn, replayed: Turn) -> Iterator[Difference]:
+    replayed_outcome = replayed.outcome()
+    for field, recorded_value in recorded.outcome().items():
+        replayed_value = replayed_outcome[field]
+        if recorded_value != replayed_value:
+            yield Difference(turn, field, recorded_value, replayed_value)
+
+
+def _compare_observation(
+    episode: Episode, turn: int, observation: Observation, info: Mapping[str, Any]
+) -> Iterator[Difference]:
+    """Compare what the policy saw before a turn, or at the end."""
+    if turn < len(episode.turns):
+        observed = episode.turns[turn].observation
+        suffix = episode.turns[turn].suffix
+        if suffix != info.get("suffix"):
+            yield Difference(turn, "suffix", suffix, info.get("suffix"))
+    elif episode.final_observation is not None:
+        observed = episode.final_observation
+    else:
+        return
+    # As JSON data: of objects, a list and a tuple of the same parts would differ.
+    recorded = observation_to_json(observed)
+    replayed = observation_to_json(observation)
+    if recorded != replayed:
+        yield Difference(turn, "observation", recorded, replayed)
+
+
+def _compare_end(
+    episode: Episode, turn: int, info: Mapping[str, Any], total: float, env: Env
+) -> Iterator[Difference]:
+    """Compare what an evaluation counts."""
+    assert env.spec is not None, "it was made from one"
+    is_unsolved = episode.stop_reason == "model_length"  # whatever was reached until then
+    success = not is_unsolved and is_success(info, total, env.spec)
+    if episode.success != success:
+        yield Difference(turn, "success", episode.success, success)
+    if episode.total_reward != total:
+        yield Difference(turn, "total_reward", episode.total_reward, total)
+
+
+def _changed_versions(episode: Episode) -> dict[str, tuple[str | None, str | None]]:
+    current = versions(episode.env_id)
+    changed: dict[str, tuple[str | None, str | None]] = {}
+    for name in {**episode.versions, **current}:
+        recorded_version = episode.versions.get(name)
+        current_version = current.get(name)
+        if recorded_version != current_version:
+            changed[name] = (recorded_version, current_version)
+    return changed

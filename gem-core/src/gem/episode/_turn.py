@@ -1,0 +1,215 @@
+"""One turn of an episode as a record: an action, and what the environment answered.
+
+Knows nothing about the episode that the turn is of, or about how it was played.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from gem.content import (
+    Message,
+    Observation,
+    ToolCall,
+    ToolResult,
+    is_shallow,
+    observation_from_json,
+    observation_to_json,
+)
+from gem.conversation import Usage
+from gem.env._step import Step
+
+__all__ = ["Turn", "answer_of", "plain_info"]
+
+_APART = ("suffix", "reward_parts", "tool_results")  # of an info: a turn has a field for each
+# Python writes no int of more than 4,300 digits unless it is told to, and an episode that holds one
+# could not be logged: an int of 4,000 digits becomes a note of its type instead.
+_TOO_LONG = 10**3999
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One action and what it led to. `observation` is what the policy saw before it.
+
+    Durations are in seconds: `step_s` of the environment, `policy_s` of the policy. Token ids,
+    logprobs and mask, where present, have equal lengths: where there is a mask, they begin with
+    what the policy was given for the first time (0 in it), and with all of it where
+    `new_sequence` says that what it saw before was rewritten. `reasoning` is what the policy
+    thought before it acted: nothing that must reproduce.
+    """
+
+    observation: Observation
+    action: str
+    reward: float
+    terminated: bool
+    truncated: bool
+    suffix: str | None = None
+    reward_parts: Mapping[str, float] = field(default_factory=dict)
+    info: Mapping[str, Any] = field(default_factory=dict)
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_results: tuple[ToolResult, ...] = ()
+    seat: int = 0
+    step_s: float = 0.0
+    policy_s: float = 0.0
+    token_ids: tuple[int, ...] | None = None
+    logprobs: tuple[float, ...] | None = None
+    mask: tuple[int, ...] | None = None
+    new_sequence: bool = False
+    finish_reason: str | None = None
+    usage: Usage | None = None
+    reasoning: str | None = None
+
+    def answered(self, step: Step) -> Turn:
+        """Return the turn with what the environment answered, its next observation left out.
+
+        Raises TypeError or ValueError on what no record could hold.
+        """
+        usual: dict[str, Any] = {
+            "terminated": False,
+            "truncated": False,
+            "reward_parts": {},
+            "info": {},
+            "tool_results": (),
+        }
+        # What `answer_of` leaves out must not stay as the turn had it before.
+        return replace(self, **(usual | answer_of(step)))
+
+    def outcome(self) -> dict[str, Any]:
+        """Return what must reproduce, as JSON data."""
+        return {
+            "seat": self.seat,
+            "observation": observation_to_json(self.observation),
+            "suffix": self.suffix,
+            "action": self.action,
+            "tool_calls": _calls_to_json(self.tool_calls),
+            "tool_results": [_result_to_json(result) for result in self.tool_results],
+            "reward": self.reward,
+            "reward_parts": dict(self.reward_parts),
+            "terminated": self.terminated,
+            "truncated": self.truncated,
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON data; what was not recorded is left out."""
+        usage = None
+        if self.usage is not None:
+            usage = [self.usage.prompt_tokens, self.usage.completion_tokens]
+        optional = {
+            "token_ids": self.token_ids,
+            "logprobs": self.logprobs,
+            "mask": self.mask,
+            "new_sequence": self.new_sequence or None,
+            "finish_reason": self.finish_reason,
+            "usage": usage,
+            "reasoning": self.reasoning,
+        }
+        plain = {**self.outcome(), "info": dict(self.info)}
+        plain |= {"step_s": self.step_s, "policy_s": self.policy_s}
+        plain |= {name: value for name, value in optional.items() if value is not None}
+        return plain
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Turn:
+        """Rebuild a turn. Raises KeyError, TypeError or ValueError on data of another shape."""
+        # A record of an earlier version lacks fields, and one of a later has others: both are read.
+        known = {name: plain[name] for name in _TURN_FIELDS if name in plain}
+        known["observation"] = observation_from_json(plain["observation"])
+        known["tool_calls"] = Message.from_json({**_EMPTY, **plain}).tool_calls
+        known["tool_results"] = tuple(
+            ToolResult(result["call_id"], result["content"], result["is_error"])
+            for result in plain["tool_results"]
+        )
+        for name in ("token_ids", "logprobs", "mask"):
+            if plain.get(name) is not None:
+                known[name] = tuple(plain[name])
+        if plain.get("usage") is not None:
+            known["usage"] = Usage(*plain["usage"])
+        return cls(**known)
+
+
+_TURN_FIELDS = tuple(turn_field.name for turn_field in fields(Turn))
+_EMPTY = {"role": "assistant", "content": ""}  # around tool calls, to read them as a message's
+
+
+def answer_of(step: Step) -> dict[str, Any]:
+    """Return what a turn records of a step, by field; empty fields and False are left out.
+
+    Raises TypeError or ValueError on what no record could hold.
+    """
+    # Unpacked, and most fields left out: this runs in every turn (benchmarks/overhead.py), and
+    # most turns have nothing but a reward.
+    _, reward, terminated, truncated, info = step
+    answer: dict[str, Any] = {"reward": _finite(reward)}
+    if terminated or truncated or info:
+        parts = info.get("reward_parts", {})
+        others = {
+            "terminated": bool(terminated),
+            "truncated": bool(truncated),
+            "reward_parts": {str(name): _finite(part) for name, part in parts.items()},
+            "info": plain_info(info),
+            "tool_results": tuple(map(_checked_result, info.get("tool_results", ()))),
+        }
+        answer |= {name: value for name, value in others.items() if value}
+    return answer
+
+
+def plain_info(info: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON data of `info`, without what a turn records apart.
+
+    A value that JSON cannot hold, or only far too deep, becomes a note of its type.
+    """
+    return {str(name): _json_or_note(value) for name, value in info.items() if name not in _APART}
+
+
+def _json_or_note(value: Any) -> Any:
+    """Return a value as it comes back from JSON, or a note of its type."""
+    if value is None or type(value) in (str, bool):
+        return value
+    if type(value) is int:
+        return value if -_TOO_LONG < value < _TOO_LONG else _type_note(value)
+    try:
+        # There and back: what a record holds equals what is read from it, tuples as lists.
+        plain = json.loads(json.dumps(value, allow_nan=False))
+        if is_shallow(plain):
+            return plain
+    except (TypeError, ValueError, RecursionError):
+        pass
+    return _type_note(value)
+
+
+def _type_note(value: Any) -> dict[str, str]:
+    return {"$opaque": f"{type(value).__module__}.{type(value).__qualname__}"}
+
+
+def _calls_to_json(calls: tuple[ToolCall, ...]) -> Any:
+    return Message("assistant", "", calls).to_json().get("tool_calls", [])
+
+
+def _result_to_json(result: ToolResult) -> dict[str, Any]:
+    return {"call_id": result.call_id, "content": result.content, "is_error": result.is_error}
+
+
+def _checked_result(result: Any) -> ToolResult:
+    """Return a result of a tool. Raises TypeError on what no record could hold."""
+    if isinstance(result, ToolResult):
+        kinds = (type(result.call_id), type(result.content), type(result.is_error))
+        if kinds == (str, str, bool):
+            return result
+    raise TypeError(f"tool_results holds {result!r:.60}, and must hold ToolResults of text")
+
+
+def _finite(reward: Any) -> float:
+    """Return a reward as a float. Raises TypeError or ValueError where it is no finite number."""
+    try:
+        is_finite = math.isfinite(reward)
+    except TypeError:
+        raise TypeError(
+            f"step returned the reward {reward!r:.60}, and it must be a number"
+        ) from None
+    if is_finite:
+        return float(reward)
+    raise ValueError(f"step returned the reward {reward!r}, and it must be finite")

@@ -1,0 +1,141 @@
+"""What a host and its workers say to each other: tuples of plain data, many in one frame.
+
+A command is `(kind, slot, *arguments)`. A worker answers each, in order. A frame from it holds
+the seconds that its answers took and the answers, `(status, *values)`.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from gem.content import Action, ImagePart, Message, TextPart, ToolCall, ToolResult
+
+__all__ = [
+    "ASK",
+    "DONE",
+    "DROP",
+    "FAILED",
+    "FOREIGN",
+    "MAKE",
+    "RESET",
+    "REVIVE",
+    "SAVE",
+    "SAVED",
+    "STEP",
+    "Answer",
+    "Command",
+    "EpisodeSoFar",
+    "loads",
+    "pack_action",
+    "pack_commands",
+    "pack_foreign",
+    "pack_plain",
+    "unpack_action",
+]
+
+# Numbers, not an Enum: they are compared for every step, and both sides run the same version.
+STEP, RESET, MAKE, ASK, DROP, SAVE, REVIVE = range(7)
+"""Kinds of command. The last two are a host's own: a step with a snapshot after it, and a command
+for an environment that must be restored first."""
+
+DONE, SAVED, FAILED, FOREIGN = range(4)
+"""Kinds of answer: `(DONE, value)`, `(SAVED, value, snapshot)`, `(FAILED, reason, text)`, and
+`(FOREIGN, pickle)`, where a pickle of another answer holds objects that are not plain data."""
+
+Command = tuple[Any, ...]
+Answer = tuple[Any, ...]
+
+
+class EpisodeSoFar(NamedTuple):
+    """What brings an episode back in a worker that never had it. Travels as a plain tuple."""
+
+    start: tuple[Any, ...] | None
+    """Its seed, options and repeat; None: no episode runs."""
+    snapshot: tuple[str, Any] | None
+    """The last one, and the stream of samples, which a snapshot leaves out."""
+    actions: list[Any]
+    """Those since the snapshot, or since the start; None where a sample was drawn."""
+    last_observation: str | None
+    """What the environment showed last, to check a replay by; None where that is no text."""
+
+
+_OURS = frozenset({Action, ImagePart, Message, TextPart, ToolCall, ToolResult})
+
+
+class _ForeignError(Exception):
+    """An object is neither plain data nor of our own classes."""
+
+
+class _PlainPickler(pickle.Pickler):
+    """Write plain data and our own classes alone: reading them back runs nobody else's code."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if type(value) in _OURS or (isinstance(value, type) and value in _OURS):
+            return NotImplemented
+        raise _ForeignError
+
+
+def pack_plain(message: Any) -> bytes | None:
+    """Return a message as bytes, or None where it holds anything but plain data."""
+    packed = io.BytesIO()
+    try:
+        _PlainPickler(packed, pickle.HIGHEST_PROTOCOL).dump(message)
+    except (_ForeignError, RecursionError, ValueError, MemoryError):
+        return None
+    return packed.getvalue()
+
+
+def pack_commands(wires: Sequence[Command], *more: Any) -> tuple[bytes, list[Command]]:
+    """Return a frame of commands, and what else it holds, and the commands that are left out.
+
+    Those hold more than plain data: the others of the frame must not suffer by them.
+    """
+    # All at once first: that a command holds something else is rare, and to look is not free.
+    packed = pack_plain((list(wires), *more))
+    if packed is not None:
+        return packed, []
+    plain: list[Command] = []
+    refused: list[Command] = []
+    for wire in wires:
+        is_plain = pack_plain(wire) is not None
+        (plain if is_plain else refused).append(wire)
+    return pack_plain((plain, *more)) or b"", refused
+
+
+def pack_foreign(answer: Answer, most_bytes: int) -> Answer:
+    """Return an answer that holds any objects as one that holds bytes.
+
+    Raises whatever the objects raise, and ValueError where it has more than `most_bytes`.
+    """
+    packed = pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
+    if len(packed) > most_bytes:
+        raise ValueError(
+            f"an answer of {len(packed):,} bytes, and {most_bytes:,} may pass between processes"
+        )
+    return FOREIGN, packed
+
+
+def loads(packed: bytes) -> Any:
+    """Read what the other process of this host packed. Of foreign objects it runs the code."""
+    return pickle.loads(packed)  # noqa: S301 - written by a worker, which runs the same code
+
+
+def pack_action(action: str) -> str | tuple[str, Sequence[ToolCall]]:
+    """Return an action as plain data; a text that is no Action stays what it is.
+
+    What is no text stays too: packing the command refuses it.
+    """
+    if type(action) is str or not isinstance(action, str):
+        return action
+    return str(action), getattr(action, "tool_calls", ())
+
+
+def unpack_action(packed: str | tuple[str, Sequence[ToolCall]]) -> str:
+    """Return the action that was packed."""
+    if isinstance(packed, str):
+        return packed
+    text, calls = packed  # a plain string would have lost its calls
+    return Action(text, tool_calls=calls)

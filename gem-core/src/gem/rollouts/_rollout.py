@@ -1,0 +1,266 @@
+"""Run episodes: one coroutine each, many in flight, the same content in whatever order.
+
+Knows nothing about where policies come from or where episodes are kept.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from itertools import groupby, islice
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+
+from gem.conversation import Policy
+from gem.episode._episode import Episode
+from gem.errors import BadArguments, EnvUsageError
+from gem.hosting._choosing import host_of
+from gem.hosting._recipes import Recipe
+from gem.hosting._rollout_envs import RolloutEnvs
+from gem.registry._making import as_list, make_policy
+from gem.rollouts._episode_runner import RunContext
+from gem.rollouts._in_flight import Deadlines, EpisodesInFlight, close_policy
+from gem.rollouts._options import (
+    RolloutKeywords,
+    RolloutOptions,
+    options_from,
+)
+from gem.rollouts._planning import Envs, PlannedEpisode, plan_episodes
+from gem.rollouts._progress import Progress
+from gem.rollouts._stats import RolloutStats
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["Rollout", "check_rollout", "count_tasks", "rollout"]
+
+
+def rollout(
+    policy: Policy | str,
+    env: Envs,
+    *,
+    options: RolloutOptions | None = None,
+    **keywords: Unpack[RolloutKeywords],
+) -> Rollout:
+    """Yield finished episodes in completion order; their content is the same in any order.
+
+    `policy` is a callable, or the name of a policy that an installed pack provides: "solver" and
+    "openai:MODEL@BASE_URL" are gem-eval's. The run closes one that it made by its name.
+
+    `env` is what `gem.make` takes (an id, a target, a class, a function that makes an instance, a
+    spec), or a list of them. Every option is a keyword: `episodes` (of each environment),
+    `repeats`, `seed` or a `plan` instead; `wrappers`, `env_kwargs`, `max_turns`; `concurrency`,
+    `backend`, `num_workers`, `backend_options`; `step_timeout_s`, `policy_timeout_s`,
+    `episode_timeout_s`, `policy_retries`, `retry_wait_s`; `stats` and
+    `progress`. `gem.RolloutOptions` says what each is, and holds all of them as one object:
+    `options`. A keyword beside it stands in place of its own.
+
+    At most `concurrency` episodes are in flight, and no more are started than are taken. An error
+    of the environment or of the policy ends its own episode as truncated, with a `stop_reason` and
+    the error's text, and no other. A policy call that fails or is late is made again with the same
+    request, up to `policy_retries` times; the record holds the answer that was taken and the whole
+    time until it came. An episode that outlasts `episode_timeout_s` ends by the reason of whom it
+    then waited for, `step_timeout` (also while its environment is made or reset) or
+    `policy_error`. `progress` is one line on stderr, on a terminal redrawn in place and elsewhere
+    written every ten seconds.
+
+    Where the environments run, by `backend`:
+
+    - "inline" (or "sync"): blocking steps run on threads; one that outlasts `step_timeout_s` is
+      abandoned with its environment. A step that declares `blocking=False` runs on the event
+      loop, where no deadline can interrupt it.
+    - "thread": every step runs on a thread.
+    - "process": in `num_workers` processes, as many as there are processors. A step that outlasts
+      `step_timeout_s` is stopped, if need be with its process, and one that ends its process is
+      `worker_lost`; the other episodes of that process go on in another. What makes an environment
+      must be data. `backend_options` are `start_method`, `most_memory_bytes` and
+      `most_answer_bytes`, as of `gem.hosting._processes.ProcessHost`.
+    - Plugins add others, each under its word: the manifest's `executors`.
+
+        async for episode in gem.rollout(policy, "game:GuessTheNumber-v0-hard", episodes=8):
+            print(episode.total_reward)
+    """
+    chosen = options_from(options, keywords)
+    policy_name = policy if isinstance(policy, str) else None
+    if policy_name is None and not callable(policy):
+        raise BadArguments(
+            f"{policy!r:.60} was given as the policy, and cannot be called. Give a function, or an "
+            "object with `__call__`, from a Request to a Reply, a Message or a string; or the name "
+            "of a policy that is installed.",
+            subject="policy",
+        )
+    envs = _envs_of(env, chosen)
+    plan = chosen.plan
+    with ExitStack() as stack:
+        # Workers that began in order to count tasks end here where no run comes of it.
+        stack.enter_context(envs)
+        if plan is None:
+            plan = plan_episodes(
+                env,
+                episodes=chosen.episodes,
+                seed=chosen.seed,
+                repeats=chosen.repeats,
+                num_tasks=envs.num_tasks,
+            )
+        # Last, for nobody would close it where something else fails.
+        made = make_policy(policy) if isinstance(policy, str) else policy
+        stack.pop_all()
+    stats = chosen.stats
+    progress: AbstractContextManager[object] = nullcontext()
+    if chosen.progress:
+        stats = stats or RolloutStats()
+        progress = Progress(stats, total=len(plan))
+    deadlines = Deadlines(chosen.step_timeout_s, chosen.policy_timeout_s, chosen.episode_timeout_s)
+    waiting = Counter(planned.env_index for planned in plan)
+    context = RunContext(
+        made,
+        envs,
+        waiting,
+        policy_name=policy_name,
+        max_turns=chosen.max_turns,
+        retries=chosen.policy_retries,
+        retry_wait_s=chosen.retry_wait_s,
+        stats=stats,
+    )
+    return Rollout(_Run(context, deadlines, plan, chosen.concurrency, progress))
+
+
+def check_rollout(env: Envs, options: RolloutOptions) -> None:
+    """Raise what `rollout` would raise of these environments and options. Starts nothing.
+
+    Unlike a RolloutOptions by itself this also asks the environments' specs and the backend.
+    """
+    _envs_of(env, options)
+
+
+def count_tasks(env: Envs, options: RolloutOptions) -> list[int | None]:
+    """Return how many tasks each environment has, None where that is not a finite set.
+
+    Each is asked where the options say that it lives: one that needs a process is not made here.
+    """
+    with _envs_of(env, options) as envs:
+        return [envs.num_tasks(env_index) for env_index in range(len(envs.specs))]
+
+
+def _envs_of(env: Envs, options: RolloutOptions) -> RolloutEnvs:
+    """Return the environments. A backend starts nothing before one of them is opened."""
+    recipes = [Recipe(like, options.wrappers, options.env_kwargs) for like in as_list(env)]
+    host = host_of(
+        options.backend,
+        num_workers=options.num_workers,
+        step_timeout_s=options.step_timeout_s,
+        options=options.backend_options,
+    )
+    return RolloutEnvs(host, recipes, step_timeout_s=options.step_timeout_s)
+
+
+class Rollout:
+    """A run that `rollout` describes, of episodes or of groups: nothing begins before one is taken.
+
+    Leaving it early cancels what is in flight; `aclose` waits until that has ended.
+    """
+
+    def __init__(self, run: _Run) -> None:
+        self._run = run
+        self._episodes = run.episodes()
+        self._taken_as: str | None = None
+
+    def __aiter__(self) -> AsyncGenerator[Episode, None]:
+        self._take("episodes")
+        return self._episodes
+
+    async def __anext__(self) -> Episode:
+        return await anext(aiter(self))
+
+    def __iter__(self) -> NoReturn:
+        raise EnvUsageError(
+            "A rollout was iterated by a plain `for`, and its episodes come asynchronously. Write "
+            "`for episode in gem.run(...)`, with the same arguments; or `async for episode in "
+            "gem.rollout(...)`, in a coroutine or a notebook."
+        )
+
+    @property
+    def plan(self) -> Sequence[PlannedEpisode]:
+        """The episodes of the run, in the order in which they begin."""
+        return self._run.plan
+
+    async def aclose(self) -> None:
+        """End the run. What it holds is closed when this returns."""
+        await self._episodes.aclose()
+        if self._taken_as is None:  # nothing has begun that would close these at its end
+            await close_policy(self._run.context)
+            await self._run.context.envs.close()
+
+    def groups(self) -> AsyncGenerator[list[Episode], None]:
+        """Yield the `repeats` of one seed as a list once all have ended, in the order of the plan.
+
+        Whoever takes the first n groups gets the same n, however long any episode took. Meanwhile
+        the others are played on, up to `concurrency` episodes (or one group, if that is more)
+        beyond those in flight.
+
+            async for group in gem.rollout(policy, env, episodes=32, repeats=8).groups():
+                advantages = grpo(group)
+
+        Raises EnvUsageError where the run was taken before: a run is one or the other, once.
+        """
+        self._take("groups")
+        return self._run.groups()
+
+    def _take(self, way: str) -> None:
+        if self._taken_as not in (None, "episodes") or (self._taken_as and way == "groups"):
+            raise EnvUsageError(
+                f"The {way} of a rollout were asked for, and its {self._taken_as} were taken "
+                "before. Call gem.rollout again for another run."
+            )
+        self._taken_as = way
+
+
+class _Run(NamedTuple):
+    """What `rollout` was asked for, and the two orders in which its episodes may be taken."""
+
+    context: RunContext
+    deadlines: Deadlines
+    plan: Sequence[PlannedEpisode]
+    concurrency: int
+    progress: AbstractContextManager[object]
+
+    def _in_flight(self) -> EpisodesInFlight:
+        return EpisodesInFlight(self.context, self.deadlines, self.progress)
+
+    async def episodes(self) -> AsyncGenerator[Episode, None]:
+        """Yield each episode when it has ended; start another when it is taken."""
+        waiting = iter(enumerate(self.plan))
+        async with self._in_flight() as in_flight:
+            in_flight.start(islice(waiting, self.concurrency))
+            for _ in self.plan:
+                _, episode = await in_flight.next_ended()
+                yield episode
+                # After the yield: whoever takes no more episodes starts no more.
+                in_flight.start(islice(waiting, 1))
+
+    async def groups(self) -> AsyncGenerator[list[Episode], None]:
+        """Yield each group when it and all before it have ended."""
+        waiting = iter(enumerate(self.plan))
+        ended: dict[int, Episode] = {}  # by the place in the plan
+        sizes = [len(list(group)) for _, group in groupby(self.plan, _same_start)]
+        # How many may have begun that are not handed out: those in flight, and beside them as many
+        # again, or a whole group. With less, a group larger than that would never be whole.
+        room = self.concurrency + max([self.concurrency, *sizes])
+        first = 0
+        async with self._in_flight() as in_flight:
+            for size in sizes:
+                group = range(first, first + size)
+                while True:
+                    begun = len(in_flight) + len(ended)
+                    free = min(self.concurrency - len(in_flight), room - begun)
+                    in_flight.start(islice(waiting, free))
+                    if all(place in ended for place in group):
+                        break
+                    place, episode = await in_flight.next_ended()
+                    ended[place] = episode
+                yield [ended.pop(place) for place in group]
+                first += size
+
+
+def _same_start(planned: PlannedEpisode) -> tuple[int, int]:
+    return planned.env_index, planned.episode_index

@@ -1,0 +1,103 @@
+"""Run episodes and wait for all of them: a rollout for code that is not asynchronous.
+
+Knows nothing about how episodes are run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+from collections.abc import Coroutine
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gem.conversation import Policy
+from gem.episode._episode import Episode
+from gem.rollouts._options import RolloutKeywords, RolloutOptions
+from gem.rollouts._planning import Envs
+from gem.rollouts._rollout import Rollout, rollout
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["run"]
+
+T = TypeVar("T")
+
+
+def run(
+    policy: Policy | str,
+    env: Envs,
+    *,
+    options: RolloutOptions | None = None,
+    **keywords: Unpack[RolloutKeywords],
+) -> list[Episode]:
+    """Run episodes and return them in the order of their plan. The options are `gem.rollout`'s.
+
+    A notebook has an event loop, which waits meanwhile: the episodes then have one of their own,
+    in another thread. Connections that a policy opened on the notebook's loop are of no use there;
+    with such a policy write `async for episode in gem.rollout(...)`. Ctrl-C ends the episodes and
+    their environments before it is raised; inside `asyncio.run`, which keeps the first one for
+    itself, it takes two. Raises what `gem.rollout` does.
+
+        episodes = gem.run(lambda request: "even", "./try.py:Parity", episodes=8)
+        print(sum(episode.success for episode in episodes))
+    """
+    return _waited_for(_episodes(rollout(policy, env, options=options, **keywords)))
+
+
+async def _episodes(run: Rollout) -> list[Episode]:
+    places = {planned[:3]: place for place, planned in enumerate(run.plan)}
+    async with aclosing(run):
+        episodes = [episode async for episode in run]
+    return sorted(episodes, key=lambda episode: places[_identity(episode)])
+
+
+def _identity(episode: Episode) -> tuple[int, int, int]:
+    return episode.env_index, episode.episode_index, episode.repeat
+
+
+def _waited_for(work: Coroutine[Any, Any, T]) -> T:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    return _beside_a_loop(work)
+
+
+def _beside_a_loop(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on a loop of its own in another thread, while this thread's loop waits."""
+    loop = asyncio.new_event_loop()
+    # Made here and not in the thread: an interrupt may come before that has begun, and the task
+    # has the context variables of the caller.
+    task = loop.create_task(work)
+    # Its end waits for the thread: after an interrupt too, nothing of the run is left behind.
+    with concurrent.futures.ThreadPoolExecutor(1, "gem-run") as threads:
+        try:
+            # A thread whose start is interrupted is not among those that are waited for: it
+            # must not have the run to do. So one starts with nothing, and has the run after that.
+            threads.submit(int).result()
+            return threads.submit(loop.run_until_complete, task).result()
+        except BaseException:  # an interrupt, which comes to the main thread, or the run's failure
+            loop.call_soon_threadsafe(task.cancel)
+            raise
+        finally:
+            threads.submit(_close, loop, task)
+
+
+def _close(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any]) -> None:
+    """Close a loop once its task has ended, which an interrupt may have cancelled unbegun."""
+    loop.run_until_complete(_end(task))
+    loop.close()
+
+
+async def _end(task: asyncio.Task[Any]) -> None:
+    """End what a run left behind, as `asyncio.run` does."""
+    await asyncio.wait([task])
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for each in left:
+        each.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
+    loop = asyncio.get_running_loop()
+    await loop.shutdown_asyncgens()
+    await loop.shutdown_default_executor()

@@ -1,0 +1,78 @@
+"""The conformance lines as tests. Needs no pytest to import, only to run."""
+
+from __future__ import annotations
+
+import unittest
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from gem.errors import DataError, MissingRequirement
+from gem.registry._making import EnvLike, WrapperLike
+from gem.testing._subject import Subject
+from gem.testing._table import CHECKS, Check
+
+__all__ = ["EnvContract"]
+
+
+class EnvContract:
+    """Subclass this in a test module, name the environment, and pytest runs one test a line.
+
+    A line that does not apply is a skipped test. So is every line of an environment whose data
+    or requirements are not installed.
+
+        class TestGuess(EnvContract):
+            env_id = "acme:Guess-v0"
+    """
+
+    env_id: EnvLike
+    """The environment: an id, or a spec."""
+    env_kwargs: ClassVar[Mapping[str, Any]] = {}
+    """Arguments to make it with."""
+    wrappers: ClassVar[Sequence[WrapperLike]] = ()
+    """Wrappers around it, the innermost first."""
+    seeds: ClassVar[Sequence[int]] = range(10)
+    """The seeds that the lines play."""
+    backends: ClassVar[Sequence[str] | None] = None
+    """The backends that it is compared on; None: every one that is installed."""
+
+    def subject(self) -> Subject:
+        """Return what is checked. Override to build it in another way."""
+        return Subject(
+            self.env_id,
+            seeds=self.seeds,
+            wrappers=self.wrappers,
+            kwargs=self.env_kwargs,
+            backends=self.backends,
+        )
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._kept = None  # a subclass's own: one that is inherited is of another environment
+
+    _kept: ClassVar[Subject | None] = None
+
+    @classmethod
+    def _prepared(cls, contract: EnvContract) -> Subject:
+        if cls._kept is None:  # kept for the class: its lines share their plays
+            try:
+                cls._kept = contract.subject()
+            except (MissingRequirement, DataError) as error:
+                raise unittest.SkipTest(str(error)) from error
+        return cls._kept
+
+
+def _as_test(check: Check) -> Callable[[EnvContract], None]:
+    def test(self: EnvContract) -> None:
+        line = check.line(self._prepared(self))
+        if line.state == "skipped":
+            raise unittest.SkipTest(line.evidence)
+        assert line.state == "passed", f"{line.claim}: {line.evidence}"
+
+    test.__name__ = f"test_{check.name}"
+    test.__qualname__ = f"{EnvContract.__name__}.{test.__name__}"
+    test.__doc__ = check.claim
+    return test
+
+
+for _check in CHECKS:
+    setattr(EnvContract, f"test_{_check.name}", _as_test(_check))

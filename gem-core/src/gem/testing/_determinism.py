@@ -1,0 +1,155 @@
+"""Lines on seeds, resets and chance: an episode depends on its seed and its actions alone."""
+
+from __future__ import annotations
+
+import random
+import sys
+from itertools import takewhile
+from typing import Any
+
+from gem._python.global_chance import GlobalChance
+from gem.env._env import Env
+from gem.testing._playing import Play, first_difference, play, repeating
+from gem.testing._report import NotApplicableError, NotHeldError
+from gem.testing._subject import Subject, drive
+
+__all__ = [
+    "different_seeds_differ",
+    "no_global_chance",
+    "reset_leaves_no_residue",
+    "same_seed_same_episode",
+]
+
+_ODD_SEEDS = (-1, 2**70)  # any int is a seed: numpy, for one, takes neither of these
+
+
+def same_seed_same_episode(subject: Subject) -> str:
+    """Play each seed twice, on two instances, the second one seeded by `make`."""
+    for seed in (*subject.seeds, *_ODD_SEEDS):
+        first = subject.driven(seed)
+        with subject.make() as env:
+            second = play(env, drive, seed)
+        _require_same_samples(first, second)
+        _require_same(f"seed {seed}", first, second)
+        with subject.make(seed=seed) as env:
+            # Without a seed of its own: the first reset() has the one that `make` was given.
+            third = play(env, repeating(first.actions), None)
+        _require_same(f"make(seed={seed}) and a first reset()", first, third)
+    return f"{len(subject.seeds) + len(_ODD_SEEDS)} seeds, each played 3 times"
+
+
+def _require_same_samples(first: Play, second: Play) -> None:
+    """Blame `sample_action()` where it is the first thing that differs."""
+    # Up to the first moment that differs: an action after it was drawn in another state.
+    turns = zip(first.moments, second.moments, first.actions, second.actions, strict=False)
+    for _, _, drawn, drawn_again in takewhile(lambda turn: turn[0] == turn[1], turns):
+        if drawn != drawn_again:
+            raise NotHeldError(
+                f"seed {first.seed}: sample_action() drew {drawn!r}, then {drawn_again!r}"
+            )
+
+
+def _require_same(what: str, first: Play, second: Play) -> None:
+    difference = first_difference(first.moments, second.moments)
+    if difference is not None:
+        raise NotHeldError(f"{what}: {difference}")
+
+
+def different_seeds_differ(subject: Subject) -> str:
+    """Take the same actions under each seed and look for any difference."""
+    if subject.spec.check.fixed_start:
+        raise NotApplicableError(_as_declared(subject))
+    scripts = [subject.driven(seed).actions for seed in subject.seeds[:3]]
+    with subject.make() as env:
+        for script in scripts:
+            plays = [play(env, repeating(script), seed) for seed in subject.seeds]
+            if any(first_difference(plays[0].moments, other.moments) for other in plays[1:]):
+                return f"{len(subject.seeds)} seeds differ under the same actions"
+    raise NotHeldError(
+        f"seeds {_listed(subject.seeds)} gave the same episode for the same actions; declare "
+        "check=CheckHints(fixed_start=True) if that is meant"
+    )
+
+
+def _as_declared(subject: Subject) -> str:
+    """Return the reason for skipping. Raises NotHeldError where starts differ all the same."""
+    with subject.make() as env:
+        starts = [play(env, lambda env, sight: None, seed) for seed in subject.seeds]
+    for other in starts[1:]:
+        difference = first_difference(starts[0].moments, other.moments)
+        if difference is not None:
+            raise NotHeldError(
+                f"it declares fixed_start=True, and seeds {starts[0].seed} and {other.seed} "
+                f"start differently: {difference}"
+            )
+    return "it declares fixed_start=True, and every seed starts alike"
+
+
+def _listed(seeds: tuple[int, ...]) -> str:
+    return ", ".join(map(str, seeds))
+
+
+def reset_leaves_no_residue(subject: Subject) -> str:
+    """Play several seeds on one instance, some to the end and some not, and compare."""
+    with subject.make() as env:
+        # The same seeds a second time: the instance has then seen each of them.
+        for seed in (*subject.seeds[:4], *subject.seeds[:4]):
+            fresh = subject.driven(seed)
+            again = play(env, repeating(fresh.actions), seed)
+            _require_same(f"seed {seed} on a used instance", fresh, again)
+            play(env, drive, seed + 1, most_turns=1)  # left in the middle
+    return "8 episodes on one instance equal those of new instances"
+
+
+def no_global_chance(subject: Subject) -> str:
+    """Disturb the global generators between calls, and see that no call touches them."""
+    subject.driven(subject.seeds[0])  # first: what it imports is then imported
+    chance = _Disturbance()
+    try:
+        for seed in subject.seeds[:4]:
+            chance.disturb()
+            fresh = subject.driven(seed)
+            with subject.make() as env:
+                disturbed = play(env, repeating(fresh.actions), seed, before_each=chance.disturb)
+            _require_same(f"seed {seed}, the global random state changed", fresh, disturbed)
+            _require_untouched(subject, fresh)
+    finally:
+        chance.put_back()  # who runs the check goes on with the chance that they had
+    return f"{' and '.join(chance.names)} neither read nor written"
+
+
+def _require_untouched(subject: Subject, fresh: Play) -> None:
+    before = GlobalChance.now()
+    with subject.make() as env:
+        play(env, drive, fresh.seed)
+        env.solve()
+    touched = before.changed_since()
+    if touched:
+        raise NotHeldError(
+            f"seed {fresh.seed}: an episode changed the global state of {' and '.join(touched)}"
+        )
+
+
+class _Disturbance:
+    """Draws from the process's global generators between calls, as another library might."""
+
+    def __init__(self) -> None:
+        self._first = GlobalChance.now()
+        self._salt = 0
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._first.states)
+
+    def disturb(self, env: Env | None = None) -> None:
+        """Reseed and draw."""
+        self._salt += 1
+        random.seed(self._salt)
+        random.random()
+        if "numpy.random" in self.names:
+            numpy_random: Any = sys.modules["numpy.random"]
+            numpy_random.seed(self._salt)
+            numpy_random.random()
+
+    def put_back(self) -> None:
+        self._first.put_back()

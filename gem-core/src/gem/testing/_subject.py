@@ -1,0 +1,103 @@
+"""The environment under check: made afresh for each use, its common plays kept.
+
+Knows nothing about the lines of a check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from gem.env._env import Env
+from gem.errors import DataError, MissingRequirement
+from gem.registry._catalogue import executor_spec
+from gem.registry._making import EnvLike, WrapperLike, make
+from gem.specs import EnvSpec
+from gem.testing._playing import Play, Sight, play
+from gem.testing._report import NotApplicableError
+
+__all__ = ["Subject", "drive"]
+
+
+class Subject:
+    """One environment under check. Raises what `gem.make` raises where it cannot be made.
+
+    `backends` are those to compare it on; None: every one that is installed. `has_samples` says
+    whether its author wrote a `sample_action`.
+    """
+
+    def __init__(
+        self,
+        env: EnvLike,
+        *,
+        seeds: Sequence[int] = range(10),
+        wrappers: Iterable[WrapperLike] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        backends: Iterable[str] | None = None,
+    ) -> None:
+        self.backends: set[str] | None = None
+        if backends is not None:
+            # By their specs: a backend that is not installed is refused here, with what to do.
+            self.backends = {executor_spec(backend).id for backend in backends}
+        self.env = env
+        self.wrappers = tuple(wrappers)
+        self.kwargs = dict(kwargs or {})
+        self.seeds = tuple(seeds)
+        # Plays are kept: most lines compare with the same ones, and an episode may take seconds.
+        self._driven: dict[int, Play] = {}
+        self._solved: dict[int, Play] = {}
+        with self.make() as made:
+            assert made.spec is not None
+            self.spec: EnvSpec = made.spec
+            # Asked of the class: what `Env` itself has only raises NotImplementedError.
+            self.has_samples = type(made.unwrapped).sample_action is not Env.sample_action
+            _require_data(made, self.seeds[0])
+
+    def make(self, seed: int | None = None) -> Env:
+        """Make a new instance."""
+        return make(self.env, seed=seed, wrappers=self.wrappers, **self.kwargs)
+
+    def require_samples(self) -> None:
+        """Raise NotApplicableError where there is no `sample_action` to look at."""
+        if not self.has_samples:
+            raise NotApplicableError("no sample_action() is known")
+
+    def driven(self, seed: int) -> Play:
+        """Return the episode that sampled actions make of a seed, on a new instance."""
+        if seed not in self._driven:
+            with self.make() as env:
+                self._driven[seed] = play(env, drive, seed)
+        return self._driven[seed]
+
+    def solved(self, seed: int) -> Play:
+        """Return the episode that `solve()` makes of a seed, on a new instance."""
+        if seed not in self._solved:
+            with self.make() as env:
+                self._solved[seed] = play(env, lambda env, sight: env.solve(), seed)
+        return self._solved[seed]
+
+    def played(self) -> list[Play]:
+        """Return every common play: sampled, solved, and one that answers nothing."""
+        plays = [self.driven(seed) for seed in self.seeds]
+        plays += [self.solved(seed) for seed in self.seeds]
+        with self.make() as env:
+            plays += [play(env, lambda env, sight: "", seed) for seed in self.seeds]
+        return plays
+
+
+def _require_data(env: Env, seed: int) -> None:
+    """Reset once, and raise only for what is not installed: the lines will tell the rest."""
+    try:
+        env.reset(seed=seed)
+    except (DataError, MissingRequirement):
+        raise
+    except (Exception, SystemExit):  # noqa: BLE001 - an environment may raise anything
+        return
+
+
+def drive(env: Env, sight: Sight) -> str:
+    """Draw an action; where the environment has none to draw, answer the turn in a box."""
+    try:
+        return env.sample_action()
+    except NotImplementedError:
+        return f"\\boxed{{{sight.turn}}}"

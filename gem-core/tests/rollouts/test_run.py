@@ -1,0 +1,152 @@
+"""Runs that are waited for: without a loop, beside one, and interrupted."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import gc
+import random
+import signal
+import threading
+from typing import Any
+
+import pytest
+
+import gem
+from gem.errors import BadArguments, EnvUsageError
+from gem.testing.envs import Echo, Guess
+
+WHO = contextvars.ContextVar("who", default="nobody")
+
+
+def sampled(request: gem.Request) -> str:
+    return random.Random(request.seed).choice(["\\boxed{1}", "\\boxed{2}", "\\boxed{3}"])
+
+
+def places(episodes: list[gem.Episode]) -> list[tuple[int, int, int]]:
+    return [(each.env_index, each.episode_index, each.repeat) for each in episodes]
+
+
+async def started() -> list[gem.Episode]:
+    return gem.run(sampled, [Guess, Echo], episodes=3, repeats=2)
+
+
+def test_episodes_come_in_the_order_of_the_plan() -> None:
+    order = [(env, episode, repeat) for env in (0, 1) for episode in range(3) for repeat in (0, 1)]
+
+    episodes = gem.run(sampled, [Guess, Echo], episodes=3, repeats=2)
+
+    assert places(episodes) == order
+    assert [each.env_id for each in episodes[::6]] == [
+        "gem.testing.envs:Guess",
+        "gem.testing.envs:Echo",
+    ]
+
+
+def test_a_running_loop_makes_no_difference() -> None:
+    alone = gem.run(sampled, [Guess, Echo], episodes=3, repeats=2)
+
+    beside = asyncio.run(started())
+
+    assert [each.fingerprint() for each in beside] == [each.fingerprint() for each in alone]
+
+
+def test_the_context_of_the_caller_is_that_of_the_policy() -> None:
+    def who(request: gem.Request) -> str:
+        return WHO.get()
+
+    async def asked() -> list[gem.Episode]:
+        WHO.set("ada")
+        return gem.run(who, Echo)
+
+    assert [each.turns[0].action for each in asyncio.run(asked())] == ["ada"]
+
+
+def test_an_interrupt_beside_a_loop_ends_the_run_first() -> None:
+    ended = []
+
+    async def waits(request: gem.Request) -> str:
+        main = threading.main_thread().ident
+        assert main is not None
+        signal.pthread_kill(main, signal.SIGINT)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(request.turn)
+        return ""
+
+    async def interrupted() -> None:
+        with pytest.raises(KeyboardInterrupt):
+            gem.run(waits, Echo)
+
+    loop = asyncio.new_event_loop()  # without the handler of `asyncio.run`: a notebook has none
+    try:
+        loop.run_until_complete(interrupted())
+    finally:
+        loop.close()
+    assert ended == [0]
+
+
+def test_what_a_policy_left_behind_beside_a_loop_is_cancelled() -> None:
+    ended = []
+
+    async def lingers() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("cancelled")
+
+    async def leaves(request: gem.Request) -> str:
+        tasks.append(asyncio.ensure_future(lingers()))
+        await asyncio.sleep(0)
+        return "yes"
+
+    async def beside() -> None:
+        gem.run(leaves, Echo)
+
+    tasks: list[asyncio.Future[None]] = []
+    asyncio.run(beside())
+
+    assert ended == ["cancelled"]
+
+
+def test_an_interrupt_while_its_thread_starts_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    start = threading.Thread.start
+    asked: list[gem.Request] = []
+
+    def answers(request: gem.Request) -> str:
+        asked.append(request)
+        return "yes"
+
+    def interrupted(thread: threading.Thread) -> None:
+        start(thread)
+        if thread.name.startswith("gem-run"):
+            monkeypatch.setattr(threading.Thread, "start", start)
+            raise KeyboardInterrupt  # after the thread has begun, before the pool knows of it
+
+    async def beside() -> None:
+        monkeypatch.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            gem.run(answers, Echo)
+
+    asyncio.run(beside())
+
+    for thread in threading.enumerate():
+        if thread.name.startswith("gem-run"):
+            thread.join(10)
+    gc.collect()  # a loop or a task left open would warn here, which fails the test
+    assert asked == []
+
+
+@pytest.mark.parametrize("options", [{"episodes": 0}, {"concurrency": 0}])
+def test_what_cannot_be_run_is_refused_as_by_a_rollout(options: dict[str, Any]) -> None:
+    with pytest.raises(BadArguments):
+        gem.run(sampled, Guess, **options)
+
+
+@pytest.mark.parametrize("take", [list, sum, enumerate])
+def test_a_plain_loop_over_a_rollout_says_how(take: Any) -> None:
+    with pytest.raises(EnvUsageError, match=r"for episode in gem\.run\(\.\.\.\).*async for"):
+        take(gem.rollout(sampled, Guess))

@@ -1,0 +1,253 @@
+"""Environments that break a rule: each fails its line, with the evidence."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import gem
+from gem.errors import DataError
+from gem.specs import CheckHints, EnvSpec
+from gem.testing import check_env
+from gem.testing._report import CheckLine
+from gem.testing._subject import Subject
+from gem.testing._table import CHECKS
+from gem.testing.envs import Echo
+
+pytestmark = pytest.mark.slow
+
+FAULTS = [
+    ("GlobalChance", "global_chance", "changed the global state of random"),
+    ("NumpyChance", "global_chance", "changed the global state of numpy.random"),
+    ("ReadsGlobalChance", "global_chance", "the global random state changed"),
+    ("IgnoresSeed", "same_seed", "seed"),
+    ("UnseededSamples", "same_seed", "sample_action() drew"),
+    ("OneEpisode", "different_seeds", "gave the same episode"),
+    ("LeaksNumber", "leaks", "number"),
+    ("LeaksWord", "leaks", "word"),
+    ("LeaksLater", "leaks", "from the end"),
+    ("LeaksOftenEnough", "leaks", "word"),
+    ("KeepsState", "second_reset", "guesses so far"),
+    ("RaisesOnMalformed", "malformed_actions", "raised ValueError"),
+    ("SquareTime", "long_actions", "in proportion to the length"),
+    ("BadSample", "sampled_actions", "was refused (format_error)"),
+    ("SampleIsNoText", "sampled_actions", "not text"),
+    ("NoSample", "sampled_actions", "NotImplementedError"),
+    ("SampleDrawsChance", "sampling", "drew from rng"),
+    ("SampleCounts", "sampling", "called before each step"),
+    ("RewardOutOfRange", "rewards", "outside reward_range"),
+    ("RewardIsNoNumber", "rewards", "float32"),
+    ("StepsAfterEnd", "step_after_end", "was accepted"),
+    ("StepsAfterEnd", "step_before_reset", "was accepted"),
+    ("RefusesInItsWay", "step_before_reset", "raised ValueError"),
+    ("EndsBothWays", "flags", "at once"),
+    ("LimitTerminates", "flags", "a turn limit truncates"),
+    ("IgnoresLimit", "flags", "max_turns is 4"),
+    ("NotSingle", "flags", "single_turn"),
+    ("FlagsAreNumbers", "flags", "terminated is 0"),
+    ("SolveFails", "solve_succeeds", "ended after 4 turns"),
+    ("SolveGivesUp", "solve_succeeds", "gave up or went on"),
+    ("EveryAnswerWins", "solve_beats_noop", "by an empty answer"),
+    ("EveryAnswerWins", "solve_beats_random", "by sampled actions"),
+    ("EveryAnswerWins", "solve_beats_echo", "by an echo"),
+    ("BelievesPleas", "solve_beats_plea", "by a plea"),
+    ("SolvePeeks", "solve_is_fair", "looked alike at turn 1"),
+    ("SolveDraws", "solving", "drew from rng"),
+    ("SolveWavers", "solving", "in the same state"),
+    ("SolveCounts", "solving", "called before each step"),
+    ("ForgetsGenerator", "snapshots", "saved after 0 turns, restored"),
+    ("RestoreForgetsLamps", "snapshots", "restored in place"),
+    ("SharesWithFork", "forks", "after its fork went on"),
+    ("NotPlain", "snapshots", "'lock'"),
+    ("ByHash", "another_process", "the same seed in another process"),
+    ("DiesElsewhere", "another_process", "ended with 3"),
+    ("RaisesElsewhere", "another_process", "RuntimeError: not here"),
+    ("CountsInstances", "rollouts", "one at a time"),
+    ("CountsInstances", "vectors", "alone and in a vector"),
+    ("CountsInstances", "spec", "rebuilt from its spec"),
+    ("RaisesAlways", "rollouts", "ended by env_error"),
+    ("TasksByAnotherName", "tasks", 'info["task"] is None'),
+    ("TakesAnyTask", "tasks", "task 2 was accepted"),
+    ("ExitsAlways", "same_seed", "SystemExit"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _bad_envs_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+
+
+def line(name: str, check: str, **declared: object) -> CheckLine:
+    hints = CheckHints.model_validate(declared)
+    spec = EnvSpec(id=f"bad:{name}", target=f"bad_envs:{name}", check=hints)
+    [found] = [each for each in CHECKS if each.name == check]
+    return found.line(Subject(spec))
+
+
+@pytest.mark.parametrize(("name", "check", "evidence"), FAULTS)
+def test_a_fault_fails_its_line_with_the_evidence(name: str, check: str, evidence: str) -> None:
+    found = line(name, check)
+
+    assert (found.state, evidence in found.evidence) == ("failed", True), found
+
+
+@pytest.mark.parametrize(
+    ("name", "check"),
+    [
+        ("RefusesEarly", "step_before_reset"),
+        ("SaysTheConstant", "leaks"),
+        ("ShowsTosses", "leaks"),
+        ("AsksWhich", "leaks"),
+        ("AsksYesOrNo", "leaks"),
+        ("OneEpisode", "same_seed"),
+        ("KeepsState", "same_seed"),
+        ("NoSample", "same_seed"),
+        ("NotPlain", "leaks"),
+        ("NeverEnds", "flags"),
+        ("NeverEnds", "sampled_actions"),
+    ],
+)
+def test_no_line_fails_for_what_is_no_fault_of_it(name: str, check: str) -> None:
+    found = line(name, check)
+
+    assert found.state == "passed", found
+
+
+def test_luck_that_is_declared_may_be_had_on_some_seeds_only() -> None:
+    found = line("SolveFails", "solve_succeeds", needs_luck=True)
+
+    assert (found.state, "declares needs_luck" in found.evidence) == ("passed", True), found
+
+
+@pytest.mark.parametrize(
+    ("name", "check", "declared", "evidence"),
+    [
+        ("FixedStart", "different_seeds", {"fixed_start": True}, "start differently"),
+        ("RefusesEarly", "solve_succeeds", {"winnable": False}, "solve() succeeded"),
+        ("Hopeless", "solve_succeeds", {"winnable": False, "bound": 0.2}, "the bound 0.2"),
+        ("Hopeless", "solve_succeeds", {"needs_luck": True}, "succeeded on 0 of"),
+    ],
+)
+def test_a_declaration_that_the_evidence_contradicts_fails(
+    name: str, check: str, declared: dict[str, object], evidence: str
+) -> None:
+    found = line(name, check, **declared)
+
+    assert (found.state, evidence in found.evidence) == ("failed", True), found
+
+
+@pytest.mark.parametrize(
+    ("name", "check", "declared", "reason"),
+    [
+        ("ForgetsGenerator", "different_seeds", {"fixed_start": True}, "declares fixed_start"),
+        ("Hopeless", "solve_succeeds", {"winnable": False, "bound": 0.5}, "winnable=False"),
+        ("Hopeless", "solve_succeeds", {"winnable": False}, "winnable=False"),
+        ("NeverEnds", "step_after_end", {}, "came to an end"),
+        ("NeverEnds", "solve_succeeds", {}, "no solve() is known"),
+        ("NeverEnds", "tasks", {}, "no finite set"),
+        ("NeverEnds", "manifest", {}, "registered in this process"),
+    ],
+)
+def test_a_line_is_skipped_for_a_reason_that_it_states(
+    name: str, check: str, declared: dict[str, object], reason: str
+) -> None:
+    found = line(name, check, **declared)
+
+    assert (found.state, reason in found.evidence) == ("skipped", True), found
+
+
+def test_an_environment_that_raises_everywhere_gives_a_report_and_no_exception() -> None:
+    gem.register("bad:Raises", "bad_envs:RaisesAlways")
+
+    report = check_env("bad:Raises")
+
+    assert not report.is_good
+    assert {each.state for each in report.lines} >= {"failed"}
+    assert "this one is broken" in report.lines[0].evidence
+
+
+def test_an_environment_that_cannot_be_made_gives_a_report_and_no_exception() -> None:
+    gem.register("bad:Unmade", "bad_envs:CannotBeMade")
+
+    [only] = check_env("bad:Unmade").lines
+
+    assert (only.name, only.state) == ("made", "failed")
+    assert "SystemExit: not even made" in only.evidence
+
+
+def test_data_that_is_not_there_is_the_callers_error() -> None:
+    gem.register("bad:LacksData", "bad_envs:LacksData")
+
+    with pytest.raises(DataError, match="There is no table"):
+        check_env("bad:LacksData")
+
+
+MANIFEST = """
+from gem.specs import CheckHints, EnvSpec, PluginManifest
+
+plugin = PluginManifest(name="acme", envs=(
+    EnvSpec(id="acme:Typo", target="gem.testing.envs:Echo"{more}),
+))
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "state", "evidence"),
+    [
+        ("", "passed", "acme_typo.plugin sets known fields only"),
+        (", fixed_strat=True", "failed", "'fixed_strat' in a EnvSpec"),
+    ],
+)
+def test_a_misspelled_field_of_a_manifest_is_found(
+    install: Callable[..., Path], more: str, state: str, evidence: str
+) -> None:
+    install("acme-typo", manifest=MANIFEST.replace("{more}", more))
+    [check] = [each for each in CHECKS if each.name == "manifest"]
+
+    found = check.line(Subject("acme:Typo"))
+
+    assert (found.state, evidence in found.evidence) == (state, True), found
+
+
+def test_specs_ignore_unknown_fields_again_after_a_check() -> None:
+    line("OneEpisode", "manifest")
+
+    EnvSpec.model_validate({"id": "a:b", "target": "a:b", "novelty": 1})
+
+
+def test_a_spec_that_json_cannot_carry_fails_its_line() -> None:
+    class RichSpec(EnvSpec):
+        difficulty: int = 3
+
+    spec = RichSpec(id="bad:Rich", target="gem.testing.envs:Echo")
+    [check] = [each for each in CHECKS if each.name == "spec"]
+
+    found = check.line(Subject(spec))
+
+    assert (found.state, "difficulty" in found.evidence) == ("failed", True)
+
+
+def test_measuring_memory_leaves_a_running_measurement_alone() -> None:
+    tracemalloc.start()
+    try:
+        found = line("ForgetsGenerator", "costs")
+        is_tracing = tracemalloc.is_tracing()
+    finally:
+        tracemalloc.stop()
+
+    assert (found.state, is_tracing) == ("passed", True)
+
+
+class Interrupts(Echo):
+    def step(self, action: str) -> gem.Step:
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_goes_through() -> None:
+    gem.register("bad:Interrupts", Interrupts)
+
+    with pytest.raises(KeyboardInterrupt):
+        check_env("bad:Interrupts")

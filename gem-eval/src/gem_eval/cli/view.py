@@ -1,0 +1,134 @@
+"""`gem-env view`: runs as pages in a browser, or as one file. It only reads."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gem_eval.viewing.runs import Run
+
+__all__ = ["add_command"]
+
+_DESCRIPTION = """\
+Show run folders, finished or still being written, as pages in a browser: figures, every episode,
+every turn. It prints the address and serves this machine alone, until Ctrl-C. It changes no run;
+what it has read of a log it keeps in the user's cache, so that it reads it once.
+"""
+_EPILOGUE = """\
+examples:
+  gem-env view runs/my-model
+  gem-env view runs/* --port 9000 --open
+  gem-env view runs/my-model --export my-model.html
+"""
+_PORT = 8500
+_NEEDED = ("jinja2>=3.1", "starlette>=0.40", "uvicorn>=0.30")
+_MEGABYTE = 1_000_000
+
+
+def add_command(commands: Any) -> None:
+    """Add `view` to the commands."""
+    parser = commands.add_parser(
+        "view",
+        help="look at run folders in a browser, or write one as a file",
+        description=_DESCRIPTION,
+        epilog=_EPILOGUE,
+    )
+    add = parser.add_argument
+    add("runs", nargs="+", metavar="RUN", help="a run folder, finished or still being written")
+    add("--port", type=_port, default=_PORT, metavar="N", help=f"default {_PORT}; 0 for a free one")
+    add("--host", default="127.0.0.1", help="where to listen (default: this machine alone)")
+    add("--open", action="store_true", help="open the address in a browser")
+    add("--export", metavar="FILE.html", help="write the run as one file instead, for anybody")
+    add(
+        "--export-limit",
+        type=_megabytes,
+        default=20.0,
+        metavar="MB",
+        help="how large that file may be: episodes that do not fit are left out (default 20)",
+    )
+    add("--no-cache", action="store_true", help="keep no index of the logs in the user's cache")
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from gem.registry import check_requirements
+    from gem_eval.viewing.log_index import cache_folder
+
+    check_requirements(_NEEDED, subject="gem-env view", of="gem-eval")
+    from gem_eval.viewing.runs import open_runs  # heavy, with what it imports: 0.4 s
+
+    runs = open_runs(options.runs, None if options.no_cache else cache_folder())
+    try:
+        if options.export is not None:
+            return _export(options, runs)
+        return _serve(options, runs)
+    finally:
+        for run in runs:
+            run.close()
+
+
+def _export(options: argparse.Namespace, runs: list[Run]) -> int:
+    from gem_eval.errors import ViewError
+    from gem_eval.viewing.export import export
+    from gem_eval.viewing.text import counted
+
+    if len(runs) != 1:
+        raise ViewError(
+            f"{len(runs)} runs were to be exported, and a file holds one. Name one run, and export "
+            "the others to files of their own."
+        )
+    most_bytes = int(options.export_limit * _MEGABYTE)
+    found = export(runs[0], Path(options.export), most_bytes=most_bytes)
+    what = counted(found.episodes, "episode")
+    if found.episodes < found.of:
+        what = f"the first {found.episodes:,} of {counted(found.of, 'episode')}"
+        what = f"{what} (a larger --export-limit has more)"
+    print(f"Wrote {options.export}: {what}, {found.size / _MEGABYTE:.1f} MB.")
+    return 0
+
+
+def _serve(options: argparse.Namespace, runs: list[Run]) -> int:
+    from gem_eval.viewing.app import viewer_app
+    from gem_eval.viewing.runs import Follower
+    from gem_eval.viewing.serving import address_of, is_local, listening, serve
+    from gem_eval.viewing.text import counted
+
+    with listening(options.host, options.port) as listener:
+        address = address_of(listener)
+        print(f"Showing {counted(len(runs), 'run')} at {address} . Ctrl-C ends it.", flush=True)
+        if not is_local(listener):
+            print(
+                f"gem-env view: {options.host} can be reached from other machines, and anybody "
+                "there may read the runs.",
+                file=sys.stderr,
+            )
+        follower = Follower(runs)
+        follower.start()
+        try:
+            if options.open:
+                import webbrowser
+
+                webbrowser.open(address)
+            serve(viewer_app(runs, host=options.host), listener)
+        finally:
+            follower.stop()
+    return 0
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text[:6]) <= 65535):
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: a whole number from 0 to 65535")
+    return int(text)
+
+
+def _megabytes(text: str) -> float:
+    try:
+        size = float(text)
+    except ValueError:
+        size = 0.0
+    if not 0 < size < 10_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size in megabytes, such as 20")
+    return size

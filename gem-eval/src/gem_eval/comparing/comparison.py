@@ -1,0 +1,402 @@
+"""Say whether one policy is better than another, from the tasks that both have played."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from gem_eval.comparing import paired
+from gem_eval.comparing.contenders import Contender, Play, Task, read_contenders
+from gem_eval.comparing.paired import Pair
+from gem_eval.errors import CompareError
+from gem_eval.summary import Verdict
+
+if TYPE_CHECKING:
+    from gem_eval.frames import DataFrame
+
+__all__ = ["Comparison", "Difference", "Flip", "Metric", "Side", "compare"]
+
+Metric = Literal["success", "return"]
+Interval = tuple[float, float] | None
+
+_LEVEL = 0.05
+_EXAMPLES = 3
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Side(_Frozen):
+    """A policy that is compared. `run` is its folder, `policy` its whole name there."""
+
+    name: str
+    policy: str
+    run: str
+
+
+class Estimated(_Frozen):
+    """What the pairs of one environment, or of all, say of a candidate beside the baseline.
+
+    `difference` is the candidate's mean less the baseline's, over `tasks` that both have played;
+    each task counts once, as the mean of its repeats. `wins` are tasks on which the candidate has
+    the higher figure. `p_value` is of an exact test, `detectable` the least true difference that
+    as many tasks would find 4 times of 5. `saved` is the share of the variance that the common
+    tasks took away, `correlation` that of the two figures. Each is None where it cannot be told.
+    """
+
+    tasks: int
+    baseline_mean: float
+    candidate_mean: float
+    difference: float | None
+    ci95: Interval
+    wins: int
+    losses: int
+    p_value: float
+    detectable: float | None
+    correlation: float | None
+    saved: float | None
+
+
+class Flip(_Frozen):
+    """An episode that one of two policies solved and the other did not.
+
+    `baseline_line` and `candidate_line` are its lines in the logs of the two runs, from 1.
+    """
+
+    env_id: str
+    env_kwargs: str
+    seed: int
+    task: int | None
+    repeat: int
+    is_regression: bool
+    baseline_line: int
+    candidate_line: int
+
+
+class Unpaired(_Frozen):
+    """Tasks of one environment that do not pair, and why.
+
+    `only_baseline` and `only_candidate` count tasks that only one of them has; `ended_by_error`
+    those that both have, of which one has ended by errors alone. `examples` names some of them.
+    """
+
+    env_id: str
+    env_kwargs: str
+    only_baseline: int
+    only_candidate: int
+    ended_by_error: int
+    examples: tuple[str, ...]
+
+
+class Difference(_Frozen):
+    """A candidate beside the baseline.
+
+    `verdict` says whether it is better, by `p_holm`: the p-value, corrected for the number of
+    candidates. It is SAME where the whole interval of `over_all` is within the tolerance.
+    `with_errors` counts an error as a failure, as far as both have tried: None without errors, and
+    of returns. `caveats` say what the two runs have differently and may change an episode, and what
+    makes the test too sure.
+    """
+
+    candidate: str
+    verdict: Verdict
+    p_holm: float
+    over_all: Estimated
+    with_errors: Estimated | None
+    by_env: Mapping[str, Estimated]
+    flips: tuple[Flip, ...]
+    unpaired: tuple[Unpaired, ...]
+    caveats: tuple[str, ...]
+
+
+class Comparison(_Frozen):
+    """Policies compared with the first of them, `baseline`, on the tasks that they share.
+
+    `groups` are the largest groups of policies of which no two can be told apart; they are given
+    for three policies and more. `verdict` is the worst of all: WORSE, else UNDECIDED, SAME, BETTER.
+    """
+
+    format: Literal[1] = 1
+    metric: Metric
+    tolerance: float | None
+    sides: tuple[Side, ...]
+    baseline: str
+    differences: tuple[Difference, ...]
+    groups: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The first of WORSE, UNDECIDED, SAME and BETTER that is said of any candidate."""
+        words = {difference.verdict for difference in self.differences}
+        order: tuple[Verdict, ...] = ("WORSE", "UNDECIDED", "SAME", "BETTER")
+        return next(word for word in order if word in words)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the comparison as plain JSON data, with its verdict."""
+        return {**self.model_dump(mode="json"), "verdict": self.verdict}
+
+    def to_pandas(self) -> DataFrame:
+        """Return a table with a row for each candidate and environment. Needs pandas."""
+        from gem_eval.frames import data_frame
+
+        return data_frame(
+            {
+                "candidate": difference.candidate,
+                "baseline": self.baseline,
+                "env_id": env_id,
+                **estimated.model_dump(mode="json"),
+            }
+            for difference in self.differences
+            for env_id, estimated in difference.by_env.items()
+        )
+
+
+def compare(
+    runs: str | Path | Sequence[str | Path],
+    *,
+    policies: Sequence[str] | None = None,
+    baseline: str | None = None,
+    metric: Metric = "success",
+    tolerance: float | None = None,
+) -> Comparison:
+    """Compare policies of one run folder or of several, each with the first or with `baseline`.
+
+    Episodes pair by what they played: environment, arguments, seed and task. `policies` chooses
+    some by name. A difference within `tolerance` (in the metric's own unit, 0.02 is two points of
+    success) counts as none. The result is the same whenever it is asked for. Raises RunFolderError,
+    LogError, and CompareError where nothing pairs.
+    """
+    several = [runs] if isinstance(runs, (str, Path)) else runs
+    contenders = _baseline_first(read_contenders(several, policies), baseline)
+    first, *others = contenders
+    matches = [_Match(first, other) for other in others]
+    for match in matches:
+        if not match.tasks:
+            raise CompareError(
+                f"{match.second.name} and {first.name} have no task in common that both have "
+                "played to its end: an environment, its arguments, its seed or its task differs. "
+                "Evaluate both with the same --seed and --episodes."
+            )
+    estimates = [_estimated(match.groups(_FIGURES[metric]), metric) for match in matches]
+    corrected = paired.holm([estimated.p_value for estimated in estimates])
+    differences = tuple(
+        _difference(match, metric, estimated, p_holm, tolerance)
+        for match, estimated, p_holm in zip(matches, estimates, corrected, strict=True)
+    )
+    return Comparison(
+        metric=metric,
+        tolerance=tolerance,
+        sides=tuple(Side(name=one.name, policy=one.policy, run=one.run) for one in contenders),
+        baseline=first.name,
+        differences=differences,
+        groups=_groups(contenders, metric) if len(contenders) > 2 else (),
+    )
+
+
+Figure = Callable[[Play], float]
+_FIGURES: Mapping[Metric, Figure] = {
+    "success": lambda play: float(play.success and not play.is_error),
+    "return": lambda play: play.total_return,
+}
+
+
+class _Match:
+    """What two contenders have played both, and what only one of them has.
+
+    `tasks` has those that each has played to an end at least once. Of a task with several repeats
+    those that an error ended are left out.
+    """
+
+    def __init__(self, first: Contender, second: Contender) -> None:
+        self.first = first
+        self.second = second
+        self.shared = [task for task in first.plays if task in second.plays]
+        self.tasks = [
+            task
+            for task in self.shared
+            if _finished(first.plays[task]) and _finished(second.plays[task])
+        ]
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether an error ended an episode of a task that both have tried."""
+        return any(
+            play.is_error
+            for side in (self.first, self.second)
+            for task in self.shared
+            for play in side.plays[task].values()
+        )
+
+    def groups(
+        self, figure: Figure, env: tuple[str, str] | None = None, *, with_errors: bool = False
+    ) -> list[list[Pair]]:
+        """Return a pair for each task, in groups of those that are alike."""
+        groups: dict[tuple[Any, ...], list[Pair]] = defaultdict(list)
+        for task in self.shared if with_errors else self.tasks:
+            if env in (None, _env(task)):
+                plays = [side.plays[task] for side in (self.first, self.second)]
+                tried = [each.values() if with_errors else _finished(each) for each in plays]
+                groups[task.group].append(Pair(*(_mean(map(figure, each)) for each in tried)))
+        return list(groups.values())
+
+    def flips(self) -> tuple[Flip, ...]:
+        """Return regressions, and then what became better, each the newest of the second first."""
+        flips = []
+        for task in self.tasks:
+            for repeat, before in self.first.plays[task].items():
+                after = self.second.plays[task].get(repeat)
+                if after is None or before.is_error or after.is_error:
+                    continue
+                if before.success != after.success:
+                    flips.append(_flip(task, before, after))
+        return tuple(sorted(flips, key=lambda flip: (not flip.is_regression, -flip.candidate_line)))
+
+    def unpaired(self) -> tuple[Unpaired, ...]:
+        """Count what does not pair, by environment."""
+        paired_tasks = set(self.tasks)
+        left: dict[tuple[str, str], list[Task]] = defaultdict(list)
+        for task in {**self.first.plays, **self.second.plays}:
+            if task not in paired_tasks:
+                left[_env(task)].append(task)
+        return tuple(
+            Unpaired(
+                env_id=env_id,
+                env_kwargs=env_kwargs,
+                only_baseline=sum(task not in self.second.plays for task in tasks),
+                only_candidate=sum(task not in self.first.plays for task in tasks),
+                ended_by_error=len({*tasks} & {*self.shared}),
+                examples=tuple(task.where for task in tasks[:_EXAMPLES]),
+            )
+            for (env_id, env_kwargs), tasks in sorted(left.items())
+        )
+
+
+def _difference(
+    match: _Match, metric: Metric, over_all: Estimated, p_holm: float, tolerance: float | None
+) -> Difference:
+    with_errors = None
+    if metric == "success" and match.has_errors:
+        with_errors = _estimated(match.groups(_FIGURES[metric], with_errors=True), metric)
+    return Difference(
+        candidate=match.second.name,
+        verdict=_verdict(over_all, p_holm, tolerance),
+        p_holm=p_holm,
+        over_all=over_all,
+        with_errors=with_errors,
+        by_env=_by_env(match, metric, over_all),
+        flips=match.flips(),
+        unpaired=match.unpaired(),
+        caveats=_caveats(match.first, match.second),
+    )
+
+
+def _by_env(match: _Match, metric: Metric, over_all: Estimated) -> dict[str, Estimated]:
+    """Estimate by environment; its arguments are in the name where they alone tell two apart."""
+    envs = list(dict.fromkeys(map(_env, match.tasks)))
+    if len(envs) == 1:
+        return {envs[0][0]: over_all}
+    has_twins = len({env_id for env_id, _ in envs}) < len(envs)
+    return {
+        f"{env_id} {env_kwargs}" if has_twins else env_id: _estimated(
+            match.groups(_FIGURES[metric], (env_id, env_kwargs)), metric
+        )
+        for env_id, env_kwargs in envs
+    }
+
+
+def _caveats(first: Contender, second: Contender) -> tuple[str, ...]:
+    """Say, one line each, what may part the two beside the policies themselves."""
+    lines = [
+        f"{name} is {first.settings.get(name)} for {first.name} and "
+        f"{second.settings.get(name)} for {second.name}"
+        for name in dict.fromkeys([*first.settings, *second.settings])
+        if first.settings.get(name) != second.settings.get(name)
+    ]
+    stopped = dict.fromkeys(side.run for side in (first, second) if side.stops_when_decided)
+    lines += [
+        f"{run} stopped as soon as it was decided, so that this test of it is too sure: "
+        "its own decision is what holds"
+        for run in stopped
+    ]
+    return tuple(lines)
+
+
+def _verdict(estimated: Estimated, p_holm: float, tolerance: float | None) -> Verdict:
+    """Choose the word. What is proven to be within the tolerance is SAME, also if it is not 0."""
+    if tolerance is not None and estimated.ci95 is not None:
+        low, high = estimated.ci95
+        if -tolerance <= low and high <= tolerance:
+            return "SAME"
+    if p_holm > _LEVEL or not estimated.difference:
+        return "UNDECIDED"
+    return "BETTER" if estimated.difference > 0 else "WORSE"
+
+
+def _estimated(groups: list[list[Pair]], metric: Metric) -> Estimated:
+    of_metric = {"success": paired.difference_of_rates, "return": paired.difference_of_means}
+    estimate = of_metric[metric](groups)
+    pairs = [pair for group in groups for pair in group]
+    shared = paired.shared_variance(groups)
+    return Estimated(
+        tasks=len(pairs),
+        baseline_mean=_mean(pair.first for pair in pairs),
+        candidate_mean=_mean(pair.second for pair in pairs),
+        difference=estimate.value,
+        ci95=estimate.ci95,
+        wins=sum(pair.difference > 0 for pair in pairs),
+        losses=sum(pair.difference < 0 for pair in pairs),
+        p_value=paired.chance_of_signs(groups),
+        detectable=paired.detectable_difference(groups),
+        correlation=None if shared is None else shared.correlation,
+        saved=None if shared is None else shared.saved,
+    )
+
+
+def _groups(contenders: Sequence[Contender], metric: Metric) -> tuple[tuple[str, ...], ...]:
+    """Group those that cannot be told apart, best first, by all pairs of them."""
+    both = list(combinations(contenders, 2))
+    figure = _FIGURES[metric]
+    chances = [paired.chance_of_signs(_Match(*two).groups(figure)) for two in both]
+    corrected = paired.holm(chances)
+    names = [(one.name, other.name) for one, other in both]
+    groups = paired.alike(dict(zip(names, corrected, strict=True)), _LEVEL)
+    return tuple(map(tuple, groups))
+
+
+def _baseline_first(contenders: list[Contender], baseline: str | None) -> list[Contender]:
+    if baseline is None:
+        return contenders
+    for contender in contenders:
+        if baseline in (contender.name, contender.policy, contender.run):
+            return [contender, *(other for other in contenders if other is not contender)]
+    names = ", ".join(contender.name for contender in contenders)
+    raise CompareError(f"The baseline {baseline!r} is none of those that are compared: {names}.")
+
+
+def _finished(plays: Mapping[int, Play]) -> list[Play]:
+    return [play for play in plays.values() if not play.is_error]
+
+
+def _env(task: Task) -> tuple[str, str]:
+    return (task.env_id, task.env_kwargs)
+
+
+def _flip(task: Task, before: Play, after: Play) -> Flip:
+    return Flip(
+        **task._asdict(),
+        repeat=before.repeat,
+        is_regression=before.success,
+        baseline_line=before.line,
+        candidate_line=after.line,
+    )
+
+
+def _mean(figures: Iterable[float]) -> float:
+    listed = list(figures)
+    return sum(listed) / len(listed)

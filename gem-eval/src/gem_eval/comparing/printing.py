@@ -1,0 +1,175 @@
+"""Print a comparison for a person: the verdict in words, its figures, and what flipped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import IO
+
+from rich.console import Console
+from rich.text import Text
+
+from gem.cli import one_line
+from gem_eval.comparing.comparison import Comparison, Difference, Estimated, Flip, Metric, Unpaired
+from gem_eval.tables import Row, console_for, print_table, tables_within
+
+__all__ = ["print_comparison"]
+
+_UNITS: dict[Metric, str] = {"success": "success", "return": "mean return"}
+_WORDS = ("environment", "flipped", "where", "lines of the logs")
+
+
+def print_comparison(comparison: Comparison, file: IO[str], *, flips: int = 10) -> None:
+    """Print each candidate beside the baseline, with at most `flips` flipped episodes of each."""
+    console = console_for(file)
+    for number, difference in enumerate(comparison.differences):
+        if number:
+            console.print()
+        _print_difference(console, comparison, difference, flips)
+    console.print()
+    if comparison.groups:
+        _print_line(console, "Groups that cannot be told apart, by all pairs (Holm):")
+        for group in comparison.groups:
+            _print_line(console, f"  {', '.join(group)}")
+    _print_line(console, "In brackets: 95% intervals. Each task counts once; p is an exact test's.")
+
+
+def _print_difference(
+    console: Console, comparison: Comparison, difference: Difference, flips: int
+) -> None:
+    _print_line(console, _sentence(comparison, difference), style="bold")
+    console.print()
+    rows = [
+        {"environment": one_line(env), **_figures(each)} for env, each in difference.by_env.items()
+    ]
+    if len(rows) > 1:
+        rows.append({"environment": "all", **_figures(difference.over_all)})
+    _print_rows(console, rows, "environment")
+    for note in _notes(comparison, difference):
+        _print_line(console, note)
+    shown = difference.flips[:flips]
+    if shown:
+        console.print()
+        _print_line(console, _counted(difference.flips, len(shown)))
+        _print_rows(console, [_flip_row(flip) for flip in shown], "flipped")
+
+
+def _print_rows(console: Console, rows: Sequence[Row], name: str) -> None:
+    for number, table in enumerate(tables_within(console.width, rows, (name,))):
+        if number:
+            console.print()
+        print_table(console, table, _WORDS)
+
+
+def _print_line(console: Console, text: str, style: str = "") -> None:
+    console.print(Text(one_line(text), style=style), soft_wrap=True)
+
+
+def _sentence(comparison: Comparison, difference: Difference) -> str:
+    """Give the verdict in words, with what decides it: the interval for SAME, else the test."""
+    unit = _UNITS[comparison.metric]
+    over_all = difference.over_all
+    both = f"{difference.candidate} beside {comparison.baseline}"
+    tests = len(comparison.differences)
+    chance = _chance(difference.p_holm)
+    chance = f"p {chance}" if chance.startswith("<") else f"p = {chance}"
+    if tests > 1:
+        chance = f"{chance}, Holm for {tests}"
+    what = f"{unit} {_signed(over_all)} over {_plural(over_all.tasks, 'task')}"
+    if difference.verdict == "SAME":
+        return f"SAME: {both}: {what}, all of it within {comparison.tolerance:g}."
+    return f"{difference.verdict}: {both}: {what} ({chance})."
+
+
+def _figures(each: Estimated) -> Row:
+    return {
+        "tasks": str(each.tasks),
+        "baseline": f"{each.baseline_mean:.3f}",
+        "candidate": f"{each.candidate_mean:.3f}",
+        "difference": _signed(each),
+        "won": str(each.wins),
+        "lost": str(each.losses),
+        "p": _chance(each.p_value),
+    }
+
+
+def _signed(each: Estimated) -> str:
+    if each.difference is None:
+        return "-"
+    if each.ci95 is None:
+        return f"{each.difference:+.3f}"
+    low, high = each.ci95
+    return f"{each.difference:+.3f} [{low:+.3f}, {high:+.3f}]"
+
+
+def _chance(p_value: float) -> str:
+    """Write a p-value so that it is on the side of 0.05 on which it is.
+
+    >>> _chance(0.0496), _chance(0.0502), _chance(0.00002), _chance(0.73)
+    ('0.0496', '0.0502', '< 0.0001', '0.73')
+    """
+    if p_value < 0.0001:
+        return "< 0.0001"
+    return f"{p_value:.4f}" if p_value < 0.1 else f"{p_value:.2f}"
+
+
+def _notes(comparison: Comparison, difference: Difference) -> Iterator[str]:
+    over_all = difference.over_all
+    if difference.verdict == "UNDECIDED" and over_all.detectable is not None:
+        yield (
+            f"As many tasks would find a difference of {over_all.detectable:.3f} 4 times of 5; "
+            "play more of them to find a smaller one."
+        )
+    if over_all.saved is not None and over_all.correlation is not None:
+        yield (
+            f"Playing the same tasks saved {over_all.saved:.0%} of the variance (correlation "
+            f"{over_all.correlation:.2f})."
+        )
+    if difference.with_errors is not None:
+        yield f"With errors as failures: {_signed(difference.with_errors)}."
+    for unpaired in difference.unpaired:
+        yield _unpaired(comparison, difference, unpaired)
+    for line in difference.caveats:
+        yield f"Mind that {line}."
+
+
+def _unpaired(comparison: Comparison, difference: Difference, unpaired: Unpaired) -> str:
+    parts = [
+        (unpaired.only_baseline, f"only {comparison.baseline} played"),
+        (unpaired.only_candidate, f"only {difference.candidate} played"),
+        (unpaired.ended_by_error, "of which one side ended by an error"),
+    ]
+    reasons = ", ".join(f"{count} {reason}" for count, reason in parts if count)
+    count = sum(count for count, _ in parts)
+    examples = ", ".join(unpaired.examples)
+    dots = ", ..." if count > len(unpaired.examples) else ""
+    arguments = "" if unpaired.env_kwargs == "{}" else f" {unpaired.env_kwargs}"
+    return (
+        f"Left out: {_plural(count, 'task')} of {unpaired.env_id}{arguments}: {reasons} "
+        f"({examples}{dots})."
+    )
+
+
+def _counted(flips: Sequence[Flip], shown: int) -> str:
+    regressions = sum(flip.is_regression for flip in flips)
+    rest = "" if shown == len(flips) else f"; the first {shown}"
+    return f"Flipped: {regressions} lost, {len(flips) - regressions} gained{rest}:"
+
+
+def _flip_row(flip: Flip) -> Row:
+    where = f"seed {flip.seed}" if flip.task is None else f"task {flip.task}, seed {flip.seed}"
+    repeat = f", repeat {flip.repeat}" if flip.repeat else ""
+    return {
+        "flipped": "lost" if flip.is_regression else "gained",
+        "environment": one_line(flip.env_id),
+        "where": f"{where}{repeat}",
+        "lines of the logs": f"{flip.baseline_line} and {flip.candidate_line}",
+    }
+
+
+def _plural(count: int, noun: str) -> str:
+    """Write a count with its noun.
+
+    >>> _plural(1, "task"), _plural(2, "task")
+    ('1 task', '2 tasks')
+    """
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

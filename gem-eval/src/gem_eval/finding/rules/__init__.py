@@ -1,0 +1,1 @@
+"""The rules of gem-eval itself, a file each, with the examples that each is tested by."""

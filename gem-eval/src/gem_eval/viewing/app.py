@@ -1,0 +1,178 @@
+"""The viewer as an application of starlette: addresses to pages. Knows nothing about sockets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from gem.episode import Turn
+from gem.errors import in_one_line
+from gem_eval.viewing import pages
+from gem_eval.viewing.compare_page import compare_page
+from gem_eval.viewing.compared import Comparer
+from gem_eval.viewing.conversation import UNREADABLE, images_of, is_picture
+from gem_eval.viewing.episodes import read_turn
+from gem_eval.viewing.guard import Guard
+from gem_eval.viewing.query import Query
+from gem_eval.viewing.rendering import asset
+from gem_eval.viewing.runs import Run
+
+__all__ = ["viewer_app"]
+
+_ASSETS = {"viewer.css": "text/css", "viewer.js": "text/javascript"}
+_MOST_LINES = 1 << 62
+
+
+def viewer_app(runs: Sequence[Run], *, host: str = "127.0.0.1") -> Starlette:
+    """Return an application that shows runs. `host` is the name that it is called by."""
+    viewer = _Viewer(runs)
+    episode = "/runs/{run}/episodes/{line:int}"
+    routes = [
+        ("/", viewer.runs),
+        ("/compare", viewer.compare),
+        ("/runs/{run}", viewer.run),
+        ("/runs/{run}/live", viewer.live),
+        (episode, viewer.episode),
+        (f"{episode}/turns/{{turn:int}}", viewer.turn),
+        (f"{episode}/turns/{{turn:int}}/images/{{image:int}}", viewer.image),
+        ("/static/{name}", viewer.asset),
+        ("/favicon.ico", viewer.no_icon),
+    ]
+    return Starlette(
+        routes=[Route(path, endpoint) for path, endpoint in routes],
+        middleware=[Middleware(Guard, host=host)],
+        exception_handlers={HTTPException: viewer.not_here},
+    )
+
+
+class _Viewer:
+    """The answers. Each is made on a thread: to read a log and to write a page takes time."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self._runs = {run.name: run for run in runs}
+        self._is_several = len(runs) > 1
+        self._comparer = Comparer()
+
+    def runs(self, request: Request) -> Response:
+        if not self._is_several:
+            [name] = self._runs
+            return RedirectResponse(f"/runs/{name}")
+        return HTMLResponse(pages.runs_page([*self._runs.values()], _theme(request)))
+
+    def compare(self, request: Request) -> Response:
+        named = request.query_params.getlist("run")
+        runs = [run for run in self._runs.values() if run.name in named]
+        page = self._read(
+            lambda: compare_page(
+                runs or [*self._runs.values()],
+                self._comparer,
+                request.query_params,
+                theme=_theme(request),
+                several=self._is_several,
+            )
+        )
+        return HTMLResponse(page)
+
+    def run(self, request: Request) -> Response:
+        return HTMLResponse(
+            pages.run_page(
+                self._run_of(request),
+                _query(request),
+                theme=_theme(request),
+                several=self._is_several,
+            )
+        )
+
+    def live(self, request: Request) -> Response:
+        progress = self._run_of(request).progress()
+        text = pages.progress_line(progress)
+        return JSONResponse({"line": progress.line, "state": progress.state, "text": text})
+
+    def episode(self, request: Request) -> Response:
+        run = self._run_of(request)
+        asked = request.query_params.get("turn", "")
+        turn = int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 18 else 1
+        page = self._read(
+            lambda: pages.episode_page(
+                run,
+                _query(request),
+                _number(request, "line"),
+                turn,
+                theme=_theme(request),
+                several=self._is_several,
+            )
+        )
+        return HTMLResponse(page)
+
+    def turn(self, request: Request) -> Response:
+        # As ASCII, so that half a character is no trouble.
+        return Response(json.dumps(self._turn_of(request)), media_type="application/json")
+
+    def image(self, request: Request) -> Response:
+        plain = self._turn_of(request)
+        images = self._read(lambda: list(images_of(Turn.from_json(plain).observation)))
+        number = _number(request, "image")
+        if number >= len(images) or not is_picture(images[number]):
+            raise HTTPException(404, "There is no such image.")
+        return Response(images[number].image, media_type=images[number].media_type)
+
+    def asset(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in _ASSETS:
+            raise HTTPException(404, "The viewer has no such file.")
+        return Response(asset(name), media_type=_ASSETS[name])
+
+    def no_icon(self, _: Request) -> Response:
+        return Response(status_code=204)
+
+    def not_here(self, request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        text = pages.missing_page(error.detail, theme=_theme(request), several=self._is_several)
+        return HTMLResponse(text, status_code=error.status_code, headers=error.headers)
+
+    def _turn_of(self, request: Request) -> Any:
+        run = self._run_of(request)
+        line = _number(request, "line")
+        turn = _number(request, "turn")
+        return self._read(lambda: read_turn(run.folder.episodes_path, run.index, line, turn))
+
+    def _run_of(self, request: Request) -> Run:
+        name = request.path_params["run"]
+        if name not in self._runs:
+            raise HTTPException(404, f"No run of this viewer is called {name}.")
+        return self._runs[name]
+
+    @staticmethod
+    def _read(read: Callable[[], Any]) -> Any:
+        """Return what is read, or say that it is not there, or no longer what was indexed."""
+        try:
+            found = read()
+        except (OSError, IndexError, *UNREADABLE) as error:
+            what = in_one_line(error, at_most=300)
+            why = f"This cannot be read ({what}). The log may have changed."
+            raise HTTPException(503, why) from error
+        if found is None:
+            raise HTTPException(404, "The log of this run has no such episode or turn.")
+        return found
+
+
+def _query(request: Request) -> Query:
+    return Query.read(request.query_params.multi_items())
+
+
+def _theme(request: Request) -> str:
+    asked = request.query_params.get("theme", "")
+    return asked if asked in ("dark", "light") else ""
+
+
+def _number(request: Request, name: str) -> int:
+    number: int = request.path_params[name]
+    return min(number, _MOST_LINES)

@@ -1,0 +1,80 @@
+"""What the page that compares shows, as values for its template. Knows nothing about requests."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from gem_eval.comparing.comparison import Comparison
+from gem_eval.viewing import plots
+from gem_eval.viewing.compared import Comparer, difference_of, pair_of
+from gem_eval.viewing.rendering import render
+from gem_eval.viewing.runs import Run
+
+__all__ = ["FLIPS_AT_ONCE", "compare_page"]
+
+FLIPS_AT_ONCE = 50
+
+
+def compare_page(
+    runs: Sequence[Run],
+    comparer: Comparer,
+    asked: Mapping[str, str],
+    *,
+    theme: str = "",
+    several: bool = False,
+) -> str:
+    """Return the comparison of all policies of some runs with one of them.
+
+    `asked` may name a `baseline` and a `candidate`, and a `flip` by its number.
+    """
+    answer = comparer.answer(runs, asked.get("baseline") or None)
+    values: dict[str, Any] = {"title": "Compare", "answer": answer, "is_export": False}
+    if answer.comparison is not None:
+        values |= _compared(runs, answer.comparison, asked)
+    return render("compare.html", **values, runs=runs, theme=theme, several=several)
+
+
+def _compared(
+    runs: Sequence[Run], comparison: Comparison, asked: Mapping[str, str]
+) -> dict[str, Any]:
+    difference = difference_of(comparison, asked.get("candidate", ""))
+    number = asked.get("flip", "")
+    flips = difference.flips
+    chosen = min(max(int(number) if number.isdecimal() and len(number) < 9 else 1, 1), len(flips))
+    start = max(chosen - 1, 0) // FLIPS_AT_ONCE * FLIPS_AT_ONCE
+    after = start + FLIPS_AT_ONCE + 1
+    names = [*(("run", run.name) for run in runs), ("baseline", comparison.baseline)]
+    names.append(("candidate", difference.candidate))
+    paths = [str(run.folder.path) for run in runs]
+    by_env = list(difference.by_env.items())
+    if len(by_env) > 1:
+        by_env.append(("all", difference.over_all))
+    return {
+        "title": f"{difference.candidate} beside {comparison.baseline}",
+        "comparison": comparison,
+        "difference": difference,
+        "by_env": by_env,
+        "forest": plots.Scale(-1.0, 1.0),
+        "lost": sum(flip.is_regression for flip in flips),
+        "flips": list(enumerate(flips, start=1))[start : start + FLIPS_AT_ONCE],
+        "flip_pages": (start or None, after if after <= len(flips) else None),
+        "flip_address": lambda flip: f"/compare?{urlencode([*names, ('flip', flip)])}#flips",
+        "chosen": chosen,
+        "pair": pair_of(runs, comparison, difference, chosen),
+        "chance": _chance,
+        "command": shlex.join(["gem-env", "compare", *paths, "--baseline", comparison.baseline]),
+    }
+
+
+def _chance(p_value: float) -> str:
+    """Write a p-value so that it is on the side of 0.05 on which it is.
+
+    >>> _chance(0.0496), _chance(0.00002), _chance(0.73)
+    ('0.0496', '< 0.0001', '0.73')
+    """
+    if p_value < 0.0001:
+        return "< 0.0001"
+    return f"{p_value:.4f}" if p_value < 0.1 else f"{p_value:.2f}"

@@ -1,0 +1,163 @@
+"""The comparison of the policies that a viewer shows, worked out beside the pages."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from gem.errors import GemError
+from gem_eval.comparing.comparison import Comparison, Difference, Flip, compare
+from gem_eval.viewing.conversation import TurnView
+from gem_eval.viewing.episodes import EpisodeView, read_episode
+from gem_eval.viewing.runs import Run
+
+__all__ = ["Answer", "Comparer", "Pair", "difference_of", "pair_of", "run_of"]
+
+_QUICK = 2000  # lines of all logs that are compared in no time
+_MOST_KEPT = 32
+_SHARE_OF_TIME = 0.2  # that comparisons of growing runs may take
+
+
+class Answer(NamedTuple):
+    """What a comparison came to, or why there is none; neither while it is worked out."""
+
+    comparison: Comparison | None = None
+    problem: str = ""
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it was worked out."""
+        return self.comparison is not None or bool(self.problem)
+
+
+class _Question(NamedTuple):
+    runs: tuple[Path, ...]
+    baseline: str | None
+
+
+class _Kept(NamedTuple):
+    answer: Answer
+    lines: tuple[int, ...]
+    at: float
+    took_s: float
+
+
+class Comparer:
+    """Compares the policies of runs with one of them, and keeps what came of it."""
+
+    def __init__(self) -> None:
+        self._kept: dict[_Question, _Kept] = {}
+        self._lock = threading.Lock()
+        self._workers: dict[_Question, threading.Thread] = {}
+
+    def answer(self, runs: Sequence[Run], baseline: str | None) -> Answer:
+        """Return the comparison with a baseline, that of before where logs have grown since.
+
+        Of large logs it is worked out on a thread, and the answer has nothing until then.
+        """
+        question = _Question(tuple(run.folder.path for run in runs), baseline)
+        lines = tuple(run.state.lines for run in runs)
+        with self._lock:
+            kept = self._kept.get(question)
+            if kept is not None and self._is_good(kept, lines):
+                return kept.answer
+            if sum(lines) > _QUICK:
+                self._begin(question, lines)
+                return Answer() if kept is None else kept.answer
+        return self._work_out(question, lines)
+
+    @staticmethod
+    def _is_good(kept: _Kept, lines: tuple[int, ...]) -> bool:
+        waited_s = time.monotonic() - kept.at
+        return kept.lines == lines or waited_s < kept.took_s / _SHARE_OF_TIME
+
+    def _begin(self, question: _Question, lines: tuple[int, ...]) -> None:
+        worker = self._workers.get(question)
+        if worker is None or not worker.is_alive():
+            arguments = (question, lines)
+            worker = threading.Thread(target=self._work_out, args=arguments, daemon=True)
+            self._workers[question] = worker
+            worker.start()
+
+    def _work_out(self, question: _Question, lines: tuple[int, ...]) -> Answer:
+        start = time.monotonic()
+        try:
+            answer = Answer(compare(question.runs, baseline=question.baseline))
+        except GemError as error:
+            answer = Answer(problem=str(error))
+        end = time.monotonic()
+        with self._lock:
+            if len(self._kept) >= _MOST_KEPT:
+                self._kept.clear()
+            self._kept[question] = _Kept(answer, lines, end, end - start)
+        return answer
+
+
+class Pair(NamedTuple):
+    """Two episodes of one task side by side: turns of both, and the first in which they part.
+
+    `first` counts from 1, and is None where what both answered is the same as far as it is shown.
+    """
+
+    flip: Flip
+    baseline_run: Run
+    candidate_run: Run
+    baseline: EpisodeView
+    candidate: EpisodeView
+    turns: tuple[tuple[TurnView | None, TurnView | None], ...]
+    first: int | None
+
+
+def difference_of(comparison: Comparison, candidate: str) -> Difference:
+    """Return what is known of a candidate; of the first one where none is called so."""
+    for difference in comparison.differences:
+        if difference.candidate == candidate:
+            return difference
+    return comparison.differences[0]
+
+
+def run_of(runs: Sequence[Run], comparison: Comparison, name: str) -> Run:
+    """Return the run that a policy of a comparison is of."""
+    [side] = [side for side in comparison.sides if side.name == name]
+    [run] = [run for run in runs if run.folder.path == Path(side.run)]
+    return run
+
+
+def pair_of(
+    runs: Sequence[Run], comparison: Comparison, difference: Difference, number: int
+) -> Pair | None:
+    """Return a flip, from 1, with both episodes. None where there is none, or a log lags behind.
+
+    Raises OSError and ValueError as `read_episode` does.
+    """
+    if not 1 <= number <= len(difference.flips):
+        return None
+    flip = difference.flips[number - 1]
+    first_run = run_of(runs, comparison, comparison.baseline)
+    second_run = run_of(runs, comparison, difference.candidate)
+    first = read_episode(first_run.folder.episodes_path, first_run.index, flip.baseline_line)
+    second = read_episode(second_run.folder.episodes_path, second_run.index, flip.candidate_line)
+    if first is None or second is None:
+        return None
+    turns = tuple(_side_by_side(first.turns, second.turns))
+    parting = None
+    for place, (one, other) in enumerate(turns, start=1):
+        if one is None or other is None or one.answer != other.answer:
+            parting = place
+            break
+    return Pair(flip, first_run, second_run, first, second, turns, parting)
+
+
+def _side_by_side(
+    first: Sequence[TurnView], second: Sequence[TurnView]
+) -> list[tuple[TurnView | None, TurnView | None]]:
+    return [
+        (
+            first[place] if place < len(first) else None,
+            second[place] if place < len(second) else None,
+        )
+        for place in range(max(len(first), len(second)))
+    ]

@@ -1,0 +1,285 @@
+"""What a page shows of a turn: who said what, how much of it, and what came of it.
+
+Long text is folded, and text without end is cut: a page says so, and has a link to the whole.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gem.content import (
+    ImagePart,
+    Message,
+    Observation,
+    TextPart,
+    ToolCall,
+    observation_from_json,
+    observation_text,
+)
+from gem.episode import Turn
+from gem.errors import in_one_line
+from gem_eval.viewing.text import Piece, answer_pieces, pieces
+
+__all__ = [
+    "UNREADABLE",
+    "Body",
+    "Call",
+    "Image",
+    "Said",
+    "TurnView",
+    "final_said",
+    "images_of",
+    "is_picture",
+    "tools_text",
+    "turn_view",
+]
+
+_FOLDED = 3000  # characters that are shown before the rest is folded
+_MOST = 40_000  # characters that a page has of one text
+_MOST_INFO = 4000
+_MOST_MESSAGES = 40
+_MOST_CALLS = 40
+_MOST_ARGUMENTS = 300
+
+UNREADABLE = (
+    KeyError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)
+"""What reading a record raises that is none, or not what was indexed."""
+
+IMAGE_TYPES = {
+    "image/png": b"\x89PNG\r\n\x1a\n",
+    "image/jpeg": b"\xff\xd8\xff",
+    "image/gif": b"GIF8",
+    "image/webp": b"RIFF",
+}
+"""Kinds of images that a page shows, and how their bytes begin: pictures that hold no script."""
+
+
+class Body(NamedTuple):
+    """A text: what is shown at once, what is folded, and how many characters are left out."""
+
+    pieces: tuple[Piece, ...]
+    folded: tuple[Piece, ...] = ()
+    folded_length: int = 0
+    left_out: int = 0
+
+
+class Image(NamedTuple):
+    """An image of an observation, by its number in that; None where it is none to be shown."""
+
+    number: int
+    media_type: str
+    shown: ImagePart | None
+
+
+class Said(NamedTuple):
+    """What one side said to the policy before a turn: a role, text, images."""
+
+    role: str
+    body: Body
+    images: tuple[Image, ...] = ()
+
+
+class Call(NamedTuple):
+    """A call of a tool and what it answered."""
+
+    text: str
+    body: Body
+    preview: str
+    is_error: bool
+    is_answered: bool
+
+
+class TurnView(NamedTuple):
+    """A turn as a page shows it, from 1. `problem` says why it cannot be read, if it cannot."""
+
+    number: int
+    reward: float = 0.0
+    return_so_far: float = 0.0
+    parts: tuple[tuple[str, float], ...] = ()
+    heard: tuple[Said, ...] = ()
+    left_out_messages: int = 0
+    repeats_tools: bool = False
+    reasoning: Body | None = None
+    reasoning_words: int = 0
+    answer: Body | None = None
+    calls: tuple[Call, ...] = ()
+    left_out_calls: int = 0
+    info: str = ""
+    tokens: tuple[int, int] | None = None
+    finish_reason: str | None = None
+    seat: int = 0
+    policy_s: float = 0.0
+    step_s: float = 0.0
+    short: str = ""
+    problem: str = ""
+
+    @property
+    def has_tool_error(self) -> bool:
+        """Whether a tool failed."""
+        return any(call.is_error for call in self.calls)
+
+
+def turn_view(
+    plain: Any, number: int, before: float, tool_text: str | None = None
+) -> tuple[TurnView, Turn | None]:
+    """Return what a page shows of a turn as it stands in a log, and the turn.
+
+    `before` is the return so far, `tool_text` what tools answered in the turn before.
+    """
+    try:
+        turn = Turn.from_json(plain)
+        return _view(turn, number, before, tool_text), turn
+    except UNREADABLE as error:
+        problem = in_one_line(error, at_most=300)
+        return TurnView(number, return_so_far=before, problem=problem), None
+
+
+def tools_text(turn: Turn | None) -> str | None:
+    """Return what the tools of a turn answered, as the next observation has it."""
+    if turn is None or not turn.tool_results:
+        return None
+    return "\n".join(result.content for result in turn.tool_results)
+
+
+def final_said(plain: Any) -> tuple[Said, ...]:
+    """Return what the environment said at the end. Of what cannot be read, nothing."""
+    try:
+        return tuple(_said(observation_from_json(plain), None))[:_MOST_MESSAGES]
+    except UNREADABLE:
+        return ()
+
+
+def images_of(observation: Observation) -> Iterator[ImagePart]:
+    """Yield the images of an observation, in the order in which a page numbers them."""
+    for _, content in _contents(observation):
+        if not isinstance(content, str):
+            yield from (part for part in content if isinstance(part, ImagePart))
+
+
+def is_picture(image: ImagePart) -> bool:
+    """Say whether an image is of a kind that a page shows, by its bytes as well."""
+    beginning = IMAGE_TYPES.get(image.media_type)
+    return beginning is not None and image.image.startswith(beginning)
+
+
+def _view(turn: Turn, number: int, before: float, tool_text: str | None) -> TurnView:
+    heard = tuple(_said(turn.observation, turn.suffix))
+    usage = turn.usage
+    repeats = tool_text is not None and observation_text(turn.observation) == tool_text
+    return TurnView(
+        number=number,
+        reward=float(turn.reward),
+        return_so_far=before + float(turn.reward),
+        parts=tuple((str(name), float(part)) for name, part in turn.reward_parts.items()),
+        heard=heard[:_MOST_MESSAGES],
+        left_out_messages=max(0, len(heard) - _MOST_MESSAGES),
+        repeats_tools=repeats and not turn.suffix,
+        reasoning=None if not turn.reasoning else _body(pieces, turn.reasoning),
+        reasoning_words=len((turn.reasoning or "").split()),
+        answer=_body(answer_pieces, _string(turn.action)),
+        calls=tuple(_calls(turn)),
+        left_out_calls=max(0, len(turn.tool_calls) - _MOST_CALLS),
+        info=_json(turn.info) if turn.info else "",
+        tokens=None if usage is None else (int(usage.prompt_tokens), int(usage.completion_tokens)),
+        finish_reason=None if turn.finish_reason is None else _string(turn.finish_reason),
+        seat=int(turn.seat),
+        policy_s=float(turn.policy_s),
+        step_s=float(turn.step_s),
+        short=_short(turn),
+    )
+
+
+def _said(observation: Observation, suffix: str | None) -> Iterator[Said]:
+    contents = _contents(observation)
+    if suffix:
+        # The suffix is what ends the message, whatever the message is made of.
+        role, content = contents[-1] if contents else ("user", "")
+        joined = f"{content}\n{suffix}" if isinstance(content, str) else None
+        if joined is not None:
+            contents = [*contents[:-1], (role, joined)]
+        else:
+            contents = [*contents, (role, suffix)]
+    number = 0
+    for role, content in contents:
+        if isinstance(content, str):
+            yield Said(role, _body(pieces, content))
+            continue
+        text = "\n".join(part.text for part in content if isinstance(part, TextPart))
+        images = []
+        for part in content:
+            if isinstance(part, ImagePart):
+                shown = part if is_picture(part) else None
+                images.append(Image(number, part.media_type, shown))
+                number += 1
+        yield Said(role, _body(pieces, text), tuple(images))
+
+
+def _contents(observation: Observation) -> list[tuple[str, str | tuple[Any, ...]]]:
+    """Return the messages of an observation, each as a role and its text or parts."""
+    if isinstance(observation, str):
+        return [("user", observation)]
+    if isinstance(observation, Message):
+        return [(observation.role, observation.content)]
+    if any(isinstance(piece, Message) for piece in observation):
+        return [(piece.role, piece.content) for piece in observation if isinstance(piece, Message)]
+    return [("user", tuple(observation))]
+
+
+def _calls(turn: Turn) -> Iterator[Call]:
+    results = {result.call_id: result for result in turn.tool_results}
+    for call in turn.tool_calls[:_MOST_CALLS]:
+        result = results.get(call.id)
+        content = "" if result is None else _string(result.content)
+        yield Call(
+            text=_call_text(call),
+            body=_body(pieces, content),
+            preview=" ".join(content[:200].split())[:100],
+            is_error=result is not None and bool(result.is_error),
+            is_answered=result is not None,
+        )
+
+
+def _call_text(call: ToolCall) -> str:
+    arguments = ", ".join(f"{name}={_json(value)}" for name, value in call.arguments.items())
+    if len(arguments) > _MOST_ARGUMENTS:
+        arguments = f"{arguments[:_MOST_ARGUMENTS]}…"
+    return f"{call.name}({arguments})"
+
+
+def _short(turn: Turn) -> str:
+    """Return a turn's answer in a few characters: the last boxed one, a call, or how it begins."""
+    if turn.tool_calls:
+        return f"{turn.tool_calls[0].name}(…)"[:24]
+    boxed = [piece.text for piece in answer_pieces(turn.action) if piece.kind == "boxed"]
+    text = boxed[0][len("\\boxed{") : -1] if boxed else " ".join(turn.action[:200].split())
+    return text if len(text) <= 22 else f"{text[:21]}…"
+
+
+def _body(cut_up: Any, text: str) -> Body:
+    shown = text[:_MOST]
+    left_out = len(text) - len(shown)
+    if len(shown) <= _FOLDED:
+        return Body(tuple(cut_up(shown)), left_out=left_out)
+    # Of a long answer the end matters as well: there is what was parsed.
+    head = shown[: _FOLDED // 2]
+    rest = shown[_FOLDED // 2 :]
+    return Body(tuple(pieces(head)), tuple(cut_up(rest)), len(rest), left_out)
+
+
+def _json(value: Mapping[str, Any] | Sequence[Any] | Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, indent=None, default=str)
+    return text if len(text) <= _MOST_INFO else f"{text[:_MOST_INFO]}…"
+
+
+def _string(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"text was expected, and this is {type(value).__name__}")
+    return value

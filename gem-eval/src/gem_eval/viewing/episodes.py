@@ -1,0 +1,143 @@
+"""Read one episode of a log for a page: its record, and those of its turns that the page shows."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gem_eval.viewing import rows
+from gem_eval.viewing.conversation import Said, TurnView, final_said, tools_text, turn_view
+from gem_eval.viewing.log_index import LogIndex
+from gem_eval.viewing.rows import Row
+from gem_eval.viewing.scanning import TURNS_AT_ONCE, LongTurns
+
+__all__ = ["EpisodeView", "TurnPage", "read_episode", "read_turn"]
+
+_MOST_RECORD = 2000
+
+
+class TurnPage(NamedTuple):
+    """Some turns of an episode as they stand in a log. `first` is the number of the first."""
+
+    first: int
+    turns: Sequence[Any]
+    before: float
+
+
+class EpisodeView(NamedTuple):
+    """An episode as a page shows it. `curve` has some of its turns, with the return so far.
+
+    `first` is the number of the first turn that is shown, of `row.turns`.
+    """
+
+    row: Row
+    turns: tuple[TurnView, ...]
+    first: int
+    curve: tuple[tuple[int, float], ...]
+    final: tuple[Said, ...]
+    error: str | None
+    facts: tuple[tuple[str, str], ...]
+
+
+def read_episode(log: Path, index: LogIndex, line: int, turn: int = 1) -> EpisodeView | None:
+    """Return an episode with the turns around one, from 1. None where no try stands there.
+
+    Raises OSError and ValueError where the log is no longer what was indexed.
+    """
+    found = _found(index, line)
+    if found is None:
+        return None
+    row, long_turns = found
+    turn = min(max(turn, 1), max(row.turns, 1))
+    record, page = _page(log, row, long_turns, turn)
+    so_far = page.before
+    views = []
+    tool_text = None
+    for number, plain in enumerate(page.turns, start=page.first):
+        view, read = turn_view(plain, number, so_far, tool_text)
+        so_far = view.return_so_far
+        tool_text = tools_text(read)
+        views.append(view)
+    curve = [(view.number, view.return_so_far) for view in views]
+    if long_turns is not None:
+        curve = [(number, total) for number, total in long_turns.curve]
+    final = record.get("final_observation")
+    return EpisodeView(
+        row=row,
+        turns=tuple(views),
+        first=page.first,
+        curve=tuple((number, total) for number, total in curve if math.isfinite(total)),
+        final=() if final is None else final_said(final),
+        error=record["error"] if isinstance(record.get("error"), str) else None,
+        facts=tuple(_facts(record)),
+    )
+
+
+def read_turn(log: Path, index: LogIndex, line: int, turn: int) -> Any:
+    """Return one turn as it stands in the log, or None where there is none."""
+    found = _found(index, line)
+    if found is None or not 1 <= turn <= found[0].turns:
+        return None
+    row, long_turns = found
+    _, page = _page(log, row, long_turns, turn)
+    return page.turns[turn - page.first]
+
+
+def _found(index: LogIndex, line: int) -> tuple[Row, LongTurns | None] | None:
+    with index.reading() as db:
+        row = rows.row_at(db, line)
+        if row is None:
+            return None
+        return row, rows.long_turns_of(db, line)
+
+
+def _page(
+    log: Path, row: Row, long_turns: LongTurns | None, turn: int
+) -> tuple[dict[str, Any], TurnPage]:
+    """Return the record without its turns, and the page that has a turn."""
+    if long_turns is None:
+        record = json.loads(_read(log, row.start, row.length))
+        turns = record.pop("turns")
+        return record, TurnPage(1, turns[:TURNS_AT_ONCE], 0.0)
+    number = (turn - 1) // TURNS_AT_ONCE
+    start, end, before = long_turns.blocks[number]
+    turns = json.loads(b"[%b]" % _read(log, row.start + start, end - start))
+    first = number * TURNS_AT_ONCE + 1
+    return json.loads(long_turns.record), TurnPage(first, turns, before)
+
+
+def _read(log: Path, start: int, length: int) -> bytes:
+    with log.open("rb") as file:
+        file.seek(start)
+        return file.read(length)
+
+
+def _facts(record: Mapping[str, Any]) -> list[tuple[str, str]]:
+    wrappers = record.get("wrappers") or []
+    versions = record.get("versions") or {}
+    return [
+        ("environment", str(record.get("env_id"))),
+        ("arguments", _flat(record.get("env_kwargs")) or "none"),
+        ("wrappers", ", ".join(map(_flat, wrappers)) or "none"),
+        ("seed", str(record.get("seed"))),
+        ("task", "none" if record.get("task") is None else str(record["task"])),
+        ("policy", str(record.get("policy"))),
+        ("stop reason", str(record.get("stop_reason"))),
+        ("versions", _flat(versions) or "none"),
+    ]
+
+
+def _flat(value: Any) -> str:
+    """Write plain data on one line, the outer braces left out."""
+    if not isinstance(value, Mapping):
+        return json.dumps(value, ensure_ascii=False, default=str)[:_MOST_RECORD]
+    if set(value) == {"id"} or (value.keys() == {"id", "kwargs"} and not value["kwargs"]):
+        return str(value["id"])
+    parts = []
+    for name, item in value.items():
+        text = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False, default=str)
+        parts.append(f"{name} {text}")
+    return ", ".join(parts)[:_MOST_RECORD]

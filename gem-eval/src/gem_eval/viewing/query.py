@@ -1,0 +1,144 @@
+"""What an address asks of a run: filters, order, page. Pure data; knows nothing about pages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from gem.content import normalise_text
+
+__all__ = ["ORDERS", "OUTCOMES", "Query"]
+
+OUTCOMES = ("succeeded", "failed", "error")
+ORDERS = {
+    "env": "Environment",
+    "policy": "Policy",
+    "number": "No.",
+    "seed": "Seed",
+    "return": "Return",
+    "turns": "Turns",
+    "stop": "Ended",
+    "duration": "Time",
+    "last": "Last word",
+}
+"""What a list can be sorted by, and what its columns are called."""
+
+_INT64 = 1 << 63
+_MOST_PAGES = 1 << 40
+_LONGEST = 1000  # characters of a text that is searched for: a database refuses very long ones
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Filters, an order and a page. Several values of one filter are alternatives.
+
+    `sort` is a key of `ORDERS`, with a minus in front for the largest first; empty is the order of
+    the log. `upto` is the last line of the log that counts: what is later waits to be shown.
+    """
+
+    outcome: tuple[str, ...] = ()
+    env: tuple[int, ...] = ()
+    policy: tuple[str, ...] = ()
+    stop: tuple[str, ...] = ()
+    q: str = ""
+    return_min: float | None = None
+    return_max: float | None = None
+    turns_min: float | None = None
+    turns_max: float | None = None
+    sort: str = ""
+    page: int = 1
+    upto: int | None = None
+
+    @classmethod
+    def read(cls, pairs: Iterable[tuple[str, str]]) -> Query:
+        """Take what there is of an address. What makes no sense there is left out."""
+        words: dict[str, list[str]] = {}
+        for name, value in pairs:
+            words.setdefault(name, []).append(normalise_text(value))
+        single = {name: values[-1].strip() for name, values in words.items()}
+        sort = single.get("sort", "")
+        page = _whole(single.get("page", ""))
+        return cls(
+            outcome=tuple(word for word in OUTCOMES if word in words.get("outcome", ())),
+            env=_unique(env for env in map(_whole, words.get("env", ())) if env is not None),
+            policy=_unique(words.get("policy", ())),
+            stop=_unique(words.get("stop", ())),
+            q=single.get("q", "")[:_LONGEST],
+            return_min=_number(single.get("return_min", "")),
+            return_max=_number(single.get("return_max", "")),
+            turns_min=_number(single.get("turns_min", "")),
+            turns_max=_number(single.get("turns_max", "")),
+            sort=sort if sort.removeprefix("-") in ORDERS else "",
+            page=min(max(page or 1, 1), _MOST_PAGES),
+            upto=_whole(single.get("upto", "")),
+        )
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Return what an address holds of it: `read` gives an equal one."""
+        found: list[tuple[str, str]] = []
+        for own_field in fields(self):
+            value = getattr(self, own_field.name)
+            if value == own_field.default:
+                continue
+            for word in value if isinstance(value, tuple) else (value,):
+                is_round = isinstance(word, float) and word.is_integer()
+                found.append((own_field.name, f"{word:.0f}" if is_round else str(word)))
+        return found
+
+    def address(self, **changes: Any) -> str:
+        """Return the part of an address from `?` on, with some fields changed.
+
+        A filter that changes leads to the first page. Without anything it is `?`, which a link
+        needs to leave the filters of its page.
+        """
+        if not changes.keys() <= {"page", "upto"}:
+            changes.setdefault("page", 1)
+        return f"?{urlencode(replace(self, **changes).pairs())}"
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether it leaves anything out."""
+        return bool(self.filters())
+
+    def filters(self) -> list[str]:
+        """Name the filters that are in use. A range is one of them, by the name of its column."""
+        names = [name for name in ("outcome", "env", "policy", "stop", "q") if getattr(self, name)]
+        for name in ("return", "turns"):
+            bounds = (getattr(self, f"{name}_min"), getattr(self, f"{name}_max"))
+            if bounds != (None, None):
+                names.append(name)
+        return names
+
+    def without(self, name: str) -> Query:
+        """Return it without one of its filters."""
+        if name in ("return", "turns"):
+            bounds: dict[str, Any] = {f"{name}_min": None, f"{name}_max": None}
+            return replace(self, **bounds, page=1)
+        empty: Any = "" if name == "q" else ()
+        return replace(self, **{name: empty, "page": 1})
+
+    def cleared(self) -> Query:
+        """Return it without filters; the order stays."""
+        return Query(sort=self.sort, upto=self.upto)
+
+
+def _unique(values: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+def _whole(text: str) -> int | None:
+    if not (text.isascii() and text.isdecimal() and len(text) < 20):
+        return None
+    number = int(text)
+    return number if number < _INT64 else None
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None

@@ -1,0 +1,136 @@
+"""Turn what is known of a run into HTML: one environment of templates, in which text stays text."""
+
+from __future__ import annotations
+
+import functools
+from datetime import datetime, timezone
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from gem_eval.viewing import plots
+from gem_eval.viewing.text import counted, duration, family, hidden_apart, hidden_named
+
+__all__ = ["asset", "render", "seen"]
+
+_MINUS = "\N{MINUS SIGN}"
+_REASONS = {
+    "terminated": "its task",
+    "truncated": "its own limit",
+    "max_turns": "the run's limit of turns",
+    "max_tokens": "the run's limit of tokens",
+    "model_length": "the end of the model's context",
+    "env_error": "a failure of the environment",
+    "step_timeout": "a step that took too long",
+    "worker_lost": "the loss of its worker",
+    "policy_error": "a failure of the policy",
+}
+# Not by the locale of whoever runs the viewer.
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+_ROLES = {
+    "user": "Environment",
+    "system": "System",
+    "assistant": "Assistant",
+    "tool": "Tool",
+}
+
+
+def render(template: str, **values: Any) -> str:
+    """Return a page. Whatever a value holds is shown as text, its hidden characters by name."""
+    return _templates().get_template(template).render(values)
+
+
+@functools.cache
+def asset(name: str) -> str:
+    """Return the text of one of the viewer's own files."""
+    return (files("gem_eval.viewing") / "static" / name).read_text(encoding="utf-8")
+
+
+@functools.cache
+def _templates() -> Environment:
+    templates = Environment(
+        loader=PackageLoader("gem_eval.viewing"),
+        autoescape=True,
+        finalize=_shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters.update(
+        counted=counted,
+        date=date,
+        duration=duration,
+        family=family,
+        fixed=fixed,
+        reward=reward,
+        role=lambda role: _ROLES.get(role, role),
+        seen=seen,
+        tail=lambda text, most: text if len(text) <= most else f"…{text[-most:]}",
+        why=lambda stop: _REASONS.get(stop, stop),
+        words=lambda stop: stop.replace("_", " "),
+    )
+    templates.globals.update(plots=plots)
+    return templates
+
+
+def seen(text: str) -> Markup:
+    r"""Return text as HTML, hidden characters as marks of their own.
+
+    >>> str(seen("<b>\x00"))
+    '&lt;b&gt;<span class="ctl">U+0000</span>'
+    """
+    shown = []
+    for plain, name in hidden_apart(text):
+        shown.append(escape(plain))
+        if name:
+            shown.append(Markup('<span class="ctl">{}</span>').format(name))
+    return Markup("").join(shown)
+
+
+def fixed(value: float | None, digits: int) -> str:
+    """Write a number with so many digits, or a dash for one that is not known.
+
+    >>> fixed(0.5, 2), fixed(None, 2)
+    ('0.50', '-')
+    """
+    if value is None:
+        return "-"
+    text = f"{value:.{digits}f}".replace("-", _MINUS)
+    # What rounds to nothing has no sign.
+    return text.removeprefix(_MINUS) if not text.strip(f"{_MINUS}0.") else text
+
+
+def date(text: str) -> str:
+    """Write a time of a record for people. What is no time stays as it is.
+
+    >>> date("2026-11-22T12:15:31+00:00"), date("some day")
+    ('22 Nov 2026, 12:15 UTC', 'some day')
+    """
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    if found.tzinfo is None:
+        return text
+    found = found.astimezone(timezone.utc)
+    return f"{found.day} {_MONTHS[found.month - 1]} {found.year}, {found:%H:%M} UTC"
+
+
+def reward(value: float) -> str:
+    """Write a reward with its sign and without needless zeros.
+
+    >>> reward(0.5), reward(0.0)
+    ('+0.5', '0')
+    """
+    if value == 0:
+        return "0"
+    return f"{value:+.4g}".replace("-", _MINUS)
+
+
+def _shown(value: Any) -> Any:
+    """Name hidden characters, in attributes too; marks for them are of the filter `seen` alone."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return hidden_named(value)
+    return value

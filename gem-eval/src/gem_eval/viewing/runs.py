@@ -1,0 +1,233 @@
+"""The runs that are shown: each a folder, the index of its log, and its figures, kept current."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from gem.errors import in_one_line
+from gem_eval.run_folder import RunFolder
+from gem_eval.viewing import rows
+from gem_eval.viewing.log_index import LogIndex, LogState
+from gem_eval.viewing.overview import Overview, overview_of
+
+__all__ = ["Follower", "Progress", "Run", "open_runs", "rate_of"]
+
+_QUIET_S = 60  # a run without a new episode for so long is no longer called running
+_RATE_OVER_LOOKS = 15
+_LOOK_EVERY_S = 1.0
+_QUICK = 2000  # lines of a log whose figures take no time
+_SHARE_OF_TIME = 0.2  # that figures of a growing run may take
+
+
+class Progress(NamedTuple):
+    """How far a run is. `state` is "reading", "running", "stopped" or "finished".
+
+    `rate` is in episodes a second; `quiet_s` is how long ago the last episode ended. `line` is the
+    last line of the log that was read.
+    """
+
+    state: str
+    episodes: int
+    planned: int | None
+    errors: int
+    retried: int
+    rate: float | None
+    quiet_s: float
+    line: int
+    read: float
+
+
+class Run:
+    """One run. `name` is its word in addresses."""
+
+    def __init__(self, name: str, folder: RunFolder, cache: Path | None) -> None:
+        self.name = name
+        self.folder = folder
+        self.index = LogIndex(folder.episodes_path, cache)
+        self.problem = ""
+        self._overview: Overview | None = None
+        self._overview_took_s = 0.0
+        self._overview_at = -1e9
+        self._counted: deque[tuple[float, int]] = deque(maxlen=_RATE_OVER_LOOKS)
+        self._lock = threading.Lock()
+
+    @property
+    def env_ids(self) -> list[str]:
+        """The environments of the run, in its order."""
+        return [spec.id for spec in self.folder.record.settings.envs]
+
+    @property
+    def policies(self) -> list[str]:
+        """The policies of the run, in its order."""
+        return [ref.name for ref in self.folder.record.settings.policies]
+
+    @property
+    def state(self) -> LogState:
+        """How far its log was read."""
+        return self.index.state
+
+    def refresh(self, budget_s: float = 0.2) -> bool:
+        """Read on in the log, and say whether there is more."""
+        try:
+            is_more = self.index.grow(budget_s)
+            self.problem = ""
+        except (OSError, sqlite3.Error) as error:
+            # The disk, or the index that another viewer holds: what was read stays, and the next
+            # look may find more.
+            self.problem = in_one_line(error, at_most=300)
+            return False
+        self._counted.append((time.monotonic(), self.state.lines))
+        return is_more
+
+    def refresh_overview(self) -> None:
+        """Work the figures out again where there are new episodes, and where time allows."""
+        with self.index.reading() as db:
+            tries = rows.count_tries(db)
+        is_current = self._overview is not None and self._overview.tries == tries
+        waited_s = time.monotonic() - self._overview_at
+        if is_current or waited_s < self._overview_took_s / _SHARE_OF_TIME:
+            return
+        self.overview(is_fresh=True)
+
+    def overview(self, *, is_fresh: bool = False) -> Overview:
+        """Return the figures, those of before where they need not be of the last episode."""
+        with self._lock:  # two pages that ask at once need not both work them out
+            if self._overview is None or is_fresh:
+                start = time.monotonic()
+                self._overview = overview_of(self.folder, self.index)
+                self._overview_at = time.monotonic()
+                self._overview_took_s = self._overview_at - start
+            return self._overview
+
+    def quick_overview(self) -> Overview | None:
+        """Return the figures where they are known, or made in no time."""
+        if self._overview is None and not self._is_reading(self.state):
+            return self.overview()
+        return self._overview
+
+    @property
+    def known_overview(self) -> Overview | None:
+        """The figures, as far as they were worked out."""
+        return self._overview
+
+    def progress(self) -> Progress:
+        """Say how far the run is."""
+        state = self.state
+        with self.index.reading() as db:
+            episodes, errors = rows.count_episodes(db)
+            tries = rows.count_tries(db)
+        planned = self.folder.record.total
+        quiet_s = self._quiet_s()
+        return Progress(
+            state=self._name_of_state(state, episodes, planned, quiet_s),
+            episodes=episodes,
+            planned=planned,
+            errors=errors,
+            retried=tries - episodes,
+            rate=rate_of([*self._counted]),
+            quiet_s=quiet_s,
+            line=state.lines,
+            read=state.end / state.size if state.size else 1.0,
+        )
+
+    def close(self) -> None:
+        """Let go of its index."""
+        self.index.close()
+
+    def _name_of_state(
+        self, state: LogState, episodes: int, planned: int | None, quiet_s: float
+    ) -> str:
+        if self._is_reading(state):
+            return "reading"
+        if planned is None or episodes >= planned or self._is_decided():
+            return "finished"
+        return "running" if quiet_s < _QUIET_S else "stopped"
+
+    def _is_reading(self, state: LogState) -> bool:
+        """Say whether there are no figures yet, and they take time."""
+        is_large = state.lines > _QUICK or state.end < state.size
+        return self._overview is None and is_large
+
+    def _is_decided(self) -> bool:
+        overview = self._overview
+        decisions = () if overview is None else overview.summary.decisions
+        return bool(decisions) and all(each.verdict != "UNDECIDED" for each in decisions)
+
+    def _quiet_s(self) -> float:
+        """Return how long ago the log was written, or the run was begun where it has none."""
+        for path in (self.folder.episodes_path, self.folder.path / "run.json"):
+            try:
+                return max(0.0, time.time() - path.stat().st_mtime)
+            except OSError:
+                continue
+        return float("inf")
+
+
+def rate_of(counted: Sequence[tuple[float, int]]) -> float | None:
+    """Return how much is counted in a second, from times with what was counted by then.
+
+    >>> rate_of([(0.0, 0), (1.0, 30), (2.0, 40)])
+    20.0
+    """
+    if len(counted) < 2 or counted[-1][0] - counted[0][0] < 1:
+        return None
+    return (counted[-1][1] - counted[0][1]) / (counted[-1][0] - counted[0][0])
+
+
+def open_runs(paths: Sequence[str], cache: Path | None) -> list[Run]:
+    """Open run folders for a viewer. Raises RunFolderError."""
+    folders = [RunFolder.open(path) for path in dict.fromkeys(map(Path, paths))]
+    names: list[str] = []
+    for folder in folders:
+        names.append(_name(folder.path, names))
+    return [Run(name, folder, cache) for name, folder in zip(names, folders, strict=True)]
+
+
+def _name(folder: Path, taken: Sequence[str]) -> str:
+    """Return a word for a folder that no other has: letters, digits, dots and dashes."""
+    word = re.sub(r"[^A-Za-z0-9._-]+", "-", folder.absolute().name).strip("-.") or "run"
+    name = word
+    number = 2
+    while name in taken:
+        name = f"{word}-{number}"
+        number += 1
+    return name
+
+
+class Follower:
+    """Keeps runs up to date on a thread of its own, so that no page waits for a log."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self._runs = runs
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._follow, name="gem-env view", daemon=True)
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop looking. Figures that are being worked out are waited for."""
+        self._is_over.set()
+        self._thread.join()
+
+    def _follow(self) -> None:
+        while not self._is_over.is_set():
+            is_more = False
+            for run in self._runs:
+                try:
+                    if run.refresh():
+                        is_more = True
+                    else:
+                        run.refresh_overview()
+                except Exception as error:  # noqa: BLE001 - one run must not stop the others
+                    run.problem = in_one_line(error, at_most=300)
+            if not is_more:
+                self._is_over.wait(_LOOK_EVERY_S)

@@ -1,0 +1,299 @@
+/* What a page gains by a script: keys, a theme, filters without a reload, a run that goes on.
+   Everything works without it. Markup comes from the server alone, which escapes all text. */
+"use strict";
+
+const $ = (selector, at = document) => at.querySelector(selector);
+const all = (selector, at = document) => [...at.querySelectorAll(selector)];
+const root = document.documentElement;
+
+/* Before the first paint, or a dark page would flash. */
+try {
+  const kept = localStorage.getItem("gem-theme");
+  if (kept && !root.dataset.theme) root.dataset.theme = kept;
+} catch { /* a file may have no storage */ }
+root.classList.add("scripted");
+
+document.addEventListener("DOMContentLoaded", () => {
+  themes();
+  const kind = document.body.className;
+  const acts = ({ run: runPage, episode: episodePage, compare: comparePage }[kind] ?? listKeys)();
+  keys(acts);
+  document.addEventListener("click", event => {
+    const button = event.target.closest("[data-copy]");
+    if (button) copy(button);
+  });
+});
+
+function say(text) { $("#said").textContent = text; }
+
+function copy(button) {
+  navigator.clipboard?.writeText(button.dataset.copy).then(() => say("Copied"), () => say("Not copied"));
+}
+
+function themes() {
+  const button = $("#theme");
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => root.dataset.theme ? root.dataset.theme === "dark" : system.matches;
+  const show = () => { button.textContent = isDark() ? "Light" : "Dark"; };
+  button.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    try { localStorage.setItem("gem-theme", root.dataset.theme); } catch { /* as above */ }
+    show();
+  });
+  system.addEventListener("change", show);
+  show();
+}
+
+/* One map of keys a page: none acts in a field, with a modifier, or behind a dialog. */
+function keys(acts) {
+  const dialog = $("#keys");
+  $("#help").addEventListener("click", () => dialog.showModal());
+  $("#keys-close").addEventListener("click", () => dialog.close());
+  document.addEventListener("keydown", event => {
+    if (event.ctrlKey || event.metaKey || event.altKey || dialog.open) return;
+    const field = event.target.closest("input:not([type=checkbox]):not([type=radio]), select, textarea");
+    if (field) {
+      if (event.key === "Escape") field.blur();
+      return;
+    }
+    const act = event.key === "?" ? () => dialog.showModal() : acts[event.key];
+    if (act && act(event) !== false) event.preventDefault();
+  });
+}
+
+/* Rows of a list: one is selected, and Enter opens it. */
+function listKeys() {
+  let at = -1;
+  const rows = () => all("#list tr.row");
+  const select = place => {
+    const found = rows();
+    if (!found.length) return;
+    at = Math.min(Math.max(place, 0), found.length - 1);
+    for (const [number, row] of found.entries()) {
+      if (number === at) row.setAttribute("aria-selected", "true");
+      else row.removeAttribute("aria-selected");
+    }
+    const row = found[at];
+    $("a", row).focus({ preventScroll: true });
+    const box = row.getBoundingClientRect();
+    if (box.top < 200 || box.bottom > innerHeight - 20) row.scrollIntoView({ block: "center" });
+  };
+  document.addEventListener("click", event => {
+    const row = event.target.closest("#list tr.row");
+    if (row && !event.target.closest("a")) select(rows().indexOf(row));
+  });
+  const open = event => {
+    if (event.target.closest("a, button, summary")) return false;
+    const link = at >= 0 && $("a", rows()[at]);
+    return link ? link.click() : false;
+  };
+  return { j: () => select(at + 1), k: () => select(at - 1), Enter: open, forget: () => { at = -1; } };
+}
+
+function follow(selector) {
+  return () => { const link = $(selector); return link ? link.click() : false; };
+}
+
+/* The page of a run */
+
+function runPage() {
+  const rows = listKeys();
+  const live = following(address => load(address, "list", { keep: true }));
+  const form = $("#facets");
+  if (!form) return rows;
+  let wait = 0;
+  let asked = 0;
+
+  /* Fetch a page and take over its parts of one kind; an answer that comes late is dropped. */
+  async function load(address, kind, { keep = false } = {}) {
+    const number = ++asked;
+    const url = new URL(address, location.href);
+    const shown = new URL(url);
+    if (live.upto() && !url.searchParams.has("upto")) url.searchParams.set("upto", live.upto());
+    const answer = await fetch(url).catch(() => null);
+    if (!answer?.ok || number !== asked) return;
+    take(await answer.text(), kind);
+    rows.forget();
+    shown.hash = "";
+    if (!keep) history.pushState(null, "", shown);
+  }
+
+  function fromForm() {
+    const pairs = [...new FormData(form)].filter(([, value]) => value !== "");
+    return `?${new URLSearchParams(pairs)}`;
+  }
+
+  const send = () => load(fromForm(), "list");
+  form.addEventListener("submit", event => { event.preventDefault(); send(); });
+  document.addEventListener("input", event => {
+    if (event.target.form !== form) return;
+    clearTimeout(wait);
+    wait = setTimeout(send, event.target.type === "checkbox" ? 0 : 200);
+  });
+  document.addEventListener("click", event => {
+    const link = event.target.closest("a[data-list]");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    load(link.href, "list").then(() => {
+      readFields();
+      if (link.closest(".pager")) $("#episodes").scrollIntoView();
+    });
+  });
+  addEventListener("popstate", () => load(location.href, "list", { keep: true }).then(readFields));
+
+  /* Fields outside of what was taken over follow the address. */
+  function readFields() {
+    const query = new URLSearchParams(location.search);
+    for (const field of form.elements) {
+      if (field.name && field.type !== "checkbox" && field !== document.activeElement) field.value = query.get(field.name) ?? "";
+    }
+  }
+
+  if (location.hash === "#q") $("#q").focus();
+  return {
+    ...rows,
+    "/": () => { $("#episodes").scrollIntoView(); $("#q").focus({ preventScroll: true }); $("#q").select(); },
+    c: follow("#clear"), "[": follow("#previous"), "]": follow("#next"), r: follow("#fresh"),
+  };
+}
+
+/* Put the parts of a page that came from the server in the place of those that are shown. */
+function take(text, kind) {
+  const page = new DOMParser().parseFromString(text, "text/html");
+  const focused = document.activeElement?.id;
+  for (const part of all(`[data-part="${kind}"]`)) {
+    const other = page.getElementById(part.id);
+    if (other) part.replaceWith(document.adoptNode(other));
+  }
+  if (focused && document.activeElement === document.body) document.getElementById(focused)?.focus({ preventScroll: true });
+  return page;
+}
+
+/* A run that goes on: figures change in place, new rows wait until they are asked for. */
+function following(show) {
+  const body = document.body;
+  let line = Number(body.dataset.line);
+  let newest = line;
+  let figures = line;
+  let said = 0;
+  const isOver = () => body.dataset.state !== "running" && body.dataset.state !== "reading";
+  const button = $("#fresh");
+
+  async function look() {
+    const known = await fetch(body.dataset.live).then(answer => answer.json()).catch(() => null);
+    if (known) {
+      newest = known.line;
+      if (known.line !== figures || known.state !== body.dataset.state) {
+        body.dataset.state = known.state;
+        figures = known.line;
+        const answer = await fetch(location.href).catch(() => null);
+        if (answer?.ok) {
+          const text = await answer.text();
+          take(text, "live");
+          take(text, "figures");
+        }
+      }
+      const count = newest - line;
+      $("#fresh-line").hidden = count <= 0;
+      button.replaceChildren(`Show ${count} new ${count === 1 ? "episode" : "episodes"} `, Object.assign(document.createElement("kbd"), { textContent: "r" }));
+      if (Date.now() - said > 10000) { said = Date.now(); say(known.text); }
+    }
+    if (!isOver()) setTimeout(look, 1000);
+  }
+
+  button?.addEventListener("click", () => {
+    line = newest;
+    $("#fresh-line").hidden = true;
+    /* A link that was followed while they waited has how far the list went then. */
+    const address = new URL(location.href);
+    address.searchParams.delete("upto");
+    history.replaceState(null, "", address);
+    show(address);
+  });
+  if (body.dataset.live && !isOver()) setTimeout(look, 1000);
+  return { upto: () => newest > line ? line : 0 };
+}
+
+/* The page that compares: the flips before and after the one that is shown */
+
+function comparePage() {
+  const links = all("#pick a");
+  const at = links.findIndex(link => link.hasAttribute("aria-current"));
+  links[at]?.scrollIntoView({ block: "nearest" });
+  const go = step => () => { const link = links[at + step]; return link ? link.click() : false; };
+  return { j: go(1), k: go(-1) };
+}
+
+/* The page of an episode */
+
+function episodePage() {
+  const turns = () => all(".turn[data-turn]");
+  if (!turns().length) return { n: follow("#next"), p: follow("#previous"), u: follow("#up") };
+  const first = Number(turns()[0].dataset.turn);
+  const last = Number(turns().at(-1).dataset.turn);
+  const asked = Number(/^#t(\d+)$/.exec(location.hash)?.[1] ?? $(".turn[aria-current]")?.dataset.turn ?? first);
+  let turn = first;
+
+  function go(number, scrolls = true) {
+    if (number < first) return follow("#earlier")();
+    if (number > last) return follow("#later")();
+    turn = number;
+    for (const article of turns()) {
+      if (Number(article.dataset.turn) === turn) article.setAttribute("aria-current", "step");
+      else article.removeAttribute("aria-current");
+    }
+    for (const row of all("#moves tr.row")) {
+      const isIt = Number(row.dataset.turn) === turn;
+      if (isIt) row.setAttribute("aria-selected", "true");
+      else row.removeAttribute("aria-selected");
+      if (isIt) keepInView(row, row.closest(".scroll"));
+    }
+    const track = $("#track");
+    $("#now")?.setAttribute("x", Number(track.dataset.left) + (turn - 1) * Number(track.dataset.step));
+    if (scrolls) $(`#t${turn}`).scrollIntoView({ block: "start" });
+    const address = new URL(location.href);
+    if (address.searchParams.has("turn") || first > 1) address.searchParams.set("turn", turn);
+    address.hash = `t${turn}`;
+    history.replaceState(null, "", address);
+    return true;
+  }
+
+  function keepInView(row, box) {
+    const top = row.offsetTop;
+    if (top < box.scrollTop + 28 || top > box.scrollTop + box.clientHeight - 28) box.scrollTop = top - box.clientHeight / 2;
+  }
+
+  document.addEventListener("click", event => {
+    const row = event.target.closest("#moves tr.row");
+    if (row) { event.preventDefault(); go(Number(row.dataset.turn)); return; }
+    const article = event.target.closest(".turn[data-turn]");
+    if (article && !event.target.closest("summary, a, button")) go(Number(article.dataset.turn), false);
+  });
+  $("#track")?.addEventListener("click", event => {
+    const track = event.currentTarget;
+    const box = track.getBoundingClientRect();
+    const x = (event.clientX - box.left) / box.width * 400;
+    const number = Math.floor((x - Number(track.dataset.left)) / Number(track.dataset.step)) + 1;
+    const wanted = Math.min(Math.max(number, 1), Number(track.dataset.turns));
+    if (wanted >= first && wanted <= last) { go(wanted); return; }
+    const address = new URL(location.href);
+    address.searchParams.set("turn", wanted);
+    address.hash = `t${wanted}`;
+    location.assign(address);
+  });
+  addEventListener("hashchange", () => {
+    const number = Number(/^#t(\d+)$/.exec(location.hash)?.[1]);
+    if (number >= first && number <= last) go(number, false);
+  });
+  if (asked >= first && asked <= last) go(asked, asked > first);
+
+  const fold = () => {
+    const folds = all(".talk details");
+    const opens = folds.some(each => !each.open);
+    folds.forEach(each => { each.open = opens; });
+  };
+  return {
+    j: () => go(turn + 1), k: () => go(turn - 1), n: follow("#next"), p: follow("#previous"), u: follow("#up"), e: fold,
+    "/": () => { location.href = `${document.body.dataset.run}#q`; },
+  };
+}

@@ -1,0 +1,282 @@
+"""`gem_eval.compare` and `gem-env compare`: what pairs, the verdict, and what is left out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import gem_eval
+from gem.cli._main import main
+from gem_eval import CompareError, Comparison, Evaluation, RunFolderError
+
+Run = Callable[..., Evaluation]
+
+
+class Done(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def compare_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Done]:
+    """Return a function that runs `gem-env compare` in the folder of the runs."""
+    monkeypatch.chdir(tmp_path)
+
+    def compare(*arguments: str) -> Done:
+        capsys.readouterr()
+        return Done(main(["compare", *arguments]), *capsys.readouterr())
+
+    return compare
+
+
+def test_policies_of_one_run_pair_by_their_tasks(run: Run) -> None:
+    summary = run().summary
+
+    comparison = gem_eval.compare(summary.run)
+
+    [difference] = comparison.differences
+    means = [result.success_rate for result in summary.results]
+    assert (comparison.baseline, difference.candidate) == ("solver", "random")
+    assert difference.verdict == comparison.verdict == "WORSE"
+    over_all = difference.over_all
+    assert (over_all.tasks, over_all.baseline_mean, over_all.candidate_mean) == (20, *means)
+    assert over_all.wins == 0
+    assert over_all.losses == len(difference.flips)
+    assert difference.by_env == {"tiny:Guess": over_all}
+    assert all(flip.is_regression for flip in difference.flips)
+    lines = [flip.candidate_line for flip in difference.flips]
+    assert lines == sorted(lines, reverse=True)  # the newest first
+    assert (difference.unpaired, difference.caveats) == ((), ())
+
+
+def test_the_other_way_round_it_is_better(run: Run) -> None:
+    folder = run().summary.run
+
+    comparison = gem_eval.compare(folder, baseline="random")
+
+    [difference] = comparison.differences
+    assert (difference.candidate, difference.verdict) == ("solver", "BETTER")
+    assert not any(flip.is_regression for flip in difference.flips)
+
+
+def test_runs_pair_by_what_was_played_and_not_by_its_number(run: Run) -> None:
+    envs = ["tiny:Guess", "tiny:Echo"]
+    first = run("first", envs=envs, policies="solver", episodes=None, seed_range=(0, 12))
+    second = run("second", envs=envs[::-1], policies="solver", episodes=None, seed_range=(4, 20))
+
+    comparison = gem_eval.compare([first.summary.run, second.summary.run])
+
+    [difference] = comparison.differences
+    assert {side.name for side in comparison.sides} == {first.summary.run, second.summary.run}
+    assert difference.over_all.tasks == 16
+    assert difference.over_all.difference == 0.0
+    assert difference.verdict == "UNDECIDED"
+    left = [(each.env_id, each.only_baseline, each.only_candidate) for each in difference.unpaired]
+    assert left == [("tiny:Echo", 4, 8), ("tiny:Guess", 4, 8)]
+    assert all(each.examples == ("seed 0", "seed 1", "seed 2") for each in difference.unpaired)
+
+
+def test_arguments_of_an_environment_make_another_task(run: Run) -> None:
+    runs = [
+        run(f"of {size}", envs="tiny:Picky", policies="noop", env_kwargs={"size": size})
+        for size in (3, 4)
+    ]
+
+    with pytest.raises(CompareError, match="have no task in common"):
+        gem_eval.compare([each.summary.run for each in runs])
+
+
+def test_a_task_counts_once_however_often_it_is_repeated(run: Run) -> None:
+    folder = run(policies=["random", "noop"], episodes=10, repeats=4).summary.run
+
+    [difference] = gem_eval.compare(folder).differences
+
+    assert difference.over_all.tasks == 10
+    assert difference.over_all.wins + difference.over_all.losses <= 10
+    assert len({(flip.seed, flip.repeat) for flip in difference.flips}) == len(difference.flips)
+
+
+def test_what_is_equal_within_the_tolerance_is_the_same(run: Run) -> None:
+    folders = [run(name, policies="solver", episodes=200).summary.run for name in ("one", "two")]
+
+    assert gem_eval.compare(folders, tolerance=0.05).verdict == "SAME"
+    assert gem_eval.compare(folders, tolerance=0.001).verdict == "UNDECIDED"
+
+
+def test_returns_are_compared_where_they_decide(run: Run) -> None:
+    folder = run(policies=["noop", "solver"]).summary.run
+
+    comparison = gem_eval.compare(folder, metric="return")
+
+    [difference] = comparison.differences
+    assert comparison.metric == "return"
+    assert difference.over_all.candidate_mean > difference.over_all.baseline_mean
+    assert difference.verdict == "BETTER"
+    assert difference.with_errors is None
+
+
+def test_an_error_is_no_wrong_answer_and_is_named(run: Run) -> None:
+    folder = run(envs="tiny:Broken", policies=["random", "noop"], episodes=40).summary.run
+
+    [difference] = gem_eval.compare(folder).differences
+
+    [unpaired] = difference.unpaired
+    assert unpaired.ended_by_error == 40 - difference.over_all.tasks > 0
+    assert difference.over_all.baseline_mean == 1.0
+    assert difference.with_errors is not None
+    assert difference.with_errors.tasks == 40
+    assert difference.with_errors.baseline_mean < 1.0
+
+
+def test_many_are_corrected_and_grouped(run: Run) -> None:
+    policies = ["solver", "random", "noop"]
+    folder = run(policies=policies, episodes=30).summary.run
+
+    comparison = gem_eval.compare(folder)
+
+    [random, noop] = comparison.differences
+    smallest, largest = sorted([random.over_all.p_value, noop.over_all.p_value])
+    expected = sorted([2 * smallest, max(2 * smallest, largest)])
+    assert sorted([random.p_holm, noop.p_holm]) == pytest.approx(expected)
+    assert ("solver",) in comparison.groups
+    assert {name for group in comparison.groups for name in group} == set(policies)
+
+
+def test_other_settings_of_a_run_are_told(run: Run) -> None:
+    first = run("first", policies="random").summary.run
+    second = run("second", policies="random", max_turns=2).summary.run
+
+    [difference] = gem_eval.compare([first, second]).differences
+
+    assert difference.caveats == (f"max_turns is None for {first} and 2 for {second}",)
+
+
+def test_a_run_that_is_being_written_is_compared_as_far_as_it_is(run: Run) -> None:
+    first = run("first", policies="solver").summary.run
+    second = run("second", policies="random").summary.run
+    log = Path(second, "episodes.jsonl")
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:9]) + lines[9][:50])
+
+    [difference] = gem_eval.compare([first, second]).differences
+
+    assert difference.over_all.tasks == 9
+
+
+def test_it_is_plain_data(run: Run) -> None:
+    comparison = gem_eval.compare(run().summary.run, tolerance=0.1)
+
+    plain = json.loads(json.dumps(comparison.to_json(), allow_nan=False))
+
+    assert plain.pop("verdict") == "WORSE"
+    assert Comparison.model_validate(plain) == comparison
+
+
+def test_it_is_a_table(run: Run) -> None:
+    pytest.importorskip("pandas", reason="gem-eval's extra `pandas` is not installed")
+    comparison = gem_eval.compare(run(policies=["solver", "random", "noop"]).summary.run)
+
+    table = comparison.to_pandas()
+
+    assert list(table["candidate"]) == ["random", "noop"]
+    assert set(table["env_id"]) == {"tiny:Guess"}
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "word"),
+    [
+        ([], 1, "WORSE: random beside solver: success -"),
+        (["--baseline", "random"], 0, "BETTER: solver beside random: success +"),
+        (["few", "--policy", "solver"], 3, "UNDECIDED: few beside run: success +0.000 ["),
+    ],
+)
+def test_the_verdict_comes_first_and_is_the_status(
+    run: Run, compare_here: Callable[..., Done], options: list[str], status: int, word: str
+) -> None:
+    run(policies=["solver", "random"])
+    run("few", policies="solver", episodes=3)
+
+    done = compare_here("run", *options)
+
+    assert done.status == status
+    assert done.out.startswith(word)
+    assert "95% intervals" in done.out
+
+
+def test_flips_are_listed_as_many_as_are_asked_for(
+    run: Run, compare_here: Callable[..., Done]
+) -> None:
+    run()
+
+    lines = compare_here("run", "--flips", "2").out.splitlines()
+
+    [where] = [number for number, line in enumerate(lines) if line.startswith("Flipped: ")]
+    assert "; the first 2:" in lines[where]
+    assert [line.split()[0] for line in lines[where + 2 : where + 4]] == ["lost", "lost"]
+    assert lines[where + 4] == ""
+    assert "Flipped" not in compare_here("run", "--flips", "0").out
+
+
+def test_json_is_the_comparison(run: Run, compare_here: Callable[..., Done]) -> None:
+    run()
+
+    done = compare_here("run", "--json")
+
+    assert done.status == 1
+    assert json.loads(done.out) == gem_eval.compare("run").to_json()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "nowhere is no run folder"),
+        (["run", "run/run.json"], "is no run folder"),
+        (["alone"], "needs two policies, and there is solver of alone alone"),
+        (["alone", "./alone"], "needs two policies"),
+        (["run", "--policy", "solver"], "needs two policies"),
+        (["run", "--policy", "nobody"], "The policy 'nobody' is in none of these runs"),
+        (["run", "--baseline", "nobody"], "The baseline 'nobody' is none of those"),
+        (["alone", "other"], "have no task in common"),
+        (["alone", "begun"], "have no task in common"),
+        (["run", "--tolerance", "-1"], "'-1' is no number from 0 on"),
+        (["run", "--tolerance", "nan"], "'nan' is no number from 0 on"),
+        (["run", "--flips", "many"], "'many' is no whole number from 0 on"),
+    ],
+)
+def test_wrong_use_is_one_line(
+    run: Run, compare_here: Callable[..., Done], arguments: list[str], message: str
+) -> None:
+    run(episodes=2)
+    run("alone", policies="solver", episodes=2)
+    run("other", policies="solver", episodes=2, seed=1)
+    run("begun", policies="solver", episodes=2)
+    Path("begun", "episodes.jsonl").unlink()
+
+    done = compare_here(*arguments)
+
+    assert (done.status, done.out) == (2, "")
+    assert message in done.err.splitlines()[-1]
+
+
+def test_a_damaged_log_is_one_line(run: Run, compare_here: Callable[..., Done]) -> None:
+    run()
+    log = Path("run", "episodes.jsonl")
+    log.write_bytes(b"no episode\n" + log.read_bytes())
+
+    done = compare_here("run")
+
+    assert done.status == 2
+    [line] = done.err.splitlines()
+    assert "line 1" in line
+
+
+def test_no_folder_is_no_comparison() -> None:
+    with pytest.raises(RunFolderError):
+        gem_eval.compare("nowhere")

@@ -1,0 +1,466 @@
+"""The viewer in a real browser: filters, deep links, keys, live update, hostile text, themes, axe.
+
+Needs playwright's package and a Chromium of the system, and is skipped without them. It takes the
+pictures of docs/viewing.md where GEM_VIEWER_PICTURES names their folder, and GEM_VIEWER_ADDRESS a
+viewer that shows the run of that page.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from gem import Episode, ImagePart, TextPart, ToolCall, ToolResult
+from gem.conversation import Usage
+from gem_eval import evaluate
+from gem_eval.run_folder import RunFolder
+from gem_eval.settings import settings_from
+
+from .conftest import episode, failed, turn, write
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+if CHROMIUM is None:
+    pytest.skip(
+        "no Chromium is installed (Debian: apt-get install chromium)", allow_module_level=True
+    )
+pytest.importorskip("starlette", reason="gem-eval's extra `view` is not installed")
+pytest.importorskip("jinja2", reason="gem-eval's extra `view` is not installed")
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+axe_module = pytest.importorskip(
+    "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
+)
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+expect = playwright.expect
+pytestmark = pytest.mark.slow
+
+HOSTILE = (
+    '</div><script>window.hacked = 1</script><img src=x onerror="window.hacked = 1">'
+    '<a href="javascript:window.hacked=1">click</a>\u202e\x1b[31m {{ 7*7 }}'
+)
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489"
+    "0000000d49444154789c6364f8cf500f00038601805a347d9b0000000049454e44ae426082"
+)
+TOO_WIDE = """
+    document.documentElement.scrollWidth <= innerWidth ? [] :
+    [...document.querySelectorAll("body *")]
+        .filter(element => element.getBoundingClientRect().right > innerWidth + 1)
+        .map(element => element.cloneNode(false).outerHTML.slice(0, 200))
+"""
+POLICIES = ["solver", "random"]
+
+
+class Viewer(NamedTuple):
+    """A viewer that serves the runs of a folder."""
+
+    address: str
+    runs: Path
+
+    def page(self, path: str) -> str:
+        return f"{self.address}{path}"
+
+
+def made(folder: Path, *episodes: Episode, total: int | None = None, **settings: object) -> Path:
+    """Write a run of episodes."""
+    given = {"envs": "tiny:Guess", "policies": POLICIES, **settings}
+    RunFolder.create(folder, settings_from(given), ["gem-env", "eval", "tiny:Guess"], total=total)
+    write(folder / "episodes.jsonl", *episodes)
+    return folder
+
+
+def hostile_run(folder: Path) -> Path:
+    seen = (TextPart(HOSTILE), ImagePart(PNG), ImagePart(b"<svg/>", "image/svg+xml"))
+    played = turn(
+        observation=seen,
+        suffix=HOSTILE,
+        action=HOSTILE,
+        reasoning=HOSTILE,
+        info={HOSTILE: HOSTILE},
+        reward_parts={HOSTILE: 1.0, "other": 2.0},
+        tool_calls=(ToolCall("1", HOSTILE, {HOSTILE: HOSTILE}),),
+        tool_results=(ToolResult("1", HOSTILE, is_error=True),),
+        usage=Usage(10, 20),
+    )
+    bad = {"policy": HOSTILE, "env_kwargs": {HOSTILE: HOSTILE}, "versions": {HOSTILE: HOSTILE}}
+    return made(
+        folder,
+        episode(turns=(played,), final_observation=HOSTILE, **bad),
+        failed(error=HOSTILE, episode_index=1, **bad),
+        total=2,
+    )
+
+
+@pytest.fixture(scope="module")
+def viewer(tmp_path_factory: pytest.TempPathFactory, site: Path) -> Iterator[Viewer]:
+    runs = tmp_path_factory.mktemp("runs")
+    evaluate(["tiny:Guess", "tiny:Lamps", "tiny:Broken"], POLICIES, episodes=40, out=runs / "games")
+    hostile_run(runs / "hostile")
+    made(runs / "live", *(episode(episode_index=n) for n in range(3)), total=100)
+    many = tuple(turn(action=f"\\boxed{{{n}}}", reward=0.01) for n in range(120))
+    made(runs / "long", episode(turns=many), total=1)
+    names = ["games", "hostile", "live", "long"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gem", "view", *(str(runs / name) for name in names), "--port=0"],
+        env={**os.environ, "PYTHONPATH": str(site), "XDG_CACHE_HOME": str(runs / "cache")},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    yield Viewer(line.partition(" at ")[2].partition(" .")[0].rstrip("/"), runs)
+    process.terminate()
+    process.communicate()
+    assert process.returncode == 0
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with playwright.sync_playwright() as started:
+        # A container's root may not start Chromium's own sandbox.
+        found = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    found = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light")
+    found.set_default_timeout(10_000)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Iterator[Page]:
+    """Return a page. What the browser complains of fails: a breach of the content policy, say."""
+    found = context.new_page()
+    complaints: list[str] = []
+    found.on("pageerror", lambda error: complaints.append(str(error)))
+    found.on(
+        "console",
+        lambda message: complaints.append(message.text) if message.type == "error" else None,
+    )
+    found.on("dialog", lambda dialog: complaints.append(dialog.message))
+    yield found
+    assert complaints == []
+
+
+def rows(page: Page) -> list[str]:
+    """The addresses of the episodes that are listed, without filters."""
+    links = page.locator("#list tbody a").all()
+    return [str(link.get_attribute("href")).partition("?")[0] for link in links]
+
+
+def count(page: Page) -> str:
+    return page.locator("#count").inner_text()
+
+
+def test_filters_change_the_list_and_the_address_without_a_reload(
+    viewer: Viewer, page: Page
+) -> None:
+    page.goto(viewer.page("/runs/games"))
+    page.evaluate("window.mark = 1")
+
+    page.get_by_role("checkbox", name="failed").check()
+    expect(page.locator("#count")).to_contain_text(" of 240 episodes")
+    page.get_by_role("checkbox", name="Lamps").check()
+    expect(page.locator("#active .chip")).to_have_count(2)
+
+    assert page.evaluate("window.mark") == 1
+    assert "outcome=failed&env=1" in page.url
+    outcomes = page.locator("#list tbody .mark").all()
+    assert {mark.get_attribute("aria-label") for mark in outcomes} == {"failed"}
+    # The box that was checked still has the focus, though the facets were written again.
+    assert page.evaluate("document.activeElement.name") == "env"
+
+    page.get_by_role("link", name="Remove the filter failed").click()
+    expect(page.locator("#count")).to_have_text("80 of 240 episodes")
+    page.go_back()
+    expect(page.locator("#active .chip")).to_have_count(2)
+
+
+def test_an_address_opens_the_same_view(viewer: Viewer, page: Page) -> None:
+    page.goto(
+        viewer.page("/runs/games?outcome=succeeded&policy=solver&sort=-turns&page=2&turns_min=1")
+    )
+
+    assert page.get_by_role("checkbox", name="solver").is_checked()
+    assert page.locator("[aria-sort=descending]").inner_text().startswith("Turns")
+    assert page.get_by_label("Turns at least").input_value() == "1"
+    assert "page 2 of" in page.locator(".pager").inner_text()
+    first = rows(page)
+    page.reload()
+    assert rows(page) == first
+
+
+def test_search_waits_for_no_key_and_leaves_by_escape(viewer: Viewer, page: Page) -> None:
+    page.goto(viewer.page("/runs/games"))
+
+    page.keyboard.press("/")
+    page.keyboard.type("wheel came off jj")
+    expect(page.locator("#rows")).to_contain_text("No episode matches.")
+    for _ in range(3):
+        page.keyboard.press("Backspace")
+    expect(page.locator("#count")).to_contain_text(" of 240 episodes")
+    page.keyboard.press("Escape")
+    page.keyboard.press("c")
+
+    expect(page.locator("#count")).to_have_text("240 episodes")
+    expect(page.locator("#q")).to_have_value("")
+
+
+def test_columns_sort_up_down_and_not(viewer: Viewer, page: Page) -> None:
+    page.goto(viewer.page("/runs/games"))
+    column = page.locator("#list th", has_text="Turns")
+
+    for order in ("ascending", "descending"):
+        column.get_by_role("link").click()
+        expect(column).to_have_attribute("aria-sort", order)
+    column.get_by_role("link").click()
+
+    expect(page.locator("[aria-sort]")).to_have_count(0)
+
+
+def test_all_can_be_done_by_keys(viewer: Viewer, page: Page) -> None:
+    page.goto(viewer.page("/runs/games?policy=random"))
+    page.keyboard.press("]")
+    expect(page.locator(".pager")).to_contain_text("page 2 of 3")
+    second = rows(page)[1]
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    expect(page.locator("#list tr[aria-selected=true]")).to_have_count(1)
+
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**{second}?policy=random&page=2")
+    page.keyboard.press("n")
+    expect(page).not_to_have_url(re.compile(rf"{second}\?"))
+    expect(page).to_have_url(re.compile(r"episodes/\d+\?policy=random"))
+    page.wait_for_load_state()
+    page.keyboard.press("p")
+    page.wait_for_url(f"**{second}?policy=random&page=2**")
+    page.wait_for_load_state()
+    page.keyboard.press("u")
+
+    page.wait_for_url("**/runs/games?policy=random&page=2")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    page.keyboard.press("[")
+    expect(page.locator(".pager")).to_contain_text("page 1 of 3")
+
+
+def test_turns_of_a_long_episode_by_keys_link_and_plot(viewer: Viewer, page: Page) -> None:
+    page.goto(viewer.page("/runs/long/episodes/1#t49"))
+    current = page.locator(".turn[aria-current=step]")
+
+    expect(current).to_have_id("t49")
+    page.keyboard.press("j")
+    expect(current).to_have_id("t50")
+    page.keyboard.press("j")
+    page.wait_for_url("**turn=51#t51")
+    expect(current).to_have_id("t51")
+    page.locator("#moves a", has_text="59").click()
+    expect(current).to_have_id("t60")
+    assert page.locator("#moves tr[aria-selected=true]").inner_text().startswith("60")
+    page.locator("#t62").click()
+    expect(current).to_have_id("t62")
+    page.locator("#track").click(position={"x": 400, "y": 30})
+    page.wait_for_url(re.compile(r"turn=1\d\d#t1\d\d$"))
+    page.keyboard.press("k")
+    assert re.search(r"turn=1\d\d#t1\d\d$", page.url)
+
+
+def test_flips_follow_one_another_by_keys(viewer: Viewer, page: Page) -> None:
+    page.goto(viewer.page("/runs/games"))
+    page.get_by_role("link", name="Compare").click()
+    page.wait_for_load_state()
+    seed = page.locator(".beside h3 .mono").inner_text()
+
+    page.keyboard.press("j")
+    page.wait_for_url("**flip=2#flips")
+    page.wait_for_load_state()
+    assert page.locator(".beside h3 .mono").inner_text() != seed
+    assert page.locator("#pick a[aria-current]").count() == 1
+    page.keyboard.press("k")
+    page.wait_for_url("**flip=1#flips")
+
+    assert page.locator(".beside h3 .mono").inner_text() == seed
+
+
+def test_a_run_that_goes_on_shows_new_episodes_when_asked(viewer: Viewer, page: Page) -> None:
+    log = viewer.runs / "live" / "episodes.jsonl"
+    page.goto(viewer.page("/runs/live"))
+    expect(page.locator("#live")).to_be_visible()
+    before = rows(page)
+
+    write(log, *(failed(episode_index=number) for number in (3, 4)))
+
+    expect(page.locator("#fresh")).to_contain_text("Show 2 new episodes")
+    expect(page.locator("#errors")).to_contain_text("server answered 503")
+    expect(page.locator("#live")).to_contain_text("5 of 100 episodes")
+    assert rows(page) == before
+    page.get_by_role("group", name="Outcome").get_by_role("checkbox", name="error").check()
+    expect(page.locator("#rows")).to_contain_text("No episode matches.")
+    page.keyboard.press("r")
+    expect(page.locator("#list tbody tr")).to_have_count(2)
+    expect(page.locator("#fresh-line")).to_be_hidden()
+
+
+def test_hostile_text_does_nothing_and_is_seen(viewer: Viewer, page: Page) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+
+    for path in ("/runs/hostile", "/runs/hostile/episodes/1", "/runs/hostile/episodes/2", "/"):
+        page.goto(viewer.page(path))
+        for fold in page.locator("summary").all():
+            fold.click()
+        assert page.evaluate("window.hacked") is None
+
+    page.goto(viewer.page("/runs/hostile/episodes/1"))
+    assert page.locator("#talk script, #talk a[href^=javascript], #talk [onerror]").count() == 0
+    shown = page.locator(".says.policy .body").inner_text()
+    assert shown == HOSTILE.replace("\u202e", "U+202E").replace("\x1b", "U+001B")
+    picture = page.locator("img.shown")
+    assert picture.count() == 1
+    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1
+    assert "an image of type image/svg+xml, not shown" in page.locator("#talk").inner_text()
+    assert {url for url in asked if not url.startswith(viewer.address)} == set()
+
+
+def test_dark_and_light_follow_the_system_and_a_choice_is_kept(viewer: Viewer, page: Page) -> None:
+    def paper() -> str:
+        return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+    page.goto(viewer.page("/runs/games"))
+    assert paper() == "rgb(255, 255, 255)"
+    page.emulate_media(color_scheme="dark")
+    assert paper() == "rgb(21, 24, 28)"
+    page.get_by_role("button", name="Light").click()
+    assert paper() == "rgb(255, 255, 255)"
+    page.reload()
+
+    assert paper() == "rgb(255, 255, 255)"
+    assert page.get_by_role("button", name="Dark").is_visible()
+
+
+@pytest.mark.parametrize(
+    ("theme", "rules"),
+    [("light", {}), ("dark", {"runOnly": ["color-contrast"]})],
+    ids=["light", "dark"],
+)
+def test_axe_finds_nothing(
+    viewer: Viewer, page: Page, theme: str, rules: dict[str, list[str]]
+) -> None:
+    axe = axe_module.Axe()
+    paths = [
+        "/?",
+        "/runs/games?outcome=failed&q=1&turns_min=2&",
+        "/runs/games?q=nothing+of+this&",
+        "/runs/live?",
+        "/runs/hostile/episodes/1?",
+        "/runs/hostile/episodes/2?",
+        "/runs/games/episodes/3?",
+        "/compare?run=games&",
+        "/compare?",
+    ]
+    for path in paths:
+        page.goto(viewer.page(f"{path}theme={theme}"))
+        found = axe.run(page, options={"resultTypes": ["violations"], **rules})
+        assert found.violations_count == 0, f"{path}: {found.generate_report()}"
+
+
+@pytest.mark.parametrize("width", [1600, 1200, 1000, 800, 390])
+def test_no_page_scrolls_sideways(viewer: Viewer, page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    for path in (
+        "/",
+        "/runs/games",
+        "/runs/games/episodes/3",
+        "/runs/hostile/episodes/1",
+        "/compare?run=games",
+    ):
+        page.goto(viewer.page(path))
+        assert page.evaluate(TOO_WIDE) == [], path
+
+
+def test_without_scripts_filters_pages_and_turns_work(viewer: Viewer, browser: Browser) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(viewer.page("/runs/games"))
+
+    page.get_by_role("checkbox", name="random").check()
+    page.get_by_role("button", name="Apply").click()
+    assert count(page) == "120 of 240 episodes"
+    page.get_by_role("link", name="Next").click()
+    assert "page 2 of 3" in page.locator(".pager").inner_text()
+    page.locator("#list tbody a").first.click()
+    assert page.locator(".turn").count() > 0
+    expect(page.get_by_role("button", name="Keys")).to_be_hidden()
+    context.close()
+
+
+def test_a_copied_command_is_the_whole_command(viewer: Viewer, context: BrowserContext) -> None:
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(viewer.page("/runs/hostile"))
+
+    page.get_by_role("button", name="Copy the command").click()
+
+    expect(page.locator("#said")).to_have_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == "gem-env eval tiny:Guess"
+
+
+def test_an_export_opens_with_the_network_off(
+    viewer: Viewer, context: BrowserContext, page: Page, tmp_path: Path
+) -> None:
+    path = tmp_path / "hostile.html"
+    command = [sys.executable, "-m", "gem", "view", str(viewer.runs / "hostile")]
+    subprocess.run([*command, "--no-cache", "--export", str(path)], check=True, capture_output=True)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    context.set_offline(True)
+
+    page.goto(path.as_uri())
+    expect(page.locator("#run-page")).to_be_visible()
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+
+    expect(page.locator("#e1")).to_be_visible()
+    expect(page.locator("#run-page")).to_be_hidden()
+    assert page.locator("#e1 img.shown").evaluate("image => image.naturalWidth") == 1
+    assert page.evaluate("window.hacked") is None
+    page.locator("#e1").get_by_role("link", name="Back to the run").click()
+    expect(page.locator("#run-page")).to_be_visible()
+    assert {url for url in asked if not url.startswith(("file:", "data:"))} == set()
+    found = axe_module.Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.mark.skipif("GEM_VIEWER_PICTURES" not in os.environ, reason="no pictures are asked for")
+@pytest.mark.parametrize(
+    ("name", "path", "height"), [("run", "", 530), ("episode", "/episodes/600", 320)]
+)
+def test_pictures_for_the_documentation(
+    browser: Browser, name: str, path: str, height: int
+) -> None:
+    picture = Path(os.environ["GEM_VIEWER_PICTURES"], f"{name}.png")
+    context = browser.new_context(viewport={"width": 1110, "height": height}, color_scheme="light")
+    page = context.new_page()
+    page.goto(f"{os.environ['GEM_VIEWER_ADDRESS'].rstrip('/')}/runs/games{path}")
+
+    page.screenshot(path=picture)
+
+    assert picture.stat().st_size < 100_000
+    context.close()

@@ -1,0 +1,373 @@
+"""Find the tokens that the environment's turn adds to a conversation, for any chat template.
+
+A template renders whole conversations. Here a small one is rendered in each turn, with the model's
+last answer and what came back, and only the text after that answer is tokenised: the answer itself
+is in tokens already, as the model gave it. Knows nothing about episodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
+from itertools import groupby, takewhile
+from typing import Any, Literal, Protocol, get_args
+
+from gem.content import Message, TextPart
+from gem.errors import BadArguments, in_one_line
+from gem_train.tokens._calling import (
+    Calling,
+    Chat,
+    Tools,
+    calling_of,
+    calls_in_tags,
+    how_to_call,
+    in_tags,
+)
+from gem_train.tokens._surroundings import MARK, Base, base_of, end_of
+
+__all__ = ["ChatCodec", "Tokenizer"]
+
+OnRewrite = Literal["split", "refuse", "keep"]
+
+_MOST_CLOSING = 8
+"""How many tokens into what follows an answer the one is looked for that closes its turn."""
+
+
+class Tokenizer(Protocol):
+    """What is asked of a tokenizer: those of `transformers` have it, where there is a template."""
+
+    eos_token_id: int | None
+    all_special_ids: list[int]
+
+    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]: ...
+
+    def decode(self, token_ids: Sequence[int], *, skip_special_tokens: bool) -> str: ...
+
+    def apply_chat_template(self, conversation: Chat, **options: Any) -> str: ...
+
+
+class ChatCodec:
+    """Turn messages into tokens by a tokenizer's chat template, and tokens into text.
+
+    `on_rewrite` says what happens where the template would now show the conversation otherwise
+    than the model saw it, as those do that drop earlier reasoning: "split" starts another
+    sequence with the prompt that the template writes, "refuse" raises, and "keep" goes on with
+    what the model saw. `stop_ids` are tokens that end a turn, beside the tokenizer's own and the
+    one the template writes. `template_options` are passed on to the template
+    (`enable_thinking=False`).
+
+    `tool_format` says how tools are called. With "template" it is found by rendering: a template
+    that lists tools does so, and calls are read as it writes them; of any other the first message
+    says how to call. A word of `gem.parsing.FAMILIES` reads calls in that format, whatever the
+    template asks for. "text" leaves tools out of the prompt and calls in the text, for an
+    environment that tells and reads them itself.
+
+    Messages are text here. A subclass for models that see more overrides `_content`, `_tagged` and
+    `_with_instructions`, which write messages as the template takes them, and `_encoded`, which
+    tokenises what the template made of them.
+
+    Raises BadArguments where the tokenizer has no template, or one that cannot be understood.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        *,
+        on_rewrite: OnRewrite = "split",
+        stop_ids: Sequence[int] = (),
+        template_options: Mapping[str, Any] | None = None,
+        tool_format: str = "template",
+    ) -> None:
+        if on_rewrite not in get_args(OnRewrite):
+            raise _bad("on_rewrite", f"is {on_rewrite!r}, and must be one of {get_args(OnRewrite)}")
+        self.on_rewrite: OnRewrite = on_rewrite
+        self._tokenizer = tokenizer
+        self._options = dict(template_options or {})
+        self._special = _special_ids(tokenizer)
+        self._bases: dict[tuple[Any, ...], Base] = {}
+        self._tool_format = tool_format
+        ends = [*stop_ids, *self._ends(_user("y"))]
+        if tokenizer.eos_token_id is not None:
+            ends.append(tokenizer.eos_token_id)
+        with suppress(BadArguments):  # some templates show no results of tools
+            ends += self._ends(_RESULT)  # GLM's models end a call otherwise than an answer
+        self.stop_ids = frozenset(ends)
+        if tool_format not in ("template", "text"):
+            # A word that there is not is refused now, and not in the first episode with tools.
+            calling_of(self._render, tool_format)
+
+    def _ends(self, following: dict[str, Any]) -> list[int]:
+        """Return the token that ends a turn before a message, if one does."""
+        closing = self.encode(self._after_mark([_user("x"), _MARKED, following], ()))
+        closer = self._closer(closing)
+        return [] if closer is None else [closing[closer]]
+
+    @cached_property
+    def calling(self) -> Calling:
+        """How tools are shown and called; found when a conversation with tools is first met."""
+        return calling_of(self._render, self._tool_format)
+
+    def encode(self, text: str) -> list[int]:
+        """Tokenise a text, adding nothing."""
+        return list(self._tokenizer.encode(text, add_special_tokens=False))
+
+    def text(self, ids: Sequence[int]) -> str:
+        """Return what tokens of the model say, without the one that ends its turn."""
+        is_ended = len(ids) > 0 and ids[-1] in self.stop_ids
+        text_ids = ids[:-1] if is_ended else ids
+        # Special tokens are kept: some formats write calls of tools with them.
+        return self._tokenizer.decode(list(text_ids), skip_special_tokens=False)
+
+    def message(self, ids: Sequence[int], tools: Tools = (), turn: int = 0) -> Message:
+        """Return what tokens of the model say as a message, with the calls that are in its text.
+
+        As `Calling.calls`, and none where there are no tools.
+        """
+        text = self.text(ids)
+        if not tools:
+            return Message("assistant", text)
+        return Message("assistant", text, self.calling.calls(text, tools, turn))
+
+    def opening(self, messages: Sequence[Message], tools: Tools = ()) -> list[int]:
+        """Tokenise a whole conversation, up to where the model speaks."""
+        chat = self._chat(messages, tools)
+        if tools and self.calling.needs_instructions:
+            chat = self._with_instructions(chat, how_to_call(tools))
+        return self._encoded(self._render(chat, self._listed(tools), opens=True), messages)
+
+    def following(
+        self,
+        messages: Sequence[Message],
+        turn_start: int,
+        answer_at: int,
+        answer_ids: Sequence[int],
+        tools: Tools = (),
+    ) -> list[int] | None:
+        """Return the tokens between the model's last answer and where it speaks again.
+
+        `messages[answer_at]` is that answer, and `answer_ids` are its tokens; what comes after it
+        is new. `turn_start` is where the turn of the answer begins, behind the user's last message
+        before it: templates that drop reasoning drop that of earlier turns once a user speaks
+        again. In (system, user, answer, result, answer, user) the last answer is at 4 and its turn
+        begins at 2.
+
+        None where the template now shows the conversation otherwise than the model saw it, and
+        `on_rewrite` is "split". Raises BadArguments where it is "refuse".
+        """
+        base = self._base(messages, tools)
+        new = messages[answer_at + 1 :]
+        # As long as no user speaks again a template has no cause to show earlier answers anew.
+        is_new_turn = any(self._is_of_user(message, tools) for message in new)
+        first = turn_start if is_new_turn else answer_at
+        answers = self._chat(messages[first : answer_at + 1], tools)
+        added = self._chat(new, tools)
+        tail = self._tail(base, answers, added)
+        if tail is None and self.on_rewrite == "split":
+            return None
+        if tail is None and self.on_rewrite == "refuse":
+            raise _bad(
+                "on_rewrite",
+                "is 'refuse', and the chat template rewrites what was said before (most often it "
+                "drops reasoning). Choose 'split' or 'keep', or another template",
+            )
+        if tail is None:
+            # "keep": what is added as the template would write it after any answer.
+            tail = self._after_mark([*_without_system(base.chat), _MARKED, *added], (), opens=True)
+        return self._unclosed(self._encoded(tail, new), answer_ids)
+
+    def _encoded(self, text: str, messages: Sequence[Message]) -> list[int]:
+        """Tokenise what the template wrote, in which these messages are all that is new."""
+        return self.encode(text)
+
+    def _is_of_user(self, message: Message, tools: Tools) -> bool:
+        """Say whether the template takes a message for one of the user."""
+        return message.role == "user" or (message.role == "tool" and self._tags_results(tools))
+
+    def _tags_results(self, tools: Tools) -> bool:
+        return bool(tools) and self.calling.results == "user"
+
+    def _listed(self, tools: Tools) -> Tools:
+        """Return the tools that the template lists."""
+        return tools if tools and self.calling.is_listed else ()
+
+    def _chat(self, messages: Sequence[Message], tools: Tools) -> Chat:
+        """Return messages as the template takes them."""
+        if not self._tags_results(tools):
+            return [self._plain(message, tools) for message in messages]
+        chat: Chat = []
+        for role, group in groupby(messages, key=lambda message: message.role):
+            if role == "tool":  # those of one turn are one message: users do not speak twice
+                chat.append({"role": "user", "content": self._tagged([*group])})
+            else:
+                chat += [self._plain(message, tools) for message in group]
+        return chat
+
+    def _plain(self, message: Message, tools: Tools) -> dict[str, Any]:
+        """Return a message as templates take it: with the calls of the model in its text alone.
+
+        An environment may show calls too (an example of how a tool is used), beside the text.
+        """
+        content = self._content(message)
+        calls = message.tool_calls
+        if self._says_its_calls(message, tools):
+            calls = ()
+        elif tools and self.calling.needs_instructions and isinstance(content, str):
+            # Such a template shows no calls: they are shown as the prompt asks for them.
+            content = "\n".join(filter(None, [content, calls_in_tags(calls)]))
+            calls = ()
+        chat = replace(message, content="", tool_calls=calls).to_chat()
+        return {**chat, "content": content}
+
+    def _says_its_calls(self, message: Message, tools: Tools) -> bool:
+        """Say whether a message's calls were read from its text, as those of the model are."""
+        if not message.tool_calls:
+            return True
+        in_text = self.calling.calls(message.text, tools)
+        return [call.name for call in in_text] == [call.name for call in message.tool_calls]
+
+    def _content(self, message: Message) -> Any:
+        """Return what a message says as templates take it. Raises BadArguments for an image."""
+        if isinstance(message.content, str):
+            return str(message.content)
+        if all(isinstance(part, TextPart) for part in message.content):
+            return message.text
+        raise _bad("messages", "hold an image, and tokens are made of text alone")
+
+    def _tagged(self, results: Sequence[Message]) -> Any:
+        """Return the results of tools as what a user says, as `_content` returns one message."""
+        return in_tags([replace(result, content=self._content(result)) for result in results])
+
+    def _with_instructions(self, chat: Chat, instructions: str) -> Chat:
+        """Put instructions into the first message: below what the system says, above a user."""
+        first, *rest = chat
+        parts = [first["content"], instructions]
+        if first["role"] != "system":
+            parts.reverse()
+        return [{**first, "content": "\n\n".join(parts)}, *rest]
+
+    def _unclosed(self, tail: list[int], answer_ids: Sequence[int]) -> list[int]:
+        """Leave out the end of the model's turn where the model wrote it itself.
+
+        An answer that a limit cut short has no such end, and gets the template's.
+        """
+        closer = self._closer(tail)
+        if closer is not None and len(answer_ids) > 0 and answer_ids[-1] == tail[closer]:
+            return tail[closer + 1 :]
+        return tail
+
+    def _closer(self, tail: Sequence[int]) -> int | None:
+        """Return the place of the token that closes the model's turn, None where there is none."""
+        return next((at for at, id in enumerate(tail[:_MOST_CLOSING]) if id in self._special), None)
+
+    def _tail(self, base: Base, answers: Chat, added: Chat) -> str | None:
+        """Return what the template writes after the last answer, None where it rewrites history.
+
+        `answers` is the last answer, with those before it, and what came between, if a template
+        may show them anew. They are looked for in what the template writes, in their order: one
+        that is not there as the model gave it was rewritten.
+        """
+        if base.head is None:
+            return None
+        contents = [message["content"] for message in answers if message["role"] == "assistant"]
+        if not contents[-1].strip():
+            # An empty answer would be found anywhere, and of nothing, nothing can be rewritten.
+            contents[-1] = MARK
+            answers = [*answers[:-1], {**answers[-1], "content": MARK}]
+        rendered = self._render([*base.chat, *answers, *added], base.tools, opens=True)
+        if not rendered.startswith(base.head):
+            return None
+        at = len(base.head)
+        for number, content in enumerate(contents):
+            # The first stands right behind the head. Before a later one anything may stand: the
+            # results of tools, and what opens the model's next message.
+            lead = base.lead if number == 0 else None
+            end = end_of(rendered, base.opener + content, at, lead)
+            if end is None:
+                return None
+            at = end
+        return rendered[at:]
+
+    def _base(self, messages: Sequence[Message], tools: Tools) -> Base:
+        """Return the smallest conversation to render turns after, found once for each kind.
+
+        Its kind is by whom it is opened, and whether there are tools: what is said in it changes
+        nothing of how a template writes what follows.
+        """
+        every_role = (message.role for message in messages)
+        roles = list(takewhile(lambda role: role != "assistant", every_role))
+        key = (tuple(roles), bool(tools))
+        if key not in self._bases:
+            self._bases[key] = self._probed(roles, tools)
+        return self._bases[key]
+
+    def _probed(self, roles: Sequence[str], tools: Tools) -> Base:
+        chat = [{"role": role, "content": f"x{role}"} for role in roles]
+        whole = self._measured(chat, self._listed(tools))
+        small = self._measured([_user("x")], ())
+        # Where both are written alike the small one will do, which is rendered in every turn.
+        is_appended = whole.head is not None and small.head is not None
+        is_small = is_appended and (
+            (whole.opener, whole.lead, whole.tail) == (small.opener, small.lead, small.tail)
+        )
+        return small if is_small else whole
+
+    def _measured(self, chat: Chat, tools: Tools) -> Base:
+        opened = self._render(chat, tools, opens=True)
+        followed = self._render([*chat, _MARKED, _user("y")], tools, opens=True)
+        base = base_of(chat, tools, opened, followed)
+        if base.head is not None:
+            return base
+        # Some write tools, or the system's message, before the last of a user. Nothing moves
+        # until a user speaks again.
+        last = self._render([*chat, _MARKED], tools, opens=False)
+        return base_of(chat, tools, opened, last)
+
+    def _after_mark(self, chat: Chat, tools: Tools, *, opens: bool = False) -> str:
+        rendered = self._render(chat, tools, opens=opens)
+        if MARK not in rendered:
+            raise _bad("tokenizer", "has a chat template that does not show what was said")
+        return rendered.rpartition(MARK)[2]
+
+    def _render(self, chat: Chat, tools: Tools, *, opens: bool) -> str:
+        try:
+            return self._tokenizer.apply_chat_template(
+                chat,
+                tools=[dict(tool) for tool in tools] or None,
+                tokenize=False,
+                add_generation_prompt=opens,
+                **self._options,
+            )
+        except Exception as error:
+            raise _bad(
+                "tokenizer",
+                f"has a chat template that cannot show the roles "
+                f"{', '.join(message['role'] for message in chat)} "
+                f"({in_one_line(error, at_most=200)}). Use another "
+                "template, or a wrapper that gives other roles",
+            ) from error
+
+
+def _user(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
+_MARKED: dict[str, Any] = {"role": "assistant", "content": MARK}
+_RESULT: dict[str, Any] = {"role": "tool", "content": "y", "tool_call_id": "zqxj4abcd"}
+
+
+def _without_system(chat: Chat) -> Chat:
+    """Leave out what some templates would write again with what the user says last."""
+    return [message for message in chat if message["role"] != "system"] or chat
+
+
+def _special_ids(tokenizer: Tokenizer) -> frozenset[int]:
+    added: Mapping[int, Any] = getattr(tokenizer, "added_tokens_decoder", {})
+    special = [id for id, token in added.items() if getattr(token, "special", False)]
+    return frozenset([*tokenizer.all_special_ids, *special])
+
+
+def _bad(subject: str, problem: str) -> BadArguments:
+    message = f"A ChatCodec's {subject} {problem}."
+    return BadArguments(message, subject=subject, problems=[problem])

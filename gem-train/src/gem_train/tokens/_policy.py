@@ -1,0 +1,97 @@
+"""A policy from token ids to token ids. Knows nothing about how episodes are played."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Literal, NamedTuple
+
+from gem.conversation import Reply, Request
+from gem.errors import BadArguments
+from gem_train.tokens._codec import ChatCodec
+from gem_train.tokens._context import TokenTerms
+
+__all__ = ["Sample", "Sampled", "TokenPolicy"]
+
+
+class Sampled(NamedTuple):
+    """What a model said: its tokens, the one that ends its turn included if the engine gives it.
+
+    `logprobs`, where there are any, has an entry a token. `finish_reason` is "length" where a
+    limit cut the answer.
+    """
+
+    ids: Sequence[int]
+    logprobs: Sequence[float] | None = None
+    finish_reason: Literal["stop", "length", "tool_calls", "other"] | None = None
+
+
+Sample = Callable[[Request], Awaitable[Sampled] | Sampled]
+"""From a request, whose `prompt_ids` are all tokens so far and whose `token_budget` is how many
+may follow (None for any number), to what the model said. A coroutine function is the usual form."""
+
+
+class TokenPolicy:
+    """Play by tokens: what the model said is recorded as it said it, and never tokenised again.
+
+    `gem.rollout` gives every request its `prompt_ids`, which extend those of the turn before and
+    its answer, and ends an episode as `max_tokens` where a limit leaves no room for another
+    answer: `max_turn_tokens` bounds an answer, `max_response_tokens` all that follows the prompt
+    of a sequence, `max_length` the sequence. `Trajectory.of(episode)` is what a trainer takes.
+
+        policy = TokenPolicy(sample, ChatCodec(tokenizer), max_response_tokens=4096)
+        async for episode in gem.rollout(policy, "game:GuessTheNumber-v0-hard"):
+            trajectory = Trajectory.of(episode)
+
+    Raises BadArguments for limits below 1.
+    """
+
+    def __init__(
+        self,
+        sample: Sample,
+        codec: ChatCodec,
+        *,
+        max_turn_tokens: int | None = None,
+        max_response_tokens: int | None = None,
+        max_length: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.tokens = TokenTerms(codec, max_turn_tokens, max_response_tokens, max_length)
+        for limit, most in zip(TokenTerms._fields[1:], self.tokens[1:], strict=True):
+            if most is not None and most < 1:
+                raise BadArguments(f"{limit}={most} was asked for, at least 1 is.", subject=limit)
+        self.name = name or str(getattr(sample, "__name__", type(sample).__name__))
+        self._sample = sample
+
+    async def __call__(self, request: Request) -> Reply:
+        if request.prompt_ids is None:
+            raise BadArguments(
+                "A TokenPolicy was asked without prompt_ids. Give it to gem.rollout, which fills "
+                "them in.",
+                subject="prompt_ids",
+            )
+        sampled: Any = self._sample(request)
+        if isinstance(sampled, Awaitable):
+            sampled = await sampled
+        ids, logprobs, reason = sampled
+        _check(ids, logprobs, request.token_budget)
+        return Reply(
+            self.tokens.codec.message(ids, request.tools, request.turn),
+            token_ids=tuple(ids),
+            logprobs=None if logprobs is None else tuple(logprobs),
+            finish_reason=reason,
+        )
+
+    async def aclose(self) -> None:
+        """Free what the sampling function holds."""
+        close = getattr(self._sample, "aclose", None)
+        if close is not None:
+            await close()
+
+
+def _check(ids: Sequence[int], logprobs: Sequence[float] | None, budget: int | None) -> None:
+    if len(ids) == 0:
+        raise ValueError("The model was sampled, and said nothing: not even the end of its turn")
+    if logprobs is not None and len(logprobs) != len(ids):
+        raise ValueError(f"The model gave {len(ids)} tokens and {len(logprobs)} logprobs")
+    if budget is not None and len(ids) > budget:
+        raise ValueError(f"The model gave {len(ids)} tokens, and {budget} were asked for at most")
