@@ -146,6 +146,7 @@ def main(how: str) -> None:
     if how == "stubborn":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     heard: list[dict[str, Any]] = []
+    hanging = 0  # calls that were heard and are never answered
     for line in sys.stdin:
         request = json.loads(line)
         if "method" not in request:
@@ -163,7 +164,11 @@ def main(how: str) -> None:
                 message.get("result", message.get("error", {}).get("code")) for message in heard
             ]
             say(answer(request, text(json.dumps(said))))
-        elif what != "hang" and (reply := answers(request, how)) is not None:
+        elif what == "hang":
+            hanging += 1
+        elif what == "how many hang":
+            say(answer(request, text(str(hanging))))
+        elif (reply := answers(request, how)) is not None:
             say(reply)
     if how == "stubborn":
         time.sleep(3600)
