@@ -301,6 +301,7 @@ def terminal(variables: dict[str, str], tmp_path: Path) -> Iterator[Terminal]:
     opened.close()
 
 
+@pytest.mark.slow
 def test_two_episodes_at_a_real_terminal(terminal: Terminal, tmp_path: Path) -> None:
     terminal.read_until("\r\nTurn 0.\r\n> ")
     terminal.type("7\n")
@@ -320,6 +321,7 @@ def test_two_episodes_at_a_real_terminal(terminal: Terminal, tmp_path: Path) -> 
     assert len(episodes(str(tmp_path / "run"))) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["Ctrl-C", "Ctrl-D"])
 def test_leaving_a_real_terminal_by(key: str, terminal: Terminal, tmp_path: Path) -> None:
     terminal.read_until("> ")
