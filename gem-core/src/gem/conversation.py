@@ -96,7 +96,8 @@ class Policy(Protocol):
 
     Optional attributes: `name` (for logs), `wants` (a collection of "sample", "solution"),
     `state` (what it waits for beside answers, in one line: a late episode's error has it),
-    `tokens` (a PolicyTokens, for a policy that plays by token ids), and
+    `tokens` (a PolicyTokens, for a policy that plays by token ids), `uses_screen` (True where it
+    asks at the terminal, so that an evaluation plays one episode at a time and shows nothing), and
     `aclose` (a coroutine that frees what the policy holds). A policy whose prompt does not
     fit the model raises `gem.errors.ModelLengthError`: its episode ends as `model_length`.
     """

@@ -1,4 +1,4 @@
-"""Announce what happened to whoever listens; plugins add commands to `gem-env` the same way.
+"""Announce what happened to whoever listens; plugins add to `gem-env` the same way.
 
 A listener is a module that a manifest names in `hooks`. It is imported at the first
 announcement, on its own: one that cannot be imported, or raises, is logged and kept in
@@ -28,9 +28,13 @@ from gem.registry._catalogue import plugins
 
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
 
     from gem.episode._episode import Episode
+    from gem.episode._foreign import ForeignEpisode
     from gem.registry._discovery import PluginRecord
+
+    LogReader = Callable[[Path], ForeignEpisode | None]
 
 __all__ = ["HookProblem", "announce", "hookimpl", "problems"]
 
@@ -47,6 +51,15 @@ class _Announcements:
         """`gem-env` is being set up: add commands, each with `set_defaults(run=function)`.
 
         `function(args)` returns the exit status.
+        """
+
+    @_hookspec
+    def gem_log_readers(self, readers: list[LogReader]) -> None:
+        """`gem-env replay` is given a file that is no log of ours: append what reads others.
+
+        A reader takes the path and returns the episode in it, or None where the file is of
+        another format, which it leaves to other readers. It raises GemError, in one line, on a
+        file that is of its format and cannot be read.
         """
 
     @_hookspec

@@ -19,7 +19,7 @@ See = Callable[..., list[str]]
 
 MANIFEST = """
 from gem.specs import PluginManifest, PolicySpec
-NAMES = ("one", "two", "away", "spy", "slow", "stopped", "fails_later")
+NAMES = ("one", "two", "away", "spy", "slow", "stopped", "fails_later", "person")
 plugin = PluginManifest(
     name="acme",
     policies=tuple(PolicySpec(id=name, target=f"acme_policy.those:{name}") for name in NAMES),
@@ -68,6 +68,10 @@ class FailsLater(Named):
             raise RuntimeError("no words left")
         return "1"
 
+class Person(Named):
+    uses_screen = True
+
+person = Person
 one, away, spy, slow, stopped, fails_later = Named, Away, Spy, Slow, Stopped, FailsLater
 
 def two():
@@ -211,3 +215,12 @@ def test_an_environment_that_fails_is_status_1(
 
     assert "Ended by env_error: RuntimeError: out of" in raised
     assert "Ended by env_error: RuntimeError: no" in unmade
+
+
+def test_a_person_is_not_watched(typed: Play, policies: Callable[[], ModuleType]) -> None:
+    shown = typed("play:Strict", "--policy", "person", status=2)
+
+    assert shown == (
+        "gem-env: --policy person was asked for, and that is a person at this terminal. Leave it "
+        "out to play yourself.\n"
+    )

@@ -95,6 +95,10 @@ class BudgetError(PolicyError):
     """A run has spent what it may, or what its answers cost is not known. It stops."""
 
 
+class HumanLeftError(PolicyError):
+    """Who plays at the terminal does not go on. The run stops, and the episode is not kept."""
+
+
 class ServerAwayError(PolicyError):
     """A policy's server is away, or fails at whatever it is asked, and was given time enough."""
 

@@ -140,10 +140,10 @@ def evaluate(
     seed) is answered from there, by every run that has it.
 
     What it may spend: `max_requests` are answers of policies that may ask a model (all but
-    `random`, `solver` and `noop`), `max_total_tokens` those of their prompts and answers together,
-    and `max_cost` what these cost by `prices`: a mapping, or a TOML or JSON file, from a model's
-    name to what a million tokens of `prompt` and `completion` cost. A run whose budget is spent
-    stops, and `resume` with a larger one goes on. What was spent before counts.
+    `random`, `solver`, `noop` and `human`), `max_total_tokens` those of their prompts and answers
+    together, and `max_cost` what these cost by `prices`: a mapping, or a TOML or JSON file, from a
+    model's name to what a million tokens of `prompt` and `completion` cost. A run whose budget is
+    spent stops, and `resume` with a larger one goes on. What was spent before counts.
 
     As of `gem.rollout`, and explained at `gem.RolloutOptions`: `repeats`, `seed`; `wrappers`,
     `env_kwargs`, `max_turns`; `concurrency`, `backend`, `num_workers`, `backend_options`;

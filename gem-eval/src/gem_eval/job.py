@@ -25,6 +25,7 @@ from gem_eval.budgets import Amount, Metered, Spending
 from gem_eval.comparing.race import Race
 from gem_eval.errors import (
     BudgetError,
+    HumanLeftError,
     PolicyError,
     RequestRefusedError,
     RunFolderError,
@@ -232,6 +233,11 @@ class Job:
             states.append(self._race.state)
         return next(filter(None, states), "")
 
+    @property
+    def uses_screen(self) -> bool:
+        """Whether a policy asks at the terminal, so that nothing else may write there meanwhile."""
+        return any(policy.uses_screen for policy in self._live.policies)
+
     async def run(self, on_episode: Callable[[Episode], None] | None = None) -> Summary:
         """Run what is missing and sum up.
 
@@ -285,6 +291,8 @@ class Job:
         options = replace(
             rollout_options(self.settings, self._live), plan=missing, stats=self.stats
         )
+        if policy.uses_screen:
+            options = replace(options, concurrency=1)
         metered = None
         if self._metered(policy.name):
             at_once = self.settings.concurrency
@@ -301,6 +309,8 @@ class Job:
                     raise BudgetError(_error_text(episode))
                 if metered is not None:
                     metered.ended()
+                if _ended_by(episode, HumanLeftError):
+                    raise HumanLeftError(_error_text(episode))
                 if _ended_by(episode, ServerAwayError):
                     raise PolicyError(_error_text(episode))
                 refusal = _refusal(episode)
@@ -310,6 +320,7 @@ class Job:
                 last = refusal
                 if refusal is None:
                     self._keep([episode], on_episode)
+                    policy.end(episode)
                     if self._race is not None and self._race.is_decided:
                         return
                     continue
@@ -419,6 +430,8 @@ class Job:
         path = self.folder.path
         command = f"gem-env eval --resume {shlex.quote(str(path))}"
         go_on = f" Once the cause is gone, go on with: {command}"
+        if isinstance(why, HumanLeftError):
+            go_on = f" Go on with: {command}"
         if isinstance(why, BudgetError):
             # Where nobody knows what is spent, to go on would end the same way.
             larger = self._spending.larger

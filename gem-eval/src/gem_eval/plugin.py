@@ -24,6 +24,11 @@ plugin = PluginManifest(
             summary="An empty answer, always.",
         ),
         PolicySpec(
+            id="human",
+            target="gem_eval.policies.human:Human",
+            summary="A person at this terminal, on the screen of `gem-env play`.",
+        ),
+        PolicySpec(
             id="scripted",
             target="gem_eval.policies.scripted:load",
             summary="A policy of your own: a class made without arguments, or a function.",

@@ -16,6 +16,7 @@ from gem.env._env import Env
 from gem.env._step import Step
 from gem.env._wrapper import Wrapper
 from gem.episode._episode import Episode
+from gem.errors import BadArguments
 from gem.registry._making import make_policy
 from gem.rollouts._planning import PlannedEpisode
 from gem.rollouts._rollout import rollout
@@ -49,6 +50,18 @@ def watch_policy(
     return int(live.is_error)
 
 
+def _watchable(name: str) -> Policy:
+    """Make a policy. Raises BadArguments where it is a person, who would use the screen as well."""
+    policy = make_policy(name)
+    if getattr(policy, "uses_screen", False):
+        raise BadArguments(
+            f"--policy {name} was asked for, and that is a person at this terminal. Leave it out "
+            "to play yourself.",
+            subject="--policy",
+        )
+    return policy
+
+
 class _LiveEpisode:
     """The views of an episode that a policy plays, each when it is asked for.
 
@@ -70,7 +83,7 @@ class _LiveEpisode:
         self._heading = f"{env_id} seed {seed}, policy {name}"
         self._screen = screen
         self._view: View | None = None
-        self._policy = _Patient(make_policy(name))
+        self._policy = _Patient(_watchable(name))
         self._views: asyncio.Queue[View] = asyncio.Queue()  # views that nobody has asked for yet
         self._run = rollout(
             self._policy,

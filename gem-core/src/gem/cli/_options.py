@@ -14,7 +14,7 @@ OWN = "./try.py:Parity of a file or acme.words:Spell of a module"
 """How help shows what names an environment that is in no pack."""
 
 
-def add_making(parser: argparse.ArgumentParser) -> None:
+def add_making(parser: argparse._ActionsContainer) -> None:
     """Add the options that say how an environment is made."""
     parser.add_argument(
         "--env-kwargs", metavar="JSON", default="{}", help="arguments of the environment"

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gem.cli._options import find_modules_here
+from gem.cli import _replay_foreign as foreign
+from gem.cli._options import add_making, find_modules_here
+from gem.cli._replay_text import difference_lines, version_lines
 from gem.cli._text import one_line
 
 if TYPE_CHECKING:
@@ -21,8 +23,13 @@ _EPILOGUE = """\
 examples:
   gem-env replay runs/guess
   gem-env replay runs/guess --verify
+  gem-env replay exported/000001.json
+  gem-env replay agent.json --env game:GuessTheNumber-v0-easy --seed 3
+
+A file that another program wrote, such as an ATIF trajectory, is read by the pack that knows its
+format. Its actions are taken in the environment that --env and its kin name, or the file itself
+where it does; compared is what the file says of observations and rewards.
 """
-_MOST_SHOWN = 300  # characters of a value that differs
 
 
 def add_command(commands: Any) -> None:
@@ -35,7 +42,9 @@ def add_command(commands: Any) -> None:
         "after an error, the last try is taken.",
         epilog=_EPILOGUE,
     )
-    parser.add_argument("run_path", metavar="RUN", help="a run folder, or its episodes.jsonl")
+    parser.add_argument(
+        "run_path", metavar="RUN", help="a run folder, its episodes.jsonl, or a foreign log"
+    )
     parser.add_argument("--verify", action="store_true", help="only the verdict, no episodes")
     parser.add_argument(
         "--live-tools",
@@ -43,12 +52,20 @@ def add_command(commands: Any) -> None:
         help="call tools again; otherwise they answer as recorded",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
+    group = parser.add_argument_group("of a foreign log")
+    group.add_argument("--env", metavar="ID", help="the environment in which to take its actions")
+    group.add_argument("--seed", type=int, metavar="N", help="the seed of its episode")
+    group.add_argument("--task", type=int, metavar="I", help="the task, of a finite set")
+    add_making(group)
     parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
     find_modules_here()
     path = Path(options.run_path)
+    if foreign.is_foreign(path):
+        return foreign.replay_file(path, options)
+    foreign.refuse_options(path, options)
     counts: Counter[str] = Counter()
     first: ReplayReport | None = None
     changed: dict[str, tuple[str | None, str | None]] = {}
@@ -135,8 +152,7 @@ def _verdict(
         yield "Partial: an error ended them; they were compared up to it."
     if first is not None:
         yield from _difference_lines(_difference(first))
-    for name, (then, now) in sorted(changed.items()):
-        yield f"{name} was {then or 'not there'}, and is {now or 'not there'}."
+    yield from version_lines(changed)
 
 
 def _difference_lines(facts: dict[str, Any]) -> Iterator[str]:
@@ -145,10 +161,4 @@ def _difference_lines(facts: dict[str, Any]) -> Iterator[str]:
         f"First difference: {facts['env_id']}, {facts['policy']}, seed {facts['seed']}{task}, "
         f"turn {facts['turn'] + 1}, {facts['field']}:"
     )
-    yield f"  recorded  {_value(facts['recorded'])}"
-    yield f"  replayed  {_value(facts['replayed'])}"
-
-
-def _value(value: Any) -> str:
-    text = one_line(json.dumps(value, ensure_ascii=False, default=repr))
-    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
+    yield from difference_lines(facts["recorded"], facts["replayed"])

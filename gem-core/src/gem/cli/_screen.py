@@ -30,14 +30,17 @@ class Exchange(NamedTuple):
 
 
 class View(NamedTuple):
-    """All that there is to see. `turns` is never empty; its first holds the instructions."""
+    """All that there is to see. `turns` is never empty; its first holds the instructions.
+
+    `total` is None where the player is not told of rewards.
+    """
 
     heading: str
     turns: tuple[Exchange, ...]
     board: str = ""
     turn: int = 0
     max_turns: int | None = None
-    total: float = 0.0
+    total: float | None = 0.0
     reward: float | None = None
     outcome: str = ""
     highlights: Sequence[Highlight] = ()
@@ -46,8 +49,9 @@ class View(NamedTuple):
     def status(self) -> str:
         """Where the episode stands, in one line."""
         limit = "" if self.max_turns is None else f" of {self.max_turns}"
+        total = "" if self.total is None else f", total reward {self.total:g}"
         last = "" if self.reward is None else f", last reward {self.reward:g}"
-        return self.outcome or f"Turn {self.turn}{limit}, total reward {self.total:g}{last}."
+        return self.outcome or f"Turn {self.turn}{limit}{total}{last}."
 
     def after(self, turn: Exchange, board: str, reward: float, *, replaces: bool) -> View:
         """Return the view that a turn leads to.
@@ -58,7 +62,7 @@ class View(NamedTuple):
             turns=(turn,) if replaces else (*self.turns, turn),
             board=board,
             turn=self.turn + 1,
-            total=self.total + reward,
+            total=None if self.total is None else self.total + reward,
             reward=reward,
         )
 
@@ -99,6 +103,8 @@ class Scroll:
 
     def begin(self, view: View) -> None:
         print(f"{one_line(view.heading)}\n")
+        for turn in view.turns[:-1]:  # of an episode that is played on from a later turn
+            print(indented(_entry(turn)))
         self.show(view)
 
     def show(self, view: View, note: str = "") -> None:

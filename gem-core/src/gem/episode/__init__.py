@@ -7,6 +7,17 @@ record; knows nothing about how episodes are run.
 from __future__ import annotations
 
 from gem.episode._episode import FORMAT, Episode, StopReason, is_success
+from gem.episode._foreign import ForeignEpisode, ForeignTurn
 from gem.episode._turn import Turn, answer_of, plain_info
 
-__all__ = ["FORMAT", "Episode", "StopReason", "Turn", "answer_of", "is_success", "plain_info"]
+__all__ = [
+    "FORMAT",
+    "Episode",
+    "ForeignEpisode",
+    "ForeignTurn",
+    "StopReason",
+    "Turn",
+    "answer_of",
+    "is_success",
+    "plain_info",
+]

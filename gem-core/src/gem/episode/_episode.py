@@ -17,7 +17,7 @@ from gem.episode._turn import Turn
 from gem.errors import in_one_line
 from gem.specs import EnvSpec
 
-__all__ = ["FORMAT", "Episode", "StopReason", "is_success"]
+__all__ = ["ERRORS", "FORMAT", "Episode", "StopReason", "is_success"]
 
 FORMAT = 1
 
@@ -38,7 +38,8 @@ StopReason = Literal[
 which its server tells; it counts as a failure to solve the task.
 """
 
-_ERRORS = frozenset({"env_error", "step_timeout", "worker_lost", "policy_error"})
+ERRORS = frozenset({"env_error", "step_timeout", "worker_lost", "policy_error"})
+"""The stop reasons of episodes that an error ended."""
 _ROUNDING = 1e-9  # a return is a sum of floats, and may miss a whole number by as little
 
 
@@ -76,7 +77,7 @@ class Episode:
     @property
     def is_error(self) -> bool:
         """Whether an error ended it, rather than its task or a limit of turns."""
-        return self.stop_reason in _ERRORS
+        return self.stop_reason in ERRORS
 
     @property
     def played_turns(self) -> tuple[Turn, ...]:

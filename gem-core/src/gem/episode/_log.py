@@ -16,7 +16,7 @@ from typing import Any
 from gem.episode._episode import Episode
 from gem.errors import LogError
 
-__all__ = ["EpisodeLog", "read_episodes", "read_last_tries"]
+__all__ = ["EpisodeLog", "begins_as_log", "read_episodes", "read_last_tries"]
 
 _LOG_NAME = "episodes.jsonl"  # in the folder of a run
 _CHUNK = 64 * 1024  # bytes that are read at once, from the end on
@@ -145,6 +145,18 @@ def read_episodes(path: str | os.PathLike[str]) -> Iterator[Episode]:
             f"that of a run folder, or of the `{_LOG_NAME}` in it.",
             path=str(log),
         ) from error
+
+
+def begins_as_log(path: Path) -> bool:
+    """Say whether a file begins as a log does; one that cannot be read is not said to be another.
+
+    An empty file may become a log.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_BEGINNING)) in (_BEGINNING, b"")
+    except OSError:
+        return True
 
 
 def _log_path(run: str | os.PathLike[str]) -> Path:

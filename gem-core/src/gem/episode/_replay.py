@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -21,7 +21,14 @@ from gem.registry._catalogue import versions
 from gem.registry._making import make, resolve
 from gem.specs import WrapperRef
 
-__all__ = ["Difference", "ReplayReport", "replay"]
+__all__ = [
+    "Difference",
+    "ReplayReport",
+    "changed_versions",
+    "closed_at_end",
+    "made_again",
+    "replay",
+]
 
 
 class Difference(NamedTuple):
@@ -63,14 +70,16 @@ def replay(episode: Episode, *, live_tools: bool = False) -> ReplayReport:
     else:
         state = "partial" if episode.is_error else "same"
     compared = len(episode.played_turns) if difference is None else difference.turn
-    return ReplayReport(episode, state, difference, compared, _changed_versions(episode))
+    changes = changed_versions(episode.env_id, episode.versions)
+    return ReplayReport(episode, state, difference, compared, changes)
 
 
 def _differences(episode: Episode, *, live_tools: bool) -> Iterator[Difference]:
     """Take the recorded actions, and yield each difference as soon as it shows."""
     if episode.is_error and not episode.turns:
         return  # it may have failed in reset: nothing is on record to compare
-    with _made(episode) as env:
+    refs = [WrapperRef.model_validate(ref) for ref in episode.wrappers]
+    with closed_at_end(made_again(episode.env_id, episode.env_kwargs, refs)) as env:
         turn = 0
         rewards: list[float] = []
         try:
@@ -96,9 +105,8 @@ def _action(turn: Turn, *, live_tools: bool) -> Action:
 
 
 @contextmanager
-def _made(episode: Episode) -> Iterator[Env]:
-    """Make the episode's environment, and close it at the end, whatever that raises."""
-    env = _make(episode)
+def closed_at_end(env: Env) -> Iterator[Env]:
+    """Close an environment at the end, whatever that raises."""
     try:
         yield env
     finally:
@@ -110,11 +118,10 @@ def _made(episode: Episode) -> Iterator[Env]:
             )
 
 
-def _make(episode: Episode) -> Env:
-    # The id of today finds the target; arguments and wrappers are those of the record.
-    refs = tuple(WrapperRef.model_validate(ref) for ref in episode.wrappers)
-    spec = resolve(episode.env_id)
-    return make(spec.model_copy(update={"kwargs": dict(episode.env_kwargs), "wrappers": refs}))
+def made_again(env_id: str, env_kwargs: Mapping[str, Any], wrappers: Iterable[WrapperRef]) -> Env:
+    """Make an environment of what is on record. The id of today finds the target."""
+    recorded = {"kwargs": dict(env_kwargs), "wrappers": tuple(wrappers)}
+    return make(resolve(env_id).model_copy(update=recorded))
 
 
 def _compare_turn(turn: int, recorded: Turn, replayed: Turn) -> Iterator[Difference]:
@@ -158,11 +165,14 @@ def _compare_end(
         yield Difference(turn, "total_reward", episode.total_reward, total)
 
 
-def _changed_versions(episode: Episode) -> dict[str, tuple[str | None, str | None]]:
-    current = versions(episode.env_id)
+def changed_versions(
+    env_id: str, recorded: Mapping[str, str]
+) -> dict[str, tuple[str | None, str | None]]:
+    """Return the versions that are not those on record, as (then, now)."""
+    current = versions(env_id)
     changed: dict[str, tuple[str | None, str | None]] = {}
-    for name in {**episode.versions, **current}:
-        recorded_version = episode.versions.get(name)
+    for name in {**recorded, **current}:
+        recorded_version = recorded.get(name)
         current_version = current.get(name)
         if recorded_version != current_version:
             changed[name] = (recorded_version, current_version)

@@ -14,6 +14,7 @@ PUBLIC_MODULES = MappingProxyType(
     {
         "gem": "what most programs use",
         "gem.cli": "what a command of another pack takes from the command line",
+        "gem.cli.screen": "the screen of `gem-env play`, for a policy that a person plays",
         "gem.compat": "what a pack needs to provide names of the published gem-llm",
         "gem.content": "observations and actions: messages, parts, calls of tools",
         "gem.conversation": "what a policy is shown and answers",

@@ -82,7 +82,7 @@ def _run(options: argparse.Namespace) -> int:
     from gem.cli import find_modules_here, one_line
     from gem_eval.branching.branch import origin_of  # heavy, with what it imports: 0.3 s
     from gem_eval.cli.config import arguments
-    from gem_eval.cli.eval import run_job
+    from gem_eval.cli.eval import run_job, say_one_at_a_time
     from gem_eval.job import branched
 
     given = vars(options)
@@ -101,6 +101,7 @@ def _run(options: argparse.Namespace) -> int:
         out=given.get("out"),
         command=["gem-env", *sys.argv[1:]],
     )
+    say_one_at_a_time(job, values, "gem-env branch")
     as_json = "json" in given
     if not as_json:
         print(one_line(_parent(origin)), flush=True)

@@ -12,6 +12,7 @@ import json
 import shlex
 import sys
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from typing import Any
 
 from gem.cli import find_modules_here, one_line
@@ -22,7 +23,7 @@ from gem_eval.interrupts import run_to_end
 from gem_eval.job import Job, continued, started
 from gem_eval.summary import Summary
 
-__all__ = ["run", "run_job"]
+__all__ = ["run", "run_job", "say_one_at_a_time"]
 
 
 def run(options: argparse.Namespace) -> int:
@@ -39,6 +40,7 @@ def run(options: argparse.Namespace) -> int:
     job = _job(values)
     if job.changed:
         print(f"gem-env eval: {one_line(job.changed)}", file=sys.stderr)
+    say_one_at_a_time(job, values, "gem-env eval")
     try:
         return run_job(job, as_json=as_json, fails_on_error=fails_on_error)
     finally:
@@ -97,7 +99,8 @@ def run_job(job: Job, *, as_json: bool, fails_on_error: bool, command: str = "ge
     `command` is the one that was typed, for what goes to stderr.
     """
     try:
-        summary = run_to_end(_run_with_progress(job, hidden=as_json))
+        with _screen_for(job, as_json=as_json):
+            summary = run_to_end(_run_with_progress(job, hidden=as_json or job.uses_screen))
     except RunStopped as error:
         _show_what_is_there(job, as_json=as_json)
         print(f"{command}: {one_line(str(error))}", file=sys.stderr)
@@ -111,6 +114,22 @@ def run_job(job: Job, *, as_json: bool, fails_on_error: bool, command: str = "ge
     else:
         _show(summary)
     return _status(summary, fails_on_error=fails_on_error)
+
+
+def _screen_for(job: Job, *, as_json: bool) -> AbstractContextManager[object]:
+    """Let a policy that asks at the terminal write to stderr, where stdout is for JSON alone."""
+    return redirect_stdout(sys.stderr) if as_json and job.uses_screen else nullcontext()
+
+
+def say_one_at_a_time(job: Job, values: Mapping[str, Any], command: str) -> None:
+    """Say that a person plays one episode at a time, if more were asked for."""
+    concurrency = values.get("concurrency")
+    if job.uses_screen and concurrency is not None and concurrency > 1:
+        print(
+            f"{command}: --concurrency {concurrency} was asked for, and a person plays one "
+            "episode at a time.",
+            file=sys.stderr,
+        )
 
 
 def _status(summary: Summary, *, fails_on_error: bool) -> int:

@@ -29,6 +29,7 @@ policies:
   openai:MODEL@BASE_URL  a model behind any server that speaks the OpenAI API; its key is read
                          from the environment variable OPENAI_API_KEY
   hf:PATH                a model in a folder on this machine, by transformers
+  human                  you, on the screen of `gem-env play`; :quit leaves, --resume goes on
   and whatever an installed pack provides
 
 examples:
@@ -200,8 +201,8 @@ def _add_budgets(parser: argparse.ArgumentParser) -> None:
         "--max-requests",
         type=int,
         metavar="N",
-        help="stop after so many answers of policies that may ask a model (all but random, solver "
-        "and noop); --resume with more goes on",
+        help="stop after so many answers of policies that may ask a model (all but random, solver, "
+        "noop and human); --resume with more goes on",
     )
     add(
         "--max-total-tokens",

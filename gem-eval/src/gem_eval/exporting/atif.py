@@ -96,8 +96,13 @@ class _Builder:
 
     def _shown(self, observation: Observation, suffix: str | None) -> Iterator[dict[str, Any]]:
         for message in _messages(observation, suffix):
-            source = _SOURCES.get(message.role, "user")
-            yield {"source": source, "message": self._content(message)}
+            step: dict[str, Any] = {
+                "source": _SOURCES.get(message.role, "user"),
+                "message": self._content(message),
+            }
+            if step["source"] == "agent":  # an answer that the prompt shows: nobody gave it here
+                step["is_copied_context"] = True
+            yield step
 
     def _answer(self, turn: Turn) -> dict[str, Any]:
         facts = {
@@ -106,6 +111,10 @@ class _Builder:
             "terminated": turn.terminated,
             "truncated": turn.truncated,
             "info": dict(turn.info),
+            "tool_results": [
+                {"call_id": result.call_id, "content": result.content, "is_error": result.is_error}
+                for result in turn.tool_results
+            ],
             "seat": turn.seat,
             "finish_reason": turn.finish_reason,
             "policy_s": turn.policy_s,

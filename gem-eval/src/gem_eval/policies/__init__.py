@@ -9,6 +9,7 @@ from gem import rollouts
 from gem.conversation import Policy, PolicyAnswer, Request
 
 if TYPE_CHECKING:
+    from gem.episode import Episode
     from gem_eval.policies.answer_cache import AnswerCache
 
 __all__ = ["NamedPolicy", "make_policy"]
@@ -37,6 +38,17 @@ class NamedPolicy:
     def asks_model(self) -> bool:
         """Whether its answers are requests that cost something, as far as anybody knows."""
         return bool(getattr(self.policy, "asks_model", True))
+
+    @property
+    def uses_screen(self) -> bool:
+        """Whether it asks at the terminal: one episode at a time then, and no progress line."""
+        return bool(getattr(self.policy, "uses_screen", False))
+
+    def end(self, episode: Episode) -> None:
+        """Tell the policy how an episode of its own ended, if it wants to know."""
+        end = getattr(self.policy, "end", None)
+        if end is not None:
+            end(episode)
 
     def wait_for_server(self, wait_s: float) -> None:
         """Have a server that goes away waited for so long, if the policy asks one."""
