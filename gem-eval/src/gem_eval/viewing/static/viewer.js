@@ -16,8 +16,8 @@ root.classList.add("scripted");
 document.addEventListener("DOMContentLoaded", () => {
   themes();
   const kind = document.body.className;
-  const acts = ({ run: runPage, episode: episodePage, compare: comparePage }[kind] ?? listKeys)();
-  keys(acts);
+  const acts = ({ run: runPage, episode: episodePage, compare: comparePage, tokens: globalThis.tokensPage }[kind] ?? listKeys)();
+  keys({ t: follow("#to-tokens"), ...acts });
   document.addEventListener("click", event => {
     const button = event.target.closest("[data-copy]");
     if (button) copy(button);
