@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gem import returns
+from gem.errors import BadArguments
 
 __all__ = [
     "ESTIMATORS",
@@ -93,16 +94,16 @@ def credit_of(
     CreditError where these episodes have none, MissingRequirement without gem-train.
     """
     episode = batch[place]
-    # Rewards may be so large that a square of them is no number: this is said below.
-    with np.errstate(over="ignore", invalid="ignore"):
-        to_go = returns.discounted_returns(episode.rewards, gamma)
-        advantages = ESTIMATORS[estimator].advantages(batch, gamma, lam)[place]
-        coefficients = advantages * NORMALISERS[normaliser].share(batch, episode)
-    for numbers in (to_go, advantages, coefficients):
-        if not np.isfinite(numbers).all():
-            raise CreditError(
-                "The rewards of this batch are too large for their sums to be numbers."
-            )
+    try:
+        # Rewards may be so large that a sum or a square of them is no number: this is said below.
+        with np.errstate(over="ignore", invalid="ignore"):
+            to_go = returns.discounted_returns(episode.rewards, gamma)
+            advantages = ESTIMATORS[estimator].advantages(batch, gamma, lam)[place]
+            coefficients = advantages * NORMALISERS[normaliser].share(batch, episode)
+    except BadArguments as error:
+        raise CreditError(f"This batch has no advantages: {error}") from error
+    if not np.isfinite(np.concatenate([to_go, advantages, coefficients])).all():
+        raise CreditError("This batch has no advantages: sums of its rewards are too large.")
     return Credit(
         returns=tuple(to_go.tolist()),
         advantages=tuple(advantages.tolist()),

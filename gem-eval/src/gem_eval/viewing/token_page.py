@@ -30,7 +30,7 @@ MOST_TOKENS = 40_000
 MANY = 5000
 """From how many tokens on a browser draws only the blocks that are in view."""
 
-_BLOCK = 500  # tokens that are drawn together, or not at all
+_BLOCK = 250  # tokens that are drawn together, or not at all
 _RATIO = 0.2  # how far the logprobs of two columns may part before a clipped ratio stops learning
 _UNKNOWN = {
     "lp": "These turns have no logprobs on record. `hf:` records them, a TokenPolicy too, and "

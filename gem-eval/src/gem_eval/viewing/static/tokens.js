@@ -38,12 +38,18 @@ function tokensPage() {
       if ($("a", row).hash === `#t${turn}`) row.setAttribute("aria-selected", "true");
       else row.removeAttribute("aria-selected");
     }
-    if (scrolls) {
-      const place = token.getBoundingClientRect();
-      if (place.top < $("#head").getBoundingClientRect().bottom + 8 || place.bottom > innerHeight - 40) token.scrollIntoView({ block: "center" });
-    }
+    if (scrolls) bring(token, 8);
     keep(turn, token.id);
     return true;
+  }
+
+  /* Scroll to a token. Blocks on the way are drawn only then, and may be taller than was thought:
+     it is looked after for a few frames. */
+  function bring(token, frames) {
+    if (tokens[at] !== token) return;
+    const place = token.getBoundingClientRect();
+    if (place.top < $("#head").getBoundingClientRect().bottom + 8 || place.bottom > innerHeight - 40) token.scrollIntoView({ block: "center" });
+    if (frames) requestAnimationFrame(() => bring(token, frames - 1));
   }
 
   /* The address, and the links that lead away, keep the turn and the token. */
