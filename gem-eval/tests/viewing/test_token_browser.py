@@ -287,9 +287,11 @@ def test_without_scripts_colourings_and_turns_work(viewer: Viewer, browser: Brow
 @pytest.mark.skipif("GEM_VIEWER_PICTURES" not in os.environ, reason="no pictures are asked for")
 def test_picture_for_the_documentation(viewer: Viewer, browser: Browser) -> None:
     picture = Path(os.environ["GEM_VIEWER_PICTURES"], "tokens.png")
-    context = browser.new_context(viewport={"width": 1110, "height": 480}, color_scheme="light")
+    context = browser.new_context(viewport={"width": 1110, "height": 560}, color_scheme="light")
     page = context.new_page()
-    page.goto(viewer.page("talks/episodes/1/tokens#t2k14"))
+    page.goto(viewer.page("talks/episodes/1/tokens"))
+    page.keyboard.press("j")
+    page.keyboard.press("]")
 
     page.screenshot(path=picture)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import gem
 from gem import Turn
 from gem_eval.errors import ViewError
 from gem_eval.viewing.batches import read_batch
@@ -186,12 +187,10 @@ def test_a_large_run_is_read_a_block_at_a_time(
 def test_without_gem_train_one_line_says_what_to_install(
     make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import gem.returns
-
     run = make_run(episode(turns=(played(),)))
     monkeypatch.setitem(sys.modules, "gem_train", None)
     for name in gem.returns.__all__:
-        monkeypatch.delitem(gem.returns.__dict__, name, raising=False)
+        monkeypatch.delattr(gem.returns, name)
 
     text = page(run, "?by=adv")
 
