@@ -117,16 +117,17 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 def test_from_a_turn_to_its_tokens_and_back_by_t(viewer: Viewer, page: Page) -> None:
-    page.goto(viewer.page("talks/episodes/1?policy=solver&turn=2"))
+    page.goto(viewer.page("talks/episodes/1?policy=solver"))
 
+    page.keyboard.press("j")
     page.keyboard.press("t")
-    page.wait_for_url("**/talks/episodes/1/tokens?policy=solver&by=lp&turn=2")
+    page.wait_for_url("**/talks/episodes/1/tokens?policy=solver&by=lp&turn=2*")
     page.wait_for_load_state()
-    page.keyboard.press("j")
+    expect(page.locator(".tk[aria-current=true]")).to_have_id(re.compile("^t2k"))
     page.keyboard.press("j")
     page.keyboard.press("t")
 
-    page.wait_for_url("**/talks/episodes/1?policy=solver&turn=2#t2")
+    page.wait_for_url("**/talks/episodes/1?policy=solver&turn=3#t3")
 
 
 def test_keys_go_by_token_turn_and_outlier(viewer: Viewer, page: Page) -> None:

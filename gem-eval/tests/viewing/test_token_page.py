@@ -189,8 +189,9 @@ def test_without_gem_train_one_line_says_what_to_install(
 ) -> None:
     run = make_run(episode(turns=(played(),)))
     monkeypatch.setitem(sys.modules, "gem_train", None)
+    # What was asked for before stays known to the door.
     for name in gem.returns.__all__:
-        monkeypatch.delattr(gem.returns, name)
+        monkeypatch.delitem(vars(gem.returns), name, raising=False)
 
     text = page(run, "?by=adv")
 

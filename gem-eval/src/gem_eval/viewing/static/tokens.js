@@ -86,6 +86,11 @@ function tokensPage() {
     return follow(by > 0 ? "#later" : "#earlier")();
   }
 
+  /* At the first turn nothing is chosen, so that the page begins with what the model was given. */
+  function start(number) {
+    if (number > 0) go(known.get(($(".tk:not(.off)", sections[number]) ?? $(".tk", sections[number]))?.id));
+  }
+
   function outlier(by) {
     const found = by > 0 ? outliers.find(number => number > at) : outliers.findLast(number => number < at);
     return found === undefined ? true : go(found);
@@ -139,7 +144,7 @@ function tokensPage() {
   const asked = known.get(location.hash.slice(1));
   const wanted = new URLSearchParams(location.search).get("turn");
   if (asked !== undefined) go(asked);
-  else if (wanted && !location.hash) $(`.tturn[data-turn="${CSS.escape(wanted)}"]`)?.scrollIntoView({ block: "start" });
+  else if (wanted && !location.hash) start(sections.findIndex(section => section.dataset.turn === wanted));
 
   const colour = number => follow(`#colourings a[data-by="${number}"]`);
   return {
