@@ -29,6 +29,7 @@ pytest.importorskip("jinja2", reason="gem-eval's extra `view` is not installed")
 pytest.importorskip("gem_train", reason="gem-eval's extra `tokens` is not installed")
 if find_spec("torch") is None:
     pytest.skip("needs torch: nox -s others", allow_module_level=True)
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
