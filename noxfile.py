@@ -233,17 +233,19 @@ def others(session: nox.Session) -> None:
     """Meet what others made: readers open what `gem-env export` writes, a server answers `openai:`.
 
     They want an environment of their own: inspect_ai an older fsspec than all else here, TRL's
-    trainers and `transformers serve` torch.
+    trainers, `transformers serve` and the gradient that credit is compared with torch.
     """
     tests = Path("gem-eval/tests")
     core = wheel_of(session, "gem-core")
     own = wheel_of(session, "gem-eval")
     requirements = f"--requirement={tests}/others.txt"
-    install_unpinned = ("--no-compile", requirements, *group("test"), core)
-    session.install(*install_unpinned, f"{own}[atif,hf,pandas,parquet]")
+    train = wheel_of(session, "gem-train")
+    install_unpinned = ("--no-compile", requirements, *group("test"), core, train)
+    session.install(*install_unpinned, f"{own}[atif,hf,pandas,parquet,tokens,view]")
     # In an environment that is kept, pip takes a wheel of the same version for the same wheel.
-    session.install("--force-reinstall", "--no-deps", core, own)
-    session.run("pytest", "-rs", *session.posargs, tests / "exporting", tests / "servers")
+    session.install("--force-reinstall", "--no-deps", core, train, own)
+    folders = [tests / name for name in ("credit", "exporting", "servers")]
+    session.run("pytest", "-rs", *session.posargs, *folders)
 
 
 @nox.session

@@ -5,6 +5,9 @@ extra `view` is installed; Linux only. It writes such a run, starts the viewer o
 its own, and waits until the log was read and summed up. Then it asks for pages, each several times,
 and reads the most memory that the process ever had. The run is made up: its log is written by this
 script, and is not timed. The results go to benchmarks/results/viewer.json, unless --quick is given.
+
+Where playwright and a Chromium are installed it also scrolls through the token page of an episode
+of 20,000 tokens and counts frames; `--part tokens` measures that alone.
 """
 
 from __future__ import annotations
@@ -13,6 +16,8 @@ import argparse
 import json
 import os
 import platform
+import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -34,7 +39,27 @@ RESULTS = Path(__file__).parent / "results" / "viewer.json"
 ENVS = ("game:GuessTheNumber-v0-hard", "game:Mastermind-v0-hard", "game:Sudoku-v0-easy")
 POLICIES = ("solver", "random")
 MIB = 1024
-BARS = {"a page, in seconds": 1.0, "memory of the server, in MB": 200.0}
+BARS = {
+    "a page, in seconds": 1.0,
+    "memory of the server, in MB": 200.0,
+    "frames a second while tokens scroll": 30.0,
+}
+TOKENS = 20_000
+SCROLL = """
+async step => {
+  const took = [];
+  const frame = () => new Promise(requestAnimationFrame);
+  let last = await frame();
+  for (let top = 0; top < document.documentElement.scrollHeight - innerHeight; top += step) {
+    scrollTo(0, top);
+    const now = await frame();
+    took.push(now - last);
+    last = now;
+  }
+  return took;
+}
+"""
+"""Scrolls by so many pixels a frame, and returns how many milliseconds each frame took."""
 
 
 class Server(NamedTuple):
@@ -50,16 +75,25 @@ def main() -> None:
     parser.add_argument("--episodes", type=int, default=100_000)
     parser.add_argument("--turns", type=int, default=100_000, help="of the longest episode")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--part", choices=["pages", "tokens"], help="measure this alone")
     parser.add_argument("--quick", action="store_true", help="a small run, and keep nothing")
     options = parser.parse_args()
     if options.quick:
         options.episodes = 2000
         options.turns = 2000
+    results: dict[str, object] = {}
+    if options.part is not None:  # what the other part had is kept
+        results = json.loads(RESULTS.read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as folder:
-        run = Path(folder, "large")
-        write_run(run, options.episodes, options.turns)
-        results = measured(run, options)
-    report(results)
+        if options.part != "tokens":
+            run = Path(folder, "large")
+            write_run(run, options.episodes, options.turns)
+            results |= measured(run, options)
+            report(results)
+        if options.part != "pages":
+            frames = scrolled(Path(folder, "tokens"))
+            print(f"tokens: {frames}")
+            results |= {"tokens": frames, "bars": BARS}
     if not options.quick:
         RESULTS.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
 
@@ -168,6 +202,58 @@ def measured(run: Path, options: argparse.Namespace) -> dict[str, object]:
         "peak_mb": {"reads the log": reading_mb, "has the index": again_mb},
         "bars": BARS,
     }
+
+
+def scrolled(path: Path) -> dict[str, object]:
+    """Return how many frames a second a browser draws while it scrolls through many tokens."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        chromium = None
+    if chromium is None:
+        return {"not measured": "it needs playwright and a Chromium of the system"}
+    write_tokens(path)
+    with viewer(path, path.parent / "cache") as server, sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        start = time.perf_counter()
+        page.goto(f"{server.address}/episodes/1/tokens")
+        open_s = time.perf_counter() - start
+        found = page.locator(".tk").count()
+        took_ms = sorted(page.evaluate(SCROLL, 60))
+        browser.close()
+    mean_ms = statistics.fmean(took_ms)
+    return {
+        "tokens": found,
+        "open_s": round(open_s, 2),
+        "frames": len(took_ms),
+        "frames_a_second": round(1000 / mean_ms, 1),
+        "frames_a_second_of_the_slowest_percent": round(
+            1000 / took_ms[len(took_ms) * 99 // 100], 1
+        ),
+        "frames_slower_than_30_a_second": sum(took > 1000 / 30 + 0.5 for took in took_ms),
+        "load": [round(each, 1) for each in os.getloadavg()[:2]],
+    }
+
+
+def write_tokens(path: Path) -> None:
+    """Write a run of one episode of four turns, whose tokens were half given and half said."""
+    settings = settings_from({"envs": list(ENVS), "policies": list(POLICIES), "episodes": 1})
+    folder = RunFolder.create(path, settings, ["gem-env", "eval"], total=1)
+    rng = random.Random(0)
+    half = TOKENS // 8
+    turns = [
+        example_turn(
+            "\\boxed{21}",
+            token_ids=tuple(rng.randrange(150_000) for _ in range(2 * half)),
+            mask=(0,) * half + (1,) * half,
+            logprobs=(0.0,) * half + tuple(-(rng.random() ** 4) * 5 for _ in range(half)),
+        )
+        for _ in range(4)
+    ]
+    one = example_episode(*turns, env_id=ENVS[0], policy=POLICIES[0])
+    folder.episodes_path.write_text(f"{one.to_json()}\n", encoding="ascii")
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from gem_eval.finding import example_episode, example_turn
 from gem_eval.run_folder import RunFolder
 from gem_eval.settings import settings_from
 from gem_eval.viewing.runs import Run, open_runs
+from gem_eval.viewing.token_text import TokenTexts
 
 MakeEpisode = Callable[..., Episode]
 
@@ -89,10 +90,12 @@ def make_run(tmp_path: Path) -> Iterator[Callable[..., Run]]:
 class Client:
     """Asks a viewer as a browser would, without a socket."""
 
-    def __init__(self, *runs: Run, host: str = "127.0.0.1") -> None:
+    def __init__(
+        self, *runs: Run, host: str = "127.0.0.1", texts: TokenTexts | None = None
+    ) -> None:
         from gem_eval.viewing.app import viewer_app  # it needs the extra `view`
 
-        self._app: Any = viewer_app(runs, host=host)
+        self._app: Any = viewer_app(runs, host=host, texts=texts)
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         """Ask for an address, and return the answer."""

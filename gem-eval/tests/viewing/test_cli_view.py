@@ -188,3 +188,35 @@ def test_without_the_extra_it_says_what_to_install(
 
     assert err.count("\n") == 1
     assert "gem-env view needs gem-no-such-package>=1, not installed here. Run: pip install" in err
+
+
+def test_a_tokenizer_that_is_none_is_told_before_anything_is_served(
+    folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("tokenizers", reason="gem-eval's extra `tokens` is not installed")
+
+    err = wrong_use(capsys, folder, "--tokenizer", str(tmp_path / "nowhere"))
+
+    assert err.count("\n") == 1
+    assert "and there is no tokenizer.json. Name the folder of a model that has one" in err
+
+
+def test_a_file_has_no_token_page(
+    folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--tokenizer", str(tmp_path), "--export", str(tmp_path / "x.html")]
+
+    assert "a file has no token page. Leave one of the two out." in wrong_use(
+        capsys, folder, *options
+    )
+
+
+def test_without_tokenizers_it_says_what_to_install(
+    folder: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gem_eval.viewing.token_text.NEEDED", ("gem-no-such-package>=1",))
+
+    err = wrong_use(capsys, folder, "--tokenizer", ".")
+
+    assert err.count("\n") == 1
+    assert "gem-env view --tokenizer needs gem-no-such-package>=1" in err

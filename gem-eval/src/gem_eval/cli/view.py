@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gem_eval.viewing.runs import Run
+    from gem_eval.viewing.token_text import TokenTexts
 
 __all__ = ["add_command"]
 
@@ -21,6 +22,7 @@ _EPILOGUE = """\
 examples:
   gem-env view runs/my-model
   gem-env view runs/* --port 9000 --open
+  gem-env view runs/my-model --tokenizer models/my-model
   gem-env view runs/my-model --export my-model.html
 """
 _PORT = 8500
@@ -49,6 +51,11 @@ def add_command(commands: Any) -> None:
         metavar="MB",
         help="how large that file may be: episodes that do not fit are left out (default 20)",
     )
+    add(
+        "--tokenizer",
+        metavar="PATH",
+        help="show the texts of recorded token ids, by the tokenizer.json of this folder",
+    )
     add("--no-cache", action="store_true", help="keep no index of the logs in the user's cache")
     parser.set_defaults(run=_run)
 
@@ -60,11 +67,12 @@ def _run(options: argparse.Namespace) -> int:
     check_requirements(_NEEDED, subject="gem-env view", of="gem-eval")
     from gem_eval.viewing.runs import open_runs  # heavy, with what it imports: 0.4 s
 
+    texts = _texts(options)
     runs = open_runs(options.runs, None if options.no_cache else cache_folder())
     try:
         if options.export is not None:
             return _export(options, runs)
-        return _serve(options, runs)
+        return _serve(options, runs, texts)
     finally:
         for run in runs:
             run.close()
@@ -90,7 +98,24 @@ def _export(options: argparse.Namespace, runs: list[Run]) -> int:
     return 0
 
 
-def _serve(options: argparse.Namespace, runs: list[Run]) -> int:
+def _texts(options: argparse.Namespace) -> TokenTexts | None:
+    """Load the tokenizer that was named, before anything is read or served."""
+    if options.tokenizer is None:
+        return None
+    from gem.registry import check_requirements
+    from gem_eval.errors import ViewError
+    from gem_eval.viewing.token_text import NEEDED, load_texts
+
+    if options.export is not None:
+        raise ViewError(
+            "--tokenizer was given with --export, and a file has no token page. Leave one of the "
+            "two out."
+        )
+    check_requirements(NEEDED, subject="gem-env view --tokenizer", of="gem-eval")
+    return load_texts(Path(options.tokenizer))
+
+
+def _serve(options: argparse.Namespace, runs: list[Run], texts: TokenTexts | None) -> int:
     from gem_eval.viewing.app import viewer_app
     from gem_eval.viewing.runs import Follower
     from gem_eval.viewing.serving import address_of, is_local, listening, serve
@@ -112,7 +137,7 @@ def _serve(options: argparse.Namespace, runs: list[Run]) -> int:
                 import webbrowser
 
                 webbrowser.open(address)
-            serve(viewer_app(runs, host=options.host), listener)
+            serve(viewer_app(runs, host=options.host, texts=texts), listener)
         finally:
             follower.stop()
     return 0

@@ -24,16 +24,29 @@ from gem_eval.viewing.guard import Guard
 from gem_eval.viewing.query import Query
 from gem_eval.viewing.rendering import asset
 from gem_eval.viewing.runs import Run
+from gem_eval.viewing.token_page import token_page
+from gem_eval.viewing.token_query import TokenQuery
+from gem_eval.viewing.token_text import TokenTexts
 
 __all__ = ["viewer_app"]
 
-_ASSETS = {"viewer.css": "text/css", "viewer.js": "text/javascript"}
+_ASSETS = {
+    "viewer.css": "text/css",
+    "viewer.js": "text/javascript",
+    "tokens.css": "text/css",
+    "tokens.js": "text/javascript",
+}
 _MOST_LINES = 1 << 62
 
 
-def viewer_app(runs: Sequence[Run], *, host: str = "127.0.0.1") -> Starlette:
-    """Return an application that shows runs. `host` is the name that it is called by."""
-    viewer = _Viewer(runs)
+def viewer_app(
+    runs: Sequence[Run], *, host: str = "127.0.0.1", texts: TokenTexts | None = None
+) -> Starlette:
+    """Return an application that shows runs. `host` is the name that it is called by.
+
+    `texts` are those of token ids, where a tokenizer was named.
+    """
+    viewer = _Viewer(runs, texts)
     episode = "/runs/{run}/episodes/{line:int}"
     routes = [
         ("/", viewer.runs),
@@ -41,6 +54,7 @@ def viewer_app(runs: Sequence[Run], *, host: str = "127.0.0.1") -> Starlette:
         ("/runs/{run}", viewer.run),
         ("/runs/{run}/live", viewer.live),
         (episode, viewer.episode),
+        (f"{episode}/tokens", viewer.tokens),
         (f"{episode}/turns/{{turn:int}}", viewer.turn),
         (f"{episode}/turns/{{turn:int}}/images/{{image:int}}", viewer.image),
         ("/static/{name}", viewer.asset),
@@ -56,7 +70,8 @@ def viewer_app(runs: Sequence[Run], *, host: str = "127.0.0.1") -> Starlette:
 class _Viewer:
     """The answers. Each is made on a thread: to read a log and to write a page takes time."""
 
-    def __init__(self, runs: Sequence[Run]) -> None:
+    def __init__(self, runs: Sequence[Run], texts: TokenTexts | None) -> None:
+        self._texts = texts
         self._runs = {run.name: run for run in runs}
         self._is_several = len(runs) > 1
         self._comparer = Comparer()
@@ -106,6 +121,20 @@ class _Viewer:
                 _query(request),
                 _number(request, "line"),
                 turn,
+                theme=_theme(request),
+                several=self._is_several,
+            )
+        )
+        return HTMLResponse(page)
+
+    def tokens(self, request: Request) -> Response:
+        run = self._run_of(request)
+        page = self._read(
+            lambda: token_page(
+                run,
+                _number(request, "line"),
+                TokenQuery.read(request.query_params, _query(request)),
+                self._texts,
                 theme=_theme(request),
                 several=self._is_several,
             )

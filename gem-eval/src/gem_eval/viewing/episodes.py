@@ -14,7 +14,7 @@ from gem_eval.viewing.log_index import LogIndex
 from gem_eval.viewing.rows import Row
 from gem_eval.viewing.scanning import TURNS_AT_ONCE, LongTurns
 
-__all__ = ["EpisodeView", "TurnPage", "read_episode", "read_turn"]
+__all__ = ["EpisodeView", "TurnPage", "read_episode", "read_turn", "read_turns"]
 
 _MOST_RECORD = 2000
 
@@ -40,6 +40,7 @@ class EpisodeView(NamedTuple):
     final: tuple[Said, ...]
     error: str | None
     facts: tuple[tuple[str, str], ...]
+    has_token_ids: bool = False
 
 
 def read_episode(log: Path, index: LogIndex, line: int, turn: int = 1) -> EpisodeView | None:
@@ -73,7 +74,21 @@ def read_episode(log: Path, index: LogIndex, line: int, turn: int = 1) -> Episod
         final=() if final is None else final_said(final),
         error=record["error"] if isinstance(record.get("error"), str) else None,
         facts=tuple(_facts(record)),
+        has_token_ids=any(map(_has_token_ids, page.turns)),
     )
+
+
+def read_turns(log: Path, index: LogIndex, line: int, turn: int = 1) -> tuple[Row, TurnPage] | None:
+    """Return the turns around one as they stand in the log. None where no try stands there.
+
+    Raises OSError and ValueError where the log is no longer what was indexed.
+    """
+    found = _found(index, line)
+    if found is None:
+        return None
+    row, long_turns = found
+    _, page = _page(log, row, long_turns, min(max(turn, 1), max(row.turns, 1)))
+    return row, page
 
 
 def read_turn(log: Path, index: LogIndex, line: int, turn: int) -> Any:
@@ -84,6 +99,10 @@ def read_turn(log: Path, index: LogIndex, line: int, turn: int) -> Any:
     row, long_turns = found
     _, page = _page(log, row, long_turns, turn)
     return page.turns[turn - page.first]
+
+
+def _has_token_ids(plain: Any) -> bool:
+    return isinstance(plain, Mapping) and bool(plain.get("token_ids"))
 
 
 def _found(index: LogIndex, line: int) -> tuple[Row, LongTurns | None] | None:

@@ -18,8 +18,10 @@ from gem_eval.viewing.scanning import LongTurns, Scanned
 __all__ = [
     "SCHEMA",
     "Neighbours",
+    "Place",
     "Row",
     "Selection",
+    "batch_of",
     "examples_of",
     "insert",
     "long_turns_of",
@@ -84,6 +86,14 @@ class Neighbours(NamedTuple):
     total: int
     before: int | None
     after: int | None
+
+
+class Place(NamedTuple):
+    """Where a try stands in the log: its line, the first byte of that, and how many it has."""
+
+    line: int
+    start: int
+    length: int
 
 
 def insert(db: sqlite3.Connection, line: int, start: int, length: int, scanned: Scanned) -> None:
@@ -153,6 +163,30 @@ def peers_of(db: sqlite3.Connection, row: Row, most: int = 20) -> list[Row]:
         (row.env, row.number, row.repeat, row.policy, most),
     )
     return list(map(Row._make, found))
+
+
+def batch_of(
+    db: sqlite3.Connection, row: Row, *, of_task: bool, most: int
+) -> tuple[list[Place], int]:
+    """Return the tries that a row is trained with, and how many there are in all.
+
+    They are those of its policy that ended without an error; `of_task` leaves those of its task.
+    Of more than `most` they are the block of so many, in the order of the log, that has the row.
+    """
+    where = "counts AND outcome != 'error' AND policy = ?"
+    values: list[Any] = [row.policy]
+    if of_task:
+        # As in a summary: of a finite set by the task, which may have several numbers.
+        where += " AND env = ? AND " + ("number = ?" if row.task is None else "task = ?")
+        values += [row.env, row.number if row.task is None else row.task]
+    count = f"SELECT count(*) FROM tries WHERE {where}"
+    [total] = db.execute(count, values).fetchone()
+    [before] = db.execute(f"{count} AND line < ?", [*values, row.line]).fetchone()
+    found = db.execute(
+        f"SELECT line, start, length FROM tries WHERE {where} ORDER BY line LIMIT ? OFFSET ?",
+        [*values, most, before // most * most],
+    )
+    return list(map(Place._make, found)), total
 
 
 def examples_of(db: sqlite3.Connection, error: str, stop: str, most: int) -> list[Row]:

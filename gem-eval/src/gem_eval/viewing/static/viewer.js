@@ -16,8 +16,9 @@ root.classList.add("scripted");
 document.addEventListener("DOMContentLoaded", () => {
   themes();
   const kind = document.body.className;
-  const acts = ({ run: runPage, episode: episodePage, compare: comparePage }[kind] ?? listKeys)();
-  keys(acts);
+  const acts = ({ run: runPage, episode: episodePage, compare: comparePage, tokens: globalThis.tokensPage }[kind] ?? listKeys)();
+  keys({ t: follow("#to-tokens"), ...acts });
+  $("#to-tokens")?.addEventListener("click", followTurn);
   document.addEventListener("click", event => {
     const button = event.target.closest("[data-copy]");
     if (button) copy(button);
@@ -88,6 +89,15 @@ function listKeys() {
     return link ? link.click() : false;
   };
   return { j: () => select(at + 1), k: () => select(at - 1), Enter: open, forget: () => { at = -1; } };
+}
+
+/* The link to the tokens leads to the turn that is shown, as far as the address has come. */
+function followTurn(event) {
+  const turn = /^#t(\d+)$/.exec(location.hash)?.[1];
+  if (!turn) return;
+  const address = new URL(event.currentTarget.href);
+  address.searchParams.set("turn", turn);
+  event.currentTarget.href = address.href;
 }
 
 function follow(selector) {
