@@ -241,13 +241,17 @@ class Asked(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """One answer of the server. `hangs` sends nothing until the test is over."""
+    """One answer of the server.
+
+    `hangs` sends nothing until the test is over, `drops` nothing at all, and `cuts` half of it.
+    """
 
     status: int = 200
     body: bytes = b""
     headers: tuple[tuple[str, str], ...] = ()
     hangs: bool = False
     drops: bool = False
+    cuts: bool = False
     endless: bool = False
 
 
@@ -321,9 +325,10 @@ class Server:
                 if not answer.endless:
                     self.send_header("Content-Length", str(len(answer.body)))
                 self.end_headers()
-                self.close_connection = answer.endless
+                self.close_connection = answer.endless or answer.cuts
+                body = answer.body[: len(answer.body) // 2] if answer.cuts else answer.body
                 try:
-                    self.wfile.write(answer.body)
+                    self.wfile.write(body)
                     while answer.endless and not server.over.is_set():
                         self.wfile.write(b"x" * 65536)
                 except OSError:
