@@ -230,7 +230,7 @@ def contract(session: nox.Session, name: str) -> None:
 
 @nox.session
 def others(session: nox.Session) -> None:
-    """Meet what others made: readers open what `gem-env export` writes, a server answers `openai:`.
+    """Meet what others made: readers of what `gem-env export` writes, trackers, a server of models.
 
     They want an environment of their own: inspect_ai an older fsspec than all else here, TRL's
     trainers and `transformers serve` torch.
@@ -240,10 +240,11 @@ def others(session: nox.Session) -> None:
     own = wheel_of(session, "gem-eval")
     requirements = f"--requirement={tests}/others.txt"
     install_unpinned = ("--no-compile", requirements, *group("test"), core)
-    session.install(*install_unpinned, f"{own}[atif,hf,pandas,parquet]")
+    session.install(*install_unpinned, f"{own}[atif,hf,mlflow,pandas,parquet,trackio,wandb]")
     # In an environment that is kept, pip takes a wheel of the same version for the same wheel.
     session.install("--force-reinstall", "--no-deps", core, own)
-    session.run("pytest", "-rs", *session.posargs, tests / "exporting", tests / "servers")
+    folders = [tests / name for name in ("exporting", "servers", "trackers")]
+    session.run("pytest", "-rs", *session.posargs, *folders)
 
 
 @nox.session

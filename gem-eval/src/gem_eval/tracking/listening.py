@@ -26,7 +26,7 @@ from gem_eval.wording import counted
 __all__ = ["Tracking"]
 
 _EVERY_S = 5.0  # at most so often a tracker is told
-_PATIENCE_S = 30.0  # at the end of a run, for a tracker that has not failed
+_PATIENCE_S = 60.0  # at the end of a run, for a tracker that has not failed
 _SHORT_PATIENCE_S = 5.0  # and for one that has
 _LONGEST_PROBLEM = 400
 _SECRET = re.compile(r"(KEY|TOKEN|PASSWORD|SECRET)$")

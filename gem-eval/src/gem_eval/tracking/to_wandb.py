@@ -24,9 +24,11 @@ class WandbTracker:
             disable_code=True,
             disable_git=True,
             disable_job_creation=True,
+            host="",
             silent=True,
             x_disable_meta=True,
             x_disable_stats=True,
+            x_save_requirements=False,
         )
         self._run = wandb.init(
             project=os.environ.get("WANDB_PROJECT", _PROJECT),
