@@ -27,7 +27,7 @@ __all__ = ["Tracking"]
 
 _EVERY_S = 5.0  # at most so often a tracker is told
 _PATIENCE_S = 60.0  # at the end of a run, for a tracker that has not failed
-_SHORT_PATIENCE_S = 5.0  # and for one that has
+_SHORT_PATIENCE_S = 5.0  # for one that has, and where the run did not come to its end
 _LONGEST_PROBLEM = 400
 _SECRET = re.compile(r"(KEY|TOKEN|PASSWORD|SECRET)$")
 _SHORTEST_SECRET = 6
@@ -79,15 +79,21 @@ class Tracking:
             return
         self._is_ending = True
         try:
-            await asyncio.to_thread(self._end, "finished" if is_finished else "stopped")
+            await asyncio.to_thread(self._end, is_finished=is_finished)
+        except asyncio.CancelledError:
+            for listener in self._listeners:
+                listener.give_up("the run was interrupted")  # which ends the thread, too
+            raise
         finally:
             self._is_ending = False
 
-    def _end(self, word: str) -> None:
+    def _end(self, *, is_finished: bool) -> None:
+        # Who stops a run, or whose disk is full, wants it to end.
+        patience_s = self._patience_s if is_finished else min(self._patience_s, _SHORT_PATIENCE_S)
         for listener in self._listeners:
-            listener.say(word)
+            listener.say("finished" if is_finished else "stopped")
         for listener in self._listeners:
-            listener.wait(self._patience_s)
+            listener.wait(patience_s)
 
 
 class _Listener:
@@ -144,14 +150,21 @@ class _Listener:
         if process is None:
             return
         if self._hearing.is_alive():
-            self._is_given_up = True  # before it is killed: that is no failure of its own
-            self._failed(f"it did not answer within {patience_s:g} s of the run's end")
+            self.give_up(f"it did not answer within {patience_s:g} s of the run's end")
         process.kill()  # nothing is left to be heard from it
         process.wait()
         self._hearing.join()
         with suppress(OSError):
             if process.stdin is not None:
                 process.stdin.close()
+
+    def give_up(self, why: str) -> None:
+        """End the process, and call that no failure of its own. A second call does nothing."""
+        if self._process is None or self._is_given_up or not self._hearing.is_alive():
+            return
+        self._is_given_up = True
+        self._failed(why)
+        self._process.kill()
 
     def _instructions(self, asking: Sequence[str]) -> str:
         return json.dumps(
@@ -187,7 +200,7 @@ class _Listener:
         text = _redacted(problem)[:_LONGEST_PROBLEM].rstrip(".")
         self._failures.append(text)
         if len(self._failures) == 1:
-            _log.warning("The tracker %s failed: %s. The run goes on.", self._name, text)
+            _log.warning("The tracker %s failed: %s. The run does without.", self._name, text)
 
 
 def _redacted(text: str) -> str:

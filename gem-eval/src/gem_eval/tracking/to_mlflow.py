@@ -21,6 +21,9 @@ class MlflowTracker:
         from mlflow import MlflowClient  # heavy: 1 s
         from mlflow.entities import Param
 
+        # Its own are seven tries in minutes. Here the next figures are the next try.
+        os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1")
+        os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "10")
         self._client = MlflowClient()
         if run_id is None:
             run_id = self._client.create_run(self._experiment_id(), run_name=name).info.run_id
