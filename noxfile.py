@@ -230,7 +230,7 @@ def contract(session: nox.Session, name: str) -> None:
 
 @nox.session
 def others(session: nox.Session) -> None:
-    """Meet what others made: readers open what `gem-env export` writes, a server answers `openai:`.
+    """Meet what others made: readers of what `gem-env export` writes, trackers, a server of models.
 
     They want an environment of their own: inspect_ai an older fsspec than all else here, TRL's
     trainers, `transformers serve` and the gradient that credit is compared with torch.
@@ -240,11 +240,12 @@ def others(session: nox.Session) -> None:
     own = wheel_of(session, "gem-eval")
     requirements = f"--requirement={tests}/others.txt"
     train = wheel_of(session, "gem-train")
+    extras = "[atif,hf,mlflow,pandas,parquet,tokens,trackio,view,wandb]"
     install_unpinned = ("--no-compile", requirements, *group("test"), core, train)
-    session.install(*install_unpinned, f"{own}[atif,hf,pandas,parquet,tokens,view]")
+    session.install(*install_unpinned, f"{own}{extras}")
     # In an environment that is kept, pip takes a wheel of the same version for the same wheel.
     session.install("--force-reinstall", "--no-deps", core, train, own)
-    folders = [tests / name for name in ("credit", "exporting", "servers")]
+    folders = [tests / name for name in ("credit", "exporting", "servers", "trackers")]
     session.run("pytest", "-rs", *session.posargs, *folders)
 
 

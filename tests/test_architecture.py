@@ -26,10 +26,11 @@ ROOT = Path(__file__).parents[1]
 CORE = ROOT / "gem-core" / "src" / "gem"
 PACKAGES = {path.parents[1].name: path.name for path in ROOT.glob("*/src/*") if path.is_dir()}
 VERSION = "gem.__version__"  # the one name that core takes from its own door
-PARTS = {  # what comes with a dependency and is of no use without it
+PARTS = {  # what comes with a dependency and is of no use without it, or is called otherwise
     "backports": "backports-asyncio-runner",
     "huggingface_hub": "datasets",
     "markupsafe": "jinja2",
+    "mlflow": "mlflow-skinny",
     "pyarrow": "datasets",
     "pydantic_core": "pydantic",
     "typing_extensions": "pydantic",

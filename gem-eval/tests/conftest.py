@@ -188,13 +188,54 @@ LISTENING = """
     def gem_run_finished(run):
         heard.append(("finished", run.path))
 """
+RECORDER = """
+    import json
+    import os
+    import threading
+
+
+    def note(**what):
+        with open(os.environ.get("RECORDED", "recorded.jsonl"), "a") as file:
+            file.write(json.dumps(what) + "\\n")
+
+
+    def fail(where):
+        fault = os.environ.get("RECORDER_FAULT", "")
+        if fault == f"raise in {where}":
+            raise RuntimeError(f"out of paper {os.environ.get('OPENAI_API_KEY', '')}")
+        if fault == f"leave in {where}":
+            raise SystemExit(5)
+        if fault == f"die in {where}":
+            os._exit(3)
+        if fault == f"hang in {where}":
+            threading.Event().wait()
+
+
+    class plugin:
+        "A tracker that writes down what it is told."
+
+        def begin(self, name, parameters, run_id):
+            print("a tracker may print")
+            fail("begin")
+            note(begin=name, parameters=parameters, run_id=run_id)
+            return run_id or "recorded"
+
+        def log(self, figures, step):
+            fail("log")
+            note(figures=figures, step=step)
+
+        def end(self, *, is_finished, files):
+            fail("end")
+            note(is_finished=is_finished, files=[path.read_text() for path in files])
+"""
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with an installed pack, `tiny:*`, to put on a path."""
+    """Return a folder with an installed pack, `tiny:*`, and a tracker, to put on a path."""
     files = {"played.py": PLAYED, "policies.py": POLICIES, "listening.py": LISTENING}
     folder = tmp_path_factory.mktemp("site")
+    fake_plugin(folder, "recorder", group="gem_eval.trackers.v1", manifest=RECORDER)
     return fake_plugin(folder, "gem-eval-tiny", manifest=MANIFEST, files=files)
 
 
@@ -241,13 +282,17 @@ class Asked(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """One answer of the server. `hangs` sends nothing until the test is over."""
+    """One answer of the server.
+
+    `hangs` sends nothing until the test is over, `drops` nothing at all, and `cuts` half of it.
+    """
 
     status: int = 200
     body: bytes = b""
     headers: tuple[tuple[str, str], ...] = ()
     hangs: bool = False
     drops: bool = False
+    cuts: bool = False
     endless: bool = False
 
 
@@ -321,9 +366,10 @@ class Server:
                 if not answer.endless:
                     self.send_header("Content-Length", str(len(answer.body)))
                 self.end_headers()
-                self.close_connection = answer.endless
+                self.close_connection = answer.endless or answer.cuts
+                body = answer.body[: len(answer.body) // 2] if answer.cuts else answer.body
                 try:
-                    self.wfile.write(answer.body)
+                    self.wfile.write(body)
                     while answer.endless and not server.over.is_set():
                         self.wfile.write(b"x" * 65536)
                 except OSError:

@@ -29,6 +29,7 @@ def test_a_file_has_the_names_of_the_command_line(file: Path) -> None:
         workers = 2
         backend-options = {start_method = "spawn"}
         cache = "answers"
+        track = "mlflow"
         max-requests = 100
         max-total-tokens = 200
         max-cost = 5
@@ -51,6 +52,7 @@ def test_a_file_has_the_names_of_the_command_line(file: Path) -> None:
         "num_workers": 2,
         "backend_options": {"start_method": "spawn"},
         "cache": "answers",
+        "track": ["mlflow"],
         "max_requests": 100,
         "max_total_tokens": 200,
         "max_cost": 5,

@@ -45,7 +45,7 @@ def test_a_key_is_in_no_file_and_no_output(
     for_all = {"max_retries": 0, "logprobs": True}
     evaluation = ["eval", "tiny:Guess", "--episodes", "6", "--out", "run", "--cache", "answers"]
     models = ["--policy", policy, "--policy", "solver", "--concurrency", "1"]
-    arguments = ["--policy-kwargs", json.dumps({"openai": for_all})]
+    arguments = ["--policy-kwargs", json.dumps({"openai": for_all}), "--track", "recorder"]
 
     assert main([*evaluation, *models, *arguments]) == 0
     commands: dict[str, tuple[list[str], str | None]] = {
@@ -64,7 +64,9 @@ def test_a_key_is_in_no_file_and_no_output(
     assert server.asked[-1].headers["authorization"] == f"Bearer {KEY}"  # it was there to be lost
     told = capsys.readouterr()
     written = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert {"run", "answers", "exported.inspect"} <= {path.name for path in tmp_path.iterdir()}
+    assert {"run", "answers", "exported.inspect", "recorded.jsonl"} <= {
+        path.name for path in tmp_path.iterdir()
+    }
     assert [path for path in written if KEY.encode() in path.read_bytes()] == []
     assert KEY not in told.out + told.err
     log = Path("run", "episodes.jsonl").read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -41,10 +41,14 @@ _COMMAND = ("gem_eval.evaluate",)
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """A finished evaluation: its folder and its figures."""
+    """A finished evaluation: its folder and its figures.
+
+    `tracking_problems` has a line for each tracker that failed.
+    """
 
     folder: RunFolder
     summary: Summary
+    tracking_problems: tuple[str, ...] = ()
 
     @property
     def path(self) -> Path:
@@ -85,6 +89,7 @@ class EvaluateKeywords(RunKeywords, total=False):
     wait_for_server_s: float | None
     max_refusals: int
     cache: str | Path | None
+    track: str | Sequence[str] | None
     max_requests: int | None
     max_total_tokens: int | None
     max_cost: float | None
@@ -139,6 +144,9 @@ def evaluate(
     With `cache`, a folder, what was asked before (the same model, address, messages, options and
     seed) is answered from there, by every run that has it.
 
+    `track` names trackers (`"mlflow"`, `"wandb"`, `"trackio"`) that are told the figures while the
+    run goes on. What fails there stops nothing, and is in `tracking_problems`.
+
     What it may spend: `max_requests` are answers of policies that may ask a model (all but
     `random`, `solver`, `noop` and `human`), `max_total_tokens` those of their prompts and answers
     together, and `max_cost` what these cost by `prices`: a mapping, or a TOML or JSON file, from a
@@ -190,8 +198,8 @@ def resume(
     `repeats` extend the run: what it has stays, and belongs to the longer one.
 
     `concurrency` may differ, and so may `policy_timeout_s`, `episode_timeout_s`, `policy_retries`,
-    `retry_wait_s`, `wait_for_server_s`, `max_refusals`, `cache`, the budgets (`max_requests`,
-    `max_total_tokens`, `max_cost`, `prices`) and where environments run: another
+    `retry_wait_s`, `wait_for_server_s`, `max_refusals`, `cache`, `track`, the budgets
+    (`max_requests`, `max_total_tokens`, `max_cost`, `prices`) and where environments run: another
     `backend` takes its own `num_workers` and `backend_options`, which are not in the record. Other
     options of `evaluate` must be what the run has. None stands for what it has. Raises
     RunFolderError where what is given is not what the run has.
@@ -212,7 +220,8 @@ async def finished(ready: job.Job, on_episode: OnEpisode | None = None) -> Evalu
     if ready.changed:
         warnings.warn(ready.changed, RuntimeWarning, stacklevel=2)
     try:
-        return Evaluation(ready.folder, await ready.run(on_episode))
+        summary = await ready.run(on_episode)
+        return Evaluation(ready.folder, summary, ready.tracking.problems)
     finally:
         ready.close()
 

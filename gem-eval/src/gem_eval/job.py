@@ -49,6 +49,8 @@ from gem_eval.settings import (
     settings_from,
 )
 from gem_eval.summary import Counters, Outcome, Summary, Tries, summarise
+from gem_eval.tracking.installed import check_trackers
+from gem_eval.tracking.listening import Tracking
 
 _DIGEST = "sha256:"  # how the version of a file begins
 
@@ -58,6 +60,7 @@ __all__ = ["Job", "branched", "continued", "started"]
 def started(given: Mapping[str, Any], *, out: str | Path | None, command: Sequence[str]) -> Job:
     """Check a new evaluation and make its folder. Raises GemError, and then makes none."""
     settings = settings_from(given)
+    check_trackers(settings.track)
     live = live_of(settings, given)
     plan = planned_for(settings, live)
     check_rollout(settings.envs, rollout_options(settings, live))
@@ -100,6 +103,8 @@ def continued(path: str | Path, given: Mapping[str, Any]) -> Job:
             path=str(folder.path),
         )
     settings = resumed(stored, given)
+    if "track" in given:  # of one that is on record the lack is told, and the run goes on
+        check_trackers(settings.track)
     changed = _changed_files(folder)
     origin = origin_in(folder)
     try:
@@ -165,6 +170,7 @@ class Job:
     """An evaluation between its start and its end. Holds the log, which nobody else may write.
 
     `stats` count what it runs. `changed` says what was edited since it began, "" for nothing.
+    `tracking` is who listens, and what failed there.
     """
 
     def __init__(
@@ -186,6 +192,8 @@ class Job:
         self._unlogged = folder.unlogged()
         self._spending = Spending(settings, self._unlogged)
         self._race: Race | None = None
+        asking = [policy.name for policy in live.policies if policy.asks_model]
+        self.tracking = Tracking(folder, settings.track, asking=asking)
         self._log = EpisodeLog(folder.episodes_path)
         try:
             # Extended after it was read: a folder that is refused stays as it was.
@@ -229,6 +237,7 @@ class Job:
     def state(self) -> str:
         """What the run waits for beside answers and environments; empty where that is nothing."""
         states = [policy.state for policy in self._live.policies]
+        states.append(self.tracking.state)
         if self._race is not None:
             states.append(self._race.state)
         return next(filter(None, states), "")
@@ -244,6 +253,17 @@ class Job:
         Raises RunStopped where the log cannot be written, or a policy's server will not answer.
         """
         announce("gem_run_started", run=self.folder)
+        is_finished = False
+        self.tracking.start()
+        try:
+            summary = await self._run(on_episode)
+            is_finished = True
+        finally:
+            await self.tracking.end(is_finished=is_finished)
+        announce("gem_run_finished", run=self.folder)
+        return summary
+
+    async def _run(self, on_episode: Callable[[Episode], None] | None) -> Summary:
         try:
             self._refuse_if_spent()
             await self._probe()
@@ -258,9 +278,7 @@ class Job:
             self._note_unlogged()
             for policy in self._live.policies:
                 await _close(policy)
-        summary = self._summed_up()
-        announce("gem_run_finished", run=self.folder)
-        return summary
+        return self._summed_up()
 
     def close(self) -> None:
         """Release the log and the cache."""

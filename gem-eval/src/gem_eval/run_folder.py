@@ -80,6 +80,10 @@ class RunFolder:
         """The episode that a branch has its children from, on one line of JSON."""
         return self.path / "parent.jsonl"
 
+    def tracker_path(self, tracker: str) -> Path:
+        """What a tracker was told of the run, and what it calls it."""
+        return self.path / f"tracker-{tracker}.jsonl"
+
     @property
     def unlogged_path(self) -> Path:
         """What was spent on episodes that are in no log, where a run with a budget stopped."""

@@ -68,6 +68,7 @@ FREE = frozenset(
         "wait_for_server_s",
         "max_refusals",
         "cache",
+        "track",
         "max_requests",
         "max_total_tokens",
         "max_cost",
@@ -134,6 +135,7 @@ class Settings(BaseModel):
     wait_for_server_s: Wait | None = None
     max_refusals: Positive = 5
     cache: str | None = None
+    track: tuple[str, ...] = ()
     max_requests: Positive | None = None
     max_total_tokens: Positive | None = None
     max_cost: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
@@ -249,6 +251,11 @@ def _tasks(tasks: Any) -> Any:
     return None if several is None else tuple(dict.fromkeys(several))
 
 
+def _names(names: Any) -> Any:
+    several = [names] if isinstance(names, str) else names
+    return () if several is None else tuple(dict.fromkeys(several))
+
+
 def _ends(seeds: Any) -> Any:
     if isinstance(seeds, range) and seeds.step == 1:
         return (seeds.start, seeds.stop)
@@ -269,6 +276,7 @@ _RECORDED: Mapping[str, Callable[[Any], Any]] = {
     "seed_range": _ends,
     "prices": prices_from,
     "cache": _path,
+    "track": _names,
 }
 
 

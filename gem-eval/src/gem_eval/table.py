@@ -13,6 +13,7 @@ from gem.cli import one_line
 from gem_eval.short_names import short_names
 from gem_eval.summary import Decision, Result, Summary
 from gem_eval.tables import Row, Table, console_for, print_table, tables_within, width_of
+from gem_eval.wording import counted
 
 __all__ = ["print_summary"]
 
@@ -170,12 +171,11 @@ def _notes(summary: Summary, names: Mapping[str, str], *, offers_next: bool) -> 
     if summary.errors:
         yield "With errors: success where an error counts as a failure."
     if summary.retried:
-        tries = "1 try" if summary.retried == 1 else f"{summary.retried} tries"
+        tries = counted(summary.retried, "try")
         yield f"{tries} that ended by an error were made again; the log keeps the first ones too."
     hits = 0 if summary.counters is None else summary.counters.cache_hits
     if hits:
-        told = "1 answer" if hits == 1 else f"{hits} answers"
-        yield f"{told} came from the cache, and cost no token."
+        yield f"{counted(hits, 'answer')} came from the cache, and cost no token."
     yield from (_decision(decision, names) for decision in summary.decisions)
     yield from dict.fromkeys(_repeated(summary.results))  # each environment once
     for name, short in names.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -105,6 +106,29 @@ def test_a_whole_line_that_is_no_episode_is_named(make_run: MakeRun) -> None:
         gem_eval.export(run, to="sft", out=run / "x.jsonl")
 
     assert {path.name for path in run.iterdir()} == {"run.json", "episodes.jsonl"}
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999", f"{'9' * 400}.0"])
+@pytest.mark.parametrize("to", ["sft", "inspect"])
+def test_a_number_that_json_does_not_have_is_named_by_its_line(
+    make_run: MakeRun, number: str, to: str
+) -> None:
+    run = make_run(runs.episode(), runs.episode(episode_index=1))
+    log = run / "episodes.jsonl"
+    first, second = log.read_text(encoding="ascii").splitlines()
+    edited = re.sub(r'"duration_s":[^,]+', f'"duration_s":{number}', second)
+    log.write_text(f"{first}\n{edited}\n", encoding="ascii")
+
+    with pytest.raises(LogError, match=r"Line 2 of .*episodes\.jsonl is no episode .*JSON"):
+        gem_eval.export(run, to=to, out=run / "exported")
+
+    assert {path.name for path in run.iterdir()} == {"run.json", "episodes.jsonl"}
+
+
+def test_text_that_looks_like_such_a_number_is_exported(make_run: MakeRun) -> None:
+    run = make_run(runs.episode(runs.turn("NaN and 1e999")))
+
+    assert gem_eval.export(run, to="sft", out=run / "x.jsonl").rows == 1
 
 
 def test_a_run_without_a_log_is_told_in_one_line(make_run: MakeRun) -> None:

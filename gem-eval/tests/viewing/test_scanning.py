@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from gem import ToolCall
 from gem.conversation import Usage
+from gem.episode import StopReason
 from gem_eval.summary import Outcome
 from gem_eval.viewing.scanning import TURNS_AT_ONCE, Scanned, scan
 
@@ -53,6 +54,15 @@ def test_an_error_without_words_is_called_by_how_it_ended() -> None:
     found = scan(failed(error=None, stop_reason="worker_lost").to_json().encode())
 
     assert found.error == "worker_lost"
+
+
+@pytest.mark.parametrize("stop_reason", get_args(StopReason))
+def test_what_is_an_error_to_an_episode_is_one_to_its_row(stop_reason: Any) -> None:
+    whole = episode(stop_reason=stop_reason)
+
+    found = scan(whole.to_json().encode())
+
+    assert (found.outcome == "error") == whole.is_error
 
 
 def test_the_last_words_are_cut_to_one_line() -> None:

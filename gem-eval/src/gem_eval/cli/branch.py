@@ -118,7 +118,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _parent(origin: Origin) -> str:
     """Say in one line what is branched from, and how it went there."""
-    from gem_eval.finding.wording import counted
+    from gem_eval.wording import counted
 
     parent = origin.parent
     outcome = {True: "solved", False: "not solved", None: "an error"}[parent.success]

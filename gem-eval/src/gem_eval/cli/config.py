@@ -55,6 +55,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "wait-for-server": (int, float),
     "max-refusals": (int,),
     "cache": (str,),
+    "track": (str, list),
     "max-requests": (int,),
     "max-total-tokens": (int,),
     "max-cost": (int, float),
@@ -68,7 +69,7 @@ _ITEMS: Mapping[str, tuple[type, ...]] = {
     "task": (int,),
     "seed-range": (int,),
 }
-_LISTS = ("envs", "policy")
+_LISTS = ("envs", "policy", "track")
 
 
 def read_config(path: str) -> dict[str, Any]:

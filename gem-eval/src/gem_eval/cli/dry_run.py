@@ -15,6 +15,7 @@ from gem_eval.interrupts import run_to_end
 from gem_eval.preview import Forecast, Preview, PreviewedEnv, preview
 from gem_eval.short_names import short_names
 from gem_eval.tables import Row, console_for, print_table, tables_within
+from gem_eval.wording import counted
 
 __all__ = ["dry_run"]
 
@@ -37,7 +38,7 @@ def _print(found: Preview, file: IO[str]) -> None:
     console = console_for(file)
     names = short_names([forecast.policy for forecast in found.forecasts])
     repeats = "" if found.repeats == 1 else f", each seed {found.repeats} times"
-    title = f"A dry run of {found.episodes} episodes, seed {found.seed}{repeats}."
+    title = f"A dry run of {counted(found.episodes, 'episode')}, seed {found.seed}{repeats}."
     console.print(Text(title), soft_wrap=True)
     console.print()
     has_costs = any(forecast.cost is not None for forecast in found.forecasts)
@@ -101,7 +102,11 @@ def _first_prompt(
     """Yield what the first request of an environment's first episode has, as lines."""
     first = env.starts[0]
     task = "" if first.task is None else f", task {first.task}"
-    limit = "no limit of turns" if env.max_turns is None else f"at most {env.max_turns} turns"
+    limit = (
+        "no limit of turns"
+        if env.max_turns is None
+        else f"at most {counted(env.max_turns, 'turn')}"
+    )
     seeds = ", ".join(str(start.seed) for start in env.starts)
     more = ", ..." if env.episodes > len(env.starts) else ""
     yield f"{one_line(env.env_id)}: {limit}; seeds {seeds}{more}"

@@ -103,16 +103,20 @@ def run_job(job: Job, *, as_json: bool, fails_on_error: bool, command: str = "ge
             summary = run_to_end(_run_with_progress(job, hidden=as_json or job.uses_screen))
     except RunStopped as error:
         _show_what_is_there(job, as_json=as_json)
+        _show_tracking(job, command)
         print(f"{command}: {one_line(str(error))}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         _show_what_is_there(job, as_json=as_json)
+        _show_tracking(job, command)
         print(_interrupted(job, command), file=sys.stderr)
         return 130
     if as_json:
         print(json.dumps(summary.to_json(), indent=2))
     else:
         _show(summary)
+        sys.stdout.flush()  # before the lines on stderr
+    _show_tracking(job, command)
     return _status(summary, fails_on_error=fails_on_error)
 
 
@@ -147,6 +151,11 @@ def _show_what_is_there(job: Job, *, as_json: bool) -> None:
     if job.kept and not as_json:
         _show(job.so_far(), offers_next=False)
         sys.stdout.flush()  # before the line on stderr, where both go to one place
+
+
+def _show_tracking(job: Job, command: str) -> None:
+    for problem in job.tracking.problems:
+        print(f"{command}: {one_line(problem)}", file=sys.stderr)
 
 
 async def _run_with_progress(job: Job, *, hidden: bool) -> Summary:

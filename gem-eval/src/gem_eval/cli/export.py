@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gem.cli import one_line
 from gem_eval.exporting.formats import FORMATS
+from gem_eval.wording import counted
 
 if TYPE_CHECKING:
     from gem_eval.exporting.export import Export
@@ -96,16 +97,12 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _print(exported: Export) -> None:
-    rows = _counted(exported.rows, FORMATS[exported.to].noun)
-    print(one_line(f"{exported.path}: {rows} of {_counted(exported.episodes, 'episode')}"))
+    rows = counted(exported.rows, FORMATS[exported.to].noun)
+    print(one_line(f"{exported.path}: {rows} of {counted(exported.episodes, 'episode')}"))
     for reason, count in sorted(exported.left_out.items()):
         print(one_line(f"left out: {count} {reason}"))
     for note in exported.notes:
         print(one_line(note))
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"1 {noun}" if number == 1 else f"{number} {noun}s"
 
 
 @contextmanager

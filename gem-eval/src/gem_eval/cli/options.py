@@ -192,6 +192,13 @@ def _add_how(parser: argparse.ArgumentParser) -> None:
         help="a folder of answers: what was asked before, in this run or another, is not asked "
         "again",
     )
+    add(
+        "--track",
+        action="append",
+        metavar="T",
+        help="tell a tracker how the run goes while it goes on: mlflow, wandb or trackio (each an "
+        "extra of gem-eval); may be given several times. A resumed run goes on with the same",
+    )
     _add_budgets(parser)
 
 

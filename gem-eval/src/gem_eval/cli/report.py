@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from gem.cli import one_line
+from gem_eval.wording import counted
 
 if TYPE_CHECKING:
     from gem_eval.run_folder import RunFolder
@@ -67,14 +68,14 @@ def _title(folder: RunFolder, summary: Summary) -> str:
     """Say how far a run is. Whether a process still writes it, the age of its last one tells."""
     done = summary.episodes
     planned = summary.planned
-    title = f"{folder.path}: {done} episodes"
+    title = f"{folder.path}: {counted(done, 'episode')}"
     is_decided = bool(summary.decisions) and all(
         decision.verdict != "UNDECIDED" for decision in summary.decisions
     )
     if is_decided:
         title = f"{title}, decided"
     elif planned is not None:
-        title = f"{folder.path}: {done} of {planned} episodes"
+        title = f"{folder.path}: {done:,} of {counted(planned, 'episode')}"
     if summary.errors:
         title = f"{title}, {summary.errors} ended by an error"
     if done and planned != done and not is_decided:

@@ -81,7 +81,7 @@ def _run(options: argparse.Namespace) -> int:
 def _export(options: argparse.Namespace, runs: list[Run]) -> int:
     from gem_eval.errors import ViewError
     from gem_eval.viewing.export import export
-    from gem_eval.viewing.text import counted
+    from gem_eval.wording import counted
 
     if len(runs) != 1:
         raise ViewError(
@@ -119,7 +119,7 @@ def _serve(options: argparse.Namespace, runs: list[Run], texts: TokenTexts | Non
     from gem_eval.viewing.app import viewer_app
     from gem_eval.viewing.runs import Follower
     from gem_eval.viewing.serving import address_of, is_local, listening, serve
-    from gem_eval.viewing.text import counted
+    from gem_eval.wording import counted
 
     with listening(options.host, options.port) as listener:
         address = address_of(listener)

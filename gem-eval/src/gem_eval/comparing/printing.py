@@ -11,6 +11,7 @@ from rich.text import Text
 from gem.cli import one_line
 from gem_eval.comparing.comparison import Comparison, Difference, Estimated, Flip, Metric, Unpaired
 from gem_eval.tables import Row, console_for, print_table, tables_within
+from gem_eval.wording import counted
 
 __all__ = ["print_comparison"]
 
@@ -49,7 +50,7 @@ def _print_difference(
     shown = difference.flips[:flips]
     if shown:
         console.print()
-        _print_line(console, _counted(difference.flips, len(shown)))
+        _print_line(console, _how_many_flipped(difference.flips, len(shown)))
         _print_rows(console, [_flip_row(flip) for flip in shown], "flipped")
 
 
@@ -74,7 +75,7 @@ def _sentence(comparison: Comparison, difference: Difference) -> str:
     chance = f"p {chance}" if chance.startswith("<") else f"p = {chance}"
     if tests > 1:
         chance = f"{chance}, Holm for {tests}"
-    what = f"{unit} {_signed(over_all)} over {_plural(over_all.tasks, 'task')}"
+    what = f"{unit} {_signed(over_all)} over {counted(over_all.tasks, 'task')}"
     if difference.verdict == "SAME":
         return f"SAME: {both}: {what}, all of it within {comparison.tolerance:g}."
     return f"{difference.verdict}: {both}: {what} ({chance})."
@@ -144,12 +145,12 @@ def _unpaired(comparison: Comparison, difference: Difference, unpaired: Unpaired
     dots = ", ..." if count > len(unpaired.examples) else ""
     arguments = "" if unpaired.env_kwargs == "{}" else f" {unpaired.env_kwargs}"
     return (
-        f"Left out: {_plural(count, 'task')} of {unpaired.env_id}{arguments}: {reasons} "
+        f"Left out: {counted(count, 'task')} of {unpaired.env_id}{arguments}: {reasons} "
         f"({examples}{dots})."
     )
 
 
-def _counted(flips: Sequence[Flip], shown: int) -> str:
+def _how_many_flipped(flips: Sequence[Flip], shown: int) -> str:
     regressions = sum(flip.is_regression for flip in flips)
     rest = "" if shown == len(flips) else f"; the first {shown}"
     return f"Flipped: {regressions} lost, {len(flips) - regressions} gained{rest}:"
@@ -164,12 +165,3 @@ def _flip_row(flip: Flip) -> Row:
         "where": f"{where}{repeat}",
         "lines of the logs": f"{flip.baseline_line} and {flip.candidate_line}",
     }
-
-
-def _plural(count: int, noun: str) -> str:
-    """Write a count with its noun.
-
-    >>> _plural(1, "task"), _plural(2, "task")
-    ('1 task', '2 tasks')
-    """
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -5,6 +5,7 @@ Knows nothing about what is done with the episodes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -13,6 +14,11 @@ from gem.episode import Episode
 from gem.errors import LogError
 
 __all__ = ["Entry", "StoredLog"]
+
+# Python reads NaN, Infinity, 1e999 and a number of 400 digits, and no log of ours holds them. What
+# matches may also be text: only then is the episode written again to see, which takes as long as to
+# read it.
+_MAYBE_NOT_FINITE = re.compile(rb"NaN|Infinity|[0-9.][eE]\+?[0-9]{3}|[0-9]{309}")
 
 
 class Entry(NamedTuple):
@@ -93,13 +99,16 @@ class StoredLog:
 
     def _episode(self, text: bytes, line: int) -> Episode:
         try:
-            return Episode.from_json(text)
+            episode = Episode.from_json(text)
+            if _MAYBE_NOT_FINITE.search(text):
+                episode.to_json()  # raises ValueError where a number is not finite
         except ValueError as error:
             raise LogError(
                 f"Line {line} of {self.path} is no episode ({error}). Remove that line to export "
                 "the others.",
                 path=str(self.path),
             ) from error
+        return episode
 
     def _unreadable(self, error: OSError) -> LogError:
         return LogError(

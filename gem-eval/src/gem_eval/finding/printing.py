@@ -12,9 +12,9 @@ from rich.text import Text
 from gem.cli import one_line
 from gem_eval.finding.installed import InstalledFinder
 from gem_eval.finding.report import Found, FoundExample, FoundShare
-from gem_eval.finding.wording import counted
 from gem_eval.short_names import short_names
 from gem_eval.tables import Row, console_for, print_table, tables_within
+from gem_eval.wording import counted
 
 __all__ = ["print_finders", "print_found"]
 

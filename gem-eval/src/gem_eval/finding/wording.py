@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gem.cli import one_line
 
-__all__ = ["counted", "excerpt", "in_turns"]
+__all__ = ["excerpt", "in_turns"]
 
 _NAMED = 3  # turns
 
@@ -19,15 +19,6 @@ def excerpt(text: str, *, at_most: int = 60) -> str:
     """
     dots = "..." if len(text) > at_most else ""
     return f"'{one_line(text[:at_most])}{dots}'"
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with what it counts.
-
-    >>> counted(1, "turn"), counted(12000, "character")
-    ('1 turn', '12,000 characters')
-    """
-    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def in_turns(turns: Sequence[int]) -> str:

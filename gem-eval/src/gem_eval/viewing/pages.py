@@ -15,7 +15,8 @@ from gem_eval.viewing.query import ORDERS, OUTCOMES, Query
 from gem_eval.viewing.rendering import render
 from gem_eval.viewing.runs import Progress, Run
 from gem_eval.viewing.scanning import TURNS_AT_ONCE
-from gem_eval.viewing.text import counted, duration, family
+from gem_eval.viewing.text import duration, family
+from gem_eval.wording import counted
 
 __all__ = [
     "ROWS_AT_ONCE",

@@ -11,7 +11,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from gem_eval.viewing import plots
-from gem_eval.viewing.text import counted, duration, family, hidden_apart, hidden_named
+from gem_eval.viewing.text import duration, family, hidden_apart, hidden_named
+from gem_eval.wording import counted
 
 __all__ = ["asset", "render", "seen"]
 

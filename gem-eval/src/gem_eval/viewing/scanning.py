@@ -23,6 +23,7 @@ __all__ = ["TURNS_AT_ONCE", "LongTurns", "Scanned", "scan", "scan_file", "walk"]
 TURNS_AT_ONCE = 50
 """How many turns a page of an episode shows."""
 
+# What `Episode.is_error` goes by. Core does not export it, and here no episode is rebuilt.
 _ERRORS = frozenset({"env_error", "step_timeout", "worker_lost", "policy_error"})
 _MOST_POINTS = 400  # of the line that shows the return so far
 _LAST_WORDS = 160

@@ -13,7 +13,6 @@ from typing import Literal, NamedTuple
 __all__ = [
     "Piece",
     "answer_pieces",
-    "counted",
     "cut",
     "duration",
     "family",
@@ -111,15 +110,6 @@ def first_line(text: str, most: int) -> str:
         if line.strip():
             return cut(line.strip(), most)
     return ""
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with what it counts.
-
-    >>> counted(1, "turn"), counted(1200, "turn")
-    ('1 turn', '1,200 turns')
-    """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def cut(text: str, most: int) -> str:

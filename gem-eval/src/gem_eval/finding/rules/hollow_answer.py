@@ -9,7 +9,8 @@ from gem.content import ToolCall
 from gem.episode import Episode
 from gem_eval.finding.examples import Example, example_episode, example_turn
 from gem_eval.finding.finder import Evidence, Finder
-from gem_eval.finding.wording import counted, in_turns
+from gem_eval.finding.wording import in_turns
+from gem_eval.wording import counted
 
 __all__ = ["FINDER"]
 

@@ -16,7 +16,8 @@ from gem.content import (
 from gem.episode import Episode, Turn
 from gem_eval.finding.examples import Example, example_episode, example_turn
 from gem_eval.finding.finder import Evidence, Finder
-from gem_eval.finding.wording import counted, excerpt
+from gem_eval.finding.wording import excerpt
+from gem_eval.wording import counted
 
 __all__ = ["FINDER", "LEAST_ROUNDS", "LONGEST_CYCLE"]
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from gem.episode import Episode
 from gem_eval.finding.examples import Example, example_episode, example_turn
 from gem_eval.finding.finder import Evidence, Finder
-from gem_eval.finding.wording import counted, excerpt
+from gem_eval.finding.wording import excerpt
+from gem_eval.wording import counted
 
 __all__ = ["FINDER", "LEAST_REPEATED", "LEAST_ROUNDS", "LONGEST_ANSWER", "LONGEST_UNIT"]
 
