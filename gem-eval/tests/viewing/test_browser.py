@@ -109,7 +109,9 @@ def viewer(tmp_path_factory: pytest.TempPathFactory, site: Path) -> Iterator[Vie
     made(runs / "live", *(episode(episode_index=n) for n in range(3)), total=100)
     many = tuple(turn(action=f"\\boxed{{{n}}}", reward=0.01) for n in range(120))
     made(runs / "long", episode(turns=many), total=1)
-    names = ["games", "hostile", "live", "long"]
+    said = tuple(turn(action="\\boxed{3}", observation="Too low.") for _ in range(4))
+    made(runs / "loops", *(episode(episode_index=n, turns=said) for n in range(3)), total=3)
+    names = ["games", "hostile", "live", "long", "loops"]
     process = subprocess.Popen(
         [sys.executable, "-m", "gem", "view", *(str(runs / name) for name in names), "--port=0"],
         env={**os.environ, "PYTHONPATH": str(site), "XDG_CACHE_HOME": str(runs / "cache")},
@@ -299,6 +301,20 @@ def test_flips_follow_one_another_by_keys(viewer: Viewer, page: Page) -> None:
     assert page.locator(".beside h3 .mono").inner_text() == seed
 
 
+def test_a_finding_leads_to_its_turn(viewer: Viewer, page: Page) -> None:
+    page.goto(viewer.page("/runs/loops"))
+    page.get_by_role("checkbox", name="loop").check()
+    expect(page.locator("#list tbody .chip.note")).to_have_count(3)
+    page.locator("#list tbody a").first.click()
+
+    link = page.locator("#findings a").first
+    turn_of_finding = link.inner_text().removeprefix("turn ")
+    link.click()
+
+    expect(page.locator(".turn[aria-current=step]")).to_have_id(f"t{turn_of_finding}")
+    expect(page.locator(".turn[aria-current=step] .chip.note")).to_have_text("loop")
+
+
 def test_a_run_that_goes_on_shows_new_episodes_when_asked(viewer: Viewer, page: Page) -> None:
     log = viewer.runs / "live" / "episodes.jsonl"
     page.goto(viewer.page("/runs/live"))
@@ -372,6 +388,8 @@ def test_axe_finds_nothing(
         "/runs/hostile/episodes/1?",
         "/runs/hostile/episodes/2?",
         "/runs/games/episodes/3?",
+        "/runs/loops?finder=loop&",
+        "/runs/loops/episodes/1?",
         "/compare?run=games&",
         "/compare?",
     ]

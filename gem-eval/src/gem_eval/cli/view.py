@@ -92,7 +92,7 @@ def _export(options: argparse.Namespace, runs: list[Run]) -> int:
 
 def _serve(options: argparse.Namespace, runs: list[Run]) -> int:
     from gem_eval.viewing.app import viewer_app
-    from gem_eval.viewing.runs import Follower
+    from gem_eval.viewing.runs import Follower, Looker
     from gem_eval.viewing.serving import address_of, is_local, listening, serve
     from gem_eval.viewing.text import counted
 
@@ -106,7 +106,9 @@ def _serve(options: argparse.Namespace, runs: list[Run]) -> int:
                 file=sys.stderr,
             )
         follower = Follower(runs)
+        looker = Looker(runs)
         follower.start()
+        looker.start()
         try:
             if options.open:
                 import webbrowser
@@ -115,6 +117,7 @@ def _serve(options: argparse.Namespace, runs: list[Run]) -> int:
             serve(viewer_app(runs, host=options.host), listener)
         finally:
             follower.stop()
+            looker.stop()
     return 0
 
 

@@ -20,6 +20,7 @@ from gem_eval.viewing.compare_page import compare_page
 from gem_eval.viewing.compared import Comparer
 from gem_eval.viewing.conversation import UNREADABLE, images_of, is_picture
 from gem_eval.viewing.episodes import read_turn
+from gem_eval.viewing.facets import finding_line
 from gem_eval.viewing.guard import Guard
 from gem_eval.viewing.query import Query
 from gem_eval.viewing.rendering import asset
@@ -92,9 +93,17 @@ class _Viewer:
         )
 
     def live(self, request: Request) -> Response:
-        progress = self._run_of(request).progress()
-        text = pages.progress_line(progress)
-        return JSONResponse({"line": progress.line, "state": progress.state, "text": text})
+        run = self._run_of(request)
+        progress = run.progress()
+        looked = run.findings.state
+        return JSONResponse(
+            {
+                "line": progress.line,
+                "state": progress.state,
+                "text": pages.progress_line(progress),
+                "finders": {"are_done": looked.is_done, "text": finding_line(looked)},
+            }
+        )
 
     def episode(self, request: Request) -> Response:
         run = self._run_of(request)

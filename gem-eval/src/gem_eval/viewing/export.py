@@ -56,6 +56,7 @@ def export(run: Run, path: Path, *, most_bytes: int) -> Exported:
             "Make it readable, and export again."
         )
     run.overview()  # a page would not wait for it
+    run.look_on(budget_s=math.inf)  # nor for the finders
     values = pages.run_values(run, Query())
     assets = {kind: asset(name) for kind, name in _NAMES.items()}
     fixed = sum(len(text) for text in assets.values()) + 200_000

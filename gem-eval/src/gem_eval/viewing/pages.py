@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
+from gem_eval.finding.finder import Finding
 from gem_eval.short_names import short_names
-from gem_eval.viewing import plots, rows
+from gem_eval.viewing import finding_rows, plots, rows
 from gem_eval.viewing.episodes import EpisodeView, read_episode
+from gem_eval.viewing.facets import chips_of, env_name, facets_of, finder_facet, looser
 from gem_eval.viewing.overview import Overview
-from gem_eval.viewing.query import ORDERS, OUTCOMES, Query
+from gem_eval.viewing.query import ORDERS, Query
 from gem_eval.viewing.rendering import render
 from gem_eval.viewing.runs import Progress, Run
 from gem_eval.viewing.scanning import TURNS_AT_ONCE
@@ -27,39 +29,6 @@ __all__ = [
 ]
 
 ROWS_AT_ONCE = 50
-_FILTERS = {
-    "outcome": "outcome",
-    "env": "environment",
-    "policy": "policy",
-    "stop": "reason to end",
-    "q": "text",
-    "return": "return",
-    "turns": "turns",
-}
-
-
-class Option(NamedTuple):
-    """A value of a facet: what the form sends, what it is called, how many episodes have it."""
-
-    value: str
-    label: str
-    episodes: int
-    is_chosen: bool
-
-
-class Facet(NamedTuple):
-    """A group of filters of which several may be chosen."""
-
-    name: str
-    title: str
-    options: tuple[Option, ...]
-
-
-class Chip(NamedTuple):
-    """A filter in use, and the address without it."""
-
-    text: str
-    address: str
 
 
 def runs_page(runs: Sequence[Run], theme: str) -> str:
@@ -83,12 +52,15 @@ def run_values(run: Run, query: Query) -> dict[str, Any]:
     # First of all: what a run has come to says whether it is over.
     overview = run.quick_overview()
     progress = run.progress()
+    looked = run.findings.state
     with run.index.reading() as db:
         selection = rows.Selection(db, query, run.env_ids)
         found = selection.rows(ROWS_AT_ONCE)
         count = selection.count()
-        facets = _facets(run, query, selection, rows.stops_of(db))
-        looser = _looser(query, selection) if not count else None
+        facets = facets_of(run, query, selection, rows.stops_of(db))
+        looser_filter = looser(query, selection) if not count else None
+        finding_counts = selection.finders()
+        finders = finding_rows.finders_of(db, [row.line for row in found])
     pages = max(1, math.ceil(count / ROWS_AT_ONCE))
     limits = {} if overview is None else {plot.env: plot.limit for plot in overview.plots}
     return {
@@ -108,8 +80,11 @@ def run_values(run: Run, query: Query) -> dict[str, Any]:
         "pages": pages,
         "page_size": ROWS_AT_ONCE,
         "facets": facets,
-        "chips": _chips(run, query),
-        "looser": looser,
+        "finder_facet": finder_facet(looked, query, finding_counts),
+        "finders": finders,
+        "looked": looked,
+        "chips": chips_of(run, query),
+        "looser": looser_filter,
         "orders": ORDERS,
         "unit": plots.Scale(0.0, 1.0),
         "turns_scale": lambda env: plots.Scale(0.0, limits.get(env, 1)),
@@ -136,7 +111,9 @@ def episode_values(run: Run, query: Query, line: int, turn: int) -> dict[str, An
     view = read_episode(run.folder.episodes_path, run.index, line, turn)
     if view is None:
         return None
+    looked = run.findings.state
     with run.index.reading() as db:
+        findings = finding_rows.findings_of(db, line)
         neighbours = rows.Selection(db, query, run.env_ids).neighbours(line)
         peers = rows.peers_of(db, view.row)
     row = view.row
@@ -153,6 +130,9 @@ def episode_values(run: Run, query: Query, line: int, turn: int) -> dict[str, An
         "turn": min(max(turn, 1), max(row.turns, 1)),
         "neighbours": neighbours,
         "peers": peers,
+        "findings": findings,
+        "findings_at": _by_turn(findings),
+        "looked": looked,
         "has_tokens": any(turn.tokens is not None for turn in view.turns),
         "curve": plots.curve_of(view.curve, row.turns),
         "blocks": _blocks(view),
@@ -166,10 +146,13 @@ def episode_values(run: Run, query: Query, line: int, turn: int) -> dict[str, An
     }
 
 
-def env_name(run: Run, env: int) -> str:
-    """Return the id of an environment, also of one that the run does not list."""
-    env_ids = run.env_ids
-    return env_ids[env] if env < len(env_ids) else f"environment {env}"
+def _by_turn(findings: Sequence[Finding]) -> dict[int, list[Finding]]:
+    """Return the findings of each turn, counted from 1; those of the whole episode are of none."""
+    found: dict[int, list[Finding]] = {}
+    for finding in findings:
+        if finding.turn is not None:
+            found.setdefault(finding.turn + 1, []).append(finding)
+    return found
 
 
 def progress_line(progress: Progress) -> str:
@@ -204,70 +187,3 @@ def _return_scale(overview: Overview) -> plots.Scale:
         [result.mean_return for result in results],
         [result.mean_return_ci95 for result in results],
     )
-
-
-def _facets(run: Run, query: Query, selection: rows.Selection, stops: Sequence[str]) -> list[Facet]:
-    names = short_names(run.policies)
-    env_labels = dict(enumerate(run.env_ids))
-    facets = []
-    known: dict[str, Mapping[Any, str]] = {
-        "outcome": {outcome: outcome for outcome in OUTCOMES},
-        "env": {env: family(env_id) for env, env_id in env_labels.items()},
-        "policy": names,
-        "stop": {stop: stop.replace("_", " ") for stop in stops},
-    }
-    titles = {"outcome": "Outcome", "env": "Environment", "policy": "Policy", "stop": "Ended by"}
-    for name, title in titles.items():
-        counts = selection.facet(name)
-        chosen = getattr(query, name)
-        labels = {**known[name]}
-        for value in [*sorted(counts, key=str), *chosen]:
-            labels.setdefault(value, str(value).replace("_", " "))
-        options = [
-            Option(str(value), label, counts.get(value, 0), value in chosen)
-            for value, label in labels.items()
-        ]
-        facets.append(Facet(name, title, tuple(options)))
-    return facets
-
-
-def _chips(run: Run, query: Query) -> list[Chip]:
-    names = short_names(run.policies)
-    chips = []
-    for name in ("outcome", "env", "policy", "stop"):
-        chosen = getattr(query, name)
-        for value in chosen:
-            rest = tuple(each for each in chosen if each != value)
-            text = str(value).replace("_", " ")
-            if name == "env":
-                text = family(env_name(run, value))
-            elif name == "policy":
-                text = names.get(value, value)
-            chips.append(Chip(text, query.address(**{name: rest})))
-    if query.q:
-        chips.append(Chip(f"“{query.q}”", query.address(q="")))
-    for name in ("return", "turns"):
-        low = getattr(query, f"{name}_min")
-        high = getattr(query, f"{name}_max")
-        if low is not None or high is not None:
-            start = "any" if low is None else f"{low:g}"
-            end = "any" if high is None else f"{high:g}"
-            chips.append(Chip(f"{name} {start} to {end}", query.without(name).address()))
-    return chips
-
-
-class Looser(NamedTuple):
-    """The filter whose removal brings back most, how many, and the address without it."""
-
-    name: str
-    episodes: int
-    address: str
-
-
-def _looser(query: Query, selection: rows.Selection) -> Looser | None:
-    found = [
-        Looser(_FILTERS[name], selection.count(query.without(name)), query.without(name).address())
-        for name in query.filters()
-    ]
-    best = max(found, key=lambda each: each.episodes, default=None)
-    return best if best is not None and best.episodes else None

@@ -10,9 +10,12 @@ from urllib.parse import urlencode
 
 from gem.content import normalise_text
 
-__all__ = ["ORDERS", "OUTCOMES", "Query"]
+__all__ = ["FACETS", "ORDERS", "OUTCOMES", "Query"]
 
 OUTCOMES = ("succeeded", "failed", "error")
+FACETS = ("outcome", "env", "policy", "stop", "finder")
+"""The filters that are chosen from a list, with counts beside what can be chosen."""
+
 ORDERS = {
     "env": "Environment",
     "policy": "Policy",
@@ -43,6 +46,7 @@ class Query:
     env: tuple[int, ...] = ()
     policy: tuple[str, ...] = ()
     stop: tuple[str, ...] = ()
+    finder: tuple[str, ...] = ()
     q: str = ""
     return_min: float | None = None
     return_max: float | None = None
@@ -66,6 +70,7 @@ class Query:
             env=_unique(env for env in map(_whole, words.get("env", ())) if env is not None),
             policy=_unique(words.get("policy", ())),
             stop=_unique(words.get("stop", ())),
+            finder=_unique(words.get("finder", ())),
             q=single.get("q", "")[:_LONGEST],
             return_min=_number(single.get("return_min", "")),
             return_max=_number(single.get("return_max", "")),
@@ -105,7 +110,7 @@ class Query:
 
     def filters(self) -> list[str]:
         """Name the filters that are in use. A range is one of them, by the name of its column."""
-        names = [name for name in ("outcome", "env", "policy", "stop", "q") if getattr(self, name)]
+        names = [name for name in (*FACETS, "q") if getattr(self, name)]
         for name in ("return", "turns"):
             bounds = (getattr(self, f"{name}_min"), getattr(self, f"{name}_max"))
             if bounds != (None, None):

@@ -1,4 +1,4 @@
-"""The table of tries: how it is made, and what is asked of it. All SQL of the viewer is here.
+"""The table of tries: how it is made, and what is asked of it.
 
 Knows nothing about logs; a row is what `scan` makes of a line.
 """
@@ -222,6 +222,16 @@ class Selection:
                 counts[value] = counts.get(value, 0) + count
         return counts
 
+    def finders(self) -> dict[str, int]:
+        """Count the episodes in which each finder found something, under all other filters."""
+        where, values = _where(self._query.without("finder"), self._env_ids)
+        found = self._db.execute(
+            "SELECT finder, count(*) FROM findings CROSS JOIN tries USING (line) "
+            f"WHERE {where} GROUP BY finder",
+            values,
+        )
+        return dict(found.fetchall())
+
     def _counted(self) -> list[tuple[list[Any], int]]:
         """Count the episodes of each kind under all filters but facets.
 
@@ -294,6 +304,10 @@ def _where(query: Query, env_ids: Sequence[str]) -> tuple[str, list[Any]]:
         if chosen:
             terms.append(_one_of(column, chosen))
             values += chosen
+    if query.finder:
+        chosen_by = _one_of("finder", query.finder)
+        terms.append(f"line IN (SELECT line FROM findings WHERE {chosen_by})")
+        values += query.finder
     bounds = (
         ("return >= ?", query.return_min),
         ("return <= ?", query.return_max),

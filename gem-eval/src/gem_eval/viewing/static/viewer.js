@@ -176,7 +176,8 @@ function following(show) {
   let newest = line;
   let figures = line;
   let said = 0;
-  const isOver = () => body.dataset.state !== "running" && body.dataset.state !== "reading";
+  const looks = () => body.hasAttribute("data-looks");
+  const isOver = () => body.dataset.state !== "running" && body.dataset.state !== "reading" && !looks();
   const button = $("#fresh");
 
   async function look() {
@@ -192,6 +193,13 @@ function following(show) {
           take(text, "live");
           take(text, "figures");
         }
+      }
+      const areDone = looks() && known.finders.are_done;
+      body.toggleAttribute("data-looks", !known.finders.are_done);
+      $("#looking").replaceChildren(known.finders.text);
+      if (areDone) {
+        const answer = await fetch(location.href).catch(() => null);
+        if (answer?.ok) take(await answer.text(), "finders");
       }
       const count = newest - line;
       $("#fresh-line").hidden = count <= 0;
