@@ -263,6 +263,20 @@ def test_all_can_be_done_by_keys(viewer: Viewer, page: Page) -> None:
     expect(page.locator(".pager")).to_contain_text("page 1 of 3")
 
 
+def test_the_command_that_branches_follows_the_turn(viewer: Viewer, page: Page) -> None:
+    page.goto(viewer.page("/runs/loops/episodes/2"))
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("b")
+    page.get_by_label("Played on by").select_option("random")
+
+    expect(page.locator("#branch-turn")).to_have_text("3")
+    command = page.locator("#branch code")
+    expect(command).to_have_text(re.compile(r"loops 2 --turn 3 --policy random$"))
+    copied = page.locator("#branch [data-copy]").get_attribute("data-copy")
+    assert copied == command.inner_text()
+
+
 def test_turns_of_a_long_episode_by_keys_link_and_plot(viewer: Viewer, page: Page) -> None:
     page.goto(viewer.page("/runs/long/episodes/1#t49"))
     current = page.locator(".turn[aria-current=step]")

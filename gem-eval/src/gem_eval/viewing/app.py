@@ -116,7 +116,7 @@ class _Viewer:
                 _number(request, "line"),
                 turn,
                 theme=_theme(request),
-                several=self._is_several,
+                runs=[*self._runs.values()],
             )
         )
         return HTMLResponse(page)

@@ -10,6 +10,12 @@ from typing import Any
 from gem_eval.finding.finder import Finding
 from gem_eval.short_names import short_names
 from gem_eval.viewing import finding_rows, plots, rows
+from gem_eval.viewing.branches import (
+    BranchCommand,
+    can_be_made_again,
+    children_of,
+    parent_of,
+)
 from gem_eval.viewing.episodes import EpisodeView, read_episode
 from gem_eval.viewing.facets import chips_of, env_name, facets_of, finder_facet, looser
 from gem_eval.viewing.overview import Overview
@@ -97,13 +103,26 @@ def run_values(run: Run, query: Query) -> dict[str, Any]:
 
 
 def episode_page(
-    run: Run, query: Query, line: int, turn: int, *, theme: str = "", several: bool = False
+    run: Run, query: Query, line: int, turn: int, *, theme: str = "", runs: Sequence[Run] = ()
 ) -> str | None:
-    """Return the page of an episode with the turns around one. None where no episode is."""
+    """Return the page of an episode with the turns around one. None where no episode is.
+
+    `runs` are all that are shown: its parent and its children may be among them.
+    """
     values = episode_values(run, query, line, turn)
     if values is None:
         return None
-    return render("episode.html", **values, theme=theme, several=several)
+    row = values["row"]
+    is_made = can_be_made_again(values["view"].record)
+    return render(
+        "episode.html",
+        **values,
+        parent=parent_of(run, runs),
+        children=children_of(run, row, runs),
+        branch=BranchCommand.of(run, row) if is_made else None,
+        theme=theme,
+        several=len(runs) > 1,
+    )
 
 
 def episode_values(run: Run, query: Query, line: int, turn: int) -> dict[str, Any] | None:

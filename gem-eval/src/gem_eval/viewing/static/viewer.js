@@ -232,6 +232,25 @@ function comparePage() {
   return { j: go(1), k: go(-1) };
 }
 
+/* The command that plays on from the current turn: shown, and copied by who wants it */
+
+function branching(asked) {
+  const section = $("#branch");
+  if (!section) return { show() {}, enter: () => false };
+  const policy = $("#branch-policy");
+  const button = $("[data-copy]", section);
+  let turn = asked;
+  function show(number) {
+    turn = Math.min(number, Number(section.dataset.last));
+    const command = `${section.dataset.before} ${turn} --policy ${policy.value}`;
+    $("#branch-turn").textContent = turn;
+    $("code", section).textContent = command;
+    button.dataset.copy = command;
+  }
+  policy.addEventListener("change", () => show(turn));
+  return { show, enter: () => { section.scrollIntoView({ block: "nearest" }); button.focus(); } };
+}
+
 /* The page of an episode */
 
 function episodePage() {
@@ -241,6 +260,7 @@ function episodePage() {
   const last = Number(turns().at(-1).dataset.turn);
   const asked = Number(/^#t(\d+)$/.exec(location.hash)?.[1] ?? $(".turn[aria-current]")?.dataset.turn ?? first);
   let turn = first;
+  const branch = branching(asked);
 
   function go(number, scrolls = true) {
     if (number < first) return follow("#earlier")();
@@ -258,6 +278,7 @@ function episodePage() {
     }
     const track = $("#track");
     $("#now")?.setAttribute("x", Number(track.dataset.left) + (turn - 1) * Number(track.dataset.step));
+    branch.show(turn);
     if (scrolls) $(`#t${turn}`).scrollIntoView({ block: "start" });
     const address = new URL(location.href);
     if (address.searchParams.has("turn") || first > 1) address.searchParams.set("turn", turn);
@@ -301,7 +322,7 @@ function episodePage() {
     folds.forEach(each => { each.open = opens; });
   };
   return {
-    j: () => go(turn + 1), k: () => go(turn - 1), n: follow("#next"), p: follow("#previous"), u: follow("#up"), e: fold,
+    j: () => go(turn + 1), k: () => go(turn - 1), n: follow("#next"), p: follow("#previous"), u: follow("#up"), e: fold, b: branch.enter,
     "/": () => { location.href = `${document.body.dataset.run}#q`; },
   };
 }
