@@ -329,6 +329,42 @@ def test_a_finding_leads_to_its_turn(viewer: Viewer, page: Page) -> None:
     expect(page.locator(".turn[aria-current=step] .chip.note")).to_have_text("loop")
 
 
+def test_marked_rows_open_side_by_side_and_only_what_differs_stays(
+    viewer: Viewer, page: Page
+) -> None:
+    page.goto(viewer.page("/runs/games?env=1&sort=number"))
+    for key in ("j", "x"):
+        page.keyboard.press(key)
+    expect(page.locator("#list input:checked")).to_have_count(1)
+    page.keyboard.press("]")
+    expect(page.locator(".pager")).to_contain_text("page 2 of 2")
+    page.locator("#list input[name=mark]").nth(2).click()
+
+    page.wait_for_url("**/side-by-side?a=games%3A*&b=games%3A*")
+    page.wait_for_load_state()
+    turns = page.locator(".sbs tbody tr").count()
+    page.keyboard.press("s")
+    page.wait_for_url("**only=differs**")
+    assert page.locator(".sbs tbody tr").count() <= turns
+    page.keyboard.press("u")
+    page.wait_for_url("**/runs/games")
+    expect(page.locator("#list input:checked")).to_have_count(0)
+
+
+def test_flips_of_the_list_follow_one_another(viewer: Viewer, page: Page) -> None:
+    page.goto(viewer.page("/runs/games?policy=random"))
+    page.locator("#list tbody a").first.click()
+    page.wait_for_load_state()
+    before = page.url
+
+    page.keyboard.press("f")
+
+    page.wait_for_url(re.compile(r"episodes/\d+\?policy=random$"))
+    assert page.url != before
+    outcomes = page.locator(".side table .mark, #head h1 .mark").all()
+    assert len({mark.get_attribute("aria-label") for mark in outcomes}) == 2
+
+
 def test_a_run_that_goes_on_shows_new_episodes_when_asked(viewer: Viewer, page: Page) -> None:
     log = viewer.runs / "live" / "episodes.jsonl"
     page.goto(viewer.page("/runs/live"))
@@ -405,7 +441,8 @@ def test_axe_finds_nothing(
         "/runs/loops?finder=loop&",
         "/runs/loops/episodes/1?",
         "/compare?run=games&",
-        "/compare?",
+        "/compare?only=differs&",
+        "/side-by-side?a=games:1&b=hostile:1&",
     ]
     for path in paths:
         page.goto(viewer.page(f"{path}theme={theme}"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -15,16 +16,18 @@ from starlette.routing import Route
 
 from gem.episode import Turn
 from gem.errors import in_one_line
-from gem_eval.viewing import pages
-from gem_eval.viewing.compare_page import compare_page
+from gem_eval.viewing import pages, rows
+from gem_eval.viewing.beside import read_beside
+from gem_eval.viewing.compare_page import beside_page, compare_page
 from gem_eval.viewing.compared import Comparer
 from gem_eval.viewing.conversation import UNREADABLE, images_of, is_picture
 from gem_eval.viewing.episodes import read_turn
 from gem_eval.viewing.facets import finding_line
 from gem_eval.viewing.guard import Guard
-from gem_eval.viewing.query import Query
+from gem_eval.viewing.query import Query, whole_number
 from gem_eval.viewing.rendering import asset
 from gem_eval.viewing.runs import Run
+from gem_eval.viewing.text import counted
 
 __all__ = ["viewer_app"]
 
@@ -39,9 +42,11 @@ def viewer_app(runs: Sequence[Run], *, host: str = "127.0.0.1") -> Starlette:
     routes = [
         ("/", viewer.runs),
         ("/compare", viewer.compare),
+        ("/side-by-side", viewer.beside),
         ("/runs/{run}", viewer.run),
         ("/runs/{run}/live", viewer.live),
         (episode, viewer.episode),
+        (f"{episode}/next-flip", viewer.next_flip),
         (f"{episode}/turns/{{turn:int}}", viewer.turn),
         (f"{episode}/turns/{{turn:int}}/images/{{image:int}}", viewer.image),
         ("/static/{name}", viewer.asset),
@@ -107,8 +112,7 @@ class _Viewer:
 
     def episode(self, request: Request) -> Response:
         run = self._run_of(request)
-        asked = request.query_params.get("turn", "")
-        turn = int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 18 else 1
+        turn = _turn(request)
         page = self._read(
             lambda: pages.episode_page(
                 run,
@@ -117,9 +121,51 @@ class _Viewer:
                 turn,
                 theme=_theme(request),
                 runs=[*self._runs.values()],
+                has_no_flip="flip" in request.query_params,
             )
         )
         return HTMLResponse(page)
+
+    def next_flip(self, request: Request) -> Response:
+        run = self._run_of(request)
+        query = _query(request)
+        line = _number(request, "line")
+        with run.index.reading() as db:
+            found = rows.Selection(db, query, run.env_ids).next_flip(line)
+        address = f"/runs/{run.name}/episodes/{line if found is None else found}{query.address()}"
+        none = "" if found else f"{'' if address.endswith('?') else '&'}flip=none"
+        return RedirectResponse(f"{address}{none}", status_code=303)
+
+    def beside(self, request: Request) -> Response:
+        marked = request.query_params.getlist("mark")
+        if marked:  # of the list of a run, where no script counts them
+            if len(marked) != 2:
+                what = f"{counted(len(marked), 'episode')} marked, and two stand side by side."
+                raise HTTPException(404, f"{what} Go back and mark two.")
+            pair = urlencode([("a", marked[0]), ("b", marked[1])])
+            return RedirectResponse(f"/side-by-side?{pair}", status_code=303)
+        first, first_line = self._episode_called(request.query_params.get("a", ""))
+        second, second_line = self._episode_called(request.query_params.get("b", ""))
+        turn = _turn(request)
+        found = self._read(lambda: read_beside((first, second), (first_line, second_line), turn))
+        page = beside_page(
+            found,
+            request.query_params,
+            turn,
+            theme=_theme(request),
+            several=self._is_several,
+        )
+        return HTMLResponse(page)
+
+    def _episode_called(self, word: str) -> tuple[Run, int]:
+        """Return the episode that an address calls `run:line`."""
+        name, _, line = word.rpartition(":")
+        number = whole_number(line)
+        if name not in self._runs or number is None:
+            raise HTTPException(
+                404, f"No episode is called {word!r:.80}. An address needs a=RUN:LINE&b=RUN:LINE."
+            )
+        return self._runs[name], number
 
     def turn(self, request: Request) -> Response:
         # As ASCII, so that half a character is no trouble.
@@ -175,6 +221,11 @@ class _Viewer:
 
 def _query(request: Request) -> Query:
     return Query.read(request.query_params.multi_items())
+
+
+def _turn(request: Request) -> int:
+    number = whole_number(request.query_params.get("turn", ""))
+    return 1 if number is None else min(number, _MOST_LINES)
 
 
 def _theme(request: Request) -> str:

@@ -103,11 +103,19 @@ def run_values(run: Run, query: Query) -> dict[str, Any]:
 
 
 def episode_page(
-    run: Run, query: Query, line: int, turn: int, *, theme: str = "", runs: Sequence[Run] = ()
+    run: Run,
+    query: Query,
+    line: int,
+    turn: int,
+    *,
+    theme: str = "",
+    runs: Sequence[Run] = (),
+    has_no_flip: bool = False,
 ) -> str | None:
     """Return the page of an episode with the turns around one. None where no episode is.
 
-    `runs` are all that are shown: its parent and its children may be among them.
+    `runs` are all that are shown: its parent and its children may be among them. `has_no_flip` says
+    that the next flip was asked for, and there is none.
     """
     values = episode_values(run, query, line, turn)
     if values is None:
@@ -121,6 +129,7 @@ def episode_page(
         children=children_of(run, row, runs),
         branch=BranchCommand.of(run, row) if is_made else None,
         theme=theme,
+        has_no_flip=has_no_flip,
         several=len(runs) > 1,
     )
 

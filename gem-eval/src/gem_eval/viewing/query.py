@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from gem.content import normalise_text
 
-__all__ = ["FACETS", "ORDERS", "OUTCOMES", "Query"]
+__all__ = ["FACETS", "ORDERS", "OUTCOMES", "Query", "whole_number"]
 
 OUTCOMES = ("succeeded", "failed", "error")
 FACETS = ("outcome", "env", "policy", "stop", "finder")
@@ -64,10 +64,10 @@ class Query:
             words.setdefault(name, []).append(normalise_text(value))
         single = {name: values[-1].strip() for name, values in words.items()}
         sort = single.get("sort", "")
-        page = _whole(single.get("page", ""))
+        page = whole_number(single.get("page", ""))
         return cls(
             outcome=tuple(word for word in OUTCOMES if word in words.get("outcome", ())),
-            env=_unique(env for env in map(_whole, words.get("env", ())) if env is not None),
+            env=_unique(env for env in map(whole_number, words.get("env", ())) if env is not None),
             policy=_unique(words.get("policy", ())),
             stop=_unique(words.get("stop", ())),
             finder=_unique(words.get("finder", ())),
@@ -78,7 +78,7 @@ class Query:
             turns_max=_number(single.get("turns_max", "")),
             sort=sort if sort.removeprefix("-") in ORDERS else "",
             page=min(max(page or 1, 1), _MOST_PAGES),
-            upto=_whole(single.get("upto", "")),
+            upto=whole_number(single.get("upto", "")),
         )
 
     def pairs(self) -> list[tuple[str, str]]:
@@ -134,7 +134,12 @@ def _unique(values: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(values))
 
 
-def _whole(text: str) -> int | None:
+def whole_number(text: str) -> int | None:
+    """Read digits of an address. None is of any other text, and of more than a database holds.
+
+    >>> whole_number("12"), whole_number("-1"), whole_number("9" * 30)
+    (12, None, None)
+    """
     if not (text.isascii() and text.isdecimal() and len(text) < 20):
         return None
     number = int(text)

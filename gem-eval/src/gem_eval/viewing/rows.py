@@ -269,6 +269,24 @@ class Selection:
         )
         return list(map(Row._make, found))
 
+    def next_flip(self, line: int) -> int | None:
+        """Return the next row whose task other policies ended otherwise; behind the last the first.
+
+        None where there is no other than this one.
+        """
+        where, values = _where(self._query, self._env_ids)
+        found = self._db.execute(
+            "SELECT line, outcome != 'error' AND (env, number, repeat) IN (SELECT env, number, "
+            "repeat FROM tries WHERE counts AND outcome != 'error' GROUP BY env, number, repeat "
+            f"HAVING count(DISTINCT outcome) > 1) FROM tries WHERE {where} "
+            f"ORDER BY {_order(self._query)}",
+            values,
+        ).fetchall()
+        lines = [each for each, _ in found]
+        place = lines.index(line) + 1 if line in lines else 0
+        flips = [each for each, is_flip in found[place:] + found[:place] if is_flip]
+        return next((flip for flip in flips if flip != line), None)
+
     def neighbours(self, line: int) -> Neighbours:
         """Return where a row stands in the list, and what stands beside it."""
         where, values = _where(self._query, self._env_ids)

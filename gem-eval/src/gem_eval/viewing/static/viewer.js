@@ -16,7 +16,7 @@ root.classList.add("scripted");
 document.addEventListener("DOMContentLoaded", () => {
   themes();
   const kind = document.body.className;
-  const acts = ({ run: runPage, episode: episodePage, compare: comparePage }[kind] ?? listKeys)();
+  const acts = ({ run: runPage, episode: episodePage, compare: comparePage, beside: () => ({ s: follow("#only"), u: follow("#up") }) }[kind] ?? listKeys)();
   keys(acts);
   document.addEventListener("click", event => {
     const button = event.target.closest("[data-copy]");
@@ -80,14 +80,50 @@ function listKeys() {
   };
   document.addEventListener("click", event => {
     const row = event.target.closest("#list tr.row");
-    if (row && !event.target.closest("a")) select(rows().indexOf(row));
+    if (row && !event.target.closest("a, label")) select(rows().indexOf(row));
   });
   const open = event => {
-    if (event.target.closest("a, button, summary")) return false;
+    if (event.target.closest("a, button, summary, input")) return false;
     const link = at >= 0 && $("a", rows()[at]);
     return link ? link.click() : false;
   };
-  return { j: () => select(at + 1), k: () => select(at - 1), Enter: open, forget: () => { at = -1; } };
+  const mark = () => { const box = at >= 0 && $("input[name=mark]", rows()[at]); return box ? box.click() : false; };
+  const marks = marking();
+  return {
+    j: () => select(at + 1), k: () => select(at - 1), Enter: open, x: mark,
+    renew: () => { at = -1; marks.show(); },
+  };
+}
+
+/* Episodes that are marked, of any page of any list; the second opens both side by side. */
+function marking() {
+  const name = "gem-marks";
+  const kept = () => JSON.parse(sessionStorage.getItem(name) ?? "[]");
+  const boxes = () => all("input[name=mark]");
+  const show = () => { const marked = kept(); for (const box of boxes()) box.checked = marked.includes(box.value); };
+  if (!$("#marks")) return { show() {} };
+  document.addEventListener("change", event => {
+    const box = event.target;
+    if (box.name !== "mark") return;
+    const marked = kept().filter(value => value !== box.value);
+    if (box.checked) marked.push(box.value);
+    sessionStorage.setItem(name, JSON.stringify(marked));
+    if (marked.length === 2) both(marked);
+    else say(marked.length ? "Marked. Mark another to see both side by side." : "No longer marked.");
+  });
+  function both([a, b]) {
+    sessionStorage.removeItem(name);
+    location.assign(`/side-by-side?${new URLSearchParams({ a, b })}`);
+  }
+  $("#marks").addEventListener("submit", event => {
+    event.preventDefault();
+    say("Mark two episodes of the list, each by its box or x.");
+    boxes()[0]?.focus();
+  });
+  /* Whoever comes back by the browser finds the page as it was left, and the marks gone. */
+  addEventListener("pageshow", show);
+  show();
+  return { show };
 }
 
 function follow(selector) {
@@ -113,7 +149,7 @@ function runPage() {
     const answer = await fetch(url).catch(() => null);
     if (!answer?.ok || number !== asked) return;
     take(await answer.text(), kind);
-    rows.forget();
+    rows.renew();
     shown.hash = "";
     if (!keep) history.pushState(null, "", shown);
   }
@@ -229,7 +265,7 @@ function comparePage() {
   const at = links.findIndex(link => link.hasAttribute("aria-current"));
   links[at]?.scrollIntoView({ block: "nearest" });
   const go = step => () => { const link = links[at + step]; return link ? link.click() : false; };
-  return { j: go(1), k: go(-1) };
+  return { j: go(1), k: go(-1), s: follow("#only") };
 }
 
 /* The command that plays on from the current turn: shown, and copied by who wants it */
@@ -322,7 +358,7 @@ function episodePage() {
     folds.forEach(each => { each.open = opens; });
   };
   return {
-    j: () => go(turn + 1), k: () => go(turn - 1), n: follow("#next"), p: follow("#previous"), u: follow("#up"), e: fold, b: branch.enter,
+    j: () => go(turn + 1), k: () => go(turn - 1), n: follow("#next"), p: follow("#previous"), u: follow("#up"), e: fold, b: branch.enter, f: follow("#flip"),
     "/": () => { location.href = `${document.body.dataset.run}#q`; },
   };
 }
