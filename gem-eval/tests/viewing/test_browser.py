@@ -222,6 +222,17 @@ def test_search_waits_for_no_key_and_leaves_by_escape(viewer: Viewer, page: Page
     expect(page.locator("#q")).to_have_value("")
 
 
+def test_a_search_of_conversations_leads_to_the_turn(viewer: Viewer, page: Page) -> None:
+    page.goto(viewer.page("/runs/long"))
+    page.get_by_label("Search in").select_option("in conversations")
+    page.keyboard.press("/")
+    page.keyboard.type("boxed{77}")
+    expect(page.locator("#active .chip")).to_contain_text("“boxed{77}” in conversations")
+    page.locator("#list tbody a").click()
+
+    expect(page.locator(".turn[aria-current=step]")).to_have_id("t78")
+
+
 def test_columns_sort_up_down_and_not(viewer: Viewer, page: Page) -> None:
     page.goto(viewer.page("/runs/games"))
     column = page.locator("#list th", has_text="Turns")
@@ -434,6 +445,7 @@ def test_axe_finds_nothing(
         "/?",
         "/runs/games?outcome=failed&q=1&turns_min=2&",
         "/runs/games?q=nothing+of+this&",
+        "/runs/games?q=guess&within=conversations&",
         "/runs/live?",
         "/runs/hostile/episodes/1?",
         "/runs/hostile/episodes/2?",

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from gem.episode import Turn
 from gem.errors import in_one_line
-from gem_eval.viewing import pages, rows
+from gem_eval.viewing import pages
 from gem_eval.viewing.beside import read_beside
 from gem_eval.viewing.compare_page import beside_page, compare_page
 from gem_eval.viewing.compared import Comparer
@@ -130,8 +130,9 @@ class _Viewer:
         run = self._run_of(request)
         query = _query(request)
         line = _number(request, "line")
+        search = run.search(query)
         with run.index.reading() as db:
-            found = rows.Selection(db, query, run.env_ids).next_flip(line)
+            found = run.selection(db, query, search).next_flip(line)
         address = f"/runs/{run.name}/episodes/{line if found is None else found}{query.address()}"
         none = "" if found else f"{'' if address.endswith('?') else '&'}flip=none"
         return RedirectResponse(f"{address}{none}", status_code=303)

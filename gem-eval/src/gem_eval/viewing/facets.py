@@ -128,7 +128,8 @@ def chips_of(run: Run, query: Query) -> list[Chip]:
                 text = names.get(value, value)
             chips.append(Chip(text, query.address(**{name: rest})))
     if query.q:
-        chips.append(Chip(f"“{query.q}”", query.address(q="")))
+        where = " in conversations" if query.within else ""
+        chips.append(Chip(f"“{query.q}”{where}", query.address(q="")))
     for name in ("return", "turns"):
         low = getattr(query, f"{name}_min")
         high = getattr(query, f"{name}_max")

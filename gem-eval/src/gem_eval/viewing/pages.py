@@ -23,6 +23,7 @@ from gem_eval.viewing.query import ORDERS, Query
 from gem_eval.viewing.rendering import render
 from gem_eval.viewing.runs import Progress, Run
 from gem_eval.viewing.scanning import TURNS_AT_ONCE
+from gem_eval.viewing.searching import Search
 from gem_eval.viewing.text import counted, duration, family
 
 __all__ = [
@@ -59,8 +60,9 @@ def run_values(run: Run, query: Query) -> dict[str, Any]:
     overview = run.quick_overview()
     progress = run.progress()
     looked = run.findings.state
+    search = run.search(query)
     with run.index.reading() as db:
-        selection = rows.Selection(db, query, run.env_ids)
+        selection = run.selection(db, query, search)
         found = selection.rows(ROWS_AT_ONCE)
         count = selection.count()
         facets = facets_of(run, query, selection, rows.stops_of(db))
@@ -88,6 +90,8 @@ def run_values(run: Run, query: Query) -> dict[str, Any]:
         "facets": facets,
         "finder_facet": finder_facet(looked, query, finding_counts),
         "finders": finders,
+        "search": search,
+        "turns_found": {} if search is None else search.turns,
         "looked": looked,
         "chips": chips_of(run, query),
         "looser": looser_filter,
@@ -95,7 +99,7 @@ def run_values(run: Run, query: Query) -> dict[str, Any]:
         "unit": plots.Scale(0.0, 1.0),
         "turns_scale": lambda env: plots.Scale(0.0, limits.get(env, 1)),
         "env_name": lambda env: env_name(run, env),
-        "episode_link": lambda row: f"/runs/{run.name}/episodes/{row.line}{query.address()}",
+        "episode_link": lambda row: _link_to(run, row, query, search),
         "shell": shlex.join,
         "is_export": False,
         "is_comparable": len(run.policies) > 1,
@@ -140,9 +144,10 @@ def episode_values(run: Run, query: Query, line: int, turn: int) -> dict[str, An
     if view is None:
         return None
     looked = run.findings.state
+    search = run.search(query)
     with run.index.reading() as db:
         findings = finding_rows.findings_of(db, line)
-        neighbours = rows.Selection(db, query, run.env_ids).neighbours(line)
+        neighbours = run.selection(db, query, search).neighbours(line)
         peers = rows.peers_of(db, view.row)
     row = view.row
     env_id = env_name(run, row.env)
@@ -172,6 +177,13 @@ def episode_values(run: Run, query: Query, line: int, turn: int) -> dict[str, An
             f"/runs/{run.name}/episodes/{line}/turns/{number}/images/{image.number}"
         ),
     }
+
+
+def _link_to(run: Run, row: rows.Row, query: Query, search: Search | None) -> str:
+    """Return the address of an episode, at the turn where what was searched for was found."""
+    address = f"/runs/{run.name}/episodes/{row.line}{query.address()}"
+    turn = search.turns.get(row.line) if search else None
+    return address if turn is None else f"{address}&turn={turn}#t{turn}"
 
 
 def _by_turn(findings: Sequence[Finding]) -> dict[int, list[Finding]]:

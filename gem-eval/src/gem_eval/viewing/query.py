@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from gem.content import normalise_text
 
-__all__ = ["FACETS", "ORDERS", "OUTCOMES", "Query", "whole_number"]
+__all__ = ["CONVERSATIONS", "FACETS", "ORDERS", "OUTCOMES", "Query", "whole_number"]
 
 OUTCOMES = ("succeeded", "failed", "error")
 FACETS = ("outcome", "env", "policy", "stop", "finder")
@@ -29,6 +29,9 @@ ORDERS = {
 }
 """What a list can be sorted by, and what its columns are called."""
 
+CONVERSATIONS = "conversations"
+"""What `within` in an address says where whole conversations are searched."""
+
 _INT64 = 1 << 63
 _MOST_PAGES = 1 << 40
 _LONGEST = 1000  # characters of a text that is searched for: a database refuses very long ones
@@ -39,7 +42,8 @@ class Query:
     """Filters, an order and a page. Several values of one filter are alternatives.
 
     `sort` is a key of `ORDERS`, with a minus in front for the largest first; empty is the order of
-    the log. `upto` is the last line of the log that counts: what is later waits to be shown.
+    the log. `q` is a text in the last words and a few columns, or `within` whole conversations.
+    `upto` is the last line of the log that counts: what is later waits to be shown.
     """
 
     outcome: tuple[str, ...] = ()
@@ -48,6 +52,7 @@ class Query:
     stop: tuple[str, ...] = ()
     finder: tuple[str, ...] = ()
     q: str = ""
+    within: str = ""
     return_min: float | None = None
     return_max: float | None = None
     turns_min: float | None = None
@@ -72,6 +77,7 @@ class Query:
             stop=_unique(words.get("stop", ())),
             finder=_unique(words.get("finder", ())),
             q=single.get("q", "")[:_LONGEST],
+            within=CONVERSATIONS if single.get("within", "") == CONVERSATIONS else "",
             return_min=_number(single.get("return_min", "")),
             return_max=_number(single.get("return_max", "")),
             turns_min=_number(single.get("turns_min", "")),
@@ -102,6 +108,11 @@ class Query:
         if not changes.keys() <= {"page", "upto"}:
             changes.setdefault("page", 1)
         return f"?{urlencode(replace(self, **changes).pairs())}"
+
+    @property
+    def conversation_text(self) -> str:
+        """The text that whole conversations are searched for, empty where they are not."""
+        return self.q if self.within else ""
 
     @property
     def is_filtered(self) -> bool:

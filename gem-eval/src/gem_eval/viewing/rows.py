@@ -198,18 +198,24 @@ def outcomes(db: sqlite3.Connection) -> Iterator[Outcome]:
 
 
 class Selection:
-    """The episodes that a query leaves, in its order. `env_ids` are those of the run, in order."""
+    """The episodes that a query leaves, in its order. `env_ids` are those of the run, in order.
 
-    def __init__(self, db: sqlite3.Connection, query: Query, env_ids: Sequence[str]) -> None:
+    `found` are the lines in whose conversations its text stands, as JSON, where it asks for that.
+    """
+
+    def __init__(
+        self, db: sqlite3.Connection, query: Query, env_ids: Sequence[str], found: str = "[]"
+    ) -> None:
         self._db = db
         self._query = query
         self._env_ids = env_ids
+        self._found = found
         self._kinds: list[tuple[list[Any], int]] | None = None
 
     def count(self, query: Query | None = None) -> int:
         """Return how many episodes there are; of another query, where one is given."""
         if query is not None:
-            return Selection(self._db, query, self._env_ids).count()
+            return Selection(self._db, query, self._env_ids, self._found).count()
         return sum(count for kind, count in self._counted() if self._has(kind, _FACETS))
 
     def facet(self, name: str) -> dict[Any, int]:
@@ -224,13 +230,16 @@ class Selection:
 
     def finders(self) -> dict[str, int]:
         """Count the episodes in which each finder found something, under all other filters."""
-        where, values = _where(self._query.without("finder"), self._env_ids)
+        where, values = self._where(self._query.without("finder"))
         found = self._db.execute(
             "SELECT finder, count(*) FROM findings CROSS JOIN tries USING (line) "
             f"WHERE {where} GROUP BY finder",
             values,
         )
         return dict(found.fetchall())
+
+    def _where(self, query: Query) -> tuple[str, list[Any]]:
+        return _where(query, self._env_ids, self._found)
 
     def _counted(self) -> list[tuple[list[Any], int]]:
         """Count the episodes of each kind under all filters but facets.
@@ -241,7 +250,7 @@ class Selection:
             query = self._query
             for name in _FACETS:
                 query = query.without(name)
-            where, values = _where(query, self._env_ids)
+            where, values = self._where(query)
             columns = ", ".join(_FACETS)
             found = self._db.execute(
                 f"SELECT {columns}, count(*) FROM tries WHERE {where} GROUP BY {columns}", values
@@ -259,7 +268,7 @@ class Selection:
 
     def rows(self, size: int) -> list[Row]:
         """Return the rows of the page that was asked for."""
-        where, values = _where(self._query, self._env_ids)
+        where, values = self._where(self._query)
         start = (self._query.page - 1) * size
         # By an index it would gather thousands of rows from all over, to sort them.
         found = self._db.execute(
@@ -274,7 +283,7 @@ class Selection:
 
         None where there is no other than this one.
         """
-        where, values = _where(self._query, self._env_ids)
+        where, values = self._where(self._query)
         found = self._db.execute(
             "SELECT line, outcome != 'error' AND (env, number, repeat) IN (SELECT env, number, "
             "repeat FROM tries WHERE counts AND outcome != 'error' GROUP BY env, number, repeat "
@@ -289,7 +298,7 @@ class Selection:
 
     def neighbours(self, line: int) -> Neighbours:
         """Return where a row stands in the list, and what stands beside it."""
-        where, values = _where(self._query, self._env_ids)
+        where, values = self._where(self._query)
         found = self._db.execute(
             f"SELECT line FROM tries WHERE {where} ORDER BY {_order(self._query)}", values
         )
@@ -313,7 +322,7 @@ def _order(query: Query) -> str:
     return f"{keys}, line"
 
 
-def _where(query: Query, env_ids: Sequence[str]) -> tuple[str, list[Any]]:
+def _where(query: Query, env_ids: Sequence[str], found: str) -> tuple[str, list[Any]]:
     """Return a condition and the values of its question marks."""
     terms = ["counts"]
     values: list[Any] = []
@@ -337,7 +346,10 @@ def _where(query: Query, env_ids: Sequence[str]) -> tuple[str, list[Any]]:
         if bound is not None:
             terms.append(term)
             values.append(bound)
-    if query.q:
+    if query.conversation_text:
+        terms.append("line IN (SELECT value FROM json_each(?))")
+        values.append(found)
+    elif query.q:
         term, of_term = _holds(query.q, env_ids)
         terms.append(term)
         values += of_term

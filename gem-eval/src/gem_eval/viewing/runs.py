@@ -17,6 +17,8 @@ from gem_eval.viewing import rows
 from gem_eval.viewing.finding_index import FindingIndex
 from gem_eval.viewing.log_index import LogIndex, LogState
 from gem_eval.viewing.overview import Overview, overview_of
+from gem_eval.viewing.query import Query
+from gem_eval.viewing.searching import Search, Searches
 
 __all__ = ["Follower", "Looker", "Progress", "Run", "open_runs", "rate_of"]
 
@@ -56,6 +58,7 @@ class Run:
         self.folder = folder
         self.index = LogIndex(folder.episodes_path, cache)
         self.findings = FindingIndex(folder.episodes_path, self.index)
+        self._searches = Searches(folder.episodes_path, self.index)
         self.problem = ""
         self.finding_problem = ""
         self._overview: Overview | None = None
@@ -91,6 +94,23 @@ class Run:
             return False
         self._counted.append((time.monotonic(), self.state.lines))
         return is_more
+
+    def search(self, query: Query) -> Search | None:
+        """Search on for what a query asks of conversations, None where it asks nothing of them."""
+        text = query.conversation_text
+        if not text:
+            return None
+        try:
+            return self._searches.search(text)
+        except OSError as error:
+            self.problem = in_one_line(error, at_most=300)
+            return Search(text, 0, 0, {})
+
+    def selection(
+        self, db: sqlite3.Connection, query: Query, search: Search | None = None
+    ) -> rows.Selection:
+        """Return the episodes that a query leaves, by what was found for it so far."""
+        return rows.Selection(db, query, self.env_ids, search.lines if search else "[]")
 
     def look_on(self, budget_s: float = 0.2) -> bool:
         """Let the finders look on, and say whether there is more."""

@@ -10,7 +10,7 @@ import io
 import json
 import math
 from array import array
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO, NamedTuple, get_args
 
 from gem.content import normalise_text
@@ -18,7 +18,7 @@ from gem.episode import FORMAT, StopReason
 from gem_eval.viewing.json_window import JsonWindow
 from gem_eval.viewing.text import cut, first_line
 
-__all__ = ["TURNS_AT_ONCE", "LongTurns", "Scanned", "scan", "scan_file"]
+__all__ = ["TURNS_AT_ONCE", "LongTurns", "Scanned", "scan", "scan_file", "walk"]
 
 TURNS_AT_ONCE = 50
 """How many turns a page of an episode shows."""
@@ -77,7 +77,7 @@ def scan_file(file: BinaryIO, length: int) -> Scanned:
     """Reduce the line of so many bytes at which a file stands. Raises ValueError likewise."""
     try:
         figures = _Figures()
-        record = _walk(JsonWindow(file, length), figures)
+        record = walk(JsonWindow(file, length), figures.add)
         return _scanned(record, figures)
     except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"not an episode: {error!r:.120}") from error
@@ -207,15 +207,22 @@ class _Figures:
         return curve
 
 
-def _walk(window: JsonWindow, figures: _Figures) -> dict[str, Any]:
-    """Return the fields of an object without `turns`, each of which is counted."""
+AddTurn = Callable[[Mapping[str, Any], int, int], None]
+
+
+def walk(window: JsonWindow, add: AddTurn) -> dict[str, Any]:
+    """Return the fields of an episode without its turns.
+
+    `add` is called with each of these, and with the bytes of the line between which it stands.
+    Raises ValueError on what is no JSON, and whatever the reading of plain data raises.
+    """
     record: dict[str, Any] = {}
     window.take("{")
     while True:
         name = window.value()
         window.take(":")
         if name == "turns":
-            _walk_turns(window, figures)
+            _walk_turns(window, add)
         else:
             record[name] = window.value()
         if not window.takes(","):
@@ -226,14 +233,14 @@ def _walk(window: JsonWindow, figures: _Figures) -> dict[str, Any]:
     return record
 
 
-def _walk_turns(window: JsonWindow, figures: _Figures) -> None:
+def _walk_turns(window: JsonWindow, add: AddTurn) -> None:
     window.take("[")
     if window.takes("]"):
         return
     while True:
         start = window.place
         turn = window.value()
-        figures.add(turn, start, window.place)
+        add(turn, start, window.place)
         if not window.takes(","):
             break
     window.take("]")

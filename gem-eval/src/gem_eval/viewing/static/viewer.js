@@ -152,7 +152,14 @@ function runPage() {
     rows.renew();
     shown.hash = "";
     if (!keep) history.pushState(null, "", shown);
+    searchOn(number);
   }
+
+  /* A search that is not through goes on with every page that asks for it. */
+  function searchOn(number) {
+    if ($("#searching")) setTimeout(() => { if (number === asked) load(location.href, "list", { keep: true }); }, 300);
+  }
+  searchOn(asked);
 
   function fromForm() {
     const pairs = [...new FormData(form)].filter(([, value]) => value !== "");
