@@ -89,10 +89,10 @@ def make_run(tmp_path: Path) -> Iterator[Callable[..., Run]]:
 class Client:
     """Asks a viewer as a browser would, without a socket."""
 
-    def __init__(self, *runs: Run, host: str = "127.0.0.1") -> None:
+    def __init__(self, *runs: Run, host: str = "127.0.0.1", solver: Any = None) -> None:
         from gem_eval.viewing.app import viewer_app  # it needs the extra `view`
 
-        self._app: Any = viewer_app(runs, host=host)
+        self._app: Any = viewer_app(runs, host=host, solver=solver)
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         """Ask for an address, and return the answer."""

@@ -194,7 +194,7 @@ def test_other_finders_look_at_everything_again(make_run: MakeRun, install: Inst
     assert found_at(run, 1) == []
 
     install("everything", "return [Evidence(0, 'Here.')]")
-    assert run.look_on() is False
+    looked(run)
 
     assert found_at(run, 1) == [("everything", 0)]
 

@@ -27,6 +27,7 @@ from gem_eval.viewing.guard import Guard
 from gem_eval.viewing.query import Query, whole_number
 from gem_eval.viewing.rendering import asset
 from gem_eval.viewing.runs import Run
+from gem_eval.viewing.solving import Solved, Solver
 from gem_eval.viewing.text import counted
 
 __all__ = ["viewer_app"]
@@ -35,9 +36,14 @@ _ASSETS = {"viewer.css": "text/css", "viewer.js": "text/javascript"}
 _MOST_LINES = 1 << 62
 
 
-def viewer_app(runs: Sequence[Run], *, host: str = "127.0.0.1") -> Starlette:
-    """Return an application that shows runs. `host` is the name that it is called by."""
-    viewer = _Viewer(runs)
+def viewer_app(
+    runs: Sequence[Run], *, host: str = "127.0.0.1", solver: Solver | None = None
+) -> Starlette:
+    """Return an application that shows runs. `host` is the name that it is called by.
+
+    With a solver, pages of episodes offer to play these again.
+    """
+    viewer = _Viewer(runs, solver)
     episode = "/runs/{run}/episodes/{line:int}"
     routes = [
         ("/", viewer.runs),
@@ -62,7 +68,8 @@ def viewer_app(runs: Sequence[Run], *, host: str = "127.0.0.1") -> Starlette:
 class _Viewer:
     """The answers. Each is made on a thread: to read a log and to write a page takes time."""
 
-    def __init__(self, runs: Sequence[Run]) -> None:
+    def __init__(self, runs: Sequence[Run], solver: Solver | None) -> None:
+        self._solver = solver
         self._runs = {run.name: run for run in runs}
         self._is_several = len(runs) > 1
         self._comparer = Comparer()
@@ -113,18 +120,32 @@ class _Viewer:
     def episode(self, request: Request) -> Response:
         run = self._run_of(request)
         turn = _turn(request)
+        line = _number(request, "line")
         page = self._read(
             lambda: pages.episode_page(
                 run,
                 _query(request),
-                _number(request, "line"),
+                line,
                 turn,
                 theme=_theme(request),
                 runs=[*self._runs.values()],
                 has_no_flip="flip" in request.query_params,
+                solved=self._solved(request, run, line),
+                can_solve=self._solver is not None,
             )
         )
         return HTMLResponse(page)
+
+    def _solved(self, request: Request, run: Run, line: int) -> Solved | None:
+        """Return what `solve()` says of an episode, where a page of this viewer asks for it.
+
+        A page of another site may send a browser here, and must not have environments run.
+        """
+        if self._solver is None or "solve" not in request.query_params:
+            return None
+        if request.headers.get("sec-fetch-site") != "same-origin":
+            return self._solver.known(run, line)
+        return self._solver.ask(run, line)
 
     def next_flip(self, request: Request) -> Response:
         run = self._run_of(request)

@@ -24,6 +24,7 @@ from gem_eval.viewing.rendering import render
 from gem_eval.viewing.runs import Progress, Run
 from gem_eval.viewing.scanning import TURNS_AT_ONCE
 from gem_eval.viewing.searching import Search
+from gem_eval.viewing.solving import Solved
 from gem_eval.viewing.text import counted, duration, family
 
 __all__ = [
@@ -115,11 +116,14 @@ def episode_page(
     theme: str = "",
     runs: Sequence[Run] = (),
     has_no_flip: bool = False,
+    solved: Solved | None = None,
+    can_solve: bool = False,
 ) -> str | None:
     """Return the page of an episode with the turns around one. None where no episode is.
 
     `runs` are all that are shown: its parent and its children may be among them. `has_no_flip` says
-    that the next flip was asked for, and there is none.
+    that the next flip was asked for, and there is none. `solved` is what `solve()` says, where that
+    was asked for; `can_solve` offers to ask.
     """
     values = episode_values(run, query, line, turn)
     if values is None:
@@ -128,7 +132,9 @@ def episode_page(
     is_made = can_be_made_again(values["view"].record)
     return render(
         "episode.html",
-        **values,
+        **{**values, "solutions": {} if solved is None else solved.solutions},
+        solved=solved,
+        can_solve=can_solve and is_made,
         parent=parent_of(run, runs),
         children=children_of(run, row, runs),
         branch=BranchCommand.of(run, row) if is_made else None,
@@ -165,6 +171,7 @@ def episode_values(run: Run, query: Query, line: int, turn: int) -> dict[str, An
         "peers": peers,
         "findings": findings,
         "findings_at": _by_turn(findings),
+        "solutions": {},
         "looked": looked,
         "has_tokens": any(turn.tokens is not None for turn in view.turns),
         "curve": plots.curve_of(view.curve, row.turns),

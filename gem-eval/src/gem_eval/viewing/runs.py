@@ -27,6 +27,7 @@ _RATE_OVER_LOOKS = 15
 _LOOK_EVERY_S = 1.0
 _QUICK = 2000  # lines of a log whose figures take no time
 _SHARE_OF_TIME = 0.2  # that figures of a growing run may take
+_FAR_BEHIND = 8 << 20  # bytes of a log that nobody has read yet
 _LOOK_FOR_S = 0.1  # that finders look at a stretch
 _REST_S = 0.05  # between two stretches
 _PATIENCE_S = 2  # with a rule that is at work when the viewer ends
@@ -114,6 +115,9 @@ class Run:
 
     def look_on(self, budget_s: float = 0.2) -> bool:
         """Let the finders look on, and say whether there is more."""
+        state = self.state
+        if state.size - state.end > _FAR_BEHIND:
+            return False  # to read the log comes first: pages need that more
         try:
             is_more = self.findings.grow(budget_s)
             self.finding_problem = ""

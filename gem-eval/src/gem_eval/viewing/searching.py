@@ -6,7 +6,6 @@ text, never a pattern; letters of English match in either case.
 
 from __future__ import annotations
 
-import io
 import json
 import threading
 import time
@@ -110,18 +109,49 @@ class _Running:
 
     def _look_at(self, log: BinaryIO, line: int, start: int, length: int) -> None:
         log.seek(start)
-        if length <= _PIECE:
-            text = log.read(length)
-            if not self._may_be_in(text):
-                return
-            turn = self._turn_of(io.BytesIO(text), length)
-        else:
-            if not self._may_be_in_long(log, length):
-                return
-            log.seek(start)
-            turn = self._turn_of(log, length)
+        turn = self._in_short(log, length) if length <= _PIECE else self._in_long(log, length)
         if turn is not None:
             self.turns[line] = turn
+
+    def _in_short(self, log: BinaryIO, length: int) -> int | None:
+        """Return the first turn that holds the text, from 1; None where none does."""
+        text = log.read(length)
+        if not self._may_be_in(text):
+            return None
+        try:
+            record = json.loads(text)
+            for number, turn in enumerate(record["turns"], start=1):
+                if self._is_in_turn(turn):
+                    return number
+            return self._end(record, len(record["turns"]))
+        except UNREADABLE:  # the log has changed
+            return None
+
+    def _in_long(self, log: BinaryIO, length: int) -> int | None:
+        """Return the same of a line that is read in pieces, and parsed turn by turn."""
+        start = log.tell()
+        if not self._may_be_in_long(log, length):
+            return None
+        log.seek(start)
+        turns = 0
+
+        def look(turn: Mapping[str, Any], _start: int, _end: int) -> None:
+            nonlocal turns
+            turns += 1
+            if self._is_in_turn(turn):
+                raise _Found
+
+        try:
+            return self._end(walk(JsonWindow(log, length), look), turns)
+        except _Found:
+            return turns
+        except UNREADABLE:  # the log has changed
+            return None
+
+    def _end(self, record: Mapping[str, Any], turns: int) -> int | None:
+        """Return the last turn where the text stands in what was said at the end."""
+        final = _texts(record.get("final_observation"), _NOT_SPOKEN)
+        return max(turns, 1) if any(map(self._is_in, final)) else None
 
     def _may_be_in(self, text: bytes) -> bool:
         """Say whether the text stands anywhere in a line, keys and figures included.
@@ -142,24 +172,8 @@ class _Running:
             end = piece[len(piece) - overlap :] if overlap else b""
         return False
 
-    def _turn_of(self, file: BinaryIO, length: int) -> int | None:
-        """Return the first turn of a line that holds the text, from 1; None where none does."""
-        turns = 0
-
-        def look(turn: Mapping[str, Any], _start: int, _end: int) -> None:
-            nonlocal turns
-            turns += 1
-            if any(map(self._is_in, _texts_of(turn))):
-                raise _Found
-
-        try:
-            record = walk(JsonWindow(file, length), look)
-        except _Found:
-            return turns
-        except UNREADABLE:  # the log has changed
-            return None
-        final = _texts(record.get("final_observation"), _NOT_SPOKEN)
-        return max(turns, 1) if any(map(self._is_in, final)) else None
+    def _is_in_turn(self, turn: Mapping[str, Any]) -> bool:
+        return any(map(self._is_in, _texts_of(turn)))
 
     def _is_in(self, text: str) -> bool:
         return self._text in _folded(text)
