@@ -284,17 +284,23 @@ class Selection:
         None where there is no other than this one.
         """
         where, values = self._where(self._query)
+        tasks = self._db.execute(
+            "SELECT env, number, repeat FROM tries WHERE counts AND outcome != 'error' "
+            "GROUP BY env, number, repeat HAVING min(outcome) < max(outcome)"
+        )
+        # Asked of the database row by row, it would look through all of these for each.
+        flipped = set(tasks.fetchall())
         found = self._db.execute(
-            "SELECT line, outcome != 'error' AND (env, number, repeat) IN (SELECT env, number, "
-            "repeat FROM tries WHERE counts AND outcome != 'error' GROUP BY env, number, repeat "
-            f"HAVING count(DISTINCT outcome) > 1) FROM tries WHERE {where} "
-            f"ORDER BY {_order(self._query)}",
+            "SELECT line, outcome, env, number, repeat FROM tries "
+            f"WHERE {where} ORDER BY {_order(self._query)}",
             values,
         ).fetchall()
-        lines = [each for each, _ in found]
+        lines = [each[0] for each in found]
         place = lines.index(line) + 1 if line in lines else 0
-        flips = [each for each, is_flip in found[place:] + found[:place] if is_flip]
-        return next((flip for flip in flips if flip != line), None)
+        for other, outcome, *task in [*found[place:], *found[:place]]:
+            if other != line and outcome != "error" and tuple(task) in flipped:
+                return int(other)
+        return None
 
     def neighbours(self, line: int) -> Neighbours:
         """Return where a row stands in the list, and what stands beside it."""
