@@ -14,6 +14,7 @@ from gem_eval.viewing import rows
 from gem_eval.viewing.query import Query
 from gem_eval.viewing.rows import Row
 from gem_eval.viewing.runs import Run
+from gem_eval.viewing.selection import Selection
 
 __all__ = ["BranchCommand", "Children", "Parent", "can_be_made_again", "children_of", "parent_of"]
 
@@ -86,7 +87,7 @@ def children_of(run: Run, row: Row, runs: Sequence[Run]) -> list[Children]:
             continue
         if branch.policy == row.policy and _is_of(branch, run):
             with other.index.reading() as db:
-                selection = rows.Selection(db, Query(), other.env_ids)
+                selection = Selection(db, Query(), other.env_ids)
                 shown = tuple(selection.rows(_MOST_ROWS))
                 found.append(Children(other, branch.turn + 1, shown, selection.count()))
     return sorted(found, key=lambda each: each.turn)

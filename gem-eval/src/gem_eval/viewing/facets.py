@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gem_eval.short_names import short_names
-from gem_eval.viewing import rows
 from gem_eval.viewing.finding_index import FindingState
 from gem_eval.viewing.query import FACETS, OUTCOMES, Query
 from gem_eval.viewing.runs import Run
+from gem_eval.viewing.selection import Selection
 from gem_eval.viewing.text import counted, family
 
 __all__ = ["chips_of", "env_name", "facets_of", "finder_facet", "finding_line", "looser"]
@@ -64,9 +64,7 @@ def env_name(run: Run, env: int) -> str:
     return env_ids[env] if env < len(env_ids) else f"environment {env}"
 
 
-def facets_of(
-    run: Run, query: Query, selection: rows.Selection, stops: Sequence[str]
-) -> list[Facet]:
+def facets_of(run: Run, query: Query, selection: Selection, stops: Sequence[str]) -> list[Facet]:
     """Return the filters of which each episode has one value, with counts under all others."""
     names = short_names(run.policies)
     env_labels = dict(enumerate(run.env_ids))
@@ -148,7 +146,7 @@ class Looser(NamedTuple):
     address: str
 
 
-def looser(query: Query, selection: rows.Selection) -> Looser | None:
+def looser(query: Query, selection: Selection) -> Looser | None:
     """Return the filter whose removal brings back most, None where none brings back any."""
     found = [
         Looser(_FILTERS[name], selection.count(query.without(name)), query.without(name).address())

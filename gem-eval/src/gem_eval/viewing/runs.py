@@ -19,6 +19,7 @@ from gem_eval.viewing.log_index import LogIndex, LogState
 from gem_eval.viewing.overview import Overview, overview_of
 from gem_eval.viewing.query import Query
 from gem_eval.viewing.searching import Search, Searches
+from gem_eval.viewing.selection import Selection
 
 __all__ = ["Follower", "Looker", "Progress", "Run", "open_runs", "rate_of"]
 
@@ -109,9 +110,9 @@ class Run:
 
     def selection(
         self, db: sqlite3.Connection, query: Query, search: Search | None = None
-    ) -> rows.Selection:
+    ) -> Selection:
         """Return the episodes that a query leaves, by what was found for it so far."""
-        return rows.Selection(db, query, self.env_ids, search.lines if search else "[]")
+        return Selection(db, query, self.env_ids, search.lines if search else "[]")
 
     def look_on(self, budget_s: float = 0.2) -> bool:
         """Let the finders look on, and say whether there is more."""
