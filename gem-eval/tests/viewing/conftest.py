@@ -91,11 +91,15 @@ class Client:
     """Asks a viewer as a browser would, without a socket."""
 
     def __init__(
-        self, *runs: Run, host: str = "127.0.0.1", texts: TokenTexts | None = None
+        self,
+        *runs: Run,
+        host: str = "127.0.0.1",
+        texts: TokenTexts | None = None,
+        solver: Any = None,
     ) -> None:
         from gem_eval.viewing.app import viewer_app  # it needs the extra `view`
 
-        self._app: Any = viewer_app(runs, host=host, texts=texts)
+        self._app: Any = viewer_app(runs, host=host, texts=texts, solver=solver)
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         """Ask for an address, and return the answer."""

@@ -109,7 +109,9 @@ def viewer(tmp_path_factory: pytest.TempPathFactory, site: Path) -> Iterator[Vie
     made(runs / "live", *(episode(episode_index=n) for n in range(3)), total=100)
     many = tuple(turn(action=f"\\boxed{{{n}}}", reward=0.01) for n in range(120))
     made(runs / "long", episode(turns=many), total=1)
-    names = ["games", "hostile", "live", "long"]
+    said = tuple(turn(action="\\boxed{3}", observation="Too low.") for _ in range(4))
+    made(runs / "loops", *(episode(episode_index=n, turns=said) for n in range(3)), total=3)
+    names = ["games", "hostile", "live", "long", "loops"]
     process = subprocess.Popen(
         [sys.executable, "-m", "gem", "view", *(str(runs / name) for name in names), "--port=0"],
         env={**os.environ, "PYTHONPATH": str(site), "XDG_CACHE_HOME": str(runs / "cache")},
@@ -220,6 +222,17 @@ def test_search_waits_for_no_key_and_leaves_by_escape(viewer: Viewer, page: Page
     expect(page.locator("#q")).to_have_value("")
 
 
+def test_a_search_of_conversations_leads_to_the_turn(viewer: Viewer, page: Page) -> None:
+    page.goto(viewer.page("/runs/long"))
+    page.get_by_label("Search in").select_option("in conversations")
+    page.keyboard.press("/")
+    page.keyboard.type("boxed{77}")
+    expect(page.locator("#active .chip")).to_contain_text("“boxed{77}” in conversations")
+    page.locator("#list tbody a").click()
+
+    expect(page.locator(".turn[aria-current=step]")).to_have_id("t78")
+
+
 def test_columns_sort_up_down_and_not(viewer: Viewer, page: Page) -> None:
     page.goto(viewer.page("/runs/games"))
     column = page.locator("#list th", has_text="Turns")
@@ -261,6 +274,20 @@ def test_all_can_be_done_by_keys(viewer: Viewer, page: Page) -> None:
     expect(page.locator(".pager")).to_contain_text("page 1 of 3")
 
 
+def test_the_command_that_branches_follows_the_turn(viewer: Viewer, page: Page) -> None:
+    page.goto(viewer.page("/runs/loops/episodes/2"))
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("b")
+    page.get_by_label("Played on by").select_option("random")
+
+    expect(page.locator("#branch-turn")).to_have_text("3")
+    command = page.locator("#branch code")
+    expect(command).to_have_text(re.compile(r"loops 2 --turn 3 --policy random$"))
+    copied = page.locator("#branch [data-copy]").get_attribute("data-copy")
+    assert copied == command.inner_text()
+
+
 def test_turns_of_a_long_episode_by_keys_link_and_plot(viewer: Viewer, page: Page) -> None:
     page.goto(viewer.page("/runs/long/episodes/1#t49"))
     current = page.locator(".turn[aria-current=step]")
@@ -297,6 +324,56 @@ def test_flips_follow_one_another_by_keys(viewer: Viewer, page: Page) -> None:
     page.wait_for_url("**flip=1#flips")
 
     assert page.locator(".beside h3 .mono").inner_text() == seed
+
+
+def test_a_finding_leads_to_its_turn(viewer: Viewer, page: Page) -> None:
+    page.goto(viewer.page("/runs/loops"))
+    page.get_by_role("checkbox", name="loop").check()
+    expect(page.locator("#list tbody .chip.note")).to_have_count(3)
+    page.locator("#list tbody a").first.click()
+
+    link = page.locator("#findings a").first
+    turn_of_finding = link.inner_text().removeprefix("turn ")
+    link.click()
+
+    expect(page.locator(".turn[aria-current=step]")).to_have_id(f"t{turn_of_finding}")
+    expect(page.locator(".turn[aria-current=step] .chip.note")).to_have_text("loop")
+
+
+def test_marked_rows_open_side_by_side_and_only_what_differs_stays(
+    viewer: Viewer, page: Page
+) -> None:
+    page.goto(viewer.page("/runs/games?env=1&sort=number"))
+    for key in ("j", "x"):
+        page.keyboard.press(key)
+    expect(page.locator("#list input:checked")).to_have_count(1)
+    page.keyboard.press("]")
+    expect(page.locator(".pager")).to_contain_text("page 2 of 2")
+    page.locator("#list input[name=mark]").nth(2).click()
+
+    page.wait_for_url("**/side-by-side?a=games%3A*&b=games%3A*")
+    page.wait_for_load_state()
+    turns = page.locator(".sbs tbody tr").count()
+    page.keyboard.press("s")
+    page.wait_for_url("**only=differs**")
+    assert page.locator(".sbs tbody tr").count() <= turns
+    page.keyboard.press("u")
+    page.wait_for_url("**/runs/games")
+    expect(page.locator("#list input:checked")).to_have_count(0)
+
+
+def test_flips_of_the_list_follow_one_another(viewer: Viewer, page: Page) -> None:
+    page.goto(viewer.page("/runs/games?policy=random"))
+    page.locator("#list tbody a").first.click()
+    page.wait_for_load_state()
+    before = page.url
+
+    page.keyboard.press("f")
+
+    page.wait_for_url(re.compile(r"episodes/\d+\?policy=random$"))
+    assert page.url != before
+    outcomes = page.locator(".side table .mark, #head h1 .mark").all()
+    assert len({mark.get_attribute("aria-label") for mark in outcomes}) == 2
 
 
 def test_a_run_that_goes_on_shows_new_episodes_when_asked(viewer: Viewer, page: Page) -> None:
@@ -368,12 +445,16 @@ def test_axe_finds_nothing(
         "/?",
         "/runs/games?outcome=failed&q=1&turns_min=2&",
         "/runs/games?q=nothing+of+this&",
+        "/runs/games?q=guess&within=conversations&",
         "/runs/live?",
         "/runs/hostile/episodes/1?",
         "/runs/hostile/episodes/2?",
         "/runs/games/episodes/3?",
+        "/runs/loops?finder=loop&",
+        "/runs/loops/episodes/1?",
         "/compare?run=games&",
-        "/compare?",
+        "/compare?only=differs&",
+        "/side-by-side?a=games:1&b=hostile:1&",
     ]
     for path in paths:
         page.goto(viewer.page(f"{path}theme={theme}"))

@@ -127,6 +127,15 @@ def test_an_address_that_is_not_here_is_told(
         assert "Leave --host out for this machine alone." in err
 
 
+def test_environments_are_run_for_this_machine_alone(
+    folder: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    err = wrong_use(capsys, folder, "--solve", "--host", "0.0.0.0", "--port", "0")
+
+    assert err.count("\n") == 1
+    assert "--solve was given with --host 0.0.0.0" in err
+
+
 def test_a_run_that_does_not_exist_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     err = wrong_use(capsys, "nowhere")
 

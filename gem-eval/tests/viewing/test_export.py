@@ -128,7 +128,7 @@ def test_a_path_that_cannot_be_written_is_told(make_run: MakeRun, tmp_path: Path
 
 def test_an_episode_that_went_away_meanwhile_is_left_out(make_run: MakeRun, tmp_path: Path) -> None:
     run = make_run(episode(), episode(episode_index=1))
-    with run.index.reading() as db:
+    with run.index.reading() as db, db:
         db.execute("UPDATE tries SET start = 0, length = 1 WHERE line = 1")
 
     text = exported(run, tmp_path)

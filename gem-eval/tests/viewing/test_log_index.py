@@ -13,6 +13,7 @@ from gem_eval.viewing import rows
 from gem_eval.viewing.log_index import LogIndex, cache_folder
 from gem_eval.viewing.query import Query
 from gem_eval.viewing.runs import Run
+from gem_eval.viewing.selection import Selection
 
 from .conftest import append_line, episode, failed, turn, write
 
@@ -21,7 +22,7 @@ MakeRun = Callable[..., Run]
 
 def lines(index: LogIndex) -> list[int]:
     with index.reading() as db:
-        return [row.line for row in rows.Selection(db, Query(), ["tiny:Guess"]).rows(1000)]
+        return [row.line for row in Selection(db, Query(), ["tiny:Guess"]).rows(1000)]
 
 
 def numbers(*found: int) -> list[Episode]:
@@ -74,7 +75,7 @@ def test_a_log_that_was_replaced_is_read_anew(make_run: MakeRun) -> None:
     run.refresh()
 
     with run.index.reading() as db:
-        [row] = rows.Selection(db, Query(), []).rows(10)
+        [row] = Selection(db, Query(), []).rows(10)
     assert (row.number, row.policy) == (7, "random")
 
 
@@ -86,7 +87,7 @@ def test_a_log_that_was_rewritten_in_place_is_read_anew(make_run: MakeRun) -> No
     run.refresh()
 
     with run.index.reading() as db:
-        assert {row.policy for row in rows.Selection(db, Query(), []).rows(10)} == {"random"}
+        assert {row.policy for row in Selection(db, Query(), []).rows(10)} == {"random"}
 
 
 def test_the_last_try_counts_unless_one_before_had_no_error(make_run: MakeRun) -> None:

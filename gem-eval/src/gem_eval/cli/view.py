@@ -56,6 +56,12 @@ def add_command(commands: Any) -> None:
         metavar="PATH",
         help="show the texts of recorded token ids, by the tokenizer.json of this folder",
     )
+    add(
+        "--solve",
+        action="store_true",
+        help="offer to play an episode again, on this machine, and show what the environment's "
+        "solve() would have answered in each turn",
+    )
     add("--no-cache", action="store_true", help="keep no index of the logs in the user's cache")
     parser.set_defaults(run=_run)
 
@@ -116,12 +122,20 @@ def _texts(options: argparse.Namespace) -> TokenTexts | None:
 
 
 def _serve(options: argparse.Namespace, runs: list[Run], texts: TokenTexts | None) -> int:
+    from gem_eval.errors import ViewError
     from gem_eval.viewing.app import viewer_app
-    from gem_eval.viewing.runs import Follower
+    from gem_eval.viewing.runs import Follower, Looker
     from gem_eval.viewing.serving import address_of, is_local, listening, serve
+    from gem_eval.viewing.solving import Solver
     from gem_eval.wording import counted
 
+    solver = Solver() if options.solve else None
     with listening(options.host, options.port) as listener:
+        if solver is not None and not is_local(listener):
+            raise ViewError(
+                f"--solve was given with --host {options.host}, and whoever reached that could run "
+                "environments here. Leave out one of them."
+            )
         address = address_of(listener)
         print(f"Showing {counted(len(runs), 'run')} at {address} . Ctrl-C ends it.", flush=True)
         if not is_local(listener):
@@ -131,15 +145,19 @@ def _serve(options: argparse.Namespace, runs: list[Run], texts: TokenTexts | Non
                 file=sys.stderr,
             )
         follower = Follower(runs)
+        looker = Looker(runs)
         follower.start()
+        looker.start()
         try:
             if options.open:
                 import webbrowser
 
                 webbrowser.open(address)
-            serve(viewer_app(runs, host=options.host, texts=texts), listener)
+            app = viewer_app(runs, host=options.host, texts=texts, solver=solver)
+            serve(app, listener)
         finally:
             follower.stop()
+            looker.stop()
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -16,17 +17,21 @@ from starlette.routing import Route
 from gem.episode import Turn
 from gem.errors import in_one_line
 from gem_eval.viewing import pages
-from gem_eval.viewing.compare_page import compare_page
+from gem_eval.viewing.beside import read_beside
+from gem_eval.viewing.compare_page import beside_page, compare_page
 from gem_eval.viewing.compared import Comparer
 from gem_eval.viewing.conversation import UNREADABLE, images_of, is_picture
 from gem_eval.viewing.episodes import read_turn
+from gem_eval.viewing.facets import finding_line
 from gem_eval.viewing.guard import Guard
-from gem_eval.viewing.query import Query
+from gem_eval.viewing.query import Query, whole_number
 from gem_eval.viewing.rendering import asset
 from gem_eval.viewing.runs import Run
+from gem_eval.viewing.solving import Solved, Solver
 from gem_eval.viewing.token_page import token_page
 from gem_eval.viewing.token_query import TokenQuery
 from gem_eval.viewing.token_text import TokenTexts
+from gem_eval.wording import counted
 
 __all__ = ["viewer_app"]
 
@@ -40,21 +45,28 @@ _MOST_LINES = 1 << 62
 
 
 def viewer_app(
-    runs: Sequence[Run], *, host: str = "127.0.0.1", texts: TokenTexts | None = None
+    runs: Sequence[Run],
+    *,
+    host: str = "127.0.0.1",
+    texts: TokenTexts | None = None,
+    solver: Solver | None = None,
 ) -> Starlette:
     """Return an application that shows runs. `host` is the name that it is called by.
 
-    `texts` are those of token ids, where a tokenizer was named.
+    `texts` are those of token ids, where a tokenizer was named. With a solver, pages of episodes
+    offer to play these again.
     """
-    viewer = _Viewer(runs, texts)
+    viewer = _Viewer(runs, texts, solver)
     episode = "/runs/{run}/episodes/{line:int}"
     routes = [
         ("/", viewer.runs),
         ("/compare", viewer.compare),
+        ("/side-by-side", viewer.beside),
         ("/runs/{run}", viewer.run),
         ("/runs/{run}/live", viewer.live),
         (episode, viewer.episode),
         (f"{episode}/tokens", viewer.tokens),
+        (f"{episode}/next-flip", viewer.next_flip),
         (f"{episode}/turns/{{turn:int}}", viewer.turn),
         (f"{episode}/turns/{{turn:int}}/images/{{image:int}}", viewer.image),
         ("/static/{name}", viewer.asset),
@@ -70,8 +82,11 @@ def viewer_app(
 class _Viewer:
     """The answers. Each is made on a thread: to read a log and to write a page takes time."""
 
-    def __init__(self, runs: Sequence[Run], texts: TokenTexts | None) -> None:
+    def __init__(
+        self, runs: Sequence[Run], texts: TokenTexts | None, solver: Solver | None
+    ) -> None:
         self._texts = texts
+        self._solver = solver
         self._runs = {run.name: run for run in runs}
         self._is_several = len(runs) > 1
         self._comparer = Comparer()
@@ -107,22 +122,33 @@ class _Viewer:
         )
 
     def live(self, request: Request) -> Response:
-        progress = self._run_of(request).progress()
-        text = pages.progress_line(progress)
-        return JSONResponse({"line": progress.line, "state": progress.state, "text": text})
+        run = self._run_of(request)
+        progress = run.progress()
+        looked = run.findings.state
+        return JSONResponse(
+            {
+                "line": progress.line,
+                "state": progress.state,
+                "text": pages.progress_line(progress),
+                "finders": {"are_done": looked.is_done, "text": finding_line(looked)},
+            }
+        )
 
     def episode(self, request: Request) -> Response:
         run = self._run_of(request)
-        asked = request.query_params.get("turn", "")
-        turn = int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 18 else 1
+        turn = _turn(request)
+        line = _number(request, "line")
         page = self._read(
             lambda: pages.episode_page(
                 run,
                 _query(request),
-                _number(request, "line"),
+                line,
                 turn,
                 theme=_theme(request),
-                several=self._is_several,
+                runs=[*self._runs.values()],
+                has_no_flip="flip" in request.query_params,
+                solved=self._solved(request, run, line),
+                can_solve=self._solver is not None,
             )
         )
         return HTMLResponse(page)
@@ -140,6 +166,59 @@ class _Viewer:
             )
         )
         return HTMLResponse(page)
+
+    def _solved(self, request: Request, run: Run, line: int) -> Solved | None:
+        """Return what `solve()` says of an episode, where a page of this viewer asks for it.
+
+        A page of another site may send a browser here, and must not have environments run.
+        """
+        if self._solver is None or "solve" not in request.query_params:
+            return None
+        if request.headers.get("sec-fetch-site") != "same-origin":
+            return self._solver.known(run, line)
+        return self._solver.ask(run, line)
+
+    def next_flip(self, request: Request) -> Response:
+        run = self._run_of(request)
+        query = _query(request)
+        line = _number(request, "line")
+        search = run.search(query)
+        with run.index.reading() as db:
+            found = run.selection(db, query, search).next_flip(line)
+        address = f"/runs/{run.name}/episodes/{line if found is None else found}{query.address()}"
+        none = "" if found else f"{'' if address.endswith('?') else '&'}flip=none"
+        return RedirectResponse(f"{address}{none}", status_code=303)
+
+    def beside(self, request: Request) -> Response:
+        marked = request.query_params.getlist("mark")
+        if marked:  # of the list of a run, where no script counts them
+            if len(marked) != 2:
+                what = f"{counted(len(marked), 'episode')} marked, and two stand side by side."
+                raise HTTPException(404, f"{what} Go back and mark two.")
+            pair = urlencode([("a", marked[0]), ("b", marked[1])])
+            return RedirectResponse(f"/side-by-side?{pair}", status_code=303)
+        first, first_line = self._episode_called(request.query_params.get("a", ""))
+        second, second_line = self._episode_called(request.query_params.get("b", ""))
+        turn = _turn(request)
+        found = self._read(lambda: read_beside((first, second), (first_line, second_line), turn))
+        page = beside_page(
+            found,
+            request.query_params,
+            turn,
+            theme=_theme(request),
+            several=self._is_several,
+        )
+        return HTMLResponse(page)
+
+    def _episode_called(self, word: str) -> tuple[Run, int]:
+        """Return the episode that an address calls `run:line`."""
+        name, _, line = word.rpartition(":")
+        number = whole_number(line)
+        if name not in self._runs or number is None:
+            raise HTTPException(
+                404, f"No episode is called {word!r:.80}. An address needs a=RUN:LINE&b=RUN:LINE."
+            )
+        return self._runs[name], number
 
     def turn(self, request: Request) -> Response:
         # As ASCII, so that half a character is no trouble.
@@ -195,6 +274,11 @@ class _Viewer:
 
 def _query(request: Request) -> Query:
     return Query.read(request.query_params.multi_items())
+
+
+def _turn(request: Request) -> int:
+    number = whole_number(request.query_params.get("turn", ""))
+    return 1 if number is None else min(number, _MOST_LINES)
 
 
 def _theme(request: Request) -> str:

@@ -9,13 +9,20 @@ from urllib.parse import urlencode
 
 from gem_eval.comparing.comparison import Comparison
 from gem_eval.viewing import plots
+from gem_eval.viewing.beside import Beside
 from gem_eval.viewing.compared import Comparer, difference_of, pair_of
+from gem_eval.viewing.episodes import EpisodeView
+from gem_eval.viewing.facets import env_name
 from gem_eval.viewing.rendering import render
 from gem_eval.viewing.runs import Run
+from gem_eval.viewing.scanning import TURNS_AT_ONCE
+from gem_eval.viewing.text import family
 
-__all__ = ["FLIPS_AT_ONCE", "compare_page"]
+__all__ = ["FLIPS_AT_ONCE", "beside_page", "compare_page"]
 
 FLIPS_AT_ONCE = 50
+DIFFERS = "differs"
+"""What `only` in an address says where turns that are the same are left out."""
 
 
 def compare_page(
@@ -48,6 +55,9 @@ def _compared(
     after = start + FLIPS_AT_ONCE + 1
     names = [*(("run", run.name) for run in runs), ("baseline", comparison.baseline)]
     names.append(("candidate", difference.candidate))
+    only = asked.get("only", "") == DIFFERS
+    if only:
+        names.append(("only", DIFFERS))
     paths = [str(run.folder.path) for run in runs]
     by_env = list(difference.by_env.items())
     if len(by_env) > 1:
@@ -63,10 +73,64 @@ def _compared(
         "flip_pages": (start or None, after if after <= len(flips) else None),
         "flip_address": lambda flip: f"/compare?{urlencode([*names, ('flip', flip)])}#flips",
         "chosen": chosen,
+        "only": only,
+        "only_address": f"/compare?{urlencode(_toggled([*names, ('flip', chosen)], only))}#flips",
         "pair": pair_of(runs, comparison, difference, chosen),
         "chance": _chance,
         "command": shlex.join(["gem-env", "compare", *paths, "--baseline", comparison.baseline]),
     }
+
+
+def beside_page(
+    found: Beside,
+    asked: Mapping[str, str],
+    turn: int,
+    *,
+    theme: str = "",
+    several: bool = False,
+) -> str:
+    """Return two episodes side by side. `asked` is the address: `a`, `b` and perhaps `only`."""
+    only = asked.get("only", "") == DIFFERS
+    names = [("a", asked["a"]), ("b", asked["b"])]
+    if only:
+        names.append(("only", DIFFERS))
+    start = (max(turn, 1) - 1) // TURNS_AT_ONCE * TURNS_AT_ONCE + 1
+    first, second = found.views
+    after = start + TURNS_AT_ONCE
+    most = max(first.row.turns, second.row.turns)
+    return render(
+        "beside.html",
+        title="Side by side",
+        beside=found,
+        names=[_name_of(run, view) for run, view in zip(found.runs, found.views, strict=True)],
+        is_one_task=_task_of(first) == _task_of(second),
+        only=only,
+        only_address=f"/side-by-side?{urlencode(_toggled([*names, ('turn', start)], only))}",
+        turn_address=lambda number: f"/side-by-side?{urlencode([*names, ('turn', number)])}",
+        earlier=start - TURNS_AT_ONCE if start > 1 else None,
+        later=after if after <= most else None,
+        theme=theme,
+        several=several,
+        is_export=False,
+    )
+
+
+def _toggled(pairs: Sequence[tuple[str, Any]], is_set: bool) -> list[tuple[str, Any]]:
+    """Return an address' words with `only` where it was not, and without it where it was."""
+    rest = [(name, value) for name, value in pairs if name != "only"]
+    return rest if is_set else [*rest, ("only", DIFFERS)]
+
+
+def _name_of(run: Run, view: EpisodeView) -> str:
+    row = view.row
+    repeat = f".{row.repeat}" if row.repeat else ""
+    return f"{row.policy}, {family(env_name(run, row.env))} no. {row.number}{repeat}"
+
+
+def _task_of(view: EpisodeView) -> tuple[Any, ...]:
+    """Return what makes the task of an episode: the environment, its arguments, seed and task."""
+    record = view.record
+    return (record.get("env_id"), record.get("env_kwargs"), record.get("seed"), record.get("task"))
 
 
 def _chance(p_value: float) -> str:

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from gem.errors import GemError
 from gem_eval.comparing.comparison import Comparison, Difference, Flip, compare
-from gem_eval.viewing.conversation import TurnView
-from gem_eval.viewing.episodes import EpisodeView, read_episode
+from gem_eval.viewing.beside import Beside, read_beside
 from gem_eval.viewing.runs import Run
 
 __all__ = ["Answer", "Comparer", "Pair", "difference_of", "pair_of", "run_of"]
@@ -97,18 +96,10 @@ class Comparer:
 
 
 class Pair(NamedTuple):
-    """Two episodes of one task side by side: turns of both, and the first in which they part.
-
-    `first` counts from 1, and is None where what both answered is the same as far as it is shown.
-    """
+    """Two episodes of one task that came out differently: the baseline's, and the candidate's."""
 
     flip: Flip
-    baseline_run: Run
-    candidate_run: Run
-    baseline: EpisodeView
-    candidate: EpisodeView
-    turns: tuple[tuple[TurnView | None, TurnView | None], ...]
-    first: int | None
+    beside: Beside
 
 
 def difference_of(comparison: Comparison, candidate: str) -> Difference:
@@ -131,33 +122,12 @@ def pair_of(
 ) -> Pair | None:
     """Return a flip, from 1, with both episodes. None where there is none, or a log lags behind.
 
-    Raises OSError and ValueError as `read_episode` does.
+    Raises OSError and ValueError as `read_beside` does.
     """
     if not 1 <= number <= len(difference.flips):
         return None
     flip = difference.flips[number - 1]
-    first_run = run_of(runs, comparison, comparison.baseline)
-    second_run = run_of(runs, comparison, difference.candidate)
-    first = read_episode(first_run.folder.episodes_path, first_run.index, flip.baseline_line)
-    second = read_episode(second_run.folder.episodes_path, second_run.index, flip.candidate_line)
-    if first is None or second is None:
-        return None
-    turns = tuple(_side_by_side(first.turns, second.turns))
-    parting = None
-    for place, (one, other) in enumerate(turns, start=1):
-        if one is None or other is None or one.answer != other.answer:
-            parting = place
-            break
-    return Pair(flip, first_run, second_run, first, second, turns, parting)
-
-
-def _side_by_side(
-    first: Sequence[TurnView], second: Sequence[TurnView]
-) -> list[tuple[TurnView | None, TurnView | None]]:
-    return [
-        (
-            first[place] if place < len(first) else None,
-            second[place] if place < len(second) else None,
-        )
-        for place in range(max(len(first), len(second)))
-    ]
+    baseline = run_of(runs, comparison, comparison.baseline)
+    candidate = run_of(runs, comparison, difference.candidate)
+    found = read_beside((baseline, candidate), (flip.baseline_line, flip.candidate_line))
+    return None if found is None else Pair(flip, found)

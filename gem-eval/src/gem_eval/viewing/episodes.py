@@ -30,7 +30,8 @@ class TurnPage(NamedTuple):
 class EpisodeView(NamedTuple):
     """An episode as a page shows it. `curve` has some of its turns, with the return so far.
 
-    `first` is the number of the first turn that is shown, of `row.turns`.
+    `first` is the number of the first turn that is shown, of `row.turns`. `record` is the episode
+    without its turns, as it stands in the log.
     """
 
     row: Row
@@ -40,6 +41,7 @@ class EpisodeView(NamedTuple):
     final: tuple[Said, ...]
     error: str | None
     facts: tuple[tuple[str, str], ...]
+    record: Mapping[str, Any]
     has_token_ids: bool = False
 
 
@@ -74,6 +76,7 @@ def read_episode(log: Path, index: LogIndex, line: int, turn: int = 1) -> Episod
         final=() if final is None else final_said(final),
         error=record["error"] if isinstance(record.get("error"), str) else None,
         facts=tuple(_facts(record)),
+        record=record,
         has_token_ids=any(map(_has_token_ids, page.turns)),
     )
 

@@ -20,6 +20,7 @@ from gem_eval.viewing.query import Query
 from gem_eval.viewing.rendering import asset, render
 from gem_eval.viewing.runs import Run
 from gem_eval.viewing.scanning import TURNS_AT_ONCE
+from gem_eval.viewing.selection import Selection
 
 __all__ = ["Exported", "export"]
 
@@ -56,6 +57,7 @@ def export(run: Run, path: Path, *, most_bytes: int) -> Exported:
             "Make it readable, and export again."
         )
     run.overview()  # a page would not wait for it
+    run.look_on(budget_s=math.inf)  # nor for the finders
     values = pages.run_values(run, Query())
     assets = {kind: asset(name) for kind, name in _NAMES.items()}
     fixed = sum(len(text) for text in assets.values()) + 200_000
@@ -91,7 +93,7 @@ def _every_row(run: Run) -> Iterator[rows.Row]:
     number = 1
     while True:
         with run.index.reading() as db:
-            found = rows.Selection(db, Query(page=number), run.env_ids).rows(_ROWS_AT_ONCE)
+            found = Selection(db, Query(page=number), run.env_ids).rows(_ROWS_AT_ONCE)
         yield from found
         if len(found) < _ROWS_AT_ONCE:
             return

@@ -15,13 +15,14 @@ from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
+from uuid import uuid4
 
-from gem_eval.viewing import rows
+from gem_eval.viewing import finding_rows, rows
 from gem_eval.viewing.scanning import Scanned, scan_file
 
 __all__ = ["LogIndex", "LogState", "cache_folder"]
 
-_VERSION = 1  # of the tables: another one is read anew
+_VERSION = 2  # of the tables: another one is read anew
 _PROOF = 4096  # bytes at either end of what was read, by which a replaced log is known
 _LINES_AT_ONCE = 500
 _BYTES_AT_ONCE = 4 << 20
@@ -190,8 +191,10 @@ class LogIndex:
 
     def _forget(self) -> None:
         with self._lock, self._db:
-            for table in ("tries", "long_tries", "meta"):
+            for table in ("tries", "long_tries", "findings", "meta"):
                 self._db.execute(f"DELETE FROM {table}")
+            # Whoever works on what is forgotten now must notice, and throw that away.
+            self._write_meta({"generation": uuid4().hex})
         self._state = LogState()
 
 
@@ -257,7 +260,7 @@ def _connected(path: Path | str) -> sqlite3.Connection:
         # last rows: they are read from the log again.
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
-        db.executescript(rows.SCHEMA)
+        db.executescript(rows.SCHEMA + finding_rows.SCHEMA)
         db.execute("SELECT count(*) FROM tries WHERE line < 0").fetchone()
     except sqlite3.Error:
         db.close()

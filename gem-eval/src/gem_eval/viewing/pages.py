@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
+from gem_eval.finding.finder import Finding
 from gem_eval.short_names import short_names
-from gem_eval.viewing import plots, rows
+from gem_eval.viewing import finding_rows, plots, rows
+from gem_eval.viewing.branches import (
+    BranchCommand,
+    can_be_made_again,
+    children_of,
+    parent_of,
+)
 from gem_eval.viewing.episodes import EpisodeView, read_episode
+from gem_eval.viewing.facets import chips_of, env_name, facets_of, finder_facet, looser
 from gem_eval.viewing.overview import Overview
-from gem_eval.viewing.query import ORDERS, OUTCOMES, Query
+from gem_eval.viewing.query import ORDERS, Query
 from gem_eval.viewing.rendering import render
 from gem_eval.viewing.runs import Progress, Run
 from gem_eval.viewing.scanning import TURNS_AT_ONCE
+from gem_eval.viewing.searching import Search
+from gem_eval.viewing.solving import Solved
 from gem_eval.viewing.text import duration, family
 from gem_eval.wording import counted
 
@@ -28,39 +38,6 @@ __all__ = [
 ]
 
 ROWS_AT_ONCE = 50
-_FILTERS = {
-    "outcome": "outcome",
-    "env": "environment",
-    "policy": "policy",
-    "stop": "reason to end",
-    "q": "text",
-    "return": "return",
-    "turns": "turns",
-}
-
-
-class Option(NamedTuple):
-    """A value of a facet: what the form sends, what it is called, how many episodes have it."""
-
-    value: str
-    label: str
-    episodes: int
-    is_chosen: bool
-
-
-class Facet(NamedTuple):
-    """A group of filters of which several may be chosen."""
-
-    name: str
-    title: str
-    options: tuple[Option, ...]
-
-
-class Chip(NamedTuple):
-    """A filter in use, and the address without it."""
-
-    text: str
-    address: str
 
 
 def runs_page(runs: Sequence[Run], theme: str) -> str:
@@ -84,12 +61,16 @@ def run_values(run: Run, query: Query) -> dict[str, Any]:
     # First of all: what a run has come to says whether it is over.
     overview = run.quick_overview()
     progress = run.progress()
+    looked = run.findings.state
+    search = run.search(query)
     with run.index.reading() as db:
-        selection = rows.Selection(db, query, run.env_ids)
+        selection = run.selection(db, query, search)
         found = selection.rows(ROWS_AT_ONCE)
         count = selection.count()
-        facets = _facets(run, query, selection, rows.stops_of(db))
-        looser = _looser(query, selection) if not count else None
+        facets = facets_of(run, query, selection, rows.stops_of(db))
+        looser_filter = looser(query, selection) if not count else None
+        finding_counts = selection.finders()
+        finders = finding_rows.finders_of(db, [row.line for row in found])
     pages = max(1, math.ceil(count / ROWS_AT_ONCE))
     limits = {} if overview is None else {plot.env: plot.limit for plot in overview.plots}
     return {
@@ -109,13 +90,18 @@ def run_values(run: Run, query: Query) -> dict[str, Any]:
         "pages": pages,
         "page_size": ROWS_AT_ONCE,
         "facets": facets,
-        "chips": _chips(run, query),
-        "looser": looser,
+        "finder_facet": finder_facet(looked, query, finding_counts),
+        "finders": finders,
+        "search": search,
+        "turns_found": {} if search is None else search.turns,
+        "looked": looked,
+        "chips": chips_of(run, query),
+        "looser": looser_filter,
         "orders": ORDERS,
         "unit": plots.Scale(0.0, 1.0),
         "turns_scale": lambda env: plots.Scale(0.0, limits.get(env, 1)),
         "env_name": lambda env: env_name(run, env),
-        "episode_link": lambda row: f"/runs/{run.name}/episodes/{row.line}{query.address()}",
+        "episode_link": lambda row: _link_to(run, row, query, search),
         "shell": shlex.join,
         "is_export": False,
         "is_comparable": len(run.policies) > 1,
@@ -123,13 +109,40 @@ def run_values(run: Run, query: Query) -> dict[str, Any]:
 
 
 def episode_page(
-    run: Run, query: Query, line: int, turn: int, *, theme: str = "", several: bool = False
+    run: Run,
+    query: Query,
+    line: int,
+    turn: int,
+    *,
+    theme: str = "",
+    runs: Sequence[Run] = (),
+    has_no_flip: bool = False,
+    solved: Solved | None = None,
+    can_solve: bool = False,
 ) -> str | None:
-    """Return the page of an episode with the turns around one. None where no episode is."""
+    """Return the page of an episode with the turns around one. None where no episode is.
+
+    `runs` are all that are shown: its parent and its children may be among them. `has_no_flip` says
+    that the next flip was asked for, and there is none. `solved` is what `solve()` says, where that
+    was asked for; `can_solve` offers to ask.
+    """
     values = episode_values(run, query, line, turn)
     if values is None:
         return None
-    return render("episode.html", **values, theme=theme, several=several)
+    row = values["row"]
+    is_made = can_be_made_again(values["view"].record)
+    return render(
+        "episode.html",
+        **{**values, "solutions": {} if solved is None else solved.solutions},
+        solved=solved,
+        can_solve=can_solve and is_made,
+        parent=parent_of(run, runs),
+        children=children_of(run, row, runs),
+        branch=BranchCommand.of(run, row) if is_made else None,
+        theme=theme,
+        has_no_flip=has_no_flip,
+        several=len(runs) > 1,
+    )
 
 
 def episode_values(run: Run, query: Query, line: int, turn: int) -> dict[str, Any] | None:
@@ -137,8 +150,11 @@ def episode_values(run: Run, query: Query, line: int, turn: int) -> dict[str, An
     view = read_episode(run.folder.episodes_path, run.index, line, turn)
     if view is None:
         return None
+    looked = run.findings.state
+    search = run.search(query)
     with run.index.reading() as db:
-        neighbours = rows.Selection(db, query, run.env_ids).neighbours(line)
+        findings = finding_rows.findings_of(db, line)
+        neighbours = run.selection(db, query, search).neighbours(line)
         peers = rows.peers_of(db, view.row)
     row = view.row
     env_id = env_name(run, row.env)
@@ -154,6 +170,10 @@ def episode_values(run: Run, query: Query, line: int, turn: int) -> dict[str, An
         "turn": min(max(turn, 1), max(row.turns, 1)),
         "neighbours": neighbours,
         "peers": peers,
+        "findings": findings,
+        "findings_at": _by_turn(findings),
+        "solutions": {},
+        "looked": looked,
         "has_tokens": any(turn.tokens is not None for turn in view.turns),
         "curve": plots.curve_of(view.curve, row.turns),
         "blocks": _blocks(view),
@@ -167,10 +187,20 @@ def episode_values(run: Run, query: Query, line: int, turn: int) -> dict[str, An
     }
 
 
-def env_name(run: Run, env: int) -> str:
-    """Return the id of an environment, also of one that the run does not list."""
-    env_ids = run.env_ids
-    return env_ids[env] if env < len(env_ids) else f"environment {env}"
+def _link_to(run: Run, row: rows.Row, query: Query, search: Search | None) -> str:
+    """Return the address of an episode, at the turn where what was searched for was found."""
+    address = f"/runs/{run.name}/episodes/{row.line}{query.address()}"
+    turn = search.turns.get(row.line) if search else None
+    return address if turn is None else f"{address}&turn={turn}#t{turn}"
+
+
+def _by_turn(findings: Sequence[Finding]) -> dict[int, list[Finding]]:
+    """Return the findings of each turn, counted from 1; those of the whole episode are of none."""
+    found: dict[int, list[Finding]] = {}
+    for finding in findings:
+        if finding.turn is not None:
+            found.setdefault(finding.turn + 1, []).append(finding)
+    return found
 
 
 def progress_line(progress: Progress) -> str:
@@ -205,70 +235,3 @@ def _return_scale(overview: Overview) -> plots.Scale:
         [result.mean_return for result in results],
         [result.mean_return_ci95 for result in results],
     )
-
-
-def _facets(run: Run, query: Query, selection: rows.Selection, stops: Sequence[str]) -> list[Facet]:
-    names = short_names(run.policies)
-    env_labels = dict(enumerate(run.env_ids))
-    facets = []
-    known: dict[str, Mapping[Any, str]] = {
-        "outcome": {outcome: outcome for outcome in OUTCOMES},
-        "env": {env: family(env_id) for env, env_id in env_labels.items()},
-        "policy": names,
-        "stop": {stop: stop.replace("_", " ") for stop in stops},
-    }
-    titles = {"outcome": "Outcome", "env": "Environment", "policy": "Policy", "stop": "Ended by"}
-    for name, title in titles.items():
-        counts = selection.facet(name)
-        chosen = getattr(query, name)
-        labels = {**known[name]}
-        for value in [*sorted(counts, key=str), *chosen]:
-            labels.setdefault(value, str(value).replace("_", " "))
-        options = [
-            Option(str(value), label, counts.get(value, 0), value in chosen)
-            for value, label in labels.items()
-        ]
-        facets.append(Facet(name, title, tuple(options)))
-    return facets
-
-
-def _chips(run: Run, query: Query) -> list[Chip]:
-    names = short_names(run.policies)
-    chips = []
-    for name in ("outcome", "env", "policy", "stop"):
-        chosen = getattr(query, name)
-        for value in chosen:
-            rest = tuple(each for each in chosen if each != value)
-            text = str(value).replace("_", " ")
-            if name == "env":
-                text = family(env_name(run, value))
-            elif name == "policy":
-                text = names.get(value, value)
-            chips.append(Chip(text, query.address(**{name: rest})))
-    if query.q:
-        chips.append(Chip(f"“{query.q}”", query.address(q="")))
-    for name in ("return", "turns"):
-        low = getattr(query, f"{name}_min")
-        high = getattr(query, f"{name}_max")
-        if low is not None or high is not None:
-            start = "any" if low is None else f"{low:g}"
-            end = "any" if high is None else f"{high:g}"
-            chips.append(Chip(f"{name} {start} to {end}", query.without(name).address()))
-    return chips
-
-
-class Looser(NamedTuple):
-    """The filter whose removal brings back most, how many, and the address without it."""
-
-    name: str
-    episodes: int
-    address: str
-
-
-def _looser(query: Query, selection: rows.Selection) -> Looser | None:
-    found = [
-        Looser(_FILTERS[name], selection.count(query.without(name)), query.without(name).address())
-        for name in query.filters()
-    ]
-    best = max(found, key=lambda each: each.episodes, default=None)
-    return best if best is not None and best.episodes else None

@@ -10,9 +10,12 @@ from urllib.parse import urlencode
 
 from gem.content import normalise_text
 
-__all__ = ["ORDERS", "OUTCOMES", "Query"]
+__all__ = ["CONVERSATIONS", "FACETS", "ORDERS", "OUTCOMES", "Query", "whole_number"]
 
 OUTCOMES = ("succeeded", "failed", "error")
+FACETS = ("outcome", "env", "policy", "stop", "finder")
+"""The filters that are chosen from a list, with counts beside what can be chosen."""
+
 ORDERS = {
     "env": "Environment",
     "policy": "Policy",
@@ -26,6 +29,9 @@ ORDERS = {
 }
 """What a list can be sorted by, and what its columns are called."""
 
+CONVERSATIONS = "conversations"
+"""What `within` in an address says where whole conversations are searched."""
+
 _INT64 = 1 << 63
 _MOST_PAGES = 1 << 40
 _LONGEST = 1000  # characters of a text that is searched for: a database refuses very long ones
@@ -36,14 +42,17 @@ class Query:
     """Filters, an order and a page. Several values of one filter are alternatives.
 
     `sort` is a key of `ORDERS`, with a minus in front for the largest first; empty is the order of
-    the log. `upto` is the last line of the log that counts: what is later waits to be shown.
+    the log. `q` is a text in the last words and a few columns, or `within` whole conversations.
+    `upto` is the last line of the log that counts: what is later waits to be shown.
     """
 
     outcome: tuple[str, ...] = ()
     env: tuple[int, ...] = ()
     policy: tuple[str, ...] = ()
     stop: tuple[str, ...] = ()
+    finder: tuple[str, ...] = ()
     q: str = ""
+    within: str = ""
     return_min: float | None = None
     return_max: float | None = None
     turns_min: float | None = None
@@ -60,20 +69,22 @@ class Query:
             words.setdefault(name, []).append(normalise_text(value))
         single = {name: values[-1].strip() for name, values in words.items()}
         sort = single.get("sort", "")
-        page = _whole(single.get("page", ""))
+        page = whole_number(single.get("page", ""))
         return cls(
             outcome=tuple(word for word in OUTCOMES if word in words.get("outcome", ())),
-            env=_unique(env for env in map(_whole, words.get("env", ())) if env is not None),
+            env=_unique(env for env in map(whole_number, words.get("env", ())) if env is not None),
             policy=_unique(words.get("policy", ())),
             stop=_unique(words.get("stop", ())),
+            finder=_unique(words.get("finder", ())),
             q=single.get("q", "")[:_LONGEST],
+            within=CONVERSATIONS if single.get("within", "") == CONVERSATIONS else "",
             return_min=_number(single.get("return_min", "")),
             return_max=_number(single.get("return_max", "")),
             turns_min=_number(single.get("turns_min", "")),
             turns_max=_number(single.get("turns_max", "")),
             sort=sort if sort.removeprefix("-") in ORDERS else "",
             page=min(max(page or 1, 1), _MOST_PAGES),
-            upto=_whole(single.get("upto", "")),
+            upto=whole_number(single.get("upto", "")),
         )
 
     def pairs(self) -> list[tuple[str, str]]:
@@ -99,13 +110,18 @@ class Query:
         return f"?{urlencode(replace(self, **changes).pairs())}"
 
     @property
+    def conversation_text(self) -> str:
+        """The text that whole conversations are searched for, empty where they are not."""
+        return self.q if self.within else ""
+
+    @property
     def is_filtered(self) -> bool:
         """Whether it leaves anything out."""
         return bool(self.filters())
 
     def filters(self) -> list[str]:
         """Name the filters that are in use. A range is one of them, by the name of its column."""
-        names = [name for name in ("outcome", "env", "policy", "stop", "q") if getattr(self, name)]
+        names = [name for name in (*FACETS, "q") if getattr(self, name)]
         for name in ("return", "turns"):
             bounds = (getattr(self, f"{name}_min"), getattr(self, f"{name}_max"))
             if bounds != (None, None):
@@ -129,7 +145,12 @@ def _unique(values: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(values))
 
 
-def _whole(text: str) -> int | None:
+def whole_number(text: str) -> int | None:
+    """Read digits of an address. None is of any other text, and of more than a database holds.
+
+    >>> whole_number("12"), whole_number("-1"), whole_number("9" * 30)
+    (12, None, None)
+    """
     if not (text.isascii() and text.isdecimal() and len(text) < 20):
         return None
     number = int(text)

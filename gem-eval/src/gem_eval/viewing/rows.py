@@ -1,4 +1,4 @@
-"""The table of tries: how it is made, and what is asked of it. All SQL of the viewer is here.
+"""The table of tries: how it is made, and what is asked of it.
 
 Knows nothing about logs; a row is what `scan` makes of a line.
 """
@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from gem.conversation import Usage
 from gem_eval.summary import Outcome
-from gem_eval.viewing.query import Query
 from gem_eval.viewing.scanning import LongTurns, Scanned
 
 __all__ = [
+    "COLUMNS",
     "SCHEMA",
-    "Neighbours",
     "Place",
     "Row",
-    "Selection",
     "batch_of",
     "examples_of",
     "insert",
@@ -46,11 +44,11 @@ CREATE TABLE IF NOT EXISTS long_tries (
     line INTEGER PRIMARY KEY, record TEXT, blocks TEXT, curve TEXT
 );
 """
-_COLUMNS = (
+COLUMNS = (
     "line, counts, start, length, outcome, env, policy, number, repeat, seed, task, return, turns, "
     "stop, duration, last, error"
 )
-_FACETS = ("outcome", "env", "policy", "stop")
+"""Of the table of tries: what a `Row` is made of, in its order."""
 
 
 class Row(NamedTuple):
@@ -77,15 +75,6 @@ class Row(NamedTuple):
     duration_s: float | None
     last_words: str
     error: str | None
-
-
-class Neighbours(NamedTuple):
-    """Where a row stands in a list, from 1, or 0 where it is not in it; lines beside it."""
-
-    place: int
-    total: int
-    before: int | None
-    after: int | None
 
 
 class Place(NamedTuple):
@@ -150,14 +139,14 @@ def stops_of(db: sqlite3.Connection) -> list[str]:
 
 def row_at(db: sqlite3.Connection, line: int) -> Row | None:
     """Return the try of a line of the log, where that is one."""
-    found = db.execute(f"SELECT {_COLUMNS} FROM tries WHERE line = ?", (line,)).fetchone()
+    found = db.execute(f"SELECT {COLUMNS} FROM tries WHERE line = ?", (line,)).fetchone()
     return None if found is None else Row._make(found)
 
 
 def peers_of(db: sqlite3.Connection, row: Row, most: int = 20) -> list[Row]:
     """Return what the other policies came to on the same episode of the plan."""
     found = db.execute(
-        f"SELECT {_COLUMNS} FROM tries "
+        f"SELECT {COLUMNS} FROM tries "
         "WHERE counts AND env = ? AND number = ? AND repeat = ? AND policy != ? "
         "ORDER BY line LIMIT ?",
         (row.env, row.number, row.repeat, row.policy, most),
@@ -192,7 +181,7 @@ def batch_of(
 def examples_of(db: sqlite3.Connection, error: str, stop: str, most: int) -> list[Row]:
     """Return the first episodes that ended by an error with these words."""
     found = db.execute(
-        f"SELECT {_COLUMNS} FROM tries "
+        f"SELECT {COLUMNS} FROM tries "
         "WHERE counts AND outcome = 'error' AND error = ? AND stop = ? ORDER BY line LIMIT ?",
         (error, stop, most),
     )
@@ -229,137 +218,3 @@ def outcomes(db: sqlite3.Connection) -> Iterator[Outcome]:
             answers=answers,
             cut_answers=cut_answers,
         )
-
-
-class Selection:
-    """The episodes that a query leaves, in its order. `env_ids` are those of the run, in order."""
-
-    def __init__(self, db: sqlite3.Connection, query: Query, env_ids: Sequence[str]) -> None:
-        self._db = db
-        self._query = query
-        self._env_ids = env_ids
-        self._kinds: list[tuple[list[Any], int]] | None = None
-
-    def count(self, query: Query | None = None) -> int:
-        """Return how many episodes there are; of another query, where one is given."""
-        if query is not None:
-            return Selection(self._db, query, self._env_ids).count()
-        return sum(count for kind, count in self._counted() if self._has(kind, _FACETS))
-
-    def facet(self, name: str) -> dict[Any, int]:
-        """Count the values of a column under all the other filters."""
-        counts: dict[Any, int] = {}
-        others = [facet for facet in _FACETS if facet != name]
-        for kind, count in self._counted():
-            if self._has(kind, others):
-                value = kind[_FACETS.index(name)]
-                counts[value] = counts.get(value, 0) + count
-        return counts
-
-    def _counted(self) -> list[tuple[list[Any], int]]:
-        """Count the episodes of each kind under all filters but facets.
-
-        There are few kinds, and from these all facets are counted: rows are looked at once.
-        """
-        if self._kinds is None:
-            query = self._query
-            for name in _FACETS:
-                query = query.without(name)
-            where, values = _where(query, self._env_ids)
-            columns = ", ".join(_FACETS)
-            found = self._db.execute(
-                f"SELECT {columns}, count(*) FROM tries WHERE {where} GROUP BY {columns}", values
-            )
-            self._kinds = [(kind, count) for *kind, count in found]
-        return self._kinds
-
-    def _has(self, kind: Sequence[Any], facets: Iterable[str]) -> bool:
-        """Say whether a kind is among what some of the facets choose."""
-        for facet in facets:
-            chosen = getattr(self._query, facet)
-            if chosen and kind[_FACETS.index(facet)] not in chosen:
-                return False
-        return True
-
-    def rows(self, size: int) -> list[Row]:
-        """Return the rows of the page that was asked for."""
-        where, values = _where(self._query, self._env_ids)
-        start = (self._query.page - 1) * size
-        # By an index it would gather thousands of rows from all over, to sort them.
-        found = self._db.execute(
-            f"SELECT {_COLUMNS} FROM tries NOT INDEXED WHERE {where} "
-            f"ORDER BY {_order(self._query)} LIMIT ? OFFSET ?",
-            [*values, size, start],
-        )
-        return list(map(Row._make, found))
-
-    def neighbours(self, line: int) -> Neighbours:
-        """Return where a row stands in the list, and what stands beside it."""
-        where, values = _where(self._query, self._env_ids)
-        found = self._db.execute(
-            f"SELECT line FROM tries WHERE {where} ORDER BY {_order(self._query)}", values
-        )
-        lines = [each for (each,) in found]
-        if line not in lines:
-            return Neighbours(0, len(lines), None, None)
-        place = lines.index(line)
-        before = lines[place - 1] if place else None
-        after = lines[place + 1] if place + 1 < len(lines) else None
-        return Neighbours(place + 1, len(lines), before, after)
-
-
-def _order(query: Query) -> str:
-    if not query.sort:
-        return "line"
-    column = query.sort.removeprefix("-")
-    # Seeds are text, since they may be longer than any number of a database.
-    keys = "length(seed), seed" if column == "seed" else column
-    if query.sort.startswith("-"):
-        keys = ", ".join(f"{key} DESC" for key in keys.split(", "))
-    return f"{keys}, line"
-
-
-def _where(query: Query, env_ids: Sequence[str]) -> tuple[str, list[Any]]:
-    """Return a condition and the values of its question marks."""
-    terms = ["counts"]
-    values: list[Any] = []
-    for column in _FACETS:
-        chosen = getattr(query, column)
-        if chosen:
-            terms.append(_one_of(column, chosen))
-            values += chosen
-    bounds = (
-        ("return >= ?", query.return_min),
-        ("return <= ?", query.return_max),
-        ("turns >= ?", query.turns_min),
-        ("turns <= ?", query.turns_max),
-        ("line <= ?", query.upto),
-    )
-    for term, bound in bounds:
-        if bound is not None:
-            terms.append(term)
-            values.append(bound)
-    if query.q:
-        term, of_term = _holds(query.q, env_ids)
-        terms.append(term)
-        values += of_term
-    return " AND ".join(terms), values
-
-
-def _holds(text: str, env_ids: Sequence[str]) -> tuple[str, list[Any]]:
-    """Return the condition that a text stands somewhere in a row."""
-    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    columns = ("last", "seed", "error", "policy")
-    terms = [f"{column} LIKE ? ESCAPE '\\'" for column in columns]
-    values: list[Any] = [f"%{escaped}%"] * len(columns)
-    named = [
-        number for number, env_id in enumerate(env_ids) if text.casefold() in env_id.casefold()
-    ]
-    if named:
-        terms.append(_one_of("env", named))
-        values += named
-    return f"({' OR '.join(terms)})", values
-
-
-def _one_of(column: str, values: Iterable[Any]) -> str:
-    return f"{column} IN ({', '.join('?' for _ in values)})"

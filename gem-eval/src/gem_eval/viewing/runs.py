@@ -14,16 +14,24 @@ from typing import NamedTuple
 from gem.errors import in_one_line
 from gem_eval.run_folder import RunFolder
 from gem_eval.viewing import rows
+from gem_eval.viewing.finding_index import FindingIndex
 from gem_eval.viewing.log_index import LogIndex, LogState
 from gem_eval.viewing.overview import Overview, overview_of
+from gem_eval.viewing.query import Query
+from gem_eval.viewing.searching import Search, Searches
+from gem_eval.viewing.selection import Selection
 
-__all__ = ["Follower", "Progress", "Run", "open_runs", "rate_of"]
+__all__ = ["Follower", "Looker", "Progress", "Run", "open_runs", "rate_of"]
 
 _QUIET_S = 60  # a run without a new episode for so long is no longer called running
 _RATE_OVER_LOOKS = 15
 _LOOK_EVERY_S = 1.0
 _QUICK = 2000  # lines of a log whose figures take no time
 _SHARE_OF_TIME = 0.2  # that figures of a growing run may take
+_FAR_BEHIND = 8 << 20  # bytes of a log that nobody has read yet
+_LOOK_FOR_S = 0.1  # that finders look at a stretch
+_REST_S = 0.05  # between two stretches
+_PATIENCE_S = 2  # with a rule that is at work when the viewer ends
 
 
 class Progress(NamedTuple):
@@ -51,7 +59,10 @@ class Run:
         self.name = name
         self.folder = folder
         self.index = LogIndex(folder.episodes_path, cache)
+        self.findings = FindingIndex(folder.episodes_path, self.index)
+        self._searches = Searches(folder.episodes_path, self.index)
         self.problem = ""
+        self.finding_problem = ""
         self._overview: Overview | None = None
         self._overview_took_s = 0.0
         self._overview_at = -1e9
@@ -84,6 +95,36 @@ class Run:
             self.problem = in_one_line(error, at_most=300)
             return False
         self._counted.append((time.monotonic(), self.state.lines))
+        return is_more
+
+    def search(self, query: Query) -> Search | None:
+        """Search on for what a query asks of conversations, None where it asks nothing of them."""
+        text = query.conversation_text
+        if not text:
+            return None
+        try:
+            return self._searches.search(text)
+        except OSError as error:
+            self.problem = in_one_line(error, at_most=300)
+            return Search(text, 0, 0, {})
+
+    def selection(
+        self, db: sqlite3.Connection, query: Query, search: Search | None = None
+    ) -> Selection:
+        """Return the episodes that a query leaves, by what was found for it so far."""
+        return Selection(db, query, self.env_ids, search.lines if search else "[]")
+
+    def look_on(self, budget_s: float = 0.2) -> bool:
+        """Let the finders look on, and say whether there is more."""
+        state = self.state
+        if state.size - state.end > _FAR_BEHIND:
+            return False  # to read the log comes first: pages need that more
+        try:
+            is_more = self.findings.grow(budget_s)
+            self.finding_problem = ""
+        except (OSError, sqlite3.Error) as error:
+            self.finding_problem = in_one_line(error, at_most=300)
+            return False
         return is_more
 
     def refresh_overview(self) -> None:
@@ -231,3 +272,32 @@ class Follower:
                     run.problem = in_one_line(error, at_most=300)
             if not is_more:
                 self._is_over.wait(_LOOK_EVERY_S)
+
+
+class Looker:
+    """Lets the finders look at runs on a thread of its own: a rule that hangs stops only them."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self._runs = runs
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._look, name="gem-env view finders", daemon=True)
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop looking. A rule that takes long is not waited for: it only reads."""
+        self._is_over.set()
+        self._thread.join(_PATIENCE_S)
+
+    def _look(self) -> None:
+        while not self._is_over.is_set():
+            is_more = False
+            for run in self._runs:
+                try:
+                    is_more = run.look_on(_LOOK_FOR_S) or is_more
+                except Exception as error:  # noqa: BLE001 - one run must not stop the others
+                    run.finding_problem = in_one_line(error, at_most=300)
+            # Pages are made on threads of the same process, and go first.
+            self._is_over.wait(_REST_S if is_more else _LOOK_EVERY_S)

@@ -17,10 +17,11 @@ from gem_eval.viewing.rendering import fixed, render
 from gem_eval.viewing.rows import Row
 from gem_eval.viewing.runs import Run
 from gem_eval.viewing.scanning import TURNS_AT_ONCE
-from gem_eval.viewing.text import counted, family
+from gem_eval.viewing.text import family
 from gem_eval.viewing.token_columns import ENTROPY, LEARNER, Token, TokenTurn, token_turn
 from gem_eval.viewing.token_query import COLOURINGS, TokenQuery
 from gem_eval.viewing.token_text import TokenTexts
+from gem_eval.wording import counted
 
 __all__ = ["MANY", "MOST_TOKENS", "TokenCredit", "token_credit", "token_page", "token_values"]
 

@@ -16,7 +16,10 @@ root.classList.add("scripted");
 document.addEventListener("DOMContentLoaded", () => {
   themes();
   const kind = document.body.className;
-  const acts = ({ run: runPage, episode: episodePage, compare: comparePage, tokens: globalThis.tokensPage }[kind] ?? listKeys)();
+  const acts = ({
+    run: runPage, episode: episodePage, compare: comparePage, tokens: globalThis.tokensPage,
+    beside: () => ({ s: follow("#only"), u: follow("#up") }),
+  }[kind] ?? listKeys)();
   keys({ t: follow("#to-tokens"), ...acts });
   $("#to-tokens")?.addEventListener("click", followTurn);
   document.addEventListener("click", event => {
@@ -81,14 +84,50 @@ function listKeys() {
   };
   document.addEventListener("click", event => {
     const row = event.target.closest("#list tr.row");
-    if (row && !event.target.closest("a")) select(rows().indexOf(row));
+    if (row && !event.target.closest("a, label")) select(rows().indexOf(row));
   });
   const open = event => {
-    if (event.target.closest("a, button, summary")) return false;
+    if (event.target.closest("a, button, summary, input")) return false;
     const link = at >= 0 && $("a", rows()[at]);
     return link ? link.click() : false;
   };
-  return { j: () => select(at + 1), k: () => select(at - 1), Enter: open, forget: () => { at = -1; } };
+  const mark = () => { const box = at >= 0 && $("input[name=mark]", rows()[at]); return box ? box.click() : false; };
+  const marks = marking();
+  return {
+    j: () => select(at + 1), k: () => select(at - 1), Enter: open, x: mark,
+    renew: () => { at = -1; marks.show(); },
+  };
+}
+
+/* Episodes that are marked, of any page of any list; the second opens both side by side. */
+function marking() {
+  const name = "gem-marks";
+  const kept = () => JSON.parse(sessionStorage.getItem(name) ?? "[]");
+  const boxes = () => all("input[name=mark]");
+  const show = () => { const marked = kept(); for (const box of boxes()) box.checked = marked.includes(box.value); };
+  if (!$("#marks")) return { show() {} };
+  document.addEventListener("change", event => {
+    const box = event.target;
+    if (box.name !== "mark") return;
+    const marked = kept().filter(value => value !== box.value);
+    if (box.checked) marked.push(box.value);
+    sessionStorage.setItem(name, JSON.stringify(marked));
+    if (marked.length === 2) both(marked);
+    else say(marked.length ? "Marked. Mark another to see both side by side." : "No longer marked.");
+  });
+  function both([a, b]) {
+    sessionStorage.removeItem(name);
+    location.assign(`/side-by-side?${new URLSearchParams({ a, b })}`);
+  }
+  $("#marks").addEventListener("submit", event => {
+    event.preventDefault();
+    say("Mark two episodes of the list, each by its box or x.");
+    boxes()[0]?.focus();
+  });
+  /* Whoever comes back by the browser finds the page as it was left, and the marks gone. */
+  addEventListener("pageshow", show);
+  show();
+  return { show };
 }
 
 /* The link to the tokens leads to the turn that is shown, as far as the address has come. */
@@ -123,10 +162,17 @@ function runPage() {
     const answer = await fetch(url).catch(() => null);
     if (!answer?.ok || number !== asked) return;
     take(await answer.text(), kind);
-    rows.forget();
+    rows.renew();
     shown.hash = "";
     if (!keep) history.pushState(null, "", shown);
+    searchOn(number);
   }
+
+  /* A search that is not through goes on with every page that asks for it. */
+  function searchOn(number) {
+    if ($("#searching")) setTimeout(() => { if (number === asked) load(location.href, "list", { keep: true }); }, 300);
+  }
+  searchOn(asked);
 
   function fromForm() {
     const pairs = [...new FormData(form)].filter(([, value]) => value !== "");
@@ -186,7 +232,8 @@ function following(show) {
   let newest = line;
   let figures = line;
   let said = 0;
-  const isOver = () => body.dataset.state !== "running" && body.dataset.state !== "reading";
+  const looks = () => body.hasAttribute("data-looks");
+  const isOver = () => body.dataset.state !== "running" && body.dataset.state !== "reading" && !looks();
   const button = $("#fresh");
 
   async function look() {
@@ -202,6 +249,13 @@ function following(show) {
           take(text, "live");
           take(text, "figures");
         }
+      }
+      const areDone = looks() && known.finders.are_done;
+      body.toggleAttribute("data-looks", !known.finders.are_done);
+      $("#looking").replaceChildren(known.finders.text);
+      if (areDone) {
+        const answer = await fetch(location.href).catch(() => null);
+        if (answer?.ok) take(await answer.text(), "finders");
       }
       const count = newest - line;
       $("#fresh-line").hidden = count <= 0;
@@ -231,7 +285,26 @@ function comparePage() {
   const at = links.findIndex(link => link.hasAttribute("aria-current"));
   links[at]?.scrollIntoView({ block: "nearest" });
   const go = step => () => { const link = links[at + step]; return link ? link.click() : false; };
-  return { j: go(1), k: go(-1) };
+  return { j: go(1), k: go(-1), s: follow("#only") };
+}
+
+/* The command that plays on from the current turn: shown, and copied by who wants it */
+
+function branching(asked) {
+  const section = $("#branch");
+  if (!section) return { show() {}, enter: () => false };
+  const policy = $("#branch-policy");
+  const button = $("[data-copy]", section);
+  let turn = asked;
+  function show(number) {
+    turn = Math.min(number, Number(section.dataset.last));
+    const command = `${section.dataset.before} ${turn} --policy ${policy.value}`;
+    $("#branch-turn").textContent = turn;
+    $("code", section).textContent = command;
+    button.dataset.copy = command;
+  }
+  policy.addEventListener("change", () => show(turn));
+  return { show, enter: () => { section.scrollIntoView({ block: "nearest" }); button.focus(); } };
 }
 
 /* The page of an episode */
@@ -243,6 +316,7 @@ function episodePage() {
   const last = Number(turns().at(-1).dataset.turn);
   const asked = Number(/^#t(\d+)$/.exec(location.hash)?.[1] ?? $(".turn[aria-current]")?.dataset.turn ?? first);
   let turn = first;
+  const branch = branching(asked);
 
   function go(number, scrolls = true) {
     if (number < first) return follow("#earlier")();
@@ -260,6 +334,7 @@ function episodePage() {
     }
     const track = $("#track");
     $("#now")?.setAttribute("x", Number(track.dataset.left) + (turn - 1) * Number(track.dataset.step));
+    branch.show(turn);
     if (scrolls) $(`#t${turn}`).scrollIntoView({ block: "start" });
     const address = new URL(location.href);
     if (address.searchParams.has("turn") || first > 1) address.searchParams.set("turn", turn);
@@ -303,7 +378,7 @@ function episodePage() {
     folds.forEach(each => { each.open = opens; });
   };
   return {
-    j: () => go(turn + 1), k: () => go(turn - 1), n: follow("#next"), p: follow("#previous"), u: follow("#up"), e: fold,
+    j: () => go(turn + 1), k: () => go(turn - 1), n: follow("#next"), p: follow("#previous"), u: follow("#up"), e: fold, b: branch.enter, f: follow("#flip"),
     "/": () => { location.href = `${document.body.dataset.run}#q`; },
   };
 }
