@@ -12,7 +12,7 @@ from gem_eval.viewing import credit, token_colours
 from gem_eval.viewing.batches import Batch, read_batch
 from gem_eval.viewing.credit import ESTIMATORS, NORMALISERS, Credit, CreditError
 from gem_eval.viewing.episodes import TurnPage, read_turns
-from gem_eval.viewing.pages import env_name
+from gem_eval.viewing.facets import env_name
 from gem_eval.viewing.rendering import fixed, render
 from gem_eval.viewing.rows import Row
 from gem_eval.viewing.runs import Run
