@@ -19,7 +19,7 @@ from gem_eval import Summary
 
 TOTAL = 40
 EVERY = 3  # of so many requests one meets a fault
-SILENCE_S = 0.3  # after which a request is given up
+SILENCE_S = 1.0  # after which a request is given up
 Fingerprints = Callable[[Path], dict[tuple[str, int, int, int], str]]
 Messages = list[dict[str, str]]
 

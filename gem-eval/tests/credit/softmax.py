@@ -19,9 +19,9 @@ from gem import Episode, Turn
 from gem_eval.finding import example_episode, example_turn
 from gem_eval.run_folder import RunFolder
 from gem_eval.settings import settings_from
-from gem_eval.viewing import rows
 from gem_eval.viewing.query import Query
 from gem_eval.viewing.runs import Run, open_runs
+from gem_eval.viewing.selection import Selection
 from gem_eval.viewing.token_query import TokenQuery
 
 VOCABULARY = 6
@@ -121,7 +121,7 @@ def shown_coefficients(run: Run, line: int, query: TokenQuery) -> list[float]:
 def lines_of(run: Run) -> list[int]:
     """Return the lines of the episodes that have credit."""
     with run.index.reading() as db:
-        found = rows.Selection(db, Query(policy=("solver",)), run.env_ids).rows(100)
+        found = Selection(db, Query(policy=("solver",)), run.env_ids).rows(100)
     return [row.line for row in found if row.outcome != "error"]
 
 
