@@ -51,7 +51,7 @@ def written_out(answer: str | list[tuple[str, int]]) -> str:
 
 
 def judged(cases: list[Case], folder: Path, hash_seed: int = 0) -> list[str]:
-    """Return the outcomes of cases as a process of its own finds them, within a minute."""
+    """Return the outcomes of cases as a process of its own finds them; it must not hang."""
     lines = "".join(json.dumps([case.answer, case.gold]) + "\n" for case in cases)
     done = subprocess.run(
         [sys.executable, "-c", JUDGE],
@@ -60,7 +60,7 @@ def judged(cases: list[Case], folder: Path, hash_seed: int = 0) -> list[str]:
         text=True,
         cwd=folder,
         env={**os.environ, "PYTHONHASHSEED": str(hash_seed)},
-        timeout=60,
+        timeout=300,
         check=True,
     )
     return done.stdout.split()
