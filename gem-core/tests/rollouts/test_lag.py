@@ -1,9 +1,11 @@
-"""How late an event loop is, by a loop whose time is told and by real ones that are held up."""
+"""How late an event loop is, by loops that are held up, and one whose time stands still."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+
+import pytest
 
 import gem
 from gem.rollouts import RolloutStats
@@ -39,10 +41,17 @@ def test_a_loop_that_is_held_up_in_between_is_late_once() -> None:
     assert (stats.lag_s(0.01) or 0.0) < stats.longest_lag_s  # other looks were not as late
 
 
-def test_a_watch_that_is_left_at_once_has_nothing_to_tell() -> None:
+def test_a_watch_that_is_left_at_once_has_nothing_to_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     stats = RolloutStats()
 
-    asyncio.run(held_up(stats, 0.0))
+    async def left_at_once() -> None:
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        monkeypatch.setattr(loop, "time", lambda: now)  # however long this thread has to wait
+        with LoopWatch(stats):
+            pass
+
+    asyncio.run(left_at_once())
 
     assert (stats.lag_s(0.5), stats.longest_lag_s) == (None, 0.0)
 

@@ -11,7 +11,7 @@ import pytest
 from gem_eval.viewing.runs import Run
 
 from .conftest import Client, episode, failed, turn
-from .test_run_page import page, words
+from .reading import page, words
 
 pytest.importorskip("jinja2", reason="gem-eval's extra `view` is not installed")
 pytest.importorskip("starlette", reason="gem-eval's extra `view` is not installed")

@@ -14,7 +14,7 @@ from gem_eval import Evaluation
 from gem_eval.viewing.runs import Run, open_runs
 
 from .conftest import Client, episode, failed, turn
-from .test_run_page import words
+from .reading import words
 
 pytest.importorskip("jinja2", reason="gem-eval's extra `view` is not installed")
 pytest.importorskip("starlette", reason="gem-eval's extra `view` is not installed")

@@ -16,7 +16,7 @@ from gem_eval.viewing.query import Query
 from gem_eval.viewing.runs import Looker, Run, open_runs
 
 from .conftest import Client, append_line, episode, failed, turn, write
-from .test_run_page import listed, page, words
+from .reading import listed, page, words
 
 pytest.importorskip("jinja2", reason="gem-eval's extra `view` is not installed")
 pytest.importorskip("starlette", reason="gem-eval's extra `view` is not installed")

@@ -18,6 +18,7 @@ from gem_eval import Evaluation
 from gem_eval.viewing.runs import Follower, Progress, Run, open_runs, rate_of
 
 from .conftest import Client, append_line, episode, failed, turn, write
+from .reading import listed, page, words
 
 pytest.importorskip("jinja2", reason="gem-eval's extra `view` is not installed")
 pytest.importorskip("starlette", reason="gem-eval's extra `view` is not installed")
@@ -26,23 +27,6 @@ from gem_eval.viewing.pages import progress_line
 from gem_eval.viewing.rendering import date
 
 MakeRun = Callable[..., Run]
-
-
-def page(run: Run, query: str = "") -> str:
-    answer = Client(run).get(f"/runs/{run.name}{query}")
-    assert answer.status_code == 200
-    return answer.text
-
-
-def listed(run: Run, query: str = "") -> list[int]:
-    """The lines of the log whose episodes a page lists, in its order."""
-    table = page(run, query).partition('<table class="list"')[2]
-    return [int(line) for line in re.findall(r'<td><a href="/runs/[^/]+/episodes/(\d+)', table)]
-
-
-def words(text: str) -> str:
-    """The text of a page, without its tags."""
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from gem_eval import Evaluation
 from gem_eval.viewing.runs import Run
 
 from .conftest import Client, episode
-from .test_run_page import words
+from .reading import words
 
 pytest.importorskip("jinja2", reason="gem-eval's extra `view` is not installed")
 pytest.importorskip("starlette", reason="gem-eval's extra `view` is not installed")
