@@ -169,6 +169,8 @@ def measured(run: Path, options: argparse.Namespace) -> dict[str, object]:
         "sorted, page 100": "?sort=-return&page=100",
         "a text": "?q=between+18",
         "a seed": "?q=12345",
+        "a finder": "?finder=loop",
+        "a text of conversations": "?q=between+18&within=conversations",
         "an episode": "/episodes/500?outcome=failed&sort=-seed",
         f"turn 1 of {options.turns:,}": f"/episodes/{last}",
         f"turn {options.turns // 2:,} of {options.turns:,}": (
