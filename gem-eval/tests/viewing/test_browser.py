@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -24,24 +23,13 @@ from gem_eval import evaluate
 from gem_eval.run_folder import RunFolder
 from gem_eval.settings import settings_from
 
+from .browsing import expect, new_context, new_page, served, started
 from .conftest import episode, failed, turn, write
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-if CHROMIUM is None:
-    pytest.skip(
-        "no Chromium is installed (Debian: apt-get install chromium)", allow_module_level=True
-    )
-pytest.importorskip("starlette", reason="gem-eval's extra `view` is not installed")
-pytest.importorskip("jinja2", reason="gem-eval's extra `view` is not installed")
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-axe_module = pytest.importorskip(
-    "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
-)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
-expect = playwright.expect
+axe_module = pytest.importorskip("axe_playwright_python.sync_playwright")
 pytestmark = pytest.mark.slow
 
 HOSTILE = (
@@ -112,50 +100,26 @@ def viewer(tmp_path_factory: pytest.TempPathFactory, site: Path) -> Iterator[Vie
     said = tuple(turn(action="\\boxed{3}", observation="Too low.") for _ in range(4))
     made(runs / "loops", *(episode(episode_index=n, turns=said) for n in range(3)), total=3)
     names = ["games", "hostile", "live", "long", "loops"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "gem", "view", *(str(runs / name) for name in names), "--port=0"],
-        env={**os.environ, "PYTHONPATH": str(site), "XDG_CACHE_HOME": str(runs / "cache")},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    line = process.stdout.readline()
-    yield Viewer(line.partition(" at ")[2].partition(" .")[0].rstrip("/"), runs)
-    process.terminate()
-    process.communicate()
-    assert process.returncode == 0
+    with served(site, runs / "cache", *(str(runs / name) for name in names)) as address:
+        yield Viewer(address, runs)
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with playwright.sync_playwright() as started:
-        # A container's root may not start Chromium's own sandbox.
-        found = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with started() as found:
         yield found
-        found.close()
 
 
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
-    found = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light")
-    found.set_default_timeout(10_000)
-    yield found
-    found.close()
+    with new_context(browser) as found:
+        yield found
 
 
 @pytest.fixture
 def page(context: BrowserContext) -> Iterator[Page]:
-    """Return a page. What the browser complains of fails: a breach of the content policy, say."""
-    found = context.new_page()
-    complaints: list[str] = []
-    found.on("pageerror", lambda error: complaints.append(str(error)))
-    found.on(
-        "console",
-        lambda message: complaints.append(message.text) if message.type == "error" else None,
-    )
-    found.on("dialog", lambda dialog: complaints.append(dialog.message))
-    yield found
-    assert complaints == []
+    with new_page(context) as found:
+        yield found
 
 
 def rows(page: Page) -> list[str]:

@@ -9,9 +9,6 @@ from __future__ import annotations
 import os
 import random
 import re
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,27 +18,18 @@ import pytest
 from gem_eval.run_folder import RunFolder
 from gem_eval.settings import settings_from
 
+from .browsing import expect, new_context, new_page, served, started
 from .conftest import episode, write
 from .token_runs import HOSTILE_TOKENS, long_episode, make_tokenizer, talk, token_turn
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-if CHROMIUM is None:
-    pytest.skip(
-        "no Chromium is installed (Debian: apt-get install chromium)", allow_module_level=True
-    )
-for module, extra in {"starlette": "view", "jinja2": "view", "tokenizers": "tokens"}.items():
-    pytest.importorskip(module, reason=f"gem-eval's extra `{extra}` is not installed")
-pytest.importorskip("gem_train", reason="gem-eval's extra `tokens` is not installed")
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-axe_module = pytest.importorskip(
-    "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
-)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-expect = playwright.expect
+for _module in ("gem_train", "tokenizers"):
+    pytest.importorskip(_module, reason="gem-eval's extra `tokens` is not installed")
+axe_module = pytest.importorskip("axe_playwright_python.sync_playwright")
 pytestmark = pytest.mark.slow
+
 COLOURINGS = ("mask", "lp", "ent", "adv", "diff")
 TOO_WIDE = "document.documentElement.scrollWidth > innerWidth"
 
@@ -71,49 +59,21 @@ def viewer(tmp_path_factory: pytest.TempPathFactory, site: Path) -> Iterator[Vie
         settings = settings_from({"envs": "tiny:Guess", "policies": ["solver"]})
         folder = RunFolder.create(runs / name, settings, ["gem-env", "eval"], total=len(episodes))
         write(folder.episodes_path, *episodes)
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "gem", "view", "--port=0"),
-            *(str(runs / name) for name in logs),
-            *("--tokenizer", str(runs / "model")),
-        ],
-        env={**os.environ, "PYTHONPATH": str(site), "XDG_CACHE_HOME": str(runs / "cache")},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    line = process.stdout.readline()
-    yield Viewer(line.partition(" at ")[2].partition(" .")[0].rstrip("/"))
-    process.terminate()
-    process.communicate()
-    assert process.returncode == 0
+    words = [*(str(runs / name) for name in logs), "--tokenizer", str(runs / "model")]
+    with served(site, runs / "cache", *words) as address:
+        yield Viewer(address)
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with playwright.sync_playwright() as started:
-        # A container's root may not start Chromium's own sandbox.
-        found = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with started() as found:
         yield found
-        found.close()
 
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """Return a page. What the browser complains of fails: a breach of the content policy, say."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light")
-    context.set_default_timeout(10_000)
-    found = context.new_page()
-    complaints: list[str] = []
-    found.on("pageerror", lambda error: complaints.append(str(error)))
-    found.on(
-        "console",
-        lambda message: complaints.append(message.text) if message.type == "error" else None,
-    )
-    found.on("dialog", lambda dialog: complaints.append(dialog.message))
-    yield found
-    context.close()
-    assert complaints == []
+    with new_context(browser) as context, new_page(context) as found:
+        yield found
 
 
 def test_from_a_turn_to_its_tokens_and_back_by_t(viewer: Viewer, page: Page) -> None:
