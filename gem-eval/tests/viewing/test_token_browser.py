@@ -163,7 +163,7 @@ def test_a_link_opens_the_token_and_the_estimator(viewer: Viewer, page: Page) ->
     page.locator("#estimator").select_option("grpo")
     page.locator("#gamma").fill("1")
     page.get_by_role("button", name="Show").click()
-    page.wait_for_url("**tokens?by=adv&turn=3&estimator=grpo&gamma=1&lam=0.95&norm=sum")
+    page.wait_for_url("**tokens?by=adv&turn=3&estimator=grpo&gamma=1&lam=0.95&norm=sum**")
     expect(page.locator("#by-turn tbody tr").first).to_contain_text("\u22121")
 
 
