@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from gem.episode import Episode
 from gem.rollouts import RunKeywords, read_last_tries
-from gem_eval import job
+from gem_eval import opening
 from gem_eval.errors import EvalError
 from gem_eval.interrupts import run_to_end
+from gem_eval.job import Job
 from gem_eval.run_folder import RunFolder
 from gem_eval.settings import Envs, Policies, Settings, policy_list
 from gem_eval.summary import Summary
@@ -109,7 +110,7 @@ async def evaluate_async(
     for name in ("env_kwargs", "policy_kwargs", "backend_options", "prices"):
         if values.get(name) is None:  # another way to say that there are none
             values.pop(name, None)
-    return await finished(job.started(values, out=out, command=_COMMAND), on_episode)
+    return await finished(opening.started(values, out=out, command=_COMMAND), on_episode)
 
 
 def evaluate(
@@ -181,7 +182,7 @@ async def resume_async(
     values = {name: value for name, value in _read_once(options).items() if value is not None}
     if policies is not None:
         values["policies"] = policy_list(policies)
-    return await finished(job.continued(folder, values), on_episode)
+    return await finished(opening.continued(folder, values), on_episode)
 
 
 def resume(
@@ -215,7 +216,7 @@ def _read_once(options: EvaluateKeywords) -> dict[str, Any]:
     return values
 
 
-async def finished(ready: job.Job, on_episode: OnEpisode | None = None) -> Evaluation:
+async def finished(ready: Job, on_episode: OnEpisode | None = None) -> Evaluation:
     """Run what a job lacks, and let go of its log, whatever becomes of it."""
     if ready.changed:
         warnings.warn(ready.changed, RuntimeWarning, stacklevel=2)

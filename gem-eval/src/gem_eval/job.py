@@ -1,169 +1,39 @@
-"""An evaluation that is ready to run: checked, its folder open, its missing episodes known.
-
-Everything that can be wrong with the settings is found here, before the first episode.
-"""
+"""An evaluation that is ready to run: checked, its folder open, its missing episodes known."""
 
 from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 from gem import EpisodeLog, read_episodes
 from gem.episode import Episode
-from gem.errors import GemError, LogError, in_one_line
+from gem.errors import LogError, in_one_line
 from gem.hooks import announce
-from gem.registry import versions
-from gem.rollouts import PlannedEpisode, RolloutStats, check_rollout, rollout
-from gem_eval.branching.origin import Origin
-from gem_eval.branching.reading import origin_in
+from gem.rollouts import PlannedEpisode, RolloutStats, rollout
 from gem_eval.budgets import Amount, Metered, Spending
 from gem_eval.comparing.race import Race
 from gem_eval.errors import (
     BudgetError,
     HumanLeftError,
     PolicyError,
-    RequestRefusedError,
     RunFolderError,
     RunStopped,
     ServerAwayError,
-    ServerFailureError,
-    ServerRefusalError,
-    UnreadableReplyError,
 )
 from gem_eval.expectations import Expectations
-from gem_eval.live import Live, live_of, planned_for, rollout_options
+from gem_eval.live import Live, rollout_options
 from gem_eval.policies import NamedPolicy
+from gem_eval.policy_endings import ended_by, error_text, refusal_in
 from gem_eval.reading import stored_summary
 from gem_eval.run_folder import RunFolder
-from gem_eval.settings import (
-    BUDGETS,
-    GROWING,
-    Settings,
-    differences,
-    resumed,
-    settings_from,
-)
+from gem_eval.settings import BUDGETS, GROWING, Settings
 from gem_eval.summary import Counters, Outcome, Summary, Tries, summarise
-from gem_eval.tracking.installed import check_trackers
 from gem_eval.tracking.listening import Tracking
 
-_DIGEST = "sha256:"  # how the version of a file begins
-
-__all__ = ["Job", "branched", "continued", "started"]
-
-
-def started(given: Mapping[str, Any], *, out: str | Path | None, command: Sequence[str]) -> Job:
-    """Check a new evaluation and make its folder. Raises GemError, and then makes none."""
-    settings = settings_from(given)
-    check_trackers(settings.track)
-    live = live_of(settings, given)
-    plan = planned_for(settings, live)
-    check_rollout(settings.envs, rollout_options(settings, live))
-    total = len(plan) * len(settings.policies)
-    # The folder comes last: an evaluation that is refused leaves none behind.
-    return Job(RunFolder.create(out, settings, command, total=total), settings, live, plan)
-
-
-def branched(
-    given: Mapping[str, Any], *, origin: Origin, out: str | Path | None, command: Sequence[str]
-) -> Job:
-    """Check a new run of children of one episode, and make its folder.
-
-    Raises GemError, and then makes none.
-    """
-    settings = settings_from(given)
-    live = live_of(settings, given, origin)
-    plan = planned_for(settings, live, origin)
-    check_rollout(settings.envs, rollout_options(settings, live))
-    total = len(plan) * len(settings.policies)
-    folder = RunFolder.create(
-        out, settings, command, total=total, branch=origin.record, parent=origin.parent
-    )
-    return Job(folder, settings, live, plan)
-
-
-def continued(path: str | Path, given: Mapping[str, Any]) -> Job:
-    """Open an evaluation that was started before. What is given must be what it has.
-
-    `concurrency` may differ, and where environments run. More `episodes` or `repeats` extend it.
-    Raises GemError, and then changes nothing.
-    """
-    folder = RunFolder.open(path)
-    stored = folder.record.settings
-    different = differences(stored, given)
-    if different:
-        raise RunFolderError(
-            f"{folder.path} is another evaluation: {'; '.join(different)}. Leave these options "
-            "out to continue it, or start a new one with --out.",
-            path=str(folder.path),
-        )
-    settings = resumed(stored, given)
-    if "track" in given:  # of one that is on record the lack is told, and the run goes on
-        check_trackers(settings.track)
-    changed = _changed_files(folder)
-    origin = origin_in(folder)
-    try:
-        live = live_of(settings, given, origin)
-        check_rollout(settings.envs, rollout_options(settings, live))
-        plan = planned_for(settings, live, origin)
-    except GemError as error:
-        if folder.is_edited:  # what is there no longer works, and did when the run began
-            raise _edited(folder, str(error)) from error
-        raise
-    if (settings.episodes, settings.repeats) != (stored.episodes, stored.repeats):
-        _refuse_to_shrink(folder, settings, plan, planned_for(stored, live, origin))
-    return Job(folder, settings, live, plan, changed=changed)
-
-
-def _changed_files(folder: RunFolder) -> str:
-    """Say which files with environments of their own were edited since a run began; "" for none."""
-    specs = folder.record.settings.envs
-    now = {name: version for spec in specs for name, version in versions(spec.id).items()}
-    then = folder.record.versions
-    changed = [
-        f"{name} (it was {then[name]}, and is {version})"
-        for name, version in now.items()
-        if version.startswith(_DIGEST) and then.get(name, version) != version
-    ]
-    if not changed:
-        return ""
-    return (
-        f"{' and '.join(changed)} changed since {folder.path} began. The episodes that it has are "
-        "of the file as it was; `gem-env replay` shows where they differ."
-    )
-
-
-def _edited(folder: RunFolder, what: str) -> RunFolderError:
-    return RunFolderError(
-        f"{folder.path} cannot go on: the settings in its run.json were edited after it was "
-        f"started. {what} Undo the edit, or start a new run with --out.",
-        path=str(folder.path),
-    )
-
-
-def _refuse_to_shrink(
-    folder: RunFolder,
-    settings: Settings,
-    plan: Sequence[PlannedEpisode],
-    before: Sequence[PlannedEpisode],
-) -> None:
-    stored = folder.record.settings
-    if not set(before) <= set(plan):
-        raise RunFolderError(
-            f"{folder.path} has {_many(stored)}, and {_many(settings)} would leave some of them "
-            "out. A run can be extended, not cut: give more, or start a new one with --out.",
-            path=str(folder.path),
-        )
-
-
-def _many(settings: Settings) -> str:
-    episodes = "the default episodes" if settings.episodes is None else settings.episodes
-    return f"episodes={episodes} and repeats={settings.repeats}"
+__all__ = ["Job"]
 
 
 class Job:
@@ -323,15 +193,15 @@ class Job:
         last: str | None = None
         async with aclosing(episodes):
             async for episode in episodes:
-                if _ended_by(episode, BudgetError):
-                    raise BudgetError(_error_text(episode))
+                if ended_by(episode, BudgetError):
+                    raise BudgetError(error_text(episode))
                 if metered is not None:
                     metered.ended()
-                if _ended_by(episode, HumanLeftError):
-                    raise HumanLeftError(_error_text(episode))
-                if _ended_by(episode, ServerAwayError):
-                    raise PolicyError(_error_text(episode))
-                refusal = _refusal(episode)
+                if ended_by(episode, HumanLeftError):
+                    raise HumanLeftError(error_text(episode))
+                if ended_by(episode, ServerAwayError):
+                    raise PolicyError(error_text(episode))
+                refusal = refusal_in(episode)
                 if refusal != last:
                     self._keep(refused, on_episode)
                     refused.clear()
@@ -345,7 +215,7 @@ class Job:
                 refused.append(episode)
                 if len(refused) == self.settings.max_refusals:
                     raise PolicyError(
-                        f"{_error_text(episode)} So it was {len(refused)} times in a row."
+                        f"{error_text(episode)} So it was {len(refused)} times in a row."
                     )
         self._keep(refused, on_episode)
 
@@ -478,7 +348,7 @@ class Job:
                 self._spending.count(episode.policy, amount)
                 self._spending.log(episode.policy, amount)
         if self.kept and self.folder.is_edited:
-            raise _edited(self.folder, f"{self.kept} episodes were played with those before.")
+            raise self.folder.edited(f"{self.kept} episodes were played with those before.")
 
     def _race_so_far(self) -> Race | None:
         """Return what the episodes that there are decide, where the run is to go on until then."""
@@ -518,29 +388,6 @@ async def _close(policy: NamedPolicy) -> None:
         warnings.warn(
             f"Closing {policy.name} failed: {in_one_line(error)}", RuntimeWarning, stacklevel=2
         )
-
-
-def _ended_by(episode: Episode, kind: type[PolicyError]) -> bool:
-    """Say whether this error ended the episode: its record has the error's class and text."""
-    prefix = f"{kind.__module__}.{kind.__qualname__}: "
-    return episode.stop_reason == "policy_error" and (episode.error or "").startswith(prefix)
-
-
-def _refusal(episode: Episode) -> str | None:
-    """Return what is alike in episodes that the same refusal ended; None for any other end.
-
-    Refusals for good may differ in their text, by the number of the request. A request may be
-    refused, or be what a server fails at, for what is in it, or its answer be unreadable: only the
-    same words, again and again, are about all requests.
-    """
-    if _ended_by(episode, ServerRefusalError):
-        return ServerRefusalError.__name__
-    about_one_request = (RequestRefusedError, ServerFailureError, UnreadableReplyError)
-    return episode.error if any(_ended_by(episode, kind) for kind in about_one_request) else None
-
-
-def _error_text(episode: Episode) -> str:
-    return (episode.error or "").partition(": ")[2]
 
 
 def _place(episode: Episode) -> tuple[int, int, int]:

@@ -150,6 +150,14 @@ class RunFolder:
                 path=str(folder),
             ) from error
 
+    def edited(self, what: str) -> RunFolderError:
+        """Return the error of a run whose `run.json` was edited, so that it cannot go on."""
+        return RunFolderError(
+            f"{self.path} cannot go on: the settings in its run.json were edited after it was "
+            f"started. {what} Undo the edit, or start a new run with --out.",
+            path=str(self.path),
+        )
+
     def extended(self, settings: Settings, *, total: int) -> RunFolder:
         """Write other settings into `run.json`, whole or not at all. Raises OSError."""
         digest = _digest_of(settings, self.record.branch)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gem.episode import Episode
 from gem.rollouts import unknown_option
-from gem_eval import evaluation, job
+from gem_eval import evaluation, opening
 from gem_eval.branching.choosing import choose
 from gem_eval.branching.origin import Origin
 from gem_eval.branching.record import Branch
@@ -82,7 +82,7 @@ async def branch_async(
         "policies": policy_list(policies),
         "episodes": repeats,
     }
-    ready = job.branched(given, origin=origin, out=out, command=("gem_eval.branch",))
+    ready = opening.branched(given, origin=origin, out=out, command=("gem_eval.branch",))
     return await evaluation.finished(ready)
 
 

@@ -83,7 +83,7 @@ def _run(options: argparse.Namespace) -> int:
     from gem_eval.branching.branch import origin_of  # heavy, with what it imports: 0.3 s
     from gem_eval.cli.config import arguments
     from gem_eval.cli.eval import run_job, say_one_at_a_time
-    from gem_eval.job import branched
+    from gem_eval.opening import branched
 
     given = vars(options)
     find_modules_here()

@@ -20,7 +20,8 @@ from gem_eval.cli.config import arguments, read_config
 from gem_eval.cli.progress import progress
 from gem_eval.errors import RunStopped, SettingsError
 from gem_eval.interrupts import run_to_end
-from gem_eval.job import Job, continued, started
+from gem_eval.job import Job
+from gem_eval.opening import continued, started
 from gem_eval.summary import Summary
 
 __all__ = ["run", "run_job", "say_one_at_a_time"]
