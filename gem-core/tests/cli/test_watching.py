@@ -159,3 +159,21 @@ def test_an_episode_whose_environment_is_gone_is_watched_all_the_same(
     path.write_text(path.read_text().replace("play:Strict", "gone:Strict"))
 
     assert "Lit: [1]" in typed(str(run_folder), "1", lines="\n\n")
+
+
+def test_a_run_of_a_stranger_moves_no_cursor_and_runs_no_code(
+    typed: Play, run_folder: Path, own_folder: Path
+) -> None:
+    (own_folder / "gem_marks.py").write_text("open('was_run', 'w').close()\nclass G: pass\n")
+    log = run_folder / "episodes.jsonl"
+    [episode, *_] = gem.read_episodes(log)
+    log.unlink()
+    with gem.EpisodeLog(log) as written:
+        written.append(replace(episode, env_id="./gem_marks.py:G"))
+        written.append(replace(episode, env_id="\x1b]0;title\x07", policy="other"))
+
+    listed = typed(str(run_folder))
+    typed(str(run_folder), "1")
+
+    assert "\x1b" not in listed
+    assert not (own_folder / "was_run").exists()

@@ -7,6 +7,7 @@ import functools
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,7 @@ def test_a_class_of_a_module_is_an_environment(
         ("./gem_try.py", r"no environment of it\. It has \./gem_try\.py:Parity\. Write \./gem_t"),
         ("gem_try.py:", r"Write gem_try\.py:Parity"),
         ("./gem_tri.py", "no such file"),
+        ("./gem_odd.py", r"gem_odd\.py cannot be read as Python \(SyntaxError: "),
         ("./gem_none.py:A", r"file has no such name\. It has no class and no function"),
         ("./gem_none.py", r"It has none\. Write a subclass of gem\.Env there"),
         (
@@ -132,6 +134,16 @@ def test_a_file_that_cannot_be_used_is_one_clear_line(text: str, what: str, tmp_
     with pytest.raises(TargetError, match=what) as caught:
         gem.make(text)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["./gem_marks.py", "./gem_marks.py:1x", "./gem_marks.py:G"])
+def test_the_spec_of_a_target_runs_nothing_of_its_file(text: str, tmp_path: Path) -> None:
+    (tmp_path / "gem_marks.py").write_text("open('was_run', 'w').close()\nclass G(object): pass")
+
+    with suppress(TargetError):
+        resolve(text)
+
+    assert not (tmp_path / "was_run").exists()
 
 
 def test_an_interrupt_of_an_import_goes_through(tmp_path: Path) -> None:

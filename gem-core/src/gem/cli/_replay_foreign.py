@@ -163,12 +163,10 @@ def _unguarded(episode: ForeignEpisode, path: Path, options: argparse.Namespace)
 def _refuse_own_code(env_id: str, wrapper_ids: list[str], path: Path) -> None:
     """Refuse to import what a file from anywhere names, unless a pack provides it."""
     from gem.errors import BadArguments
-    from gem.registry._catalogue import provider, spec, wrapper_of
-    from gem.registry._registering import registration
+    from gem.registry._catalogue import is_provided, spec, wrapper_of
 
     spec(env_id)  # where that is no environment at all, this is the error
-    is_known = provider("envs", env_id) is not None or registration(env_id) is not None
-    unknown = [] if is_known else [env_id]
+    unknown = [] if is_provided(env_id) else [env_id]
     unknown += [id for id in wrapper_ids if ":" in id and wrapper_of(id) is None]
     if unknown:
         raise BadArguments(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gem.cli._screen import Display, Exchange, View, display
-from gem.cli._text import counted
+from gem.cli._text import counted, one_line
 
 if TYPE_CHECKING:
     from gem.episode._episode import Episode
@@ -32,7 +32,7 @@ def watch_recorded(run: Path, number: int | None) -> int:
         )
     if number is None:
         for place, episode in enumerate(episodes, 1):
-            print(f"{place:5}  {_line(episode)}")
+            print(f"{place:5}  {one_line(_line(episode))}")
         print(f"Watch one: gem-env play {shlex.quote(str(run))} NUMBER")
         return 0
     if not 1 <= number <= len(episodes):
@@ -98,10 +98,13 @@ def _views(episode: Episode) -> list[View]:
 def _highlights(episode: Episode) -> Sequence[tuple[str, str, str]]:
     """Return what its environment marks in colour, where that is installed."""
     from gem.errors import GemError
-    from gem.registry._catalogue import spec
+    from gem.registry._catalogue import is_provided, spec
     from gem.registry._importing import load_target
 
-    # A run may be watched where its pack is not installed: then without colours.
+    # A run may be watched where its pack is not installed: then without colours. So is one whose
+    # environment no pack provides: a run may be a stranger's, and to watch it runs nothing.
+    if not is_provided(episode.env_id):
+        return ()
     try:
         return getattr(load_target(spec(episode.env_id).target), "highlights", ())
     except GemError:

@@ -30,6 +30,7 @@ from gem.specs import EnvSpec, ExecutorSpec, PolicySpec, ToolSpec, WrapperSpec
 __all__ = [
     "executor_spec",
     "executors",
+    "is_provided",
     "list_envs",
     "owner",
     "plugins",
@@ -60,6 +61,14 @@ def provider(kind: str, id: str) -> str | None:
     """Return the distribution that provides an id of a kind: a field of a manifest, as "envs"."""
     record = installed().owner(kind, id)
     return None if record is None else record.distribution
+
+
+def is_provided(env_id: str) -> bool:
+    """Say whether an installed pack provides an environment, or this process registered it.
+
+    The code of any other is what the id itself names: a file or a module.
+    """
+    return provider("envs", env_id) is not None or is_registered(env_id)
 
 
 def versions(env_id: str) -> dict[str, str]:

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from gem._python.recorded_arguments import is_opaque, recorded
 from gem.env._env import Env
 from gem.errors import BadArguments, TargetError, problems_of
-from gem.registry._importing import absolute_target, load_target, names_in, split_target, target_of
+from gem.registry._importing import classes_written_in, split_target, target_of
 from gem.registry._source_files import digest, is_file, path_of, shortest
 from gem.specs import EnvSpec
 
@@ -83,16 +83,15 @@ def spec_of_target(text: str) -> EnvSpec:
 
 
 def _no_class_named(text: str, path: str) -> TargetError:
-    """Return the error for a file without the name of a class, with the environments in it."""
+    """Return the error for a file without the name of a class, with the classes in it."""
     try:
-        load_target(f"{path}:__name__")  # for the error where the file cannot be imported
+        targets = [f"{path}:{name}" for name in classes_written_in(text, path)]
     except TargetError as error:
         return error
-    targets = [f"{path}:{name}" for name in names_in(path)]
-    envs = [target for target in targets if _is_env(load_target(absolute_target(target)))]
+    write = targets[0] if targets else "a subclass of gem.Env there, and its name after a colon"
     return TargetError(
-        f"{text!r} names a file and no environment of it. It has {', '.join(envs) or 'none'}. "
-        f"Write {envs[0] if envs else 'a subclass of gem.Env there, and its name after a colon'}.",
+        f"{text!r} names a file and no environment of it. It has {', '.join(targets) or 'none'}. "
+        f"Write {write}.",
         target=text,
     )
 

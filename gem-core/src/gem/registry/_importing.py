@@ -6,6 +6,7 @@ object is.
 
 from __future__ import annotations
 
+import ast
 import difflib
 import functools
 import importlib
@@ -14,6 +15,7 @@ import re
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
@@ -29,11 +31,11 @@ __all__ = [
     "UnderwayError",
     "absolute_target",
     "check_requirements",
+    "classes_written_in",
     "forget_installed",
     "load_target",
     "missing_of",
     "name_and_version",
-    "names_in",
     "split_target",
     "target_of",
 ]
@@ -170,7 +172,7 @@ def _load_from_file(target: str, path: str, names: str) -> Any:
         except Exception as error:  # a module's own `__getattr__` may raise anything
             raise TargetError(
                 f"{names!r} of {shortest(path)} was asked for, and the file has no such name. "
-                f"It has {', '.join(names_in(path)) or 'no class and no function of its own'}.",
+                f"It has {', '.join(_names_in(path)) or 'no class and no function of its own'}.",
                 target=target,
             ) from error
     return value
@@ -178,13 +180,7 @@ def _load_from_file(target: str, path: str, names: str) -> Any:
 
 def _module_of_file(target: str, path: str) -> ModuleType:
     """Import a file. Raises TargetError where there is none, and where it cannot be imported."""
-    whole = Path(absolute(path))
-    if not whole.is_file():
-        raise TargetError(
-            f"{whole} was asked for, and there is no such file. {_files_beside(whole)}Check "
-            "the path; a relative one begins at the current folder.",
-            target=target,
-        )
+    whole = _existing(target, path)
     try:
         return _import(str(whole))
     except (KeyboardInterrupt, GeneratorExit):
@@ -197,6 +193,41 @@ def _module_of_file(target: str, path: str) -> ModuleType:
             f"{_line_in(whole, error)}). Mend it, so that Python can run it.",
             target=target,
         ) from error
+
+
+def _existing(target: str, path: str) -> Path:
+    """Return the whole path of a file. Raises TargetError where there is none."""
+    whole = Path(absolute(path))
+    if not whole.is_file():
+        raise TargetError(
+            f"{whole} was asked for, and there is no such file. {_files_beside(whole)}Check "
+            "the path; a relative one begins at the current folder.",
+            target=target,
+        )
+    return whole
+
+
+def classes_written_in(target: str, path: str) -> list[str]:
+    """Return the public classes with a base that the text of a file defines at its top level.
+
+    The file is read and not run: it may be one that a stranger's log names. Raises TargetError
+    where there is none, and where it is no Python.
+    """
+    whole = _existing(target, path)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what is odd in the text, and is nobody's concern
+            tree = ast.parse(whole.read_bytes(), whole.name)
+    except (MemoryError, OSError, RecursionError, SyntaxError, ValueError) as error:
+        raise TargetError(
+            f"{shortest(str(whole))} cannot be read as Python ({in_one_line(error)}). Mend it.",
+            target=target,
+        ) from error
+    return [
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and node.bases and not node.name.startswith("_")
+    ]
 
 
 def _files_beside(path: Path) -> str:
@@ -216,7 +247,7 @@ def _line_in(path: Path, error: BaseException) -> str:
     return f", line {lines[-1]}" if lines else ""
 
 
-def names_in(path: str) -> list[str]:
+def _names_in(path: str) -> list[str]:
     """Return the names of the public classes and functions that a file defines, as it does.
 
     The file is imported; raises what that raises.
