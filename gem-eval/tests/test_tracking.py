@@ -21,7 +21,7 @@ from gem.cli._main import main
 from gem.errors import MissingRequirement
 from gem_eval import Evaluation, SettingsError
 from gem_eval.run_folder import RunFolder
-from gem_eval.tracking.following import Told, follow
+from gem_eval.tracking.following import LoggedSteps, follow
 from gem_eval.tracking.listening import Tracking
 
 Run = Callable[..., Evaluation]
@@ -183,10 +183,10 @@ def test_the_command_names_a_tracker_that_failed(
 
     status = main([*evaluation, "--track", "recorder", "--json"])
 
-    told = capsys.readouterr()
+    printed = capsys.readouterr()
     assert status == 0
-    assert json.loads(told.out)["episodes"] == 5  # nothing that a tracker prints is there
-    assert told.err.splitlines()[-1].startswith("gem-env eval: recorder does not have the last")
+    assert json.loads(printed.out)["episodes"] == 5  # nothing that a tracker prints is there
+    assert printed.err.splitlines()[-1].startswith("gem-env eval: recorder does not have the last")
 
 
 def test_a_tracker_that_nobody_brings_is_refused_before_a_folder_is_made(
@@ -238,9 +238,10 @@ def test_a_run_that_is_killed_is_told_as_far_as_it_came(
         process.kill()
         process.wait()
 
-    told = Told(tmp_path / "run" / "tracker-recorder.jsonl")  # waits for the tracker's process
-    assert (told.run_id, told.step) == ("recorded", 20)
-    told.close()
+    # It waits for the tracker's process, which holds the lock of this file.
+    logged = LoggedSteps(tmp_path / "run" / "tracker-recorder.jsonl")
+    assert (logged.run_id, logged.step) == ("recorded", 20)
+    logged.close()
     assert recorded()[-1] == {"is_finished": False, "files": []}
 
     summary = gem_eval.resume(tmp_path / "run").summary
@@ -284,10 +285,10 @@ class Growing:
         self.lines = finished.folder.episodes_path.read_bytes().splitlines(keepends=True)
         self.problems: list[str] = []
 
-    def told(self, tracker: Listed, *sizes: float, word: str = "finished") -> bool:
+    def follow(self, tracker: Listed, *sizes: float, word: str = "finished") -> bool:
         """Follow it while it has so many lines, one size at a look, and then the word."""
         looks = iter(sizes)
-        record = Told(self.folder.tracker_path("listed"))
+        logged = LoggedSteps(self.folder.tracker_path("listed"))
 
         def next_word(wait_s: float) -> str | None:
             size = next(looks, None)
@@ -302,14 +303,14 @@ class Growing:
             return follow(
                 self.folder,
                 tracker,
-                record,
+                logged,
                 asking=[],
                 every_s=0.0,
                 next_word=next_word,
                 complain=self.problems.append,
             )
         finally:
-            record.close()
+            logged.close()
 
 
 @pytest.fixture
@@ -320,7 +321,7 @@ def growing(run: Run, tmp_path: Path) -> Growing:
 def test_a_point_is_logged_where_something_has_ended_since(growing: Growing) -> None:
     tracker = Listed()
 
-    assert growing.told(tracker, 0, 3, 3, 5.5, 6, 20)
+    assert growing.follow(tracker, 0, 3, 3, 5.5, 6, 20)
 
     assert tracker.points == [(3, 3), (5, 5), (6, 6), (20, 20)]
     assert (tracker.begun, tracker.ended, growing.problems) == ([None], [True], [])
@@ -329,7 +330,7 @@ def test_a_point_is_logged_where_something_has_ended_since(growing: Growing) -> 
 def test_a_point_that_was_refused_is_made_up_for(growing: Growing) -> None:
     tracker = Listed(refused=[2])
 
-    assert growing.told(tracker, 3, 5, 5, 20)
+    assert growing.follow(tracker, 3, 5, 5, 20)
 
     assert tracker.points == [(3, 3), (5, 5), (20, 20)]
     assert growing.problems == ["ConnectionError: nobody is there"]
@@ -338,8 +339,8 @@ def test_a_point_that_was_refused_is_made_up_for(growing: Growing) -> None:
 def test_a_run_that_lacks_nothing_is_logged_no_second_time(growing: Growing) -> None:
     tracker = Listed()
 
-    assert growing.told(tracker, 20)
-    assert growing.told(tracker)
+    assert growing.follow(tracker, 20)
+    assert growing.follow(tracker)
 
     assert (tracker.points, tracker.ended) == ([(20, 20)], [True, True])
 
@@ -347,10 +348,10 @@ def test_a_run_that_lacks_nothing_is_logged_no_second_time(growing: Growing) -> 
 def test_a_last_point_that_was_refused_is_said(growing: Growing) -> None:
     tracker = Listed(refused=[2, 3])
 
-    assert not growing.told(tracker, 3, 20, word="")
+    assert not growing.follow(tracker, 3, 20, word="")
 
     assert tracker.ended == [False]
-    assert growing.told(tracker)
+    assert growing.follow(tracker)
     assert tracker.points == [(3, 3), (20, 20)]
     assert tracker.begun == [None, "kept"]
 
@@ -361,8 +362,8 @@ def test_a_point_that_a_kill_may_have_logged_is_not_logged_again(growing: Growin
     # Killed after it wrote down what it was about to log, and in the middle of the next line.
     record.write_text('{"run_id": "kept", "step": 5}\n{"run_id": "ke', encoding="utf-8")
 
-    assert growing.told(tracker, 5, 8)
-    assert growing.told(tracker, 20)
+    assert growing.follow(tracker, 5, 8)
+    assert growing.follow(tracker, 20)
 
     assert tracker.begun == ["kept", "kept"]
     assert tracker.points == [(8, 8), (20, 20)]

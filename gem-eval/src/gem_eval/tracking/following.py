@@ -24,13 +24,13 @@ from gem_eval.summary import Outcome, Tries, summarise
 from gem_eval.tracking.figures import figures_of, parameters_of
 from gem_eval.tracking.tracker import Tracker
 
-__all__ = ["Told", "follow", "word_from"]
+__all__ = ["LoggedSteps", "follow", "word_from"]
 
 _LONGEST = 300  # characters of an error
 _SHARE = 4  # for each second of work so many are waited
 
 
-class Told:
+class LoggedSteps:
     """What a tracker was told in this and in earlier processes: its run's id, and the last step.
 
     It is on disk, a line for each point, and locked: a process of a run that was killed may still
@@ -110,11 +110,11 @@ class _Follower:
     """A run, its tracker, and how far the one is known to the other."""
 
     def __init__(
-        self, folder: RunFolder, tracker: Tracker, told: Told, asking: Collection[str]
+        self, folder: RunFolder, tracker: Tracker, logged: LoggedSteps, asking: Collection[str]
     ) -> None:
         self._folder = folder
         self._tracker = tracker
-        self._told = told
+        self._logged = logged
         self._log = _Log(folder, asking)
         self._run_id: str | None = None
 
@@ -123,12 +123,12 @@ class _Follower:
         if self._run_id is None:
             parameters = parameters_of(self._folder.record)
             name = self._folder.path.resolve().name
-            run_id = self._tracker.begin(name, parameters, self._told.run_id)
-            if run_id != self._told.run_id:
-                self._told.note(run_id, self._told.step)
+            run_id = self._tracker.begin(name, parameters, self._logged.run_id)
+            if run_id != self._logged.run_id:
+                self._logged.note(run_id, self._logged.step)
             self._run_id = run_id
         self._log.read_on()
-        if self._log.ended > self._told.step:
+        if self._log.ended > self._logged.step:
             self._log_figures(self._run_id, self._log.ended)
 
     def end(self, *, is_finished: bool) -> None:
@@ -147,19 +147,19 @@ class _Follower:
             is_branch=record.branch is not None,
         )
         figures = figures_of(summary, self._log.spent)
-        before = self._told.step
-        self._told.note(run_id, step)
+        before = self._logged.step
+        self._logged.note(run_id, step)
         try:
             self._tracker.log(figures, step)
         except BaseException:
-            self._told.note(run_id, before)  # the tracker refused it: it may have it later
+            self._logged.note(run_id, before)  # the tracker refused it: it may have it later
             raise
 
 
 def follow(
     folder: RunFolder,
     tracker: Tracker,
-    told: Told,
+    logged: LoggedSteps,
     *,
     asking: Collection[str],
     every_s: float,
@@ -172,7 +172,7 @@ def follow(
     or its process is gone. Errors go to `complain`, in one line. Return whether the last figures
     were told.
     """
-    follower = _Follower(folder, tracker, told, asking)
+    follower = _Follower(folder, tracker, logged, asking)
     pause_s = 0.0
     while True:
         word = next_word(pause_s)

@@ -186,12 +186,12 @@ class _Listener:
         has_ended = False
         with process.stdout:
             for line in process.stdout:
-                told = json.loads(line)
-                if "problem" in told:
-                    self._failed(told["problem"])
+                report = json.loads(line)
+                if "problem" in report:
+                    self._failed(report["problem"])
                 else:
                     has_ended = True
-                    self._is_current = told["is_current"]
+                    self._is_current = report["is_current"]
         if not (has_ended or self._is_given_up):
             self._failed("its process ended by itself")
 
