@@ -45,6 +45,13 @@ def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], li
 Recorded = Callable[[], list[dict[str, Any]]]
 
 
+def wait_for_text(path: Path, text: str) -> None:
+    deadline = time.monotonic() + 60
+    while not (path.exists() and text in path.read_text(encoding="utf-8")):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def steps(calls: Sequence[Mapping[str, Any]]) -> list[int]:
     return [call["step"] for call in calls if "step" in call]
 
@@ -158,6 +165,26 @@ def test_a_tracker_that_hangs_is_not_waited_for(
     [problem] = tracking.problems
     assert "it did not answer within 0.1 s of the run's end" in problem
     assert recorded() == []
+
+
+@pytest.mark.slow
+def test_a_tracker_that_hung_while_it_took_the_last_point_has_it_once_the_run_is_resumed(
+    run: Run, recorded: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = run(policies="random", episodes=10)
+    monkeypatch.setenv("RECORDER_FAULT", "hang in log")
+    tracking = Tracking(found.folder, ["recorder"], asking=[], patience_s=0.1)
+    tracking.start()
+    # The process is killed in the middle of the point, and not before.
+    wait_for_text(found.folder.tracker_path("recorder"), '"step": 10')
+    asyncio.run(tracking.end(is_finished=True))
+    monkeypatch.delenv("RECORDER_FAULT")
+
+    again = gem_eval.resume(found.path, track="recorder")
+
+    [problem] = tracking.problems
+    assert problem.endswith("tells it what it lacks.")
+    assert (steps(recorded()), again.tracking_problems) == ([10], ())
 
 
 def test_what_a_tracker_says_is_told_without_keys(
@@ -360,10 +387,33 @@ def test_a_point_that_a_kill_may_have_logged_is_not_logged_again(growing: Growin
     tracker = Listed()
     record = growing.folder.tracker_path("listed")
     # Killed after it wrote down what it was about to log, and in the middle of the next line.
-    record.write_text('{"run_id": "kept", "step": 5}\n{"run_id": "ke', encoding="utf-8")
+    line = '{"run_id": "kept", "step": 5, "is_taken": false}'
+    record.write_text(f'{line}\n{{"run_id": "ke', encoding="utf-8")
 
     assert growing.follow(tracker, 5, 8)
     assert growing.follow(tracker, 20)
 
     assert tracker.begun == ["kept", "kept"]
     assert tracker.points == [(8, 8), (20, 20)]
+
+
+def test_a_last_point_that_a_kill_may_have_cut_off_is_logged_once_more(growing: Growing) -> None:
+    tracker = Listed()
+    record = growing.folder.tracker_path("listed")
+    line = '{"run_id": "kept", "step": 20, "is_taken": false}\n'
+    record.write_text(line, encoding="utf-8")
+
+    assert growing.follow(tracker, 20, 20)
+    assert growing.follow(tracker, 20)
+
+    assert tracker.points == [(20, 20)]
+
+
+def test_a_file_that_does_not_say_what_was_taken_has_all_of_it(growing: Growing) -> None:
+    tracker = Listed()
+    record = growing.folder.tracker_path("listed")
+    record.write_text('{"run_id": "kept", "step": 20}\n', encoding="utf-8")
+
+    assert growing.follow(tracker, 20)
+
+    assert tracker.points == []
