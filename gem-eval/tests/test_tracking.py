@@ -198,6 +198,20 @@ def test_what_a_tracker_says_is_told_without_keys(
     assert "out of paper ***" in problem
 
 
+@pytest.mark.parametrize("fault", ["raise in init", "raise in log"])
+def test_no_part_of_a_key_is_left_where_an_error_is_cut(
+    run: Run, recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    # It begins before the place where an error is cut, and ends behind it.
+    monkeypatch.setenv("OPENAI_API_KEY", f"sk-planted-{'7' * 500}")
+    monkeypatch.setenv("RECORDER_FAULT", fault)
+
+    [problem] = run(policies="random", track="recorder").tracking_problems
+
+    assert "out of paper ***" in problem
+    assert "sk-planted" not in problem
+
+
 def test_the_command_names_a_tracker_that_failed(
     recorded: Recorded,
     tmp_path: Path,

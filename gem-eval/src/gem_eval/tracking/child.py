@@ -58,7 +58,8 @@ def _follow(instructions: dict[str, Any], stdin: BinaryIO, say: Any) -> bool:
         logged = LoggedSteps(folder.tracker_path(instructions["tracker"]))
         tracker = load_target(instructions["target"])()
     except BaseException as error:  # noqa: BLE001 - importing a tracker may raise anything
-        say(problem=in_one_line(error, at_most=300))
+        # Whole: the run takes keys out before it cuts, or half of one might stay at the end.
+        say(problem=in_one_line(error))
         return False
     return follow(
         folder,

@@ -26,7 +26,6 @@ from gem_eval.tracking.tracker import Tracker
 
 __all__ = ["LoggedSteps", "follow", "word_from"]
 
-_LONGEST = 300  # characters of an error
 _SHARE = 4  # for each second of work so many are waited
 
 
@@ -203,7 +202,8 @@ def _tried(work: Callable[[], None], complain: Callable[[str], None]) -> bool:
     try:
         work()
     except BaseException as error:  # noqa: BLE001 - a tracker may raise anything, SystemExit too
-        complain(in_one_line(error, at_most=_LONGEST))
+        # Whole: the run takes keys out before it cuts, or half of one might stay at the end.
+        complain(in_one_line(error))
         return False
     return True
 
