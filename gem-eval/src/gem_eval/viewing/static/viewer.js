@@ -153,19 +153,21 @@ function runPage() {
   let wait = 0;
   let asked = 0;
 
-  /* Fetch a page and take over its parts of one kind; an answer that comes late is dropped. */
+  /* Fetch a page, take over its parts of one kind, and say whether that was done: an answer that
+     comes late is dropped. */
   async function load(address, kind, { keep = false } = {}) {
     const number = ++asked;
     const url = new URL(address, location.href);
     const shown = new URL(url);
     if (live.upto() && !url.searchParams.has("upto")) url.searchParams.set("upto", live.upto());
-    const answer = await fetch(url).catch(() => null);
-    if (!answer?.ok || number !== asked) return;
-    take(await answer.text(), kind);
+    const text = await textOf(url);
+    if (text === null || number !== asked) return false;
+    take(text, kind);
     rows.renew();
     shown.hash = "";
     if (!keep) history.pushState(null, "", shown);
     searchOn(number);
+    return true;
   }
 
   /* A search that is not through goes on with every page that asks for it. */
@@ -179,7 +181,9 @@ function runPage() {
     return `?${new URLSearchParams(pairs)}`;
   }
 
-  const send = () => load(fromForm(), "list");
+  /* Whoever asks for a list by anything but a field wants that list: what was typed just before
+     waits no longer, or it would take the place of it. */
+  const send = () => { clearTimeout(wait); load(fromForm(), "list"); };
   form.addEventListener("submit", event => { event.preventDefault(); send(); });
   document.addEventListener("input", event => {
     if (event.target.form !== form) return;
@@ -190,12 +194,16 @@ function runPage() {
     const link = event.target.closest("a[data-list]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    load(link.href, "list").then(() => {
-      readFields();
+    clearTimeout(wait);
+    load(link.href, "list").then(isTaken => {
+      if (isTaken) readFields();
       if (link.closest(".pager")) $("#episodes").scrollIntoView();
     });
   });
-  addEventListener("popstate", () => load(location.href, "list", { keep: true }).then(readFields));
+  addEventListener("popstate", () => {
+    clearTimeout(wait);
+    load(location.href, "list", { keep: true }).then(isTaken => { if (isTaken) readFields(); });
+  });
 
   /* Fields outside of what was taken over follow the address. */
   function readFields() {
@@ -211,6 +219,16 @@ function runPage() {
     "/": () => { $("#episodes").scrollIntoView(); $("#q").focus({ preventScroll: true }); $("#q").select(); },
     c: follow("#clear"), "[": follow("#previous"), "]": follow("#next"), r: follow("#fresh"),
   };
+}
+
+/* The text of a page; null where the server gives none. */
+async function textOf(url) {
+  try {
+    const answer = await fetch(url);
+    return answer.ok ? await answer.text() : null;
+  } catch {
+    return null;
+  }
 }
 
 /* Put the parts of a page that came from the server in the place of those that are shown. */
