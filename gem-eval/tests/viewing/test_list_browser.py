@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 CHANGES_OF_THE_LIST = re.compile(r"/runs/run(\?.*)?$")
+WAITS_ARE_SHORT = """
+    const later = window.setTimeout;
+    window.setTimeout = (act, wait) => later(act, wait / 50);
+"""
 TYPED_THEN_CLEARED = """
     const field = document.querySelector("#q");
     field.value = "typed";
@@ -86,6 +90,90 @@ def wait_until(page: Page, is_so: Callable[[], bool]) -> None:
             return
         page.wait_for_timeout(10)
     pytest.fail("the browser did not report it within ten seconds")
+
+
+class Searching:
+    """A list in a page whose answers, numbered, say that a search is not through.
+
+    The next `failures` ones fail. The answers end with the `with` block.
+    """
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.failures = 0
+        self._page = page
+        self._address = f"{address}?outcome=succeeded"
+        self._number = 0
+        answer = page.request.get(self._address)
+        self._before, self._mark, self._after = answer.text().partition(
+            'id="active" data-part="list">'
+        )
+
+    def __enter__(self) -> Searching:
+        self._page.add_init_script(WAITS_ARE_SHORT)
+        self._page.route(CHANGES_OF_THE_LIST, self._answer)
+        self._page.goto(self._address)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # Or an answer to a page that is closed would be an error.
+        self._page.unroute_all(behavior="wait")
+
+    def _answer(self, route: Route) -> None:
+        if self.failures:
+            self.failures -= 1
+            route.abort()
+            return
+        self._number += 1
+        note = f'<span id="searching">answer {self._number}</span>'
+        body = f"{self._before}{self._mark}{note}{self._after}"
+        route.fulfill(content_type="text/html; charset=utf-8", body=body)
+
+
+def number_of(page: Page) -> int:
+    """The number of the answer that a page shows."""
+    return int(page.locator("#searching").inner_text().removeprefix("answer "))
+
+
+def test_a_search_that_goes_on_leaves_what_is_selected_and_focused(
+    address: str, page: Page
+) -> None:
+    focused = "document.activeElement.closest('tr.row')?.rowIndex"
+    selected = "document.querySelector('#list tr[aria-selected=true]')?.rowIndex"
+    with Searching(page, address):
+        for _ in range(2):
+            page.keyboard.press("j")
+        first = number_of(page)
+
+        wait_until(page, lambda: number_of(page) >= first + 2)
+
+        assert (page.evaluate(focused), page.evaluate(selected)) == (2, 2)
+        page.keyboard.press("j")
+        assert page.evaluate(focused) == 3
+
+
+def test_a_search_goes_on_after_a_request_that_failed(
+    address: str, context: BrowserContext
+) -> None:
+    page = context.new_page()  # whose console may complain of what fails
+    with Searching(page, address) as answers:
+        with page.expect_event("requestfailed"):
+            answers.failures = 1
+        first = number_of(page)
+
+        wait_until(page, lambda: number_of(page) > first)
+
+
+def test_a_search_that_no_request_of_which_is_answered_ends_and_says_so(
+    address: str, context: BrowserContext
+) -> None:
+    page = context.new_page()
+    failed: list[str] = []
+    page.on("requestfailed", lambda request: failed.append(request.url))
+    with Searching(page, address) as answers:
+        answers.failures = 1000
+
+        expect(page.locator("#searching")).to_contain_text("the viewer does not answer. Reload")
+    assert len(failed) == 6
 
 
 def test_a_filter_that_was_cleared_at_once_does_not_come_back(address: str, page: Page) -> None:
