@@ -26,6 +26,7 @@ ENTROPY = "entropies"
 CRITIC = "critic_value"
 
 _LARGEST_ID = 1 << 32
+_LARGEST_VALUE = 1e39  # beyond any number that a model computes with 32 bits
 
 
 class Token(NamedTuple):
@@ -133,4 +134,7 @@ def _mask(plain: Mapping[str, Any], length: int) -> Sequence[bool] | None:
 
 def _known(value: Any, is_generated: bool) -> float | None:
     # Where the environment spoke a column has 0.0, which is no log-probability of anything.
-    return float(value) if is_generated and is_number(value) else None
+    if not is_generated or not is_number(value):
+        return None
+    # No model gives more, and the sum of a page of larger ones may be beyond a float.
+    return float(value) if abs(value) <= _LARGEST_VALUE else None
