@@ -18,11 +18,11 @@ from gem.rollouts import resolve
 from gem.specs import WrapperRef
 from gem_eval.viewing import finding_rows, rows
 from gem_eval.viewing.runs import Run
+from gem_eval.viewing.scanning import LONGEST_AS_OBJECTS
 from gem_eval.viewing.text import answer_pieces
 
 __all__ = ["Solution", "Solved", "Solver", "solve_again"]
 
-_LONGEST = 2 << 20  # bytes of a line: as objects an episode takes many times as much memory
 _BUDGET_S = 10.0
 _MOST_KEPT = 32
 
@@ -115,7 +115,7 @@ class Solver:
 def _episode_of(run: Run, line: int) -> Episode:
     with run.index.reading() as db:
         row = rows.row_at(db, line)
-    if row is None or row.length > _LONGEST:
+    if row is None or row.length > LONGEST_AS_OBJECTS:
         raise ValueError("The episode is too long to be played again here")
     path: Path = run.folder.episodes_path
     with path.open("rb") as log:
