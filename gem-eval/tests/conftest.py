@@ -214,6 +214,9 @@ RECORDER = """
     class plugin:
         "A tracker that writes down what it is told."
 
+        def __init__(self):
+            fail("init")
+
         def begin(self, name, parameters, run_id):
             print("a tracker may print")
             fail("begin")

@@ -20,8 +20,7 @@ from gem import registry
 from gem.cli._main import main
 from gem.errors import MissingRequirement
 from gem_eval import Evaluation, SettingsError
-from gem_eval.run_folder import RunFolder
-from gem_eval.tracking.following import Told, follow
+from gem_eval.tracking.following import LoggedSteps
 from gem_eval.tracking.listening import Tracking
 
 Run = Callable[..., Evaluation]
@@ -43,6 +42,13 @@ def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], li
 
 
 Recorded = Callable[[], list[dict[str, Any]]]
+
+
+def wait_for_text(path: Path, text: str) -> None:
+    deadline = time.monotonic() + 60
+    while not (path.exists() and text in path.read_text(encoding="utf-8")):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def steps(calls: Sequence[Mapping[str, Any]]) -> list[int]:
@@ -160,6 +166,26 @@ def test_a_tracker_that_hangs_is_not_waited_for(
     assert recorded() == []
 
 
+@pytest.mark.slow
+def test_a_tracker_that_hung_while_it_took_the_last_point_has_it_once_the_run_is_resumed(
+    run: Run, recorded: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = run(policies="random", episodes=10)
+    monkeypatch.setenv("RECORDER_FAULT", "hang in log")
+    tracking = Tracking(found.folder, ["recorder"], asking=[], patience_s=0.1)
+    tracking.start()
+    # The process is killed in the middle of the point, and not before.
+    wait_for_text(found.folder.tracker_path("recorder"), '"step": 10')
+    asyncio.run(tracking.end(is_finished=True))
+    monkeypatch.delenv("RECORDER_FAULT")
+
+    again = gem_eval.resume(found.path, track="recorder")
+
+    [problem] = tracking.problems
+    assert problem.endswith("tells it what it lacks.")
+    assert (steps(recorded()), again.tracking_problems) == ([10], ())
+
+
 def test_what_a_tracker_says_is_told_without_keys(
     run: Run, recorded: Recorded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,6 +195,20 @@ def test_what_a_tracker_says_is_told_without_keys(
     [problem] = run(policies="random", track="recorder").tracking_problems
 
     assert "out of paper ***" in problem
+
+
+@pytest.mark.parametrize("fault", ["raise in init", "raise in log"])
+def test_no_part_of_a_key_is_left_where_an_error_is_cut(
+    run: Run, recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    # It begins before the place where an error is cut, and ends behind it.
+    monkeypatch.setenv("OPENAI_API_KEY", f"sk-planted-{'7' * 500}")
+    monkeypatch.setenv("RECORDER_FAULT", fault)
+
+    [problem] = run(policies="random", track="recorder").tracking_problems
+
+    assert "out of paper ***" in problem
+    assert "sk-planted" not in problem
 
 
 def test_the_command_names_a_tracker_that_failed(
@@ -183,10 +223,10 @@ def test_the_command_names_a_tracker_that_failed(
 
     status = main([*evaluation, "--track", "recorder", "--json"])
 
-    told = capsys.readouterr()
+    printed = capsys.readouterr()
     assert status == 0
-    assert json.loads(told.out)["episodes"] == 5  # nothing that a tracker prints is there
-    assert told.err.splitlines()[-1].startswith("gem-env eval: recorder does not have the last")
+    assert json.loads(printed.out)["episodes"] == 5  # nothing that a tracker prints is there
+    assert printed.err.splitlines()[-1].startswith("gem-env eval: recorder does not have the last")
 
 
 def test_a_tracker_that_nobody_brings_is_refused_before_a_folder_is_made(
@@ -238,131 +278,13 @@ def test_a_run_that_is_killed_is_told_as_far_as_it_came(
         process.kill()
         process.wait()
 
-    told = Told(tmp_path / "run" / "tracker-recorder.jsonl")  # waits for the tracker's process
-    assert (told.run_id, told.step) == ("recorded", 20)
-    told.close()
+    # It waits for the tracker's process, which holds the lock of this file.
+    logged = LoggedSteps(tmp_path / "run" / "tracker-recorder.jsonl")
+    assert (logged.run_id, logged.step) == ("recorded", 20)
+    logged.close()
     assert recorded()[-1] == {"is_finished": False, "files": []}
 
     summary = gem_eval.resume(tmp_path / "run").summary
     assert summary.episodes == 40
     assert steps(recorded()) == sorted(set(steps(recorded())))
     assert (steps(recorded())[-1], recorded()[-1]["is_finished"]) == (40, True)
-
-
-class Listed:
-    """A tracker that keeps what it is told, and refuses the points that it is told to."""
-
-    def __init__(self, refused: Sequence[int] = ()) -> None:
-        self.begun: list[str | None] = []
-        self.points: list[tuple[int, float]] = []
-        self.ended: list[bool] = []
-        self._refused = list(refused)
-        self._calls = 0
-
-    def begin(self, name: str, parameters: Mapping[str, str], run_id: str | None) -> str:
-        self.begun.append(run_id)
-        return "kept"
-
-    def log(self, figures: Mapping[str, float], step: int) -> None:
-        self._calls += 1
-        if self._calls in self._refused:
-            raise ConnectionError("nobody is there")
-        self.points.append((step, figures["episodes"]))
-
-    def end(self, *, is_finished: bool, files: Sequence[Path]) -> None:
-        self.ended.append(is_finished)
-
-
-class Growing:
-    """A run whose log grows between two looks of its tracker."""
-
-    def __init__(self, finished: Evaluation, path: Path) -> None:
-        path.mkdir()
-        for name in ("run.json", "summary.json"):
-            (path / name).write_bytes((finished.path / name).read_bytes())
-        self.folder = RunFolder.open(path)
-        self.lines = finished.folder.episodes_path.read_bytes().splitlines(keepends=True)
-        self.problems: list[str] = []
-
-    def told(self, tracker: Listed, *sizes: float, word: str = "finished") -> bool:
-        """Follow it while it has so many lines, one size at a look, and then the word."""
-        looks = iter(sizes)
-        record = Told(self.folder.tracker_path("listed"))
-
-        def next_word(wait_s: float) -> str | None:
-            size = next(looks, None)
-            if size is None:
-                return word
-            whole = b"".join(self.lines[: int(size)])
-            half = self.lines[int(size)][:50] if size % 1 else b""
-            self.folder.episodes_path.write_bytes(whole + half)
-            return None
-
-        try:
-            return follow(
-                self.folder,
-                tracker,
-                record,
-                asking=[],
-                every_s=0.0,
-                next_word=next_word,
-                complain=self.problems.append,
-            )
-        finally:
-            record.close()
-
-
-@pytest.fixture
-def growing(run: Run, tmp_path: Path) -> Growing:
-    return Growing(run("whole", policies="random"), tmp_path / "growing")
-
-
-def test_a_point_is_logged_where_something_has_ended_since(growing: Growing) -> None:
-    tracker = Listed()
-
-    assert growing.told(tracker, 0, 3, 3, 5.5, 6, 20)
-
-    assert tracker.points == [(3, 3), (5, 5), (6, 6), (20, 20)]
-    assert (tracker.begun, tracker.ended, growing.problems) == ([None], [True], [])
-
-
-def test_a_point_that_was_refused_is_made_up_for(growing: Growing) -> None:
-    tracker = Listed(refused=[2])
-
-    assert growing.told(tracker, 3, 5, 5, 20)
-
-    assert tracker.points == [(3, 3), (5, 5), (20, 20)]
-    assert growing.problems == ["ConnectionError: nobody is there"]
-
-
-def test_a_run_that_lacks_nothing_is_logged_no_second_time(growing: Growing) -> None:
-    tracker = Listed()
-
-    assert growing.told(tracker, 20)
-    assert growing.told(tracker)
-
-    assert (tracker.points, tracker.ended) == ([(20, 20)], [True, True])
-
-
-def test_a_last_point_that_was_refused_is_said(growing: Growing) -> None:
-    tracker = Listed(refused=[2, 3])
-
-    assert not growing.told(tracker, 3, 20, word="")
-
-    assert tracker.ended == [False]
-    assert growing.told(tracker)
-    assert tracker.points == [(3, 3), (20, 20)]
-    assert tracker.begun == [None, "kept"]
-
-
-def test_a_point_that_a_kill_may_have_logged_is_not_logged_again(growing: Growing) -> None:
-    tracker = Listed()
-    record = growing.folder.tracker_path("listed")
-    # Killed after it wrote down what it was about to log, and in the middle of the next line.
-    record.write_text('{"run_id": "kept", "step": 5}\n{"run_id": "ke', encoding="utf-8")
-
-    assert growing.told(tracker, 5, 8)
-    assert growing.told(tracker, 20)
-
-    assert tracker.begun == ["kept", "kept"]
-    assert tracker.points == [(8, 8), (20, 20)]

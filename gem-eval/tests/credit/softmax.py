@@ -115,7 +115,9 @@ def shown_coefficients(run: Run, line: int, query: TokenQuery) -> list[float]:
     assert values is not None
     assert not values["unknown"], values["unknown"]
     shown = [each for section in values["sections"] for block in section.blocks for each in block]
-    return [float(each.facts.rpartition("coefficient ")[2]) for each in shown if each.token.is_said]
+    return [
+        float(each.facts.rpartition("coefficient ")[2]) for each in shown if each.token.is_generated
+    ]
 
 
 def lines_of(run: Run) -> list[int]:

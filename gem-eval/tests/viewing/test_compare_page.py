@@ -10,6 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from gem_eval import compare
+from gem_eval.viewing import compared
 from gem_eval.viewing.runs import Run
 
 from .conftest import Client, append_line, episode, failed, turn, write
@@ -185,6 +186,25 @@ def test_a_log_that_is_damaged_is_told(mixed: Run) -> None:
 
     assert "Nothing can be compared." in text
     assert "is not an episode" in text
+
+
+def test_a_comparison_that_fails_by_any_error_is_told_and_not_begun_again(
+    mixed: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[object] = []
+
+    def out_of_memory(*runs: object, **_: object) -> None:
+        begun.append(runs)
+        raise MemoryError("no room for it")
+
+    monkeypatch.setattr(compared, "compare", out_of_memory)
+    client = Client(mixed)
+
+    texts = [words(client.get("/compare").text) for _ in range(2)]
+
+    why = "MemoryError: no room for it. Start the viewer again to compare once more."
+    assert [f"Nothing can be compared. {why}" in text for text in texts] == [True, True]
+    assert len(begun) == 1
 
 
 def test_what_is_known_is_kept_until_the_log_grows(mixed: Run) -> None:

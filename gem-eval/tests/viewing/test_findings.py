@@ -259,7 +259,7 @@ def test_what_evidence_says_is_text(make_run: MakeRun, install: Install) -> None
 def test_an_episode_that_is_too_large_is_left_out_and_said(
     make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finding_index, "_LONGEST", 5000)
+    monkeypatch.setattr(finding_index, "LONGEST_AS_OBJECTS", 5000)
     run = looked(make_run(looping(), episode(episode_index=1, final_observation="x" * 5000)))
 
     assert "1 episode too long to look at here: gem-env find does." in words(page(run))

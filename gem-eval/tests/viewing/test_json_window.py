@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import sys
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -88,3 +90,40 @@ def test_no_more_is_kept_than_a_value_is_long() -> None:
             break
 
     assert longest < 500
+
+
+class Encoded:
+    """Counts the characters of all texts that are encoded while it is on."""
+
+    def __init__(self) -> None:
+        self.characters = 0
+
+    def __enter__(self) -> Encoded:
+        sys.setprofile(self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.setprofile(None)
+
+    def _note(self, _: FrameType, event: str, called: Any) -> None:
+        if event == "c_call" and called.__name__ == "encode":
+            self.characters += len(called.__self__)
+
+
+def test_places_in_a_text_that_is_not_ascii_take_linear_time() -> None:
+    text = json.dumps(["\u00e9"] * 1000, ensure_ascii=False)
+    read = window(text, 1 << 20)
+    places = []
+
+    with Encoded() as encoded:
+        read.take("[")
+        while True:
+            read.value()
+            places.append(read.place)
+            if not read.takes(","):
+                break
+        read.take("]")
+
+    assert places[:2] == [5, 11]
+    # Each character once: where it is asked for the place of each value, that takes no more.
+    assert encoded.characters == len(text)

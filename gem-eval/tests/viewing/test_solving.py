@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ import gem
 from gem import Env, Episode, Step, read_episodes
 from gem.testing import registrations_undone
 from gem_eval import Evaluation
+from gem_eval.viewing.log_index import LogIndex
 from gem_eval.viewing.runs import Run
 
 from .conftest import Client, episode
@@ -24,7 +27,7 @@ from .reading import words
 pytest.importorskip("jinja2", reason="gem-eval's extra `view` is not installed")
 pytest.importorskip("starlette", reason="gem-eval's extra `view` is not installed")
 
-from gem_eval.viewing.solving import Solver, solve_again
+from gem_eval.viewing.solving import Solved, Solver, solve_again
 
 MakeRun = Callable[..., Run]
 Evaluate = Callable[..., Evaluation]
@@ -36,8 +39,10 @@ class Counting(Env):
     """Wants the number of the turn. Waits at the end for `may_end`."""
 
     may_end = threading.Event()
+    plays = 0
 
     def reset(self, *_: Any, **__: Any) -> tuple[str, dict[str, Any]]:
+        Counting.plays += 1
         self.count = 0
         return "Count.", {}
 
@@ -77,6 +82,14 @@ def finished(run: Run, solver: Solver) -> str:
     while 'http-equiv="refresh"' in (text := asked(run, solver).text):
         assert time.monotonic() < deadline
     return text
+
+
+def answered(run: Run, solver: Solver) -> Solved:
+    """What a solver answers at last about the first episode."""
+    deadline = time.monotonic() + 30
+    while not (solved := solver.ask(run, 1)).is_over:
+        assert time.monotonic() < deadline
+    return solved
 
 
 def test_each_turn_has_what_solve_would_have_answered() -> None:
@@ -176,6 +189,75 @@ def test_a_log_that_changed_meanwhile_is_told(make_run: MakeRun) -> None:
         pass
 
     assert solved.problem != ""
+
+
+class LockedForThreads:
+    """An index that only the main thread may read, as where another process locks the file."""
+
+    def __init__(self, index: LogIndex) -> None:
+        self._index = index
+        self.refused = 0
+
+    def reading(self) -> AbstractContextManager[sqlite3.Connection]:
+        if threading.current_thread() is not threading.main_thread():
+            self.refused += 1
+            raise sqlite3.OperationalError("database is locked")
+        return self._index.reading()
+
+
+def test_an_index_that_cannot_be_read_is_told_and_asked_once(
+    make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make_run(played("1", "2", "3"))
+    index = LockedForThreads(run.index)
+    monkeypatch.setattr(run, "index", index)
+    solver = Solver()
+
+    solved = answered(run, solver)
+
+    assert solved.problem == "OperationalError: database is locked"
+    assert solver.ask(run, 1) == solved
+    assert index.refused == 1
+
+
+class OvertakenIndex:
+    """An index at whose nth reading by the main thread something else happens first."""
+
+    def __init__(self, index: LogIndex, nth: int, happens: Callable[[], None]) -> None:
+        self._index = index
+        self._left = nth
+        self._happens = happens
+
+    def reading(self) -> AbstractContextManager[sqlite3.Connection]:
+        if threading.current_thread() is threading.main_thread():
+            self._left -= 1
+            if self._left == 0:
+                self._happens()
+        return self._index.reading()
+
+
+@pytest.mark.parametrize("nth", [1, 2])
+def test_an_episode_that_another_page_had_played_meanwhile_is_not_played_again(
+    make_run: MakeRun, monkeypatch: pytest.MonkeyPatch, nth: int
+) -> None:
+    run = make_run(played("1", "2", "3"))
+    solver = Solver()
+
+    others = threading.enumerate()
+
+    def ask_and_wait() -> None:
+        answered(run, solver)
+        for thread in threading.enumerate():
+            if thread not in others:
+                thread.join(30)
+
+    monkeypatch.setattr(run, "index", OvertakenIndex(run.index, nth, ask_and_wait))
+    before = Counting.plays
+
+    solver.ask(run, 1)
+    ask_and_wait()
+
+    assert Counting.plays == before + 1
 
 
 def test_what_the_solver_played_is_the_same(run: Evaluate, tmp_path: Path) -> None:

@@ -119,6 +119,23 @@ def test_a_trainer_may_add_a_second_column_and_entropies(make_run: MakeRun) -> N
     assert "Learner and sampler differ by 0.2333 on average; 1 of 3 tokens lie outside" in page(run)
 
 
+@pytest.mark.parametrize("by", ["lp", "ent", "diff"])
+def test_numbers_that_no_model_gives_count_as_not_on_record(make_run: MakeRun, by: str) -> None:
+    huge = -1e308
+    columns = {
+        "learner_logprobs": [0.0, 0.0, -huge, -0.5, huge],
+        "entropies": [0.0, 0.0, 0.05, huge, huge],
+    }
+    logprobs = (0.0, 0.0, huge, -0.25, huge)
+    run = make_run(episode(turns=(played(logprobs=logprobs, info=columns),)))
+
+    text = page(run, f"?by={by}")
+
+    [_, _, first, known, last] = TOKENS.findall(text)
+    assert "logprob" not in first[2] + last[2]
+    assert "logprob \u22120.2500" in known[2]
+
+
 def test_the_address_says_estimator_gamma_and_divisor(make_run: MakeRun) -> None:
     first = played(reward=0.0)
     last = played(reward=1.0)

@@ -28,22 +28,22 @@ def main() -> None:
     with suppress(OSError):
         os.nice(_NICE)  # the run comes first
 
-    told = json.loads(stdin.readline())
-    sys.path[:] = told["path"]
+    instructions = json.loads(stdin.readline())
+    sys.path[:] = instructions["path"]
 
     def say(**what: Any) -> None:
         with suppress(OSError):  # nobody listens any more
             answers.write(f"{json.dumps(what)}\n")
             answers.flush()
 
-    say(is_current=_follow(told, stdin, say))
+    say(is_current=_follow(instructions, stdin, say))
 
 
-def _follow(told: dict[str, Any], stdin: BinaryIO, say: Any) -> bool:
+def _follow(instructions: dict[str, Any], stdin: BinaryIO, say: Any) -> bool:
     from gem.errors import in_one_line
     from gem.registry import load_target
     from gem_eval.run_folder import RunFolder
-    from gem_eval.tracking.following import Told, follow, word_from
+    from gem_eval.tracking.following import LoggedSteps, follow, word_from
 
     next_word = word_from(stdin)
 
@@ -54,18 +54,19 @@ def _follow(told: dict[str, Any], stdin: BinaryIO, say: Any) -> bool:
         return word
 
     try:
-        folder = RunFolder.open(told["run"])
-        record = Told(folder.tracker_path(told["tracker"]))
-        tracker = load_target(told["target"])()
+        folder = RunFolder.open(instructions["run"])
+        logged = LoggedSteps(folder.tracker_path(instructions["tracker"]))
+        tracker = load_target(instructions["target"])()
     except BaseException as error:  # noqa: BLE001 - importing a tracker may raise anything
-        say(problem=in_one_line(error, at_most=300))
+        # Whole: the run takes keys out before it cuts, or half of one might stay at the end.
+        say(problem=in_one_line(error))
         return False
     return follow(
         folder,
         tracker,
-        record,
-        asking=told["asking"],
-        every_s=told["every_s"],
+        logged,
+        asking=instructions["asking"],
+        every_s=instructions["every_s"],
         next_word=next_word_or_alarm,
         complain=lambda problem: say(problem=problem),
     )

@@ -68,8 +68,12 @@ def _of_result(result: Result) -> dict[str, float | None]:
 
 
 def _estimate(name: str, value: float | None, interval: Interval) -> dict[str, float | None]:
-    low, high = (None, None) if interval is None else interval
-    return {name: value, f"{name}_low": low, f"{name}_high": high}
+    figures: dict[str, float | None] = {name: value, f"{name}_low": None, f"{name}_high": None}
+    if interval is not None:
+        low, high = interval
+        figures[f"{name}_low"] = low
+        figures[f"{name}_high"] = high
+    return figures
 
 
 def _names(results: Sequence[Result]) -> list[str]:

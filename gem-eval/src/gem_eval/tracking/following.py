@@ -24,18 +24,18 @@ from gem_eval.summary import Outcome, Tries, summarise
 from gem_eval.tracking.figures import figures_of, parameters_of
 from gem_eval.tracking.tracker import Tracker
 
-__all__ = ["Told", "follow", "word_from"]
+__all__ = ["LoggedSteps", "follow", "word_from"]
 
-_LONGEST = 300  # characters of an error
 _SHARE = 4  # for each second of work so many are waited
 
 
-class Told:
+class LoggedSteps:
     """What a tracker was told in this and in earlier processes: its run's id, and the last step.
 
-    It is on disk, a line for each point, and locked: a process of a run that was killed may still
-    be telling its last. Each line is written before the point is logged: a kill between the two
-    loses a point, and never logs one twice.
+    It is on disk and locked: a process of a run that was killed may still be telling its last. A
+    point has two lines there, one from before the tracker takes it and one from after that.
+    `is_taken` is false after a kill between the two: nobody knows then whether the tracker has the
+    last step.
     """
 
     def __init__(self, path: Path) -> None:
@@ -43,6 +43,7 @@ class Told:
         fcntl.flock(self._file, fcntl.LOCK_EX)
         self.run_id: str | None = None
         self.step = 0
+        self.is_taken = True
         self._file.seek(0)
         for line in self._file:
             if not line.endswith(b"\n"):
@@ -51,15 +52,18 @@ class Told:
                 known = json.loads(line)
                 self.run_id = known["run_id"]
                 self.step = known["step"]
+                # The files of earlier versions have one line a point, and say nothing of this.
+                self.is_taken = known.get("is_taken", True)
 
-    def note(self, run_id: str, step: int) -> None:
-        """Put on disk what is told next."""
-        line = json.dumps({"run_id": run_id, "step": step})
+    def note(self, run_id: str, step: int, *, is_taken: bool) -> None:
+        """Put on disk what is told next, or that it was taken."""
+        line = json.dumps({"run_id": run_id, "step": step, "is_taken": is_taken})
         self._file.write(f"{line}\n".encode())
         self._file.flush()
         os.fsync(self._file.fileno())
         self.run_id = run_id
         self.step = step
+        self.is_taken = is_taken
 
     def close(self) -> None:
         """Let go of the file."""
@@ -110,26 +114,32 @@ class _Follower:
     """A run, its tracker, and how far the one is known to the other."""
 
     def __init__(
-        self, folder: RunFolder, tracker: Tracker, told: Told, asking: Collection[str]
+        self, folder: RunFolder, tracker: Tracker, logged: LoggedSteps, asking: Collection[str]
     ) -> None:
         self._folder = folder
         self._tracker = tracker
-        self._told = told
+        self._logged = logged
         self._log = _Log(folder, asking)
         self._run_id: str | None = None
 
-    def update(self) -> None:
-        """Tell the tracker how the run goes, if anything has ended since it was told last."""
+    def update(self, *, is_last: bool) -> None:
+        """Tell the tracker how the run goes, if anything has ended since it was told last.
+
+        A last step that it may lack, because a kill came while it took that, is logged once more
+        where no later one is to come.
+        """
         if self._run_id is None:
             parameters = parameters_of(self._folder.record)
             name = self._folder.path.resolve().name
-            run_id = self._tracker.begin(name, parameters, self._told.run_id)
-            if run_id != self._told.run_id:
-                self._told.note(run_id, self._told.step)
+            run_id = self._tracker.begin(name, parameters, self._logged.run_id)
+            if run_id != self._logged.run_id:
+                self._logged.note(run_id, self._logged.step, is_taken=self._logged.is_taken)
             self._run_id = run_id
         self._log.read_on()
-        if self._log.ended > self._told.step:
-            self._log_figures(self._run_id, self._log.ended)
+        ended = self._log.ended
+        may_lack_last = is_last and not self._logged.is_taken and ended == self._logged.step
+        if ended > self._logged.step or may_lack_last:
+            self._log_figures(self._run_id, ended)
 
     def end(self, *, is_finished: bool) -> None:
         """Let the tracker end, with the summary of a run that is finished."""
@@ -147,19 +157,23 @@ class _Follower:
             is_branch=record.branch is not None,
         )
         figures = figures_of(summary, self._log.spent)
-        before = self._told.step
-        self._told.note(run_id, step)
+        step_before = self._logged.step
+        was_taken = self._logged.is_taken
+        # It is on disk before the tracker takes it: a kill meanwhile is seen by the next process.
+        self._logged.note(run_id, step, is_taken=False)
         try:
             self._tracker.log(figures, step)
         except BaseException:
-            self._told.note(run_id, before)  # the tracker refused it: it may have it later
+            # The tracker refused it: it may have it later.
+            self._logged.note(run_id, step_before, is_taken=was_taken)
             raise
+        self._logged.note(run_id, step, is_taken=True)
 
 
 def follow(
     folder: RunFolder,
     tracker: Tracker,
-    told: Told,
+    logged: LoggedSteps,
     *,
     asking: Collection[str],
     every_s: float,
@@ -172,15 +186,15 @@ def follow(
     or its process is gone. Errors go to `complain`, in one line. Return whether the last figures
     were told.
     """
-    follower = _Follower(folder, tracker, told, asking)
+    follower = _Follower(folder, tracker, logged, asking)
     pause_s = 0.0
     while True:
         word = next_word(pause_s)
         began = time.monotonic()
-        is_told = _tried(follower.update, complain)
+        is_current = _tried(partial(follower.update, is_last=word is not None), complain)
         if word is not None:
             has_ended = _tried(partial(follower.end, is_finished=word == "finished"), complain)
-            return is_told and has_ended
+            return is_current and has_ended
         pause_s = max(every_s, _SHARE * (time.monotonic() - began))
 
 
@@ -188,7 +202,8 @@ def _tried(work: Callable[[], None], complain: Callable[[str], None]) -> bool:
     try:
         work()
     except BaseException as error:  # noqa: BLE001 - a tracker may raise anything, SystemExit too
-        complain(in_one_line(error, at_most=_LONGEST))
+        # Whole: the run takes keys out before it cuts, or half of one might stay at the end.
+        complain(in_one_line(error))
         return False
     return True
 

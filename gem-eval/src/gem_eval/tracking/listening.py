@@ -28,7 +28,7 @@ __all__ = ["Tracking"]
 _EVERY_S = 5.0  # at most so often a tracker is told
 _PATIENCE_S = 60.0  # at the end of a run, for a tracker that has not failed
 _SHORT_PATIENCE_S = 5.0  # for one that has, and where the run did not come to its end
-_LONGEST_PROBLEM = 400
+_LONGEST_PROBLEM = 300  # characters, once keys were taken out
 _SECRET = re.compile(r"(KEY|TOKEN|PASSWORD|SECRET)$")
 _SHORTEST_SECRET = 6
 _CREDENTIALS = re.compile(r"(?<=://)[^/\s@]+(?=@)")
@@ -186,12 +186,12 @@ class _Listener:
         has_ended = False
         with process.stdout:
             for line in process.stdout:
-                told = json.loads(line)
-                if "problem" in told:
-                    self._failed(told["problem"])
+                report = json.loads(line)
+                if "problem" in report:
+                    self._failed(report["problem"])
                 else:
                     has_ended = True
-                    self._is_current = told["is_current"]
+                    self._is_current = report["is_current"]
         if not (has_ended or self._is_given_up):
             self._failed("its process ended by itself")
 

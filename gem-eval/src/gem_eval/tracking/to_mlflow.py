@@ -16,6 +16,9 @@ _MOST_AT_ONCE = 100  # parameters; of figures it takes 1,000
 class MlflowTracker:
     """A run of the experiment `MLFLOW_EXPERIMENT_NAME`, or `gem`."""
 
+    def __init__(self) -> None:
+        self._created_id: str | None = None
+
     def begin(self, name: str, parameters: Mapping[str, str], run_id: str | None) -> str:
         """Open a run, or go on with the one of this id; its parameters stay as they are."""
         from mlflow import MlflowClient  # heavy: 1 s
@@ -26,7 +29,12 @@ class MlflowTracker:
         os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "10")
         self._client = MlflowClient()
         if run_id is None:
-            run_id = self._client.create_run(self._experiment_id(), run_name=name).info.run_id
+            # It is kept before the parameters, which may be refused: `begin` is then called again,
+            # and must not make a second run.
+            if self._created_id is None:
+                created = self._client.create_run(self._experiment_id(), run_name=name)
+                self._created_id = str(created.info.run_id)
+            run_id = self._created_id
             several = [Param(key, value) for key, value in parameters.items()]
             for start in range(0, len(several), _MOST_AT_ONCE):
                 self._client.log_batch(run_id, params=several[start : start + _MOST_AT_ONCE])

@@ -20,7 +20,11 @@ class Tracker(Protocol):
         """Open a run, or go on with the one of this id, and return the id."""
 
     def log(self, figures: Mapping[str, float], step: int) -> None:
-        """Take figures. Each step is larger than that before, also where a run is resumed."""
+        """Take figures. Each step is larger than that before, also where a run is resumed.
+
+        One exception: the last step of a run comes once more where a kill ended the process while
+        it took that.
+        """
 
     def end(self, *, is_finished: bool, files: Sequence[Path]) -> None:
         """Send off what is left, and let go of the run; `files` are to be kept with it."""

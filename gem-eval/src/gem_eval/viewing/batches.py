@@ -15,7 +15,7 @@ from gem_eval.viewing.json_window import JsonWindow
 from gem_eval.viewing.log_index import LogIndex
 from gem_eval.viewing.rows import Place, Row
 from gem_eval.viewing.scanning import walk
-from gem_eval.viewing.token_columns import CRITIC, is_number, said_of
+from gem_eval.viewing.token_columns import CRITIC, generated_count, is_number
 
 __all__ = ["MOST_BYTES", "MOST_EPISODES", "Batch", "read_batch"]
 
@@ -91,7 +91,7 @@ class _Turns:
 
     def __init__(self) -> None:
         self.rewards: list[float] = []
-        self.said: list[int | None] = []
+        self.generated_counts: list[int | None] = []
         self.values: list[float | None] = []
 
     def add(self, turn: Mapping[str, Any], _start: int, _end: int) -> None:
@@ -99,7 +99,7 @@ class _Turns:
         if not is_number(reward):
             raise ValueError(f"a reward is {reward!r:.40}")
         self.rewards.append(float(reward))
-        self.said.append(said_of(turn))
+        self.generated_counts.append(generated_count(turn))
         info = turn.get("info")
         value = info.get(CRITIC) if isinstance(info, Mapping) else None
         self.values.append(float(value) if is_number(value) else None)
@@ -115,7 +115,7 @@ def _played(file: BinaryIO, place: Place) -> Played:
         raise ValueError(f"not an episode: {error!r:.120}") from error
     return Played(
         rewards=tuple(turns.rewards),
-        said=_whole(turns.said),
+        generated_counts=_whole(turns.generated_counts),
         values=_whole(turns.values),
         succeeded=record.get("success") is True,
     )

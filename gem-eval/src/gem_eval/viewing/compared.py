@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from gem.errors import GemError
+from gem.errors import GemError, in_one_line
 from gem_eval.comparing.comparison import Comparison, Difference, Flip, compare
 from gem_eval.viewing.beside import Beside, read_beside
 from gem_eval.viewing.runs import Run
@@ -17,6 +17,7 @@ __all__ = ["Answer", "Comparer", "Pair", "difference_of", "pair_of", "run_of"]
 
 _QUICK = 2000  # lines of all logs that are compared in no time
 _MOST_KEPT = 32
+_LONGEST_PROBLEM = 300  # characters
 _SHARE_OF_TIME = 0.2  # that comparisons of growing runs may take
 
 
@@ -87,6 +88,10 @@ class Comparer:
             answer = Answer(compare(question.runs, baseline=question.baseline))
         except GemError as error:
             answer = Answer(problem=str(error))
+        except Exception as error:  # noqa: BLE001 - the memory's, say: all that ends the thread is kept
+            # Or each page that is loaded again would compare all logs again.
+            why = in_one_line(error, at_most=_LONGEST_PROBLEM)
+            answer = Answer(problem=f"{why}. Start the viewer again to compare once more.")
         end = time.monotonic()
         with self._lock:
             if len(self._kept) >= _MOST_KEPT:

@@ -36,12 +36,12 @@ class CreditError(Exception):
 class Played(NamedTuple):
     """What credit needs to know of an episode, turn by turn.
 
-    `said` counts the tokens that the model said in each turn, None where a turn has none on
-    record; `values` is what a critic expected before each turn, None where one is not on record.
+    `generated_counts` has how many tokens the model said in each turn, None where a turn has none
+    on record; `values` is what a critic expected before each turn, None where one is not on record.
     """
 
     rewards: tuple[float, ...]
-    said: tuple[int, ...] | None = None
+    generated_counts: tuple[int, ...] | None = None
     values: tuple[float, ...] | None = None
     succeeded: bool = False
 
@@ -212,11 +212,11 @@ ESTIMATORS: Mapping[str, Estimator] = {
 
 
 def _token_count(episode: Played) -> int:
-    if episode.said is None:
+    if episode.generated_counts is None:
         raise CreditError(
             "To divide by tokens they must be counted, and this batch has turns without token ids."
         )
-    return sum(episode.said)
+    return sum(episode.generated_counts)
 
 
 def _share_of_tokens(batch: Sequence[Played], _: Played) -> float:

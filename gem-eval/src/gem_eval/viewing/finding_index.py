@@ -22,10 +22,10 @@ from gem_eval.finding.installed import InstalledFinder, installed
 from gem_eval.viewing import finding_rows
 from gem_eval.viewing.conversation import UNREADABLE
 from gem_eval.viewing.log_index import LogIndex
+from gem_eval.viewing.scanning import LONGEST_AS_OBJECTS
 
 __all__ = ["FindingIndex", "FindingState", "version_of"]
 
-_LONGEST = 2 << 20  # bytes of a line: as objects an episode takes many times as much memory
 _LINES_AT_ONCE = 100
 _BYTES_AT_ONCE = 4 << 20
 
@@ -139,7 +139,7 @@ class FindingIndex:
         with self._log.open("rb") as log:
             for line, start, length in tries:
                 episode = None
-                if length <= _LONGEST:
+                if length <= LONGEST_AS_OBJECTS:
                     log.seek(start)
                     with suppress(*UNREADABLE):
                         episode = Episode.from_json(log.read(length))

@@ -32,14 +32,12 @@ class JsonWindow:
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._text = ""
         self._at = 0  # where reading goes on, in characters of the window
-        self._bytes_before = 0  # of the window
+        self._place = 0  # the same in bytes of the whole text; only `_move_to` changes both
 
     @property
     def place(self) -> int:
         """How many bytes of the text were read."""
-        if self._text.isascii():
-            return self._bytes_before + self._at
-        return self._bytes_before + len(self._text[: self._at].encode("utf-8"))
+        return self._place
 
     def value(self) -> Any:
         """Read a value. Whatever stands before it must have been taken."""
@@ -55,7 +53,7 @@ class JsonWindow:
             # the minus, and what stands before is a number.
             if end + 2 >= len(self._text) and self._grow():
                 continue
-            self._at = end
+            self._move_to(end)
             return value
 
     def next_mark(self) -> str:
@@ -63,7 +61,7 @@ class JsonWindow:
         while True:
             found = _BLANKS.match(self._text, self._at)
             assert found is not None, "it matches nothing, too"
-            self._at = found.end()
+            self._move_to(found.end())
             if self._at < len(self._text):
                 return self._text[self._at]
             if not self._grow():
@@ -73,7 +71,7 @@ class JsonWindow:
         """Take a mark if it comes next, with the blanks after it, and say so."""
         if self.next_mark() != mark:
             return False
-        self._at += 1
+        self._move_to(self._at + 1)
         self.next_mark()
         return True
 
@@ -82,11 +80,19 @@ class JsonWindow:
         if not self.takes(mark):
             raise ValueError(f"not an episode: {mark!r} was expected at byte {self.place + 1}")
 
+    def _move_to(self, end: int) -> None:
+        """Go on behind `end`, in characters of the window."""
+        if self._text.isascii():  # a string knows that of itself
+            self._place += end - self._at
+        else:
+            # What is new alone is encoded, or a window of many values would take quadratic time.
+            self._place += len(self._text[self._at : end].encode("utf-8"))
+        self._at = end
+
     def _grow(self) -> bool:
         """Read on, and say whether there was anything to read."""
         if not self._left:
             return False
-        self._bytes_before = self.place
         rest = self._text[self._at :]
         # As much again as there is, so that a long value is not tried again too often.
         wanted = min(max(self._chunk, len(rest)), self._left)

@@ -18,7 +18,19 @@ from gem.episode import FORMAT, StopReason
 from gem_eval.viewing.json_window import JsonWindow
 from gem_eval.viewing.text import cut, first_line
 
-__all__ = ["TURNS_AT_ONCE", "LongTurns", "Scanned", "scan", "scan_file", "walk"]
+__all__ = [
+    "LONGEST_AS_OBJECTS",
+    "TURNS_AT_ONCE",
+    "LongTurns",
+    "Scanned",
+    "scan",
+    "scan_file",
+    "walk",
+]
+
+LONGEST_AS_OBJECTS = 2 << 20
+"""How many bytes the line of an episode that is read as a whole may have: as objects it takes many
+times as much memory."""
 
 TURNS_AT_ONCE = 50
 """How many turns a page of an episode shows."""

@@ -17,13 +17,12 @@ from gem.errors import in_one_line
 from gem.rollouts import resolve
 from gem.specs import WrapperRef
 from gem_eval.viewing import finding_rows, rows
-from gem_eval.viewing.conversation import UNREADABLE
 from gem_eval.viewing.runs import Run
+from gem_eval.viewing.scanning import LONGEST_AS_OBJECTS
 from gem_eval.viewing.text import answer_pieces
 
 __all__ = ["Solution", "Solved", "Solver", "solve_again"]
 
-_LONGEST = 2 << 20  # bytes of a line: as objects an episode takes many times as much memory
 _BUDGET_S = 10.0
 _MOST_KEPT = 32
 
@@ -65,23 +64,16 @@ class Solver:
         """Return what is known of an episode, None where nobody has asked for it."""
         key = self._key(run, line)
         with self._lock:
-            found = self._kept.get(key)
-            work = self._work
-        if found is not None:
-            return found
-        if work is None or work.key != key or not work.thread.is_alive():
-            return None
-        if time.monotonic() - work.since > 2 * _BUDGET_S:
-            return Solved({}, f"A step takes longer than {2 * _BUDGET_S:.0f} s")
-        return Solved({}, is_over=False)
+            return self._known_of(key)
 
     def ask(self, run: Run, line: int) -> Solved:
         """Return what is known of an episode, and begin to play it again where that is nothing."""
-        found = self.known(run, line)
-        if found is not None:
-            return found
         key = self._key(run, line)
         with self._lock:
+            # Looked up and begun under one lock: what ends in between is not played a second time.
+            found = self._known_of(key)
+            if found is not None:
+                return found
             if self._work is not None and self._work.thread.is_alive():
                 # One at a time: a step that hangs holds a thread, and never more than one.
                 return Solved({}, "Another episode is being played again; ask once more later")
@@ -91,10 +83,23 @@ class Solver:
             thread.start()
         return Solved({}, is_over=False)
 
+    def _known_of(self, key: tuple[str, str, int]) -> Solved | None:
+        """Return what `known` does. The lock is held."""
+        found = self._kept.get(key)
+        if found is not None:
+            return found
+        work = self._work
+        if work is None or work.key != key or not work.thread.is_alive():
+            return None
+        if time.monotonic() - work.since > 2 * _BUDGET_S:
+            return Solved({}, f"A step takes longer than {2 * _BUDGET_S:.0f} s")
+        return Solved({}, is_over=False)
+
     def _solve(self, run: Run, line: int, key: tuple[str, str, int]) -> None:
         try:
             solved = solve_again(_episode_of(run, line), budget_s=_BUDGET_S)
-        except (OSError, *UNREADABLE) as error:
+        except Exception as error:  # noqa: BLE001 - sqlite's, say: all that ends the thread is kept
+            # Or each page that is loaded again would run the environment again.
             solved = Solved({}, in_one_line(error, at_most=300))
         with self._lock:
             if len(self._kept) >= _MOST_KEPT:
@@ -110,7 +115,7 @@ class Solver:
 def _episode_of(run: Run, line: int) -> Episode:
     with run.index.reading() as db:
         row = rows.row_at(db, line)
-    if row is None or row.length > _LONGEST:
+    if row is None or row.length > LONGEST_AS_OBJECTS:
         raise ValueError("The episode is too long to be played again here")
     path: Path = run.folder.episodes_path
     with path.open("rb") as log:

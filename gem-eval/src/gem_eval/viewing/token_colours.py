@@ -39,7 +39,7 @@ class Bars(NamedTuple):
 
 def value_of(token: Token, by: str, advantage: float | None) -> float | None:
     """Return what a token is coloured by. `advantage` is that of its turn."""
-    if not token.is_said:
+    if not token.is_generated:
         return None
     found: Mapping[str, Callable[[], float | None]] = {
         "mask": lambda: 1.0,
@@ -56,7 +56,7 @@ def colour(token: Token, by: str, value: float | None) -> str:
 
     `off` is what the model was given, `on` what it said where that alone is shown.
     """
-    if not token.is_said:
+    if not token.is_generated:
         return "off"
     if by == "mask":
         return "on"

@@ -16,8 +16,8 @@ __all__ = [
     "LEARNER",
     "Token",
     "TokenTurn",
+    "generated_count",
     "is_number",
-    "said_of",
     "token_turn",
 ]
 
@@ -26,6 +26,7 @@ ENTROPY = "entropies"
 CRITIC = "critic_value"
 
 _LARGEST_ID = 1 << 32
+_LARGEST_VALUE = 1e39  # beyond any number that a model computes with 32 bits
 
 
 class Token(NamedTuple):
@@ -36,7 +37,7 @@ class Token(NamedTuple):
 
     place: int
     id: int
-    is_said: bool
+    is_generated: bool
     logprob: float | None = None
     learner: float | None = None
     entropy: float | None = None
@@ -61,9 +62,9 @@ class TokenTurn(NamedTuple):
     is_rewritten: bool = False
 
     @property
-    def said(self) -> int:
+    def generated_count(self) -> int:
         """How many the model said, of those that are here."""
-        return sum(token.is_said for token in self.tokens)
+        return sum(token.is_generated for token in self.tokens)
 
 
 def token_turn(plain: Any, number: int) -> TokenTurn:
@@ -95,12 +96,13 @@ def token_turn(plain: Any, number: int) -> TokenTurn:
         columns.append(column if column is not None and fits else [None] * len(ids))
     tokens = []
     for place, row in enumerate(zip(ids, mask, *columns, strict=True), start=1):
-        token_id, is_said, *values = row
-        tokens.append(Token(place, token_id, is_said, *(_known(each, is_said) for each in values)))
+        token_id, is_generated, *values = row
+        known = [_known(each, is_generated) for each in values]
+        tokens.append(Token(place, token_id, is_generated, *known))
     return turn._replace(tokens=tuple(tokens), notes=tuple(notes))
 
 
-def said_of(plain: Mapping[str, Any]) -> int | None:
+def generated_count(plain: Mapping[str, Any]) -> int | None:
     """Count the tokens of a turn that the model said; None where that is not on record."""
     ids = plain.get("token_ids")
     if not isinstance(ids, list):
@@ -130,6 +132,9 @@ def _mask(plain: Mapping[str, Any], length: int) -> Sequence[bool] | None:
     return [bit == 1 for bit in mask]
 
 
-def _known(value: Any, is_said: bool) -> float | None:
+def _known(value: Any, is_generated: bool) -> float | None:
     # Where the environment spoke a column has 0.0, which is no log-probability of anything.
-    return float(value) if is_said and is_number(value) else None
+    if not is_generated or not is_number(value):
+        return None
+    # No model gives more, and the sum of a page of larger ones may be beyond a float.
+    return float(value) if abs(value) <= _LARGEST_VALUE else None

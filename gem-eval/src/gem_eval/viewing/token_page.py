@@ -91,16 +91,16 @@ def token_values(
         return None
     row, page = found
     turns, later = _window(page, query.turn)
-    told = token_credit(run, row, query) if query.by == "adv" else TokenCredit(None, "")
-    sections = [_section(turn, query, told.credit, texts) for turn in turns]
+    episode_credit = token_credit(run, row, query) if query.by == "adv" else TokenCredit(None, "")
+    sections = [_section(turn, query, episode_credit.credit, texts) for turn in turns]
     tokens = [(turn.number, token) for turn in turns for token in turn.tokens]
     values = [
-        token_colours.value_of(token, query.by, _advantage(told.credit, number))
+        token_colours.value_of(token, query.by, _advantage(episode_credit.credit, number))
         for number, token in tokens
-        if token.is_said
+        if token.is_generated
     ]
     is_known = query.by == "mask" or any(value is not None for value in values)
-    unknown = told.sentence if query.by == "adv" and told.credit is None else ""
+    unknown = episode_credit.sentence if query.by == "adv" and episode_credit.credit is None else ""
     env_id = env_name(run, row.env)
     names = short_names([*run.policies, row.policy])
     first = turns[0].number if turns else 1
@@ -114,12 +114,12 @@ def token_values(
         "sections": sections,
         "texts": texts,
         "count": len(tokens),
-        "said": len(values),
+        "generated_count": len(values),
         "is_many": len(tokens) > MANY,
         "colourings": COLOURINGS,
         "legend": token_colours.legend(query.by),
         "unknown": "" if is_known else unknown or _UNKNOWN.get(query.by, "No token was said."),
-        "sentence": told.sentence if told.credit is not None else "",
+        "sentence": episode_credit.sentence if episode_credit.credit is not None else "",
         "bars": None if query.by == "mask" else token_colours.bars_of(values, query.by),
         "outliers": _outliers(tokens, query.by, texts),
         "difference": _difference([token for _, token in tokens]),
@@ -233,7 +233,7 @@ def _shown(
 
 def _facts(token: Token, of_turn: tuple[float, float, float] | None) -> str:
     """Say in a line what is known of a token: names and numbers."""
-    facts = [f"id {token.id}", f"mask {int(token.is_said)}"]
+    facts = [f"id {token.id}", f"mask {int(token.is_generated)}"]
     if token.logprob is not None:
         facts.append(f"logprob {fixed(token.logprob, 4)}")
         facts.append(f"probability {math.exp(min(token.logprob, 0.0)):.4g}")
@@ -245,7 +245,7 @@ def _facts(token: Token, of_turn: tuple[float, float, float] | None) -> str:
         facts.append(f"entropy {fixed(token.entropy, 4)}")
     if of_turn is not None:
         # What the model did not say gets no gradient, whatever its turn earned.
-        coefficient = of_turn[2] if token.is_said else 0.0
+        coefficient = of_turn[2] if token.is_generated else 0.0
         facts.append(f"coefficient {coefficient:.10g}")
     return " · ".join(facts)
 

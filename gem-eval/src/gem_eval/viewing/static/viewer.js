@@ -69,14 +69,17 @@ function keys(acts) {
 function listKeys() {
   let at = -1;
   const rows = () => all("#list tr.row");
-  const select = place => {
-    const found = rows();
-    if (!found.length) return;
-    at = Math.min(Math.max(place, 0), found.length - 1);
+  const show = found => {
     for (const [number, row] of found.entries()) {
       if (number === at) row.setAttribute("aria-selected", "true");
       else row.removeAttribute("aria-selected");
     }
+  };
+  const select = place => {
+    const found = rows();
+    if (!found.length) return;
+    at = Math.min(Math.max(place, 0), found.length - 1);
+    show(found);
     const row = found[at];
     $("a", row).focus({ preventScroll: true });
     const box = row.getBoundingClientRect();
@@ -95,7 +98,14 @@ function listKeys() {
   const marks = marking();
   return {
     j: () => select(at + 1), k: () => select(at - 1), Enter: open, x: mark,
-    renew: () => { at = -1; marks.show(); },
+    selected: () => at >= 0 ? $("a", rows()[at]) : null,
+    /* After the rows were written again: the one that was selected stays so, if it is still there. */
+    renew: link => {
+      const found = rows();
+      at = link ? found.findIndex(row => $("a", row).pathname === link.pathname) : -1;
+      show(found);
+      marks.show();
+    },
   };
 }
 
@@ -145,6 +155,8 @@ function follow(selector) {
 
 /* The page of a run */
 
+const MOST_FAILURES = 5; /* of a search in a row: half a minute with the waits between them */
+
 function runPage() {
   const rows = listKeys();
   const live = following(address => load(address, "list", { keep: true }));
@@ -152,25 +164,43 @@ function runPage() {
   if (!form) return rows;
   let wait = 0;
   let asked = 0;
+  let failures = 0; /* requests in a row that got no page */
 
-  /* Fetch a page and take over its parts of one kind; an answer that comes late is dropped. */
+  /* Fetch a page, take over its parts of one kind, and say whether that was done: an answer that
+     comes late is dropped. */
   async function load(address, kind, { keep = false } = {}) {
     const number = ++asked;
     const url = new URL(address, location.href);
     const shown = new URL(url);
     if (live.upto() && !url.searchParams.has("upto")) url.searchParams.set("upto", live.upto());
-    const answer = await fetch(url).catch(() => null);
-    if (!answer?.ok || number !== asked) return;
-    take(await answer.text(), kind);
-    rows.renew();
+    const text = await textOf(url);
+    if (number !== asked) return false;
+    if (text === null) {
+      failures += 1;
+      searchOn(number);
+      return false;
+    }
+    failures = 0;
+    const selected = rows.selected();
+    take(text, kind);
+    rows.renew(selected);
     shown.hash = "";
     if (!keep) history.pushState(null, "", shown);
     searchOn(number);
+    return true;
   }
 
-  /* A search that is not through goes on with every page that asks for it. */
+  /* A search that is not through goes on with every page that asks for it. After a request that
+     failed it waits twice as long, and after a few in a row it ends and says so. */
   function searchOn(number) {
-    if ($("#searching")) setTimeout(() => { if (number === asked) load(location.href, "list", { keep: true }); }, 300);
+    const note = $("#searching");
+    if (!note) return;
+    if (failures > MOST_FAILURES) {
+      note.textContent = "The search has stopped: the viewer does not answer. Reload the page to go on.";
+      return;
+    }
+    const goOn = () => { if (number === asked) load(location.href, "list", { keep: true }); };
+    setTimeout(goOn, 300 * 2 ** failures);
   }
   searchOn(asked);
 
@@ -179,7 +209,9 @@ function runPage() {
     return `?${new URLSearchParams(pairs)}`;
   }
 
-  const send = () => load(fromForm(), "list");
+  /* Whoever asks for a list by anything but a field wants that list: what was typed just before
+     waits no longer, or it would take the place of it. */
+  const send = () => { clearTimeout(wait); load(fromForm(), "list"); };
   form.addEventListener("submit", event => { event.preventDefault(); send(); });
   document.addEventListener("input", event => {
     if (event.target.form !== form) return;
@@ -190,12 +222,16 @@ function runPage() {
     const link = event.target.closest("a[data-list]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    load(link.href, "list").then(() => {
-      readFields();
+    clearTimeout(wait);
+    load(link.href, "list").then(isTaken => {
+      if (isTaken) readFields();
       if (link.closest(".pager")) $("#episodes").scrollIntoView();
     });
   });
-  addEventListener("popstate", () => load(location.href, "list", { keep: true }).then(readFields));
+  addEventListener("popstate", () => {
+    clearTimeout(wait);
+    load(location.href, "list", { keep: true }).then(isTaken => { if (isTaken) readFields(); });
+  });
 
   /* Fields outside of what was taken over follow the address. */
   function readFields() {
@@ -213,16 +249,36 @@ function runPage() {
   };
 }
 
+/* The text of a page; null where the server gives none. */
+async function textOf(url) {
+  try {
+    const answer = await fetch(url);
+    return answer.ok ? await answer.text() : null;
+  } catch {
+    return null;
+  }
+}
+
 /* Put the parts of a page that came from the server in the place of those that are shown. */
 function take(text, kind) {
   const page = new DOMParser().parseFromString(text, "text/html");
-  const focused = document.activeElement?.id;
+  const focused = document.activeElement;
   for (const part of all(`[data-part="${kind}"]`)) {
     const other = page.getElementById(part.id);
     if (other) part.replaceWith(document.adoptNode(other));
   }
-  if (focused && document.activeElement === document.body) document.getElementById(focused)?.focus({ preventScroll: true });
+  if (document.activeElement === document.body) successor(focused)?.focus({ preventScroll: true });
   return page;
+}
+
+/* What stands on the page now for an element that was replaced: by its id, the episode that its box
+   marks, or where it leads. */
+function successor(element) {
+  if (element.id) return document.getElementById(element.id);
+  if (element.name === "mark") return all("input[name=mark]").find(box => box.value === element.value);
+  /* The address of a row has the filters, too, and how far the run had come; its path has neither. */
+  if (element.closest("tr.row")) return all("#list tr.row a").find(link => link.pathname === element.pathname);
+  return all("a[data-list]").find(link => link.href === element.href);
 }
 
 /* A run that goes on: figures change in place, new rows wait until they are asked for. */
