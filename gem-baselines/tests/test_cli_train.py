@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -123,7 +122,7 @@ WRONG = {
     "min_number and max_number are": ["own.toml", "--set", 'policy_kwargs={"view": "interval"}'],
     "gamma: Input should be less than or equal to 1": ["own.toml", "--set", "gamma=2"],
     "is no assignment": ["own.toml", "--set", "gamma"],
-    "which has no parts": ["own.toml", "--set", "gamma.x=1"],
+    "which has no parts": ["own.toml", "--set", "episodes.x=1"],
     "it takes no 'size'": ["own.toml", "--set", "env_kwargs.size=1"],
     "No installed pack provides": ["own.toml", "--set", "env=tiny:Absent"],
     "The folder full is not empty": ["own.toml", "--out", "full"],
@@ -139,11 +138,11 @@ def test_wrong_use_is_one_line(gem_train: Train, problem: str) -> None:
     Path("broken.toml").write_text("env = ", encoding="utf-8")
     Path("full").mkdir()
     Path("full", "note.txt").touch()
-    before = sorted(os.listdir())
+    before = sorted(Path().iterdir())
 
     status, out, err = gem_train(*WRONG[problem])
 
     assert (status, out) == (2, "")
     [line] = err.splitlines()
     assert problem in line
-    assert sorted(os.listdir()) == before
+    assert sorted(Path().iterdir()) == before

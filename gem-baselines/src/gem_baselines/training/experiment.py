@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gem.errors import BadArguments, problems_of
 from gem.registry import near
-from gem.rollouts import RolloutOptions, check_rollout, resolve
+from gem.rollouts import RolloutOptions, count_tasks, resolve
 from gem_baselines.errors import ExperimentError
 from gem_baselines.learning_policy import LearningPolicy
 from gem_baselines.policies import beginner
@@ -128,7 +128,8 @@ class Experiment(BaseModel):
                 "gives it one of each: nothing would be learnt. Set repeats to 2 or more.",
                 setting="repeats",
             )
-        check_rollout(self.env, self.options(episodes=1, seed=self.seed))
+        # An environment is made, and asked: its arguments are wrong here, and not in a folder.
+        count_tasks(self.env, self.options(episodes=1, seed=self.seed))
         env_kwargs = {**resolve(self.env).kwargs, **self.env_kwargs}
         policy = beginner(self.policy, self.policy_kwargs, env_kwargs=env_kwargs, seed=self.seed)
         if ESTIMATORS[self.estimator].needs_critic:
