@@ -15,8 +15,10 @@ __all__ = ["HeldBack"]
 class HeldBack:
     """While this is entered, Ctrl-C is noted, and raised only inside `let_through`.
 
-    An update that is half done, or a checkpoint that is half written, is so finished first. In a
-    thread other than the main one Python delivers no Ctrl-C, and this does nothing.
+    An update that is half done, or a checkpoint that is half written, is so finished first. What
+    was noted and not raised inside is raised at the end. In a thread other than the main one
+    Python delivers no Ctrl-C, and this does nothing; nor where the program ignores it, as a job
+    in the background does.
     """
 
     def __init__(self) -> None:
@@ -24,7 +26,8 @@ class HeldBack:
         self._previous: Any = None
 
     def __enter__(self) -> HeldBack:
-        if threading.current_thread() is threading.main_thread():
+        is_ignored = signal.getsignal(signal.SIGINT) in (None, signal.SIG_IGN)
+        if threading.current_thread() is threading.main_thread() and not is_ignored:
             self._previous = signal.signal(signal.SIGINT, self._note)
         return self
 

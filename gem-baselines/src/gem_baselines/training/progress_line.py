@@ -6,6 +6,7 @@ what is trained.
 
 from __future__ import annotations
 
+import math
 import shutil
 import sys
 import time
@@ -26,7 +27,7 @@ class ProgressLine:
         self._updates = updates
         self._done_before = done
         self._began = time.monotonic()
-        self._last = 0.0
+        self._last = -math.inf
         self._is_terminal = sys.stderr.isatty()
 
     def __enter__(self) -> ProgressLine:
