@@ -54,6 +54,18 @@ class Steady(Counter):
         return f"\\boxed{{{1 + self.updates % 3}}}"
 
 
+class Watching(Counter):
+    """Notes the seed of every request, and whether it was evaluated greedily by it."""
+
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__(seed)
+        self.seeds: list[tuple[int, bool]] = []
+
+    def __call__(self, request: Request) -> str:
+        self.seeds.append((request.seed, self.is_greedy))
+        return super().__call__(request)
+
+
 class InterruptedUpdate(Counter):
     """Gets a Ctrl-C in the middle of its second update."""
 

@@ -15,34 +15,43 @@ def interrupt() -> None:
 
 
 def test_it_is_raised_where_it_is_let_through_next() -> None:
-    done = []
+    done: list[str] = []
 
-    with pytest.raises(KeyboardInterrupt), HeldBack() as interrupts:
-        interrupt()
-        done.append("what was begun")
-        with interrupts.let_through():
-            done.append("what came after")
+    def work() -> None:
+        with HeldBack() as interrupts:
+            interrupt()
+            done.append("what was begun")
+            with interrupts.let_through():
+                done.append("what came after")
 
+    with pytest.raises(KeyboardInterrupt):
+        work()
     assert done == ["what was begun"]
 
 
 def test_it_is_raised_at_once_inside() -> None:
-    done = []
+    done: list[str] = []
 
-    with pytest.raises(KeyboardInterrupt), HeldBack() as interrupts, interrupts.let_through():
-        interrupt()
-        done.append("what came after")
+    def work() -> None:
+        with HeldBack() as interrupts, interrupts.let_through():
+            interrupt()
+            done.append("what came after")
 
+    with pytest.raises(KeyboardInterrupt):
+        work()
     assert done == []
 
 
 def test_it_is_raised_at_the_end_at_the_latest() -> None:
-    done = []
+    done: list[str] = []
 
-    with pytest.raises(KeyboardInterrupt), HeldBack():
-        interrupt()
-        done.append("all of it")
+    def work() -> None:
+        with HeldBack():
+            interrupt()
+            done.append("all of it")
 
+    with pytest.raises(KeyboardInterrupt):
+        work()
     assert done == ["all of it"]
 
 

@@ -83,6 +83,23 @@ def test_an_evaluation_is_of_the_same_seeds_each_time(
     assert [line["update"] for line in lines(tmp_path, "evaluations")] == [0, 2, 4]
 
 
+def test_no_update_plays_the_seeds_of_an_evaluation_or_of_another_update(
+    experiment: MakeExperiment, acted: Acted, tmp_path: Path
+) -> None:
+    watching = experiment(
+        env=acted("Once"), env_kwargs={}, policy=acted("Watching"), policy_kwargs={}
+    )
+
+    policy: Any = train(watching, tmp_path).policy
+
+    held_out = {seed for seed, is_greedy in policy.seeds if is_greedy}
+    drawn = [seed for seed, is_greedy in policy.seeds if not is_greedy]
+    of_updates = [seed for seed in drawn if seed not in held_out]
+    assert len(held_out) == 3
+    assert len(drawn) == 4 * 4 + 3 * 3  # four updates of four episodes, three evaluations of three
+    assert len(of_updates) == len(set(of_updates)) == 4 * 4
+
+
 def test_without_evaluations_there_is_no_best(experiment: MakeExperiment, tmp_path: Path) -> None:
     train(experiment(eval_every=0), tmp_path)
 
