@@ -78,7 +78,7 @@ def test_a_view_without_actions_asks_for_them() -> None:
 
 
 def test_interval_reads_the_texts_of_the_game() -> None:
-    pytest.importorskip("gem_envs_games")
+    pytest.importorskip("gem_envs_games", reason="gem-envs-games is not installed")
     seen = []
 
     def bisect(request: gem.Request) -> str:
