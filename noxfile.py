@@ -28,6 +28,7 @@ nox.options.default_venv_backend = "virtualenv"  # brings the pip that builds th
 
 CONSTRAINTS = "--constraint=constraints.txt"
 IMPORT_NAMES = {
+    "gem-baselines": "gem_baselines",
     "gem-core": "gem",
     "gem-data": "gem_data",
     "gem-envs-code": "gem_envs_code",
@@ -50,6 +51,7 @@ OTHER_TESTS = [
     "tests",
     "gem-integrations/tests",
     "gem-tools/tests",
+    "gem-baselines/tests",
     "gem-envs-games/tests",
     "gem-envs-code/tests",
     "gem-eval/tests",
@@ -59,6 +61,7 @@ OTHER_TESTS = [
 ]
 """All other tests."""
 EXTRAS = {
+    "gem-baselines": "[torch]",
     "gem-core": "[progress,vector]",
     "gem-data": "[datasets]",
     "gem-envs-code": "[data,sandbox]",
@@ -71,6 +74,7 @@ EXTRAS = {
     "gem-tools": "[bm25s,data,http,mcp,search,serve]",
 }
 NEEDS = {
+    "gem-baselines": {"gem-train"},
     "gem-envs-code": {"gem-data"},
     "gem-envs-math": {"gem-data"},
     "gem-envs-qa": {"gem-data"},

@@ -87,7 +87,8 @@ def test_all_is_every_extra_but_frameworks_trackers_and_torch(
     frameworks = {"oat", "openrlhf", "rl2", "roll", "tinker", "trl", "verl"}
     of_eval = {"local", "mlflow", "trackio", "wandb"}
     expected = {name: set[str]() for name in OURS}
-    assert left_out == expected | {"gem-integrations": frameworks, "gem-eval": of_eval}
+    expected |= {"gem-baselines": {"torch"}, "gem-eval": of_eval, "gem-integrations": frameworks}
+    assert left_out == expected
 
 
 def test_whatever_of_ours_another_needs_is_named_without_extras_in_each_place(

@@ -1,0 +1,46 @@
+"""The policy `baseline:PATH`: what a training left behind, to be evaluated like any other.
+
+Knows nothing about how it was trained.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gem_baselines.errors import FolderError
+from gem_baselines.learning_policy import LearningPolicy
+from gem_baselines.training.checkpoints import Checkpoint, is_checkpoint
+from gem_baselines.training.folder import BEST, CHECKPOINTS, LAST, is_training_folder
+
+__all__ = ["load"]
+
+
+def load(path: str, greedy: bool = False) -> LearningPolicy:
+    """Return the policy of a checkpoint, or the best one of a training folder.
+
+    A training without evaluations has no best one, and its last is taken. With `greedy` it takes
+    its most probable action in place of a drawn one. Raises FolderError.
+    """
+    policy = Checkpoint.read(_checkpoint_of(Path(path))).policy()
+    policy.is_greedy = greedy
+    return policy
+
+
+def _checkpoint_of(path: Path) -> Path:
+    if is_checkpoint(path):
+        return path
+    for name in (BEST, LAST):
+        checkpoint = path / CHECKPOINTS / name
+        if is_checkpoint(checkpoint):
+            return checkpoint
+    if is_training_folder(path):
+        raise FolderError(
+            f"The policy baseline:{path} was asked for, and that training has no checkpoint yet. "
+            f"Go on with it: `gem-env train --resume {path}`.",
+            path=path,
+        )
+    raise FolderError(
+        f"The policy baseline:{path} was asked for, and {path} is neither a checkpoint nor a "
+        "training folder. Give the folder that `gem-env train` wrote, or one of its checkpoints.",
+        path=path,
+    )

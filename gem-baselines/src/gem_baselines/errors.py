@@ -1,0 +1,39 @@
+"""What can go wrong while a policy learns, beyond core's own errors.
+
+GemError
+├── ExperimentError    settings of an experiment that cannot be
+├── FolderError        a training folder or a checkpoint that cannot be written or read
+└── TrainingStopped    a training that cannot go on; its last checkpoint is unharmed
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gem.errors import GemError
+
+__all__ = ["ExperimentError", "FolderError", "TrainingStopped"]
+
+
+class ExperimentError(GemError):
+    """Settings of an experiment that cannot be. `setting` is the one at fault."""
+
+    def __init__(self, message: str, *, setting: str) -> None:
+        super().__init__(message)
+        self.setting = setting
+
+
+class FolderError(GemError):
+    """A training folder, or a checkpoint, cannot be written or read."""
+
+    def __init__(self, message: str, *, path: Path) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class TrainingStopped(GemError):
+    """A training cannot go on. `update` is the one that failed; all before it are kept."""
+
+    def __init__(self, message: str, *, update: int) -> None:
+        super().__init__(message)
+        self.update = update

@@ -1,0 +1,65 @@
+"""Make a policy that learns by its kind, and make one again as a checkpoint describes it.
+
+Knows nothing about how a policy learns.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from gem.errors import BadArguments
+from gem.registry import checked, load_target, near
+from gem_baselines.learning_policy import LearningPolicy
+
+__all__ = ["KINDS", "again", "beginner"]
+
+KINDS: Mapping[str, str] = {
+    "tabular": "gem_baselines.tabular:TabularPolicy",
+    "transformer": "gem_baselines.transformer.policy:TransformerPolicy",
+}
+"""Where the policy of each kind is, imported on use. A new kind is one more entry."""
+
+
+def beginner(
+    kind: str, kwargs: Mapping[str, Any], *, env_kwargs: Mapping[str, Any], seed: int
+) -> LearningPolicy:
+    """Make a policy that has learnt nothing yet, for an environment of these arguments.
+
+    `kind` is one of KINDS, or the `module:Class` of your own. A class that can find out some of
+    its arguments has a static method `arguments_for(env_kwargs, kwargs)`, which returns them with
+    those that were given. `seed` goes to a class that takes one, where it was not given. Raises
+    BadArguments, TargetError, MissingRequirement.
+    """
+    target = load_target(_target_of(kind))
+    arguments = dict(kwargs)
+    complete = getattr(target, "arguments_for", None)
+    if complete is not None:
+        arguments = dict(complete(env_kwargs, arguments))
+    if "seed" in inspect.signature(target).parameters:
+        arguments.setdefault("seed", seed)
+    return _made(kind, target, arguments)
+
+
+def again(kind: str, kwargs: Mapping[str, Any]) -> LearningPolicy:
+    """Make a policy from what `describe` returned. `restore` then gives it what it has learnt."""
+    return _made(kind, load_target(_target_of(kind)), kwargs)
+
+
+def _made(kind: str, target: Callable[..., Any], kwargs: Mapping[str, Any]) -> LearningPolicy:
+    return cast(LearningPolicy, target(**checked(target, kwargs, subject=f"The policy {kind!r}")))
+
+
+def _target_of(kind: str) -> str:
+    if ":" in kind:
+        return kind
+    if kind in KINDS:
+        return KINDS[kind]
+    alike = near(kind, list(KINDS))
+    hint = f"Did you mean {alike[0]!r}? " if alike else ""
+    raise BadArguments(
+        f"A policy of the kind {kind!r} was to be trained, and there is none of that name. {hint}"
+        f"The kinds are {', '.join(KINDS)}, or name your own class as MODULE:CLASS.",
+        subject="policy",
+    )

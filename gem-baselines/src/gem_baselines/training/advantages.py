@@ -1,0 +1,173 @@
+"""Estimators by name: from episodes to an advantage for each turn, by `gem.returns`.
+
+Plain functions on records. Knows nothing about policies, but that a critic returns values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gem import returns
+from gem.episode import Episode
+from gem.errors import BadArguments
+from gem.registry import checked, near
+from gem_baselines.learning_policy import Floats
+
+__all__ = ["ESTIMATORS", "Credit", "Estimator", "Terms", "discounted", "estimator_named"]
+
+
+class Terms(NamedTuple):
+    """What an estimator may look at beside the episodes.
+
+    `baseline` is the mean discounted return of all turns of earlier batches, 0 in the first.
+    `values` returns what a critic expects before each turn of each episode.
+    """
+
+    gamma: float
+    lam: float
+    baseline: float
+    values: Callable[[Sequence[Episode]], Sequence[Floats]]
+
+
+class Credit(NamedTuple):
+    """An array an episode with an entry a turn: advantages, and what a critic should learn."""
+
+    advantages: Sequence[Floats]
+    value_targets: Sequence[Floats] | None = None
+
+
+class Estimator(NamedTuple):
+    """A function to credit, and what it needs. Its options are its keyword arguments.
+
+    `compares_repeats` says that without several episodes of one start every advantage is 0.
+    """
+
+    function: Callable[..., Credit]
+    compares_repeats: bool = False
+    needs_critic: bool = False
+
+
+def estimator_named(
+    name: str, options: Mapping[str, Any]
+) -> Callable[[Sequence[Episode], Terms], Credit]:
+    """Return an estimator with its options set. Raises BadArguments on any that there is not."""
+    if name not in ESTIMATORS:
+        alike = near(name, list(ESTIMATORS))
+        hint = f"Did you mean {alike[0]!r}? " if alike else ""
+        raise BadArguments(
+            f"The estimator {name!r} was asked for, and there is none of that name. {hint}The "
+            f"estimators are {', '.join(ESTIMATORS)}.",
+            subject="estimator",
+        )
+    function = ESTIMATORS[name].function
+    values = checked(function, options, subject=f"The estimator {name!r}", skip=2)
+    return partial(function, **values)
+
+
+def discounted(episode: Episode, gamma: float) -> Floats:
+    """Return the discounted return from each turn of an episode, shape (turns,)."""
+    return returns.discounted_returns(_rewards(episode), gamma)
+
+
+def _raw(episodes: Sequence[Episode], terms: Terms) -> Credit:
+    """Plain returns to go: REINFORCE without a baseline."""
+    return Credit([discounted(episode, terms.gamma) for episode in episodes])
+
+
+def _constant(episodes: Sequence[Episode], terms: Terms) -> Credit:
+    """Returns to go less one number that earlier batches decide, independent of this one."""
+    credit = _raw(episodes, terms)
+    return Credit([own - terms.baseline for own in credit.advantages])
+
+
+def _signed(episodes: Sequence[Episode], terms: Terms) -> Credit:
+    """Returns to go of rewards of +1 and -1."""
+    advantages = []
+    for episode in episodes:
+        signed = returns.signed_rewards(_rewards(episode), succeeded=bool(episode.success))
+        advantages.append(returns.discounted_returns(signed, terms.gamma))
+    return Credit(advantages)
+
+
+def _rebn(episodes: Sequence[Episode], terms: Terms) -> Credit:
+    """Returns to go, normalised over every turn of the batch."""
+    return Credit(_normalised(_raw(episodes, terms).advantages))
+
+
+def _rloo(episodes: Sequence[Episode], terms: Terms, *, discounted: bool = False) -> Credit:
+    return _compared(returns.rloo, episodes, terms, is_discounted=discounted)
+
+
+def _grpo(episodes: Sequence[Episode], terms: Terms, *, discounted: bool = False) -> Credit:
+    return _compared(returns.grpo, episodes, terms, is_discounted=discounted)
+
+
+def _dr_grpo(episodes: Sequence[Episode], terms: Terms, *, discounted: bool = False) -> Credit:
+    return _compared(returns.dr_grpo, episodes, terms, is_discounted=discounted)
+
+
+def _ppo(episodes: Sequence[Episode], terms: Terms, *, normalise: bool = True) -> Credit:
+    """Generalised advantages by turn, normalised over the batch; nothing follows a cut-off."""
+    advantages = []
+    targets = []
+    for episode, expected in zip(episodes, terms.values(episodes), strict=True):
+        own = returns.gae(_rewards(episode), expected, terms.gamma, terms.lam)
+        advantages.append(own)
+        targets.append(own + expected)
+    return Credit(_normalised(advantages) if normalise else advantages, targets)
+
+
+def _compared(
+    compare: Callable[..., Floats],
+    episodes: Sequence[Episode],
+    terms: Terms,
+    *,
+    is_discounted: bool,
+) -> Credit:
+    """Give every turn what its episode earned beside the others of the same start.
+
+    What an episode earned is the sum of its rewards, or discounted from its first turn.
+    """
+    gamma = terms.gamma if is_discounted else 1.0
+    earned = [float(discounted(episode, gamma)[:1].sum()) for episode in episodes]
+    by_episode = compare(earned, _starts(episodes))
+    turns = [len(episode.turns) for episode in episodes]
+    return Credit(_split(returns.to_turns(by_episode, turns), turns))
+
+
+def _starts(episodes: Sequence[Episode]) -> list[int]:
+    """Return the number of each episode's start: the repeats of one seed have one number."""
+    numbers: dict[tuple[int, int], int] = {}
+    starts = [(episode.env_index, episode.episode_index) for episode in episodes]
+    return [numbers.setdefault(start, len(numbers)) for start in starts]
+
+
+def _normalised(by_episode: Sequence[Floats]) -> list[Floats]:
+    turns = [len(own) for own in by_episode]
+    return _split(returns.rebn(np.concatenate(by_episode)), turns)
+
+
+def _split(by_turn: Floats, turns: Sequence[int]) -> list[Floats]:
+    ends = np.cumsum(turns)
+    return np.split(by_turn, ends[:-1])
+
+
+def _rewards(episode: Episode) -> Floats:
+    return np.array([turn.reward for turn in episode.turns], np.float64)
+
+
+ESTIMATORS: Mapping[str, Estimator] = {
+    "raw": Estimator(_raw),
+    "constant": Estimator(_constant),
+    "signed": Estimator(_signed),
+    "rebn": Estimator(_rebn),
+    "rloo": Estimator(_rloo, compares_repeats=True),
+    "grpo": Estimator(_grpo, compares_repeats=True),
+    "dr_grpo": Estimator(_dr_grpo, compares_repeats=True),
+    "ppo": Estimator(_ppo, needs_critic=True),
+}
+"""Every estimator by its name. A new one is a function and one more entry."""

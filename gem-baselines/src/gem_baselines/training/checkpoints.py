@@ -1,0 +1,158 @@
+"""A checkpoint: a policy in a folder, with how far its training had come.
+
+Knows nothing about when one is made.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from gem.errors import BadArguments, in_one_line
+from gem_baselines.errors import FolderError
+from gem_baselines.learning_policy import LearningPolicy
+from gem_baselines.policies import again
+from gem_baselines.training.files import problem_of, replace_json, sync_folder
+
+__all__ = ["Checkpoint", "Progress", "is_checkpoint", "link", "prune", "write_checkpoint"]
+
+_RECORD = "checkpoint.json"
+_POLICY = "policy"
+_DRAFT = ".draft-"
+_NAME = "update-"
+
+
+class Progress(BaseModel):
+    """How far a training has come: all that the loop knows beside the policy.
+
+    `turns` are those of all updates. `return_sum` is that of the discounted returns of these
+    turns. `evaluated` is the last update whose policy was evaluated, -1 before the first.
+    `best_update` is the one with the highest score of an evaluation, `best_score`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    update: int = 0
+    turns: int = 0
+    return_sum: float = 0.0
+    evaluated: int = -1
+    best_update: int | None = None
+    best_score: float | None = None
+
+
+class _Record(BaseModel):
+    """What `checkpoint.json` holds: the kind of the policy, its arguments, and the progress."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    format: Literal[1] = 1
+    kind: str
+    arguments: Mapping[str, Any]
+    progress: Progress
+
+
+class Checkpoint:
+    """A checkpoint that was read: its progress, and what its policy is made from."""
+
+    def __init__(self, folder: Path, record: _Record) -> None:
+        self.folder = folder
+        self.progress = record.progress
+        self._record = record
+
+    @classmethod
+    def read(cls, folder: Path) -> Checkpoint:
+        """Read a checkpoint. Raises FolderError."""
+        # The folder that a link names now: a training that goes on moves the link to another.
+        whole = folder.resolve()
+        try:
+            plain = json.loads((whole / _RECORD).read_bytes())
+            return cls(whole, _Record.model_validate(plain))
+        except OSError as error:
+            raise FolderError(
+                f"{folder} was given as a checkpoint, and its {_RECORD} cannot be read "
+                f"({error.strerror}). Check the path.",
+                path=folder,
+            ) from error
+        except ValueError as error:  # no JSON, or not that of a checkpoint
+            raise FolderError(
+                f"The {_RECORD} of {folder} cannot be read: {problem_of(error)}. It may be of "
+                "another version of gem-baselines, or damaged: take another checkpoint.",
+                path=folder,
+            ) from error
+
+    def policy(self) -> LearningPolicy:
+        """Make the policy anew, and give it what it had learnt. Raises FolderError."""
+        policy = again(self._record.kind, self._record.arguments)
+        try:
+            policy.restore(self.folder / _POLICY)
+        except (OSError, ValueError, KeyError, BadArguments) as error:
+            raise FolderError(
+                f"The policy in {self.folder} cannot be restored ({in_one_line(error)}). The "
+                "checkpoint may be damaged: take another one.",
+                path=self.folder,
+            ) from error
+        return policy
+
+
+def is_checkpoint(folder: Path) -> bool:
+    """Say whether there is a checkpoint in a folder, or where it links to."""
+    return (folder / _RECORD).is_file()
+
+
+def write_checkpoint(parent: Path, policy: LearningPolicy, kind: str, progress: Progress) -> Path:
+    """Write a checkpoint into a folder of its own below `parent`, and wait until it is on disk.
+
+    The folder has its name once all of it is there. Raises OSError.
+    """
+    folder = _free_name(parent, f"{_NAME}{progress.update:06}")
+    draft = parent / f"{_DRAFT}{folder.name}"
+    draft.mkdir(parents=True)
+    (draft / _POLICY).mkdir()
+    policy.save(draft / _POLICY)
+    record = _Record(kind=kind, arguments=policy.describe(), progress=progress)
+    replace_json(draft / _RECORD, record.model_dump(mode="json"))
+    sync_folder(draft)
+    draft.rename(folder)
+    return folder
+
+
+def link(parent: Path, name: str, folder: Path) -> None:
+    """Have a name stand for a checkpoint: at every moment it is the old one or the new one."""
+    draft = parent / f"{_DRAFT}{name}"
+    with suppress(FileNotFoundError):
+        draft.unlink()
+    draft.symlink_to(folder.name)
+    draft.replace(parent / name)
+    descriptor = os.open(parent, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def prune(parent: Path) -> None:
+    """Remove every checkpoint that no link names, and what a crash left half-written."""
+    entries = list(parent.iterdir())
+    linked = {entry.resolve() for entry in entries if entry.is_symlink()}
+    for entry in entries:
+        is_ours = entry.name.startswith((_DRAFT, _NAME))
+        if is_ours and entry.is_symlink():
+            entry.unlink()
+        elif is_ours and entry.resolve() not in linked:
+            shutil.rmtree(entry)
+
+
+def _free_name(parent: Path, name: str) -> Path:
+    for number in count(1):
+        folder = parent / (name if number == 1 else f"{name}-{number}")
+        if not folder.exists():
+            return folder
+    raise AssertionError("count() does not end")

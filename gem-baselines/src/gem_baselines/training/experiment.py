@@ -1,0 +1,206 @@
+"""An experiment: everything that decides what a training does, as frozen data.
+
+Two trainings of one experiment have the same metrics, bit for bit, on one machine.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gem.errors import BadArguments, problems_of
+from gem.registry import near
+from gem.rollouts import RolloutOptions, count_tasks, resolve
+from gem_baselines.errors import ExperimentError
+from gem_baselines.learning_policy import LearningPolicy
+from gem_baselines.policies import beginner
+from gem_baselines.training.advantages import ESTIMATORS, estimator_named
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["FREE", "Experiment", "read_experiment", "set_values"]
+
+FREE = frozenset({"updates", "checkpoint_every", "concurrency"})
+"""Settings that change no episode and no update: a training that is resumed may change them."""
+
+_Count = Annotated[int, Field(ge=1)]
+_CountOrNone = Annotated[int, Field(ge=0)]
+_Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Experiment(BaseModel):
+    """What is trained, on what, how and for how long.
+
+    - `env`, `env_kwargs`, `wrappers`, `max_turns`, `backend`: as `gem.rollout` takes them.
+    - `policy`, `policy_kwargs`: a kind of `gem_baselines.policies`, and its arguments.
+    - `estimator`, `estimator_kwargs`: one of `gem_baselines.training.advantages`, its options.
+    - `gamma`, `lam`: discounts of rewards, and of a critic's errors (ppo).
+    - `updates`: how many there are; `episodes` are played for each, in groups of `repeats` that
+      start alike.
+    - `seed`: fixes the seeds of every update and evaluation, and how the policy begins.
+    - `eval_every`: updates between two evaluations, 0 for none; each plays `eval_episodes` drawn
+      ones and as many greedy ones, always from the same seeds, which no update plays.
+    - `checkpoint_every`: updates between two checkpoints; an evaluation makes one too.
+    - `concurrency`: episodes in flight. It changes no figure.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    env: str
+    env_kwargs: Mapping[str, Any] = {}
+    wrappers: Sequence[str | Mapping[str, Any]] = ()
+    max_turns: _Count | None = None
+    backend: str = "inline"
+    policy: str = "tabular"
+    policy_kwargs: Mapping[str, Any] = {}
+    estimator: str = "rebn"
+    estimator_kwargs: Mapping[str, Any] = {}
+    gamma: _Share = 0.9
+    lam: _Share = 0.95
+    updates: _CountOrNone = 100
+    episodes: _Count = 64
+    repeats: _Count = 1
+    seed: int = 0
+    eval_every: _CountOrNone = 25
+    eval_episodes: _Count = 100
+    checkpoint_every: _Count = 25
+    concurrency: _Count = 64
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> Experiment:
+        """Make an experiment from data. Raises ExperimentError on what cannot be one."""
+        known = list(cls.model_fields)
+        for name in plain:
+            if name not in known:
+                alike = near(name, known)
+                hint = f"Did you mean {alike[0]!r}? " if alike else ""
+                raise ExperimentError(
+                    f"The experiment sets {name!r}, and has no such setting. {hint}It has "
+                    f"{', '.join(known)}.",
+                    setting=name,
+                )
+        try:
+            return cls(**plain)
+        except ValidationError as error:
+            problem = problems_of(error)[0]
+            raise ExperimentError(
+                f"The experiment cannot be: {problem}. Change that setting.",
+                setting=problem.partition(":")[0],
+            ) from error
+
+    def options(self, *, episodes: int, seed: int, repeats: int = 1) -> RolloutOptions:
+        """Return the options of a rollout of this experiment, of `episodes` starts."""
+        return RolloutOptions(
+            episodes=episodes,
+            repeats=repeats,
+            seed=seed,
+            concurrency=self.concurrency,
+            backend=self.backend,
+            wrappers=list(self.wrappers),
+            env_kwargs=self.env_kwargs,
+            max_turns=self.max_turns,
+        )
+
+    def beginner(self) -> LearningPolicy:
+        """Return the policy before its first update, once all settings are known to fit.
+
+        Raises what is wrong with them: ExperimentError, or an error of core.
+        """
+        estimator_named(self.estimator, self.estimator_kwargs)
+        if self.episodes % self.repeats:
+            raise ExperimentError(
+                f"The experiment plays episodes={self.episodes} for an update in groups of "
+                f"repeats={self.repeats}, and that leaves a part of a group. Set episodes to a "
+                "multiple of repeats.",
+                setting="episodes",
+            )
+        if ESTIMATORS[self.estimator].compares_repeats and self.repeats == 1:
+            raise ExperimentError(
+                f"The estimator {self.estimator!r} compares episodes of one start, and repeats=1 "
+                "gives it one of each: nothing would be learnt. Set repeats to 2 or more.",
+                setting="repeats",
+            )
+        # An environment is made, and asked: its arguments are wrong here, and not in a folder.
+        count_tasks(self.env, self.options(episodes=1, seed=self.seed))
+        env_kwargs = {**resolve(self.env).kwargs, **self.env_kwargs}
+        policy = beginner(self.policy, self.policy_kwargs, env_kwargs=env_kwargs, seed=self.seed)
+        if ESTIMATORS[self.estimator].needs_critic:
+            try:
+                policy.values([])  # which raises where there is no critic
+            except BadArguments as error:
+                raise ExperimentError(
+                    f"The estimator {self.estimator!r} asks the policy for values. {error}",
+                    setting="policy_kwargs",
+                ) from error
+        return policy
+
+
+def read_experiment(path: str) -> dict[str, Any]:
+    """Return the settings in a TOML file. Raises ExperimentError where it cannot be read."""
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        problem = f"it cannot be read ({error.strerror})"
+        cause: Exception = error
+    except ValueError as error:  # not TOML, or not UTF-8
+        problem = f"it is not TOML ({error})"
+        cause = error
+    raise ExperimentError(
+        f"The file {path} was given as an experiment, and {problem}. Give a TOML file of "
+        "settings, as docs/training.md shows one.",
+        setting="config",
+    ) from cause
+
+
+def set_values(plain: Mapping[str, Any], assignments: Sequence[str]) -> dict[str, Any]:
+    """Return settings with `KEY=VALUE` of the command line in place of their own.
+
+    A value is read as JSON, and is a text where it is none; a dot in the key names a part of a
+    setting. Raises ExperimentError on what is no assignment.
+
+    >>> set_values({"seed": 1}, ["seed=2", "policy_kwargs.view=last"])
+    {'seed': 2, 'policy_kwargs': {'view': 'last'}}
+    """
+    values = dict(plain)
+    for assignment in assignments:
+        key, equals, text = assignment.partition("=")
+        if not equals or not all(key.split(".")):
+            raise ExperimentError(
+                f"--set {assignment!r} was given, and is no assignment. Write a setting and its "
+                "value: --set gamma=0.5, or --set policy_kwargs.learning_rate=0.1.",
+                setting="set",
+            )
+        values = _with_value(values, key.split("."), _value(text), assignment)
+    return values
+
+
+def _with_value(
+    plain: Mapping[str, Any], names: Sequence[str], value: Any, assignment: str
+) -> dict[str, Any]:
+    """Return a copy with the value under these names, one inside the other."""
+    first = names[0]
+    if len(names) == 1:
+        return {**plain, first: value}
+    inner = plain.get(first, {})
+    if not isinstance(inner, Mapping):
+        raise ExperimentError(
+            f"--set {assignment!r} was given, and {first!r} is {inner!r:.60}, which has no parts. "
+            f"Set {first!r} as a whole.",
+            setting=first,
+        )
+    return {**plain, first: _with_value(inner, names[1:], value, assignment)}
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

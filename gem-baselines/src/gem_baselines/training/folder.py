@@ -1,0 +1,251 @@
+"""A training on disk: the experiment, a line of metrics an update, evaluations and checkpoints.
+
+    experiment.json           what is trained, by which versions and which command
+    metrics.jsonl             a line an update: the same, bit for bit, for the same experiment
+    timings.jsonl             the seconds that each of these updates took
+    evaluations.jsonl         a line an evaluation: figures of drawn and of greedy actions
+    evaluations/              the episodes of each evaluation
+    checkpoints/last, best    links to the newest checkpoint and to that of the best evaluation
+
+Knows nothing about how a policy is trained.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
+from itertools import count
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from gem.episode import Episode
+from gem.registry import versions
+from gem_baselines.errors import FolderError
+from gem_baselines.learning_policy import LearningPolicy
+from gem_baselines.training.checkpoints import (
+    Checkpoint,
+    Progress,
+    is_checkpoint,
+    link,
+    prune,
+    write_checkpoint,
+)
+from gem_baselines.training.experiment import Experiment
+from gem_baselines.training.files import JsonLines, problem_of, replace_file, replace_json
+
+__all__ = ["BEST", "CHECKPOINTS", "LAST", "TrainingFolder", "is_training_folder"]
+
+CHECKPOINTS = "checkpoints"
+LAST = "last"
+BEST = "best"
+_RECORD = "experiment.json"
+_EVALUATIONS = "evaluations"
+
+
+class _Record(BaseModel):
+    """What `experiment.json` holds."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    format: Literal[1] = 1
+    command: tuple[str, ...]
+    created: str
+    versions: Mapping[str, str]
+    experiment: Mapping[str, Any]
+
+
+class TrainingFolder:
+    """The folder of one training, open for what comes next.
+
+    `start` is the checkpoint to go on from, None at the beginning. Lines of updates after it are
+    removed: they come again. One process at a time has a folder open.
+    """
+
+    def __init__(self, path: Path, experiment: Experiment) -> None:
+        self.path = path
+        self.experiment = experiment
+        self._checkpoints = path / CHECKPOINTS
+        # The lock of the first one keeps every other process away from the whole folder: nothing
+        # else is read before it is held.
+        self._metrics = JsonLines(path / "metrics.jsonl")
+        self._timings = JsonLines(path / "timings.jsonl")
+        self._evaluations = JsonLines(path / "evaluations.jsonl")
+        self.start = self._last()
+        done = 0 if self.start is None else self.start.progress.update
+        evaluated = -1 if self.start is None else self.start.progress.evaluated
+        self.metrics = self._metrics.cut(lambda line: line["update"] <= done)
+        self._timings.cut(lambda line: line["update"] <= done)
+        self.evaluations = self._evaluations.cut(lambda line: line["update"] <= evaluated)
+        if len(self.metrics) != done:
+            self.close()
+            raise FolderError(
+                f"The training in {path} was to go on after update {done}, and its metrics.jsonl "
+                f"has {len(self.metrics)} lines up to there. Restore that file, or start anew "
+                "with --out.",
+                path=path,
+            )
+
+    @classmethod
+    def create(
+        cls, path: str | os.PathLike[str] | None, experiment: Experiment, command: Sequence[str]
+    ) -> TrainingFolder:
+        """Begin a training in an empty or absent folder, or in a new one below `runs/`.
+
+        Raises FolderError.
+        """
+        folder = None if path is None else Path(path)
+        try:
+            folder = _new_folder() if folder is None else _empty_folder(folder)
+            record = _Record(
+                command=tuple(_text(word) for word in command),
+                created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+                versions=_versions(experiment),
+                experiment=experiment.model_dump(mode="json"),
+            )
+            replace_json(folder / _RECORD, record.model_dump(mode="json"))
+            for name in (CHECKPOINTS, _EVALUATIONS):
+                (folder / name).mkdir()
+        except OSError as error:
+            raise FolderError(
+                f"The training folder {folder or 'runs'} cannot be made ({error.strerror}). "
+                "Choose another --out.",
+                path=folder or Path("runs"),
+            ) from error
+        return cls(folder, experiment)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], changes: Mapping[str, Any]) -> TrainingFolder:
+        """Open a training to go on with, some of its settings changed.
+
+        Raises FolderError; and ExperimentError on changes that cannot be.
+        """
+        folder = Path(path)
+        record = _read_record(folder)
+        experiment = Experiment.of({**record.experiment, **changes})
+        try:
+            for name in (CHECKPOINTS, _EVALUATIONS):  # a crash may have come before them
+                (folder / name).mkdir(exist_ok=True)
+            opened = cls(folder, experiment)
+            if changes:
+                update = {"experiment": experiment.model_dump(mode="json")}
+                record = record.model_copy(update=update)
+                replace_json(folder / _RECORD, record.model_dump(mode="json"))
+            opened._mend()
+        except OSError as error:
+            raise FolderError(
+                f"The training in {folder} cannot go on there ({error.strerror}). Look at the "
+                "disk and at who may write there.",
+                path=folder,
+            ) from error
+        return opened
+
+    def add_update(self, figures: Mapping[str, Any], timings: Mapping[str, Any]) -> None:
+        """Append the lines of one update."""
+        self._metrics.append(figures)
+        self._timings.append(timings)
+        self.metrics.append(dict(figures))
+
+    def add_evaluation(
+        self, figures: Mapping[str, Any], episodes: Mapping[str, Sequence[Episode]]
+    ) -> None:
+        """Append the line of one evaluation; its episodes go to a log of each name."""
+        for name, played in episodes.items():
+            log = self.path / _EVALUATIONS / f"{figures['update']:06}-{name}.jsonl"
+            replace_file(log, "".join(f"{episode.to_json()}\n" for episode in played))
+        self._evaluations.append(figures)
+        self.evaluations.append(dict(figures))
+
+    def save(self, policy: LearningPolicy, progress: Progress) -> None:
+        """Make a checkpoint of what is now, the last one, and the best if it is that."""
+        # First the lines: a checkpoint that is found has all lines up to it.
+        for lines in (self._metrics, self._timings, self._evaluations):
+            lines.sync()
+        kind = self.experiment.policy
+        folder = write_checkpoint(self._checkpoints, policy, kind, progress)
+        # First the last, then the best: the best is never later than what is gone on from.
+        link(self._checkpoints, LAST, folder)
+        if progress.best_update == progress.update:
+            link(self._checkpoints, BEST, folder)
+        prune(self._checkpoints)
+
+    def close(self) -> None:
+        """Let another process go on with it. A second call does nothing."""
+        for lines in (self._metrics, self._timings, self._evaluations):
+            lines.close()
+
+    def _last(self) -> Checkpoint | None:
+        last = self._checkpoints / LAST
+        return Checkpoint.read(last) if is_checkpoint(last) else None
+
+    def _mend(self) -> None:
+        """Finish what a crash between two links left undone."""
+        if self.start is not None:
+            progress = self.start.progress
+            if progress.best_update == progress.update:
+                link(self._checkpoints, BEST, self.start.folder)
+        prune(self._checkpoints)
+
+
+def is_training_folder(path: Path) -> bool:
+    """Say whether a training was begun in a folder."""
+    return (path / _RECORD).is_file()
+
+
+def _read_record(folder: Path) -> _Record:
+    try:
+        return _Record.model_validate(json.loads((folder / _RECORD).read_bytes()))
+    except OSError as error:
+        raise FolderError(
+            f"{folder} is no training folder: its {_RECORD} cannot be read ({error.strerror}). "
+            "Check the path, or start a training there with --out.",
+            path=folder,
+        ) from error
+    except ValueError as error:  # no JSON, or not that of a training
+        raise FolderError(
+            f"The {_RECORD} of {folder} cannot be read: {problem_of(error)}. It may be of another "
+            "version of gem-baselines, or damaged: start anew with --out.",
+            path=folder,
+        ) from error
+
+
+def _versions(experiment: Experiment) -> dict[str, str]:
+    from gem_baselines import __version__
+
+    python = ".".join(map(str, sys.version_info[:3]))
+    return {"python": python, "gem-baselines": __version__, **versions(experiment.env)}
+
+
+def _text(word: str) -> str:
+    """Return a word of a command line as text: a path may be of bytes that are no UTF-8."""
+    return os.fsencode(word).decode("utf-8", "backslashreplace")
+
+
+def _new_folder() -> Path:
+    stamp = datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S")
+    Path("runs").mkdir(exist_ok=True)
+    for number in count(1):
+        folder = Path("runs", stamp if number == 1 else f"{stamp}-{number}")
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            continue
+        return folder
+    raise AssertionError("count() does not end")
+
+
+def _empty_folder(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    # A draft is what a training leaves that was killed before it began.
+    if any(not entry.name.startswith(".draft-") for entry in folder.iterdir()):
+        raise FolderError(
+            f"The folder {folder} is not empty, and a new training needs one of its own. Go on "
+            f"with what is there by --resume {shlex.quote(str(folder))}, or choose another --out.",
+            path=folder,
+        )
+    return folder

@@ -1,0 +1,76 @@
+"""One line on stderr that says how far a training is.
+
+On a terminal it is redrawn in place, elsewhere written anew every ten seconds. Knows nothing about
+what is trained.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+import sys
+import time
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+__all__ = ["ProgressLine"]
+
+_REDRAWN_S = 0.25
+_WRITTEN_S = 10.0
+
+
+class ProgressLine:
+    """Shows the figures of updates while this is entered; on a terminal nothing stays behind."""
+
+    def __init__(self, *, updates: int, done: int) -> None:
+        self._updates = updates
+        self._done_before = done
+        self._began = time.monotonic()
+        self._last = -math.inf
+        self._is_terminal = sys.stderr.isatty()
+
+    def __enter__(self) -> ProgressLine:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._is_terminal:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+    def show(self, figures: Mapping[str, Any]) -> None:
+        """Show the line of an update, if the last one was shown long enough ago."""
+        now = time.monotonic()
+        wait_s = _REDRAWN_S if self._is_terminal else _WRITTEN_S
+        if now - self._last < wait_s:
+            return
+        self._last = now
+        text = self._text(figures, now - self._began)
+        if self._is_terminal:
+            # One column less than there are: a full line would wrap, and not be redrawn in place.
+            width = shutil.get_terminal_size().columns - 1
+            sys.stderr.write(f"\r\x1b[K{text[:width]}")
+        else:
+            sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+
+    def _text(self, figures: Mapping[str, Any], elapsed_s: float) -> str:
+        update = figures["update"]
+        rate = (update - self._done_before) / max(elapsed_s, 1e-9)
+        left_s = int((self._updates - update) / rate) if rate > 0 else 0
+        parts = [
+            f"update {update}/{self._updates}",
+            f"{rate:.1f}/s",
+            f"{left_s // 60:02}:{left_s % 60:02} left",
+            f"success {figures['success']:.3f}",
+            f"turns {figures['turns']:.2f}",
+            f"reward {figures['reward']:.3f}",
+        ]
+        if figures["errors"]:
+            parts.append(f"errors {figures['errors']}")
+        return "  ".join(parts)

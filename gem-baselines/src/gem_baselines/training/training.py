@@ -1,0 +1,233 @@
+"""The loop: play whole episodes, turn rewards into advantages, update the policy, keep it all.
+
+What it does is decided by the experiment alone. A training that is killed, at any moment, and
+resumed has the same metrics as one that was not.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from hashlib import blake2b
+from typing import Any
+
+import gem
+from gem.episode import Episode
+from gem.errors import GemError
+from gem_baselines.errors import ExperimentError, FolderError
+from gem_baselines.learning_policy import Batch, LearningPolicy
+from gem_baselines.training.advantages import Terms, discounted, estimator_named
+from gem_baselines.training.checkpoints import Progress
+from gem_baselines.training.experiment import FREE, Experiment
+from gem_baselines.training.figures import checked_learning, figures_of, without_errors
+from gem_baselines.training.folder import TrainingFolder
+from gem_baselines.training.interrupts import HeldBack
+
+__all__ = ["Training", "run_seed", "train"]
+
+OnUpdate = Callable[[Mapping[str, Any]], None]
+
+
+def train(
+    experiment: Experiment,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    command: Sequence[str] = (),
+    on_update: OnUpdate | None = None,
+) -> Training:
+    """Train a new policy, in a folder of its own, and return the training when it is done.
+
+    `out` is an empty or absent folder; without it, it is a new one below `runs/`. `on_update` is
+    called with the line of metrics of each update. Ctrl-C makes a checkpoint before it is raised.
+    Raises ExperimentError, FolderError, TrainingStopped, and what core says of the settings.
+
+        train(Experiment(env="game:GuessTheNumber-v0", policy_kwargs={"view": "interval"}))
+    """
+    training = Training.begun(experiment, out, command=command)
+    training.run(on_update)
+    return training
+
+
+def run_seed(seed: int, purpose: str, update: int = 0) -> int:
+    """Return the seed of one rollout: fixed by these alone, and another for each of them."""
+    digest = blake2b(f"{seed}/{purpose}/{update}".encode("ascii"), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 1  # 63 bits: a seed that any store of numbers holds
+
+
+class Training:
+    """A training in a folder, at the update where it stands."""
+
+    def __init__(self, folder: TrainingFolder, policy: LearningPolicy, progress: Progress) -> None:
+        self.folder = folder
+        self.policy = policy
+        self.progress = progress
+        self._experiment = folder.experiment
+        self._estimate = estimator_named(
+            self._experiment.estimator, self._experiment.estimator_kwargs
+        )
+        self._saved: Progress | None = None
+
+    @classmethod
+    def begun(
+        cls,
+        experiment: Experiment,
+        out: str | os.PathLike[str] | None = None,
+        *,
+        command: Sequence[str] = (),
+    ) -> Training:
+        """Make a new training; nothing is played before `run`. Raises as `train` does."""
+        # First the policy: what is wrong with the settings leaves no folder behind.
+        policy = experiment.beginner()
+        folder = TrainingFolder.create(out, experiment, command)
+        return cls(folder, policy, Progress())
+
+    @classmethod
+    def resumed(
+        cls, path: str | os.PathLike[str], changes: Mapping[str, Any] | None = None
+    ) -> Training:
+        """Open a training to go on from its last checkpoint.
+
+        `changes` are settings that change no episode and no update. Raises as `train` does.
+        """
+        for name in changes or {}:
+            if name not in FREE:
+                raise ExperimentError(
+                    f"The training in {path} was to go on with another {name!r}, and that decides "
+                    f"what it is. Start a new one with --out; only {', '.join(sorted(FREE))} may "
+                    "change.",
+                    setting=name,
+                )
+        folder = TrainingFolder.open(path, changes or {})
+        try:
+            if folder.start is None:
+                return cls(folder, folder.experiment.beginner(), Progress())
+            training = cls(folder, folder.start.policy(), folder.start.progress)
+        except GemError:
+            folder.close()
+            raise
+        training._saved = training.progress
+        return training
+
+    def run(self, on_update: OnUpdate | None = None) -> None:
+        """Do what is left to do. Ctrl-C makes a checkpoint before it is raised."""
+        with closing(self.folder), HeldBack() as interrupts:
+            try:
+                self._go_on(interrupts, on_update)
+            except OSError as error:
+                raise FolderError(
+                    f"The training in {self.folder.path} cannot be written there "
+                    f"({error.strerror}). Look at the disk, then go on with --resume: the last "
+                    "checkpoint is unharmed.",
+                    path=self.folder.path,
+                ) from error
+            except KeyboardInterrupt:
+                # The policy is as after a whole update: episodes of the next one are forgotten.
+                self._save()
+                raise
+
+    def _go_on(self, interrupts: HeldBack, on_update: OnUpdate | None) -> None:
+        experiment = self._experiment
+        while True:
+            update = self.progress.update
+            is_last = update >= experiment.updates
+            if self._is_evaluated_here(is_last=is_last):
+                self._evaluate(interrupts)
+                self._save()
+            elif is_last or update % experiment.checkpoint_every == 0:
+                self._save()
+            if is_last:
+                return
+            figures = self._update(interrupts)
+            if on_update is not None:
+                on_update(figures)
+
+    def _is_evaluated_here(self, *, is_last: bool) -> bool:
+        every = self._experiment.eval_every
+        if every == 0 or self.progress.evaluated == self.progress.update:
+            return False
+        return self.progress.update % every == 0 or is_last
+
+    def _update(self, interrupts: HeldBack) -> Mapping[str, Any]:
+        """Play the episodes of one update, learn from them, and note what came of it."""
+        experiment = self._experiment
+        update = self.progress.update + 1
+        began_s = time.perf_counter()
+        cpu_began_s = time.process_time()
+        starts = experiment.episodes // experiment.repeats
+        seed = run_seed(experiment.seed, "update", update)
+        episodes = self._played(interrupts, starts, seed, experiment.repeats)
+        whole = without_errors(episodes, update=update, purpose="the update")
+        played_s = time.perf_counter()
+        turn_returns = [discounted(episode, experiment.gamma) for episode in whole]
+        turns = self.progress.turns + sum(map(len, turn_returns))
+        return_sum = self.progress.return_sum + sum(float(own.sum()) for own in turn_returns)
+        # The baseline is of earlier batches: this one's own would not be independent of it.
+        baseline = self.progress.return_sum / max(self.progress.turns, 1)
+        terms = Terms(experiment.gamma, experiment.lam, baseline, self.policy.values)
+        credit = self._estimate(whole, terms)
+        learnt = self.policy.update(Batch(whole, credit.advantages, credit.value_targets))
+        figures = {
+            "update": update,
+            "episodes": len(episodes),
+            "errors": len(episodes) - len(whole),
+            **figures_of(whole, experiment.gamma),
+            "total_turns": turns,
+            "learning": checked_learning(learnt, update=update),
+        }
+        ended_s = time.perf_counter()
+        timings = {
+            "update": update,
+            "rollout_s": played_s - began_s,
+            "learning_s": ended_s - played_s,
+            "cpu_s": time.process_time() - cpu_began_s,
+        }
+        self.folder.add_update(figures, timings)
+        changes = {"update": update, "turns": turns, "return_sum": return_sum}
+        self.progress = self.progress.model_copy(update=changes)
+        return figures
+
+    def _evaluate(self, interrupts: HeldBack) -> None:
+        """Play the held-out seeds with drawn and with greedy actions, and note the better policy.
+
+        The best policy is the one whose drawn actions earn the highest discounted return; of
+        equals it is the later one.
+        """
+        experiment = self._experiment
+        update = self.progress.update
+        seed = run_seed(experiment.seed, "evaluation")
+        played: dict[str, Sequence[Episode]] = {}
+        figures: dict[str, Any] = {"update": update}
+        try:
+            for mode in ("sampled", "greedy"):
+                self.policy.is_greedy = mode == "greedy"
+                episodes = self._played(interrupts, experiment.eval_episodes, seed, 1)
+                whole = without_errors(episodes, update=update, purpose="its evaluation")
+                played[mode] = episodes
+                figures[mode] = {
+                    "episodes": len(episodes),
+                    "errors": len(episodes) - len(whole),
+                    **figures_of(whole, experiment.gamma),
+                }
+        finally:
+            self.policy.is_greedy = False
+        score = figures["sampled"]["discounted_return"]
+        self.folder.add_evaluation(figures, played)
+        changes: dict[str, Any] = {"evaluated": update}
+        if self.progress.best_score is None or score >= self.progress.best_score:
+            changes |= {"best_update": update, "best_score": score}
+        self.progress = self.progress.model_copy(update=changes)
+
+    def _played(self, interrupts: HeldBack, starts: int, seed: int, repeats: int) -> list[Episode]:
+        """Play whole episodes and return them in the order of their plan."""
+        experiment = self._experiment
+        options = experiment.options(episodes=starts, seed=seed, repeats=repeats)
+        with interrupts.let_through():
+            return gem.run(self.policy, experiment.env, options=options)
+
+    def _save(self) -> None:
+        """Make a checkpoint, unless there is one of just this."""
+        if self._saved != self.progress:
+            self.folder.save(self.policy, self.progress)
+            self._saved = self.progress

@@ -1,0 +1,124 @@
+"""Policies and a game that do one odd thing each, named by this file and their class."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gem.conversation import Request
+from gem.env import Env, Step
+from gem.episode import Episode
+from gem_baselines.learning_policy import Batch, Floats
+
+
+class Counter:
+    """Answers with the number of its updates, and learns to count."""
+
+    name = "counter"
+
+    def __init__(self, seed: int = 0) -> None:
+        self.is_greedy = False
+        self.seed = seed
+        self.updates = 0
+
+    def __call__(self, request: Request) -> str:
+        return f"\\boxed{{{1 + (self.updates + request.seed) % 3}}}"
+
+    def update(self, batch: Batch) -> Mapping[str, float]:
+        self.updates += 1
+        return {"updates": float(self.updates)}
+
+    def values(self, episodes: Sequence[Episode]) -> Sequence[Floats]:
+        return [np.zeros(len(episode.turns)) for episode in episodes]
+
+    def save(self, folder: Path) -> None:
+        (folder / "updates.json").write_text(json.dumps(self.updates))
+
+    def restore(self, folder: Path) -> None:
+        self.updates = json.loads((folder / "updates.json").read_text())
+
+    def describe(self) -> Mapping[str, Any]:
+        return {"seed": self.seed}
+
+
+class Steady(Counter):
+    """Answers the same to every request between two updates."""
+
+    def __call__(self, request: Request) -> str:
+        return f"\\boxed{{{1 + self.updates % 3}}}"
+
+
+class Watching(Counter):
+    """Notes the seed of every request, and whether it was evaluated greedily by it."""
+
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__(seed)
+        self.seeds: list[tuple[int, bool]] = []
+
+    def __call__(self, request: Request) -> str:
+        self.seeds.append((request.seed, self.is_greedy))
+        return super().__call__(request)
+
+
+class InterruptedUpdate(Counter):
+    """Gets a Ctrl-C in the middle of its second update."""
+
+    def update(self, batch: Batch) -> Mapping[str, float]:
+        if self.updates == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+        return super().update(batch)
+
+
+class InterruptedAnswer(Counter):
+    """Gets a Ctrl-C while it plays for its third update."""
+
+    def __call__(self, request: Request) -> str:
+        if self.updates == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        return super().__call__(request)
+
+
+class InterruptedEvaluation(Counter):
+    """Gets a Ctrl-C while it is evaluated after its second update, once in this process."""
+
+    was_interrupted = False
+
+    def __call__(self, request: Request) -> str:
+        kind = type(self)
+        if self.updates == 2 and self.is_greedy and not kind.was_interrupted:
+            kind.was_interrupted = True
+            os.kill(os.getpid(), signal.SIGINT)
+        return super().__call__(request)
+
+
+class Diverging(Counter):
+    """Loses its numbers in its third update."""
+
+    def update(self, batch: Batch) -> Mapping[str, float]:
+        super().update(batch)
+        return {"loss": float("nan") if self.updates == 3 else 0.0}
+
+
+class Failing(Counter):
+    """Answers no request of some seeds, or of any seed after its second update."""
+
+    def __call__(self, request: Request) -> str:
+        if request.seed % 3 == 0 or self.updates == 2:
+            raise RuntimeError("no answer")
+        return super().__call__(request)
+
+
+class Once(Env):
+    """Pays 1 for a boxed 1, in one turn, on the event loop."""
+
+    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        return "Answer.", {}
+
+    def step(self, action: str) -> Step:
+        return Step("", float(action == "\\boxed{1}"), True, False, {})

@@ -1,0 +1,85 @@
+"""`baseline:PATH`: what a training left, as a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import gem
+from gem.rollouts import make_policy
+from gem_baselines.errors import FolderError
+from gem_baselines.training import Experiment, train
+from gem_baselines.training.training import Training
+
+MakeExperiment = Callable[..., Experiment]
+GUESS = {"env": "gem.testing.envs:Guess", "env_kwargs": {"highest": 3, "max_turns": 3}}
+
+
+def actions(path: Path, *, greedy: bool = False) -> list[list[str]]:
+    policy = make_policy(f"baseline:{path}", greedy=greedy)
+    episodes = gem.run(policy, episodes=20, seed=3, **GUESS)  # type: ignore[arg-type]
+    return [[turn.action for turn in episode.turns] for episode in episodes]
+
+
+def test_a_training_folder_stands_for_its_best(
+    experiment: MakeExperiment, acted: Callable[[str], str], tmp_path: Path
+) -> None:
+    counting = experiment(
+        env=acted("Once"), env_kwargs={}, policy=acted("Steady"), policy_kwargs={}, eval_every=1
+    )
+    train(counting, tmp_path)  # the best of whose four updates is the third
+
+    whole = actions(tmp_path)
+
+    assert whole == actions(tmp_path / "checkpoints" / "best")
+    assert whole != actions(tmp_path / "checkpoints" / "last")
+
+
+def test_a_training_without_evaluations_stands_for_its_last(
+    experiment: MakeExperiment, tmp_path: Path
+) -> None:
+    train(experiment(eval_every=0), tmp_path)
+
+    assert actions(tmp_path) == actions(tmp_path / "checkpoints" / "last")
+
+
+def test_it_plays_as_the_policy_that_was_trained(
+    experiment: MakeExperiment, tmp_path: Path
+) -> None:
+    training = train(experiment(eval_every=0), tmp_path)
+    episodes = gem.run(training.policy, episodes=20, seed=3, **GUESS)  # type: ignore[arg-type]
+
+    assert actions(tmp_path) == [[turn.action for turn in one.turns] for one in episodes]
+
+
+def test_greedily_one_state_has_one_answer(experiment: MakeExperiment, tmp_path: Path) -> None:
+    train(experiment(), tmp_path)
+
+    assert len({played[0] for played in actions(tmp_path, greedy=True)}) == 1
+    assert len({played[0] for played in actions(tmp_path)}) > 1
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FolderError, match="neither a checkpoint nor a training folder"):
+        make_policy(f"baseline:{tmp_path}")
+
+
+def test_a_training_that_has_no_checkpoint_yet_says_so(
+    experiment: MakeExperiment, tmp_path: Path
+) -> None:
+    Training.begun(experiment(), tmp_path).folder.close()
+
+    with pytest.raises(FolderError, match="no checkpoint yet"):
+        make_policy(f"baseline:{tmp_path}")
+
+
+def test_a_checkpoint_of_something_else_is_named(
+    experiment: MakeExperiment, tmp_path: Path
+) -> None:
+    train(experiment(), tmp_path)
+    (tmp_path / "checkpoints" / "best" / "checkpoint.json").write_text("{}")
+
+    with pytest.raises(FolderError, match="kind: Field required"):
+        make_policy(f"baseline:{tmp_path}")

@@ -1,0 +1,148 @@
+"""`gem-env train`: what it takes, prints and returns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gem.cli._main import main
+
+FILE = """
+env = "gem.testing.envs:Guess"
+env_kwargs = {highest = 3, max_turns = 3}
+policy_kwargs = {view = "whole", actions = ["\\\\boxed{1}", "\\\\boxed{2}", "\\\\boxed{3}"]}
+updates = 3
+episodes = 4
+eval_every = 2
+eval_episodes = 3
+"""
+Train = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def gem_train(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Train:
+    """Return a function that runs the command beside an `own.toml`: status, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+    Path("own.toml").write_text(FILE, encoding="utf-8")
+
+    def run(*words: str) -> tuple[int, str, str]:
+        status = main(["train", *words])
+        printed = capsys.readouterr()
+        return status, printed.out, printed.err
+
+    return run
+
+
+def settings(folder: str) -> dict[str, Any]:
+    plain: dict[str, Any] = json.loads(Path(folder, "experiment.json").read_text())["experiment"]
+    return plain
+
+
+def test_it_trains_and_says_where_and_how_to_evaluate(gem_train: Train) -> None:
+    status, out, _ = gem_train("own.toml", "--out", "run")
+
+    assert status == 0
+    assert out.startswith("3 of 3 updates are in run\n")
+    assert "drawn actions" in out
+    assert "greedy actions" in out
+    assert 'gem-env eval gem.testing.envs:Guess --env-kwargs \'{"highest"' in out
+    assert out.endswith("--policy baseline:run\n")
+    assert len(Path("run", "metrics.jsonl").read_text().splitlines()) == 3
+
+
+def test_a_new_folder_below_runs_is_the_default(gem_train: Train) -> None:
+    status, _, _ = gem_train("--config", "own.toml", "--set", "updates=1")
+
+    [folder] = Path("runs").iterdir()
+    assert status == 0
+    assert (folder / "checkpoints" / "last").is_dir()
+
+
+def test_settings_of_the_command_line_win(gem_train: Train) -> None:
+    assignments = ["--set", "gamma=0.5", "--set", "policy_kwargs.learning_rate=0.2"]
+
+    gem_train("own.toml", "--out", "run", *assignments, "--seed", "7")
+
+    plain = settings("run")
+    assert (plain["gamma"], plain["seed"], plain["episodes"]) == (0.5, 7, 4)
+    assert plain["policy_kwargs"]["learning_rate"] == 0.2
+    assert plain["policy_kwargs"]["view"] == "whole"
+
+
+def test_it_goes_on_for_longer(gem_train: Train) -> None:
+    gem_train("own.toml", "--out", "run")
+
+    status, out, _ = gem_train("--resume", "run", "--set", "updates=5")
+
+    assert status == 0
+    assert out.startswith("5 of 5 updates are in run\n")
+    assert settings("run")["updates"] == 5
+
+
+def test_ctrl_c_says_how_to_go_on(gem_train: Train, acted: Callable[[str], str]) -> None:
+    policy = ["--set", f"policy={acted('InterruptedAnswer')}", "--set", "policy_kwargs={}"]
+
+    status, out, err = gem_train("own.toml", "--out", "my run", *policy)
+
+    assert (status, out) == (130, "")
+    assert err.splitlines()[-1] == (
+        "gem-env train: interrupted. 2 of 3 updates are kept in my run. Go on with: "
+        "gem-env train --resume 'my run'"
+    )
+
+
+def test_a_training_that_stops_is_status_1(gem_train: Train, acted: Callable[[str], str]) -> None:
+    policy = ["--set", f"policy={acted('Diverging')}", "--set", "policy_kwargs={}"]
+
+    status, out, err = gem_train("own.toml", "--out", "run", *policy)
+
+    assert (status, out) == (1, "")
+    assert err.splitlines()[-1].startswith("gem-env train: Update 3 gave loss=nan")
+
+
+WRONG = {
+    "needs one experiment, and none was given": [],
+    "two were given: own.toml and other.toml": ["own.toml", "--config", "other.toml"],
+    "it cannot be read (No such file": ["absent.toml"],
+    "it is not TOML": ["broken.toml"],
+    "Did you mean 'estimator'?": ["own.toml", "--set", "estimatr=rebn"],
+    "Did you mean 'rebn'?": ["own.toml", "--set", "estimator=rbn"],
+    "it takes no 'x'": ["own.toml", "--set", "estimator_kwargs.x=1"],
+    "repeats=1 gives it one of each": ["own.toml", "--set", "estimator=rloo"],
+    "a multiple of repeats": ["own.toml", "--set", "repeats=3"],
+    "asks the policy for values": ["own.toml", "--set", "estimator=ppo"],
+    "Did you mean 'tabular'?": ["own.toml", "--set", "policy=tabluar"],
+    "it takes no 'rate'": ["own.toml", "--set", "policy_kwargs.rate=1"],
+    "min_number and max_number are": ["own.toml", "--set", 'policy_kwargs={"view": "interval"}'],
+    "gamma: Input should be less than or equal to 1": ["own.toml", "--set", "gamma=2"],
+    "is no assignment": ["own.toml", "--set", "gamma"],
+    "which has no parts": ["own.toml", "--set", "episodes.x=1"],
+    "it takes no 'size'": ["own.toml", "--set", "env_kwargs.size=1"],
+    "No installed pack provides": ["own.toml", "--set", "env=tiny:Absent"],
+    "The folder full is not empty": ["own.toml", "--out", "full"],
+    "full is no training folder": ["--resume", "full"],
+    "leave --out x away": ["--resume", "full", "--out", "x"],
+    "leave own.toml away": ["own.toml", "--resume", "full"],
+    "invalid int value": ["own.toml", "--seed", "x"],
+}
+
+
+@pytest.mark.parametrize("problem", WRONG)
+def test_wrong_use_is_one_line(gem_train: Train, problem: str) -> None:
+    Path("broken.toml").write_text("env = ", encoding="utf-8")
+    Path("full").mkdir()
+    Path("full", "note.txt").touch()
+    before = sorted(Path().iterdir())
+
+    status, out, err = gem_train(*WRONG[problem])
+
+    assert (status, out) == (2, "")
+    [line] = err.splitlines()
+    assert problem in line
+    assert sorted(Path().iterdir()) == before
