@@ -7,4 +7,5 @@ from gem.specs import PluginManifest
 plugin = PluginManifest(
     name="baselines",
     summary="Baselines: policies that learn on a laptop, and what trains them.",
+    hooks=("gem_baselines.hooks",),
 )
