@@ -118,6 +118,24 @@ def test_where_too_much_would_be_enumerated_the_solver_bounds_the_best_play() ->
     assert "5 episodes" in found.random.how
 
 
+class Unsolved(Urn):
+    """A draw of its steps cannot be enumerated, and it has no solution."""
+
+    def step(self, action: str) -> Step:
+        self.rng.random()
+        return super().step(action)
+
+
+def test_without_a_solution_random_play_bounds_the_best_one() -> None:
+    gem.register("urn:Unsolved", Unsolved)
+
+    found = yardstick("urn:Unsolved", episodes=50)
+
+    assert found.best.low == found.random.low
+    assert found.best.high == math.inf
+    assert found.best.to_json()["high"] is None
+
+
 class Mute(Env):
     """It offers no action."""
 
@@ -133,7 +151,7 @@ class Mute(Env):
 def test_an_environment_that_offers_no_action_is_refused() -> None:
     gem.register("urn:Mute", Mute)
 
-    with pytest.raises(BadArguments, match="has no sample_action, which says"):
+    with pytest.raises(BadArguments, match="Mute defines no sample_action"):
         yardstick("urn:Mute")
 
 

@@ -87,7 +87,7 @@ def yardstick(
     enumerated in `most_steps` steps a figure. Else `episodes` are played with seeds that `seed`
     fixes, and a figure is the 99 % interval of its mean. The best return then lies between that of
     `solve()` and the most that the environment declares; it is exact where `solve()` reaches that
-    from every start. Raises BadArguments where an environment has no `sample_action`.
+    from every start. Raises BadArguments where an episode fails, as without `sample_action`.
     """
     if episodes < 2:
         raise BadArguments(
@@ -98,14 +98,14 @@ def yardstick(
         assert spec is not None, "gem.make gives every environment its spec"
         graph = StateGraph(env)
 
-        def played(wanted: str) -> list[Episode] | None:
+        def played(wanted: str) -> list[Episode]:
             return _played(spec, wanted, episodes, seed)
 
         def exactly(play: Callable[[StateGraph], Play]) -> Play:
             graph.steps_left = most_steps
             return _exactly(play, graph)
 
-        random = _random(spec, exactly, played)
+        random = _random(exactly, played)
         return Yardstick(
             env_id=spec.id,
             best=_best(exactly, played, random, _most(env, spec)),
@@ -115,7 +115,7 @@ def yardstick(
 
 
 Exactly = Callable[[Callable[[StateGraph], Play]], Play]
-Played = Callable[[str], list[Episode] | None]
+Played = Callable[[str], list[Episode]]
 
 
 def _exactly(play: Callable[[StateGraph], Play], graph: StateGraph) -> Play:
@@ -156,8 +156,9 @@ def _best(exactly: Exactly, played: Played, random: Figure, most: float) -> Figu
 
 
 def _best_by_playing(played: Played, random: Figure, most: float, why_not: str) -> Figure:
-    solved = played("solution")
-    if solved is None:
+    try:
+        solved = played("solution")
+    except _NotOffered:
         how = f"at least random play, at most what is declared ({why_not})"
         return Figure(random.low, max(most, random.low), how)
     low, _ = _interval(solved)
@@ -165,18 +166,12 @@ def _best_by_playing(played: Played, random: Figure, most: float, why_not: str) 
     return Figure(low, max(most, low), how)
 
 
-def _random(spec: EnvSpec, exactly: Exactly, played: Played) -> Figure:
+def _random(exactly: Exactly, played: Played) -> Figure:
     try:
         return _figure(exactly(random_play), "every action that sample_action draws")
     except Uncountable as error:
         why_not = str(error)
     drawn = played("sample")
-    if drawn is None:
-        raise BadArguments(
-            f"A yardstick of {spec.id} was asked for, and the environment has no sample_action, "
-            "which says what its valid actions are. Write one.",
-            subject=spec.id,
-        )
     return Figure(*_interval(drawn), f"{len(drawn):,} episodes ({why_not})")
 
 
@@ -209,19 +204,23 @@ class _Player:
         return answer or ""
 
 
-def _played(spec: EnvSpec, wanted: str, episodes: int, seed: int) -> list[Episode] | None:
-    """Return episodes of such play; None where the environment does not offer what is wanted."""
+class _NotOffered(Exception):
+    """An environment knows no solution of a state that was reached."""
+
+
+def _played(spec: EnvSpec, wanted: str, episodes: int, seed: int) -> list[Episode]:
+    """Return episodes of such play. Raises _NotOffered, and BadArguments where one failed."""
     player = _Player(wanted)
     played = gem.run(
         player, spec, episodes=episodes, seed=seed, concurrency=1, max_turns=_MOST_TURNS
     )
     if not player.was_offered:
-        return None
+        raise _NotOffered
     for episode in played:
         if episode.error is not None or episode.stop_reason == "max_turns":
             raise BadArguments(
                 f"A yardstick of {spec.id} was asked for, and an episode ended by "
-                f"{episode.stop_reason}: {episode.error or f'it has over {_MOST_TURNS:,} turns'}.",
+                f"{episode.stop_reason}: {episode.error or f'over {_MOST_TURNS:,} turns.'}",
                 subject=spec.id,
             )
     return played
