@@ -1,4 +1,4 @@
-"""What this distribution provides: the policy `baseline:PATH`, and a command of `gem-env`."""
+"""What this distribution provides: the policy `baseline:PATH`, and commands of `gem-env`."""
 
 from __future__ import annotations
 

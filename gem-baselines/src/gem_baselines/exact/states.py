@@ -1,0 +1,179 @@
+"""An environment as a graph of its states: where it begins, what may be done, what comes of it.
+
+Everything is found by asking the environment itself, through snapshots, with chance enumerated.
+Knows no environment by name, and nothing about what is worth doing.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from fractions import Fraction
+from typing import Any, NamedTuple, TypeVar
+
+from gem import Snapshot
+from gem.content import Observation, observation_text
+from gem.env import Env
+from gem.errors import GemError
+from gem_baselines.exact.chance import Uncountable, courses
+
+__all__ = ["Outcome", "Start", "StateGraph"]
+
+T = TypeVar("T")
+
+_MOST_STARTS = 5_000
+_MOST_COURSES = 2_000  # of one step, and of one drawn action
+_MOST_DRAWS = 8  # of one drawn action
+
+
+class Start(NamedTuple):
+    """A state in which an episode may begin, and what the player then sees."""
+
+    probability: Fraction
+    state: int
+    text: str
+
+
+class Outcome(NamedTuple):
+    """What may come of an action: `state` is None where the episode is over."""
+
+    probability: Fraction
+    reward: float
+    text: str
+    state: int | None
+
+
+class StateGraph:
+    """The states of one environment, by number, found as they are asked for.
+
+    States that have equal snapshots are one. Raises Uncountable where chance cannot be enumerated,
+    where a state cannot be saved, and once the environment was asked for `steps_left` steps, drawn
+    actions and solutions, a number that is set from outside.
+    """
+
+    def __init__(self, env: Env, steps_left: int = 100_000) -> None:
+        self.steps_left = steps_left
+        self._env = env
+        self._numbers: dict[str, int] = {}
+        self._snapshots: list[Any] = []
+        self._outcomes: dict[tuple[int, str], tuple[Outcome, ...]] = {}
+        self._actions: dict[int, Mapping[str, Fraction]] = {}
+
+    def starts(self) -> tuple[Start, ...]:
+        """Return where an episode may begin; the probabilities sum to 1."""
+
+        def begin(rng: random.Random) -> tuple[int, str]:
+            self._env.unwrapped.rng = rng
+            observation, info = self._env.reset()
+            return self._number(), _text(observation, info)
+
+        return tuple(
+            Start(probability, *start)
+            for start, probability in _merged(begin, _MOST_STARTS).items()
+        )
+
+    def actions(self, state: int) -> Mapping[str, Fraction]:
+        """Return the valid actions of a state, each with the probability that it is drawn.
+
+        They are those that `sample_action` draws. Where it draws again until an action is allowed,
+        its draws have no end, and all that it was seen to draw are taken as equally likely.
+        """
+        known = self._actions.get(state)
+        if known is None:
+            known = self._drawn(state)
+            self._actions[state] = known
+        return known
+
+    def _drawn(self, state: int) -> Mapping[str, Fraction]:
+        self._env.restore(self._snapshots[state])
+
+        def draw(rng: random.Random) -> str:
+            self._count()
+            self._env.unwrapped.sample_rng = rng
+            return str(self._env.sample_action())
+
+        # Deeper and deeper: what is drawn again until it is allowed has a first time, too.
+        for most_draws in range(1, _MOST_DRAWS + 1):
+            drawn = _merged(draw, _MOST_COURSES, most_draws=most_draws, leave_out_longer=True)
+            if sum(drawn.values()) == 1:
+                return drawn
+            if drawn:
+                return dict.fromkeys(drawn, Fraction(1, len(drawn)))
+        raise Uncountable(f"a random action takes more than {_MOST_DRAWS} draws")
+
+    def outcomes(self, state: int, action: str) -> tuple[Outcome, ...]:
+        """Return what may come of an action; the probabilities sum to 1."""
+        key = (state, action)
+        known = self._outcomes.get(key)
+        if known is None:
+            known = self._step(state, action)
+            self._outcomes[key] = known
+        return known
+
+    def _step(self, state: int, action: str) -> tuple[Outcome, ...]:
+        def take(rng: random.Random) -> tuple[float, str, int | None]:
+            self._count()
+            self._env.restore(self._snapshots[state])
+            self._env.unwrapped.rng = rng
+            step = self._env.step(action)
+            text = _text(step.observation, step.info)
+            is_over = step.terminated or step.truncated
+            return float(step.reward), text, None if is_over else self._number()
+
+        return tuple(
+            Outcome(probability, *outcome)
+            for outcome, probability in _merged(take, _MOST_COURSES).items()
+        )
+
+    def solution(self, state: int) -> str | None:
+        """Return what the environment's `solve()` says in a state."""
+        self._count()
+        self._env.restore(self._snapshots[state])
+        return self._env.solve()
+
+    def _count(self) -> None:
+        """Count a question to the environment. Raises Uncountable once there were enough."""
+        if self.steps_left <= 0:
+            raise Uncountable("more steps than may be taken")
+        self.steps_left -= 1
+
+    def _number(self) -> int:
+        """Return the number of the state that the environment is in."""
+        # The generator is no part of a state: what it will draw is enumerated.
+        with suppress(AttributeError):
+            del self._env.unwrapped.rng
+        try:
+            snapshot = self._env.snapshot()
+            key = json.dumps(_states_in(snapshot))
+        except GemError as error:
+            raise Uncountable(f"a state that cannot be saved ({error})") from error
+        number = self._numbers.setdefault(key, len(self._snapshots))
+        if number == len(self._snapshots):
+            self._snapshots.append(snapshot)
+        return number
+
+
+def _merged(
+    function: Callable[[random.Random], T], at_most: int, **options: Any
+) -> dict[T, Fraction]:
+    """Return what a function may give, each result once with the probability of all its courses."""
+    found: dict[T, Fraction] = {}
+    for probability, result in courses(function, at_most=at_most, **options):
+        found[result] = found.get(result, Fraction(0)) + probability
+    return found
+
+
+def _states_in(snapshot: Snapshot | None) -> list[Mapping[str, Any]]:
+    """Return the state of a stack, the outermost layer first."""
+    states = []
+    while snapshot is not None:
+        states.append(snapshot.state)
+        snapshot = snapshot.inner
+    return states
+
+
+def _text(observation: Observation, info: Mapping[str, Any]) -> str:
+    """Return all that a player sees: the observation, and the state as text."""
+    return f"{observation_text(observation)}\n{info.get('suffix')}"

@@ -1,0 +1,78 @@
+"""Every course of chance is taken once, with its probability."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from gem_baselines.exact.chance import Uncountable, courses
+
+
+def _shuffled(rng: random.Random) -> tuple[int, ...]:
+    numbers = [1, 2, 3]
+    rng.shuffle(numbers)
+    return tuple(numbers)
+
+
+DRAWS: dict[str, Callable[[random.Random], Any]] = {
+    "randint": lambda rng: rng.randint(1, 6),
+    "randrange with a step": lambda rng: rng.randrange(0, 20, 5),
+    "choice": lambda rng: rng.choice("abc"),
+    "shuffle": _shuffled,
+    "sample": lambda rng: tuple(rng.sample(range(4), 2)),
+    "getrandbits": lambda rng: rng.getrandbits(2),
+    "one that decides the next": lambda rng: rng.choice([0, rng.randint(1, 3)]),
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_the_courses_have_the_results_of_a_real_generator_in_their_proportions(name: str) -> None:
+    draw = DRAWS[name]
+    exact: dict[Any, Fraction] = {}
+    for probability, result in courses(draw, at_most=100):
+        exact[result] = exact.get(result, Fraction(0)) + probability
+
+    number = 20_000
+    rng = random.Random(0)
+    drawn = Counter(draw(rng) for _ in range(number))
+
+    assert sum(exact.values()) == 1
+    assert exact.keys() == drawn.keys()
+    for result, probability in exact.items():
+        spread = 5 * (probability * (1 - probability) / number) ** 0.5
+        assert drawn[result] / number == pytest.approx(float(probability), abs=spread)
+
+
+def test_what_has_one_outcome_is_no_draw() -> None:
+    assert list(courses(lambda rng: rng.randint(3, 3), at_most=1)) == [(Fraction(1), 3)]
+
+
+@pytest.mark.parametrize(
+    ("draw", "why"),
+    [
+        (lambda rng: rng.random(), "a draw of a real number"),
+        (lambda rng: rng.randint(1, 11), "more than 10 courses"),
+        (lambda rng: [rng.choice("ab") for _ in range(4)], "more than 3 draws in a row"),
+    ],
+)
+def test_what_cannot_be_enumerated_says_why(draw: Callable[[Any], Any], why: str) -> None:
+    with pytest.raises(Uncountable, match=why):
+        list(courses(draw, at_most=10, most_draws=3))
+
+
+def test_longer_courses_can_be_left_out() -> None:
+    def until_heads(rng: random.Random) -> int:
+        flips = 1
+        while rng.choice(["tails", "heads"]) == "tails":
+            flips += 1
+        return flips
+
+    cut = courses(until_heads, at_most=99, most_draws=3, leave_out_longer=True)
+    found = {flips: probability for probability, flips in cut}
+
+    assert found == {1: Fraction(1, 2), 2: Fraction(1, 4), 3: Fraction(1, 8)}

@@ -1,0 +1,184 @@
+"""The exact values of small environments, beside closed forms and beside play."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import gem
+from gem.cli._main import main
+from gem.env import Env, Step
+from gem.errors import BadArguments
+from gem_baselines.exact.yardstick import yardstick
+
+pytest.importorskip("gem_envs_games", reason="gem-envs-games is not installed")
+
+GUESS = "game:GuessTheNumber-v0"
+SMALL = [
+    (GUESS, {"max_number": 4, "max_turns": 3}),
+    (GUESS, {"max_number": 7, "max_turns": 2}),
+    ("game:TowerofHanoi-v0-easy", {}),
+    ("game:TowerofHanoi-v1-easy", {}),
+]
+
+
+class Urn(Env):
+    """A ball is drawn at each of two turns: bet on its colour, of which nothing is told."""
+
+    max_turns = 2
+
+    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        self.is_odd = self.rng.randrange(3) == 0
+        return "An urn.", {}
+
+    def step(self, action: str) -> Step:
+        is_red = self.rng.randrange(4) < (1 if self.is_odd else 3)
+        earned = {"red": float(is_red), "blue": float(not is_red), "pass": 0.25}[action]
+        return Step("red" if is_red else "blue", earned, self.turn == 1, False, {})
+
+    def sample_action(self) -> str:
+        return self.sample_rng.choice(["red", "blue", "pass"])
+
+
+def by_hand(is_best: bool) -> float:
+    """The value of the urn's play, by the definition: over beliefs, with Bayes' rule."""
+    pick = max if is_best else min
+    odd = Fraction(1, 3)
+
+    def red(odd: Fraction) -> Fraction:
+        return odd / 4 + (1 - odd) * 3 / 4
+
+    def best_of(odd: Fraction) -> Fraction:
+        return pick(red(odd), 1 - red(odd), Fraction(1, 4))
+
+    after_red = odd / 4 / red(odd)
+    after_blue = odd * 3 / 4 / (1 - red(odd))
+    later = red(odd) * best_of(after_red) + (1 - red(odd)) * best_of(after_blue)
+    return float(best_of(odd) + later)
+
+
+def test_the_best_play_knows_no_more_than_it_was_shown() -> None:
+    gem.register("urn:Urn", Urn)
+
+    found = yardstick("urn:Urn")
+
+    assert found.worst is not None
+    assert found.best.low == pytest.approx(by_hand(is_best=True), abs=1e-12)
+    assert found.worst.low == pytest.approx(by_hand(is_best=False), abs=1e-12)
+    assert found.random.low == pytest.approx(2 * (1 + 0.25) / 3, abs=1e-12)
+    assert found.best.turns == {2: 1.0}
+
+
+@pytest.mark.parametrize(("highest", "turns"), [(4, 2.0), (10, 2.9), (20, 3.7)])
+def test_the_best_play_of_guess_the_number_takes_the_turns_of_bisection(
+    highest: int, turns: float
+) -> None:
+    found = yardstick(GUESS, {"max_number": highest, "max_turns": 10}, most_steps=1_000, episodes=2)
+
+    assert found.best.is_exact
+    assert found.best.low == 1.0
+    assert found.best.mean_turns == pytest.approx(turns, abs=1e-12)
+
+
+@pytest.mark.parametrize(("env_id", "env_kwargs"), SMALL)
+def test_random_play_lies_within_the_interval_of_playing(
+    env_id: str, env_kwargs: dict[str, Any]
+) -> None:
+    exact = yardstick(env_id, env_kwargs)
+    played = yardstick(env_id, env_kwargs, most_steps=0, episodes=2_000)
+
+    assert exact.random.is_exact
+    assert not played.random.is_exact
+    assert played.random.low <= exact.random.low <= played.random.high
+    assert exact.random.turns is not None
+    assert math.fsum(exact.random.turns.values()) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_the_solver_reaches_the_best_play_where_all_is_enumerated() -> None:
+    found = yardstick("game:TowerofHanoi-v0-easy")
+
+    assert (found.best.low, found.best.mean_turns) == (1.0, 7.0)
+    assert found.worst is not None
+    assert found.worst.low == 0.0
+    assert found.normalised(found.best.low) == 1.0
+    assert found.normalised(found.random.low) == 0.0
+
+
+def test_where_too_much_would_be_enumerated_the_solver_bounds_the_best_play() -> None:
+    found = yardstick("game:Mastermind-v0-hard", most_steps=100, episodes=5)
+
+    assert not found.best.is_exact
+    assert found.best.low <= found.best.high == 1.0
+    assert found.worst is None
+    assert found.normalised(0.5) is None
+    assert "5 episodes" in found.random.how
+
+
+class Unsolved(Urn):
+    """A draw of its steps cannot be enumerated, and it has no solution."""
+
+    def step(self, action: str) -> Step:
+        self.rng.random()
+        return super().step(action)
+
+
+def test_without_a_solution_random_play_bounds_the_best_one() -> None:
+    gem.register("urn:Unsolved", Unsolved)
+
+    found = yardstick("urn:Unsolved", episodes=50)
+
+    assert found.best.low == found.random.low
+    assert found.best.high == math.inf
+    assert found.best.to_json()["high"] is None
+
+
+class Mute(Env):
+    """It offers no action."""
+
+    max_turns = 1
+
+    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        return "Say something.", {}
+
+    def step(self, action: str) -> Step:
+        return Step("", 0.0, True, False, {})
+
+
+def test_an_environment_that_offers_no_action_is_refused() -> None:
+    gem.register("urn:Mute", Mute)
+
+    with pytest.raises(BadArguments, match="Mute defines no sample_action"):
+        yardstick("urn:Mute")
+
+
+def test_the_command_prints_a_table_and_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["yardstick", "game:GuessTheNumber-v0-easy", "--turns"]) == 0
+    table = capsys.readouterr().out
+    assert main(["yardstick", "game:GuessTheNumber-v0-easy", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+
+    assert "best                 1.0000    2.90  every action" in table
+    assert "2  0.2000" in table
+    assert data["best"]["turns"] == {"1": 0.1, "2": 0.2, "3": 0.4, "4": 0.3}
+    assert data["worst"]["is_exact"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["game:GuessTheNumbr-v0"], "Did you mean"),
+        (["game:GuessTheNumber-v0", "--env-kwargs", "{"], "is not a JSON object"),
+        (["game:GuessTheNumber-v0", "--env-kwargs", "[]"], "it is a list"),
+        (["game:GuessTheNumber-v0", "--episodes", "1"], "An interval takes 2 at least"),
+    ],
+)
+def test_wrong_use_is_one_line(
+    arguments: list[str], what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["yardstick", *arguments]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert what in line
