@@ -53,7 +53,7 @@ class StateGraph:
     actions and solutions, a number that is set from outside.
     """
 
-    def __init__(self, env: Env, steps_left: int = 100_000) -> None:
+    def __init__(self, env: Env, steps_left: int = 250_000) -> None:
         self.steps_left = steps_left
         self._env = env
         self._numbers: dict[str, int] = {}

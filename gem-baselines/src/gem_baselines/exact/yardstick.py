@@ -23,8 +23,8 @@ __all__ = ["Figure", "Yardstick", "yardstick"]
 
 _Z99 = 2.5758293035489004  # standard deviations on each side that hold 99 % of a normal spread
 _MOST_TURNS = 10_000  # of an episode that is played
-_MOST_STEPS = 100_000
-"""Steps that one figure may take to enumerate: about 10 CPU seconds."""
+_MOST_STEPS = 250_000
+"""Steps that one figure may take to enumerate: about 15 CPU seconds."""
 
 
 class Figure(NamedTuple):

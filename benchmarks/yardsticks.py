@@ -1,0 +1,103 @@
+"""Find the yardsticks of small environments, and hold the exact ones against play.
+
+Run it with `python benchmarks/yardsticks.py [--episodes N]`. Of each environment it prints, as a
+table for docs/yardsticks.md, what the best, the random and the worst play return, and the CPU
+seconds that this took. Where a figure of random or of the best play is exact, as many episodes are
+played: the last column says whether the figure lies within the 99 % interval of their mean.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+from gem_baselines.exact.yardstick import Figure, Yardstick, yardstick
+
+RESULTS = Path(__file__).parent / "results" / "yardsticks.json"
+GUESS = "game:GuessTheNumber-v0"
+ENVIRONMENTS: list[tuple[str, dict[str, Any]]] = [
+    (f"{GUESS}-easy", {}),
+    (GUESS, {}),
+    (f"{GUESS}-hard", {}),
+    *((GUESS, {"max_number": highest, "max_turns": 2}) for highest in (3, 10, 50)),
+    *((GUESS, {"max_number": highest, "max_turns": 3}) for highest in (4, 7, 8, 12)),
+    *((GUESS, {"max_number": highest, "max_turns": 4}) for highest in (5, 12, 15, 16)),
+    ("game:Mastermind-v0-easy", {}),
+    *(
+        ("game:Mastermind-v0", {"code_length": 2, "num_numbers": numbers, "max_turns": turns})
+        for numbers, turns in ((3, 2), (3, 3), (4, 3))
+    ),
+    *((f"game:TowerofHanoi-{level}", {}) for level in ("v0-easy", "v0-hard", "v0-random")),
+    *((f"game:TowerofHanoi-{level}", {}) for level in ("v1-easy", "v1-hard")),
+    ("game:Hangman-v0-easy", {}),
+    ("game:Wordle-v0-easy", {}),
+    ("game:Minesweeper-v0-easy", {}),
+]
+
+
+def main() -> None:
+    """Print the table, and write what is in it to the results."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--episodes", type=int, default=2_000, metavar="N")
+    episodes = parser.parse_args().episodes
+    print("| environment | best | its mean turns | random | worst | exact | CPU s | as played |")
+    print("|---|---|---|---|---|---|---|---|")
+    rows = [_row(env_id, kwargs, episodes) for env_id, kwargs in ENVIRONMENTS]
+    RESULTS.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    whole = sum(row["exact"] == "all" for row in rows)
+    most = max(row["cpu_s"] for row in rows)
+    print(f"\n{whole} of {len(rows)} are exact in all, each in at most {most:.0f} CPU seconds.")
+
+
+def _row(env_id: str, kwargs: dict[str, Any], episodes: int) -> dict[str, Any]:
+    since = time.process_time()
+    found = yardstick(env_id, kwargs, episodes=episodes)
+    cpu_s = time.process_time() - since
+    arguments = ", ".join(f"{name}={value}" for name, value in kwargs.items())
+    row = {
+        "environment": f"{env_id} ({arguments})" if arguments else env_id,
+        "best": _shown(found.best),
+        "turns": "" if found.best.mean_turns is None else f"{found.best.mean_turns:.2f}",
+        "random": _shown(found.random),
+        "worst": "" if found.worst is None else _shown(found.worst),
+        "exact": _exact(found),
+        "cpu_s": round(cpu_s, 1),
+        "as_played": _as_played(found, env_id, kwargs, episodes),
+    }
+    print("| " + " | ".join(str(value) for value in row.values()) + " |", flush=True)
+    return row
+
+
+def _shown(figure: Figure) -> str:
+    if figure.is_exact:
+        return f"{figure.low:.4f}"
+    return f"{figure.low:.3f} to {figure.high:.3f}"
+
+
+def _exact(found: Yardstick) -> str:
+    names = [
+        name
+        for name in ("best", "random", "worst")
+        if (figure := getattr(found, name)) is not None and figure.is_exact
+    ]
+    return "all" if len(names) == 3 else ", ".join(names)
+
+
+def _as_played(found: Yardstick, env_id: str, kwargs: dict[str, Any], episodes: int) -> str:
+    """Say whether what is exact lies within the interval of playing."""
+    played = yardstick(env_id, kwargs, most_steps=0, episodes=episodes, seed=1)
+    is_within = [
+        # What is played alike every time has an interval of no width.
+        interval.low - 1e-9 <= exact.low <= interval.high + 1e-9
+        for exact, interval in ((found.random, played.random), (found.best, played.best))
+        if exact.is_exact and math.isfinite(interval.high)
+    ]
+    return f"{sum(is_within)} of {len(is_within)}"
+
+
+if __name__ == "__main__":
+    main()
