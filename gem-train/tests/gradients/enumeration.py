@@ -53,7 +53,8 @@ class Turns:
     @cached_property
     def is_last(self) -> NDArray[np.bool_]:
         """Whether each turn ends its trajectory."""
-        return self.index == self.lengths[self.owner] - 1
+        found: NDArray[np.bool_] = self.index == self.lengths[self.owner] - 1
+        return found
 
     def totals(self, numbers: Floats) -> Floats:
         """Return the sum of a number of turns over each trajectory."""
@@ -120,10 +121,14 @@ class Policy:
 
 
 class Batches(NamedTuple):
-    """Batches of trajectories: `members` has shape (batches, size), `ways` counts their orders."""
+    """Batches of trajectories: `members` has shape (batches, size), `ways` counts their orders.
+
+    `share_start` where each is a group: its start is drawn once, and not for every member.
+    """
 
     members: Integers
     ways: Floats
+    share_start: bool = False
 
 
 class Batch(NamedTuple):
@@ -170,6 +175,7 @@ def groups(turns: Turns, size: int) -> Batches:
     return Batches(
         members=np.concatenate([part.members for part in parts]),
         ways=np.concatenate([part.ways for part in parts]),
+        share_start=True,
     )
 
 
@@ -207,8 +213,7 @@ def expected_updates(
 ) -> list[Floats]:
     """Return for each policy the expected update of an episode, over all batches.
 
-    `of` is from `groups` or from `batches`: the chance of a batch is that of its trajectories,
-    given one start where all of them share it by design.
+    `of` is from `groups`, `batches` or `ordered_batches`.
     """
     batch = columns(turns, of.members)
     advantages = np.asarray(estimate(batch), np.float64)
@@ -242,13 +247,12 @@ def relative_error(update: Floats, target: Floats) -> float:
 def _chances(turns: Turns, of: Batches, policy: Policy) -> Floats:
     """Return how likely each batch is: its trajectories, times the orders that they may have."""
     found: Floats = of.ways * np.prod(policy.chances[of.members], axis=1)
-    starts = turns.starts[of.members]
-    if len(np.unique(turns.starts)) > 1 and (starts == starts[:, :1]).all():
-        # A start is drawn once for a group, and is in the chance of each of its members.
-        names, places = np.unique(turns.starts, return_inverse=True)
-        of_starts = _sums(places, policy.chances, len(names))
-        drawn = of_starts[np.searchsorted(names, starts[:, 0])]
-        found = found / drawn ** (of.members.shape[1] - 1)
+    if not of.share_start:
+        return found
+    # The start of a group is drawn once, and is in the chance of each of its members.
+    chance_of_start = _sums(turns.starts, policy.chances, int(turns.starts.max()) + 1)
+    drawn = chance_of_start[turns.starts[of.members[:, 0]]]
+    found /= drawn ** (of.members.shape[1] - 1)
     return found
 
 

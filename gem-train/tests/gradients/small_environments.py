@@ -44,21 +44,24 @@ def chain() -> SmallEnvironment:
     """Three steps: stop and be paid, go on for a little, or rush, half the time to the end."""
     trajectories: list[Trajectory] = []
 
-    def play(turn: int, actions: tuple[int, ...], rewards: tuple[float, ...], chance: float) -> None:
+    def play(before: Trajectory) -> None:
+        turn = len(before.rows)
         is_last = turn == len(STOP_PAYS) - 1
         for action, name in enumerate(ACTIONS_OF_CHAIN):
             pays = {"stop": STOP_PAYS[turn], "go": GO_PAYS, "rush": RUSH_PAYS}[name]
-            taken = (*actions, action)
-            earned = (*rewards, pays)
             goes_on = 0.0 if is_last else {"stop": 0.0, "go": 1.0, "rush": 0.5}[name]
+            now = before._replace(
+                rows=(*before.rows, turn),
+                actions=(*before.actions, action),
+                rewards=(*before.rewards, pays),
+            )
             if goes_on < 1.0:
-                rows = tuple(range(turn + 1))
-                ended = chance * (1.0 - goes_on)
-                trajectories.append(Trajectory(0, rows, taken, earned, ended, is_last))
+                chance = before.chance * (1.0 - goes_on)
+                trajectories.append(now._replace(chance=chance, is_cut_off=is_last))
             if goes_on > 0.0:
-                play(turn + 1, taken, earned, chance * goes_on)
+                play(now._replace(chance=before.chance * goes_on))
 
-    play(0, (), (), 1.0)
+    play(Trajectory(0, (), (), (), 1.0))
     return SmallEnvironment("chain", tuple(trajectories), rows=3, actions=3)
 
 

@@ -117,5 +117,7 @@ def mt_grpo(
 
 def _place(batch: Sequence[Turn], index: Sequence[int], episode: int, wanted: int) -> int:
     """Return where in the batch an episode's turn of an index stands."""
-    [place] = [at for at in range(len(batch)) if (batch[at].episode, index[at]) == (episode, wanted)]
+    [place] = [
+        at for at in range(len(batch)) if (batch[at].episode, index[at]) == (episode, wanted)
+    ]
     return place
