@@ -26,7 +26,7 @@ def grpo(returns: ArrayLike, groups: ArrayLike, *, mask: ArrayLike | None = None
     several it stays. Rewards of two values (0 and 1) on a single start hide it.
 
     With one entry a turn, discounted returns and the group of each turn, every turn gets credit of
-    its own; that is biased at any size of batch and group too.
+    its own: `rebn` within each group. That aims at U, and is biased as the above is.
 
     >>> grpo([0.0, 1.0, 5.0, 5.0], ["a", "a", "b", "b"]).tolist()
     [-1.0, 1.0, 0.0, 0.0]

@@ -98,12 +98,13 @@ def mt_grpo(
     and its own, and with `later_turns` those of the turns after it as well. `std` divides each part
     by its population deviation. There is no discount.
 
-    Aims at J1, the undiscounted objective, and is biased at any number and size of groups wherever
-    the policy decides how long an episode is and earlier rewards are not 0: an episode that goes on
+    Aims at J1, the undiscounted objective, and is biased at any number and size of groups. Where
+    the policy decides how long an episode is and earlier rewards are not 0, an episode that goes on
     is charged what its turns earn on average. Without `later_turns` the credit for what an action
-    earns later is missing, with `std` the parts are weighed by their deviations besides. Without
-    `std` and with `later_turns` it is 1 - 1/M of the gradient, in groups of M, if every episode has
-    the same number of turns. It is here to be compared with: `mt_rloo` is what to train with.
+    earns later is missing. With `std` the parts are weighed by their deviations, which `grpo`'s
+    bias comes from too. Without `std` and with `later_turns` it is 1 - 1/M of the gradient, in
+    groups of M, if every episode has as many turns. It is here to be compared with: `mt_rloo` is
+    what to train with.
 
     >>> mt_grpo([1.0, 0.0, 3.0, 2.0], ["g"] * 4, ["a", "a", "b", "b"], std=False).tolist()
     [-2.0, -1.0, 2.0, 1.0]
