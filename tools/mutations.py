@@ -34,7 +34,11 @@ RESULT = Path(__file__).with_suffix(".json")
 LIMIT_S = 60.0
 WANTED = 0.95
 MODULES = {  # what it is called: its source, and the tests of the same name
-    "returns": ("gem-train/src", "gem_train/returns/_episodes.py", "gem-train/tests/returns"),
+    "returns": (
+        "gem-train/src",
+        "gem_train/returns/_episodes.py",
+        "gem-train/tests/returns/test_returns.py",
+    ),
     "returns of batches": (
         "gem-train/src",
         "gem_train/returns/_batches.py",
@@ -51,7 +55,11 @@ MODULES = {  # what it is called: its source, and the tests of the same name
         "gem-train/tests/returns",
     ),
     "cells": ("gem-train/src", "gem_train/returns/_cells.py", "gem-train/tests/returns"),
-    "shapes": ("gem-train/src", "gem_train/returns/_shapes.py", "gem-train/tests/returns"),
+    "shapes": (
+        "gem-train/src",
+        "gem_train/returns/_shapes.py",
+        "gem-train/tests/returns/test_returns.py",
+    ),
     "checks": ("gem-train/src", "gem_train/returns/_checks.py", "gem-train/tests/returns"),
     "seeding": ("gem-core/src", "gem/_python/seeding.py", "gem-core/tests/python/test_seeding.py"),
     "records": ("gem-core/src", "gem/episode/_episode.py", "gem-core/tests/episode"),

@@ -24,7 +24,7 @@ def batches(draw: st.DrawFn) -> list[Turn]:
     """Draw episodes of some groups whose turns stand in any order that keeps each episode's."""
     numbers = st.integers(-8, 8).map(lambda eighths: eighths / 8)
     lengths = draw(st.lists(st.integers(1, 4), min_size=1, max_size=6))
-    groups = [draw(st.sampled_from("ab")) for _ in lengths]
+    groups = [draw(st.sampled_from("abc")) for _ in lengths]
     owners = [episode for episode, length in enumerate(lengths) for _ in range(length)]
     return [
         Turn(draw(numbers), groups[episode], episode) for episode in draw(st.permutations(owners))

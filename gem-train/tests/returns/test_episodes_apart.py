@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gem.errors import BadArguments
@@ -65,6 +65,16 @@ def test_a_turn_is_credited_with_rewards_and_the_outcome(
     assert found == pytest.approx(batches.mt_grpo(batch, **options), abs=1e-9)
 
 
+def test_without_options_it_is_the_published_form() -> None:
+    rewards = [1.0, 2.0, 0.0, 3.0, 3.0, 4.0]
+    episodes = [0, 0, 0, 1, 1, 1]
+
+    found = mt_grpo(rewards, ["g"] * 6, episodes)
+
+    # Of two that differ the lower is -1 and the higher 1: in each turn, and in the outcome.
+    assert found.tolist() == [-2.0, -2.0, -1.0, 2.0, 2.0, 1.0]
+
+
 def test_episodes_of_one_turn_are_groups_as_ever() -> None:
     rewards = [0.0, 1.0, 5.0, 3.0]
     groups = [0, 0, 1, 1]
@@ -79,6 +89,7 @@ def test_episodes_of_one_turn_are_groups_as_ever() -> None:
 
 
 @every
+@settings(max_examples=40)
 @given(batches.batches(), st.data())
 def test_what_is_masked_is_as_if_it_had_not_been_given(
     estimate: Callable[..., Any], batch: list[Turn], data: st.DataObject

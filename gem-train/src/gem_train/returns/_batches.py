@@ -13,7 +13,6 @@ from gem_train.returns._cells import (
     Numbers,
     cells_of,
     means,
-    one_cell,
     scaled,
     standardised,
     sums,
@@ -38,7 +37,8 @@ def rebn(returns: ArrayLike, *, mask: ArrayLike | None = None) -> Floats:
     return_array = numbers("returns", returns)
     counts = counted(mask, len(return_array))
     values = return_array[counts].astype(np.float64)
-    found = standardised(values, one_cell(len(values)))
+    whole_batch = cells_of(np.zeros(len(values), np.int64))
+    found = standardised(values, whole_batch)
     return at_their_places(found, counts, return_array)
 
 

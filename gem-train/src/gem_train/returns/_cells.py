@@ -29,16 +29,6 @@ class Cells(NamedTuple):
     firsts: Integers
 
 
-def one_cell(length: int) -> Cells:
-    """Return all of so many numbers as one cell; none of none."""
-    cells = min(length, 1)
-    return Cells(
-        of=np.zeros(length, np.int64),
-        sizes=np.full(cells, length, np.int64),
-        firsts=np.zeros(cells, np.int64),
-    )
-
-
 def cells_of(names: NDArray[Any]) -> Cells:
     """Return the cells that names make: equal names are of one cell."""
     _, firsts, of, sizes = np.unique(

@@ -139,7 +139,7 @@ def _turns(
     group_of_episode = by_group.of[by_episode.firsts]
     is_elsewhere = group_of_episode[by_episode.of] != by_group.of
     if is_elsewhere.any():
-        name = episode_names[is_elsewhere][:1].tolist()[0]
+        name = episode_names[is_elsewhere].tolist()[0]
         raise unfit(f"episodes has {name!r} in two groups, and each needs a name of its own")
     return _Turns(
         values=values[counts].astype(np.float64),
