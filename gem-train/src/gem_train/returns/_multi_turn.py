@@ -52,7 +52,8 @@ def mt_rloo(
     """Subtract from each turn's return the mean of the group's other episodes at that turn index.
 
     `returns`, `groups` and `episodes` have shape (turns of all episodes,); every episode of the
-    batch has a name of its own. `ended` says what becomes of others that were over by then: with
+    batch has a name of its own. Turns of one episode stand in order; turns of others may stand
+    between them. `ended` says what becomes of others that were over by then: with
     "left_out" the mean is over those still alive, with "zero" they count as a return of 0. Where
     no other is left nothing is subtracted: such a turn keeps its return, which it has to, for to
     drop it would bias the rest.
@@ -92,7 +93,7 @@ def mt_grpo(
     """Credit a turn with its own reward and the episode's outcome (MT-GRPO, arXiv 2505.11821).
 
     `rewards`, not returns, `groups` and `episodes` have shape (turns of all episodes,); every
-    episode of the batch has a name of its own. The last reward of an episode is its outcome,
+    episode of the batch has a name of its own, and its turns stand in order. The last reward of an episode is its outcome,
     normalised over the group. Each reward before it is normalised over the group's episodes that
     have one at the same turn index, and multiplied by `turn_weight`. A turn gets the outcome's part
     and its own, and with `later_turns` those of the turns after it as well. `std` divides each part
