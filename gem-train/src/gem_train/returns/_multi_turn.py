@@ -53,15 +53,16 @@ def mt_rloo(
 
     `returns`, `groups` and `episodes` have shape (turns of all episodes,); every episode of the
     batch has a name of its own. Turns of one episode stand in order; turns of others may stand
-    between them. `ended` says what becomes of others that were over by then: with
-    "left_out" the mean is over those still alive, with "zero" they count as a return of 0. Where
-    no other is left nothing is subtracted: such a turn keeps its return, which it has to, for to
-    drop it would bias the rest.
+    between them.
+
+    `ended` says what becomes of others that were over by then: with "left_out" the mean is over
+    those still alive, with "zero" they count as a return of 0. Where no other is left nothing is
+    subtracted. Such a turn keeps its return: to drop it would bias the rest.
 
     Either way it is unbiased for U, without the discount of the state distribution, at any group
-    size: what is subtracted depends on other episodes alone. "left_out" has the lower variance
-    where lengths differ. It is the repair of `mt_grpo` (verl issue 7244), and leaves the EPISODE
-    out, where `rloo` of turns leaves out a turn. O(turns log turns).
+    size: what is subtracted depends on other episodes alone. "left_out" has as a rule the lower
+    variance where lengths differ. It is the repair of `mt_grpo` (verl issue 7244), and leaves the
+    EPISODE out, where `rloo` of turns leaves out a turn. O(turns log turns).
 
     >>> mt_rloo([1.0, 2.0, 3.0], ["g"] * 3, ["a", "a", "b"]).tolist()
     [-2.0, 2.0, 2.0]
@@ -93,11 +94,13 @@ def mt_grpo(
     """Credit a turn with its own reward and the episode's outcome (MT-GRPO, arXiv 2505.11821).
 
     `rewards`, not returns, `groups` and `episodes` have shape (turns of all episodes,); every
-    episode of the batch has a name of its own, and its turns stand in order. The last reward of an episode is its outcome,
-    normalised over the group. Each reward before it is normalised over the group's episodes that
-    have one at the same turn index, and multiplied by `turn_weight`. A turn gets the outcome's part
-    and its own, and with `later_turns` those of the turns after it as well. `std` divides each part
-    by its population deviation. There is no discount.
+    episode of the batch has a name of its own, and its turns stand in order.
+
+    The last reward of an episode is its outcome, normalised over the group. Each reward before it
+    is normalised over the group's episodes that have one at the same turn index, and multiplied by
+    `turn_weight`. A turn gets the outcome's part and its own, and with `later_turns` those of the
+    turns after it as well. `std` divides each part by its population deviation. There is no
+    discount.
 
     Aims at J1, the undiscounted objective, and is biased at any number and size of groups. Where
     the policy decides how long an episode is and earlier rewards are not 0, an episode that goes on
