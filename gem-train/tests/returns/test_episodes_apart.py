@@ -125,7 +125,9 @@ def test_no_turns_have_no_advantages(estimate: Callable[..., Any]) -> None:
 
 @pytest.mark.parametrize("ended", ["left_out", "zero"])
 def test_a_turn_without_others_keeps_its_return(ended: Any) -> None:
-    assert mt_rloo([3.0, 4.0], ["a", "b"], [0, 1], ended=ended).tolist() == [3.0, 4.0]
+    returns = [3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+
+    assert mt_rloo(returns, list("aabbcc"), [0, 0, 1, 1, 2, 2], ended=ended).tolist() == returns
 
 
 def test_an_episode_without_others_is_compared_with_nothing() -> None:

@@ -1,6 +1,6 @@
 """Means and deviations of cells: numbers that are compared with one another.
 
-A cell is a group, a group at one turn index, or a whole batch. Every function is O(numbers),
+A cell is a group, a group at one turn index, or a whole batch. Every function sorts at most,
 however many cells there are. Knows nothing about what the cells mean.
 """
 
