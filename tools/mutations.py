@@ -33,8 +33,15 @@ ROOT = Path(__file__).parents[1]
 RESULT = Path(__file__).with_suffix(".json")
 LIMIT_S = 60.0
 WANTED = 0.95
+RETURNS = "gem-train/tests/returns"
 MODULES = {  # what it is called: its source, and the tests of the same name
-    "returns": ("gem-train/src", "gem_train/returns.py", "gem-train/tests/test_returns.py"),
+    "returns": ("gem-train/src", "gem_train/returns/_episodes.py", RETURNS),
+    "returns of batches": ("gem-train/src", "gem_train/returns/_batches.py", RETURNS),
+    "returns of groups": ("gem-train/src", "gem_train/returns/_groups.py", RETURNS),
+    "returns of turns": ("gem-train/src", "gem_train/returns/_multi_turn.py", RETURNS),
+    "cells": ("gem-train/src", "gem_train/returns/_cells.py", RETURNS),
+    "shapes": ("gem-train/src", "gem_train/returns/_shapes.py", RETURNS),
+    "checks": ("gem-train/src", "gem_train/returns/_checks.py", RETURNS),
     "seeding": ("gem-core/src", "gem/_python/seeding.py", "gem-core/tests/python/test_seeding.py"),
     "records": ("gem-core/src", "gem/episode/_episode.py", "gem-core/tests/episode"),
     "turns": ("gem-core/src", "gem/episode/_turn.py", "gem-core/tests/episode"),

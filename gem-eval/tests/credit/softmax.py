@@ -29,14 +29,17 @@ TASKS = 3
 TRIES = 4
 ESTIMATORS = (
     "rebn",
+    "rebn_leave_one_out",
     "grpo",
     "dr_grpo",
     "rloo",
+    "mt_rloo",
+    "mt_grpo",
     "discounted_returns",
     "signed_rewards",
     "gae",
 )
-OF_TASK = ("grpo", "dr_grpo", "rloo")
+OF_TASK = ("grpo", "dr_grpo", "rloo", "mt_rloo", "mt_grpo")
 NORMS = ("sum", "episodes", "tokens", "own_tokens")
 
 
@@ -137,6 +140,12 @@ def advantages(estimator: str, batch: Sequence[Episode], gamma: float, lam: floa
         mean = sum(every) / len(every)
         std = math.sqrt(sum((number - mean) ** 2 for number in every) / len(every))
         return [[(number - mean) / std for number in numbers] for numbers in to_go]
+    if estimator == "rebn_leave_one_out":
+        return [_against_others(to_go, place) for place in range(len(to_go))]
+    if estimator == "mt_rloo":
+        return [_against_same_turns(to_go, place) for place in range(len(to_go))]
+    if estimator == "mt_grpo":
+        return _own_and_outcome([[turn.reward for turn in episode.turns] for episode in batch])
     if estimator == "signed_rewards":
         return [_signed(episode, gamma) for episode in batch]
     if estimator == "gae":
@@ -152,6 +161,44 @@ def _to_go(rewards: Sequence[float], gamma: float) -> list[float]:
         sum(gamma ** (later - turn) * rewards[later] for later in range(turn, len(rewards)))
         for turn in range(len(rewards))
     ]
+
+
+def _against_others(to_go: Sequence[Sequence[float]], place: int) -> list[float]:
+    others = [number for at, numbers in enumerate(to_go) if at != place for number in numbers]
+    mean, std = _moments(others)
+    return [(number - mean) / std for number in to_go[place]]
+
+
+def _against_same_turns(to_go: Sequence[Sequence[float]], place: int) -> list[float]:
+    found = []
+    for turn, number in enumerate(to_go[place]):
+        others = [
+            numbers[turn] for at, numbers in enumerate(to_go) if at != place and len(numbers) > turn
+        ]
+        found.append(number - (sum(others) / len(others) if others else 0.0))
+    return found
+
+
+def _own_and_outcome(rewards: Sequence[Sequence[float]]) -> list[list[float]]:
+    outcomes = [earned[-1] for earned in rewards]
+    found = []
+    for earned in rewards:
+        advantages = [_standardised(earned[-1], outcomes)] * len(earned)
+        for turn, reward in enumerate(earned[:-1]):
+            peers = [other[turn] for other in rewards if len(other) > turn + 1]
+            advantages[turn] += _standardised(reward, peers)
+        found.append(advantages)
+    return found
+
+
+def _standardised(number: float, numbers: Sequence[float]) -> float:
+    mean, std = _moments(numbers)
+    return (number - mean) / std if std > 1e-8 else 0.0
+
+
+def _moments(numbers: Sequence[float]) -> tuple[float, float]:
+    mean = sum(numbers) / len(numbers)
+    return mean, math.sqrt(sum((number - mean) ** 2 for number in numbers) / len(numbers))
 
 
 def _signed(episode: Episode, gamma: float) -> list[float]:

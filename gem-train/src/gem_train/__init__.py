@@ -15,7 +15,10 @@ if TYPE_CHECKING:
         dr_grpo,
         gae,
         grpo,
+        mt_grpo,
+        mt_rloo,
         rebn,
+        rebn_leave_one_out,
         rloo,
         signed_rewards,
         to_tokens,
@@ -45,7 +48,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "gem_train.returns": (
-        "discounted_returns dr_grpo gae grpo rebn rloo signed_rewards to_tokens to_turns"
+        "discounted_returns dr_grpo gae grpo mt_grpo mt_rloo rebn rebn_leave_one_out rloo "
+        "signed_rewards to_tokens to_turns"
     ),
     "gem_train.tokens": (
         "JSON_IN_TAGS Calling Chat ChatCodec OnRewrite Sample Sampled Segment "
@@ -77,7 +81,10 @@ __all__ = [
     "grpo",
     "how_to_call",
     "in_tags",
+    "mt_grpo",
+    "mt_rloo",
     "rebn",
+    "rebn_leave_one_out",
     "rloo",
     "signed_rewards",
     "to_tokens",

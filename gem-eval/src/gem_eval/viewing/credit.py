@@ -135,10 +135,36 @@ def _gae(batch: Sequence[Played], gamma: float, lam: float) -> list[Floats]:
 
 
 def _rebn(batch: Sequence[Played], gamma: float, lam: float) -> list[Floats]:
-    by_episode = _own_returns(batch, gamma, lam)
-    normalised = returns.rebn(np.concatenate(by_episode))
-    ends = np.cumsum([len(each) for each in by_episode])
-    return np.split(normalised, ends[:-1])
+    to_go = np.concatenate(_own_returns(batch, gamma, lam))
+    return _by_episode(returns.rebn(to_go), batch)
+
+
+def _rebn_leave_one_out(batch: Sequence[Played], gamma: float, lam: float) -> list[Floats]:
+    to_go = np.concatenate(_own_returns(batch, gamma, lam))
+    return _by_episode(returns.rebn_leave_one_out(to_go, _owners(batch)), batch)
+
+
+def _mt_rloo(batch: Sequence[Played], gamma: float, lam: float) -> list[Floats]:
+    to_go = np.concatenate(_own_returns(batch, gamma, lam))
+    one_group = np.zeros(len(to_go), np.int64)
+    return _by_episode(returns.mt_rloo(to_go, one_group, _owners(batch)), batch)
+
+
+def _mt_grpo(batch: Sequence[Played], _gamma: float, _lam: float) -> list[Floats]:
+    rewards = np.concatenate([np.array(episode.rewards, np.float64) for episode in batch])
+    one_group = np.zeros(len(rewards), np.int64)
+    return _by_episode(returns.mt_grpo(rewards, one_group, _owners(batch)), batch)
+
+
+def _owners(batch: Sequence[Played]) -> NDArray[np.int64]:
+    """Return for each turn of a batch the place of its episode."""
+    return np.repeat(np.arange(len(batch)), [len(episode.rewards) for episode in batch])
+
+
+def _by_episode(of_turns: Floats, batch: Sequence[Played]) -> list[Floats]:
+    """Cut what all turns of a batch have into parts, one for each episode."""
+    ends = np.cumsum([len(episode.rewards) for episode in batch])
+    return np.split(of_turns, ends[:-1])
 
 
 def _of_group(name: str) -> Callable[[Sequence[Played], float, float], list[Floats]]:
@@ -164,6 +190,14 @@ ESTIMATORS: Mapping[str, Estimator] = {
         "biased by O(1/episodes)",
         _rebn,
     ),
+    "rebn_leave_one_out": Estimator(
+        "ReBN, own episode left out",
+        "run",
+        "the return from each turn on, less the mean and divided by the deviation over all turns "
+        "of the other episodes",
+        "unbiased up to its scale",
+        _rebn_leave_one_out,
+    ),
     "grpo": Estimator(
         "GRPO",
         "task",
@@ -184,6 +218,22 @@ ESTIMATORS: Mapping[str, Estimator] = {
         "the return of the episode, less the mean of the other tries",
         "unbiased",
         _of_group("rloo"),
+    ),
+    "mt_rloo": Estimator(
+        "MT-RLOO",
+        "task",
+        "the return from each turn on, less the mean of the other tries that have a turn of this "
+        "number",
+        "unbiased",
+        _mt_rloo,
+    ),
+    "mt_grpo": Estimator(
+        "MT-GRPO",
+        "task",
+        "the last reward, and before it the turn's own, both undiscounted, each less the mean and "
+        "divided by the deviation of the tries that have it",
+        "biased at any size of batch and group",
+        _mt_grpo,
     ),
     "discounted_returns": Estimator(
         "Returns",
