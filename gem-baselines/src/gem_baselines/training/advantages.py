@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -98,6 +98,43 @@ def _rebn(episodes: Sequence[Episode], terms: Terms) -> Credit:
     return Credit(_normalised(_raw(episodes, terms).advantages))
 
 
+def _rebn_leave_one_out(
+    episodes: Sequence[Episode], terms: Terms, *, std: bool = True
+) -> Credit:
+    """Returns to go, normalised by every turn of the other episodes of the batch."""
+    to_go = _raw(episodes, terms).advantages
+    turns = [len(own) for own in to_go]
+    own_episode = np.repeat(np.arange(len(turns)), turns)
+    found = returns.rebn_leave_one_out(np.concatenate(to_go), own_episode, std=std)
+    return Credit(_split(found, turns))
+
+
+def _mt_rloo(
+    episodes: Sequence[Episode],
+    terms: Terms,
+    *,
+    ended: Literal["left_out", "zero"] = "left_out",
+) -> Credit:
+    """Returns to go less those of the others of the same start at the same turn."""
+    to_go = _raw(episodes, terms).advantages
+    return _compared_by_turn(partial(returns.mt_rloo, ended=ended), to_go, episodes)
+
+
+def _mt_grpo(
+    episodes: Sequence[Episode],
+    terms: Terms,
+    *,
+    std: bool = True,
+    later_turns: bool = False,
+    turn_weight: float = 1.0,
+) -> Credit:
+    """Each turn's own reward and the last one, beside those of the others of the same start."""
+    compare = partial(
+        returns.mt_grpo, std=std, later_turns=later_turns, turn_weight=turn_weight
+    )
+    return _compared_by_turn(compare, [_rewards(episode) for episode in episodes], episodes)
+
+
 def _rloo(episodes: Sequence[Episode], terms: Terms, *, discounted: bool = False) -> Credit:
     return _compared(returns.rloo, episodes, terms, is_discounted=discounted)
 
@@ -139,6 +176,16 @@ def _compared(
     return Credit(_split(returns.to_turns(by_episode, turns), turns))
 
 
+def _compared_by_turn(
+    compare: Callable[..., Floats], by_episode: Sequence[Floats], episodes: Sequence[Episode]
+) -> Credit:
+    """Compare numbers of turns, an array an episode, with those of others of the same start."""
+    turns = [len(own) for own in by_episode]
+    groups = np.repeat(_starts(episodes), turns)
+    own_episode = np.repeat(np.arange(len(turns)), turns)
+    return Credit(_split(compare(np.concatenate(by_episode), groups, own_episode), turns))
+
+
 def _starts(episodes: Sequence[Episode]) -> list[int]:
     """Return the number of each episode's start: the repeats of one seed have one number."""
     numbers: dict[tuple[int, int], int] = {}
@@ -165,9 +212,12 @@ ESTIMATORS: Mapping[str, Estimator] = {
     "constant": Estimator(_constant),
     "signed": Estimator(_signed),
     "rebn": Estimator(_rebn),
+    "rebn_leave_one_out": Estimator(_rebn_leave_one_out),
     "rloo": Estimator(_rloo, compares_repeats=True),
     "grpo": Estimator(_grpo, compares_repeats=True),
     "dr_grpo": Estimator(_dr_grpo, compares_repeats=True),
+    "mt_rloo": Estimator(_mt_rloo, compares_repeats=True),
+    "mt_grpo": Estimator(_mt_grpo, compares_repeats=True),
     "ppo": Estimator(_ppo, needs_critic=True),
 }
 """Every estimator by its name. A new one is a function and one more entry."""
