@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -285,6 +286,7 @@ class Answer(NamedTuple):
     """One answer of the server.
 
     `hangs` sends nothing until the test is over, `drops` nothing at all, and `cuts` half of it.
+    With `meets` it is sent once as many requests as the barrier has parties wait there.
     """
 
     status: int = 200
@@ -294,6 +296,7 @@ class Answer(NamedTuple):
     drops: bool = False
     cuts: bool = False
     endless: bool = False
+    meets: threading.Barrier | None = None
 
 
 def chat(text: str | None, *, finish: str = "stop", **more: Any) -> Answer:
@@ -352,6 +355,9 @@ class Server:
                 body = json.loads(self.rfile.read(length))
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 answer = server.next(Asked(self.path, headers, body))
+                if answer.meets is not None:
+                    # Only where a request is missing does the time run out, and the test fails.
+                    answer.meets.wait(60)
                 if answer.hangs:
                     server.over.wait()
                 if answer.hangs or answer.drops:
@@ -392,6 +398,23 @@ def server() -> Iterator[Server]:
 def answers() -> Any:
     """Return what a server can be told to answer: `answers.Answer` and `answers.chat`."""
     return sys.modules[__name__]
+
+
+class SkippingLoop(asyncio.SelectorEventLoop):
+    """An event loop whose clock a test puts forward by `skipped_s`, so that no wait is real."""
+
+    skipped_s = 0.0
+
+    def time(self) -> float:
+        return super().time() + self.skipped_s
+
+
+@pytest.fixture
+def skipping_loop() -> Iterator[SkippingLoop]:
+    loop = SkippingLoop()
+    yield loop
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.close()
 
 
 Key = tuple[str, int, int, int]
