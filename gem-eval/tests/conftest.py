@@ -20,6 +20,7 @@ import gem_eval
 from gem import read_episodes, registry
 from gem.testing import fake_plugin
 from gem_eval import Evaluation
+from gem_eval.tracking import listening
 
 # How fast a machine is decides no test.
 settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -248,6 +249,13 @@ def _tiny_is_installed(site: Path) -> Iterator[None]:
         registry.refresh()
         yield
     registry.refresh()
+
+
+@pytest.fixture
+def patient_tracking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a run wait for its trackers however long a busy machine takes to start them."""
+    monkeypatch.setattr(listening, "_PATIENCE_S", 600.0)
+    monkeypatch.setattr(listening, "_SHORT_PATIENCE_S", 600.0)
 
 
 @pytest.fixture

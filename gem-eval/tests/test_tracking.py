@@ -24,6 +24,8 @@ from gem_eval.run_folder import RunFolder
 from gem_eval.tracking.following import Told, follow
 from gem_eval.tracking.listening import Tracking
 
+pytestmark = pytest.mark.usefixtures("patient_tracking")
+
 Run = Callable[..., Evaluation]
 GUESS = "tiny_Guess/random/success_rate"
 
