@@ -135,7 +135,7 @@ def test_an_interrupt_while_its_thread_starts_leaves_nothing(
 
     for thread in threading.enumerate():
         if thread.name.startswith("gem-run"):
-            thread.join(10)
+            thread.join(60)
     gc.collect()  # a loop or a task left open would warn here, which fails the test
     assert asked == []
 
