@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -19,6 +20,7 @@ import gem_eval
 from gem import read_episodes, registry
 from gem.testing import fake_plugin
 from gem_eval import Evaluation
+from gem_eval.tracking import listening
 
 # How fast a machine is decides no test.
 settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -253,6 +255,13 @@ def _tiny_is_installed(site: Path) -> Iterator[None]:
 
 
 @pytest.fixture
+def patient_tracking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a run wait for its trackers however long a busy machine takes to start them."""
+    monkeypatch.setattr(listening, "_PATIENCE_S", 600.0)
+    monkeypatch.setattr(listening, "_SHORT_PATIENCE_S", 600.0)
+
+
+@pytest.fixture
 def variables(site: Path) -> dict[str, str]:
     """Return the environment variables of a process that finds `tiny:*`."""
     kept = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}
@@ -288,6 +297,7 @@ class Answer(NamedTuple):
     """One answer of the server.
 
     `hangs` sends nothing until the test is over, `drops` nothing at all, and `cuts` half of it.
+    With `meets` it is sent once as many requests as the barrier has parties wait there.
     """
 
     status: int = 200
@@ -297,6 +307,7 @@ class Answer(NamedTuple):
     drops: bool = False
     cuts: bool = False
     endless: bool = False
+    meets: threading.Barrier | None = None
 
 
 def chat(text: str | None, *, finish: str = "stop", **more: Any) -> Answer:
@@ -355,6 +366,9 @@ class Server:
                 body = json.loads(self.rfile.read(length))
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 answer = server.next(Asked(self.path, headers, body))
+                if answer.meets is not None:
+                    # Only where a request is missing does the time run out, and the test fails.
+                    answer.meets.wait(60)
                 if answer.hangs:
                     server.over.wait()
                 if answer.hangs or answer.drops:
@@ -395,6 +409,23 @@ def server() -> Iterator[Server]:
 def answers() -> Any:
     """Return what a server can be told to answer: `answers.Answer` and `answers.chat`."""
     return sys.modules[__name__]
+
+
+class SkippingLoop(asyncio.SelectorEventLoop):
+    """An event loop whose clock a test puts forward by `skipped_s`, so that no wait is real."""
+
+    skipped_s = 0.0
+
+    def time(self) -> float:
+        return super().time() + self.skipped_s
+
+
+@pytest.fixture
+def skipping_loop() -> Iterator[SkippingLoop]:
+    loop = SkippingLoop()
+    yield loop
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.close()
 
 
 Key = tuple[str, int, int, int]

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,10 +33,15 @@ Terminal = Callable[..., Shown]
 def terminal(variables: dict[str, str], tmp_path: Path) -> Terminal:
     """Return a function that runs `gem-env` with a terminal as stderr, in an empty folder.
 
-    As soon as the terminal was told `stop_at`, Ctrl-C is pressed.
+    As soon as the terminal was told `stop_at`, Ctrl-C is pressed; with `then`, that is called.
     """
 
-    def run(*arguments: str, stop_at: str | None = None, **more: str) -> Shown:
+    def run(
+        *arguments: str,
+        stop_at: str | None = None,
+        then: Callable[[], None] | None = None,
+        **more: str,
+    ) -> Shown:
         ours, theirs = pty.openpty()
         with subprocess.Popen(
             [sys.executable, "-m", "gem", *arguments],
@@ -52,8 +58,12 @@ def terminal(variables: dict[str, str], tmp_path: Path) -> Terminal:
                 while chunk := os.read(ours, 4096):
                     told += chunk.decode()
                     if stop_at is not None and stop_at in told:
-                        os.killpg(process.pid, signal.SIGINT)  # as a terminal does to all in front
                         stop_at = None
+                        if then is None:
+                            # As a terminal does to all in front.
+                            os.killpg(process.pid, signal.SIGINT)
+                        else:
+                            then()
             os.close(ours)
             assert process.stdout is not None
             out = process.stdout.read()
@@ -104,7 +114,8 @@ def test_json_hides_the_line(terminal: Terminal) -> None:
 
 @pytest.mark.parametrize("backend", ["inline", "thread", "process"])
 def test_ctrl_c_shows_what_is_there_and_says_how_to_go_on(terminal: Terminal, backend: str) -> None:
-    options = ("--episodes", "5000", "--backend", backend)
+    # So many that none of them can end before the key is pressed, however late.
+    options = ("--episodes", "50000", "--backend", backend)
 
     done = terminal(
         *EVALUATION, *options, stop_at=" left  "
@@ -115,27 +126,34 @@ def test_ctrl_c_shows_what_is_there_and_says_how_to_go_on(terminal: Terminal, ba
     _, _, last = done.err.rpartition(GONE)
     assert last.startswith("gem-env eval: interrupted. ")
     assert last.endswith(
-        " of 10000 episodes are kept in run. Go on with: gem-env eval --resume run\n"
+        " of 100000 episodes are kept in run. Go on with: gem-env eval --resume run\n"
     )
 
 
 def test_a_server_that_is_waited_for_is_said(terminal: Terminal, server: Any, answers: Any) -> None:
-    server.answers = [*[answers.Answer(503, b"loading")] * 5, answers.chat(r"\boxed{8}")]
+    server.answers = [answers.Answer(503, b"loading")]
     policy = f"openai:m@{server.url}"
+
+    def come_back() -> None:
+        server.answers = [answers.chat(r"\boxed{8}")]
 
     done = terminal(
         *("eval", "tiny:Guess", "--policy", policy, "--episodes", "5", "--max-turns", "1"),
-        *("--wait-for-server", "60", "--out", "run"),
+        *("--wait-for-server", "600", "--out", "run"),
+        stop_at="waiting ",
+        then=come_back,
     )
 
     assert done.status == 0
-    assert re.search(rf"0/5 episodes  waiting \d of 60 s for {re.escape(server.url)}", done.err)
+    assert re.search(rf"0/5 episodes  waiting \d+ of 600 s for {re.escape(server.url)}", done.err)
     assert "5/5 episodes" in done.err
 
 
 def test_a_server_that_is_asked_less_is_said(terminal: Terminal, server: Any, answers: Any) -> None:
     good = answers.chat(r"\boxed{8}")
-    busy = answers.Answer(429, b"busy", (("Retry-After", "1"),))
+    # All five are refused at once, and the pause is long enough to be drawn on a busy machine.
+    pause = (("Retry-After", "3"),)
+    busy = answers.Answer(429, b"busy", pause, meets=threading.Barrier(5))
     server.answers = [good, *[busy] * 5, good]
     policy = f"openai:m@{server.url}"
 

@@ -276,6 +276,7 @@ class Terminal:
     def type(self, keys: str) -> None:
         # Only when it sleeps: a signal between its prompt and its read would be lost.
         while self._stat.read_text().rpartition(")")[2].split()[0] != "S":
+            assert self.process.poll() is None, "it has ended"
             os.sched_yield()
         self.shown = ""
         os.write(self._ours, keys.encode())

@@ -23,6 +23,8 @@ from gem_eval import Evaluation, SettingsError
 from gem_eval.tracking.following import LoggedSteps
 from gem_eval.tracking.listening import Tracking
 
+pytestmark = pytest.mark.usefixtures("patient_tracking")
+
 Run = Callable[..., Evaluation]
 GUESS = "tiny_Guess/random/success_rate"
 

@@ -63,6 +63,7 @@ class Terminal:
     def wait_for_a_read(self) -> None:
         """Wait until the process sleeps: a signal between its prompt and its read would be lost."""
         while self._stat.read_text().rpartition(")")[2].split()[0] != "S":
+            assert self._process.poll() is None, "it has ended"
             os.sched_yield()
 
     def left(self) -> int:

@@ -147,11 +147,12 @@ def test_closes_that_hang_hold_up_no_close_that_does_not() -> None:
             closed.append(self)
 
     # With one thread: whatever hangs is left behind, and another thread goes on.
-    host = ThreadHost(most_threads=1, timeout_s=0.05)
+    host = ThreadHost(most_threads=1, timeout_s=60)
     recipes = [partial(Sticky, sticks=sticks) for sticks in (True, True, False)]
     slots = [host.open(recipe) for recipe in recipes]
     for slot in slots:
         outcome_of(host, MAKE, slot)
+    host._timeout_s = 0.3  # only now: nothing may be late before
 
     with pytest.warns(RuntimeWarning, match="does not come back") as warned:
         host.close()
@@ -196,10 +197,10 @@ def test_a_close_that_hangs_on_the_event_loop_is_given_up() -> None:
     plan = [gem.rollouts.PlannedEpisode(0, 0, 0, 1, None)]
 
     async def play() -> None:
-        run = gem.rollout(lambda _: "on", spec.id, plan=plan, step_timeout_s=0.05)
+        run = gem.rollout(lambda _: "on", spec.id, plan=plan, step_timeout_s=0.5)
         assert [episode.error async for episode in run] == [None]
 
-    with pytest.warns(RuntimeWarning, match=r"outlasts step_timeout_s=0\.05"):
+    with pytest.warns(RuntimeWarning, match=r"outlasts step_timeout_s=0\.5"):
         asyncio.run(play())
 
 

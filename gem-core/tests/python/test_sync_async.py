@@ -27,7 +27,7 @@ async def answer(value: Any) -> Any:
 
 def until(condition: Any) -> None:
     """Wait for another thread, at most twenty seconds."""
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < limit
         threading.Event().wait(0.001)
@@ -123,7 +123,7 @@ def test_an_interrupt_cancels_what_is_waited_for() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         wait_for(interrupt())
-    assert cancelled.wait(20)
+    assert cancelled.wait(60)
 
 
 def test_in_thread_returns_the_result_from_a_daemon_thread() -> None:
@@ -162,7 +162,7 @@ def test_calls_run_at_the_same_time_and_their_threads_are_used_again(
     barrier = threading.Barrier(8)
 
     def meet() -> threading.Thread:
-        barrier.wait(20)
+        barrier.wait(60)
         return threading.current_thread()
 
     async def all_at_once() -> set[threading.Thread]:
@@ -178,7 +178,7 @@ def test_an_abandoned_call_costs_only_its_thread() -> None:
     release, finished = threading.Event(), threading.Event()
 
     def hang() -> None:
-        release.wait(20)
+        release.wait(60)
         finished.set()
 
     async def play() -> int:
@@ -197,7 +197,7 @@ def test_an_abandoned_call_may_outlive_its_loop() -> None:
 
     def hang() -> None:
         thread.append(threading.current_thread())
-        release.wait(20)
+        release.wait(60)
 
     async def play() -> None:
         with pytest.raises(asyncio.TimeoutError):
@@ -228,9 +228,9 @@ def test_an_idle_thread_that_was_just_taken_stays(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(sync_async, "_IDLE_S", 0.001)
     thread = sync_async._BlockingThread(Threads())  # taken: it never offered itself
     thread.start()
-    assert asked.wait(20)  # it found its queue empty
+    assert asked.wait(60)  # it found its queue empty
     thread.calls.put(done.set)
-    assert done.wait(20)
+    assert done.wait(60)
 
 
 def test_a_forked_child_has_its_own_loop_and_threads() -> None:

@@ -12,6 +12,7 @@ from gem.conversation import Request
 from gem.episode import Episode
 from gem.rollouts import rollout
 
+ASKED_S = 0.3  # an episode whose policy is never done has so long, to be made and to ask
 HANGS_S = 1.0  # what a call on a thread is waited for; only one that hangs takes any time
 
 

@@ -16,7 +16,7 @@ from .running import Guess, Stubborn, run
 
 
 def test_episodes_come_as_they_finish() -> None:
-    waits = {0: "0.2", 1: "0"}
+    waits = {0: "1", 1: "0"}
 
     def policy(request: Request) -> str:
         return waits[request.seed == seeds[1]]

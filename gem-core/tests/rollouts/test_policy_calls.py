@@ -13,7 +13,7 @@ from gem.rollouts import rollout
 from gem.rollouts._stats import RolloutStats
 
 from .envs import fail_with
-from .running import Solve, never, run, run_one
+from .running import ASKED_S, Solve, never, run, run_one
 
 
 class Failing:
@@ -67,7 +67,7 @@ def test_a_cancelled_policy_call_is_not_made_again() -> None:
 
 def test_an_episode_out_of_time_asks_no_policy_again() -> None:
     policy = Failing(1, FAILURES["is late"])
-    episode = run_one(policy, policy_retries=3, policy_timeout_s=30, episode_timeout_s=0.01)
+    episode = run_one(policy, policy_retries=3, policy_timeout_s=30, episode_timeout_s=ASKED_S)
     assert (episode.stop_reason, len(policy.asked)) == ("policy_error", 1)
 
 

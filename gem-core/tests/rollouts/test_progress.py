@@ -138,14 +138,19 @@ def test_a_terminal_shows_one_line_that_is_gone_at_the_end() -> None:
 
 
 def test_the_line_is_redrawn_while_no_episode_ends() -> None:
+    def redrawn() -> list[str]:
+        return [line for line in screen.lines if "in flight 3" in line]
+
     async def wait(request: gem.Request) -> str:
-        while len(screen.lines) < 3:
+        while len(redrawn()) < 2:
             await asyncio.sleep(0.01)
         return r"\boxed{8}"
 
     with Screen() as screen:
         run(wait, policy_timeout_s=60)
-    for line in screen.lines[1:3]:
+    lines = redrawn()
+    assert len(lines) >= 2
+    for line in lines:
         assert re.fullmatch(r"0/3 episodes  errors 0  in flight 3  oldest [\d.]+ (us|ms|s)", line)
 
 
@@ -226,7 +231,7 @@ def test_a_policy_that_blocks_the_loop_is_told_when_a_short_run_ends(tmp_path: P
 
     with stderr_in(tmp_path / "log") as log:
         run(compute, episodes=1)
-    assert log.read_text().startswith("The event loop stood still for 1.")
+    assert re.match(r"The event loop stood still for [1-9]", log.read_text())
 
 
 def test_an_alert_comes_before_other_figures() -> None:

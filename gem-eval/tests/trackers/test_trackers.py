@@ -17,6 +17,8 @@ import pytest
 import gem_eval
 from gem_eval import Evaluation
 
+pytestmark = pytest.mark.usefixtures("patient_tracking")
+
 Run = Callable[..., Evaluation]
 RATE = "tiny_Guess/random/success_rate"
 KEY = "sk-planted-81f0"

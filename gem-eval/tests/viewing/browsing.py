@@ -30,6 +30,9 @@ pytest.importorskip(
     "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
 )
 expect = _playwright.expect
+# Generous: on a busy machine a page may take long, and only what is broken takes all of it.
+_PATIENCE_MS = 60_000
+expect.set_options(timeout=_PATIENCE_MS)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -38,18 +41,22 @@ if TYPE_CHECKING:
 @contextmanager
 def served(site: Path, cache: Path, *words: str) -> Iterator[str]:
     """Give the address of a viewer that is started with these words of a command."""
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "gem", "view", *words, "--port=0"],
         env={**os.environ, "PYTHONPATH": str(site), "XDG_CACHE_HOME": str(cache)},
         stdout=subprocess.PIPE,
         text=True,
-    )
-    assert process.stdout is not None
-    line = process.stdout.readline()
-    yield line.partition(" at ")[2].partition(" .")[0].rstrip("/")
-    process.terminate()
-    process.communicate()
-    assert process.returncode == 0
+    ) as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert " at http" in line, "the viewer ended before it served"
+            yield line.partition(" at ")[2].partition(" .")[0].rstrip("/")
+            process.terminate()
+            process.communicate()
+            assert process.returncode == 0
+        finally:
+            process.kill()  # which does nothing where it has ended
 
 
 @contextmanager
@@ -66,7 +73,7 @@ def started() -> Iterator[Browser]:
 def new_context(browser: Browser) -> Iterator[BrowserContext]:
     """Give a window of a usual size, in light colours, that has visited nothing."""
     found = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light")
-    found.set_default_timeout(10_000)
+    found.set_default_timeout(_PATIENCE_MS)
     yield found
     found.close()
 

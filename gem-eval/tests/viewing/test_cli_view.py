@@ -58,10 +58,15 @@ def address(line: str) -> str:
     return line.partition(" at ")[2].partition(" .")[0]
 
 
+def fetched(line: str) -> httpx.Response:
+    """Return the page at the address of a line, however long a busy machine takes for it."""
+    return httpx.get(address(line), follow_redirects=True, timeout=60)
+
+
 @pytest.mark.slow
 def test_it_serves_until_ctrl_c_and_ends_quietly(folder: str, tmp_path: Path) -> None:
     with viewing(folder, "--port", "0", OPENAI_API_KEY=SECRET) as (process, line):
-        answer = httpx.get(address(line), follow_redirects=True)
+        answer = fetched(line)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
 
@@ -82,7 +87,7 @@ def test_it_opens_a_browser_where_it_is_told_to(folder: str, tmp_path: Path) -> 
     browser.chmod(0o755)
 
     with viewing(folder, "--port", "0", "--open", "--no-cache", BROWSER=str(browser)) as (_, line):
-        assert httpx.get(address(line), follow_redirects=True).status_code == 200
+        assert fetched(line).status_code == 200
 
     assert note.read_text() == address(line)
     assert list((tmp_path / "home-cache").rglob("*.sqlite")) == []
@@ -91,7 +96,7 @@ def test_it_opens_a_browser_where_it_is_told_to(folder: str, tmp_path: Path) -> 
 @pytest.mark.slow
 def test_where_others_can_reach_it_says_so(folder: str) -> None:
     with viewing(folder, "--port", "0", "--host", "0.0.0.0") as (process, line):
-        assert httpx.get(address(line), follow_redirects=True).status_code == 200
+        assert fetched(line).status_code == 200
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -280,9 +281,13 @@ def test_a_thread_looks_at_every_run(make_run: MakeRun) -> None:
     looker = Looker(runs)
 
     looker.start()
-    while not all(run.findings.state.is_done for run in runs):
-        pass
-    looker.stop()
+    deadline = time.monotonic() + 60
+    try:
+        while not all(run.findings.state.is_done for run in runs):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)  # the thread that is waited for needs the interpreter more
+    finally:
+        looker.stop()
 
     assert [found_at(run, 1) != [] for run in runs] == [True, True]
 

@@ -464,7 +464,7 @@ def test_a_run_that_fails_stops_no_other(
     follower.start()
     write(good.folder.episodes_path, episode(episode_index=1))
     try:
-        for _ in range(200):
+        for _ in range(1200):  # a minute at most
             if good.progress().line == 2:
                 break
             time.sleep(0.05)

@@ -141,7 +141,7 @@ def test_o_leaves_what_the_model_said(viewer: Viewer, page: Page) -> None:
 
     page.keyboard.press("o")
     expect(given).to_be_hidden()
-    assert "only=1" in page.url
+    expect(page).to_have_url(re.compile("only=1"))
     page.keyboard.press("ArrowRight")
     expect(page.locator(".tk[aria-current=true]")).not_to_have_class(re.compile(r"\boff\b"))
     page.reload()
@@ -149,7 +149,7 @@ def test_o_leaves_what_the_model_said(viewer: Viewer, page: Page) -> None:
     page.keyboard.press("o")
 
     expect(given).to_be_visible()
-    assert "only" not in page.url
+    expect(page).not_to_have_url(re.compile("only"))
 
 
 def test_a_link_opens_the_token_and_the_estimator(viewer: Viewer, page: Page) -> None:

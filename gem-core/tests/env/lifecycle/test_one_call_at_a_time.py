@@ -30,7 +30,7 @@ class Slow(Env):
 
     def step(self, action: str) -> Step:
         self.entered.set()
-        assert self.go_on.wait(20)
+        assert self.go_on.wait(60)
         return going()
 
 
@@ -48,7 +48,7 @@ def test_a_second_call_from_another_thread_is_refused(slow: Slow, wrap: Any) -> 
     snapshot = env.snapshot()
     thread = threading.Thread(target=env.step, args=("a",))
     thread.start()
-    assert slow.entered.wait(20)
+    assert slow.entered.wait(60)
     for call in (lambda: env.step("b"), env.reset, env.snapshot, env.fork):
         with pytest.raises(EnvBusy, match="one call at a time"):
             call()
@@ -64,7 +64,7 @@ def test_another_thread_may_close_an_environment_that_hangs(slow: Slow) -> None:
     slow.reset()
     thread = threading.Thread(target=slow.step, args=("a",))
     thread.start()
-    assert slow.entered.wait(20)
+    assert slow.entered.wait(60)
     slow.close()
     slow.go_on.set()
     thread.join()

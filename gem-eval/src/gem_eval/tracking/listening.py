@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 class Tracking:
     """The trackers of one run. `asking` names the policies whose answers count as requests.
 
-    At its end the run waits `patience_s` for each at most.
+    At its end the run waits `patience_s` for each at most; without it a minute.
     """
 
     def __init__(
@@ -47,12 +47,12 @@ class Tracking:
         trackers: Sequence[str],
         *,
         asking: Sequence[str],
-        patience_s: float = _PATIENCE_S,
+        patience_s: float | None = None,
     ) -> None:
         self._folder = folder
         self._names = trackers
         self._asking = asking
-        self._patience_s = patience_s
+        self._patience_s = _PATIENCE_S if patience_s is None else patience_s
         self._listeners: list[_Listener] = []
         self._is_ending = False
 
