@@ -60,7 +60,7 @@ def test_a_description_makes_an_equal_tokenizer(tokenizer: Tokenizer) -> None:
 
 @pytest.mark.parametrize("description", [{}, {"kind": "words"}, {"kind": "bytes", "texts": []}])
 def test_what_describes_no_tokenizer_is_refused(description: dict[str, object]) -> None:
-    with pytest.raises(BadArguments, match='describes none. Give {"kind": "bytes"}'):
+    with pytest.raises(BadArguments, match=r'describes none\. Give {"kind": "bytes"}'):
         tokenizer_from(description)
 
 
