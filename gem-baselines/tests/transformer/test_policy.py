@@ -121,12 +121,40 @@ def test_values_come_at_the_last_token_of_each_turns_prompt() -> None:
             assert model.values(hidden)[0, -1].item() == pytest.approx(value, abs=1e-5)
 
 
+def test_sampler_and_learner_have_one_temperature() -> None:
+    policy = make_policy(temperature=0.5)
+
+    assert policy.update(a_batch(play(policy)))["logprob_gap"] < 1e-5
+
+
 def test_a_critic_learns_what_it_should_have_expected() -> None:
     policy = make_policy(shape={"value_head": True}, learning={"lr": 0.01, "value_weight": 1.0})
     episodes = play(policy)
     losses = [policy.update(a_batch(episodes, has_targets=True))["value_loss"] for _ in range(30)]
 
     assert losses[-1] < losses[0] / 3
+
+
+def test_nothing_is_kept_of_what_was_computed_before_an_update() -> None:
+    policy = make_policy(learning={"lr": 0.05}, max_answer_tokens=1)
+
+    async def ask(policy: TransformerPolicy, ids: tuple[int, ...]) -> gem.Reply:
+        reply = await policy(gem.Request(prompt_ids=ids, token_budget=1))
+        assert isinstance(reply, gem.Reply)
+        return reply
+
+    episodes = play(policy)
+    first = asyncio.run(ask(policy, (1, 4, 5, 2)))
+    policy.update(a_batch(episodes))
+    later_ids = (1, 4, 5, 2, *(first.token_ids or ()), 6, 2)
+    later = asyncio.run(ask(policy, later_ids))
+
+    model = policy._learner.model
+    with torch.no_grad():
+        hidden = model(torch.tensor([later_ids]), torch.arange(len(later_ids))[None])
+        logprobs = model.logits(hidden)[0, -1].log_softmax(-1)
+    [token] = later.token_ids or ()
+    assert later.logprobs == pytest.approx([logprobs[token].item()], abs=1e-5)
 
 
 def test_torch_is_left_as_it_was() -> None:

@@ -1,4 +1,4 @@
-"""What every test of gem-baselines has around it."""
+"""What every test that computes with torch has around it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
-    """Let torch, where there is one, compute with one thread: tests run side by side."""
+    """Let torch compute with one thread, because tests run side by side."""
     if importlib.util.find_spec("torch") is None:
         yield
         return
