@@ -46,7 +46,7 @@ class LearningSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    lr: float = Field(default=2e-3, gt=0)
+    lr: float = Field(default=1e-3, gt=0)
     epochs: int = Field(default=2, ge=1)
     minibatches: int = Field(default=1, ge=1)
     rows_at_once: int | None = Field(default=None, ge=1)
