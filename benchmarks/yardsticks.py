@@ -23,8 +23,8 @@ ENVIRONMENTS: list[tuple[str, dict[str, Any]]] = [
     (f"{GUESS}-easy", {}),
     (GUESS, {}),
     (f"{GUESS}-hard", {}),
-    *((GUESS, {"max_number": highest, "max_turns": 2}) for highest in (3, 10, 50)),
-    *((GUESS, {"max_number": highest, "max_turns": 3}) for highest in (4, 7, 8, 12)),
+    *((GUESS, {"max_number": highest, "max_turns": 2}) for highest in (3, 10, 20, 50)),
+    *((GUESS, {"max_number": highest, "max_turns": 3}) for highest in (4, 7, 8, 9, 12)),
     *((GUESS, {"max_number": highest, "max_turns": 4}) for highest in (5, 12, 15, 16)),
     ("game:Mastermind-v0-easy", {}),
     *(

@@ -9,12 +9,18 @@ from pathlib import Path
 
 import pytest
 
+import gem
+
 EXPERIMENTS = sorted((Path(__file__).parents[1] / "examples" / "experiments").glob("*.toml"))
+GUESS = "game:GuessTheNumber-v0"
+EASY = {"min_number": 1, "max_number": 10, "max_turns": 10}
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
 def test_an_experiment_runs_and_is_evaluated(gem_env: Run, tmp_path: Path, path: Path) -> None:
+    if "transformer" in path.stem:
+        pytest.importorskip("torch", reason="gem-baselines' extra `torch` is not installed")
     few = ["updates=2", "episodes=8", "eval_every=1", "eval_episodes=8"]
     words = [word for assignment in few for word in ("--set", assignment)]
     work = tmp_path / "work"
@@ -30,6 +36,36 @@ def test_an_experiment_runs_and_is_evaluated(gem_env: Run, tmp_path: Path, path:
     assert evaluated.returncode == 0, evaluated.stderr
     [result] = json.loads(evaluated.stdout)["results"]
     assert (result["episodes"], result["errors"]) == (8, 0)
+
+
+def long_episode(run: Path) -> tuple[int, gem.Episode]:
+    """Return the first episode of two turns or more, and its line in the log."""
+    lines = enumerate(gem.read_episodes(run / "episodes.jsonl"), start=1)
+    return next((line, episode) for line, episode in lines if len(episode.turns) > 1)
+
+
+def test_a_policy_that_plays_by_tokens_is_branched_from(gem_env: Run, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="gem-baselines' extra `torch` is not installed")
+    [path] = [path for path in EXPERIMENTS if "transformer" in path.stem]
+    few = ["updates=1", "episodes=8", "eval_every=0", "checkpoint_every=1"]
+    words = [word for assignment in few for word in ("--set", assignment)]
+    kwargs = json.dumps(EASY)
+    run = ["eval", GUESS, "--env-kwargs", kwargs, "--episodes", "9", "--seed", "1"]
+    gem_env("train", str(path), "--out", "trained", *words)
+    by_tokens = gem_env(*run, "--policy", "baseline:trained", "--out", "tokens")
+    by_text = gem_env(*run, "--policy", "random", "--out", "text")
+    more = ["--turn", "2", "--policy", "baseline:trained", "--repeats", "2"]
+
+    assert [by_tokens.returncode, by_text.returncode] == [0, 0]
+    work = tmp_path / "work"
+    line, parent = long_episode(work / "tokens")
+    branched = gem_env("branch", "tokens", str(line), *more, "--out", "children")
+    refused = gem_env("branch", "text", str(long_episode(work / "text")[0]), *more, "--out", "none")
+
+    assert branched.returncode == 0, branched.stderr
+    children = list(gem.read_episodes(work / "children" / "episodes.jsonl"))
+    assert [child.turns[0].token_ids for child in children] == [parent.turns[0].token_ids] * 2
+    assert "on record as text alone" in refused.stdout + refused.stderr
 
 
 def test_a_listing_of_commands_loads_no_numpy(run_python: Run) -> None:

@@ -216,6 +216,7 @@ class Metered:
     ) -> None:
         self.name = policy.name
         self.wants = policy.wants
+        self.tokens = policy.tokens
         self._policy = policy
         self._spending = spending
         self._left = episodes

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any
 
 from gem import Message, Reply, Request, replay
 from gem.cli import one_line
 from gem.content import observation_text
 from gem.conversation import Conversation
-from gem.episode import Episode
+from gem.episode import Episode, Turn
 from gem.errors import GemError, in_one_line
 from gem.rollouts import PlannedEpisode, resolve
 from gem.specs import EnvSpec, WrapperRef
@@ -154,8 +155,9 @@ class Leading(NamedPolicy):
         if request.turn >= len(self._turns):
             return super().__call__(request)
         turn = self._turns[request.turn]
-        # The answer alone: what it cost, and its tokens, were the parent's.
-        return Reply(Message("assistant", turn.action, turn.tool_calls))
+        # The answer, and not what it cost, which was the parent's.
+        message = Message("assistant", turn.action, turn.tool_calls)
+        return Reply(message) if self.tokens is None else _with_tokens(message, turn)
 
     def _compare(self, request: Request) -> None:
         if request.prompt is not None:
@@ -180,6 +182,18 @@ class Leading(NamedPolicy):
         new = request.messages[-len(known) :]
         differing = (one for one, other in zip(new, known, strict=False) if one != other)
         return next(differing, request.messages[-1]).text
+
+
+def _with_tokens(message: Message, turn: Turn) -> Reply:
+    """Return a recorded answer for a policy that plays by token ids. BranchError without any."""
+    if turn.token_ids is None or turn.mask is None:
+        raise BranchError(
+            "The policy plays by token ids, and the parent's answers are on record as text alone. "
+            "Branch from an episode that such a policy played, or ask another policy."
+        )
+    is_generated = [bool(mask) for mask in turn.mask]
+    logprobs = None if turn.logprobs is None else tuple(compress(turn.logprobs, is_generated))
+    return Reply(message, tuple(compress(turn.token_ids, is_generated)), logprobs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ class NamedPolicy:
         self.name = name
         self.policy = policy
         self.wants = frozenset(getattr(policy, "wants", ()))
+        self.tokens = getattr(policy, "tokens", None)  # of one that plays by token ids
 
     def __call__(self, request: Request) -> Awaitable[PolicyAnswer] | PolicyAnswer:
         return self.policy(request)

@@ -1,0 +1,102 @@
+"""Forward passes over rows: what a model gives for their tokens. Needs torch; knows no loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from gem_baselines.learning._rows import Row
+from gem_baselines.learning_policy import Floats
+from gem_baselines.transformer._model import CausalTransformer
+
+__all__ = ["Pass", "Reading", "in_parts", "read", "run_pass"]
+
+
+class Pass(NamedTuple):
+    """What a model gives for some rows: all their tokens, or turns, in one line, row after row.
+
+    `logprobs` (tokens,) are of the model's own tokens, `all_logprobs` (tokens, ids) of the
+    distributions that these were drawn from. `values` (turns,) is what the critic expects at the
+    last token of each turn's prompt, None without a critic.
+    """
+
+    logprobs: Tensor
+    all_logprobs: Tensor
+    values: Tensor | None
+
+
+class Reading(NamedTuple):
+    """What a model gives for one row, as arrays: the fields of a `Pass`, without gradients."""
+
+    logprobs: Floats
+    values: Floats | None
+
+
+def run_pass(model: CausalTransformer, rows: Sequence[Row], *, temperature: float) -> Pass:
+    """Read rows, each whole and all at once."""
+    device = model.embedding.weight.device
+    length = max(len(row.ids) for row in rows)
+    ids = np.zeros((len(rows), length), np.int64)
+    for number, row in enumerate(rows):
+        # What is left behind a row is padding, at which no token of the row looks.
+        ids[number, : len(row.ids)] = row.ids
+    places = torch.arange(length, device=device).expand(len(rows), -1)
+    hidden = model(torch.from_numpy(ids).to(device), places).flatten(0, 1)
+    # The distribution of a token stands at the token before it.
+    before = [number * length + row.places - 1 for number, row in enumerate(rows)]
+    tokens = [row.ids[row.places] for row in rows]
+    logits = model.logits(hidden[_joined(before, device)]).float() / temperature
+    all_logprobs = logits.log_softmax(-1)
+    logprobs = all_logprobs.gather(1, _joined(tokens, device)[:, None]).squeeze(1)
+    values = None
+    if model.shape.value_head:
+        ends = [number * length + row.prompt_ends for number, row in enumerate(rows)]
+        values = model.values(hidden[_joined(ends, device)]).float()
+    return Pass(logprobs, all_logprobs, values)
+
+
+def read(
+    model: CausalTransformer,
+    rows: Sequence[Row],
+    *,
+    temperature: float,
+    rows_at_once: int | None = None,
+) -> list[Reading]:
+    """Return what a model gives for each row, without gradients."""
+    readings: dict[int, Reading] = {}
+    for numbers in in_parts(rows, rows_at_once):
+        part = [rows[number] for number in numbers]
+        with torch.no_grad():
+            result = run_pass(model, part, temperature=temperature)
+        logprobs = _split(result.logprobs, [len(row.places) for row in part])
+        values: list[Floats] | list[None] = [None] * len(part)
+        if result.values is not None:
+            values = _split(result.values, [len(row.prompt_ends) for row in part])
+        for number, row_logprobs, row_values in zip(numbers, logprobs, values, strict=True):
+            readings[number] = Reading(row_logprobs, row_values)
+    return [readings[number] for number in range(len(rows))]
+
+
+def in_parts(rows: Sequence[Row], rows_at_once: int | None) -> Iterator[list[int]]:
+    """Yield the numbers of the rows that go together through a pass; each row is in one part.
+
+    Rows of similar length go together, which leaves little padding.
+    """
+    order = sorted(range(len(rows)), key=lambda number: len(rows[number].ids))
+    size = rows_at_once or max(1, len(rows))
+    for begin in range(0, len(order), size):
+        yield order[begin : begin + size]
+
+
+def _joined(arrays: Sequence[NDArray[np.int64]], device: torch.device) -> Tensor:
+    return torch.from_numpy(np.concatenate(arrays)).to(device)
+
+
+def _split(line: Tensor, lengths: Sequence[int]) -> list[Floats]:
+    array = line.double().cpu().numpy()
+    return np.split(array, np.cumsum(lengths)[:-1])

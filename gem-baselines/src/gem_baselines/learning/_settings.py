@@ -1,0 +1,62 @@
+"""What decides how a policy learns, as settings. Needs no torch."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = ["Aggregation", "LearningSettings"]
+
+Aggregation = Literal["sum", "constant", "token-mean", "own-tokens"]
+
+
+class LearningSettings(BaseModel):
+    """How a policy learns from a batch of episodes.
+
+    `lr` is of Adam, with betas 0.9 and 0.95 and no weight decay. A batch is gone through `epochs`
+    times, in `minibatches` parts of whole episodes with a step each, and the norm of a gradient is
+    cut to `max_grad_norm` (None: it is not). `rows_at_once` bounds the rows of one forward and
+    backward pass: gradients are then accumulated, which changes a step by rounding alone.
+
+    `clip` bounds how far the ratio of new and old probability counts (arXiv 1707.06347); None
+    leaves the ratio as it is. With `importance_cap` the old probabilities are the learner's own,
+    computed anew, and a token's loss is weighted by what the learner's probability is in terms of
+    the sampler's, at most the cap: for samplers that compute otherwise than the learner does.
+
+    `aggregation` makes one number of the tokens' losses:
+
+    - "constant": the sum over an episode's tokens, divided by `constant`; then the mean over the
+      episodes. Its expectation is the estimator's own.
+    - "sum": the sum over all tokens. The same but for the number of episodes and the clip of the
+      gradient.
+    - "token-mean": the mean over all tokens. It divides by the batch's tokens, a bias that falls
+      with the number of episodes.
+    - "own-tokens": the mean over an episode's own tokens, then over episodes. It follows the
+      gradient of no objective, at any number of episodes, where episodes differ in length.
+
+    `kl_weight` holds the policy to a reference, the weights that it began with, by the k3 estimate
+    of the divergence; `entropy_weight` rewards entropy. Both are summed as the losses are.
+    `value_weight` is of the critic's loss, half the squared error averaged over turns, and
+    `value_clip` bounds how far from its old value a critic counts.
+
+    `precision` "bf16" computes the learner's passes in bfloat16 where torch's autocast does; the
+    weights and the sampler stay in float32.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    lr: float = Field(default=1e-3, gt=0)
+    epochs: int = Field(default=2, ge=1)
+    minibatches: int = Field(default=1, ge=1)
+    rows_at_once: int | None = Field(default=None, ge=1)
+    max_grad_norm: float | None = Field(default=1.0, gt=0)
+    clip: float | None = Field(default=0.2, gt=0)
+    importance_cap: float | None = Field(default=None, gt=0)
+    aggregation: Aggregation = "constant"
+    constant: float = Field(default=1.0, gt=0)
+    kl_weight: float = Field(default=0.0, ge=0)
+    entropy_weight: float = Field(default=0.0, ge=0)
+    value_weight: float = Field(default=0.5, ge=0)
+    value_clip: float | None = Field(default=None, gt=0)
+    precision: Literal["float32", "bf16"] = "float32"
