@@ -98,9 +98,7 @@ def _rebn(episodes: Sequence[Episode], terms: Terms) -> Credit:
     return Credit(_normalised(_raw(episodes, terms).advantages))
 
 
-def _rebn_leave_one_out(
-    episodes: Sequence[Episode], terms: Terms, *, std: bool = True
-) -> Credit:
+def _rebn_leave_one_out(episodes: Sequence[Episode], terms: Terms, *, std: bool = True) -> Credit:
     """Returns to go, normalised by every turn of the other episodes of the batch."""
     to_go = _raw(episodes, terms).advantages
     turns = [len(own) for own in to_go]
@@ -129,9 +127,7 @@ def _mt_grpo(
     turn_weight: float = 1.0,
 ) -> Credit:
     """Each turn's own reward and the last one, beside those of the others of the same start."""
-    compare = partial(
-        returns.mt_grpo, std=std, later_turns=later_turns, turn_weight=turn_weight
-    )
+    compare = partial(returns.mt_grpo, std=std, later_turns=later_turns, turn_weight=turn_weight)
     return _compared_by_turn(compare, [_rewards(episode) for episode in episodes], episodes)
 
 
