@@ -87,6 +87,10 @@ NEIGHBOURS = {
     "gem-eval": {"gem-train"},
 }
 """The distributions of ours that a distribution's extras, or the doors of core, name."""
+TORCH = {"gem-baselines"}
+"""The distributions whose extras bring torch: with it they run in `tests` alone, for it is a
+gigabyte to install.
+"""
 CONTRACTS = ["oat", "openrlhf", "tinker", "trl", "verl", "rl2", "roll"]
 CHECKOUTS = {"rl2", "roll"}
 """The frameworks that come as a checkout: their contract runs where it is told a folder."""
@@ -185,7 +189,7 @@ def isolation(session: nox.Session, name: str) -> None:
     session.run("pytest", *quick, f"--write-outcomes={outcomes}", f"{name}/tests")
 
     skipped_files = json.loads(outcomes.read_text(encoding="utf-8"))["skipped_files"]
-    if name not in EXTRAS or not skipped_files:
+    if name not in EXTRAS or name in TORCH or not skipped_files:
         return
     others = {*needed, *(wheel_of(session, each) for each in neighbours)} - {own}
     install(session, *group("test"), *sorted(others), f"{own}{EXTRAS[name]}")
@@ -251,6 +255,14 @@ def others(session: nox.Session) -> None:
     session.install("--force-reinstall", "--no-deps", core, train, own)
     folders = [tests / name for name in ("credit", "exporting", "servers", "trackers")]
     session.run("pytest", "-rs", *session.posargs, *folders)
+
+
+@nox.session(name="baselines-smoke")
+def baselines_smoke(session: nox.Session) -> None:
+    """Train small policies for three minutes, and hold them to what learning has to reach."""
+    wheels = [wheel_of(session, f"gem-{part}") for part in ("core", "envs-games", "train")]
+    install(session, *wheels, f"{wheel_of(session, 'gem-baselines')}{EXTRAS['gem-baselines']}")
+    session.run("python", "benchmarks/learning.py", *session.posargs)
 
 
 @nox.session
