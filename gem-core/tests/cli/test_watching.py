@@ -171,9 +171,13 @@ def test_a_run_of_a_stranger_moves_no_cursor_and_runs_no_code(
     with gem.EpisodeLog(log) as written:
         written.append(replace(episode, env_id="./gem_marks.py:G"))
         written.append(replace(episode, env_id="\x1b]0;title\x07", policy="other"))
+        written.append(replace(episode, env_id="play:Gone", policy="third"))
+
+    gem.register("play:Gone", "gem_gone.module:Env")  # it was renamed since
 
     listed = typed(str(run_folder))
     typed(str(run_folder), "1")
+    typed(str(run_folder), "3")
 
     assert "\x1b" not in listed
     assert not (own_folder / "was_run").exists()

@@ -76,7 +76,6 @@ def test_an_interrupt_beside_a_loop_ends_the_run_first() -> None:
                 signal.pthread_kill(main, signal.SIGUSR1)
         finally:
             ended.append(request.turn)
-        return ""
 
     async def interrupted() -> None:
         with pytest.raises(KeyboardInterrupt):

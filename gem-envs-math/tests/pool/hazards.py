@@ -52,6 +52,11 @@ def keep(megabytes: int) -> None:
     held.append(bytearray(b"x" * (megabytes << 20)))
 
 
+def bloat(megabytes: int) -> None:
+    keep(megabytes)
+    hang(0)  # until the server has looked: a verdict that is quicker counts
+
+
 def deepen(depth: int) -> None:
     deepen(depth + 1)
 
@@ -63,5 +68,6 @@ HARMS: dict[str, Callable[[int], None]] = {
     "grow": grow,
     "swallow": swallow,
     "keep": keep,
+    "bloat": bloat,
     "deepen": deepen,
 }

@@ -25,7 +25,7 @@ HAZARDS = {
     "leave": "crashed",
     "grow": "too much memory",
     "swallow": "too much memory",
-    "keep 100": "too much memory",
+    "bloat 100": "too much memory",
     "deepen": "failed: RecursionError",
 }
 
