@@ -88,8 +88,8 @@ NEIGHBOURS = {
 }
 """The distributions of ours that a distribution's extras, or the doors of core, name."""
 TORCH = {"gem-baselines"}
-"""The distributions whose extras bring torch: with it they run in `tests` alone, for it is a
-gigabyte to install.
+"""The distributions whose extras bring torch. What needs it runs in `isolation`, and across
+distributions in `baselines-smoke`: where torch is, much of what others made would run in `tests`.
 """
 CONTRACTS = ["oat", "openrlhf", "tinker", "trl", "verl", "rl2", "roll"]
 CHECKOUTS = {"rl2", "roll"}
@@ -189,7 +189,7 @@ def isolation(session: nox.Session, name: str) -> None:
     session.run("pytest", *quick, f"--write-outcomes={outcomes}", f"{name}/tests")
 
     skipped_files = json.loads(outcomes.read_text(encoding="utf-8"))["skipped_files"]
-    if name not in EXTRAS or name in TORCH or not skipped_files:
+    if name not in EXTRAS or not skipped_files:
         return
     others = {*needed, *(wheel_of(session, each) for each in neighbours)} - {own}
     install(session, *group("test"), *sorted(others), f"{own}{EXTRAS[name]}")
@@ -259,9 +259,12 @@ def others(session: nox.Session) -> None:
 
 @nox.session(name="baselines-smoke")
 def baselines_smoke(session: nox.Session) -> None:
-    """Train small policies for three minutes, and hold them to what learning has to reach."""
-    wheels = [wheel_of(session, f"gem-{part}") for part in ("core", "envs-games", "train")]
-    install(session, *wheels, f"{wheel_of(session, 'gem-baselines')}{EXTRAS['gem-baselines']}")
+    """Train small policies for two minutes, and hold them to what learning has to reach."""
+    parts = ("core", "envs-games", "eval", "train")
+    wheels = [wheel_of(session, f"gem-{part}") for part in parts]
+    own = f"{wheel_of(session, 'gem-baselines')}{EXTRAS['gem-baselines']}"
+    install(session, *group("test"), *wheels, own)
+    session.run("pytest", "tests/test_training.py", "tests/test_examples.py")
     session.run("python", "benchmarks/learning.py", *session.posargs)
 
 
@@ -307,7 +310,8 @@ def install_checkout(session: nox.Session) -> None:
         "types",
     )
     tools = itertools.chain.from_iterable(map(group, groups))
-    paths = (f"--editable=./{name}{EXTRAS.get(name, '')}" for name in IMPORT_NAMES)
+    extras = {name: extra for name, extra in EXTRAS.items() if name not in TORCH}
+    paths = (f"--editable=./{name}{extras.get(name, '')}" for name in IMPORT_NAMES)
     install(session, *tools, *paths)
     install(session, "--no-deps", *CARRIERS)
     installed_mark(Path(session.virtualenv.location)).write_text(what_to_install())

@@ -19,6 +19,7 @@ import gem_eval
 from . import runs
 
 pytest.importorskip("torch")
+pytest.importorskip("accelerate")  # its trainers take no step without
 trl = pytest.importorskip("trl")
 
 MakeRun = Callable[..., Path]
