@@ -8,11 +8,23 @@ GemError
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from gem.errors import GemError
+from gem.registry import near
 
-__all__ = ["ExperimentError", "FolderError", "TrainingStopped"]
+__all__ = ["ExperimentError", "FolderError", "TrainingStopped", "did_you_mean"]
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a sentence that offers the known name most like this one, and a blank; or "".
+
+    >>> did_you_mean("rebm", ["rebn", "grpo"])
+    "Did you mean 'rebn'? "
+    """
+    alike = near(name, list(known))
+    return f"Did you mean {alike[0]!r}? " if alike else ""
 
 
 class ExperimentError(GemError):

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from gem.errors import BadArguments
-from gem.registry import checked, load_target, near
+from gem.registry import checked, load_target
+from gem_baselines.errors import did_you_mean
 from gem_baselines.learning_policy import LearningPolicy
 
 __all__ = ["KINDS", "again", "beginner"]
@@ -56,10 +57,9 @@ def _target_of(kind: str) -> str:
         return kind
     if kind in KINDS:
         return KINDS[kind]
-    alike = near(kind, list(KINDS))
-    hint = f"Did you mean {alike[0]!r}? " if alike else ""
     raise BadArguments(
-        f"A policy of the kind {kind!r} was to be trained, and there is none of that name. {hint}"
-        f"The kinds are {', '.join(KINDS)}, or name your own class as MODULE:CLASS.",
+        f"A policy of the kind {kind!r} was to be trained, and there is none of that name. "
+        f"{did_you_mean(kind, KINDS)}The kinds are {', '.join(KINDS)}, or name your own class as "
+        "MODULE:CLASS.",
         subject="policy",
     )

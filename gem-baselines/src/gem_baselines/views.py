@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from gem.conversation import Request
 from gem.errors import BadArguments
 from gem.parsing import boxed
-from gem.registry import near
+from gem_baselines.errors import did_you_mean
 
 __all__ = ["VIEWS", "View", "view_named"]
 
@@ -39,11 +39,9 @@ def view_named(name: str) -> View:
     """Return a view by its name. Raises BadArguments on one that there is not."""
     if name in VIEWS:
         return VIEWS[name]
-    alike = near(name, list(VIEWS))
-    hint = f"Did you mean {alike[0]!r}? " if alike else ""
     raise BadArguments(
-        f"The view {name!r} was asked for, and there is none of that name. {hint}The views are "
-        f"{', '.join(VIEWS)}.",
+        f"The view {name!r} was asked for, and there is none of that name. "
+        f"{did_you_mean(name, VIEWS)}The views are {', '.join(VIEWS)}.",
         subject="view",
     )
 

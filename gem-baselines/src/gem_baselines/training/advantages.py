@@ -14,7 +14,8 @@ import numpy as np
 from gem import returns
 from gem.episode import Episode
 from gem.errors import BadArguments
-from gem.registry import checked, near
+from gem.registry import checked
+from gem_baselines.errors import did_you_mean
 from gem_baselines.learning_policy import Floats
 
 __all__ = ["ESTIMATORS", "Credit", "Estimator", "Terms", "discounted", "estimator_named"]
@@ -56,11 +57,9 @@ def estimator_named(
 ) -> Callable[[Sequence[Episode], Terms], Credit]:
     """Return an estimator with its options set. Raises BadArguments on any that there is not."""
     if name not in ESTIMATORS:
-        alike = near(name, list(ESTIMATORS))
-        hint = f"Did you mean {alike[0]!r}? " if alike else ""
         raise BadArguments(
-            f"The estimator {name!r} was asked for, and there is none of that name. {hint}The "
-            f"estimators are {', '.join(ESTIMATORS)}.",
+            f"The estimator {name!r} was asked for, and there is none of that name. "
+            f"{did_you_mean(name, ESTIMATORS)}The estimators are {', '.join(ESTIMATORS)}.",
             subject="estimator",
         )
     function = ESTIMATORS[name].function

@@ -14,9 +14,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gem.errors import BadArguments, problems_of
-from gem.registry import near
 from gem.rollouts import RolloutOptions, count_tasks, resolve
-from gem_baselines.errors import ExperimentError
+from gem_baselines.errors import ExperimentError, did_you_mean
 from gem_baselines.learning_policy import LearningPolicy
 from gem_baselines.policies import beginner
 from gem_baselines.training.advantages import ESTIMATORS, estimator_named
@@ -80,11 +79,9 @@ class Experiment(BaseModel):
         known = list(cls.model_fields)
         for name in plain:
             if name not in known:
-                alike = near(name, known)
-                hint = f"Did you mean {alike[0]!r}? " if alike else ""
                 raise ExperimentError(
-                    f"The experiment sets {name!r}, and has no such setting. {hint}It has "
-                    f"{', '.join(known)}.",
+                    f"The experiment sets {name!r}, and has no such setting. "
+                    f"{did_you_mean(name, known)}It has {', '.join(known)}.",
                     setting=name,
                 )
         try:
