@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gem_baselines.exact.chance import Uncountable, courses
+from gem_baselines.exact.chance import Uncountable, courses, courses_by_length
 
 
 def _shuffled(rng: random.Random) -> tuple[int, ...]:
@@ -65,14 +66,22 @@ def test_what_cannot_be_enumerated_says_why(draw: Callable[[Any], Any], why: str
         list(courses(draw, at_most=10, most_draws=3))
 
 
-def test_longer_courses_can_be_left_out() -> None:
+def test_courses_come_by_the_number_of_their_draws() -> None:
     def until_heads(rng: random.Random) -> int:
         flips = 1
         while rng.choice(["tails", "heads"]) == "tails":
             flips += 1
         return flips
 
-    cut = courses(until_heads, at_most=99, most_draws=3, leave_out_longer=True)
-    found = {flips: probability for probability, flips in cut}
+    by_length = itertools.islice(courses_by_length(until_heads, at_most=99), 3)
 
-    assert found == {1: Fraction(1, 2), 2: Fraction(1, 4), 3: Fraction(1, 8)}
+    assert list(by_length) == [[(Fraction(1, 2), 1)], [(Fraction(1, 4), 2)], [(Fraction(1, 8), 3)]]
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_the_courses_of_all_lengths_are_all_courses(name: str) -> None:
+    draw = DRAWS[name]
+
+    by_length = list(courses_by_length(draw, at_most=100))
+
+    assert sorted(itertools.chain(*by_length)) == sorted(courses(draw, at_most=100))

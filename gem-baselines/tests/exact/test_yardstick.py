@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 import gem
+from gem import Snapshot
 from gem.cli._main import main
 from gem.env import Env, Step
-from gem.errors import BadArguments
+from gem.errors import BadArguments, SnapshotError
+from gem.specs import CheckHints, EnvSpec
 from gem_baselines.exact.yardstick import yardstick
 
 pytest.importorskip("gem_envs_games", reason="gem-envs-games is not installed")
@@ -29,7 +31,7 @@ SMALL = [
 class Urn(Env):
     """A ball is drawn at each of two turns: bet on its colour, of which nothing is told."""
 
-    max_turns = 2
+    max_turns: int | None = 2
 
     def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
         self.is_odd = self.rng.randrange(3) == 0
@@ -73,11 +75,13 @@ def test_the_best_play_knows_no_more_than_it_was_shown() -> None:
     assert found.best.turns == {2: 1.0}
 
 
-@pytest.mark.parametrize(("highest", "turns"), [(4, 2.0), (10, 2.9), (20, 3.7)])
+@pytest.mark.parametrize(("highest", "turns"), [(4, 2.0), (7, 17 / 7), (10, 2.9)])
 def test_the_best_play_of_guess_the_number_takes_the_turns_of_bisection(
     highest: int, turns: float
 ) -> None:
-    found = yardstick(GUESS, {"max_number": highest, "max_turns": 10}, most_steps=1_000, episodes=2)
+    max_turns = highest.bit_length()  # as many as bisection may need
+
+    found = yardstick(GUESS, {"max_number": highest, "max_turns": max_turns}, episodes=2)
 
     assert found.best.is_exact
     assert found.best.low == 1.0
@@ -112,7 +116,8 @@ def test_where_too_much_would_be_enumerated_the_solver_bounds_the_best_play() ->
     found = yardstick("game:Mastermind-v0-hard", most_steps=100, episodes=5)
 
     assert not found.best.is_exact
-    assert found.best.low <= found.best.high == 1.0
+    assert found.best.low <= 1.0
+    assert found.best.high == 30.0  # of 30 turns, each might pay 1 for all that is declared
     assert found.worst is None
     assert found.normalised(0.5) is None
     assert "5 episodes" in found.random.how
@@ -134,6 +139,186 @@ def test_without_a_solution_random_play_bounds_the_best_one() -> None:
     assert found.best.low == found.random.low
     assert found.best.high == math.inf
     assert found.best.to_json()["high"] is None
+
+
+class Paid(Env):
+    """Each turn pays 1, and success, which returns 1, ends the episode."""
+
+    max_turns = 3
+    reward_range = (0.0, 1.0)
+
+    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        return "Stay or win.", {}
+
+    def step(self, action: str) -> Step:
+        self.rng.random()  # so that nothing of it is enumerated
+        return Step("", 1.0, action == "win", False, {"success": action == "win"})
+
+    def sample_action(self) -> str:
+        return self.sample_rng.choice(["win", "stay"])
+
+    def solve(self) -> str:
+        return "win"
+
+
+def test_a_success_is_no_bound_of_what_an_episode_returns() -> None:
+    gem.register("urn:Paid", Paid)
+
+    found = yardstick("urn:Paid", episodes=50)
+
+    assert not found.best.is_exact
+    assert (found.best.low, found.best.high) == (1.0, 3.0)
+
+
+class Bounded(Paid):
+    """To stay pays nothing. Its draws of actions cannot be enumerated, its steps can."""
+
+    def step(self, action: str) -> Step:
+        is_over = action == "win"
+        return Step("", float(is_over), is_over, False, {"success": is_over})
+
+    def sample_action(self) -> str:
+        return "win" if self.sample_rng.random() < 0.5 else "stay"
+
+
+def test_a_bound_that_is_declared_and_reached_is_the_best_return_without_turns() -> None:
+    gem.register(EnvSpec(id="urn:Bounded", target="urn:Paid", check=CheckHints(bound=1.0)), Bounded)
+
+    found = yardstick("urn:Bounded", episodes=50)
+
+    assert found.best.is_exact
+    assert found.best.low == found.best.high == 1.0
+    assert found.best.mean_turns is None
+
+
+def test_a_declaration_that_play_goes_beyond_bounds_nothing() -> None:
+    gem.register(EnvSpec(id="urn:Modest", target="urn:Paid", check=CheckHints(bound=0.5)), Paid)
+
+    found = yardstick("urn:Modest", episodes=50)
+
+    assert found.best.high == math.inf
+    assert "more than what is declared, 0.5" in found.best.how
+
+
+class Coin(Urn):
+    """It draws one of its actions at once, or draws again among others."""
+
+    def sample_action(self) -> str:
+        if self.sample_rng.randrange(2):
+            return "pass"
+        return self.sample_rng.choice(["red", "red", "blue", "pass"])
+
+
+class Again(Urn):
+    """It draws until the action is allowed: red is so twice as often."""
+
+    def sample_action(self) -> str:
+        action = None
+        while action is None:
+            action = self.sample_rng.choice(["red", "red", "pass", None])
+        return action
+
+
+class Turning(Urn):
+    """Which action it draws depends on how many draws it took, and those have no end."""
+
+    def sample_action(self) -> str:
+        draws = 0
+        while self.sample_rng.randrange(2):
+            draws += 1
+        return ["red", "blue"][draws % 2]
+
+
+@pytest.mark.parametrize(
+    ("sampler", "red", "blue"), [(Coin, 1 / 4, 1 / 8), (Again, 2 / 3, 0.0)], ids=["once", "again"]
+)
+def test_actions_count_as_often_as_they_are_drawn(
+    sampler: type[Env], red: float, blue: float
+) -> None:
+    gem.register("urn:Sampled", sampler)
+
+    found = yardstick("urn:Sampled", episodes=2)
+
+    of_a_turn = red * 7 / 12 + blue * 5 / 12 + (1 - red - blue) / 4
+    assert found.random.is_exact
+    assert found.random.low == pytest.approx(2 * of_a_turn, abs=1e-12)
+
+
+def test_draws_without_end_that_are_no_repetition_are_not_called_exact() -> None:
+    gem.register("urn:Turning", Turning)
+
+    found = yardstick("urn:Turning", episodes=20)
+
+    assert not found.random.is_exact
+    assert "a random action takes more than 8 draws" in found.random.how
+
+
+class Faulty(Urn):
+    """It fails in a state that few episodes reach."""
+
+    def step(self, action: str) -> Step:
+        if self.turn == 1 and action == "blue":
+            raise ValueError("no\nblue here")
+        return super().step(action)
+
+
+class Endless(Urn):
+    """No episode of it ends."""
+
+    max_turns = None
+    resets = 0
+
+    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        Endless.resets += 1
+        return super().reset()
+
+    def step(self, action: str) -> Step:
+        return Step("", 0.0, False, False, {})
+
+    def sample_action(self) -> str:
+        return "wait"
+
+
+def test_an_environment_that_fails_in_some_state_is_refused_in_one_line() -> None:
+    gem.register("urn:Faulty", Faulty)
+
+    with pytest.raises(BadArguments, match=r"ValueError: no blue here") as caught:
+        yardstick("urn:Faulty", episodes=2, seed=1)
+
+    assert "\n" not in str(caught.value)
+
+
+def test_of_an_environment_that_never_ends_one_episode_is_played() -> None:
+    gem.register("urn:Endless", Endless)
+
+    with pytest.raises(BadArguments, match="over 10,000 turns"):
+        yardstick("urn:Endless", episodes=1_000)
+
+    assert Endless.resets <= 2
+
+
+def test_what_is_summed_counts_as_a_step_too() -> None:
+    # It has 816 questions, and a sum over 408 outcomes.
+    found = yardstick("game:TowerofHanoi-v0-easy", most_steps=1_000, episodes=2)
+
+    assert not found.random.is_exact
+
+
+class Unsaved(Urn):
+    """No state of it can be saved, which it says in two lines."""
+
+    def snapshot(self) -> Snapshot:
+        raise SnapshotError("no\nsnapshot")
+
+
+def test_a_reason_of_two_lines_is_printed_as_one(capsys: pytest.CaptureFixture[str]) -> None:
+    gem.register("urn:Unsaved", Unsaved)
+
+    assert main(["yardstick", "urn:Unsaved", "--episodes", "2"]) == 0
+
+    table = capsys.readouterr().out
+    assert len(table.splitlines()) == 4
+    assert "(a state that cannot be saved (no snapshot))" in table
 
 
 class Mute(Env):

@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from gem.cli import env_kwargs
+from gem.cli import env_kwargs, one_line
 
 if TYPE_CHECKING:
     from gem_baselines.exact.yardstick import Figure, Yardstick
@@ -76,7 +76,7 @@ def _print(found: Yardstick, *, with_turns: bool) -> None:
             print(f"{name:7}{'unknown':>20}{'':8}  too much to enumerate")
             continue
         turns = "" if figure.mean_turns is None else f"{figure.mean_turns:.2f}"
-        print(f"{name:7}{_shown_return(figure):>20}{turns:>8}  {figure.how}")
+        print(f"{name:7}{_shown_return(figure):>20}{turns:>8}  {one_line(figure.how)}")
         if with_turns and figure.turns is not None:
             for number, share in figure.turns.items():
                 print(f"{number:>35}  {share:.4f}")

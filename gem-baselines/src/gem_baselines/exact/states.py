@@ -6,9 +6,10 @@ Knows no environment by name, and nothing about what is worth doing.
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeVar
@@ -17,7 +18,7 @@ from gem import Snapshot
 from gem.content import Observation, observation_text
 from gem.env import Env
 from gem.errors import GemError
-from gem_baselines.exact.chance import Uncountable, courses
+from gem_baselines.exact.chance import Uncountable, courses, courses_by_length
 
 __all__ = ["Outcome", "Start", "StateGraph"]
 
@@ -26,6 +27,7 @@ T = TypeVar("T")
 _MOST_STARTS = 5_000
 _MOST_COURSES = 2_000  # of one step, and of one drawn action
 _MOST_DRAWS = 8  # of one drawn action
+_ENOUGH_COURSES = 24  # of an action that is drawn again until it is allowed
 
 
 class Start(NamedTuple):
@@ -49,11 +51,12 @@ class StateGraph:
     """The states of one environment, by number, found as they are asked for.
 
     States that have equal snapshots are one. Raises Uncountable where chance cannot be enumerated,
-    where a state cannot be saved, and once the environment was asked for `steps_left` steps, drawn
-    actions and solutions, a number that is set from outside.
+    where a state cannot be saved, and after `steps_left` steps, a number that is set from outside:
+    each question to the environment is one (a step, a drawn action, a solution), and so is each
+    outcome that a play is summed over.
     """
 
-    def __init__(self, env: Env, steps_left: int = 250_000) -> None:
+    def __init__(self, env: Env, steps_left: int) -> None:
         self.steps_left = steps_left
         self._env = env
         self._numbers: dict[str, int] = {}
@@ -78,7 +81,8 @@ class StateGraph:
         """Return the valid actions of a state, each with the probability that it is drawn.
 
         They are those that `sample_action` draws. Where it draws again until an action is allowed,
-        its draws have no end, and all that it was seen to draw are taken as equally likely.
+        its draws have no end: the actions must then share every number of draws alike. Raises
+        Uncountable where they do not.
         """
         known = self._actions.get(state)
         if known is None:
@@ -90,18 +94,11 @@ class StateGraph:
         self._env.restore(self._snapshots[state])
 
         def draw(rng: random.Random) -> str:
-            self._count()
+            self.count()
             self._env.unwrapped.sample_rng = rng
             return str(self._env.sample_action())
 
-        # Deeper and deeper: what is drawn again until it is allowed has a first time, too.
-        for most_draws in range(1, _MOST_DRAWS + 1):
-            drawn = _merged(draw, _MOST_COURSES, most_draws=most_draws, leave_out_longer=True)
-            if sum(drawn.values()) == 1:
-                return drawn
-            if drawn:
-                return dict.fromkeys(drawn, Fraction(1, len(drawn)))
-        raise Uncountable(f"a random action takes more than {_MOST_DRAWS} draws")
+        return _drawn_alike(courses_by_length(draw, at_most=_MOST_COURSES))
 
     def outcomes(self, state: int, action: str) -> tuple[Outcome, ...]:
         """Return what may come of an action; the probabilities sum to 1."""
@@ -114,7 +111,7 @@ class StateGraph:
 
     def _step(self, state: int, action: str) -> tuple[Outcome, ...]:
         def take(rng: random.Random) -> tuple[float, str, int | None]:
-            self._count()
+            self.count()
             self._env.restore(self._snapshots[state])
             self._env.unwrapped.rng = rng
             step = self._env.step(action)
@@ -129,12 +126,12 @@ class StateGraph:
 
     def solution(self, state: int) -> str | None:
         """Return what the environment's `solve()` says in a state."""
-        self._count()
+        self.count()
         self._env.restore(self._snapshots[state])
         return self._env.solve()
 
-    def _count(self) -> None:
-        """Count a question to the environment. Raises Uncountable once there were enough."""
+    def count(self) -> None:
+        """Count a step of the search. Raises Uncountable once there were as many as may be."""
         if self.steps_left <= 0:
             raise Uncountable("more steps than may be taken")
         self.steps_left -= 1
@@ -155,14 +152,52 @@ class StateGraph:
         return number
 
 
-def _merged(
-    function: Callable[[random.Random], T], at_most: int, **options: Any
-) -> dict[T, Fraction]:
+def _drawn_alike(by_length: Iterable[list[tuple[Fraction, str]]]) -> Mapping[str, Fraction]:
+    """Return how probable each action is, from the courses of each number of draws.
+
+    Raises Uncountable where the draws have no end, and are no mere repetition.
+    """
+    drawn: dict[str, Fraction] = {}
+    shares_by_length: list[dict[str, Fraction]] = []
+    courses_seen = 0
+    for ended in itertools.islice(by_length, _MOST_DRAWS):
+        of_length = _summed(ended)
+        for action, probability in of_length.items():
+            drawn[action] = drawn.get(action, Fraction(0)) + probability
+        if sum(drawn.values()) == 1:
+            return drawn
+        if of_length:
+            shares_by_length.append(_shares(of_length))
+        courses_seen += len(ended)
+        # Not at the second length at once: what gives up after a few tries ends by itself.
+        if len(shares_by_length) > 1 and courses_seen >= _ENOUGH_COURSES:
+            break
+    # One length says nothing of the draws that go on: they may be for other actions.
+    is_repetition = len(shares_by_length) > 1 and all(
+        shares == shares_by_length[0] for shares in shares_by_length
+    )
+    if not is_repetition:
+        raise Uncountable(f"a random action takes more than {_MOST_DRAWS} draws")
+    return shares_by_length[0]
+
+
+def _merged(function: Callable[[random.Random], T], at_most: int) -> dict[T, Fraction]:
     """Return what a function may give, each result once with the probability of all its courses."""
-    found: dict[T, Fraction] = {}
-    for probability, result in courses(function, at_most=at_most, **options):
-        found[result] = found.get(result, Fraction(0)) + probability
-    return found
+    return _summed(courses(function, at_most=at_most))
+
+
+def _summed(found: Iterable[tuple[Fraction, T]]) -> dict[T, Fraction]:
+    """Return each result once, with the sum of its probabilities."""
+    sums: dict[T, Fraction] = {}
+    for probability, result in found:
+        sums[result] = sums.get(result, Fraction(0)) + probability
+    return sums
+
+
+def _shares(probabilities: Mapping[T, Fraction]) -> dict[T, Fraction]:
+    """Return the probabilities, made to sum to 1."""
+    total = sum(probabilities.values(), Fraction(0))
+    return {result: probability / total for result, probability in probabilities.items()}
 
 
 def _states_in(snapshot: Snapshot | None) -> list[Mapping[str, Any]]:

@@ -133,6 +133,7 @@ def _after(
     by_text: dict[str, dict[int, Fraction]] = {}
     for state, weight in belief:
         for outcome in graph.outcomes(state, action):
+            graph.count()  # known outcomes too: the sums take as long as the steps
             probability = weight * outcome.probability
             value += probability * Fraction(outcome.reward)
             if outcome.state is None:

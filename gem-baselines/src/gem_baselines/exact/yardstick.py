@@ -13,7 +13,7 @@ import gem
 from gem.conversation import Request
 from gem.env import Env
 from gem.episode import Episode
-from gem.errors import BadArguments
+from gem.errors import BadArguments, in_one_line
 from gem.specs import EnvSpec
 from gem_baselines.exact.chance import Uncountable
 from gem_baselines.exact.states import StateGraph
@@ -23,8 +23,9 @@ __all__ = ["Figure", "Yardstick", "yardstick"]
 
 _Z99 = 2.5758293035489004  # standard deviations on each side that hold 99 % of a normal spread
 _MOST_TURNS = 10_000  # of an episode that is played
-_MOST_STEPS = 250_000
-"""Steps that one figure may take to enumerate: about 15 CPU seconds."""
+_MOST_STEPS = 600_000
+"""Steps that one figure may take to enumerate, as StateGraph counts them: 5 to 15 CPU seconds."""
+_ROUNDING = 1e-9
 
 
 class Figure(NamedTuple):
@@ -86,8 +87,9 @@ def yardstick(
     Exact where all starts, all that chance does and all that a player may come to know can be
     enumerated in `most_steps` steps a figure. Else `episodes` are played with seeds that `seed`
     fixes, and a figure is the 99 % interval of its mean. The best return then lies between that of
-    `solve()` and the most that the environment declares; it is exact where `solve()` reaches that
-    from every start. Raises BadArguments where an episode fails, as without `sample_action`.
+    `solve()` and the most that the environment declares: the hint `bound`, or the top of
+    `reward_range` in every turn. It is exact where `solve()` reaches that from every start. Raises
+    BadArguments where an episode fails, as without `sample_action`.
     """
     if episodes < 2:
         raise BadArguments(
@@ -96,15 +98,17 @@ def yardstick(
     with gem.make(env_id, **(env_kwargs or {})) as env:
         spec = env.spec
         assert spec is not None, "gem.make gives every environment its spec"
-        graph = StateGraph(env)
+        graph = StateGraph(env, most_steps)
 
         def played(wanted: str) -> list[Episode]:
             return _played(spec, wanted, episodes, seed)
 
         def exactly(play: Callable[[StateGraph], Play]) -> Play:
             graph.steps_left = most_steps
-            return _exactly(play, graph)
+            return _exactly(play, graph, spec)
 
+        # One episode first: what fails or never ends fails here, before all that is enumerated.
+        _played(spec, "sample", 1, seed)
         random = _random(exactly, played)
         return Yardstick(
             env_id=spec.id,
@@ -118,24 +122,36 @@ Exactly = Callable[[Callable[[StateGraph], Play]], Play]
 Played = Callable[[str], list[Episode]]
 
 
-def _exactly(play: Callable[[StateGraph], Play], graph: StateGraph) -> Play:
-    """Return a play that is found by enumeration. Raises Uncountable, with why it cannot be."""
+def _exactly(play: Callable[[StateGraph], Play], graph: StateGraph, spec: EnvSpec) -> Play:
+    """Return a play that is found by enumeration.
+
+    Raises Uncountable, with why it cannot be, and BadArguments where the environment fails.
+    """
     try:
         return play(graph)
+    except Uncountable:
+        raise
     except RecursionError:
         raise Uncountable("episodes of too many turns") from None
-    except NotImplementedError as error:  # it has no `sample_action`
-        raise Uncountable(str(error)) from None
+    except Exception as error:  # an environment's own: it may raise anything
+        raise BadArguments(
+            f"A yardstick of {spec.id} was asked for, and the environment failed while its states "
+            f"were enumerated: {in_one_line(error)}. Try `gem-env check {spec.id}`.",
+            subject=spec.id,
+        ) from error
 
 
 def _most(env: Env, spec: EnvSpec) -> float:
-    """Return what no episode returns more of, as far as the environment declares it."""
+    """Return what no episode returns more of, as far as the environment declares it.
+
+    A return from which an episode counts as a success is no such declaration.
+    """
     if spec.check.bound is not None:
         return spec.check.bound
     most = env.reward_range[1]
-    if most <= spec.success_return:  # then success is the most there is, and it comes once
-        return spec.success_return
-    return most if env.single_turn else max(most, 0.0) * (env.max_turns or math.inf)
+    if env.single_turn or most <= 0.0:  # there is one turn at least
+        return most
+    return most * (env.max_turns or math.inf)
 
 
 def _best(exactly: Exactly, played: Played, random: Figure, most: float) -> Figure:
@@ -149,21 +165,28 @@ def _best(exactly: Exactly, played: Played, random: Figure, most: float) -> Figu
     except Uncountable:
         return _best_by_playing(played, random, most, why_not)
     value = float(solved.value)
-    if math.isclose(value, most, abs_tol=1e-9):
-        return _figure(solved, f"solve() from every start returns the most declared, {most:g}")
-    how = f"at least solve() from every start, at most what is declared ({why_not})"
-    return Figure(value, max(most, value), how)
+    if math.isclose(value, most, abs_tol=1e-9) and random.low <= most:
+        # Without turns: another play that returns as much may be over sooner.
+        how = f"solve() from every start returns the most declared, {most:g}"
+        return Figure(value, value, how, is_exact=True)
+    return _between(value, most, "solve() from every start", random, why_not)
 
 
 def _best_by_playing(played: Played, random: Figure, most: float, why_not: str) -> Figure:
     try:
         solved = played("solution")
     except _NotOffered:
-        how = f"at least random play, at most what is declared ({why_not})"
-        return Figure(random.low, max(most, random.low), how)
+        return _between(random.low, most, "random play", random, why_not)
     low, _ = _interval(solved)
-    how = f"at least solve() in {len(solved):,} episodes, at most what is declared ({why_not})"
-    return Figure(low, max(most, low), how)
+    return _between(low, most, f"solve() in {len(solved):,} episodes", random, why_not)
+
+
+def _between(low: float, most: float, least: str, random: Figure, why_not: str) -> Figure:
+    """Return the best return as an interval, from that of a play to the most declared."""
+    if max(low, random.low) > most + _ROUNDING:
+        how = f"at least {least}, more than what is declared, {most:g} ({why_not})"
+        return Figure(low, math.inf, how)
+    return Figure(low, max(most, low), f"at least {least}, at most what is declared ({why_not})")
 
 
 def _random(exactly: Exactly, played: Played) -> Figure:
