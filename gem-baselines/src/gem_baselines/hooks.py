@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gem.hooks import hookimpl
-from gem_baselines.cli import options, yardstick
+from gem_baselines.cli import gradients, options, yardstick
 
 __all__ = ["gem_cli_commands"]
 
@@ -14,4 +14,5 @@ __all__ = ["gem_cli_commands"]
 def gem_cli_commands(subparsers: Any) -> None:
     """Add a command each."""
     options.add_command(subparsers)
+    gradients.add_command(subparsers)
     yardstick.add_command(subparsers)

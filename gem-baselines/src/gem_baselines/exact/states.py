@@ -17,10 +17,10 @@ from typing import Any, NamedTuple, TypeVar
 from gem import Snapshot
 from gem.content import Observation, observation_text
 from gem.env import Env
-from gem.errors import GemError
+from gem.errors import BadArguments, GemError, in_one_line
 from gem_baselines.exact.chance import Uncountable, courses, courses_by_length
 
-__all__ = ["Outcome", "Start", "StateGraph"]
+__all__ = ["Ending", "Outcome", "Start", "StateGraph", "searched"]
 
 T = TypeVar("T")
 
@@ -38,13 +38,25 @@ class Start(NamedTuple):
     text: str
 
 
+class Ending(NamedTuple):
+    """How an episode ended. `success` is None where its last `info` says nothing of it."""
+
+    terminated: bool
+    truncated: bool
+    success: bool | None
+
+
 class Outcome(NamedTuple):
-    """What may come of an action: `state` is None where the episode is over."""
+    """What may come of an action.
+
+    Where the episode is over `state` is None; elsewhere `ending` is.
+    """
 
     probability: Fraction
     reward: float
     text: str
     state: int | None
+    ending: Ending | None
 
 
 class StateGraph:
@@ -110,14 +122,19 @@ class StateGraph:
         return known
 
     def _step(self, state: int, action: str) -> tuple[Outcome, ...]:
-        def take(rng: random.Random) -> tuple[float, str, int | None]:
+        def take(rng: random.Random) -> tuple[float, str, int | None, Ending | None]:
             self.count()
             self._env.restore(self._snapshots[state])
             self._env.unwrapped.rng = rng
             step = self._env.step(action)
             text = _text(step.observation, step.info)
-            is_over = step.terminated or step.truncated
-            return float(step.reward), text, None if is_over else self._number()
+            reward = float(step.reward)
+            if not (step.terminated or step.truncated):
+                return reward, text, self._number(), None
+            success = step.info.get("success")
+            if success is not None:
+                success = bool(success)
+            return reward, text, None, Ending(step.terminated, step.truncated, success)
 
         return tuple(
             Outcome(probability, *outcome)
@@ -150,6 +167,25 @@ class StateGraph:
         if number == len(self._snapshots):
             self._snapshots.append(snapshot)
         return number
+
+
+def searched(search: Callable[[StateGraph], T], graph: StateGraph, *, asked: str, env_id: str) -> T:
+    """Return what a search of a graph finds. `asked` begins an error: "A yardstick of game:X".
+
+    Raises Uncountable, with why nothing was found, and BadArguments where the environment fails.
+    """
+    try:
+        return search(graph)
+    except Uncountable:
+        raise
+    except RecursionError:
+        raise Uncountable("episodes of too many turns") from None
+    except Exception as error:  # an environment's own: it may raise anything
+        raise BadArguments(
+            f"{asked} was asked for, and the environment failed while its states were enumerated: "
+            f"{in_one_line(error)}. Try `gem-env check {env_id}`.",
+            subject=env_id,
+        ) from error
 
 
 def _drawn_alike(by_length: Iterable[list[tuple[Fraction, str]]]) -> Mapping[str, Fraction]:

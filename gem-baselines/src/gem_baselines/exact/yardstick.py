@@ -13,10 +13,10 @@ import gem
 from gem.conversation import Request
 from gem.env import Env
 from gem.episode import Episode
-from gem.errors import BadArguments, in_one_line
+from gem.errors import BadArguments
 from gem.specs import EnvSpec
 from gem_baselines.exact.chance import Uncountable
-from gem_baselines.exact.states import StateGraph
+from gem_baselines.exact.states import StateGraph, searched
 from gem_baselines.exact.values import Play, extreme_play, random_play, solver_play
 
 __all__ = ["Figure", "Yardstick", "yardstick"]
@@ -105,7 +105,7 @@ def yardstick(
 
         def exactly(play: Callable[[StateGraph], Play]) -> Play:
             graph.steps_left = most_steps
-            return _exactly(play, graph, spec)
+            return searched(play, graph, asked=f"A yardstick of {spec.id}", env_id=spec.id)
 
         # One episode first: what fails or never ends fails here, before all that is enumerated.
         _played(spec, "sample", 1, seed)
@@ -120,25 +120,6 @@ def yardstick(
 
 Exactly = Callable[[Callable[[StateGraph], Play]], Play]
 Played = Callable[[str], list[Episode]]
-
-
-def _exactly(play: Callable[[StateGraph], Play], graph: StateGraph, spec: EnvSpec) -> Play:
-    """Return a play that is found by enumeration.
-
-    Raises Uncountable, with why it cannot be, and BadArguments where the environment fails.
-    """
-    try:
-        return play(graph)
-    except Uncountable:
-        raise
-    except RecursionError:
-        raise Uncountable("episodes of too many turns") from None
-    except Exception as error:  # an environment's own: it may raise anything
-        raise BadArguments(
-            f"A yardstick of {spec.id} was asked for, and the environment failed while its states "
-            f"were enumerated: {in_one_line(error)}. Try `gem-env check {spec.id}`.",
-            subject=spec.id,
-        ) from error
 
 
 def _most(env: Env, spec: EnvSpec) -> float:
