@@ -23,6 +23,7 @@ from gem_baselines.transformer._model import CausalTransformer
 
 __all__ = ["Learner"]
 
+_SEEDS = 2**64
 _BETAS = (0.9, 0.95)
 
 
@@ -45,7 +46,7 @@ class Learner:
         self.settings = settings
         self.num_updates = 0
         self._temperature = temperature
-        self._seed = seed
+        self._seed = seed % _SEEDS  # a seed of a generator is not negative
         # Fused: one call for all weights, where each has its own otherwise; a small model is
         # mostly calls.
         self._optimizer = torch.optim.Adam(
@@ -74,7 +75,7 @@ class Learner:
         return figures.means()
 
     def values(self, rows: Sequence[Row]) -> list[Floats]:
-        """Return what the critic expects before each turn of each row."""
+        """Return what the critic expects at each of the `value_places` of each row."""
         values = []
         for reading in self._readings(self.model, rows):
             assert reading is not None
@@ -146,9 +147,9 @@ class Learner:
         settings = self.settings
         chosen = [rows[number] for number in numbers]
         weights = token_weights(chosen, settings.aggregation, settings.constant)
-        turn_weight = 1.0 / sum(len(row.prompt_ends) for row in chosen)
+        value_weight = 1.0 / sum(len(row.value_places) for row in chosen)
         return [
-            Weighted(rows[number], known[number], row_weights, turn_weight)
+            Weighted(rows[number], known[number], row_weights, value_weight)
             for number, row_weights in zip(numbers, weights, strict=True)
         ]
 

@@ -18,11 +18,11 @@ __all__ = ["Pass", "Reading", "in_parts", "read", "run_pass"]
 
 
 class Pass(NamedTuple):
-    """What a model gives for some rows: all their tokens, or turns, in one line, row after row.
+    """What a model gives for some rows: all that is asked of them in one line, row after row.
 
     `logprobs` (tokens,) are of the model's own tokens, `all_logprobs` (tokens, ids) of the
-    distributions that these were drawn from. `values` (turns,) is what the critic expects at the
-    last token of each turn's prompt, None without a critic.
+    distributions that these were drawn from. `values` is what the critic expects at each of the
+    rows' `value_places`, None without a critic.
     """
 
     logprobs: Tensor
@@ -55,8 +55,8 @@ def run_pass(model: CausalTransformer, rows: Sequence[Row], *, temperature: floa
     logprobs = all_logprobs.gather(1, _joined(tokens, device)[:, None]).squeeze(1)
     values = None
     if model.shape.value_head:
-        ends = [number * length + row.prompt_ends for number, row in enumerate(rows)]
-        values = model.values(hidden[_joined(ends, device)]).float()
+        read_at = [number * length + row.value_places for number, row in enumerate(rows)]
+        values = model.values(hidden[_joined(read_at, device)]).float()
     return Pass(logprobs, all_logprobs, values)
 
 
@@ -76,7 +76,7 @@ def read(
         logprobs = _split(result.logprobs, [len(row.places) for row in part])
         values: list[Floats] | list[None] = [None] * len(part)
         if result.values is not None:
-            values = _split(result.values, [len(row.prompt_ends) for row in part])
+            values = _split(result.values, [len(row.value_places) for row in part])
         for number, row_logprobs, row_values in zip(numbers, logprobs, values, strict=True):
             readings[number] = Reading(row_logprobs, row_values)
     return [readings[number] for number in range(len(rows))]

@@ -37,8 +37,8 @@ class LearningSettings(BaseModel):
 
     `kl_weight` holds the policy to a reference, the weights that it began with, by the k3 estimate
     of the divergence; `entropy_weight` rewards entropy. Both are summed as the losses are.
-    `value_weight` is of the critic's loss, half the squared error averaged over turns, and
-    `value_clip` bounds how far from its old value a critic counts.
+    `value_weight` is of the critic's loss, half the squared error averaged over its values (one a
+    turn, or one a token), and `value_clip` bounds how far from its old value a critic counts.
 
     `precision` "bf16" computes the learner's passes in bfloat16 where torch's autocast does; the
     weights and the sampler stay in float32.

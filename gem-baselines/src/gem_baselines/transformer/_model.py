@@ -17,6 +17,7 @@ from gem_baselines.transformer._shape import TransformerShape
 __all__ = ["CausalTransformer", "Past"]
 
 _ROTARY_BASE = 10_000.0
+_SEEDS = 2**64  # of torch's generators
 
 
 class Past(Protocol):
@@ -58,7 +59,7 @@ class CausalTransformer(nn.Module):  # type: ignore[misc]  # torch is not read b
             self.head.weight = self.embedding.weight
 
     def _initialise(self, seed: int) -> None:
-        generator = torch.Generator().manual_seed(seed)
+        generator = torch.Generator().manual_seed(seed % _SEEDS)
         # A layer then halves the spread of what it reads, whatever its width. With 0.02, as large
         # models begin, examples/reinforce_rebn.py needs 400 updates for what 250 do so.
         initial_std = 0.5 / math.sqrt(self.shape.width)

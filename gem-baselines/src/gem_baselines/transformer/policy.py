@@ -14,8 +14,8 @@ from gem.conversation import PolicyAnswer, Reply, Request
 from gem.episode import Episode
 from gem.errors import BadArguments, MissingRequirement, in_one_line, problems_of
 from gem.registry import pip_command
-from gem_baselines.learning import LearningSettings, rows_of
-from gem_baselines.learning_policy import Batch, Floats
+from gem_baselines.learning import LearningSettings, rows_of, rows_to_read
+from gem_baselines.learning_policy import Batch, Floats, Per
 from gem_baselines.text import TextCodec, Tokenizer, keep_matches, tokenizer_from
 from gem_baselines.transformer._shape import TransformerShape
 
@@ -152,6 +152,14 @@ class TransformerPolicy:
                 "fills them in.",
                 subject="prompt_ids",
             )
+        # Refused here, and not with all that it would be answered together with.
+        if len(request.prompt_ids) >= self._shape.max_length:
+            raise BadArguments(
+                f"A TransformerPolicy was asked to go on from {len(request.prompt_ids)} tokens, "
+                f"and reads max_length={self._shape.max_length} at most, its answer included. Make "
+                "it with a larger max_length in `shape`, or give it fewer.",
+                subject="prompt_ids",
+            )
         return self._batches(request)
 
     async def _answers(self, requests: list[Request]) -> list[Reply]:
@@ -174,20 +182,21 @@ class TransformerPolicy:
         They are `loss`, `grad_norm` (before it is cut), `entropy` (nats), `clip_share` (of tokens),
         `kl` (of the update), `logprob_gap` (between sampler and learner), and `reference_kl` and
         `value_loss` where there is a reference or a critic. Raises BadArguments for a batch
-        without an episode, or of shapes that do not fit.
+        without a turn, or of shapes that do not fit.
         """
         rows = rows_of(batch)
         if not rows:
             raise BadArguments(
-                "An update was asked for with a batch of no episodes. Give one episode at least.",
+                "An update was asked for with a batch of no episodes that have a turn. Give one at "
+                "least; if every first prompt is too long, raise max_length.",
                 subject="batch",
             )
         self._sampler.forget()
         with self._own_threads():
             return self._learner.update(rows)
 
-    def values(self, episodes: Sequence[Episode]) -> Sequence[Floats]:
-        """Return what the critic expects at the last token of each turn's prompt."""
+    def values(self, episodes: Sequence[Episode], *, per: Per = "turn") -> Sequence[Floats]:
+        """Return what the critic expects at the token before each turn's answer, or own token."""
         import numpy as np
 
         if not self._shape.value_head:
@@ -196,14 +205,14 @@ class TransformerPolicy:
                 'shape={"value_head": True}.',
                 subject="value_head",
             )
-        nothing = [np.zeros(len(episode.turns)) for episode in episodes]
-        rows = rows_of(Batch(episodes, nothing))
+        rows = rows_to_read(episodes, per)
         with self._own_threads():
             values = self._learner.values(rows)
-        return [
-            np.concatenate([own for row, own in zip(rows, values, strict=True) if row.episode == n])
-            for n in range(len(episodes))
-        ]
+        # An episode may have several rows, or none.
+        of_episode: list[list[Floats]] = [[np.zeros(0)] for _ in episodes]
+        for row, row_values in zip(rows, values, strict=True):
+            of_episode[row.episode].append(row_values)
+        return [np.concatenate(parts) for parts in of_episode]
 
     def save(self, folder: Path) -> None:
         """Write the weights and the optimizer's state into `state.pt` of a folder."""
@@ -229,7 +238,9 @@ class TransformerPolicy:
             EOFError,
             RuntimeError,
             ValueError,
-            KeyError,
+            LookupError,
+            TypeError,  # it is a file of torch, and holds something else
+            AttributeError,
             pickle.UnpicklingError,
         ) as error:
             raise BadArguments(
