@@ -118,7 +118,8 @@ def test_gradients_that_accumulate_are_those_of_one_pass(episodes: list[gem.Epis
     def learned(rows_at_once: int | None) -> Any:
         policy = make_policy(shape=SHAPE, learning={"rows_at_once": rows_at_once, "epochs": 1})
         figures = policy._learner.update(rows)
-        return figures, policy._learner.model.embedding.weight.grad
+        model: Any = policy._learner.model
+        return figures, model.embedding.weight.grad
 
     figures, gradient = learned(None)
     in_parts, gradient_in_parts = learned(3)
@@ -210,4 +211,5 @@ def test_in_bfloat16_the_figures_are_near_those_of_float32(episodes: list[gem.Ep
 
     assert figures["entropy"] == pytest.approx(exact["entropy"], rel=0.01)
     assert 1e-5 < figures["logprob_gap"] < 0.05
-    assert policy._learner.model.embedding.weight.dtype == torch.float32
+    model: Any = policy._learner.model
+    assert model.embedding.weight.dtype == torch.float32

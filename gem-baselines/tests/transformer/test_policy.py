@@ -114,7 +114,7 @@ def test_values_come_at_the_last_token_of_each_turns_prompt() -> None:
     values = policy.values(episodes)
     by_token = policy.values(episodes, per="token")
 
-    model = policy._learner.model
+    model: Any = policy._learner.model
     for episode, own in zip(episodes, values, strict=True):
         for sample, value in zip(Trajectory.of(episode).samples(), own, strict=True):
             ids = torch.tensor([sample.prompt_ids])
@@ -170,7 +170,7 @@ def test_nothing_is_kept_of_what_was_computed_before_an_update() -> None:
     later_ids = (1, 4, 5, 2, *(first.token_ids or ()), 6, 2)
     later = asyncio.run(ask(policy, later_ids))
 
-    model = policy._learner.model
+    model: Any = policy._learner.model
     with torch.no_grad():
         hidden = model(torch.tensor([later_ids]), torch.arange(len(later_ids))[None])
         logprobs = model.logits(hidden)[0, -1].log_softmax(-1)

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from gem_baselines.learning._causal import CausalModel
 from gem_baselines.learning._figures import Figures
 from gem_baselines.learning._objective import Known, Weighted, loss_of
 from gem_baselines.learning._passes import Reading, in_parts, read, run_pass
 from gem_baselines.learning._rows import Row, token_weights
 from gem_baselines.learning._settings import LearningSettings
 from gem_baselines.learning_policy import Floats
-from gem_baselines.transformer._model import CausalTransformer
 
 __all__ = ["Learner"]
 
@@ -36,7 +36,7 @@ class Learner:
 
     def __init__(
         self,
-        model: CausalTransformer,
+        model: CausalModel,
         settings: LearningSettings,
         *,
         temperature: float = 1.0,
@@ -52,9 +52,11 @@ class Learner:
         self._optimizer = torch.optim.Adam(
             model.parameters(), lr=settings.lr, betas=_BETAS, fused=True
         )
-        self._reference: CausalTransformer | None = None
+        self._reference: CausalModel | None = None
         if settings.kl_weight > 0:
-            self._reference = copy.deepcopy(model).requires_grad_(False)
+            self._reference = copy.deepcopy(model)
+            for parameter in self._reference.parameters():
+                parameter.requires_grad_(False)
 
     def update(self, rows: Sequence[Row]) -> dict[str, float]:
         """Improve the model by rows, of which there is one at least, and return the figures of it.
@@ -188,7 +190,7 @@ class Learner:
             old_values=None if own is None else own.values,
         )
 
-    def _readings(self, model: CausalTransformer, rows: Sequence[Row]) -> list[Reading | None]:
+    def _readings(self, model: CausalModel, rows: Sequence[Row]) -> list[Reading | None]:
         with self._autocast():
             readings = read(
                 model,
@@ -199,9 +201,8 @@ class Learner:
         return list(readings)
 
     def _autocast(self) -> AbstractContextManager[Any]:
-        device = self.model.embedding.weight.device.type
         is_on = self.settings.precision == "bf16"
         autocast: AbstractContextManager[Any] = torch.autocast(
-            device, dtype=torch.bfloat16, enabled=is_on
+            self.model.device.type, dtype=torch.bfloat16, enabled=is_on
         )
         return autocast

@@ -10,9 +10,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gem_baselines.learning._causal import CausalModel
 from gem_baselines.learning._rows import Row
 from gem_baselines.learning_policy import Floats
-from gem_baselines.transformer._model import CausalTransformer
 
 __all__ = ["Pass", "Reading", "in_parts", "read", "run_pass"]
 
@@ -37,31 +37,31 @@ class Reading(NamedTuple):
     values: Floats | None
 
 
-def run_pass(model: CausalTransformer, rows: Sequence[Row], *, temperature: float) -> Pass:
+def run_pass(model: CausalModel, rows: Sequence[Row], *, temperature: float) -> Pass:
     """Read rows, each whole and all at once."""
-    device = model.embedding.weight.device
+    device = model.device
     length = max(len(row.ids) for row in rows)
     ids = np.zeros((len(rows), length), np.int64)
     for number, row in enumerate(rows):
         # What is left behind a row is padding, at which no token of the row looks.
         ids[number, : len(row.ids)] = row.ids
-    places = torch.arange(length, device=device).expand(len(rows), -1)
-    hidden = model(torch.from_numpy(ids).to(device), places).flatten(0, 1)
     # The distribution of a token stands at the token before it.
     before = [number * length + row.places - 1 for number, row in enumerate(rows)]
-    tokens = [row.ids[row.places] for row in rows]
-    logits = model.logits(hidden[_joined(before, device)]).float() / temperature
-    all_logprobs = logits.log_softmax(-1)
-    logprobs = all_logprobs.gather(1, _joined(tokens, device)[:, None]).squeeze(1)
-    values = None
-    if model.shape.value_head:
-        read_at = [number * length + row.value_places for number, row in enumerate(rows)]
-        values = model.values(hidden[_joined(read_at, device)]).float()
-    return Pass(logprobs, all_logprobs, values)
+    values_at = [number * length + row.value_places for number, row in enumerate(rows)]
+    logits, values = model.read(
+        torch.from_numpy(ids).to(device),
+        torch.tensor([len(row.ids) for row in rows], device=device),
+        logits_at=_joined(before, device),
+        values_at=_joined(values_at, device),
+    )
+    all_logprobs = (logits.float() / temperature).log_softmax(-1)
+    tokens = _joined([row.ids[row.places] for row in rows], device)
+    logprobs = all_logprobs.gather(1, tokens[:, None]).squeeze(1)
+    return Pass(logprobs, all_logprobs, None if values is None else values.float())
 
 
 def read(
-    model: CausalTransformer,
+    model: CausalModel,
     rows: Sequence[Row],
     *,
     temperature: float,

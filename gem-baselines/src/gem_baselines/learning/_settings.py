@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-__all__ = ["Aggregation", "LearningSettings"]
+from gem.errors import BadArguments, problems_of
+
+__all__ = ["Aggregation", "LearningSettings", "settings_of"]
+
+Settings = TypeVar("Settings", bound=BaseModel)
 
 Aggregation = Literal["sum", "constant", "token-mean", "own-tokens"]
 
@@ -60,3 +65,17 @@ class LearningSettings(BaseModel):
     value_weight: float = Field(default=0.5, ge=0)
     value_clip: float | None = Field(default=None, gt=0)
     precision: Literal["float32", "bf16"] = "float32"
+
+
+def settings_of(kind: type[Settings], subject: str, fields: Mapping[str, Any] | None) -> Settings:
+    """Return settings from fields that a policy was given. BadArguments where they do not fit."""
+    try:
+        return kind.model_validate(dict(fields or {}))
+    except ValidationError as error:
+        problems = problems_of(error, whole=subject)
+        raise BadArguments(
+            f"{subject}={fields!r:.100} was given, and does not fit: {'; '.join(problems)}. "
+            f"{kind.__name__} lists its fields: {', '.join(kind.model_fields)}.",
+            subject=subject,
+            problems=problems,
+        ) from error

@@ -97,6 +97,26 @@ class CausalTransformer(nn.Module):  # type: ignore[misc]  # torch is not read b
         hidden: Tensor = self.norm(stream)
         return hidden
 
+    @property
+    def device(self) -> torch.device:
+        """Where its weights are."""
+        device: torch.device = self.embedding.weight.device
+        return device
+
+    @property
+    def has_critic(self) -> bool:
+        """Whether it gives values."""
+        return self.shape.value_head
+
+    def read(
+        self, ids: Tensor, lengths: Tensor, logits_at: Tensor, values_at: Tensor
+    ) -> tuple[Tensor, Tensor | None]:
+        """Read rows for a learner: see `CausalModel`. What stands behind a row changes nothing."""
+        places = torch.arange(ids.shape[1], device=ids.device).expand(len(ids), -1)
+        hidden = self(ids, places).flatten(0, 1)
+        values = self.values(hidden[values_at]) if self.has_critic else None
+        return self.logits(hidden[logits_at]), values
+
     def logits(self, hidden: Tensor) -> Tensor:
         """Return the logits of the next token: the last axis is the vocabulary."""
         logits: Tensor = self.head(hidden)
