@@ -61,7 +61,7 @@ OTHER_TESTS = [
 ]
 """All other tests."""
 EXTRAS = {
-    "gem-baselines": "[torch]",
+    "gem-baselines": "[hf]",
     "gem-core": "[progress,vector]",
     "gem-data": "[datasets]",
     "gem-envs-code": "[data,sandbox]",
@@ -100,7 +100,10 @@ UNIMPORTED = [
     *(
         f"--ignore=gem-baselines/src/gem_baselines/{name}.py"
         for name in (
+            "hf/_model",
+            "hf/_sampler",
             "learning/_figures",
+            "learning/_keeping",
             "learning/_learner",
             "learning/_loss",
             "learning/_objective",
@@ -111,8 +114,8 @@ UNIMPORTED = [
         )
     ),
 ]
-"""What pytest leaves out where it imports sources: these need the frameworks that they are for, or
-torch.
+"""What pytest leaves out where it imports sources: these need the frameworks that they are for,
+torch or transformers.
 """
 CARRIERS = [
     "trl",  # it needs torch, and is not imported
@@ -275,7 +278,7 @@ def baselines_smoke(session: nox.Session) -> None:
     """Train small policies for two minutes, and hold them to what learning has to reach."""
     parts = ("core", "envs-games", "eval", "train")
     wheels = [wheel_of(session, f"gem-{part}") for part in parts]
-    own = f"{wheel_of(session, 'gem-baselines')}{EXTRAS['gem-baselines']}"
+    own = f"{wheel_of(session, 'gem-baselines')}[torch]"
     install(session, *group("test"), *wheels, own)
     session.run("pytest", "tests/test_training.py", "tests/test_examples.py")
     session.run("python", "benchmarks/learning.py", *session.posargs)

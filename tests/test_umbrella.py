@@ -87,7 +87,11 @@ def test_all_is_every_extra_but_frameworks_trackers_and_torch(
     frameworks = {"oat", "openrlhf", "rl2", "roll", "tinker", "trl", "verl"}
     of_eval = {"local", "mlflow", "trackio", "wandb"}
     expected = {name: set[str]() for name in OURS}
-    expected |= {"gem-baselines": {"torch"}, "gem-eval": of_eval, "gem-integrations": frameworks}
+    expected |= {
+        "gem-baselines": {"hf", "torch"},
+        "gem-eval": of_eval,
+        "gem-integrations": frameworks,
+    }
     assert left_out == expected
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from gem.conversation import Request
 from gem.env import Env, Step
 from gem.episode import Episode
-from gem_baselines.learning_policy import Batch, Floats
+from gem_baselines.learning_policy import Batch, Floats, Per
 
 
 class Counter:
@@ -34,7 +34,7 @@ class Counter:
         self.updates += 1
         return {"updates": float(self.updates)}
 
-    def values(self, episodes: Sequence[Episode]) -> Sequence[Floats]:
+    def values(self, episodes: Sequence[Episode], *, per: Per = "turn") -> Sequence[Floats]:
         return [np.zeros(len(episode.turns)) for episode in episodes]
 
     def save(self, folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +48,26 @@ def acted() -> Callable[[str], str]:
 
 @pytest.fixture
 def episode() -> MakeEpisode:
-    """Return a function that makes a record with these rewards, one a turn."""
+    """Return a function that makes a record with these rewards, one a turn.
+
+    Each turn has a token that was shown, and `num_tokens` that were answered: 1 if not told.
+    """
 
     def make(
-        rewards: list[float], *, start: int = 0, success: bool | None = None, repeat: int = 0
+        rewards: list[float],
+        *,
+        start: int = 0,
+        success: bool | None = None,
+        repeat: int = 0,
+        num_tokens: Sequence[int] | None = None,
     ) -> Episode:
-        turns = tuple(Turn("state", "act", reward, False, False) for reward in rewards)
+        turns = tuple(
+            Turn(
+                "state", "act", reward, False, False,
+                token_ids=(0, *[1] * number), mask=(0, *[1] * number),
+            )
+            for reward, number in zip(rewards, num_tokens or [1] * len(rewards), strict=True)
+        )  # fmt: skip
         total = sum(rewards)
         return Episode(
             env_id="tiny:Hand",

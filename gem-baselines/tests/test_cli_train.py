@@ -146,3 +146,29 @@ def test_wrong_use_is_one_line(gem_train: Train, problem: str) -> None:
     [line] = err.splitlines()
     assert problem in line
     assert sorted(Path().iterdir()) == before
+
+
+def test_another_policy_takes_the_place_of_the_files_and_of_its_arguments(
+    gem_train: Train, acted: Callable[[str], str]
+) -> None:
+    words = ("--policy", acted("Counter"), "--set", "policy_kwargs.seed=7", "--out", "run")
+    status, _, _ = gem_train("own.toml", *words)
+
+    assert status == 0
+    assert settings("run")["policy"] == acted("Counter")
+    assert settings("run")["policy_kwargs"] == {"seed": 7}
+
+
+def test_a_model_of_transformers_is_named_by_its_folder(gem_train: Train) -> None:
+    pytest.importorskip("transformers", reason="gem-baselines' extra `hf` is not installed")
+    status, _, err = gem_train("own.toml", "--policy", "hf:nowhere", "--out", "run")
+
+    assert status == 2
+    assert f"The model '{Path.cwd() / 'nowhere'}' was asked for" in err
+
+
+def test_a_training_that_goes_on_keeps_its_policy(gem_train: Train) -> None:
+    status, _, err = gem_train("--resume", "run", "--policy", "tabular")
+
+    assert status == 2
+    assert "leave --policy tabular away" in err

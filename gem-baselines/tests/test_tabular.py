@@ -184,6 +184,15 @@ def test_without_a_critic_there_are_no_values() -> None:
         policy().values([])
 
 
+def test_a_batch_by_token_is_refused(episode: Callable[..., Episode]) -> None:
+    player = policy(actions=["act"], critic_rate=0.5)
+
+    with pytest.raises(BadArguments, match=r"it has no tokens\. Choose an estimator by turn"):
+        player.values([], per="token")
+    with pytest.raises(BadArguments, match="it has no tokens"):
+        player.update(Batch([episode([1.0])], [np.ones(1)], per="token"))
+
+
 def test_it_learns_from_nobody_elses_actions(episode: Callable[..., Episode]) -> None:
     with pytest.raises(BadArguments, match=r"'act'.*played itself"):
         policy().update(batch([episode([1.0])]))

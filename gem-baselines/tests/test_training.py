@@ -223,6 +223,8 @@ def test_an_estimator_with_a_critic_asks_for_one(
 ) -> None:
     with pytest.raises(ExperimentError, match="'ppo' asks the policy for values"):
         train(experiment(estimator="ppo"), tmp_path)
+    with pytest.raises(ExperimentError, match=r"'ppo_token' asks .* it has no tokens"):
+        train(experiment(estimator="ppo_token"), tmp_path)
 
 
 def test_a_critic_learns(experiment: MakeExperiment, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,21 +12,25 @@ from numpy.typing import NDArray
 from gem.conversation import PolicyAnswer, Request
 from gem.episode import Episode
 
-__all__ = ["Batch", "Floats", "LearningPolicy"]
+__all__ = ["Batch", "Floats", "LearningPolicy", "Per"]
 
 Floats = NDArray[np.float64]
+Per = Literal["turn", "token"]
+"""What a number is of: a turn, or one of the tokens that the policy itself said."""
 
 
 class Batch(NamedTuple):
     """What one update learns from.
 
-    `advantages` has an array an episode, with an entry a turn; `value_targets`, where a critic
-    learns too, is what it should have expected before each turn, in the same shape.
+    `advantages` has an array an episode, with an entry a turn, or with `per` "token" one for each
+    token that the policy said, in order. `value_targets`, where a critic learns too, is what it
+    should have expected before each of them, in the same shape.
     """
 
     episodes: Sequence[Episode]
     advantages: Sequence[Floats]
     value_targets: Sequence[Floats] | None = None
+    per: Per = "turn"
 
 
 class LearningPolicy(Protocol):
@@ -43,10 +47,16 @@ class LearningPolicy(Protocol):
     def __call__(self, request: Request) -> Awaitable[PolicyAnswer] | PolicyAnswer: ...
 
     def update(self, batch: Batch) -> Mapping[str, float]:
-        """Improve by one update, and return its figures (`loss`, `entropy`, `clip_share`, ...)."""
+        """Improve by one update, and return its figures (`loss`, `entropy`, `clip_share`, ...).
 
-    def values(self, episodes: Sequence[Episode]) -> Sequence[Floats]:
-        """Return what the critic expects before each turn. BadArguments where there is none."""
+        BadArguments for a batch by token where the policy plays by text.
+        """
+
+    def values(self, episodes: Sequence[Episode], *, per: Per = "turn") -> Sequence[Floats]:
+        """Return what the critic expects before each turn, or before each token of its own.
+
+        BadArguments where there is no critic, or no token.
+        """
 
     def save(self, folder: Path) -> None:
         """Write everything that decides what it does next into an existing, empty folder."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, cast
 
 from gem.errors import BadArguments
@@ -14,9 +15,10 @@ from gem.registry import checked, load_target
 from gem_baselines.errors import did_you_mean
 from gem_baselines.learning_policy import LearningPolicy
 
-__all__ = ["KINDS", "again", "beginner"]
+__all__ = ["KINDS", "again", "beginner", "kind_and_kwargs"]
 
 KINDS: Mapping[str, str] = {
+    "hf": "gem_baselines.hf.policy:HFPolicy",
     "tabular": "gem_baselines.tabular:TabularPolicy",
     "transformer": "gem_baselines.transformer.policy:TransformerPolicy",
 }
@@ -46,6 +48,19 @@ def beginner(
 def again(kind: str, kwargs: Mapping[str, Any]) -> LearningPolicy:
     """Make a policy from what `describe` returned. `restore` then gives it what it has learnt."""
     return _made(kind, load_target(_target_of(kind)), kwargs)
+
+
+def kind_and_kwargs(text: str) -> tuple[str, dict[str, Any]]:
+    """Return the kind that the command line names, and arguments: of `hf:PATH` the model's folder.
+
+    >>> kind_and_kwargs("tabular")
+    ('tabular', {})
+    """
+    kind, colon, path = text.partition(":")
+    if kind == "hf" and colon:
+        # Whole, so that a training can be resumed from another folder.
+        return kind, {"path": str(Path(path).absolute())}
+    return text, {}
 
 
 def _made(kind: str, target: Callable[..., Any], kwargs: Mapping[str, Any]) -> LearningPolicy:

@@ -18,7 +18,7 @@ from gem.content import Message
 from gem.conversation import Conversation, Request
 from gem.episode import Episode
 from gem.errors import BadArguments
-from gem_baselines.learning_policy import Batch, Floats
+from gem_baselines.learning_policy import Batch, Floats, Per
 from gem_baselines.table_learning import PlayedTurns, Steps, log_softmax, surrogate
 from gem_baselines.views import view_named
 
@@ -114,7 +114,9 @@ class TabularPolicy:
         """Improve by `epochs` steps on the whole batch.
 
         The figures are of the table before the first step, but `clip_share`, which is of the last.
+        Raises BadArguments for a batch by token.
         """
+        _check_per(batch.per)
         keys = list(self._keys(batch.episodes))
         self._add_states(keys)
         rows = np.array([self._rows[key] for key in keys], np.int64)
@@ -137,8 +139,9 @@ class TabularPolicy:
             figures["value_error"] = self._learn_values(rows, np.concatenate(batch.value_targets))
         return figures
 
-    def values(self, episodes: Sequence[Episode]) -> Sequence[Floats]:
+    def values(self, episodes: Sequence[Episode], *, per: Per = "turn") -> Sequence[Floats]:
         """Return what is expected before each turn: 0 of a state that no update has met."""
+        _check_per(per)
         if self._critic_rate is None:
             raise BadArguments(
                 "The values of a tabular policy were asked for, and it was made without a critic. "
@@ -241,6 +244,15 @@ class TabularPolicy:
         means = sums[met] / counts[met]
         self._expected[met] += (self._critic_rate or 0.0) * (means - self._expected[met])
         return error
+
+
+def _check_per(per: Per) -> None:
+    if per == "token":
+        raise BadArguments(
+            "A tabular policy was asked to learn by token, and answers in whole texts: it has no "
+            "tokens. Choose an estimator by turn, such as ppo, or a policy that plays by tokens.",
+            subject="per",
+        )
 
 
 def _check(

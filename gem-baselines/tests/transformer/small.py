@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import gem
-from gem_baselines.learning_policy import Batch
+from gem_baselines.learning_policy import Batch, Per
 from gem_baselines.text import WordTokenizer
 from gem_baselines.transformer.policy import TransformerPolicy
 
@@ -59,10 +59,11 @@ def play(policy: gem.Policy, *, episodes: int = 12, **options: Any) -> list[gem.
     return sorted(played, key=lambda episode: episode.episode_index)
 
 
-def a_batch(episodes: list[gem.Episode], *, has_targets: bool = False) -> Batch:
-    """Return a batch with a different advantage for each turn."""
-    advantages = [
-        np.cos(np.arange(len(episode.turns)) + 2.0 * number)
-        for number, episode in enumerate(episodes)
+def a_batch(episodes: list[gem.Episode], *, has_targets: bool = False, per: Per = "turn") -> Batch:
+    """Return a batch with a different advantage for each turn, or token."""
+    lengths = [
+        len(episode.turns) if per == "turn" else sum(sum(turn.mask or ()) for turn in episode.turns)
+        for episode in episodes
     ]
-    return Batch(episodes, advantages, advantages if has_targets else None)
+    advantages = [np.cos(np.arange(length) + 2.0 * number) for number, length in enumerate(lengths)]
+    return Batch(episodes, advantages, advantages if has_targets else None, per)

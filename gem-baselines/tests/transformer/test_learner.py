@@ -21,6 +21,7 @@ from gem_baselines.learning._learner import Learner
 from gem_baselines.learning._objective import Known, Weighted, loss_of
 from gem_baselines.learning._passes import read, run_pass
 from gem_baselines.learning._rows import token_weights
+from gem_baselines.learning_policy import Per
 
 from .small import a_batch, make_policy, play
 
@@ -57,23 +58,26 @@ def loss_over(model: Any, rows: Sequence[Row], **options: Any) -> Any:
     return loss_of(result, minibatch, settings, Figures())
 
 
-def a_row_a_turn(episodes: Sequence[gem.Episode]) -> list[Row]:
+def a_row_a_turn(episodes: Sequence[gem.Episode], per: Per) -> list[Row]:
     """Return what `rows_of` packs as a row for each turn, prompt and answer alone."""
     rows = []
-    batch = a_batch(list(episodes), has_targets=True)
+    batch = a_batch(list(episodes), has_targets=True, per=per)
     for number, episode in enumerate(episodes):
-        for turn, sample in enumerate(Trajectory.of(episode).samples()):
+        entries = list(batch.advantages[number])
+        for sample in Trajectory.of(episode).samples():
             num_prompt = len(sample.prompt_ids)
             num_own = len(sample.response_ids)
+            num_values = 1 if per == "turn" else num_own
+            own = np.array([entries.pop(0) for _ in range(num_values)])
             rows.append(
                 Row(
                     episode=number,
                     ids=np.array([*sample.prompt_ids, *sample.response_ids]),
                     places=np.arange(num_prompt, num_prompt + num_own),
                     logprobs=np.array(sample.logprobs),
-                    advantages=np.full(num_own, batch.advantages[number][turn]),
-                    prompt_ends=np.array([num_prompt - 1]),
-                    value_targets=batch.advantages[number][[turn]],
+                    advantages=np.full(num_own, own[0]) if per == "turn" else own,
+                    value_places=np.arange(num_prompt - 1, num_prompt - 1 + num_values),
+                    value_targets=own,
                 )
             )
     return rows
@@ -93,11 +97,12 @@ def test_at_ratio_one_the_clipped_gradient_is_that_of_reinforce(
     assert torch.allclose(clipped, reinforce, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("per", ["turn", "token"])
 def test_a_packed_episode_has_the_gradient_of_a_row_a_turn(
-    model: Any, episodes: list[gem.Episode]
+    model: Any, episodes: list[gem.Episode], per: Per
 ) -> None:
-    packed = rows_of(a_batch(episodes, has_targets=True))
-    unpacked = a_row_a_turn(episodes)
+    packed = rows_of(a_batch(episodes, has_targets=True, per=per))
+    unpacked = a_row_a_turn(episodes, per)
     options = {"entropy_weight": 0.1, "value_weight": 0.5}
 
     gradient = gradient_of(model, loss_over(model, packed, **options))
@@ -113,7 +118,8 @@ def test_gradients_that_accumulate_are_those_of_one_pass(episodes: list[gem.Epis
     def learned(rows_at_once: int | None) -> Any:
         policy = make_policy(shape=SHAPE, learning={"rows_at_once": rows_at_once, "epochs": 1})
         figures = policy._learner.update(rows)
-        return figures, policy._learner.model.embedding.weight.grad
+        model: Any = policy._learner.model
+        return figures, model.embedding.weight.grad
 
     figures, gradient = learned(None)
     in_parts, gradient_in_parts = learned(3)
@@ -205,4 +211,5 @@ def test_in_bfloat16_the_figures_are_near_those_of_float32(episodes: list[gem.Ep
 
     assert figures["entropy"] == pytest.approx(exact["entropy"], rel=0.01)
     assert 1e-5 < figures["logprob_gap"] < 0.05
-    assert policy._learner.model.embedding.weight.dtype == torch.float32
+    model: Any = policy._learner.model
+    assert model.embedding.weight.dtype == torch.float32

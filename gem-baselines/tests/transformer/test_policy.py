@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -111,14 +112,34 @@ def test_values_come_at_the_last_token_of_each_turns_prompt() -> None:
     episodes = play(policy)
     policy.update(a_batch(episodes, has_targets=True))
     values = policy.values(episodes)
+    by_token = policy.values(episodes, per="token")
 
-    model = policy._learner.model
+    model: Any = policy._learner.model
     for episode, own in zip(episodes, values, strict=True):
         for sample, value in zip(Trajectory.of(episode).samples(), own, strict=True):
             ids = torch.tensor([sample.prompt_ids])
             with torch.no_grad():
                 hidden = model(ids, torch.arange(ids.shape[1])[None])
             assert model.values(hidden)[0, -1].item() == pytest.approx(value, abs=1e-5)
+    for episode, token_values in zip(episodes, by_token, strict=True):
+        sequence = Trajectory.of(episode).sequence
+        ids = torch.tensor([sequence.ids])
+        with torch.no_grad():
+            all_values = model.values(model(ids, torch.arange(ids.shape[1])[None]))[0]
+        expected = all_values[np.flatnonzero(sequence.mask) - 1].tolist()
+        assert token_values.tolist() == pytest.approx(expected, abs=1e-5)
+
+
+def test_an_episode_without_a_turn_has_no_values_and_is_not_learned_from() -> None:
+    policy = make_policy(shape={"value_head": True})
+    [played, *_] = play(policy)
+    unplayed = dataclasses.replace(played, turns=())
+
+    values = policy.values([unplayed, played])
+    figures = policy.update(Batch([unplayed, played], values))
+
+    assert [len(own) for own in values] == [0, len(played.turns)]
+    assert np.isfinite(figures["loss"])
 
 
 def test_sampler_and_learner_have_one_temperature() -> None:
@@ -149,7 +170,7 @@ def test_nothing_is_kept_of_what_was_computed_before_an_update() -> None:
     later_ids = (1, 4, 5, 2, *(first.token_ids or ()), 6, 2)
     later = asyncio.run(ask(policy, later_ids))
 
-    model = policy._learner.model
+    model: Any = policy._learner.model
     with torch.no_grad():
         hidden = model(torch.tensor([later_ids]), torch.arange(len(later_ids))[None])
         logprobs = model.logits(hidden)[0, -1].log_softmax(-1)
@@ -180,6 +201,13 @@ def test_the_first_weights_are_fixed_by_the_seed() -> None:
     assert not torch.equal(weights[0], weights[2])
 
 
+@pytest.mark.parametrize("seed", [-1, 2**70])
+def test_any_whole_number_is_a_seed(seed: int) -> None:
+    policy = make_policy(seed=seed, learning={"minibatches": 2})
+
+    assert "loss" in policy.update(a_batch(play(policy, episodes=3)))
+
+
 def test_wrong_use_is_refused_in_one_line(tmp_path: Path) -> None:
     policy = make_policy()
     episodes = play(policy, episodes=2)
@@ -192,6 +220,8 @@ def test_wrong_use_is_refused_in_one_line(tmp_path: Path) -> None:
         make_policy(threads=0)
     with pytest.raises(BadArguments, match=r"Give it to gem\.rollout, which fills them in"):
         policy(gem.Request())
+    with pytest.raises(BadArguments, match="to go on from 96 tokens, and reads max_length=96"):
+        policy(gem.Request(prompt_ids=(1,) * 96))
     with pytest.raises(BadArguments, match="with a batch of no episodes"):
         policy.update(Batch([], []))
     with pytest.raises(BadArguments, match="with advantages for 2 episodes and 2 turns"):
@@ -202,6 +232,9 @@ def test_wrong_use_is_refused_in_one_line(tmp_path: Path) -> None:
         policy.restore(tmp_path)
     TransformerPolicy(ByteTokenizer()).save(tmp_path)
     with pytest.raises(BadArguments, match="size mismatch"):
+        policy.restore(tmp_path)
+    torch.save([1], tmp_path / "state.pt")
+    with pytest.raises(BadArguments, match="holds no state of this policy: TypeError"):
         policy.restore(tmp_path)
     (tmp_path / "state.pt").write_bytes(b"no zip")
     with pytest.raises(BadArguments, match="holds no state of this policy"):

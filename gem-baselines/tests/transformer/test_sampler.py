@@ -13,10 +13,11 @@ pytest.importorskip("torch", reason="gem-baselines' extra `torch` is not install
 import torch
 
 import gem
+from gem_baselines._sampling import Answer, Question
 from gem_baselines.learning import rows_of
 from gem_baselines.learning._passes import read
 from gem_baselines.transformer._model import CausalTransformer
-from gem_baselines.transformer._sampler import Answer, Question, Sampler
+from gem_baselines.transformer._sampler import Sampler
 from gem_baselines.transformer._shape import TransformerShape
 
 from .small import a_batch, make_policy, play

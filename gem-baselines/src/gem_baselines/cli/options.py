@@ -27,6 +27,7 @@ an experiment is a TOML file of settings:
 examples:
   gem-env train examples/experiments/guess_the_number.toml --out runs/guess
   gem-env train --config experiment.toml --set estimator=grpo --set repeats=8 --seed 1
+  gem-env train --config experiment.toml --policy hf:models/my-model
   gem-env train --resume runs/guess
   gem-env train --resume runs/guess --set updates=200
   gem-env eval game:GuessTheNumber-v0 --policy baseline:runs/guess
@@ -59,6 +60,12 @@ def add_command(commands: Any) -> None:
         help="a setting in place of the file's: gamma=0.5, or a part of one, "
         "policy_kwargs.view=last; may be given several times. With --resume: updates, "
         "checkpoint_every or concurrency",
+    )
+    add(
+        "--policy",
+        metavar="KIND",
+        help="train this one in place of the file's, and without its policy_kwargs: a kind, "
+        "hf:PATH for a model of transformers, or MODULE:CLASS",
     )
     add("--seed", type=int, metavar="N", help="the same as --set seed=N")
     parser.set_defaults(run=_run)

@@ -14,6 +14,7 @@ from typing import Any
 
 from gem.cli import find_modules_here, one_line
 from gem_baselines.errors import ExperimentError, TrainingStopped
+from gem_baselines.policies import kind_and_kwargs
 from gem_baselines.training.experiment import Experiment, read_experiment, set_values
 from gem_baselines.training.progress_line import ProgressLine
 from gem_baselines.training.training import Training
@@ -52,8 +53,9 @@ def _training(options: argparse.Namespace) -> Training:
         assignments.append(f"seed={options.seed}")
     paths = [path for path in (options.experiment, options.config) if path is not None]
     if options.resume is not None:
-        if paths or options.out is not None:
-            extra = f"--out {options.out}" if options.out is not None else paths[0]
+        extras = [*paths, *_given(out=options.out, policy=options.policy)]
+        if extras:
+            extra = extras[0]
             raise ExperimentError(
                 f"--resume {options.resume} and {extra} were given. A training that goes on has "
                 f"its experiment and its folder: leave {extra} away.",
@@ -67,8 +69,16 @@ def _training(options: argparse.Namespace) -> Training:
             "--resume DIR to go on with a training.",
             setting="experiment",
         )
-    experiment = Experiment.of(set_values(read_experiment(paths[0]), assignments))
+    plain = read_experiment(paths[0])
+    if options.policy is not None:
+        # Before what is set: the arguments of another policy may be.
+        plain["policy"], plain["policy_kwargs"] = kind_and_kwargs(options.policy)
+    experiment = Experiment.of(set_values(plain, assignments))
     return Training.begun(experiment, options.out, command=["gem-env", *sys.argv[1:]])
+
+
+def _given(**options: str | None) -> list[str]:
+    return [f"--{name} {value}" for name, value in options.items() if value is not None]
 
 
 def _show(training: Training) -> None:

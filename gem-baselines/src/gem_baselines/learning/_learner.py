@@ -13,16 +13,17 @@ from typing import Any
 import numpy as np
 import torch
 
+from gem_baselines.learning._causal import CausalModel
 from gem_baselines.learning._figures import Figures
 from gem_baselines.learning._objective import Known, Weighted, loss_of
 from gem_baselines.learning._passes import Reading, in_parts, read, run_pass
 from gem_baselines.learning._rows import Row, token_weights
 from gem_baselines.learning._settings import LearningSettings
 from gem_baselines.learning_policy import Floats
-from gem_baselines.transformer._model import CausalTransformer
 
 __all__ = ["Learner"]
 
+_SEEDS = 2**64
 _BETAS = (0.9, 0.95)
 
 
@@ -35,7 +36,7 @@ class Learner:
 
     def __init__(
         self,
-        model: CausalTransformer,
+        model: CausalModel,
         settings: LearningSettings,
         *,
         temperature: float = 1.0,
@@ -45,15 +46,17 @@ class Learner:
         self.settings = settings
         self.num_updates = 0
         self._temperature = temperature
-        self._seed = seed
+        self._seed = seed % _SEEDS  # a seed of a generator is not negative
         # Fused: one call for all weights, where each has its own otherwise; a small model is
         # mostly calls.
         self._optimizer = torch.optim.Adam(
             model.parameters(), lr=settings.lr, betas=_BETAS, fused=True
         )
-        self._reference: CausalTransformer | None = None
+        self._reference: CausalModel | None = None
         if settings.kl_weight > 0:
-            self._reference = copy.deepcopy(model).requires_grad_(False)
+            self._reference = copy.deepcopy(model)
+            for parameter in self._reference.parameters():
+                parameter.requires_grad_(False)
 
     def update(self, rows: Sequence[Row]) -> dict[str, float]:
         """Improve the model by rows, of which there is one at least, and return the figures of it.
@@ -74,7 +77,7 @@ class Learner:
         return figures.means()
 
     def values(self, rows: Sequence[Row]) -> list[Floats]:
-        """Return what the critic expects before each turn of each row."""
+        """Return what the critic expects at each of the `value_places` of each row."""
         values = []
         for reading in self._readings(self.model, rows):
             assert reading is not None
@@ -146,9 +149,9 @@ class Learner:
         settings = self.settings
         chosen = [rows[number] for number in numbers]
         weights = token_weights(chosen, settings.aggregation, settings.constant)
-        turn_weight = 1.0 / sum(len(row.prompt_ends) for row in chosen)
+        value_weight = 1.0 / sum(len(row.value_places) for row in chosen)
         return [
-            Weighted(rows[number], known[number], row_weights, turn_weight)
+            Weighted(rows[number], known[number], row_weights, value_weight)
             for number, row_weights in zip(numbers, weights, strict=True)
         ]
 
@@ -187,7 +190,7 @@ class Learner:
             old_values=None if own is None else own.values,
         )
 
-    def _readings(self, model: CausalTransformer, rows: Sequence[Row]) -> list[Reading | None]:
+    def _readings(self, model: CausalModel, rows: Sequence[Row]) -> list[Reading | None]:
         with self._autocast():
             readings = read(
                 model,
@@ -198,9 +201,8 @@ class Learner:
         return list(readings)
 
     def _autocast(self) -> AbstractContextManager[Any]:
-        device = self.model.embedding.weight.device.type
         is_on = self.settings.precision == "bf16"
         autocast: AbstractContextManager[Any] = torch.autocast(
-            device, dtype=torch.bfloat16, enabled=is_on
+            self.model.device.type, dtype=torch.bfloat16, enabled=is_on
         )
         return autocast

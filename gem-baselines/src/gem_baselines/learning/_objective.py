@@ -29,7 +29,7 @@ class Known(NamedTuple):
     """What is known of a row before the first step; an entry for each of the model's tokens.
 
     `sampler` are the logprobs with which the tokens were drawn, `old` those that ratios are taken
-    to, `reference` those of the reference. `old_values` has an entry a turn.
+    to, `reference` those of the reference. `old_values` has an entry for each of `value_places`.
     """
 
     sampler: Floats
@@ -39,12 +39,12 @@ class Known(NamedTuple):
 
 
 class Weighted(NamedTuple):
-    """A row of a minibatch, with what its tokens and each of its turns count in the loss."""
+    """A row of a minibatch, with what its tokens and each value of the critic count in the loss."""
 
     row: Row
     known: Known
     token_weights: Floats
-    turn_weight: float
+    value_weight: float
 
 
 def loss_of(
@@ -90,9 +90,9 @@ def loss_of(
             joined(targets),
             settings.value_clip,
         )
-        turn_weights = joined(
-            [np.full(len(each.row.prompt_ends), each.turn_weight) for each in rows]
+        value_weights = joined(
+            [np.full(len(each.row.value_places), each.value_weight) for each in rows]
         )
-        loss = loss + settings.value_weight * (errors * turn_weights).sum()
+        loss = loss + settings.value_weight * (errors * value_weights).sum()
         figures.add("value_loss", errors.sum(), len(errors))
     return loss

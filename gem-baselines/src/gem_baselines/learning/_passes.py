@@ -10,19 +10,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gem_baselines.learning._causal import CausalModel
 from gem_baselines.learning._rows import Row
 from gem_baselines.learning_policy import Floats
-from gem_baselines.transformer._model import CausalTransformer
 
 __all__ = ["Pass", "Reading", "in_parts", "read", "run_pass"]
 
 
 class Pass(NamedTuple):
-    """What a model gives for some rows: all their tokens, or turns, in one line, row after row.
+    """What a model gives for some rows: all that is asked of them in one line, row after row.
 
     `logprobs` (tokens,) are of the model's own tokens, `all_logprobs` (tokens, ids) of the
-    distributions that these were drawn from. `values` (turns,) is what the critic expects at the
-    last token of each turn's prompt, None without a critic.
+    distributions that these were drawn from. `values` is what the critic expects at each of the
+    rows' `value_places`, None without a critic.
     """
 
     logprobs: Tensor
@@ -37,31 +37,31 @@ class Reading(NamedTuple):
     values: Floats | None
 
 
-def run_pass(model: CausalTransformer, rows: Sequence[Row], *, temperature: float) -> Pass:
+def run_pass(model: CausalModel, rows: Sequence[Row], *, temperature: float) -> Pass:
     """Read rows, each whole and all at once."""
-    device = model.embedding.weight.device
+    device = model.device
     length = max(len(row.ids) for row in rows)
     ids = np.zeros((len(rows), length), np.int64)
     for number, row in enumerate(rows):
         # What is left behind a row is padding, at which no token of the row looks.
         ids[number, : len(row.ids)] = row.ids
-    places = torch.arange(length, device=device).expand(len(rows), -1)
-    hidden = model(torch.from_numpy(ids).to(device), places).flatten(0, 1)
     # The distribution of a token stands at the token before it.
     before = [number * length + row.places - 1 for number, row in enumerate(rows)]
-    tokens = [row.ids[row.places] for row in rows]
-    logits = model.logits(hidden[_joined(before, device)]).float() / temperature
-    all_logprobs = logits.log_softmax(-1)
-    logprobs = all_logprobs.gather(1, _joined(tokens, device)[:, None]).squeeze(1)
-    values = None
-    if model.shape.value_head:
-        ends = [number * length + row.prompt_ends for number, row in enumerate(rows)]
-        values = model.values(hidden[_joined(ends, device)]).float()
-    return Pass(logprobs, all_logprobs, values)
+    values_at = [number * length + row.value_places for number, row in enumerate(rows)]
+    logits, values = model.read(
+        torch.from_numpy(ids).to(device),
+        torch.tensor([len(row.ids) for row in rows], device=device),
+        logits_at=_joined(before, device),
+        values_at=_joined(values_at, device),
+    )
+    all_logprobs = (logits.float() / temperature).log_softmax(-1)
+    tokens = _joined([row.ids[row.places] for row in rows], device)
+    logprobs = all_logprobs.gather(1, tokens[:, None]).squeeze(1)
+    return Pass(logprobs, all_logprobs, None if values is None else values.float())
 
 
 def read(
-    model: CausalTransformer,
+    model: CausalModel,
     rows: Sequence[Row],
     *,
     temperature: float,
@@ -76,7 +76,7 @@ def read(
         logprobs = _split(result.logprobs, [len(row.places) for row in part])
         values: list[Floats] | list[None] = [None] * len(part)
         if result.values is not None:
-            values = _split(result.values, [len(row.prompt_ends) for row in part])
+            values = _split(result.values, [len(row.value_places) for row in part])
         for number, row_logprobs, row_values in zip(numbers, logprobs, values, strict=True):
             readings[number] = Reading(row_logprobs, row_values)
     return [readings[number] for number in range(len(rows))]

@@ -8,12 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gem.episode import Episode
 from gem.errors import BadArguments
 from gem.tokens import TokenSequence, Trajectory
 from gem_baselines.learning._settings import Aggregation
-from gem_baselines.learning_policy import Batch, Floats
+from gem_baselines.learning_policy import Batch, Floats, Per
 
-__all__ = ["Row", "rows_of", "token_weights"]
+__all__ = ["Row", "rows_of", "rows_to_read", "token_weights"]
 
 Places = NDArray[np.int64]
 
@@ -22,10 +23,11 @@ class Row(NamedTuple):
     """Tokens that extend one another, with the turns that they hold: an episode, as a rule.
 
     `ids` has shape (tokens,). `places` are where the model's own tokens stand in it, in order, and
-    `logprobs` and `advantages` (of the turn that a token is of) have an entry for each
-    of those; `logprobs` is None where the sampler gave none. `prompt_ends` is where the last token
-    of each turn's prompt stands, and `value_targets`, where there are any, what a critic should
-    have expected there. `episode` numbers the episodes of a batch.
+    `logprobs` and `advantages` (its own, or those of its turn) have an entry for each of those;
+    `logprobs` is None where the sampler gave none. `value_places` are where a critic is read: at
+    the last token before each turn's answer, or before each of the model's own tokens.
+    `value_targets`, where there are any, is what it should have expected there. `episode` numbers
+    the episodes of a batch.
     """
 
     episode: int
@@ -33,7 +35,7 @@ class Row(NamedTuple):
     places: Places
     logprobs: Floats | None
     advantages: Floats
-    prompt_ends: Places
+    value_places: Places
     value_targets: Floats | None = None
 
 
@@ -41,8 +43,9 @@ def rows_of(batch: Batch) -> list[Row]:
     """Pack a batch: one row for each episode, or more where its history was rewritten.
 
     A causal model computes for the tokens of one row what it would for a row a turn, as each turn's
-    prompt begins with the one before it. Raises BadArguments where episodes have no tokens, or the
-    shapes of the batch do not fit.
+    prompt begins with the one before it. An episode without a turn, whose first prompt was too
+    long, has no row. Raises BadArguments where episodes have no tokens, or the shapes of the batch
+    do not fit.
     """
     targets = batch.value_targets
     _check_lengths("advantages", batch, batch.advantages)
@@ -50,46 +53,63 @@ def rows_of(batch: Batch) -> list[Row]:
         _check_lengths("value_targets", batch, targets)
     rows = []
     for number, episode in enumerate(batch.episodes):
-        num_turns = 0
+        if not episode.turns:
+            continue
+        begin = 0  # of the sequence's entries among those of the episode
         for sequence in Trajectory.of(episode).sequences:
-            turns = slice(num_turns, num_turns + len(sequence.spans))
-            num_turns = turns.stop
-            rows.append(
-                _row(
-                    number,
-                    sequence,
-                    np.asarray(batch.advantages[number], np.float64)[turns],
-                    None if targets is None else np.asarray(targets[number], np.float64)[turns],
-                )
-            )
+            end = begin + (len(sequence.spans) if batch.per == "turn" else sum(sequence.mask))
+            advantages = np.asarray(batch.advantages[number], np.float64)[begin:end]
+            row_targets = None
+            if targets is not None:
+                row_targets = np.asarray(targets[number], np.float64)[begin:end]
+            rows.append(_row(number, sequence, advantages, row_targets, batch.per))
+            begin = end
     return rows
 
 
+def rows_to_read(episodes: Sequence[Episode], per: Per) -> list[Row]:
+    """Pack episodes of which only values are asked: every advantage is 0."""
+    nothing = [np.zeros(_num_entries(episode, per)) for episode in episodes]
+    return rows_of(Batch(episodes, nothing, per=per))
+
+
+def _num_entries(episode: Episode, per: Per) -> int:
+    if per == "turn":
+        return len(episode.turns)
+    return sum(sum(turn.mask or ()) for turn in episode.turns)
+
+
 def _check_lengths(name: str, batch: Batch, arrays: Sequence[Floats]) -> None:
-    expected = [len(episode.turns) for episode in batch.episodes]
+    expected = [_num_entries(episode, batch.per) for episode in batch.episodes]
     given = [len(array) for array in arrays]
     if given != expected:
+        entries = "turns" if batch.per == "turn" else "tokens of the policy"
         raise BadArguments(
-            f"A batch of {len(expected)} episodes with {sum(expected)} turns was given with {name} "
-            f"for {len(given)} episodes and {sum(given)} turns. Give an array for each episode, "
-            "with an entry a turn.",
+            f"A batch of {len(expected)} episodes with {sum(expected)} {entries} was given with "
+            f"{name} for {len(given)} episodes and {sum(given)} {entries}. Give an array for each "
+            f"episode, with an entry a {batch.per}.",
             subject=name,
         )
 
 
 def _row(
-    episode: int, sequence: TokenSequence, advantages: Floats, value_targets: Floats | None
+    episode: int,
+    sequence: TokenSequence,
+    advantages: Floats,
+    value_targets: Floats | None,
+    per: Per,
 ) -> Row:
     places = np.flatnonzero(sequence.mask)
     lengths = [stop - start for start, stop in sequence.spans]
+    starts = np.asarray([start for start, _ in sequence.spans], np.int64)
     logprobs = sequence.logprobs
     return Row(
         episode=episode,
         ids=np.asarray(sequence.ids, np.int64),
         places=places,
         logprobs=None if logprobs is None else np.asarray(logprobs, np.float64)[places],
-        advantages=np.repeat(advantages, lengths),
-        prompt_ends=np.asarray([start - 1 for start, _ in sequence.spans], np.int64),
+        advantages=np.repeat(advantages, lengths) if per == "turn" else advantages,
+        value_places=(starts if per == "turn" else places) - 1,
         value_targets=value_targets,
     )
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-__all__ = ["Aggregation", "LearningSettings"]
+from gem.errors import BadArguments, problems_of
+
+__all__ = ["Aggregation", "LearningSettings", "settings_of"]
+
+Settings = TypeVar("Settings", bound=BaseModel)
 
 Aggregation = Literal["sum", "constant", "token-mean", "own-tokens"]
 
@@ -37,8 +42,8 @@ class LearningSettings(BaseModel):
 
     `kl_weight` holds the policy to a reference, the weights that it began with, by the k3 estimate
     of the divergence; `entropy_weight` rewards entropy. Both are summed as the losses are.
-    `value_weight` is of the critic's loss, half the squared error averaged over turns, and
-    `value_clip` bounds how far from its old value a critic counts.
+    `value_weight` is of the critic's loss, half the squared error averaged over its values (one a
+    turn, or one a token), and `value_clip` bounds how far from its old value a critic counts.
 
     `precision` "bf16" computes the learner's passes in bfloat16 where torch's autocast does; the
     weights and the sampler stay in float32.
@@ -60,3 +65,17 @@ class LearningSettings(BaseModel):
     value_weight: float = Field(default=0.5, ge=0)
     value_clip: float | None = Field(default=None, gt=0)
     precision: Literal["float32", "bf16"] = "float32"
+
+
+def settings_of(kind: type[Settings], subject: str, fields: Mapping[str, Any] | None) -> Settings:
+    """Return settings from fields that a policy was given. BadArguments where they do not fit."""
+    try:
+        return kind.model_validate(dict(fields or {}))
+    except ValidationError as error:
+        problems = problems_of(error, whole=subject)
+        raise BadArguments(
+            f"{subject}={fields!r:.100} was given, and does not fit: {'; '.join(problems)}. "
+            f"{kind.__name__} lists its fields: {', '.join(kind.model_fields)}.",
+            subject=subject,
+            problems=problems,
+        ) from error

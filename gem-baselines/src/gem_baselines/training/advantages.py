@@ -1,4 +1,4 @@
-"""Estimators by name: from episodes to an advantage for each turn, by `gem.returns`.
+"""Estimators by name: from episodes to advantages of turns, or of tokens, by `gem.returns`.
 
 Plain functions on records. Knows nothing about policies, but that a critic returns values.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,41 +15,59 @@ from gem import returns
 from gem.episode import Episode
 from gem.errors import BadArguments
 from gem.registry import checked
+from gem.tokens import Trajectory
 from gem_baselines.errors import did_you_mean
-from gem_baselines.learning_policy import Floats
+from gem_baselines.learning_policy import Floats, Per
 
-__all__ = ["ESTIMATORS", "Credit", "Estimator", "Terms", "discounted", "estimator_named"]
+__all__ = [
+    "ESTIMATORS",
+    "Credit",
+    "Estimator",
+    "Terms",
+    "Values",
+    "discounted",
+    "estimator_named",
+]
+
+
+class Values(Protocol):
+    """What a critic expects before each turn of each episode, or before each token of its own."""
+
+    def __call__(self, episodes: Sequence[Episode], *, per: Per = "turn") -> Sequence[Floats]: ...
 
 
 class Terms(NamedTuple):
     """What an estimator may look at beside the episodes.
 
     `baseline` is the mean discounted return of all turns of earlier batches, 0 in the first.
-    `values` returns what a critic expects before each turn of each episode.
+    `values` is that of a policy with a critic.
     """
 
     gamma: float
     lam: float
     baseline: float
-    values: Callable[[Sequence[Episode]], Sequence[Floats]]
+    values: Values
 
 
 class Credit(NamedTuple):
-    """An array an episode with an entry a turn: advantages, and what a critic should learn."""
+    """An array an episode with an entry a turn, or a token: advantages, and a critic's targets."""
 
     advantages: Sequence[Floats]
     value_targets: Sequence[Floats] | None = None
+    per: Per = "turn"
 
 
 class Estimator(NamedTuple):
     """A function to credit, and what it needs. Its options are its keyword arguments.
 
-    `compares_repeats` says that without several episodes of one start every advantage is 0.
+    `compares_repeats` says that without several episodes of one start every advantage is 0. `per`
+    is what it gives an advantage to, and asks the critic's values for.
     """
 
     function: Callable[..., Credit]
     compares_repeats: bool = False
     needs_critic: bool = False
+    per: Per = "turn"
 
 
 def estimator_named(
@@ -153,6 +171,78 @@ def _ppo(episodes: Sequence[Episode], terms: Terms, *, normalise: bool = True) -
     return Credit(_normalised(advantages) if normalise else advantages, targets)
 
 
+def _ppo_token(
+    episodes: Sequence[Episode],
+    terms: Terms,
+    *,
+    token_gamma: float = 1.0,
+    token_lam: float = 1.0,
+    normalise: bool = True,
+) -> Credit:
+    """Generalised advantages by token, normalised over the batch's tokens; as `_ppo` otherwise.
+
+    A token is a step, and its turn's reward comes with the last one. `gamma` and `lam` discount
+    from one turn to the next, `token_gamma` and `token_lam` from one token to the next within a
+    turn: by default an answer's length discounts nothing.
+    """
+    discounts = _TokenDiscounts(terms.gamma, terms.lam, token_gamma, token_lam)
+    advantages = []
+    targets = []
+    for episode, expected in zip(episodes, terms.values(episodes, per="token"), strict=True):
+        own = _token_advantages(episode, expected, discounts)
+        advantages.append(own)
+        targets.append(own + expected)
+    credited = _normalised(advantages) if normalise else advantages
+    return Credit(credited, targets, per="token")
+
+
+class _TokenDiscounts(NamedTuple):
+    """From one turn to the next, and from one token to the next within a turn."""
+
+    gamma: float
+    lam: float
+    token_gamma: float
+    token_lam: float
+
+
+def _token_advantages(episode: Episode, expected: Floats, discounts: _TokenDiscounts) -> Floats:
+    """Return the generalised advantage of each token of an episode's answers (arXiv 1506.02438).
+
+    `expected` is what the critic expected before each of them. The steps and their discounts are
+    those of `_ppo_token`, and nothing follows the last token.
+    """
+    advantages = np.zeros(len(expected))
+    at = len(expected)
+    following_value = 0.0
+    following_advantage = 0.0
+    for num_tokens, reward in reversed(_answers(episode)):
+        # From the last token of a turn the next step is the next turn's first token.
+        gamma = discounts.gamma
+        lam = discounts.lam
+        earned = reward
+        for _ in range(num_tokens):
+            at -= 1
+            surprise = earned + gamma * following_value - expected[at]
+            following_advantage = surprise + gamma * lam * following_advantage
+            advantages[at] = following_advantage
+            following_value = expected[at]
+            earned = 0.0
+            gamma = discounts.token_gamma
+            lam = discounts.token_lam
+    return advantages
+
+
+def _answers(episode: Episode) -> list[tuple[int, float]]:
+    """Return how many tokens each answer has, and what its turn earned. BadArguments: no tokens."""
+    if not episode.turns:
+        return []
+    answers = []
+    for sequence in Trajectory.of(episode).sequences:
+        for (start, stop), reward in zip(sequence.spans, sequence.rewards, strict=True):
+            answers.append((stop - start, reward))
+    return answers
+
+
 def _compared(
     compare: Callable[..., Floats],
     episodes: Sequence[Episode],
@@ -189,13 +279,13 @@ def _starts(episodes: Sequence[Episode]) -> list[int]:
 
 
 def _normalised(by_episode: Sequence[Floats]) -> list[Floats]:
-    turns = [len(own) for own in by_episode]
-    return _split(returns.rebn(np.concatenate(by_episode)), turns)
+    lengths = [len(own) for own in by_episode]
+    return _split(returns.rebn(np.concatenate(by_episode)), lengths)
 
 
-def _split(by_turn: Floats, turns: Sequence[int]) -> list[Floats]:
-    ends = np.cumsum(turns)
-    return np.split(by_turn, ends[:-1])
+def _split(line: Floats, lengths: Sequence[int]) -> list[Floats]:
+    ends = np.cumsum(lengths)
+    return np.split(line, ends[:-1])
 
 
 def _rewards(episode: Episode) -> Floats:
@@ -214,5 +304,6 @@ ESTIMATORS: Mapping[str, Estimator] = {
     "mt_rloo": Estimator(_mt_rloo, compares_repeats=True),
     "mt_grpo": Estimator(_mt_grpo, compares_repeats=True),
     "ppo": Estimator(_ppo, needs_critic=True),
+    "ppo_token": Estimator(_ppo_token, needs_critic=True, per="token"),
 }
 """Every estimator by its name. A new one is a function and one more entry."""

@@ -129,9 +129,10 @@ class Experiment(BaseModel):
         count_tasks(self.env, self.options(episodes=1, seed=self.seed))
         env_kwargs = {**resolve(self.env).kwargs, **self.env_kwargs}
         policy = beginner(self.policy, self.policy_kwargs, env_kwargs=env_kwargs, seed=self.seed)
-        if ESTIMATORS[self.estimator].needs_critic:
+        estimator = ESTIMATORS[self.estimator]
+        if estimator.needs_critic:
             try:
-                policy.values([])  # which raises where there is no critic
+                policy.values([], per=estimator.per)  # raises where there is no critic, or no token
             except BadArguments as error:
                 raise ExperimentError(
                     f"The estimator {self.estimator!r} asks the policy for values. {error}",

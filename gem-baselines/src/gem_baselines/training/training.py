@@ -167,7 +167,8 @@ class Training:
         baseline = self.progress.return_sum / max(self.progress.turns, 1)
         terms = Terms(experiment.gamma, experiment.lam, baseline, self.policy.values)
         credit = self._estimate(whole, terms)
-        learnt = self.policy.update(Batch(whole, credit.advantages, credit.value_targets))
+        batch = Batch(whole, credit.advantages, credit.value_targets, credit.per)
+        learnt = self.policy.update(batch)
         figures = {
             "update": update,
             "episodes": len(episodes),

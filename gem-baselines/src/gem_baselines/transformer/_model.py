@@ -17,6 +17,7 @@ from gem_baselines.transformer._shape import TransformerShape
 __all__ = ["CausalTransformer", "Past"]
 
 _ROTARY_BASE = 10_000.0
+_SEEDS = 2**64  # of torch's generators
 
 
 class Past(Protocol):
@@ -58,7 +59,7 @@ class CausalTransformer(nn.Module):  # type: ignore[misc]  # torch is not read b
             self.head.weight = self.embedding.weight
 
     def _initialise(self, seed: int) -> None:
-        generator = torch.Generator().manual_seed(seed)
+        generator = torch.Generator().manual_seed(seed % _SEEDS)
         # A layer then halves the spread of what it reads, whatever its width. With 0.02, as large
         # models begin, examples/reinforce_rebn.py needs 400 updates for what 250 do so.
         initial_std = 0.5 / math.sqrt(self.shape.width)
@@ -95,6 +96,26 @@ class CausalTransformer(nn.Module):  # type: ignore[misc]  # torch is not read b
             stream = block(stream, rotation, past)
         hidden: Tensor = self.norm(stream)
         return hidden
+
+    @property
+    def device(self) -> torch.device:
+        """Where its weights are."""
+        device: torch.device = self.embedding.weight.device
+        return device
+
+    @property
+    def has_critic(self) -> bool:
+        """Whether it gives values."""
+        return self.shape.value_head
+
+    def read(
+        self, ids: Tensor, lengths: Tensor, logits_at: Tensor, values_at: Tensor
+    ) -> tuple[Tensor, Tensor | None]:
+        """Read rows for a learner: see `CausalModel`. What stands behind a row changes nothing."""
+        places = torch.arange(ids.shape[1], device=ids.device).expand(len(ids), -1)
+        hidden = self(ids, places).flatten(0, 1)
+        values = self.values(hidden[values_at]) if self.has_critic else None
+        return self.logits(hidden[logits_at]), values
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Return the logits of the next token: the last axis is the vocabulary."""

@@ -19,31 +19,17 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from gem_baselines._sampling import Answer, Question
 from gem_baselines.transformer._cache import KeyValueCache, SlotRows
 from gem_baselines.transformer._model import CausalTransformer
 from gem_baselines.transformer._prefixes import PrefixSlots
 
-__all__ = ["Answer", "Question", "Sampler"]
+__all__ = ["Sampler"]
 
 _MOST_ROWS = 64  # of a block
 _MOST_TOKENS = 256  # of a block of several rows
 _MOST_SLOTS = 512
 _FEWEST_KEYS = 16
-
-
-class Question(NamedTuple):
-    """A sequence to continue: by at most `limit` tokens, drawn with `seed`."""
-
-    ids: tuple[int, ...]
-    limit: int
-    seed: int
-
-
-class Answer(NamedTuple):
-    """The tokens that continue a sequence, and the logprob of each."""
-
-    ids: tuple[int, ...]
-    logprobs: tuple[float, ...]
 
 
 class _Feed(NamedTuple):

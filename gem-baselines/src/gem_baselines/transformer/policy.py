@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
-
-from pydantic import BaseModel, ValidationError
+from typing import TYPE_CHECKING, Any
 
 from gem import MicroBatch
 from gem.conversation import PolicyAnswer, Reply, Request
 from gem.episode import Episode
-from gem.errors import BadArguments, MissingRequirement, in_one_line, problems_of
-from gem.registry import pip_command
-from gem_baselines.learning import LearningSettings, rows_of
-from gem_baselines.learning_policy import Batch, Floats
+from gem.errors import BadArguments
+from gem_baselines._sampling import Question
+from gem_baselines._torch import check_above_zero, own_threads, require
+from gem_baselines.learning import LearningSettings
+from gem_baselines.learning._episodes import learn_from, values_of
+from gem_baselines.learning._settings import settings_of
+from gem_baselines.learning_policy import Batch, Floats, Per
 from gem_baselines.text import TextCodec, Tokenizer, keep_matches, tokenizer_from
 from gem_baselines.transformer._shape import TransformerShape
 
@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TransformerPolicy"]
 
-_FILE = "state.pt"
-_FORMAT = 1
 _MOST_REQUESTS = 512  # in a batch
-Settings = TypeVar("Settings", bound=BaseModel)
 
 
 class TransformerPolicy:
@@ -83,13 +80,13 @@ class TransformerPolicy:
         cache_mb: float = 256.0,
         name: str = "transformer",
     ) -> None:
-        _check_above_zero(temperature=temperature, threads=threads, cache_mb=cache_mb)
-        _require_torch()
+        check_above_zero(temperature=temperature, threads=threads, cache_mb=cache_mb)
+        require("TransformerPolicy", ["torch"])
         self.name = name
         self.is_greedy = is_greedy
         self._tokenizer = tokenizer_from(tokenizer) if isinstance(tokenizer, Mapping) else tokenizer
-        self._shape = _settings(TransformerShape, "shape", shape)
-        self._learning = _settings(LearningSettings, "learning", learning)
+        self._shape = settings_of(TransformerShape, "shape", shape)
+        self._learning = settings_of(LearningSettings, "learning", learning)
         self._threads = threads
         self.tokens = TextCodec(
             self._tokenizer,
@@ -152,19 +149,25 @@ class TransformerPolicy:
                 "fills them in.",
                 subject="prompt_ids",
             )
+        # Refused here, and not with all that it would be answered together with.
+        if len(request.prompt_ids) >= self._shape.max_length:
+            raise BadArguments(
+                f"A TransformerPolicy was asked to go on from {len(request.prompt_ids)} tokens, "
+                f"and reads max_length={self._shape.max_length} at most, its answer included. Make "
+                "it with a larger max_length in `shape`, or give it fewer.",
+                subject="prompt_ids",
+            )
         return self._batches(request)
 
     async def _answers(self, requests: list[Request]) -> list[Reply]:
         """Answer requests together. It computes on the event loop, which waits meanwhile."""
-        from gem_baselines.transformer._sampler import Question
-
         questions = []
         for request in requests:
             ids = request.prompt_ids or ()
             room = self._shape.max_length - len(ids)
             limit = room if request.token_budget is None else min(room, request.token_budget)
             questions.append(Question(ids, limit, request.seed))
-        with self._own_threads():
+        with own_threads(self._threads):
             answers = self._sampler.sample(questions, is_greedy=self.is_greedy)
         return [self.tokens.reply(answer.ids, answer.logprobs) for answer in answers]
 
@@ -174,71 +177,36 @@ class TransformerPolicy:
         They are `loss`, `grad_norm` (before it is cut), `entropy` (nats), `clip_share` (of tokens),
         `kl` (of the update), `logprob_gap` (between sampler and learner), and `reference_kl` and
         `value_loss` where there is a reference or a critic. Raises BadArguments for a batch
-        without an episode, or of shapes that do not fit.
+        without a turn, or of shapes that do not fit.
         """
-        rows = rows_of(batch)
-        if not rows:
-            raise BadArguments(
-                "An update was asked for with a batch of no episodes. Give one episode at least.",
-                subject="batch",
-            )
         self._sampler.forget()
-        with self._own_threads():
-            return self._learner.update(rows)
+        with own_threads(self._threads):
+            return learn_from(batch, self._learner)
 
-    def values(self, episodes: Sequence[Episode]) -> Sequence[Floats]:
-        """Return what the critic expects at the last token of each turn's prompt."""
-        import numpy as np
-
+    def values(self, episodes: Sequence[Episode], *, per: Per = "turn") -> Sequence[Floats]:
+        """Return what the critic expects at the token before each turn's answer, or own token."""
         if not self._shape.value_head:
             raise BadArguments(
                 "A TransformerPolicy was asked for values, and has no critic. Make it with "
                 'shape={"value_head": True}.',
                 subject="value_head",
             )
-        nothing = [np.zeros(len(episode.turns)) for episode in episodes]
-        rows = rows_of(Batch(episodes, nothing))
-        with self._own_threads():
-            values = self._learner.values(rows)
-        return [
-            np.concatenate([own for row, own in zip(rows, values, strict=True) if row.episode == n])
-            for n in range(len(episodes))
-        ]
+        with own_threads(self._threads):
+            return values_of(episodes, self._learner, per)
 
     def save(self, folder: Path) -> None:
         """Write the weights and the optimizer's state into `state.pt` of a folder."""
-        import torch
+        from gem_baselines.learning._keeping import save_state
 
-        torch.save({"format": _FORMAT, **self._learner.state()}, folder / _FILE)
+        save_state(self._learner, folder)
 
     def restore(self, folder: Path) -> None:
         """Take on what `save` wrote. Raises BadArguments where that is of another policy."""
-        import pickle
+        from gem_baselines.learning._keeping import restore_state
 
-        import torch
-
-        path = folder / _FILE
-        try:
-            # Tensors and plain data alone: nothing in the file is run.
-            state = torch.load(path, map_location=self._arguments["device"], weights_only=True)
-            if state["format"] != _FORMAT:
-                raise ValueError(f"its format is {state['format']}, and {_FORMAT} is known")
-            self._learner.take_on(state)
-        except (
-            OSError,
-            EOFError,
-            RuntimeError,
-            ValueError,
-            KeyError,
-            pickle.UnpicklingError,
-        ) as error:
-            raise BadArguments(
-                f"{path} was to be restored, and holds no state of this policy: "
-                f"{in_one_line(error, at_most=200)}. Give a folder that `save` of a policy with "
-                "the same tokenizer, shape and learning wrote.",
-                subject="folder",
-            ) from error
+        # First: a state that does not fit may have changed a part of the weights.
         self._sampler.forget()
+        restore_state(self._learner, folder)
 
     def describe(self) -> Mapping[str, Any]:
         return dict(self._arguments)
@@ -246,50 +214,3 @@ class TransformerPolicy:
     async def aclose(self) -> None:
         """Cancel what waits for an answer."""
         await self._batches.aclose()
-
-    @contextmanager
-    def _own_threads(self) -> Iterator[None]:
-        import torch
-
-        before = torch.get_num_threads()
-        torch.set_num_threads(self._threads)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(before)
-
-
-def _settings(kind: type[Settings], subject: str, fields: Mapping[str, Any] | None) -> Settings:
-    try:
-        return kind.model_validate(dict(fields or {}))
-    except ValidationError as error:
-        problems = problems_of(error, whole=subject)
-        raise BadArguments(
-            f"{subject}={fields!r:.100} was given, and does not fit: {'; '.join(problems)}. "
-            f"{kind.__name__} lists its fields: {', '.join(kind.model_fields)}.",
-            subject=subject,
-            problems=problems,
-        ) from error
-
-
-def _check_above_zero(**quantities: float) -> None:
-    for name, quantity in quantities.items():
-        if not quantity > 0:
-            raise BadArguments(
-                f"{name}={quantity} was asked for, and has to be more than 0.", subject=name
-            )
-
-
-def _require_torch() -> None:
-    try:
-        import torch  # noqa: F401  only whether it can be imported
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        command = pip_command(["torch"], of="gem-baselines")
-        raise MissingRequirement(
-            f"A TransformerPolicy was asked for, and torch, which computes it, is not installed "
-            f"here. Run: {command}",
-            requirements=["torch"],
-            command=command,
-        ) from error

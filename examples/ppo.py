@@ -1,0 +1,96 @@
+r"""Train a small transformer to guess numbers: PPO, with a critic that shares its layers.
+
+It begins from random weights and learns from play alone, to halve what the hints leave: 2.9
+turns on average are the fewest possible. Each turn's advantage is what came of it beyond what
+the critic expected (generalised advantages, arXiv 1506.02438); the policy follows it as far as
+the clip lets a probability move (arXiv 1707.06347).
+
+Run it with `python examples/ppo.py`, for another seed with `--seed 1`. It takes about 35 seconds
+of one core. GEM_EXAMPLE_UPDATES=2 in the environment shortens it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+
+import numpy as np
+
+import gem
+from gem.returns import gae, rebn
+from gem_baselines.learning_policy import Batch
+from gem_baselines.text import WordTokenizer
+from gem_baselines.transformer.policy import TransformerPolicy
+
+GAME = "game:GuessTheNumber-v0-easy"
+ARGUMENTS = {"min_number": 1, "max_number": 10, "max_turns": 10}
+NUM_UPDATES = int(os.environ.get("GEM_EXAMPLE_UPDATES", "400"))
+EPISODES = 64  # of an update
+GAMMA = 0.9
+LAMBDA = 0.95
+
+
+def make_policy(seed: int) -> TransformerPolicy:
+    r"""Make a policy that is shown hints alone, and writes what stands in \boxed{}: one number."""
+    words = [*map(str, range(1, 11)), "higher", "lower", "before", "\\boxed{", "}"]
+    return TransformerPolicy(
+        WordTokenizer(words),
+        opening="\\boxed{",
+        closing="}",
+        max_answer_tokens=1,
+        instructions_end="ends the game.",
+        keep="higher|lower|before",
+        shape={"width": 32, "layers": 2, "heads": 4, "max_length": 64, "value_head": True},
+        learning={"lr": 1.5e-3, "epochs": 2, "clip": 0.2, "constant": 5, "value_weight": 0.5},
+        seed=seed,
+    )
+
+
+async def play(policy: TransformerPolicy, episodes: int, seed: int) -> list[gem.Episode]:
+    """Play whole episodes, all at once, and return them in the order of their numbers."""
+    rollout = gem.rollout(
+        policy, GAME, env_kwargs=ARGUMENTS, episodes=episodes, seed=seed, concurrency=episodes
+    )
+    played = [episode async for episode in rollout]
+    return sorted(played, key=lambda episode: episode.episode_index)
+
+
+def mean_turns(episodes: list[gem.Episode]) -> float:
+    """Return how many turns episodes take on average."""
+    return float(np.mean([len(episode.turns) for episode in episodes]))
+
+
+def learn(policy: TransformerPolicy, episodes: list[gem.Episode]) -> None:
+    """Compare what came with what the critic expected, and improve both."""
+    values = policy.values(episodes)  # before each turn
+    advantages = []
+    for episode, expected in zip(episodes, values, strict=True):
+        rewards = [turn.reward for turn in episode.turns]
+        advantages.append(gae(rewards, expected, GAMMA, LAMBDA))
+    targets = [own + expected for own, expected in zip(advantages, values, strict=True)]
+    normalised = rebn(np.concatenate(advantages))  # over all turns of the batch
+    ends = np.cumsum([len(episode.turns) for episode in episodes])
+    policy.update(Batch(episodes, np.split(normalised, ends[:-1]), targets))
+
+
+async def train(seed: int) -> None:
+    """Train, and then play without chance."""
+    policy = make_policy(seed)
+    # Each update has a seed of its own, and so has the play at the end.
+    seeds = np.random.default_rng(seed).integers(2**31, size=NUM_UPDATES + 1).tolist()
+    turns: list[float] = []  # the mean of each update
+    for update in range(1, NUM_UPDATES + 1):
+        episodes = await play(policy, EPISODES, seeds[update])
+        learn(policy, episodes)
+        turns.append(mean_turns(episodes))
+        if update % 50 == 0:
+            print(f"update {update}: {np.mean(turns[-10:]):.2f} turns")
+    policy.is_greedy = True
+    print(f"greedy: {mean_turns(await play(policy, 500, seeds[0])):.2f} turns")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Train a small transformer to guess numbers.")
+    parser.add_argument("--seed", type=int, default=0)
+    asyncio.run(train(parser.parse_args().seed))
