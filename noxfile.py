@@ -275,7 +275,7 @@ def others(session: nox.Session) -> None:
 
 @nox.session(name="baselines-smoke")
 def baselines_smoke(session: nox.Session) -> None:
-    """Train small policies for two minutes, and hold them to what learning has to reach."""
+    """Train small policies for a minute and a half, and hold them to what learning has to reach."""
     parts = ("core", "envs-games", "eval", "train")
     wheels = [wheel_of(session, f"gem-{part}") for part in parts]
     own = f"{wheel_of(session, 'gem-baselines')}[torch]"

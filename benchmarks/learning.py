@@ -1,6 +1,6 @@
 """Train small policies, and hold them to what learning has to reach.
 
-Run it with `python benchmarks/learning.py [--processes N]`: about two and a half minutes on two
+Run it with `python benchmarks/learning.py [--processes N]`: about a minute and a half on two
 cores, which `nox -s baselines-smoke` does. A table has to come within 0.1 turns of the optimum of
 GuessTheNumber from 1 to 10, which is 2.90. The small transformer has to need at least 0.3 turns
 fewer with Return Batch Normalisation than with raw REINFORCE, with each of two seeds that both

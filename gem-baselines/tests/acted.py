@@ -97,6 +97,13 @@ class InterruptedEvaluation(Counter):
         return super().__call__(request)
 
 
+class Vague(Counter):
+    """Describes itself by what no JSON holds."""
+
+    def describe(self) -> Mapping[str, Any]:
+        return {"seed": self.seed, "clip": float("inf")}
+
+
 class Diverging(Counter):
     """Loses its numbers in its third update."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,8 +18,8 @@ MakeExperiment = Callable[..., Experiment]
 GUESS = {"env": "gem.testing.envs:Guess", "env_kwargs": {"highest": 3, "max_turns": 3}}
 
 
-def actions(path: Path, *, greedy: bool = False) -> list[list[str]]:
-    policy = make_policy(f"baseline:{path}", greedy=greedy)
+def actions(path: Path, **kwargs: bool) -> list[list[str]]:
+    policy = make_policy(f"baseline:{path}", **kwargs)
     episodes = gem.run(policy, episodes=20, seed=3, **GUESS)  # type: ignore[arg-type]
     return [[turn.action for turn in episode.turns] for episode in episodes]
 
@@ -31,10 +32,23 @@ def test_a_training_folder_stands_for_its_best(
     )
     train(counting, tmp_path)  # the best of whose four updates is the third
 
-    whole = actions(tmp_path)
+    whole = actions(tmp_path, trust_kind=True)
 
-    assert whole == actions(tmp_path / "checkpoints" / "best")
-    assert whole != actions(tmp_path / "checkpoints" / "last")
+    assert whole == actions(tmp_path / "checkpoints" / "best", trust_kind=True)
+    assert whole != actions(tmp_path / "checkpoints" / "last", trust_kind=True)
+
+
+def test_a_checkpoint_runs_no_code_of_others_unasked(
+    experiment: MakeExperiment, tmp_path: Path
+) -> None:
+    train(experiment(), tmp_path)
+    record = tmp_path / "checkpoints" / "best" / "checkpoint.json"
+    hostile = {"kind": "os:mkdir", "arguments": {"path": str(tmp_path / "made")}}
+    record.write_text(json.dumps({**json.loads(record.read_text()), **hostile}))
+
+    with pytest.raises(FolderError, match="'os:mkdir', and that is code of somebody's own"):
+        make_policy(f"baseline:{tmp_path}")
+    assert not (tmp_path / "made").exists()
 
 
 def test_a_training_without_evaluations_stands_for_its_last(

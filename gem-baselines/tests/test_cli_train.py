@@ -111,6 +111,7 @@ WRONG = {
     "two were given: own.toml and other.toml": ["own.toml", "--config", "other.toml"],
     "it cannot be read (No such file": ["absent.toml"],
     "it is not TOML": ["broken.toml"],
+    "it has too many values inside one another": ["deep.toml"],
     "Did you mean 'estimator'?": ["own.toml", "--set", "estimatr=rebn"],
     "Did you mean 'rebn'?": ["own.toml", "--set", "estimator=rbn"],
     "it takes no 'x'": ["own.toml", "--set", "estimator_kwargs.x=1"],
@@ -136,6 +137,7 @@ WRONG = {
 @pytest.mark.parametrize("problem", WRONG)
 def test_wrong_use_is_one_line(gem_train: Train, problem: str) -> None:
     Path("broken.toml").write_text("env = ", encoding="utf-8")
+    Path("deep.toml").write_text(f"x = {'[' * 5000}{']' * 5000}", encoding="utf-8")
     Path("full").mkdir()
     Path("full", "note.txt").touch()
     before = sorted(Path().iterdir())

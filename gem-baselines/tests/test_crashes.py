@@ -110,7 +110,7 @@ def test_it_is_killed_wherever_it_writes(
         assert not list(folder.glob("checkpoints/.draft-*"))
 
 
-@pytest.mark.parametrize("rest", [b'{"update": 4, "epi', b"\0\0\0", b'{"update": 9}\n{"u'])
+@pytest.mark.parametrize("rest", [b'{"update": 4, "epi', b"\0\0\0", b'{"update": 9}\n{"u', b"{}\n"])
 def test_a_last_line_that_is_half_written_is_cut_off(
     counting: Callable[..., Experiment], undisturbed: list[bytes | str], tmp_path: Path, rest: bytes
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from typing import Any
 
 import pytest
 
@@ -40,6 +41,39 @@ def test_it_is_raised_at_once_inside() -> None:
     with pytest.raises(KeyboardInterrupt):
         work()
     assert done == []
+
+
+def test_it_is_raised_where_it_comes_just_before_it_is_let_through(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    install = signal.signal
+    done: list[str] = []
+
+    def install_late(number: int, handler: Any) -> object:
+        if handler is signal.default_int_handler:
+            interrupt()
+        return install(number, handler)
+
+    def work() -> None:
+        with HeldBack() as interrupts:
+            monkeypatch.setattr(signal, "signal", install_late)
+            with interrupts.let_through():
+                done.append("what came after")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert done == []
+
+
+def test_it_is_raised_also_where_an_error_comes_meanwhile() -> None:
+    def work() -> None:
+        with HeldBack():
+            interrupt()
+            raise OSError("the disk is full")
+
+    with pytest.raises(KeyboardInterrupt) as raised:
+        work()
+    assert isinstance(raised.value.__cause__, OSError)
 
 
 def test_it_is_raised_at_the_end_at_the_latest() -> None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import io
+import fcntl
+import os
+import struct
 import sys
+import termios
 
 import pytest
 
 from gem_baselines.training.progress_line import ProgressLine
 
 FIGURES = {"update": 3, "success": 0.5, "turns": 2.25, "reward": 0.75, "errors": 0}
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def test_elsewhere_it_is_a_plain_line_and_not_one_an_update(
@@ -37,13 +35,17 @@ def test_errors_are_shown_once_there_are_any(capsys: pytest.CaptureFixture[str])
 
 
 def test_on_a_terminal_nothing_stays_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setenv("COLUMNS", "20")
+    reading, writing = os.openpty()
+    fcntl.ioctl(writing, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 20, 0, 0))
+    # Of another terminal, which stdout may be: not of the one that is drawn on.
+    monkeypatch.setenv("COLUMNS", "40")
+    with os.fdopen(writing, "w", encoding="utf-8") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
 
-    with ProgressLine(updates=10, done=0) as line:
-        line.show(FIGURES)
+        with ProgressLine(updates=10, done=0) as line:
+            line.show(FIGURES)
 
-    _, drawn, cleared = terminal.getvalue().split("\r\x1b[K")
+        _, drawn, cleared = os.read(reading, 1000).decode().split("\r\x1b[K")
+    os.close(reading)
     assert len(drawn) == 19
     assert cleared == ""

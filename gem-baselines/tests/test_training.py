@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 import gem
 from gem_baselines.errors import ExperimentError, FolderError, TrainingStopped
 from gem_baselines.training import Experiment, train
+from gem_baselines.training.checkpoints import prune
+from gem_baselines.training.files import claim_json
 from gem_baselines.training.training import Training, run_seed
 
 MakeExperiment = Callable[..., Experiment]
@@ -201,6 +204,44 @@ def test_what_decides_a_training_cannot_change(experiment: MakeExperiment, tmp_p
         Training.resumed(tmp_path, {"gamma": 1.0})
 
 
+def test_a_training_does_not_end_before_what_it_has_done(
+    experiment: MakeExperiment, tmp_path: Path
+) -> None:
+    train(experiment(), tmp_path)
+    before = [*texts(tmp_path), (tmp_path / "experiment.json").read_bytes()]
+
+    with pytest.raises(ExperimentError, match="updates=2, and 4 of them are done"):
+        Training.resumed(tmp_path, {"updates": 2})
+    assert [*texts(tmp_path), (tmp_path / "experiment.json").read_bytes()] == before
+
+
+def test_what_a_callback_raises_is_not_called_a_full_disk(
+    experiment: MakeExperiment, tmp_path: Path
+) -> None:
+    def fail(_: Mapping[str, Any]) -> None:
+        raise ConnectionError("the reporter is gone")
+
+    with pytest.raises(ConnectionError, match="the reporter is gone"):
+        train(experiment(), tmp_path, on_update=fail)
+
+
+def test_ctrl_c_is_raised_also_where_nothing_can_be_written(
+    experiment: MakeExperiment, acted: Acted, tmp_path: Path
+) -> None:
+    interrupted = experiment(
+        policy=acted("InterruptedAnswer"), policy_kwargs={}, eval_every=0, checkpoint_every=9
+    )
+
+    def spoil(figures: Mapping[str, Any]) -> None:
+        if figures["update"] == 1:
+            (tmp_path / "checkpoints").rename(tmp_path / "moved")
+            (tmp_path / "checkpoints").touch()
+
+    with pytest.raises(KeyboardInterrupt) as raised:
+        train(interrupted, tmp_path, on_update=spoil)
+    assert isinstance(raised.value.__cause__, FolderError)
+
+
 def test_two_do_not_train_in_one_folder(experiment: MakeExperiment, tmp_path: Path) -> None:
     first = Training.begun(experiment(), tmp_path)
 
@@ -216,6 +257,24 @@ def test_settings_that_cannot_be_leave_no_folder(
         train(experiment(estimator="grpo"), tmp_path / "run")
 
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), date(2026, 1, 2), [{"x": {1: 2}}]])
+def test_settings_that_json_cannot_hold_are_refused(
+    experiment: MakeExperiment, value: object
+) -> None:
+    with pytest.raises(ExperimentError, match=r"policy_kwargs.*clip.* is .*which JSON cannot hold"):
+        experiment(policy_kwargs={"clip": value})
+
+
+def test_a_policy_that_json_cannot_describe_is_refused_before_its_first_update(
+    experiment: MakeExperiment, acted: Acted, tmp_path: Path
+) -> None:
+    vague = experiment(policy=acted("Vague"), policy_kwargs={}, eval_every=0)
+
+    with pytest.raises(ExperimentError, match=r"describe\(\)\.clip is inf"):
+        train(vague, tmp_path)
+    assert lines(tmp_path) == []
 
 
 def test_an_estimator_with_a_critic_asks_for_one(
@@ -242,6 +301,42 @@ def test_metrics_that_are_lost_stop_it(experiment: MakeExperiment, tmp_path: Pat
 
     with pytest.raises(FolderError, match="has 0 lines"):
         Training.resumed(tmp_path)
+
+
+def test_what_follows_a_damaged_line_is_not_removed(
+    experiment: MakeExperiment, tmp_path: Path
+) -> None:
+    train(experiment(), tmp_path)
+    path = tmp_path / "metrics.jsonl"
+    damaged = [b"{}\n", *path.read_bytes().splitlines(keepends=True)[1:]]
+    path.write_bytes(b"".join(damaged))
+
+    with pytest.raises(FolderError, match="has 0 lines that fit it"):
+        Training.resumed(tmp_path)
+    assert path.read_bytes() == b"".join(damaged)
+
+
+def test_a_checkpoint_that_somebody_copied_stays(
+    experiment: MakeExperiment, tmp_path: Path
+) -> None:
+    mine = tmp_path / "checkpoints" / "update-000002-mine"
+    mine.mkdir(parents=True)
+    note = tmp_path / "checkpoints" / "update-000003"
+    note.touch()
+
+    prune(tmp_path / "checkpoints")
+
+    assert mine.is_dir()
+    assert note.is_file()
+
+
+def test_one_of_two_that_begin_in_one_folder_is_refused(tmp_path: Path) -> None:
+    claim_json(tmp_path / "experiment.json", {"of": "the first"})
+
+    with pytest.raises(FileExistsError):
+        claim_json(tmp_path / "experiment.json", {"of": "the second"})
+    [record] = tmp_path.iterdir()
+    assert json.loads(record.read_text()) == {"of": "the first"}
 
 
 def test_a_damaged_checkpoint_is_named(experiment: MakeExperiment, tmp_path: Path) -> None:

@@ -15,13 +15,14 @@ from gem_baselines.training.folder import BEST, CHECKPOINTS, LAST, is_training_f
 __all__ = ["load"]
 
 
-def load(path: str, greedy: bool = False) -> LearningPolicy:
+def load(path: str, greedy: bool = False, trust_kind: bool = False) -> LearningPolicy:
     """Return the policy of a checkpoint, or the best one of a training folder.
 
     A training without evaluations has no best one, and its last is taken. With `greedy` it takes
-    its most probable action in place of a drawn one. Raises FolderError.
+    its most probable action in place of a drawn one. A checkpoint of a policy that is none of ours
+    names code that would run here: it is refused without `trust_kind`. Raises FolderError.
     """
-    policy = Checkpoint.read(_checkpoint_of(Path(path))).policy()
+    policy = Checkpoint.read(_checkpoint_of(Path(path))).policy(trust_kind=trust_kind)
     policy.is_greedy = greedy
     return policy
 

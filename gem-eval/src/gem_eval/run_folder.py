@@ -85,6 +85,11 @@ class RunFolder:
         return self.path / f"tracker-{tracker}.jsonl"
 
     @property
+    def has_name(self) -> bool:
+        """Whether commands of `gem-env` can be given its path as that of a run."""
+        return True
+
+    @property
     def unlogged_path(self) -> Path:
         """What was spent on episodes that are in no log, where a run with a budget stopped."""
         return self.path / "unlogged.json"

@@ -96,10 +96,13 @@ class Client:
         host: str = "127.0.0.1",
         texts: TokenTexts | None = None,
         solver: Any = None,
+        trainings: Any = (),
     ) -> None:
         from gem_eval.viewing.app import viewer_app  # it needs the extra `view`
 
-        self._app: Any = viewer_app(runs, host=host, texts=texts, solver=solver)
+        self._app: Any = viewer_app(
+            runs, host=host, texts=texts, solver=solver, trainings=trainings
+        )
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         """Ask for an address, and return the answer."""

@@ -23,6 +23,7 @@ from gem_eval import evaluate
 from gem_eval.run_folder import RunFolder
 from gem_eval.settings import settings_from
 
+from . import training_folders
 from .browsing import expect, new_context, new_page, served, started
 from .conftest import episode, failed, turn, write
 
@@ -99,7 +100,11 @@ def viewer(tmp_path_factory: pytest.TempPathFactory, site: Path) -> Iterator[Vie
     made(runs / "long", episode(turns=many), total=1)
     said = tuple(turn(action="\\boxed{3}", observation="Too low.") for _ in range(4))
     made(runs / "loops", *(episode(episode_index=n, turns=said) for n in range(3)), total=3)
+    for seed in (0, 1):
+        training_folders.made(runs / f"training-{seed}", seed=seed, updates=100)
+    training_folders.made(runs / "training-raw", estimator=HOSTILE)
     names = ["games", "hostile", "live", "long", "loops"]
+    names += ["training-0", "training-1", "training-raw"]
     with served(site, runs / "cache", *(str(runs / name) for name in names)) as address:
         yield Viewer(address, runs)
 
@@ -363,11 +368,31 @@ def test_a_run_that_goes_on_shows_new_episodes_when_asked(viewer: Viewer, page: 
     expect(page.locator("#fresh-line")).to_be_hidden()
 
 
+def test_a_training_that_goes_on_redraws_its_curves_and_keeps_the_cursor(
+    viewer: Viewer, page: Page
+) -> None:
+    metrics = viewer.runs / "training-0" / "metrics.jsonl"
+    os.utime(metrics)
+    page.goto(viewer.page("/trainings?of=training-0&figure=turns&figure=reward"))
+    turns = page.locator(".curve .read").first
+    expect(turns).to_have_text("3.000")
+    page.keyboard.press("h")
+    expect(page.locator("#now")).to_have_text("4")
+
+    training_folders.append(metrics, training_folders.metrics(5, turns=9.0))
+
+    expect(page.locator("#live")).to_contain_text("5 of 100 updates")
+    expect(page.locator("#now")).to_have_text("5")
+    expect(turns).to_have_text("9.000")
+    expect(page.locator(".cursor[visibility=visible]")).to_have_count(2)
+
+
 def test_hostile_text_does_nothing_and_is_seen(viewer: Viewer, page: Page) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
 
-    for path in ("/runs/hostile", "/runs/hostile/episodes/1", "/runs/hostile/episodes/2", "/"):
+    of_run = ("/runs/hostile", "/runs/hostile/episodes/1", "/runs/hostile/episodes/2")
+    for path in (*of_run, "/", "/trainings"):
         page.goto(viewer.page(path))
         for fold in page.locator("summary").all():
             fold.click()
@@ -423,6 +448,8 @@ def test_axe_finds_nothing(
         "/compare?run=games&",
         "/compare?only=differs&",
         "/side-by-side?a=games:1&b=hostile:1&",
+        "/trainings?",
+        "/trainings?of=training-0&of=training-1&x=turns&",
     ]
     for path in paths:
         page.goto(viewer.page(f"{path}theme={theme}"))
@@ -439,6 +466,7 @@ def test_no_page_scrolls_sideways(viewer: Viewer, page: Page, width: int) -> Non
         "/runs/games/episodes/3",
         "/runs/hostile/episodes/1",
         "/compare?run=games",
+        "/trainings",
     ):
         page.goto(viewer.page(path))
         assert page.evaluate(TOO_WIDE) == [], path
@@ -479,6 +507,7 @@ def test_an_export_opens_with_the_network_off(
     subprocess.run([*command, "--no-cache", "--export", str(path)], check=True, capture_output=True)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
+    decoded = "image => image.decode().then(() => image.naturalWidth)"
     context.set_offline(True)
 
     page.goto(path.as_uri())
@@ -488,7 +517,7 @@ def test_an_export_opens_with_the_network_off(
 
     expect(page.locator("#e1")).to_be_visible()
     expect(page.locator("#run-page")).to_be_hidden()
-    assert page.locator("#e1 img.shown").evaluate("image => image.naturalWidth") == 1
+    assert page.locator("#e1 img.shown").evaluate(decoded) == 1
     assert page.evaluate("window.hacked") is None
     page.locator("#e1").get_by_role("link", name="Back to the run").click()
     expect(page.locator("#run-page")).to_be_visible()
@@ -499,7 +528,12 @@ def test_an_export_opens_with_the_network_off(
 
 @pytest.mark.skipif("GEM_VIEWER_PICTURES" not in os.environ, reason="no pictures are asked for")
 @pytest.mark.parametrize(
-    ("name", "path", "height"), [("run", "", 530), ("episode", "/episodes/600", 320)]
+    ("name", "path", "height"),
+    [
+        ("run", "/runs/games", 530),
+        ("episode", "/runs/games/episodes/600", 320),
+        ("training", "/trainings", 480),
+    ],
 )
 def test_pictures_for_the_documentation(
     browser: Browser, name: str, path: str, height: int
@@ -507,7 +541,7 @@ def test_pictures_for_the_documentation(
     picture = Path(os.environ["GEM_VIEWER_PICTURES"], f"{name}.png")
     context = browser.new_context(viewport={"width": 1110, "height": height}, color_scheme="light")
     page = context.new_page()
-    page.goto(f"{os.environ['GEM_VIEWER_ADDRESS'].rstrip('/')}/runs/games{path}")
+    page.goto(f"{os.environ['GEM_VIEWER_ADDRESS'].rstrip('/')}{path}")
 
     page.screenshot(path=picture)
 

@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from gem.cli import find_modules_here, one_line
+from gem.errors import GemError
 from gem_baselines.errors import ExperimentError, TrainingStopped
-from gem_baselines.policies import kind_and_kwargs
+from gem_baselines.policies import KINDS, kind_and_kwargs
 from gem_baselines.training.experiment import Experiment, read_experiment, set_values
 from gem_baselines.training.progress_line import ProgressLine
 from gem_baselines.training.training import Training
@@ -35,9 +36,11 @@ def run(options: argparse.Namespace) -> int:
     except TrainingStopped as error:
         print(f"gem-env train: {one_line(str(error))}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
+        if isinstance(interrupt.__cause__, GemError):
+            print(f"gem-env train: {one_line(str(interrupt.__cause__))}", file=sys.stderr)
         print(
-            f"gem-env train: interrupted. {training.progress.update} of {updates} updates are kept "
+            f"gem-env train: interrupted. {training.kept} of {updates} updates are kept "
             f"in {path}. Go on with: gem-env train --resume {shlex.quote(str(path))}",
             file=sys.stderr,
         )
@@ -109,7 +112,10 @@ def _evaluation(training: Training) -> str:
         words += ["--wrappers", json.dumps(list(experiment.wrappers))]
     if experiment.max_turns is not None:
         words += ["--max-turns", str(experiment.max_turns)]
-    return shlex.join([*words, "--policy", f"baseline:{training.folder.path}"])
+    words += ["--policy", f"baseline:{training.folder.path}"]
+    if experiment.policy not in KINDS:
+        words += ["--policy-kwargs", json.dumps({"trust_kind": True})]
+    return shlex.join(words)
 
 
 def _figures(figures: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,17 +18,23 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from gem.errors import BadArguments, in_one_line
-from gem_baselines.errors import FolderError
+from gem_baselines.errors import ExperimentError, FolderError
 from gem_baselines.learning_policy import LearningPolicy
-from gem_baselines.policies import again
-from gem_baselines.training.files import problem_of, replace_json, sync_folder
+from gem_baselines.policies import KINDS, again
+from gem_baselines.training.files import (
+    DRAFT,
+    problem_of,
+    replace_json,
+    sync_folder,
+    unlike_json,
+)
 
 __all__ = ["Checkpoint", "Progress", "is_checkpoint", "link", "prune", "write_checkpoint"]
 
 _RECORD = "checkpoint.json"
 _POLICY = "policy"
-_DRAFT = ".draft-"
 _NAME = "update-"
+_OURS = re.compile(rf"{_NAME}\d{{6,}}(-\d+)?")
 
 
 class Progress(BaseModel):
@@ -48,7 +55,7 @@ class Progress(BaseModel):
     best_score: float | None = None
 
 
-class _Record(BaseModel):
+class CheckpointRecord(BaseModel):
     """What `checkpoint.json` holds: the kind of the policy, its arguments, and the progress."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -62,7 +69,7 @@ class _Record(BaseModel):
 class Checkpoint:
     """A checkpoint that was read: its progress, and what its policy is made from."""
 
-    def __init__(self, folder: Path, record: _Record) -> None:
+    def __init__(self, folder: Path, record: CheckpointRecord) -> None:
         self.folder = folder
         self.progress = record.progress
         self._record = record
@@ -74,7 +81,7 @@ class Checkpoint:
         whole = folder.resolve()
         try:
             plain = json.loads((whole / _RECORD).read_bytes())
-            return cls(whole, _Record.model_validate(plain))
+            return cls(whole, CheckpointRecord.model_validate(plain))
         except OSError as error:
             raise FolderError(
                 f"{folder} was given as a checkpoint, and its {_RECORD} cannot be read "
@@ -88,9 +95,21 @@ class Checkpoint:
                 path=folder,
             ) from error
 
-    def policy(self) -> LearningPolicy:
-        """Make the policy anew, and give it what it had learnt. Raises FolderError."""
-        policy = again(self._record.kind, self._record.arguments)
+    def policy(self, *, trust_kind: bool) -> LearningPolicy:
+        """Make the policy anew, and give it what it had learnt. Raises FolderError.
+
+        A kind that is not one of ours names code that runs here, whoever wrote the checkpoint. It
+        is refused without `trust_kind`.
+        """
+        kind = self._record.kind
+        if kind not in KINDS and not trust_kind:
+            raise FolderError(
+                f"The checkpoint {self.folder} is of a policy of the kind {kind!r:.80}, and that "
+                "is code of somebody's own, which would run here. If you trust whoever wrote it, "
+                "say so by trust_kind=True: --policy-kwargs '{\"trust_kind\": true}'.",
+                path=self.folder,
+            )
+        policy = again(kind, self._record.arguments)
         try:
             policy.restore(self.folder / _POLICY)
         except (OSError, ValueError, KeyError, BadArguments) as error:
@@ -110,14 +129,23 @@ def is_checkpoint(folder: Path) -> bool:
 def write_checkpoint(parent: Path, policy: LearningPolicy, kind: str, progress: Progress) -> Path:
     """Write a checkpoint into a folder of its own below `parent`, and wait until it is on disk.
 
-    The folder has its name once all of it is there. Raises OSError.
+    The folder has its name once all of it is there. Raises OSError; and ExperimentError where the
+    policy describes itself by what is no JSON.
     """
+    arguments = policy.describe()
+    problem = unlike_json(dict(arguments), "describe()")
+    if problem:
+        raise ExperimentError(
+            f"The policy {kind!r} cannot be kept: {problem}, and a checkpoint holds JSON. Make it "
+            "describe itself by numbers that are finite, texts, lists and objects of these.",
+            setting="policy",
+        )
     folder = _free_name(parent, f"{_NAME}{progress.update:06}")
-    draft = parent / f"{_DRAFT}{folder.name}"
+    draft = parent / f"{DRAFT}{folder.name}"
     draft.mkdir(parents=True)
     (draft / _POLICY).mkdir()
     policy.save(draft / _POLICY)
-    record = _Record(kind=kind, arguments=policy.describe(), progress=progress)
+    record = CheckpointRecord(kind=kind, arguments=arguments, progress=progress)
     replace_json(draft / _RECORD, record.model_dump(mode="json"))
     sync_folder(draft)
     draft.rename(folder)
@@ -126,7 +154,7 @@ def write_checkpoint(parent: Path, policy: LearningPolicy, kind: str, progress: 
 
 def link(parent: Path, name: str, folder: Path) -> None:
     """Have a name stand for a checkpoint: at every moment it is the old one or the new one."""
-    draft = parent / f"{_DRAFT}{name}"
+    draft = parent / f"{DRAFT}{name}"
     with suppress(FileNotFoundError):
         draft.unlink()
     draft.symlink_to(folder.name)
@@ -139,14 +167,21 @@ def link(parent: Path, name: str, folder: Path) -> None:
 
 
 def prune(parent: Path) -> None:
-    """Remove every checkpoint that no link names, and what a crash left half-written."""
+    """Remove every checkpoint that no link names, and what a crash left half-written.
+
+    A folder or a link of another name is somebody's own, and stays.
+    """
     entries = list(parent.iterdir())
-    linked = {entry.resolve() for entry in entries if entry.is_symlink()}
+    drafts = [entry for entry in entries if entry.name.startswith(DRAFT)]
+    linked = {entry.resolve() for entry in entries if entry.is_symlink() and entry not in drafts}
+    for draft in drafts:
+        if draft.is_symlink():
+            draft.unlink()
+        elif _OURS.fullmatch(draft.name[len(DRAFT) :]):
+            shutil.rmtree(draft)
     for entry in entries:
-        is_ours = entry.name.startswith((_DRAFT, _NAME))
-        if is_ours and entry.is_symlink():
-            entry.unlink()
-        elif is_ours and entry.resolve() not in linked:
+        is_ours = _OURS.fullmatch(entry.name) and entry.is_dir() and not entry.is_symlink()
+        if is_ours and entry.resolve() not in linked:
             shutil.rmtree(entry)
 
 

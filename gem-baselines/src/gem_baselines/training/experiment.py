@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from gem.errors import BadArguments, problems_of
 from gem.rollouts import RolloutOptions, count_tasks, resolve
@@ -19,6 +19,7 @@ from gem_baselines.errors import ExperimentError, did_you_mean
 from gem_baselines.learning_policy import LearningPolicy
 from gem_baselines.policies import beginner
 from gem_baselines.training.advantages import ESTIMATORS, estimator_named
+from gem_baselines.training.files import unlike_json
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -49,6 +50,8 @@ class Experiment(BaseModel):
       ones and as many greedy ones, always from the same seeds, which no update plays.
     - `checkpoint_every`: updates between two checkpoints; an evaluation makes one too.
     - `concurrency`: episodes in flight. It changes no figure.
+
+    All of it is JSON: what is read again to go on is just what was given.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -72,6 +75,15 @@ class Experiment(BaseModel):
     eval_episodes: _Count = 100
     checkpoint_every: _Count = 25
     concurrency: _Count = 64
+
+    @field_validator("env_kwargs", "wrappers", "policy_kwargs", "estimator_kwargs")
+    @classmethod
+    def _check_json(cls, value: Any, info: ValidationInfo) -> Any:
+        plain = dict(value) if isinstance(value, Mapping) else value
+        problem = unlike_json(plain, str(info.field_name))
+        if problem:
+            raise ValueError(f"{problem}, which JSON cannot hold")
+        return value
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Experiment:
@@ -150,6 +162,9 @@ def read_experiment(path: str) -> dict[str, Any]:
         cause: Exception = error
     except ValueError as error:  # not TOML, or not UTF-8
         problem = f"it is not TOML ({error})"
+        cause = error
+    except RecursionError as error:
+        problem = "it has too many values inside one another"
         cause = error
     raise ExperimentError(
         f"The file {path} was given as an experiment, and {problem}. Give a TOML file of "

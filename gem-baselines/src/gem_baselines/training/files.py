@@ -1,14 +1,18 @@
 """Files that survive a crash: written whole or not at all, and lines that are cut where they broke.
 
-Knows nothing about what is in them.
+Knows nothing about what is in them. Some of it is as in gem-eval's run folder: a pack cannot import
+another one, and core has no files of this kind that it could lend to both.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
+import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +21,85 @@ from pydantic import ValidationError
 from gem.errors import problems_of
 from gem_baselines.errors import FolderError
 
-__all__ = ["JsonLines", "problem_of", "replace_file", "replace_json", "sync_folder"]
+__all__ = [
+    "DRAFT",
+    "JsonLines",
+    "claim_json",
+    "problem_of",
+    "replace_file",
+    "replace_json",
+    "sync_folder",
+    "unlike_json",
+]
+
+DRAFT = ".draft-"
+"""How the name of a file begins that is not written whole yet."""
+
+_NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
+_DEEPEST = 50  # values inside one another; pydantic stops at 255, and Python not much later
 
 
 def replace_json(path: Path, plain: Any) -> None:
     """Write JSON data, whole or not at all; a float is read again as just that one."""
-    replace_file(path, json.dumps(plain, indent=2, allow_nan=False) + "\n")
+    replace_file(path, _text_of(plain))
 
 
 def replace_file(path: Path, text: str) -> None:
     """Write a file, whole or not at all. Raises OSError."""
-    draft = path.with_name(f".draft-{path.name}")
-    with draft.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+    draft = path.with_name(f"{DRAFT}{path.name}")
+    _write_draft(draft, text)
     draft.replace(path)
+
+
+def claim_json(path: Path, plain: Any) -> None:
+    """Write a new file of JSON data, whole or not at all.
+
+    Raises FileExistsError where another process was faster, and OSError.
+    """
+    # Of this process alone: two that claim one file at a time have a draft each.
+    draft = path.with_name(f"{DRAFT}{os.getpid()}-{path.name}")
+    text = _text_of(plain)
+    try:
+        _write_draft(draft, text)
+        try:
+            os.link(draft, path)
+        except OSError as error:
+            if error.errno not in _NO_LINKS:  # else a file system without links
+                raise
+            with path.open("x", encoding="utf-8") as file:
+                file.write(text)
+    finally:
+        with suppress(FileNotFoundError):
+            draft.unlink()
+
+
+def unlike_json(value: Any, name: str) -> str:
+    """Say what of a value would not be read again from JSON as it is; "" where all of it would.
+
+    A tuple is taken for a list.
+
+    >>> unlike_json({"clip": [1.0, float("inf")]}, "policy_kwargs")
+    'policy_kwargs.clip.1 is inf'
+    """
+    return _unlike_json(value, name, _DEEPEST)
+
+
+def _unlike_json(value: Any, name: str, levels: int) -> str:
+    if value is None or isinstance(value, str | int):
+        return ""
+    if isinstance(value, float):
+        return "" if math.isfinite(value) else f"{name} is {value}"
+    if levels == 0:
+        return f"{name:.60} has more than {_DEEPEST} values inside one another"
+    items: Iterable[tuple[Any, Any]]
+    if isinstance(value, list | tuple):
+        items = enumerate(value)
+    elif isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        items = value.items()
+    else:
+        return f"{name} is {value!r:.60}, of the type {type(value).__name__}"
+    problems = (_unlike_json(inner, f"{name}.{key}", levels - 1) for key, inner in items)
+    return next((problem for problem in problems if problem), "")
 
 
 def problem_of(error: ValueError) -> str:
@@ -50,6 +117,17 @@ def sync_folder(folder: Path) -> None:
         else:
             _sync(path)
     _sync(folder)
+
+
+def _text_of(plain: Any) -> str:
+    return json.dumps(plain, indent=2, allow_nan=False) + "\n"
+
+
+def _write_draft(draft: Path, text: str) -> None:
+    with draft.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _sync(path: Path) -> None:
@@ -98,12 +176,15 @@ class JsonLines:
 
     def close(self) -> None:
         """Release the file. A second call does nothing."""
-        self._file.close()
+        # On a full disk it tries once more to write a line whose `append` has raised already.
+        # It releases the file also where that fails.
+        with suppress(OSError):
+            self._file.close()
 
-    def cut(self, keeps: Callable[[Mapping[str, Any]], bool]) -> list[dict[str, Any]]:
-        """Return the lines that stay, up to the first that `keeps` does not keep.
+    def read(self, keeps: Callable[[Mapping[str, Any]], bool]) -> list[dict[str, Any]]:
+        """Return the lines up to the first that `keeps` does not keep, or is no JSON object.
 
-        That one, or the first that is no whole line of JSON, is removed with all that follow.
+        `cut` removes that one with all that follow. Raises OSError.
         """
         kept = []
         end = 0
@@ -114,8 +195,12 @@ class JsonLines:
                 break
             kept.append(plain)
             end += len(line)
-        self._file.truncate(end)
+        self._end = end
         return kept
+
+    def cut(self) -> None:
+        """Remove what follows the lines that `read` returned. Raises OSError."""
+        self._file.truncate(self._end)
 
 
 def _object_of(line: bytes) -> dict[str, Any] | None:

@@ -16,7 +16,8 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from itertools import count
 from pathlib import Path
@@ -26,7 +27,7 @@ from pydantic import BaseModel, ConfigDict
 
 from gem.episode import Episode
 from gem.registry import versions
-from gem_baselines.errors import FolderError
+from gem_baselines.errors import ExperimentError, FolderError
 from gem_baselines.learning_policy import LearningPolicy
 from gem_baselines.training.checkpoints import (
     Checkpoint,
@@ -37,7 +38,14 @@ from gem_baselines.training.checkpoints import (
     write_checkpoint,
 )
 from gem_baselines.training.experiment import Experiment
-from gem_baselines.training.files import JsonLines, problem_of, replace_file, replace_json
+from gem_baselines.training.files import (
+    DRAFT,
+    JsonLines,
+    claim_json,
+    problem_of,
+    replace_file,
+    replace_json,
+)
 
 __all__ = ["BEST", "CHECKPOINTS", "LAST", "TrainingFolder", "is_training_folder"]
 
@@ -48,7 +56,7 @@ _RECORD = "experiment.json"
 _EVALUATIONS = "evaluations"
 
 
-class _Record(BaseModel):
+class TrainingRecord(BaseModel):
     """What `experiment.json` holds."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -64,7 +72,8 @@ class TrainingFolder:
     """The folder of one training, open for what comes next.
 
     `start` is the checkpoint to go on from, None at the beginning. Lines of updates after it are
-    removed: they come again. One process at a time has a folder open.
+    removed: they come again. One process at a time has a folder open. Whatever cannot be written
+    or read raises FolderError.
     """
 
     def __init__(self, path: Path, experiment: Experiment) -> None:
@@ -76,20 +85,12 @@ class TrainingFolder:
         self._metrics = JsonLines(path / "metrics.jsonl")
         self._timings = JsonLines(path / "timings.jsonl")
         self._evaluations = JsonLines(path / "evaluations.jsonl")
-        self.start = self._last()
-        done = 0 if self.start is None else self.start.progress.update
-        evaluated = -1 if self.start is None else self.start.progress.evaluated
-        self.metrics = self._metrics.cut(lambda line: line["update"] <= done)
-        self._timings.cut(lambda line: line["update"] <= done)
-        self.evaluations = self._evaluations.cut(lambda line: line["update"] <= evaluated)
-        if len(self.metrics) != done:
+        try:
+            self.start = self._last()
+            self._read_lines()
+        except (OSError, FolderError, ExperimentError):
             self.close()
-            raise FolderError(
-                f"The training in {path} was to go on after update {done}, and its metrics.jsonl "
-                f"has {len(self.metrics)} lines up to there. Restore that file, or start anew "
-                "with --out.",
-                path=path,
-            )
+            raise
 
     @classmethod
     def create(
@@ -102,22 +103,24 @@ class TrainingFolder:
         folder = None if path is None else Path(path)
         try:
             folder = _new_folder() if folder is None else _empty_folder(folder)
-            record = _Record(
+            record = TrainingRecord(
                 command=tuple(_text(word) for word in command),
                 created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
                 versions=_versions(experiment),
                 experiment=experiment.model_dump(mode="json"),
             )
-            replace_json(folder / _RECORD, record.model_dump(mode="json"))
+            claim_json(folder / _RECORD, record.model_dump(mode="json"))
             for name in (CHECKPOINTS, _EVALUATIONS):
-                (folder / name).mkdir()
+                (folder / name).mkdir(exist_ok=True)
+            return cls(folder, experiment)
+        except FileExistsError as error:  # another training was begun there just now
+            raise _not_empty(folder or Path("runs")) from error
         except OSError as error:
             raise FolderError(
                 f"The training folder {folder or 'runs'} cannot be made ({error.strerror}). "
                 "Choose another --out.",
                 path=folder or Path("runs"),
             ) from error
-        return cls(folder, experiment)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], changes: Mapping[str, Any]) -> TrainingFolder:
@@ -147,44 +150,87 @@ class TrainingFolder:
 
     def add_update(self, figures: Mapping[str, Any], timings: Mapping[str, Any]) -> None:
         """Append the lines of one update."""
-        self._metrics.append(figures)
-        self._timings.append(timings)
+        with self._writing():
+            self._metrics.append(figures)
+            self._timings.append(timings)
         self.metrics.append(dict(figures))
 
     def add_evaluation(
         self, figures: Mapping[str, Any], episodes: Mapping[str, Sequence[Episode]]
     ) -> None:
         """Append the line of one evaluation; its episodes go to a log of each name."""
-        for name, played in episodes.items():
-            log = self.path / _EVALUATIONS / f"{figures['update']:06}-{name}.jsonl"
-            replace_file(log, "".join(f"{episode.to_json()}\n" for episode in played))
-        self._evaluations.append(figures)
+        with self._writing():
+            for name, played in episodes.items():
+                log = self.path / _EVALUATIONS / f"{figures['update']:06}-{name}.jsonl"
+                replace_file(log, "".join(f"{episode.to_json()}\n" for episode in played))
+            self._evaluations.append(figures)
         self.evaluations.append(dict(figures))
 
     def save(self, policy: LearningPolicy, progress: Progress) -> None:
         """Make a checkpoint of what is now, the last one, and the best if it is that."""
-        # First the lines: a checkpoint that is found has all lines up to it.
-        for lines in (self._metrics, self._timings, self._evaluations):
-            lines.sync()
-        kind = self.experiment.policy
-        folder = write_checkpoint(self._checkpoints, policy, kind, progress)
-        # First the last, then the best: the best is never later than what is gone on from.
-        link(self._checkpoints, LAST, folder)
-        if progress.best_update == progress.update:
-            link(self._checkpoints, BEST, folder)
-        prune(self._checkpoints)
+        with self._writing():
+            # First the lines: a checkpoint that is found has all lines up to it.
+            for lines in (self._metrics, self._timings, self._evaluations):
+                lines.sync()
+            kind = self.experiment.policy
+            folder = write_checkpoint(self._checkpoints, policy, kind, progress)
+            # First the last, then the best: the best is never later than what is gone on from.
+            link(self._checkpoints, LAST, folder)
+            if progress.best_update == progress.update:
+                link(self._checkpoints, BEST, folder)
+            prune(self._checkpoints)
 
     def close(self) -> None:
         """Let another process go on with it. A second call does nothing."""
         for lines in (self._metrics, self._timings, self._evaluations):
             lines.close()
 
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Say what is wrong where the folder cannot be written."""
+        try:
+            yield
+        except OSError as error:
+            raise FolderError(
+                f"The training in {self.path} cannot be written there ({error.strerror}). Look at "
+                "the disk, then go on with --resume: the last checkpoint is unharmed.",
+                path=self.path,
+            ) from error
+
+    def _read_lines(self) -> None:
+        """Read the lines up to the checkpoint to go on from, and remove those after it."""
+        done = 0 if self.start is None else self.start.progress.update
+        evaluated = -1 if self.start is None else self.start.progress.evaluated
+        if self.experiment.updates < done:
+            raise ExperimentError(
+                f"The training in {self.path} was to have updates={self.experiment.updates}, and "
+                f"{done} of them are done. Set updates to {done} or more; what an earlier update "
+                "left is in no checkpoint any more.",
+                setting="updates",
+            )
+        self.metrics = self._metrics.read(lambda line: _is_up_to(line, done))
+        self._timings.read(lambda line: _is_up_to(line, done))
+        self.evaluations = self._evaluations.read(lambda line: _is_up_to(line, evaluated))
+        # Before anything is removed: what follows a line that was damaged may be all right.
+        if [line["update"] for line in self.metrics] != list(range(1, done + 1)):
+            raise FolderError(
+                f"The training in {self.path} was to go on after update {done}, and its "
+                f"metrics.jsonl has {len(self.metrics)} lines that fit it up to there. Restore "
+                "that file, or start anew with --out.",
+                path=self.path,
+            )
+        for lines in (self._metrics, self._timings, self._evaluations):
+            lines.cut()
+
     def _last(self) -> Checkpoint | None:
         last = self._checkpoints / LAST
         return Checkpoint.read(last) if is_checkpoint(last) else None
 
     def _mend(self) -> None:
-        """Finish what a crash between two links left undone."""
+        """Finish what a crash between two links left undone, and remove what it left."""
+        for draft in self.path.glob(f"{DRAFT}*"):
+            with suppress(FileNotFoundError):
+                draft.unlink()
         if self.start is not None:
             progress = self.start.progress
             if progress.best_update == progress.update:
@@ -197,9 +243,9 @@ def is_training_folder(path: Path) -> bool:
     return (path / _RECORD).is_file()
 
 
-def _read_record(folder: Path) -> _Record:
+def _read_record(folder: Path) -> TrainingRecord:
     try:
-        return _Record.model_validate(json.loads((folder / _RECORD).read_bytes()))
+        return TrainingRecord.model_validate(json.loads((folder / _RECORD).read_bytes()))
     except OSError as error:
         raise FolderError(
             f"{folder} is no training folder: its {_RECORD} cannot be read ({error.strerror}). "
@@ -212,6 +258,12 @@ def _read_record(folder: Path) -> _Record:
             "version of gem-baselines, or damaged: start anew with --out.",
             path=folder,
         ) from error
+
+
+def _is_up_to(line: Mapping[str, Any], update: int) -> bool:
+    """Say whether a line is of an update up to this one. What other programs wrote is of none."""
+    number = line.get("update")
+    return isinstance(number, int) and number <= update
 
 
 def _versions(experiment: Experiment) -> dict[str, str]:
@@ -242,10 +294,14 @@ def _new_folder() -> Path:
 def _empty_folder(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     # A draft is what a training leaves that was killed before it began.
-    if any(not entry.name.startswith(".draft-") for entry in folder.iterdir()):
-        raise FolderError(
-            f"The folder {folder} is not empty, and a new training needs one of its own. Go on "
-            f"with what is there by --resume {shlex.quote(str(folder))}, or choose another --out.",
-            path=folder,
-        )
+    if any(not entry.name.startswith(DRAFT) for entry in folder.iterdir()):
+        raise _not_empty(folder)
     return folder
+
+
+def _not_empty(folder: Path) -> FolderError:
+    return FolderError(
+        f"The folder {folder} is not empty, and a new training needs one of its own. Go on with "
+        f"what is there by --resume {shlex.quote(str(folder))}, or choose another --out.",
+        path=folder,
+    )

@@ -39,21 +39,23 @@ class HeldBack:
     ) -> None:
         if self._previous is not None:
             signal.signal(signal.SIGINT, self._previous)
-        if self._is_asked and error is None:
-            raise KeyboardInterrupt
+        # What was asked for counts more than an error that came meanwhile: that is its cause.
+        if self._is_asked and not isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt from error
 
     @contextmanager
     def let_through(self) -> Iterator[None]:
         """Raise KeyboardInterrupt where it was asked for before, or is inside this."""
-        if self._is_asked:
-            self._is_asked = False
-            raise KeyboardInterrupt
         if self._previous is None:
             yield
             return
-        # Python's own, also where the program had another one: asyncio cancels a run by it alone.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
+            # Python's own, also where the program had another: asyncio cancels a run by it alone.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            # Only then the look back: between the two nothing can be noted and not be seen.
+            if self._is_asked:
+                self._is_asked = False
+                raise KeyboardInterrupt
             yield
         finally:
             signal.signal(signal.SIGINT, self._note)

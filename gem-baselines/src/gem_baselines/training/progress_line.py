@@ -7,7 +7,7 @@ what is trained.
 from __future__ import annotations
 
 import math
-import shutil
+import os
 import sys
 import time
 from collections.abc import Mapping
@@ -18,6 +18,7 @@ __all__ = ["ProgressLine"]
 
 _REDRAWN_S = 0.25
 _WRITTEN_S = 10.0
+_COLUMNS = 80  # of a terminal that does not say how many it has
 
 
 class ProgressLine:
@@ -53,7 +54,7 @@ class ProgressLine:
         text = self._text(figures, now - self._began)
         if self._is_terminal:
             # One column less than there are: a full line would wrap, and not be redrawn in place.
-            width = shutil.get_terminal_size().columns - 1
+            width = _columns() - 1
             sys.stderr.write(f"\r\x1b[K{text[:width]}")
         else:
             sys.stderr.write(f"{text}\n")
@@ -74,3 +75,11 @@ class ProgressLine:
         if figures["errors"]:
             parts.append(f"errors {figures['errors']}")
         return "  ".join(parts)
+
+
+def _columns() -> int:
+    """Return how wide the terminal of stderr is: stdout may go to another one, or to a file."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or _COLUMNS
+    except (OSError, ValueError):  # no terminal of the system, or one without a size
+        return _COLUMNS

@@ -103,28 +103,33 @@ class Training:
         try:
             if folder.start is None:
                 return cls(folder, folder.experiment.beginner(), Progress())
-            training = cls(folder, folder.start.policy(), folder.start.progress)
+            # Whoever goes on with a training has its experiment run, whose policy this is.
+            training = cls(folder, folder.start.policy(trust_kind=True), folder.start.progress)
         except GemError:
             folder.close()
             raise
         training._saved = training.progress
         return training
 
+    @property
+    def kept(self) -> int:
+        """The update of the last checkpoint, 0 before the first one."""
+        return 0 if self._saved is None else self._saved.update
+
     def run(self, on_update: OnUpdate | None = None) -> None:
-        """Do what is left to do. Ctrl-C makes a checkpoint before it is raised."""
+        """Do what is left to do. Ctrl-C makes a checkpoint before it is raised.
+
+        Where that cannot be made, what was wrong is the cause of the KeyboardInterrupt.
+        """
         with closing(self.folder), HeldBack() as interrupts:
             try:
                 self._go_on(interrupts, on_update)
-            except OSError as error:
-                raise FolderError(
-                    f"The training in {self.folder.path} cannot be written there "
-                    f"({error.strerror}). Look at the disk, then go on with --resume: the last "
-                    "checkpoint is unharmed.",
-                    path=self.folder.path,
-                ) from error
-            except KeyboardInterrupt:
+            except KeyboardInterrupt as interrupt:
                 # The policy is as after a whole update: episodes of the next one are forgotten.
-                self._save()
+                try:
+                    self._save()
+                except FolderError as error:
+                    raise interrupt from error
                 raise
 
     def _go_on(self, interrupts: HeldBack, on_update: OnUpdate | None) -> None:

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gem_eval.viewing.runs import Run
     from gem_eval.viewing.token_text import TokenTexts
+    from gem_eval.viewing.trainings.logs import EvaluationLogs
+    from gem_eval.viewing.trainings.training import Training
 
 __all__ = ["add_command"]
 
 _DESCRIPTION = """\
-Show run folders, finished or still being written, as pages in a browser: figures, every episode,
-every turn. It prints the address and serves this machine alone, until Ctrl-C. It changes no run;
+Show run folders and training folders, finished or still being written, as pages in a browser:
+figures, every episode, every turn; learning curves over seeds. A folder stands for all that are in
+it. It prints the address and serves this machine alone, until Ctrl-C. It changes no run;
 what it has read of a log it keeps in the user's cache, so that it reads it once.
 """
 _EPILOGUE = """\
@@ -24,6 +27,7 @@ examples:
   gem-env view runs/* --port 9000 --open
   gem-env view runs/my-model --tokenizer models/my-model
   gem-env view runs/my-model --export my-model.html
+  gem-env view runs/guess-seed-0 runs/guess-seed-1 --export guess.html
 """
 _PORT = 8500
 _NEEDED = ("jinja2>=3.1", "starlette>=0.40", "uvicorn>=0.30")
@@ -34,12 +38,17 @@ def add_command(commands: Any) -> None:
     """Add `view` to the commands."""
     parser = commands.add_parser(
         "view",
-        help="look at run folders in a browser, or write one as a file",
+        help="look at runs and trainings in a browser, or write one as a file",
         description=_DESCRIPTION,
         epilog=_EPILOGUE,
     )
     add = parser.add_argument
-    add("runs", nargs="+", metavar="RUN", help="a run folder, finished or still being written")
+    add(
+        "runs",
+        nargs="+",
+        metavar="RUN",
+        help="a folder of a run or a training, or one that holds some",
+    )
     add("--port", type=_port, default=_PORT, metavar="N", help=f"default {_PORT}; 0 for a free one")
     add("--host", default="127.0.0.1", help="where to listen (default: this machine alone)")
     add("--open", action="store_true", help="open the address in a browser")
@@ -72,23 +81,49 @@ def _run(options: argparse.Namespace) -> int:
 
     check_requirements(_NEEDED, subject="gem-env view", of="gem-eval")
     from gem_eval.viewing.runs import open_runs  # heavy, with what it imports: 0.4 s
+    from gem_eval.viewing.trainings.logs import EvaluationLogs
+    from gem_eval.viewing.trainings.opening import found_in, open_trainings
 
     texts = _texts(options)
-    runs = open_runs(options.runs, None if options.no_cache else cache_folder())
+    cache = None if options.no_cache else cache_folder()
+    run_paths, training_paths = found_in(options.runs)
+    runs = open_runs(run_paths, cache)
     try:
-        if options.export is not None:
-            return _export(options, runs)
-        return _serve(options, runs, texts)
+        trainings = open_trainings(training_paths, [run.name for run in runs])
+        logs = EvaluationLogs(trainings, cache)
+        try:
+            if options.export is not None:
+                return _export(options, runs, trainings)
+            return _serve(options, runs, texts, trainings, logs)
+        finally:
+            logs.close()
     finally:
         for run in runs:
             run.close()
 
 
-def _export(options: argparse.Namespace, runs: list[Run]) -> int:
+def _export_trainings(options: argparse.Namespace, trainings: list[Training]) -> int:
+    from gem_eval.viewing.trainings.export import export_trainings
+    from gem_eval.wording import counted
+
+    size = export_trainings(trainings, Path(options.export))
+    what = counted(len(trainings), "training")
+    print(f"Wrote {options.export}: {what}, {size / _MEGABYTE:.1f} MB.")
+    return 0
+
+
+def _export(options: argparse.Namespace, runs: list[Run], trainings: list[Training]) -> int:
     from gem_eval.errors import ViewError
     from gem_eval.viewing.export import export
     from gem_eval.wording import counted
 
+    if trainings and runs:
+        raise ViewError(
+            "Runs and trainings were to be exported, and a file holds one run, or trainings alone. "
+            "Export them to files of their own."
+        )
+    if trainings:
+        return _export_trainings(options, trainings)
     if len(runs) != 1:
         raise ViewError(
             f"{len(runs)} runs were to be exported, and a file holds one. Name one run, and export "
@@ -121,7 +156,13 @@ def _texts(options: argparse.Namespace) -> TokenTexts | None:
     return load_texts(Path(options.tokenizer))
 
 
-def _serve(options: argparse.Namespace, runs: list[Run], texts: TokenTexts | None) -> int:
+def _serve(
+    options: argparse.Namespace,
+    runs: list[Run],
+    texts: TokenTexts | None,
+    trainings: list[Training],
+    logs: EvaluationLogs,
+) -> int:
     from gem_eval.errors import ViewError
     from gem_eval.viewing.app import viewer_app
     from gem_eval.viewing.runs import Follower, Looker
@@ -137,14 +178,16 @@ def _serve(options: argparse.Namespace, runs: list[Run], texts: TokenTexts | Non
                 "environments here. Leave out one of them."
             )
         address = address_of(listener)
-        print(f"Showing {counted(len(runs), 'run')} at {address} . Ctrl-C ends it.", flush=True)
+        counts = {"run": len(runs), "training": len(trainings)}
+        what = " and ".join(counted(number, noun) for noun, number in counts.items() if number)
+        print(f"Showing {what} at {address} . Ctrl-C ends it.", flush=True)
         if not is_local(listener):
             print(
                 f"gem-env view: {options.host} can be reached from other machines, and anybody "
                 "there may read the runs.",
                 file=sys.stderr,
             )
-        follower = Follower(runs)
+        follower = Follower([*runs, *trainings])
         looker = Looker(runs)
         follower.start()
         looker.start()
@@ -153,7 +196,14 @@ def _serve(options: argparse.Namespace, runs: list[Run], texts: TokenTexts | Non
                 import webbrowser
 
                 webbrowser.open(address)
-            app = viewer_app(runs, host=options.host, texts=texts, solver=solver)
+            app = viewer_app(
+                runs,
+                host=options.host,
+                texts=texts,
+                solver=solver,
+                trainings=trainings,
+                logs=logs,
+            )
             serve(app, listener)
         finally:
             follower.stop()

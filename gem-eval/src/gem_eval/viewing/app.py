@@ -31,6 +31,10 @@ from gem_eval.viewing.solving import Solved, Solver
 from gem_eval.viewing.token_page import token_page
 from gem_eval.viewing.token_query import TokenQuery
 from gem_eval.viewing.token_text import TokenTexts
+from gem_eval.viewing.trainings.logs import EvaluationLogs
+from gem_eval.viewing.trainings.page import live_values, read_on, training_page
+from gem_eval.viewing.trainings.query import TrainingQuery
+from gem_eval.viewing.trainings.training import Training
 from gem_eval.wording import counted
 
 __all__ = ["viewer_app"]
@@ -40,6 +44,8 @@ _ASSETS = {
     "viewer.js": "text/javascript",
     "tokens.css": "text/css",
     "tokens.js": "text/javascript",
+    "training.css": "text/css",
+    "training.js": "text/javascript",
 }
 _MOST_LINES = 1 << 62
 
@@ -50,18 +56,22 @@ def viewer_app(
     host: str = "127.0.0.1",
     texts: TokenTexts | None = None,
     solver: Solver | None = None,
+    trainings: Sequence[Training] = (),
+    logs: EvaluationLogs | None = None,
 ) -> Starlette:
-    """Return an application that shows runs. `host` is the name that it is called by.
+    """Return an application that shows runs and trainings. `host` is the name that it is called by.
 
     `texts` are those of token ids, where a tokenizer was named. With a solver, pages of episodes
-    offer to play these again.
+    offer to play these again. `logs` opens the episodes of the trainings' evaluations.
     """
-    viewer = _Viewer(runs, texts, solver)
+    viewer = _Viewer(runs, texts, solver, trainings, logs)
     episode = "/runs/{run}/episodes/{line:int}"
     routes = [
         ("/", viewer.runs),
         ("/compare", viewer.compare),
         ("/side-by-side", viewer.beside),
+        ("/trainings", viewer.trainings),
+        ("/trainings/live", viewer.live_trainings),
         ("/runs/{run}", viewer.run),
         ("/runs/{run}/live", viewer.live),
         (episode, viewer.episode),
@@ -83,19 +93,44 @@ class _Viewer:
     """The answers. Each is made on a thread: to read a log and to write a page takes time."""
 
     def __init__(
-        self, runs: Sequence[Run], texts: TokenTexts | None, solver: Solver | None
+        self,
+        runs: Sequence[Run],
+        texts: TokenTexts | None,
+        solver: Solver | None,
+        trainings: Sequence[Training],
+        logs: EvaluationLogs | None,
     ) -> None:
         self._texts = texts
         self._solver = solver
         self._runs = {run.name: run for run in runs}
-        self._is_several = len(runs) > 1
+        self._trainings = trainings
+        self._logs = logs or EvaluationLogs(trainings, None)
+        self._is_several = len(runs) + len(trainings) > 1
         self._comparer = Comparer()
 
     def runs(self, request: Request) -> Response:
         if not self._is_several:
-            [name] = self._runs
-            return RedirectResponse(f"/runs/{name}")
-        return HTMLResponse(pages.runs_page([*self._runs.values()], _theme(request)))
+            only = [f"/runs/{name}" for name in self._runs] or ["/trainings"]
+            return RedirectResponse(only[0])
+        read_on(self._trainings)
+        page = pages.runs_page([*self._runs.values()], self._trainings, _theme(request))
+        return HTMLResponse(page)
+
+    def trainings(self, request: Request) -> Response:
+        query = self._training_query(request)
+        read_on(query.shown(self._trainings))
+        theme = _theme(request)
+        return HTMLResponse(
+            training_page(self._trainings, query, theme=theme, several=self._is_several)
+        )
+
+    def live_trainings(self, request: Request) -> Response:
+        return JSONResponse(live_values(self._trainings, self._training_query(request)))
+
+    def _training_query(self, request: Request) -> TrainingQuery:
+        if not self._trainings:
+            raise HTTPException(404, "No training is shown here.")
+        return TrainingQuery.read(request.query_params.multi_items())
 
     def compare(self, request: Request) -> Response:
         named = request.query_params.getlist("run")
@@ -214,11 +249,12 @@ class _Viewer:
         """Return the episode that an address calls `run:line`."""
         name, _, line = word.rpartition(":")
         number = whole_number(line)
-        if name not in self._runs or number is None:
+        run = self._run_called(name)
+        if run is None or number is None:
             raise HTTPException(
                 404, f"No episode is called {word!r:.80}. An address needs a=RUN:LINE&b=RUN:LINE."
             )
-        return self._runs[name], number
+        return run, number
 
     def turn(self, request: Request) -> Response:
         # As ASCII, so that half a character is no trouble.
@@ -254,9 +290,14 @@ class _Viewer:
 
     def _run_of(self, request: Request) -> Run:
         name = request.path_params["run"]
-        if name not in self._runs:
+        run = self._run_called(name)
+        if run is None:
             raise HTTPException(404, f"No run of this viewer is called {name}.")
-        return self._runs[name]
+        return run
+
+    def _run_called(self, name: str) -> Run | None:
+        """Return a run, or an evaluation of a training as one."""
+        return self._runs.get(name) or self._logs.run(name)
 
     @staticmethod
     def _read(read: Callable[[], Any]) -> Any:

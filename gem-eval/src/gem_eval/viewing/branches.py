@@ -53,6 +53,8 @@ class BranchCommand(NamedTuple):
     @classmethod
     def of(cls, run: Run, row: Row) -> BranchCommand | None:
         """Return it for an episode, None where none of its turns can be played anew."""
+        if not run.folder.has_name:
+            return None
         limit = run.folder.record.settings.max_turns
         played = row.turns - (row.stop in _FAILED_IN_STEP and row.turns > 0)
         last = played if row.stop in _ENDED else played + 1

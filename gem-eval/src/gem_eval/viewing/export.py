@@ -22,7 +22,7 @@ from gem_eval.viewing.runs import Run
 from gem_eval.viewing.scanning import TURNS_AT_ONCE
 from gem_eval.viewing.selection import Selection
 
-__all__ = ["Exported", "export"]
+__all__ = ["Exported", "content_policy", "export", "write_page"]
 
 _ROWS_AT_ONCE = 500
 _BYTES_PER_ROW = 700  # of the list, which is written before the episodes
@@ -77,14 +77,14 @@ def export(run: Run, path: Path, *, most_bytes: int) -> Exported:
             "unreadable": shelf.unreadable,
             "left_out": values["count"] - len(shelf.rows),
             "episode_link": _link,
-            "policy": _content_policy(assets),
+            "policy": content_policy(assets),
             "assets": assets,
             "theme": "",
             "several": False,
             "is_export": True,
         },
     ).encode("utf-8")
-    _write(path, page)
+    write_page(path, page)
     return Exported(len(shelf.rows), values["count"], len(page))
 
 
@@ -132,7 +132,7 @@ def _data_url(_: int, image: Image) -> str:
     return f"data:{image.shown.media_type};base64,{encoded}"
 
 
-def _content_policy(assets: dict[str, str]) -> str:
+def content_policy(assets: dict[str, str]) -> str:
     """Allow the file's own style and script by their digests, and pictures within it."""
     digests = {
         kind: base64.b64encode(sha256(text.encode("utf-8")).digest()).decode("ascii")
@@ -145,7 +145,8 @@ def _content_policy(assets: dict[str, str]) -> str:
     )
 
 
-def _write(path: Path, page: bytes) -> None:
+def write_page(path: Path, page: bytes) -> None:
+    """Write a new file. Raises ViewError where there is one, or it cannot be written."""
     try:
         with path.open("xb") as file:
             file.write(page)

@@ -26,6 +26,9 @@ from gem_eval.viewing.scanning import TURNS_AT_ONCE
 from gem_eval.viewing.searching import Search
 from gem_eval.viewing.solving import Solved
 from gem_eval.viewing.text import duration, family
+from gem_eval.viewing.trainings.arms import arms_of
+from gem_eval.viewing.trainings.query import arm_address
+from gem_eval.viewing.trainings.training import Training
 from gem_eval.wording import counted
 
 __all__ = [
@@ -40,10 +43,11 @@ __all__ = [
 ROWS_AT_ONCE = 50
 
 
-def runs_page(runs: Sequence[Run], theme: str) -> str:
-    """Return the list of runs."""
+def runs_page(runs: Sequence[Run], trainings: Sequence[Training], theme: str) -> str:
+    """Return the list of runs, and that of trainings by what they train."""
     listed = [(run, run.progress(), run.known_overview) for run in runs]
-    return render("runs.html", runs=listed, theme=theme, several=True, title="Runs")
+    arms = [(arm, arm_address(arm)) for arm in arms_of(trainings)]
+    return render("runs.html", runs=listed, arms=arms, theme=theme, several=True, title="Runs")
 
 
 def missing_page(what: str, *, theme: str = "", several: bool = False) -> str:

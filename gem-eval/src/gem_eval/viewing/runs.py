@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from gem.errors import in_one_line
 from gem_eval.run_folder import RunFolder
@@ -21,7 +21,7 @@ from gem_eval.viewing.query import Query
 from gem_eval.viewing.searching import Search, Searches
 from gem_eval.viewing.selection import Selection
 
-__all__ = ["Follower", "Looker", "Progress", "Run", "open_runs", "rate_of"]
+__all__ = ["Follower", "Looker", "Progress", "Run", "name_of", "open_runs", "rate_of"]
 
 _QUIET_S = 60  # a run without a new episode for so long is no longer called running
 _RATE_OVER_LOOKS = 15
@@ -61,6 +61,7 @@ class Run:
         self.index = LogIndex(folder.episodes_path, cache)
         self.findings = FindingIndex(folder.episodes_path, self.index)
         self._searches = Searches(folder.episodes_path, self.index)
+        self.up = ""  # the address of the page of the training whose evaluation it is
         self.problem = ""
         self.finding_problem = ""
         self._overview: Overview | None = None
@@ -222,16 +223,16 @@ def rate_of(counted: Sequence[tuple[float, int]]) -> float | None:
     return (counted[-1][1] - counted[0][1]) / (counted[-1][0] - counted[0][0])
 
 
-def open_runs(paths: Sequence[str], cache: Path | None) -> list[Run]:
+def open_runs(paths: Sequence[str | Path], cache: Path | None) -> list[Run]:
     """Open run folders for a viewer. Raises RunFolderError."""
     folders = [RunFolder.open(path) for path in dict.fromkeys(map(Path, paths))]
     names: list[str] = []
     for folder in folders:
-        names.append(_name(folder.path, names))
+        names.append(name_of(folder.path, names))
     return [Run(name, folder, cache) for name, folder in zip(names, folders, strict=True)]
 
 
-def _name(folder: Path, taken: Sequence[str]) -> str:
+def name_of(folder: Path, taken: Sequence[str]) -> str:
     """Return a word for a folder that no other has: letters, digits, dots and dashes."""
     word = re.sub(r"[^A-Za-z0-9._-]+", "-", folder.absolute().name).strip("-.") or "run"
     name = word
@@ -242,10 +243,22 @@ def _name(folder: Path, taken: Sequence[str]) -> str:
     return name
 
 
+class Followed(Protocol):
+    """What a follower keeps up to date: a run, or a training."""
+
+    problem: str
+
+    def refresh(self, budget_s: float = 0.2) -> bool:
+        """Read on, and say whether there is more."""
+
+    def refresh_overview(self) -> None:
+        """Work out what takes time, where it is not of the last."""
+
+
 class Follower:
     """Keeps runs up to date on a thread of its own, so that no page waits for a log."""
 
-    def __init__(self, runs: Sequence[Run]) -> None:
+    def __init__(self, runs: Sequence[Followed]) -> None:
         self._runs = runs
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="gem-env view", daemon=True)

@@ -17,7 +17,7 @@ document.addEventListener("DOMContentLoaded", () => {
   themes();
   const kind = document.body.className;
   const acts = ({
-    run: runPage, episode: episodePage, compare: comparePage, tokens: globalThis.tokensPage,
+    run: runPage, episode: episodePage, compare: comparePage, tokens: globalThis.tokensPage, training: globalThis.trainingPage,
     beside: () => ({ s: follow("#only"), u: follow("#up") }),
   }[kind] ?? listKeys)();
   keys({ t: follow("#to-tokens"), ...acts });

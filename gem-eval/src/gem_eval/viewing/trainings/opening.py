@@ -1,0 +1,65 @@
+"""Find the runs and the trainings that a command names, and open the trainings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from gem_eval.errors import ViewError
+from gem_eval.training_folder import TrainingFolder, is_training_folder
+from gem_eval.viewing.runs import name_of
+from gem_eval.viewing.trainings.training import Training
+
+__all__ = ["found_in", "open_trainings"]
+
+_DEEPEST = 3  # folders inside one another: FOLDER/ARM/SEED
+_MOST = 500
+
+
+def found_in(paths: Sequence[str]) -> tuple[list[Path], list[Path]]:
+    """Return the folders of runs and those of trainings that paths name, or that are below one.
+
+    A path that is neither, and has neither below it, counts as a run: to open it says what is
+    wrong. Raises ViewError where there are more than 500.
+    """
+    runs: dict[Path, None] = {}
+    trainings: dict[Path, None] = {}
+    for path in dict.fromkeys(map(Path, paths)):
+        found = [*_below(path, _DEEPEST)] or [path]
+        for folder in found:
+            kind = trainings if is_training_folder(folder) else runs
+            kind[folder] = None
+        if len(runs) + len(trainings) > _MOST:
+            raise ViewError(
+                f"{path} was to be shown, and with it there are more than {_MOST} runs and "
+                "trainings. Name folders with fewer of them."
+            )
+    return [*runs], [*trainings]
+
+
+def open_trainings(paths: Sequence[Path], taken: Sequence[str] = ()) -> list[Training]:
+    """Open training folders for a viewer, by names that no run has. Raises RunFolderError."""
+    trainings = []
+    names = [*taken]
+    for path in paths:
+        folder = TrainingFolder.open(path)
+        name = name_of(path, names)
+        names.append(name)
+        trainings.append(Training(name, folder))
+    return trainings
+
+
+def _below(folder: Path, levels: int) -> Iterator[Path]:
+    """Yield a folder that is a run or a training, or those below it."""
+    if is_training_folder(folder) or (folder / "run.json").is_file():
+        yield folder
+        return
+    if not levels or not folder.is_dir():
+        return
+    try:
+        inner = sorted(entry for entry in folder.iterdir() if entry.is_dir())
+    except OSError:  # of somebody else
+        return
+    for entry in inner:
+        if not entry.is_symlink() and not entry.name.startswith("."):
+            yield from _below(entry, levels - 1)
