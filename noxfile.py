@@ -292,6 +292,15 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session
+def statistics(session: nox.Session) -> None:
+    """Compare the statistics of gem-baselines with those of rliable, which nothing else needs."""
+    # What rliable is built on fails with a newer pandas.
+    session.install("rliable==1.2.0", "pandas<3", *group("test"))
+    install(session, *(wheel_of(session, f"gem-{part}") for part in ("core", "train", "baselines")))
+    session.run("pytest", "gem-baselines/tests/statistics", *session.posargs)
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Run every benchmark; `nox -s bench -- games --quick` runs one, with its options."""
     install_checkout(session)

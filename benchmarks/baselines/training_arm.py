@@ -1,0 +1,139 @@
+"""Train one arm, and say in one line of plain data what came of it."""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from benchmarks.baselines.arms import Arm
+
+import gem
+from gem.episode import Episode
+from gem_baselines.errors import TrainingStopped
+from gem_baselines.training import train
+from gem_baselines.training.figures import figures_of
+from gem_baselines.training.training import Training, run_seed
+
+__all__ = ["FINAL_EPISODES", "trained"]
+
+FINAL_EPISODES = 200
+"""Episodes of the last evaluation, drawn and as many greedy, from seeds that no update plays."""
+FIGURES = ("success", "reward", "turns", "discounted_return")
+
+
+def trained(arm: Arm) -> dict[str, Any]:
+    """Train an arm in a folder that is thrown away, and return its line.
+
+    A training that stops by itself, because its policy diverged, has `stopped` in place of figures.
+    """
+    began_s = time.process_time()
+    wall_began_s = time.monotonic()  # a program in the sandbox is no CPU time of this process
+    line: dict[str, Any] = {
+        "task": arm.task,
+        "arm": arm.name,
+        "seed": arm.seed,
+        "digest": arm.digest,
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            training = train(arm.settings, Path(folder, "training"))
+        except TrainingStopped as error:
+            line["stopped"] = str(error)
+        else:
+            line |= _learnt(training, arm)
+    line["cpu_s"] = round(time.process_time() - began_s, 1)
+    line["wall_s"] = round(time.monotonic() - wall_began_s, 1)
+    return {**line, "machine": _machine(), "commit": _commit()}
+
+
+def _learnt(training: Training, arm: Arm) -> dict[str, Any]:
+    seconds = 0.0
+    seconds_of = {0: 0.0}
+    for timing in _timings(training.folder.path):
+        seconds += timing["cpu_s"]
+        seconds_of[timing["update"]] = seconds
+    turns_of = {0: 0} | {line["update"]: line["total_turns"] for line in training.folder.metrics}
+    curve = [
+        {
+            "update": evaluation["update"],
+            "total_turns": turns_of[evaluation["update"]],
+            "cpu_s": round(seconds_of[evaluation["update"]], 2),
+            "drawn": _rounded(evaluation["sampled"]),
+            "greedy": _rounded(evaluation["greedy"]),
+        }
+        for evaluation in training.folder.evaluations
+    ]
+    metrics = training.folder.metrics
+    return {
+        "curve": curve,
+        "final": _played(training, arm, arm.settings.model_dump(), "final"),
+        "also_on": {
+            name: _played(training, arm, environment, name)
+            for name, environment in arm.also_on.items()
+        },
+        "errors": sum(metric["errors"] for metric in metrics),
+        "entropy": [round(metrics[place]["learning"]["entropy"], 3) for place in (0, -1)],
+    }
+
+
+def _timings(folder: Path) -> Iterator[Mapping[str, Any]]:
+    with (folder / "timings.jsonl").open(encoding="utf-8") as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+def _played(
+    training: Training, arm: Arm, environment: Mapping[str, Any], purpose: str
+) -> dict[str, Any]:
+    """Play an environment with the policy as it is after its last update."""
+    seed = run_seed(arm.seed, f"benchmark {purpose}")
+    changes = {
+        "env_kwargs": environment.get("env_kwargs", {}),
+        "wrappers": list(environment.get("wrappers", ())),
+    }
+    there = arm.settings.model_copy(update=changes)
+    options = there.options(episodes=FINAL_EPISODES, seed=seed)
+    played: dict[str, Any] = {}
+    for mode in ("drawn", "greedy"):
+        training.policy.is_greedy = mode == "greedy"
+        episodes = gem.run(training.policy, environment["env"], options=options)
+        played[mode] = _figures(episodes, arm.settings.gamma)
+    training.policy.is_greedy = False
+    return played
+
+
+def _figures(episodes: Sequence[Episode], gamma: float) -> dict[str, float]:
+    whole = [episode for episode in episodes if not episode.is_error]
+    called = sum(any(turn.tool_calls for turn in episode.turns) for episode in whole)
+    return {
+        **_rounded(figures_of(whole, gamma)),
+        "episodes": len(whole),
+        "tool_share": round(called / len(whole), 4),
+    }
+
+
+def _rounded(figures: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(figures[name], 4) for name in FIGURES}
+
+
+@cache
+def _machine() -> str:
+    model = platform.machine()
+    for text in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if text.startswith("model name"):
+            model = text.partition(":")[2].strip()
+            break
+    return f"{model}, Python {platform.python_version()}"
+
+
+@cache
+def _commit() -> str:
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=10", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
