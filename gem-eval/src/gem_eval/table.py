@@ -14,6 +14,7 @@ from gem_eval.short_names import short_names
 from gem_eval.summary import Decision, Result, Summary
 from gem_eval.tables import Row, Table, console_for, print_table, tables_within, width_of
 from gem_eval.wording import counted
+from gem_eval.yardsticks import Normalised, Scaled
 
 __all__ = ["print_summary"]
 
@@ -30,16 +31,23 @@ class _Section(NamedTuple):
     tables: Sequence[Table]
 
 
-def print_summary(summary: Summary, file: IO[str], *, offers_next: bool = True) -> None:
+def print_summary(
+    summary: Summary,
+    file: IO[str],
+    *,
+    offers_next: bool = True,
+    normalised: Normalised | None = None,
+) -> None:
     """Print a table, or several below one another where the width asks for it; no cell is cut.
 
+    With `normalised` a column has the returns on the scale of yardsticks, and notes say why not.
     Where the names beside one figure are too wide, each environment has its tables; where a
     policy's name alone is, a terminal gets blocks. A file or a pipe is 120 columns wide, unless
     COLUMNS says otherwise.
     """
     console = console_for(file)
     names = short_names([result.policy for result in summary.results])
-    rows = _rows(summary.results, names)
+    rows = _rows(summary.results, names, normalised)
     together = [_Section("", tables_within(console.width, rows, _NAMES))]
     apart = [
         _Section(env, tables_within(console.width, _of(env, rows), ("policy",)))
@@ -53,7 +61,7 @@ def print_summary(summary: Summary, file: IO[str], *, offers_next: bool = True) 
         _print_blocks(console, rows)
     else:
         _print_sections(console, together)
-    for line in _notes(summary, names, offers_next=offers_next):
+    for line in _notes(summary, names, normalised, offers_next=offers_next):
         console.print(Text(line), soft_wrap=True)
 
 
@@ -89,15 +97,19 @@ def _print_blocks(console: Console, rows: Table) -> None:
         console.print()
 
 
-def _rows(results: Sequence[Result], names: Mapping[str, str]) -> list[Row]:
+def _rows(
+    results: Sequence[Result], names: Mapping[str, str], normalised: Normalised | None
+) -> list[Row]:
     """Return a row for each result. A figure that says nothing in any of them is left out."""
-    rows = [_row(result, names) for result in results]
+    scaled = [None] * len(results) if normalised is None else normalised.scaled
+    rows = [_row(result, names, at) for result, at in zip(results, scaled, strict=True)]
     silent = {
         "with errors": all(not result.errors for result in results),
         "tokens in/out": all(result.tokens is None for result in results),
         "cost": all(result.cost is None for result in results),
         "s/episode": all(_seconds(result) < _SLOW_S for result in results),
         "cut answers": all(not result.answers for result in results),
+        "normalised": normalised is None,
         "stop reasons": all(result.stop_reasons.keys() <= {"terminated"} for result in results),
     }
     telling_rows: list[Row] = []
@@ -107,7 +119,7 @@ def _rows(results: Sequence[Result], names: Mapping[str, str]) -> list[Row]:
     return telling_rows
 
 
-def _row(result: Result, names: Mapping[str, str]) -> Row:
+def _row(result: Result, names: Mapping[str, str], scaled: Scaled | None) -> Row:
     all_ci95 = result.success_rate_with_errors_ci95
     row = {
         "environment": one_line(result.env_id),
@@ -117,6 +129,7 @@ def _row(result: Result, names: Mapping[str, str]) -> Row:
         "errors": str(result.errors),
         "with errors": _figure(result.success_rate_with_errors, all_ci95, 3),
         "return": _figure(result.mean_return, result.mean_return_ci95, 3),
+        "normalised": "-" if scaled is None else _figure(scaled.value, scaled.ci95, 3),
         "turns": _figure(result.mean_turns, result.mean_turns_ci95, 2),
     }
     if len(result.pass_at_k) > 1:
@@ -166,8 +179,17 @@ def _figure(value: float | None, interval: tuple[float, float] | None, digits: i
     return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
-def _notes(summary: Summary, names: Mapping[str, str], *, offers_next: bool) -> Iterator[str]:
+def _notes(
+    summary: Summary,
+    names: Mapping[str, str],
+    normalised: Normalised | None,
+    *,
+    offers_next: bool,
+) -> Iterator[str]:
     yield "In brackets: 95% intervals. Episodes that ended by an error count under errors alone."
+    if normalised is not None:
+        yield "Normalised: the return where random play is 0 and the best play 1."
+        yield from (one_line(reason) for reason in normalised.reasons)
     if summary.errors:
         yield "With errors: success where an error counts as a failure."
     if summary.retried:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["add_command"]
 
+_ZERO = 1e-12  # a product of lengths that is rounding
+
 _DESCRIPTION = """\
 Enumerate the trajectories of a small environment, and with them the exact policy gradients of
 random softmax policies over what a player sees and does. Then measure how far the expected update
@@ -140,8 +142,8 @@ def _print(found: Gradients) -> None:
         print(
             f"policy {number}: expected discounted return {policy.expected_return:.4f}; "
             f"|U| {_length(targets['U']):.4f}, cosine of U and J "
-            f"{_cosine(targets['U'], targets['J']):.4f}, of U and J1 "
-            f"{_cosine(targets['U'], targets['J1']):.4f}"
+            f"{_cosine(targets['U'], targets['J'])}, of U and J1 "
+            f"{_cosine(targets['U'], targets['J1'])}"
         )
     print()
     print(
@@ -175,6 +177,7 @@ def _length(gradient: Any) -> float:
     return math.sqrt(float(gradient @ gradient))
 
 
-def _cosine(first: Any, second: Any) -> float:
-    product = float(first @ second)
-    return product / (_length(first) * _length(second))
+def _cosine(first: Any, second: Any) -> str:
+    """Return the cosine of the angle between two gradients; "-" where one is 0."""
+    lengths = _length(first) * _length(second)
+    return f"{float(first @ second) / lengths:.4f}" if lengths > _ZERO else "-"

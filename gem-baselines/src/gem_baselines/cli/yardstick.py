@@ -59,7 +59,8 @@ def _run(options: argparse.Namespace) -> int:
     found = yardstick(options.env, kwargs, episodes=options.episodes, seed=options.seed)
     if options.json:
         plays = {name: figure and figure.to_json() for name, figure in _plays(found).items()}
-        print(json.dumps({"env_id": found.env_id, **plays}, indent=2, allow_nan=False))
+        whole = {"env_id": found.env_id, "env_kwargs": dict(found.env_kwargs), **plays}
+        print(json.dumps(whole, indent=2, allow_nan=False))
     else:
         _print(found, with_turns=options.turns)
     return 0

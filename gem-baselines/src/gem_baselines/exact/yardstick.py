@@ -53,12 +53,16 @@ class Figure(NamedTuple):
 
 
 class Yardstick(NamedTuple):
-    """The best, the random and the worst return of one environment; `worst` may be unknown."""
+    """The best, the random and the worst return of one environment; `worst` may be unknown.
+
+    `env_kwargs` are all arguments that it was made with, those of its spec too.
+    """
 
     env_id: str
     best: Figure
     random: Figure
     worst: Figure | None
+    env_kwargs: Mapping[str, Any] = {}
 
     def normalised(self, mean_return: float) -> float | None:
         """Return where a return lies: 0 as random play, 1 as the best; None unless both are exact.
@@ -115,6 +119,7 @@ def yardstick(
             best=_best(exactly, played, random, _most(env, spec)),
             random=random,
             worst=_worst(exactly),
+            env_kwargs=dict(spec.kwargs),
         )
 
 

@@ -6,7 +6,7 @@ Drawn batches are the same in every process: their seed alone decides.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,8 +89,9 @@ def gradients(
     progress(f"the trajectories of {env_id}")
     trajectories = trajectories_of(env_id, env_kwargs)
     players = tuple(SoftmaxPolicy.drawn(trajectories, gamma, seed + at) for at in range(policies))
+    targets = {target_of(name, options.get(name, {})) for name in chosen}
     for policy in players:
-        _check_gradient(policy)
+        _check_gradient(policy, targets)
     measuring = _Measuring(trajectories, players, episodes, repeats, seed, lam)
     wanted = [measuring.wanted(name, estimate) for name, estimate in chosen.items()]
     by_policy: list[list[OfPolicy]] = []
@@ -270,9 +271,9 @@ def _check_options(options: Mapping[str, Any], estimators: Sequence[str]) -> Non
             )
 
 
-def _check_gradient(policy: SoftmaxPolicy) -> None:
-    for target in policy.targets.values():
-        if float(np.linalg.norm(target)) < ROUNDING:
+def _check_gradient(policy: SoftmaxPolicy, targets: Collection[Target]) -> None:
+    for target in targets:
+        if float(np.linalg.norm(policy.targets[target])) < ROUNDING:
             env_id = policy.trajectories.env_id
             raise BadArguments(
                 f"The gradients of {env_id} were asked for, and they are 0: what is played there "

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gem.cli import one_line
@@ -14,6 +15,7 @@ from gem_eval.wording import counted
 if TYPE_CHECKING:
     from gem_eval.run_folder import RunFolder
     from gem_eval.summary import Summary
+    from gem_eval.yardsticks import Normalised, Yardstick
 
 __all__ = ["add_command"]
 
@@ -27,6 +29,8 @@ examples:
   gem-env report runs/my-model
   gem-env report runs/*
   watch -n 10 gem-env report runs/my-model
+  gem-env yardstick game:GuessTheNumber-v0-easy --json > guess.json
+  gem-env report runs/guess --yardsticks guess.json
 """
 
 
@@ -39,6 +43,14 @@ def add_command(commands: Any) -> None:
         epilog=_EPILOGUE,
     )
     parser.add_argument("runs", nargs="+", metavar="RUN", help="a run folder")
+    parser.add_argument(
+        "--yardsticks",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="what `gem-env yardstick ID --json` printed: adds the return where random play is 0 "
+        "and the best play 1; may be given several times",
+    )
     parser.add_argument("--json", action="store_true", help="print a JSON list of summaries")
     parser.set_defaults(run=_run)
 
@@ -47,21 +59,52 @@ def _run(options: argparse.Namespace) -> int:
     from gem_eval.reading import read_summary  # heavy, with what it imports: 0.3 s
     from gem_eval.run_folder import RunFolder
     from gem_eval.table import print_summary
+    from gem_eval.yardsticks import read_yardstick
 
+    yardsticks = [read_yardstick(path) for path in options.yardsticks]
     folders = [RunFolder.open(path) for path in options.runs]
     summaries = [read_summary(folder) for folder in folders]
+    scales = [
+        _normalised(folder, summary, yardsticks)
+        for folder, summary in zip(folders, summaries, strict=True)
+    ]
     if options.json:
-        print(json.dumps([summary.to_json() for summary in summaries], indent=2))
+        reports = [_report(*each) for each in zip(summaries, scales, strict=True)]
+        print(json.dumps(reports, indent=2))
         return 0
-    for number, (folder, summary) in enumerate(zip(folders, summaries, strict=True)):
+    shown = zip(folders, summaries, scales, strict=True)
+    for number, (folder, summary, scale) in enumerate(shown):
         if number:
             print()
         print(one_line(_title(folder, summary)))
         if folder.record.branch is not None:
             print(one_line(f"It branches from {folder.record.branch}."))
         sys.stdout.flush()
-        print_summary(summary, sys.stdout, offers_next=False)
+        print_summary(summary, sys.stdout, offers_next=False, normalised=scale)
     return 0
+
+
+def _normalised(
+    folder: RunFolder, summary: Summary, yardsticks: Sequence[Yardstick]
+) -> Normalised | None:
+    from gem_eval.yardsticks import normalised
+
+    if not yardsticks:
+        return None
+    record = folder.record
+    return normalised(
+        record.settings, summary.results, yardsticks, is_branch=record.branch is not None
+    )
+
+
+def _report(summary: Summary, scale: Normalised | None) -> dict[str, Any]:
+    """Return a summary as JSON data, with the normalised returns where they were asked for."""
+    report = summary.to_json()
+    if scale is not None:
+        for result, scaled in zip(report["results"], scale.scaled, strict=True):
+            result["normalised_return"] = None if scaled is None else scaled.value
+            result["normalised_return_ci95"] = None if scaled is None else scaled.ci95
+    return report
 
 
 def _title(folder: RunFolder, summary: Summary) -> str:
