@@ -83,6 +83,10 @@ class TrainingFolder:
         """The episodes that were played after an update: "sampled" or "greedy" ones."""
         return self.path / "evaluations" / f"{update:06}-{mode}.jsonl"
 
+    def tracker_path(self, tracker: str) -> Path:
+        """What a tracker was told of the training, and what it calls it."""
+        return self.path / f"tracker-{tracker}.jsonl"
+
 
 def is_training_folder(path: Path) -> bool:
     """Say whether a training was begun in a folder."""

@@ -60,6 +60,15 @@ def add_command(commands: Any) -> None:
         "policy_kwargs.view=last; may be given several times. With --resume: updates, "
         "checkpoint_every or concurrency",
     )
+    add(
+        "--track",
+        action="append",
+        default=[],
+        metavar="T",
+        help="tell a tracker how the training goes while it goes on: mlflow, wandb or trackio "
+        "(each an extra of gem-eval); may be given several times. A resumed training goes on with "
+        "the same",
+    )
     add("--seed", type=int, metavar="N", help="the same as --set seed=N")
     parser.set_defaults(run=_run)
 
