@@ -12,7 +12,7 @@ import pytest
 from gem_eval.tracking.following import LoggedSteps, follow
 from gem_eval.tracking.of_trainings import reporters
 from gem_eval.tracking.sources import TrainingSource
-from gem_eval.training_folder import TrainingFolder
+from gem_eval.training_folder import TrainingFiles
 
 RECORD = {
     "command": ["gem-env", "train", "guess.toml"],
@@ -46,9 +46,9 @@ class Listed:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> TrainingFolder:
+def folder(tmp_path: Path) -> TrainingFiles:
     (tmp_path / "experiment.json").write_text(json.dumps(RECORD), encoding="utf-8")
-    return TrainingFolder.open(tmp_path)
+    return TrainingFiles.open(tmp_path)
 
 
 def append(path: Path, *lines: Mapping[str, Any]) -> None:
@@ -65,7 +65,7 @@ def evaluated(update: int) -> dict[str, Any]:
 
 
 def told(
-    folder: TrainingFolder, tracker: Listed, *looks: Callable[[], None], word: str = "finished"
+    folder: TrainingFiles, tracker: Listed, *looks: Callable[[], None], word: str = "finished"
 ) -> None:
     """Follow a training that does one thing before each look but the last."""
     waiting = iter(looks)
@@ -83,7 +83,7 @@ def told(
     logged.close()
 
 
-def test_each_update_is_a_point_with_its_evaluation(folder: TrainingFolder) -> None:
+def test_each_update_is_a_point_with_its_evaluation(folder: TrainingFiles) -> None:
     tracker = Listed()
 
     told(
@@ -104,7 +104,7 @@ def test_each_update_is_a_point_with_its_evaluation(folder: TrainingFolder) -> N
 
 
 def test_a_training_that_goes_on_from_an_earlier_checkpoint_repeats_no_step(
-    folder: TrainingFolder,
+    folder: TrainingFiles,
 ) -> None:
     append(folder.metrics_path, *metrics(1, 2, 3))
     append(folder.evaluations_path, evaluated(0), evaluated(2))
@@ -120,7 +120,7 @@ def test_a_training_that_goes_on_from_an_earlier_checkpoint_repeats_no_step(
 
 @pytest.mark.usefixtures("patient_tracking")
 def test_a_tracker_of_a_training_listens_in_its_own_process(
-    folder: TrainingFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: TrainingFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RECORDED", str(tmp_path / "recorded.jsonl"))
     append(folder.metrics_path, *metrics(1))

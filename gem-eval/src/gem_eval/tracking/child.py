@@ -44,8 +44,8 @@ def _follow(instructions: dict[str, Any], stdin: BinaryIO, say: Any) -> bool:
     from gem.registry import load_target
     from gem_eval.run_folder import RunFolder
     from gem_eval.tracking.following import LoggedSteps, follow, word_from
-    from gem_eval.tracking.sources import RunSource, Source, TrainingSource
-    from gem_eval.training_folder import TrainingFolder
+    from gem_eval.tracking.sources import RunSource, TrackedFolder, TrainingSource
+    from gem_eval.training_folder import TrainingFiles
 
     next_word = word_from(stdin)
 
@@ -56,10 +56,10 @@ def _follow(instructions: dict[str, Any], stdin: BinaryIO, say: Any) -> bool:
         return word
 
     try:
-        source: Source
+        source: TrackedFolder
         path = instructions["run"]
         if instructions["kind"] == "training":
-            training = TrainingFolder.open(path)
+            training = TrainingFiles.open(path)
             source = TrainingSource(training)
             log = training.tracker_path(instructions["tracker"])
         else:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from gem.errors import in_one_line
-from gem_eval.tracking.sources import Point, Source
+from gem_eval.tracking.sources import Point, TrackedFolder
 from gem_eval.tracking.tracker import Tracker
 
 __all__ = ["LoggedSteps", "follow", "word_from"]
@@ -69,7 +69,7 @@ class LoggedSteps:
 class _Follower:
     """What grows, its tracker, and how far the one is known to the other."""
 
-    def __init__(self, source: Source, tracker: Tracker, logged: LoggedSteps) -> None:
+    def __init__(self, source: TrackedFolder, tracker: Tracker, logged: LoggedSteps) -> None:
         self._source = source
         self._tracker = tracker
         self._logged = logged
@@ -115,7 +115,7 @@ class _Follower:
 
 
 def follow(
-    source: Source,
+    source: TrackedFolder,
     tracker: Tracker,
     logged: LoggedSteps,
     *,

@@ -5,8 +5,8 @@ Knows nothing about trackers.
 
 from __future__ import annotations
 
-import math
 import os
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -16,9 +16,12 @@ from gem_eval.budgets import Amount
 from gem_eval.run_folder import RunFolder
 from gem_eval.summary import Outcome, Tries, summarise
 from gem_eval.tracking.figures import figures_of, parameters_of, part_of_name, short_text
-from gem_eval.training_folder import GrowingLines, TrainingFolder
+from gem_eval.training_folder import GrowingLines, TrainingFiles
 
-__all__ = ["Point", "RunSource", "Source", "TrainingSource"]
+__all__ = ["Point", "RunSource", "TrackedFolder", "TrainingSource"]
+
+
+_LARGEST = sys.float_info.max  # of JSON: an int may be larger than any float
 
 
 class Point(NamedTuple):
@@ -28,7 +31,7 @@ class Point(NamedTuple):
     figures: Mapping[str, float]
 
 
-class Source(Protocol):
+class TrackedFolder(Protocol):
     """A folder that grows. `before_first` is a step that is smaller than every one of its own."""
 
     before_first: int
@@ -125,7 +128,7 @@ class TrainingSource:
 
     before_first = -1
 
-    def __init__(self, folder: TrainingFolder) -> None:
+    def __init__(self, folder: TrainingFiles) -> None:
         self._folder = folder
         self._begin()
 
@@ -198,6 +201,6 @@ def _numbers(prefix: str, line: Mapping[str, Any]) -> dict[str, float]:
     for name, value in line.items():
         if isinstance(value, dict):
             found |= _numbers(f"{prefix}{part_of_name(name)}/", value)
-        elif isinstance(value, int | float) and name != "update" and abs(value) < math.inf:
+        elif isinstance(value, int | float) and name != "update" and abs(value) <= _LARGEST:
             found[f"{prefix}{part_of_name(name)}"] = float(value)
     return found
