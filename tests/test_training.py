@@ -75,3 +75,11 @@ def test_a_listing_of_commands_loads_no_numpy(run_python: Run) -> None:
     code += "; sys.exit('numpy' in sys.modules)"
 
     assert run_python("-c", code).returncode == 0
+
+
+def test_trackers_of_evaluations_are_told_of_trainings(gem_env: Run) -> None:
+    trained = gem_env("train", str(EXPERIMENTS[0]), "--out", "run", "--track", "mlfow")
+
+    assert trained.returncode == 2
+    assert "'mlfow' was to be told of the training" in trained.stderr
+    assert "Did you mean 'mlflow'?" in trained.stderr

@@ -10,6 +10,7 @@ import pytest
 from gem_eval import Evaluation
 from gem_eval.run_folder import RunFolder
 from gem_eval.tracking.following import LoggedSteps, follow
+from gem_eval.tracking.sources import RunSource
 
 Run = Callable[..., Evaluation]
 
@@ -65,10 +66,9 @@ class Growing:
 
         try:
             return follow(
-                self.folder,
+                RunSource(self.folder, asking=[]),
                 tracker,
                 logged,
-                asking=[],
                 every_s=0.0,
                 next_word=next_word,
                 complain=self.problems.append,

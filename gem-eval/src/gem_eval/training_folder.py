@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from gem.errors import problems_of
 from gem_eval.errors import RunFolderError
 
-__all__ = ["GrowingLines", "TrainingFolder", "TrainingRecord", "is_training_folder"]
+__all__ = ["GrowingLines", "TrainingFiles", "TrainingRecord", "is_training_folder"]
 
 _RECORD = "experiment.json"
 _AT_ONCE = 1 << 20  # bytes that are read in one piece; a longer line is none of a training
@@ -37,14 +37,14 @@ class TrainingRecord(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class TrainingFolder:
+class TrainingFiles:
     """The folder of one training, with what its `experiment.json` says."""
 
     path: Path
     record: TrainingRecord
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> TrainingFolder:
+    def open(cls, path: str | os.PathLike[str]) -> TrainingFiles:
         """Open a training that was begun before. Raises RunFolderError."""
         folder = Path(path)
         try:
@@ -82,6 +82,10 @@ class TrainingFolder:
     def episodes_path(self, update: int, mode: str) -> Path:
         """The episodes that were played after an update: "sampled" or "greedy" ones."""
         return self.path / "evaluations" / f"{update:06}-{mode}.jsonl"
+
+    def tracker_path(self, tracker: str) -> Path:
+        """What a tracker was told of the training, and what it calls it."""
+        return self.path / f"tracker-{tracker}.jsonl"
 
 
 def is_training_folder(path: Path) -> bool:

@@ -19,7 +19,7 @@ from gem_eval.viewing.trainings.arms import arms_of
 from gem_eval.viewing.trainings.curves import MOST_POINTS, Points, curve_of, grid_of, on_grid
 from gem_eval.viewing.trainings.export import export_trainings
 from gem_eval.viewing.trainings.opening import found_in, open_trainings
-from gem_eval.viewing.trainings.training import Training
+from gem_eval.viewing.trainings.training import ViewedTraining
 
 from .conftest import Client, episode, write
 from .reading import words
@@ -28,7 +28,7 @@ from .training_folders import append, evaluation, made, metrics
 HOSTILE = "</svg><script>window.hacked = 1</script>"
 
 
-def opened(*folders: Path) -> list[Training]:
+def opened(*folders: Path) -> list[ViewedTraining]:
     trainings = open_trainings(folders)
     for training in trainings:
         while training.refresh():
@@ -36,7 +36,7 @@ def opened(*folders: Path) -> list[Training]:
     return trainings
 
 
-def page(trainings: list[Training], address: str = "/trainings") -> str:
+def page(trainings: list[ViewedTraining], address: str = "/trainings") -> str:
     answer = Client(trainings=trainings).get(address)
     assert answer.status_code == 200
     return answer.text

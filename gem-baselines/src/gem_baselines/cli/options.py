@@ -67,6 +67,15 @@ def add_command(commands: Any) -> None:
         help="train this one in place of the file's, and without its policy_kwargs: a kind, "
         "hf:PATH for a model of transformers, or MODULE:CLASS",
     )
+    add(
+        "--track",
+        action="append",
+        default=[],
+        metavar="T",
+        help="tell a tracker how the training goes while it goes on: mlflow, wandb or trackio "
+        "(each an extra of gem-eval); may be given several times. A resumed training goes on with "
+        "the same",
+    )
     add("--seed", type=int, metavar="N", help="the same as --set seed=N")
     parser.set_defaults(run=_run)
 

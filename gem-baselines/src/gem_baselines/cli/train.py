@@ -45,6 +45,9 @@ def run(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return 130
+    finally:
+        for problem in training.reporters.problems:
+            print(f"gem-env train: {one_line(problem)}", file=sys.stderr)
     _show(training)
     return 0
 
@@ -64,7 +67,8 @@ def _training(options: argparse.Namespace) -> Training:
                 f"its experiment and its folder: leave {extra} away.",
                 setting="resume",
             )
-        return Training.resumed(options.resume, set_values({}, assignments))
+        changes = set_values({}, assignments)
+        return Training.resumed(options.resume, changes, track=options.track)
     if len(paths) != 1:
         given = f"two were given: {paths[0]} and {paths[1]}" if paths else "none was given"
         raise ExperimentError(
@@ -77,7 +81,8 @@ def _training(options: argparse.Namespace) -> Training:
         # Before what is set: the arguments of another policy may be.
         plain["policy"], plain["policy_kwargs"] = kind_and_kwargs(options.policy)
     experiment = Experiment.of(set_values(plain, assignments))
-    return Training.begun(experiment, options.out, command=["gem-env", *sys.argv[1:]])
+    command = ["gem-env", *sys.argv[1:]]
+    return Training.begun(experiment, options.out, command=command, track=options.track)
 
 
 def _given(**options: str | None) -> list[str]:

@@ -56,7 +56,7 @@ _RECORD = "experiment.json"
 _EVALUATIONS = "evaluations"
 
 
-class TrainingRecord(BaseModel):
+class ExperimentRecord(BaseModel):
     """What `experiment.json` holds."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -103,7 +103,7 @@ class TrainingFolder:
         folder = None if path is None else Path(path)
         try:
             folder = _new_folder() if folder is None else _empty_folder(folder)
-            record = TrainingRecord(
+            record = ExperimentRecord(
                 command=tuple(_text(word) for word in command),
                 created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
                 versions=_versions(experiment),
@@ -243,9 +243,9 @@ def is_training_folder(path: Path) -> bool:
     return (path / _RECORD).is_file()
 
 
-def _read_record(folder: Path) -> TrainingRecord:
+def _read_record(folder: Path) -> ExperimentRecord:
     try:
-        return TrainingRecord.model_validate(json.loads((folder / _RECORD).read_bytes()))
+        return ExperimentRecord.model_validate(json.loads((folder / _RECORD).read_bytes()))
     except OSError as error:
         raise FolderError(
             f"{folder} is no training folder: its {_RECORD} cannot be read ({error.strerror}). "

@@ -24,6 +24,7 @@ from gem_baselines.training.experiment import FREE, Experiment
 from gem_baselines.training.figures import checked_learning, figures_of, without_errors
 from gem_baselines.training.folder import TrainingFolder
 from gem_baselines.training.interrupts import HeldBack
+from gem_baselines.training.reporters import Reporters
 
 __all__ = ["Training", "run_seed", "train"]
 
@@ -36,16 +37,19 @@ def train(
     *,
     command: Sequence[str] = (),
     on_update: OnUpdate | None = None,
+    track: Sequence[str] = (),
 ) -> Training:
     """Train a new policy, in a folder of its own, and return the training when it is done.
 
     `out` is an empty or absent folder; without it, it is a new one below `runs/`. `on_update` is
-    called with the line of metrics of each update. Ctrl-C makes a checkpoint before it is raised.
+    called with the line of metrics of each update. `track` names trackers (`"mlflow"`, `"wandb"`,
+    `"trackio"`, of gem-eval) that are told the figures while it goes on; what fails there stops
+    nothing, and is in `reporters.problems`. Ctrl-C makes a checkpoint before it is raised.
     Raises ExperimentError, FolderError, TrainingStopped, and what core says of the settings.
 
         train(Experiment(env="game:GuessTheNumber-v0", policy_kwargs={"view": "interval"}))
     """
-    training = Training.begun(experiment, out, command=command)
+    training = Training.begun(experiment, out, command=command, track=track)
     training.run(on_update)
     return training
 
@@ -59,8 +63,15 @@ def run_seed(seed: int, purpose: str, update: int = 0) -> int:
 class Training:
     """A training in a folder, at the update where it stands."""
 
-    def __init__(self, folder: TrainingFolder, policy: LearningPolicy, progress: Progress) -> None:
+    def __init__(
+        self,
+        folder: TrainingFolder,
+        policy: LearningPolicy,
+        progress: Progress,
+        reporters: Reporters,
+    ) -> None:
         self.folder = folder
+        self.reporters = reporters
         self.policy = policy
         self.progress = progress
         self._experiment = folder.experiment
@@ -76,20 +87,27 @@ class Training:
         out: str | os.PathLike[str] | None = None,
         *,
         command: Sequence[str] = (),
+        track: Sequence[str] = (),
     ) -> Training:
         """Make a new training; nothing is played before `run`. Raises as `train` does."""
-        # First the policy: what is wrong with the settings leaves no folder behind.
+        # First what may be wrong with the settings: it leaves no folder behind.
+        reporters = Reporters(track)
         policy = experiment.beginner()
         folder = TrainingFolder.create(out, experiment, command)
-        return cls(folder, policy, Progress())
+        return cls(folder, policy, Progress(), reporters)
 
     @classmethod
     def resumed(
-        cls, path: str | os.PathLike[str], changes: Mapping[str, Any] | None = None
+        cls,
+        path: str | os.PathLike[str],
+        changes: Mapping[str, Any] | None = None,
+        *,
+        track: Sequence[str] = (),
     ) -> Training:
         """Open a training to go on from its last checkpoint.
 
-        `changes` are settings that change no episode and no update. Raises as `train` does.
+        `changes` are settings that change no episode and no update. It is told to the trackers
+        that are named, and to those that it was told to before. Raises as `train` does.
         """
         for name in changes or {}:
             if name not in FREE:
@@ -99,12 +117,15 @@ class Training:
                     "change.",
                     setting=name,
                 )
+        reporters = Reporters(track)
         folder = TrainingFolder.open(path, changes or {})
+        reporters.go_on(folder.path)
         try:
             if folder.start is None:
-                return cls(folder, folder.experiment.beginner(), Progress())
+                return cls(folder, folder.experiment.beginner(), Progress(), reporters)
             # Whoever goes on with a training has its experiment run, whose policy this is.
-            training = cls(folder, folder.start.policy(trust_kind=True), folder.start.progress)
+            policy = folder.start.policy(trust_kind=True)
+            training = cls(folder, policy, folder.start.progress, reporters)
         except GemError:
             folder.close()
             raise
@@ -121,7 +142,11 @@ class Training:
 
         Where that cannot be made, what was wrong is the cause of the KeyboardInterrupt.
         """
-        with closing(self.folder), HeldBack() as interrupts:
+        with (
+            closing(self.folder),
+            self.reporters.told_of(self.folder.path),
+            HeldBack() as interrupts,
+        ):
             try:
                 self._go_on(interrupts, on_update)
             except KeyboardInterrupt as interrupt:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gem_eval.viewing.runs import Run
     from gem_eval.viewing.token_text import TokenTexts
     from gem_eval.viewing.trainings.logs import EvaluationLogs
-    from gem_eval.viewing.trainings.training import Training
+    from gem_eval.viewing.trainings.training import ViewedTraining
 
 __all__ = ["add_command"]
 
@@ -102,7 +102,7 @@ def _run(options: argparse.Namespace) -> int:
             run.close()
 
 
-def _export_trainings(options: argparse.Namespace, trainings: list[Training]) -> int:
+def _export_trainings(options: argparse.Namespace, trainings: list[ViewedTraining]) -> int:
     from gem_eval.viewing.trainings.export import export_trainings
     from gem_eval.wording import counted
 
@@ -112,7 +112,7 @@ def _export_trainings(options: argparse.Namespace, trainings: list[Training]) ->
     return 0
 
 
-def _export(options: argparse.Namespace, runs: list[Run], trainings: list[Training]) -> int:
+def _export(options: argparse.Namespace, runs: list[Run], trainings: list[ViewedTraining]) -> int:
     from gem_eval.errors import ViewError
     from gem_eval.viewing.export import export
     from gem_eval.wording import counted
@@ -160,7 +160,7 @@ def _serve(
     options: argparse.Namespace,
     runs: list[Run],
     texts: TokenTexts | None,
-    trainings: list[Training],
+    trainings: list[ViewedTraining],
     logs: EvaluationLogs,
 ) -> int:
     from gem_eval.errors import ViewError

@@ -44,6 +44,8 @@ def _follow(instructions: dict[str, Any], stdin: BinaryIO, say: Any) -> bool:
     from gem.registry import load_target
     from gem_eval.run_folder import RunFolder
     from gem_eval.tracking.following import LoggedSteps, follow, word_from
+    from gem_eval.tracking.sources import RunSource, TrackedFolder, TrainingSource
+    from gem_eval.training_folder import TrainingFiles
 
     next_word = word_from(stdin)
 
@@ -54,18 +56,26 @@ def _follow(instructions: dict[str, Any], stdin: BinaryIO, say: Any) -> bool:
         return word
 
     try:
-        folder = RunFolder.open(instructions["run"])
-        logged = LoggedSteps(folder.tracker_path(instructions["tracker"]))
+        source: TrackedFolder
+        path = instructions["run"]
+        if instructions["kind"] == "training":
+            training = TrainingFiles.open(path)
+            source = TrainingSource(training)
+            log = training.tracker_path(instructions["tracker"])
+        else:
+            folder = RunFolder.open(path)
+            source = RunSource(folder, instructions["asking"])
+            log = folder.tracker_path(instructions["tracker"])
+        logged = LoggedSteps(log, source.before_first)
         tracker = load_target(instructions["target"])()
     except BaseException as error:  # noqa: BLE001 - importing a tracker may raise anything
         # Whole: the run takes keys out before it cuts, or half of one might stay at the end.
         say(problem=in_one_line(error))
         return False
     return follow(
-        folder,
+        source,
         tracker,
         logged,
-        asking=instructions["asking"],
         every_s=instructions["every_s"],
         next_word=next_word_or_alarm,
         complain=lambda problem: say(problem=problem),

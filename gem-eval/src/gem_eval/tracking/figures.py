@@ -13,7 +13,7 @@ from gem_eval.run_folder import RunRecord
 from gem_eval.short_names import short_names
 from gem_eval.summary import Interval, Result, Summary
 
-__all__ = ["figures_of", "parameters_of"]
+__all__ = ["figures_of", "parameters_of", "part_of_name", "short_text"]
 
 _LONGEST_VALUE = 500  # characters: older servers of MLflow refuse more
 _LONGEST_NAME = 80
@@ -31,7 +31,7 @@ def parameters_of(record: RunRecord) -> dict[str, str]:
         "versions": record.versions,
         "planned": record.total,
     }
-    return {name: _value(value) for name, value in {**settings, **about}.items()}
+    return {name: short_text(value) for name, value in {**settings, **about}.items()}
 
 
 def figures_of(summary: Summary, spent: Amount) -> dict[str, float]:
@@ -81,7 +81,7 @@ def _names(results: Sequence[Result]) -> list[str]:
     short = short_names({result.policy for result in results})
     names: list[str] = []
     for result in results:
-        name = f"{_segment(result.env_id)}/{_segment(short[result.policy])}"
+        name = f"{part_of_name(result.env_id)}/{part_of_name(short[result.policy])}"
         number = 1
         unique = name
         while unique in names:
@@ -91,16 +91,17 @@ def _names(results: Sequence[Result]) -> list[str]:
     return names
 
 
-def _segment(text: str) -> str:
+def part_of_name(text: str) -> str:
     """Return a text as a part of a name. A tracker may make a path of it.
 
-    >>> _segment("game:Mastermind-v0-hard"), _segment("../../etc")
+    >>> part_of_name("game:Mastermind-v0-hard"), part_of_name("../../etc")
     ('game_Mastermind-v0-hard', 'etc')
     """
     return _UNNAMEABLE.sub("_", text).strip("._")[:_LONGEST_NAME] or "unnamed"
 
 
-def _value(value: Mapping[str, Any] | Sequence[Any] | str | float | None) -> str:
+def short_text(value: Mapping[str, Any] | Sequence[Any] | str | float | None) -> str:
+    """Return a setting as a text that is not longer than every tracker takes."""
     text = value if isinstance(value, str) else json.dumps(value)
     if len(text) <= _LONGEST_VALUE:
         return text

@@ -1,4 +1,4 @@
-"""Follow a run by its log, and tell a tracker how it goes: what runs in the tracker's process.
+"""Follow a run or a training by its folder, and tell a tracker how it goes, in its own process.
 
 Knows nothing about who writes the log.
 """
@@ -10,18 +10,14 @@ import json
 import os
 import select
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from gem.episode import Episode
 from gem.errors import in_one_line
-from gem_eval.budgets import Amount
-from gem_eval.run_folder import RunFolder
-from gem_eval.summary import Outcome, Tries, summarise
-from gem_eval.tracking.figures import figures_of, parameters_of
+from gem_eval.tracking.sources import Point, TrackedFolder
 from gem_eval.tracking.tracker import Tracker
 
 __all__ = ["LoggedSteps", "follow", "word_from"]
@@ -35,14 +31,14 @@ class LoggedSteps:
     It is on disk and locked: a process of a run that was killed may still be telling its last. A
     point has two lines there, one from before the tracker takes it and one from after that.
     `is_taken` is false after a kill between the two: nobody knows then whether the tracker has the
-    last step.
+    last step. `before_first` is the step before anything was told.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, before_first: int = 0) -> None:
         self._file = path.open("ab+")
         fcntl.flock(self._file, fcntl.LOCK_EX)
         self.run_id: str | None = None
-        self.step = 0
+        self.step = before_first
         self.is_taken = True
         self._file.seek(0)
         for line in self._file:
@@ -70,56 +66,13 @@ class LoggedSteps:
         self._file.close()
 
 
-class _Log:
-    """What the log of a run has by now, read on from where it was left.
-
-    `ended` counts the tries, `spent` what was asked of policies that may ask a model.
-    """
-
-    def __init__(self, folder: RunFolder, asking: Collection[str]) -> None:
-        self.tries = Tries()
-        self.ended = 0
-        self.spent = Amount()
-        self._path = folder.episodes_path
-        self._asking = asking
-        branch = folder.record.branch
-        self._first_turn = 0 if branch is None else branch.turn
-        self._end = 0
-
-    def read_on(self) -> None:
-        """Count the whole lines that there are now, and none that come meanwhile."""
-        try:
-            file = self._path.open("rb")
-        except FileNotFoundError:  # the run has just begun
-            return
-        with file:
-            size = os.fstat(file.fileno()).st_size
-            file.seek(self._end)
-            while self._end < size:
-                line = file.readline()
-                if not line.endswith(b"\n"):
-                    return
-                self._add(Episode.from_json(line))
-                self._end += len(line)
-
-    def _add(self, episode: Episode) -> None:
-        self.tries.add(Outcome.of(episode))
-        self.ended += 1
-        if episode.policy in self._asking:
-            usages = (turn.usage for turn in episode.turns[self._first_turn :])
-            self.spent = self.spent.plus(Amount.of(usages))
-
-
 class _Follower:
-    """A run, its tracker, and how far the one is known to the other."""
+    """What grows, its tracker, and how far the one is known to the other."""
 
-    def __init__(
-        self, folder: RunFolder, tracker: Tracker, logged: LoggedSteps, asking: Collection[str]
-    ) -> None:
-        self._folder = folder
+    def __init__(self, source: TrackedFolder, tracker: Tracker, logged: LoggedSteps) -> None:
+        self._source = source
         self._tracker = tracker
         self._logged = logged
-        self._log = _Log(folder, asking)
         self._run_id: str | None = None
 
     def update(self, *, is_last: bool) -> None:
@@ -129,53 +82,43 @@ class _Follower:
         where no later one is to come.
         """
         if self._run_id is None:
-            parameters = parameters_of(self._folder.record)
-            name = self._folder.path.resolve().name
-            run_id = self._tracker.begin(name, parameters, self._logged.run_id)
+            parameters = self._source.parameters()
+            run_id = self._tracker.begin(self._source.name, parameters, self._logged.run_id)
             if run_id != self._logged.run_id:
                 self._logged.note(run_id, self._logged.step, is_taken=self._logged.is_taken)
             self._run_id = run_id
-        self._log.read_on()
-        ended = self._log.ended
-        may_lack_last = is_last and not self._logged.is_taken and ended == self._logged.step
-        if ended > self._logged.step or may_lack_last:
-            self._log_figures(self._run_id, ended)
+        last = self._logged.step
+        may_lack_last = is_last and not self._logged.is_taken
+        points = self._source.points_from(last if may_lack_last else last + 1)
+        for point in points:
+            if point.step > last or len(points) == 1:
+                self._log_figures(self._run_id, point)
 
     def end(self, *, is_finished: bool) -> None:
-        """Let the tracker end, with the summary of a run that is finished."""
+        """Let the tracker end, with what is to be kept of a run that is finished."""
         if self._run_id is not None:
-            files = [self._folder.summary_path] if is_finished else []
+            files = self._source.files() if is_finished else []
             self._tracker.end(is_finished=is_finished, files=files)
 
-    def _log_figures(self, run_id: str, step: int) -> None:
-        record = self._folder.record
-        summary = summarise(
-            record.settings,
-            self._log.tries.last,
-            run=str(self._folder.path),
-            retried=self._log.tries.retried,
-            is_branch=record.branch is not None,
-        )
-        figures = figures_of(summary, self._log.spent)
+    def _log_figures(self, run_id: str, point: Point) -> None:
         step_before = self._logged.step
         was_taken = self._logged.is_taken
         # It is on disk before the tracker takes it: a kill meanwhile is seen by the next process.
-        self._logged.note(run_id, step, is_taken=False)
+        self._logged.note(run_id, point.step, is_taken=False)
         try:
-            self._tracker.log(figures, step)
+            self._tracker.log(point.figures, point.step)
         except BaseException:
             # The tracker refused it: it may have it later.
             self._logged.note(run_id, step_before, is_taken=was_taken)
             raise
-        self._logged.note(run_id, step, is_taken=True)
+        self._logged.note(run_id, point.step, is_taken=True)
 
 
 def follow(
-    folder: RunFolder,
+    source: TrackedFolder,
     tracker: Tracker,
     logged: LoggedSteps,
     *,
-    asking: Collection[str],
     every_s: float,
     next_word: Callable[[float], str | None],
     complain: Callable[[str], None],
@@ -186,7 +129,7 @@ def follow(
     or its process is gone. Errors go to `complain`, in one line. Return whether the last figures
     were told.
     """
-    follower = _Follower(folder, tracker, logged, asking)
+    follower = _Follower(source, tracker, logged)
     pause_s = 0.0
     while True:
         word = next_word(pause_s)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gem.registry import check_requirements, near
 from gem_eval.errors import SettingsError
 
-__all__ = ["GROUP", "InstalledTracker", "check_trackers", "tracker_called"]
+__all__ = ["GROUP", "InstalledTracker", "check_trackers", "tracker_called", "tracker_names"]
 
 GROUP = "gem_eval.trackers.v1"
 """The group of entry points: a name, and a class with the methods of `Tracker`."""
@@ -45,20 +45,29 @@ def check_trackers(names: Iterable[str]) -> None:
         check_requirements(found.requires, subject=f"--track {name}", of="gem-eval")
 
 
+def tracker_names() -> list[str]:
+    """Return the names of all trackers: ours, installed or not, and those of others."""
+    return [*_OURS, *sorted(_of_others())]
+
+
 def tracker_called(name: str) -> InstalledTracker:
     """Return a tracker by its name; ours come before those of others. Raises SettingsError."""
     if name in _OURS:
         return _OURS[name]
-    others = {
-        point.name: InstalledTracker(point.value)
-        for point in entry_points(group=GROUP)
-        if _NAME.fullmatch(point.name)
-    }
+    others = _of_others()
     if name in others:
         return others[name]
-    known = [*_OURS, *sorted(others)]
+    known = tracker_names()
     close = near(name, known)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     raise SettingsError(
         f"No tracker is called {name!r}.{hint} There are {', '.join(known)}.", option="track"
     )
+
+
+def _of_others() -> dict[str, InstalledTracker]:
+    return {
+        point.name: InstalledTracker(point.value)
+        for point in entry_points(group=GROUP)
+        if _NAME.fullmatch(point.name)
+    }

@@ -23,7 +23,7 @@ from gem_eval.run_folder import RunFolder
 from gem_eval.tracking.installed import tracker_called
 from gem_eval.wording import counted
 
-__all__ = ["Tracking"]
+__all__ = ["Listener", "Tracking", "end_all"]
 
 _EVERY_S = 5.0  # at most so often a tracker is told
 _PATIENCE_S = 60.0  # at the end of a run, for a tracker that has not failed
@@ -53,7 +53,7 @@ class Tracking:
         self._names = trackers
         self._asking = asking
         self._patience_s = _PATIENCE_S if patience_s is None else patience_s
-        self._listeners: list[_Listener] = []
+        self._listeners: list[Listener] = []
         self._is_ending = False
 
     @property
@@ -70,7 +70,14 @@ class Tracking:
     def start(self) -> None:
         """Start a process for each tracker, which tells it what is in the log already too."""
         self._listeners = [
-            _Listener(name, self._folder.path, asking=self._asking) for name in self._names
+            Listener(
+                name,
+                self._folder.path,
+                kind="run",
+                asking=self._asking,
+                resume="gem-env eval --resume",
+            )
+            for name in self._names
         ]
 
     async def end(self, *, is_finished: bool) -> None:
@@ -88,20 +95,35 @@ class Tracking:
             self._is_ending = False
 
     def _end(self, *, is_finished: bool) -> None:
-        # Who stops a run, or whose disk is full, wants it to end.
-        patience_s = self._patience_s if is_finished else min(self._patience_s, _SHORT_PATIENCE_S)
-        for listener in self._listeners:
-            listener.say("finished" if is_finished else "stopped")
-        for listener in self._listeners:
-            listener.wait(patience_s)
+        end_all(self._listeners, is_finished=is_finished, patience_s=self._patience_s)
 
 
-class _Listener:
-    """A tracker's process, and a thread that hears what fails there."""
+def end_all(
+    listeners: Sequence[Listener], *, is_finished: bool, patience_s: float | None = None
+) -> None:
+    """Tell trackers that it is over, and wait for each so long at most; without it a minute."""
+    patience_s = _PATIENCE_S if patience_s is None else patience_s
+    if not is_finished:  # who stops a run, or whose disk is full, wants it to end
+        patience_s = min(patience_s, _SHORT_PATIENCE_S)
+    for listener in listeners:
+        listener.say("finished" if is_finished else "stopped")
+    for listener in listeners:
+        listener.wait(patience_s)
 
-    def __init__(self, name: str, run: Path, *, asking: Sequence[str]) -> None:
+
+class Listener:
+    """A tracker's process, which follows a run or a training, and a thread that hears it fail.
+
+    `kind` is "run" or "training", and `resume` the command that goes on with one.
+    """
+
+    def __init__(
+        self, name: str, run: Path, *, kind: str, asking: Sequence[str], resume: str
+    ) -> None:
         self._name = name
         self._run = run
+        self._kind = kind
+        self._resume = resume
         self._failures: list[str] = []
         self._is_current = False
         self._is_given_up = False
@@ -129,8 +151,8 @@ class _Listener:
         if self._is_current:
             return f"{self._name} failed {times}, and has the last figures all the same ({last})."
         return (
-            f"{self._name} does not have the last figures of this run: {last}. Once the cause is "
-            f"gone, `gem-env eval --resume {shlex.quote(str(self._run))}` tells it what it lacks."
+            f"{self._name} does not have the last figures of this {self._kind}: {last}. Once the "
+            f"cause is gone, `{self._resume} {shlex.quote(str(self._run))}` tells it what it lacks."
         )
 
     def say(self, line: str) -> None:
@@ -150,7 +172,7 @@ class _Listener:
         if process is None:
             return
         if self._hearing.is_alive():
-            self.give_up(f"it did not answer within {patience_s:g} s of the run's end")
+            self.give_up(f"it did not answer within {patience_s:g} s of the {self._kind}'s end")
         process.kill()  # nothing is left to be heard from it
         process.wait()
         self._hearing.join()
@@ -172,6 +194,7 @@ class _Listener:
                 "path": sys.path,
                 "tracker": self._name,
                 "target": tracker_called(self._name).target,
+                "kind": self._kind,
                 "run": str(self._run.resolve()),
                 "asking": list(asking),
                 "every_s": _EVERY_S,
@@ -200,7 +223,9 @@ class _Listener:
         text = _redacted(problem)[:_LONGEST_PROBLEM].rstrip(".")
         self._failures.append(text)
         if len(self._failures) == 1:
-            _log.warning("The tracker %s failed: %s. The run does without.", self._name, text)
+            _log.warning(
+                "The tracker %s failed: %s. The %s does without.", self._name, text, self._kind
+            )
 
 
 def _redacted(text: str) -> str:

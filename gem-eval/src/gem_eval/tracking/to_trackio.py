@@ -14,13 +14,17 @@ _PROJECT = "gem"
 class TrackioTracker:
     """A run of the project `gem`. trackio finds a run by its name, so that this is the id."""
 
+    def __init__(self) -> None:
+        # Drawn once: `begin` is called again where it failed, and must not make a second run.
+        self._own_end = uuid.uuid4().hex[:8]
+
     def begin(self, name: str, parameters: Mapping[str, str], run_id: str | None) -> str:
         """Open a run, or go on with the one of this id."""
         import trackio  # heavy: 0.6 s
 
         self._run = trackio.init(
             _PROJECT,
-            name=run_id or f"{name}-{uuid.uuid4().hex[:8]}",
+            name=run_id or f"{name}-{self._own_end}",
             config=dict(parameters),
             resume="allow",
             embed=False,

@@ -15,6 +15,10 @@ _PROJECT = "gem"
 class WandbTracker:
     """A run of the project `WANDB_PROJECT`, or `gem`. Nothing of the machine or of git is sent."""
 
+    def __init__(self) -> None:
+        # Drawn once: `begin` is called again where it failed, and must not make a second run.
+        self._own_id = uuid.uuid4().hex[:12]
+
     def begin(self, name: str, parameters: Mapping[str, str], run_id: str | None) -> str:
         """Open a run, or go on with the one of this id."""
         import wandb  # heavy: 1 s
@@ -32,7 +36,7 @@ class WandbTracker:
         )
         self._run = wandb.init(
             project=os.environ.get("WANDB_PROJECT", _PROJECT),
-            id=run_id or uuid.uuid4().hex[:12],
+            id=run_id or self._own_id,
             name=name,
             resume="allow",
             config=dict(parameters),

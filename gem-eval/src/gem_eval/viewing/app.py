@@ -34,7 +34,7 @@ from gem_eval.viewing.token_text import TokenTexts
 from gem_eval.viewing.trainings.logs import EvaluationLogs
 from gem_eval.viewing.trainings.page import live_values, read_on, training_page
 from gem_eval.viewing.trainings.query import TrainingQuery
-from gem_eval.viewing.trainings.training import Training
+from gem_eval.viewing.trainings.training import ViewedTraining
 from gem_eval.wording import counted
 
 __all__ = ["viewer_app"]
@@ -56,7 +56,7 @@ def viewer_app(
     host: str = "127.0.0.1",
     texts: TokenTexts | None = None,
     solver: Solver | None = None,
-    trainings: Sequence[Training] = (),
+    trainings: Sequence[ViewedTraining] = (),
     logs: EvaluationLogs | None = None,
 ) -> Starlette:
     """Return an application that shows runs and trainings. `host` is the name that it is called by.
@@ -97,7 +97,7 @@ class _Viewer:
         runs: Sequence[Run],
         texts: TokenTexts | None,
         solver: Solver | None,
-        trainings: Sequence[Training],
+        trainings: Sequence[ViewedTraining],
         logs: EvaluationLogs | None,
     ) -> None:
         self._texts = texts

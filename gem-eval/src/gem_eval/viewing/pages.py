@@ -28,7 +28,7 @@ from gem_eval.viewing.solving import Solved
 from gem_eval.viewing.text import duration, family
 from gem_eval.viewing.trainings.arms import arms_of
 from gem_eval.viewing.trainings.query import arm_address
-from gem_eval.viewing.trainings.training import Training
+from gem_eval.viewing.trainings.training import ViewedTraining
 from gem_eval.wording import counted
 
 __all__ = [
@@ -43,7 +43,7 @@ __all__ = [
 ROWS_AT_ONCE = 50
 
 
-def runs_page(runs: Sequence[Run], trainings: Sequence[Training], theme: str) -> str:
+def runs_page(runs: Sequence[Run], trainings: Sequence[ViewedTraining], theme: str) -> str:
     """Return the list of runs, and that of trainings by what they train."""
     listed = [(run, run.progress(), run.known_overview) for run in runs]
     arms = [(arm, arm_address(arm)) for arm in arms_of(trainings)]

@@ -30,6 +30,7 @@ globalThis.trainingPage = () => {
 
   function show() {
     let said = "the end";
+    let most = 0; /* the points of the plot that says where the cursor is: the one with the most */
     for (const svg of plots()) {
       const points = JSON.parse(svg.dataset.points);
       const line = $(".cursor", svg);
@@ -44,7 +45,10 @@ globalThis.trainingPage = () => {
       const at = nearest(points.x);
       line.setAttribute("visibility", "visible");
       for (const end of ["x1", "x2"]) line.setAttribute(end, points.x[at]);
-      if (said === "the end") said = points.at[at].toLocaleString("en", { maximumFractionDigits: 1 });
+      if (points.x.length > most) {
+        most = points.x.length;
+        said = points.at[at].toLocaleString("en", { maximumFractionDigits: 1 });
+      }
       for (const [arm, [mean, low, high]] of points.arms.entries()) {
         const band = low[at] === null || (low[at] === mean[at] && high[at] === mean[at]) ? "" : ` [${number(low[at])}, ${number(high[at])}]`;
         reads[arm].replaceChildren(Object.assign(document.createElement("b"), { textContent: number(mean[at]) }), band);

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gem_eval.viewing.trainings.training import Training
+from gem_eval.viewing.trainings.training import ViewedTraining
 
 __all__ = ["Arm", "arms_of"]
 
@@ -25,23 +25,23 @@ class Arm(NamedTuple):
     """
 
     name: str
-    trainings: tuple[Training, ...]
+    trainings: tuple[ViewedTraining, ...]
     repeated: int
 
 
-def arms_of(trainings: Sequence[Training]) -> list[Arm]:
+def arms_of(trainings: Sequence[ViewedTraining]) -> list[Arm]:
     """Group trainings by what they train, in the order in which they come.
 
     Besides the seed they may differ in settings that change no figure: how many updates there are,
     when checkpoints are made, and the concurrency.
     """
-    groups: dict[str, list[Training]] = {}
+    groups: dict[str, list[ViewedTraining]] = {}
     for training in trainings:
         groups.setdefault(_key(training.experiment), []).append(training)
     names = _names([members[0] for members in groups.values()])
     arms = []
     for name, members in zip(names, groups.values(), strict=True):
-        longest: dict[str, Training] = {}
+        longest: dict[str, ViewedTraining] = {}
         for training in members:
             known = longest.get(training.seed)
             if known is None or training.done > known.done:
@@ -55,7 +55,7 @@ def _key(experiment: Mapping[str, Any]) -> str:
     return json.dumps(deciding, sort_keys=True)
 
 
-def _names(firsts: Sequence[Training]) -> list[str]:
+def _names(firsts: Sequence[ViewedTraining]) -> list[str]:
     """Return a name for each arm: the settings in which they differ, or the folder's name."""
     if len(firsts) == 1:
         return [firsts[0].name]

@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 
 from gem_eval.intervals import student
 
-__all__ = ["MOST_POINTS", "Curve", "Grid", "Points", "band_text", "curve_of", "grid_of", "on_grid"]
+__all__ = [
+    "MOST_POINTS",
+    "Grid",
+    "LearningCurve",
+    "Points",
+    "band_text",
+    "curve_of",
+    "grid_of",
+    "on_grid",
+]
 
 Floats = NDArray[np.float64]
 MOST_POINTS = 240
@@ -37,7 +46,7 @@ class Grid(NamedTuple):
     edges: Floats | None
 
 
-class Curve(NamedTuple):
+class LearningCurve(NamedTuple):
     """Values of an arm at the places of a grid, NaN where there is none.
 
     `mean` is of all seeds, and ends where the first of them does. `low` and `high` are the band:
@@ -90,15 +99,15 @@ def on_grid(points: Points, grid: Grid) -> Floats:
     return found
 
 
-def curve_of(seeds: Sequence[Floats]) -> Curve:
+def curve_of(seeds: Sequence[Floats]) -> LearningCurve:
     """Return the curve of an arm from the values of its seeds on one grid."""
     values = np.stack(seeds)
     number = len(seeds)
     mean = values.mean(axis=0)  # NaN where a seed has none: a mean of others would jump there
     if number >= _ENOUGH:
         half = student(number - 1) * values.std(axis=0, ddof=1) / math.sqrt(number)
-        return Curve(tuple(seeds), mean, mean - half, mean + half)
-    return Curve(tuple(seeds), mean, values.min(axis=0), values.max(axis=0))
+        return LearningCurve(tuple(seeds), mean, mean - half, mean + half)
+    return LearningCurve(tuple(seeds), mean, values.min(axis=0), values.max(axis=0))
 
 
 def band_text(numbers: Sequence[int]) -> str:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gem_eval.viewing.trainings.curves import Curve, Grid
+from gem_eval.viewing.trainings.curves import Grid, LearningCurve
 
 __all__ = ["HEIGHT", "LEFT", "WIDTH", "Plot", "plot_of"]
 
@@ -30,7 +30,7 @@ _MOST_SEEDS = 20  # lines of single seeds in an arm: more would be a smear
 _SHARES = ("success", "share")  # how the names of figures end that lie between 0 and 1
 
 
-class Tick(NamedTuple):
+class AxisTick(NamedTuple):
     """A labelled place on an axis. `anchor` is where its text stands to it."""
 
     place: float
@@ -53,8 +53,8 @@ class Plot(NamedTuple):
     """
 
     arms: tuple[Lines, ...]
-    levels: tuple[Tick, ...]
-    along: tuple[Tick, ...]
+    levels: tuple[AxisTick, ...]
+    along: tuple[AxisTick, ...]
     points: str
 
 
@@ -77,7 +77,7 @@ class _Frame(NamedTuple):
         return HEIGHT - _BOTTOM - share * (HEIGHT - _BOTTOM - _TOP)
 
 
-def plot_of(figure: str, grid: Grid, curves: Sequence[Curve]) -> Plot:
+def plot_of(figure: str, grid: Grid, curves: Sequence[LearningCurve]) -> Plot:
     """Return the plot of a figure, with a curve for each arm on one grid."""
     values = [own for curve in curves for own in curve.seeds]
     ends = [end for curve in curves for end in (curve.low, curve.high)]
@@ -98,18 +98,18 @@ def plot_of(figure: str, grid: Grid, curves: Sequence[Curve]) -> Plot:
     return Plot(
         arms,
         tuple(
-            Tick(round(float(y), 1), _text(level))
+            AxisTick(round(float(y), 1), _text(level))
             for y, level in zip(y_places, levels, strict=True)
         ),
         tuple(
-            Tick(round(float(place), 1), _text(level), _anchor(float(place)))
+            AxisTick(round(float(place), 1), _text(level), _anchor(float(place)))
             for place, level in zip(x_places, along, strict=True)
         ),
         json.dumps(points, separators=(",", ":")),
     )
 
 
-def _lines(curve: Curve, frame: _Frame, x: Floats) -> Lines:
+def _lines(curve: LearningCurve, frame: _Frame, x: Floats) -> Lines:
     has_several = len(curve.seeds) > 1
     band = _band(x, frame.y(curve.low), frame.y(curve.high)) if has_several else ""
     seeds = [_path(x, frame.y(own)) for own in curve.seeds[:_MOST_SEEDS]] if has_several else []
@@ -133,7 +133,7 @@ def _band(x: Floats, low: Floats, high: Floats) -> str:
     return f"{upper}L{lower[1:]}Z" if upper else ""
 
 
-def _readings(curve: Curve) -> list[list[float | None]]:
+def _readings(curve: LearningCurve) -> list[list[float | None]]:
     """Return the mean and the ends of the band at each place, for a cursor."""
     columns = [curve.mean, curve.low, curve.high]
     return [

@@ -10,12 +10,12 @@ from gem_eval.viewing.export import content_policy, write_page
 from gem_eval.viewing.rendering import asset, render
 from gem_eval.viewing.trainings.page import training_values
 from gem_eval.viewing.trainings.query import TrainingQuery
-from gem_eval.viewing.trainings.training import Training
+from gem_eval.viewing.trainings.training import ViewedTraining
 
 __all__ = ["export_trainings"]
 
 
-def export_trainings(trainings: Sequence[Training], path: Path) -> int:
+def export_trainings(trainings: Sequence[ViewedTraining], path: Path) -> int:
     """Write the usual curves of trainings, their evaluations and samples of one into a new file.
 
     Episodes are left out. Return its size in bytes. Raises ViewError.

@@ -15,7 +15,7 @@ from gem_eval.run_folder import RunFolder, RunRecord
 from gem_eval.settings import PolicyRef, Settings
 from gem_eval.viewing.conversation import UNREADABLE
 from gem_eval.viewing.runs import Run
-from gem_eval.viewing.trainings.training import MODES, Training
+from gem_eval.viewing.trainings.training import MODES, ViewedTraining
 
 __all__ = ["EvaluationLogs", "first_episodes", "log_name"]
 
@@ -45,11 +45,12 @@ class _LogFolder(RunFolder):
 class EvaluationLogs:
     """Opens the log of an evaluation the first time that a page asks for it, and keeps it open."""
 
-    def __init__(self, trainings: Sequence[Training], cache: Path | None) -> None:
+    def __init__(self, trainings: Sequence[ViewedTraining], cache: Path | None) -> None:
         self._trainings = {training.name: training for training in trainings}
         self._cache = cache
         self._open: dict[str, Run] = {}
         self._lock = threading.Lock()
+        self._reading = threading.Lock()
 
     def run(self, name: str) -> Run | None:
         """Return the run of a name that `log_name` made, None where there is no such log."""
@@ -65,8 +66,9 @@ class EvaluationLogs:
                 self._open[name] = Run(name, _folder_of(training, log), self._cache)
                 self._open[name].up = f"/trainings?of={training.name}"
             run = self._open[name]
-        run.refresh(_READING_S)
-        run.look_on(_LOOKING_S)
+        with self._reading:  # one page at a time: each would read the same
+            run.refresh(_READING_S)
+            run.look_on(_LOOKING_S)
         return run
 
     def close(self) -> None:
@@ -75,7 +77,7 @@ class EvaluationLogs:
             run.close()
 
 
-def log_name(training: Training, update: int, mode: str) -> str:
+def log_name(training: ViewedTraining, update: int, mode: str) -> str:
     """Return the name of an evaluation's log in addresses."""
     return f"{training.name}~{update:06}-{mode}"
 
@@ -102,7 +104,7 @@ def _episode_of(line: bytes) -> Episode | None:
         return None
 
 
-def _folder_of(training: Training, log: Path) -> _LogFolder:
+def _folder_of(training: ViewedTraining, log: Path) -> _LogFolder:
     """Return a folder with what the pages of a run ask for.
 
     Nothing of it is checked or looked up: it is only shown, and may be of packs that are not here.

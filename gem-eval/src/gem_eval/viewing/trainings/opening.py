@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gem_eval.errors import ViewError
-from gem_eval.training_folder import TrainingFolder, is_training_folder
+from gem_eval.training_folder import TrainingFiles, is_training_folder
 from gem_eval.viewing.runs import name_of
-from gem_eval.viewing.trainings.training import Training
+from gem_eval.viewing.trainings.training import ViewedTraining
 
 __all__ = ["found_in", "open_trainings"]
 
@@ -37,15 +37,15 @@ def found_in(paths: Sequence[str]) -> tuple[list[Path], list[Path]]:
     return [*runs], [*trainings]
 
 
-def open_trainings(paths: Sequence[Path], taken: Sequence[str] = ()) -> list[Training]:
+def open_trainings(paths: Sequence[Path], taken: Sequence[str] = ()) -> list[ViewedTraining]:
     """Open training folders for a viewer, by names that no run has. Raises RunFolderError."""
     trainings = []
     names = [*taken]
     for path in paths:
-        folder = TrainingFolder.open(path)
+        folder = TrainingFiles.open(path)
         name = name_of(path, names)
         names.append(name)
-        trainings.append(Training(name, folder))
+        trainings.append(ViewedTraining(name, folder))
     return trainings
 
 

@@ -15,7 +15,7 @@ from gem_eval.viewing.text import duration, family
 from gem_eval.viewing.trainings.arms import Arm, arms_of
 from gem_eval.viewing.trainings.curves import (
     MOST_POINTS,
-    Curve,
+    LearningCurve,
     Points,
     band_text,
     curve_of,
@@ -25,7 +25,7 @@ from gem_eval.viewing.trainings.curves import (
 from gem_eval.viewing.trainings.drawing import HEIGHT, LEFT, WIDTH, Plot, plot_of
 from gem_eval.viewing.trainings.query import AXES, TrainingQuery, part_of, title_of
 from gem_eval.viewing.trainings.samples import evaluation_rows, samples_of
-from gem_eval.viewing.trainings.training import MODES, Training
+from gem_eval.viewing.trainings.training import MODES, ViewedTraining
 from gem_eval.wording import counted
 
 __all__ = ["live_values", "read_on", "training_page", "training_values"]
@@ -35,7 +35,7 @@ _MOST_ARMS = 8  # of one plot: there are so many kinds of lines
 _FACTS = ("env", "policy", "estimator", "gamma", "max_turns", "episodes", "repeats")
 
 
-class Reading(NamedTuple):
+class LastValue(NamedTuple):
     """The last mean of an arm, and its band where it has one, as text."""
 
     mean: str
@@ -48,7 +48,7 @@ class Panel(NamedTuple):
     figure: str
     title: str
     plot: Plot
-    readings: tuple[Reading, ...]
+    readings: tuple[LastValue, ...]
     label: str
 
 
@@ -59,10 +59,10 @@ class ArmRow(NamedTuple):
     updates: str
     cpu: str
     state: str
-    readings: tuple[Reading, ...]
+    readings: tuple[LastValue, ...]
 
 
-def read_on(trainings: Iterable[Training], budget_s: float = 0.5) -> None:
+def read_on(trainings: Iterable[ViewedTraining], budget_s: float = 0.5) -> None:
     """Read on in the files of trainings, for about so long: small ones are there at once."""
     until = time.monotonic() + budget_s
     for training in trainings:
@@ -70,20 +70,24 @@ def read_on(trainings: Iterable[Training], budget_s: float = 0.5) -> None:
 
 
 def training_page(
-    trainings: Sequence[Training], query: TrainingQuery, *, theme: str = "", several: bool = False
+    trainings: Sequence[ViewedTraining],
+    query: TrainingQuery,
+    *,
+    theme: str = "",
+    several: bool = False,
 ) -> str:
     """Return the page of those of the trainings that a query asks for."""
     values = training_values(trainings, query)
     return render("training.html", **values, theme=theme, several=several, is_export=False)
 
 
-def live_values(trainings: Sequence[Training], query: TrainingQuery) -> dict[str, Any]:
+def live_values(trainings: Sequence[ViewedTraining], query: TrainingQuery) -> dict[str, Any]:
     """Return what a page asks for while trainings go on: a version, and how far they are."""
     shown = query.shown(trainings)
     return {"version": _version(shown), "state": _state(shown), "text": _progress_text(shown)}
 
 
-def training_values(trainings: Sequence[Training], query: TrainingQuery) -> dict[str, Any]:
+def training_values(trainings: Sequence[ViewedTraining], query: TrainingQuery) -> dict[str, Any]:
     """Return what the page shows."""
     shown = query.shown(trainings)
     every_arm = arms_of(shown)
@@ -142,20 +146,20 @@ def _panel(figure: str, arms: Sequence[Arm], axis: str, last: Mapping[str, int])
     return Panel(figure, title, plot, readings, f"{title} along {AXES[axis]}; at the end {said}")
 
 
-def _points(training: Training, figure: str, axis: str, last: int) -> Points:
+def _points(training: ViewedTraining, figure: str, axis: str, last: int) -> Points:
     series = training.series(figure, last)
     if series is None:
         return Points(np.empty(0), np.empty(0))
     return Points(training.along(axis, series.updates), series.values)
 
 
-def _reading(curve: Curve) -> Reading:
+def _reading(curve: LearningCurve) -> LastValue:
     known = np.flatnonzero(np.isfinite(curve.mean))
     if not len(known):
-        return Reading("-", "")
+        return LastValue("-", "")
     last = known[-1]
     band = f"[{_figure(curve.low[last])}, {_figure(curve.high[last])}]"
-    return Reading(_figure(curve.mean[last]), band if len(curve.seeds) > 1 else "")
+    return LastValue(_figure(curve.mean[last]), band if len(curve.seeds) > 1 else "")
 
 
 def _figure(value: float) -> str:
@@ -189,7 +193,7 @@ def _row(arm: Arm, number: int, panels: Iterable[Panel]) -> ArmRow:
     )
 
 
-def _cpu_s(training: Training) -> float:
+def _cpu_s(training: ViewedTraining) -> float:
     spent = float(training.along("cpu", np.array([float(training.done)]))[0])
     return spent if math.isfinite(spent) else 0.0  # where no time is known
 
@@ -233,19 +237,19 @@ def _text(value: Any) -> str:
     return "" if value is None else f"{value!s:.80}"
 
 
-def _state(trainings: Sequence[Training]) -> str:
+def _state(trainings: Sequence[ViewedTraining]) -> str:
     states = {training.state for training in trainings}
     order = ("reading", "running", "stopped")
     return next((state for state in order if state in states), "finished")
 
 
-def _version(trainings: Sequence[Training]) -> str:
+def _version(trainings: Sequence[ViewedTraining]) -> str:
     """Return a word that changes whenever a page of these trainings would."""
     counts = [f"{each.done}.{len(each.evaluations)}.{each.bad_lines}" for each in trainings]
     return f"{_state(trainings)}-{'-'.join(counts)}"
 
 
-def _progress_text(trainings: Sequence[Training]) -> str:
+def _progress_text(trainings: Sequence[ViewedTraining]) -> str:
     done = sum(training.done for training in trainings)
     planned = [training.planned for training in trainings]
     parts = [f"{done:,} updates"]
@@ -259,7 +263,7 @@ def _progress_text(trainings: Sequence[Training]) -> str:
     return " · ".join(parts)
 
 
-def _share_done(trainings: Sequence[Training]) -> float:
+def _share_done(trainings: Sequence[ViewedTraining]) -> float:
     planned = sum(training.planned or 0 for training in trainings)
     done = sum(training.done for training in trainings)
     return min(done / planned, 1.0) if planned else 0.0

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from gem_eval.viewing.trainings.arms import Arm
-from gem_eval.viewing.trainings.training import Training
+from gem_eval.viewing.trainings.training import ViewedTraining
 
 __all__ = ["AXES", "TrainingQuery", "arm_address", "part_of", "title_of"]
 
@@ -56,7 +56,7 @@ class TrainingQuery(NamedTuple):
             episodes=known["episodes"][0] if known["episodes"] else "",
         )
 
-    def shown(self, trainings: Sequence[Training]) -> list[Training]:
+    def shown(self, trainings: Sequence[ViewedTraining]) -> list[ViewedTraining]:
         """Return the trainings that are asked for, all where none of them is here."""
         named = [training for training in trainings if training.name in self.of]
         return named or [*trainings]

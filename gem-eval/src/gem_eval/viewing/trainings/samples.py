@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from gem.episode import Episode
 from gem_eval.viewing.trainings.logs import first_episodes, log_name
-from gem_eval.viewing.trainings.training import MODES, Evaluation, Training
+from gem_eval.viewing.trainings.training import MODES, EvaluationLine, ViewedTraining
 
-__all__ = ["EvaluationRow", "Sample", "Samples", "evaluation_rows", "samples_of"]
+__all__ = ["EvaluationRow", "SampledEpisode", "Samples", "evaluation_rows", "samples_of"]
 
 _STARTS = 6
 _UPDATES = 7
@@ -21,7 +21,7 @@ _BOXED = re.compile(r"\\boxed\{([^{}]*)\}")
 _LONGEST_ACTIONS = 80
 
 
-class Sample(NamedTuple):
+class SampledEpisode(NamedTuple):
     """One episode. `outcome` is succeeded, failed or error; `address` is that of its page."""
 
     outcome: str
@@ -34,17 +34,17 @@ class Samples(NamedTuple):
     """A table: a row a start, a column an update, None where an episode cannot be read."""
 
     updates: tuple[int, ...]
-    rows: tuple[tuple[Sample | None, ...], ...]
+    rows: tuple[tuple[SampledEpisode | None, ...], ...]
 
 
 class EvaluationRow(NamedTuple):
     """An evaluation, and by mode the address of its episodes, None where there is no log."""
 
-    evaluation: Evaluation
+    evaluation: EvaluationLine
     addresses: tuple[str | None, ...]
 
 
-def evaluation_rows(training: Training) -> list[EvaluationRow]:
+def evaluation_rows(training: ViewedTraining) -> list[EvaluationRow]:
     """Return the evaluations of a training, at most 40: the first, the last, and some between."""
     found = []
     for evaluation in spread(training.evaluations, _MOST_ROWS):
@@ -57,10 +57,10 @@ def evaluation_rows(training: Training) -> list[EvaluationRow]:
     return found
 
 
-def samples_of(training: Training) -> Samples | None:
+def samples_of(training: ViewedTraining) -> Samples | None:
     """Return what drawn actions came to on the first starts, None where no log is there."""
     mode = MODES[0]
-    columns: list[list[Sample | None]] = []
+    columns: list[list[SampledEpisode | None]] = []
     updates = []
     for evaluation in spread(training.evaluations, _UPDATES):
         log = training.folder.episodes_path(evaluation.update, mode)
@@ -81,7 +81,7 @@ def samples_of(training: Training) -> Samples | None:
     return Samples(tuple(updates), tuple(rows))
 
 
-def spread(items: Sequence[Evaluation], most: int) -> list[Evaluation]:
+def spread(items: Sequence[EvaluationLine], most: int) -> list[EvaluationLine]:
     """Return at most so many items, the first and the last among them, as even as can be."""
     if len(items) <= most:
         return [*items]
@@ -89,14 +89,14 @@ def spread(items: Sequence[Evaluation], most: int) -> list[Evaluation]:
     return [items[round(number * last / (most - 1))] for number in range(most)]
 
 
-def _sample(name: str, line: int, episode: Episode | None) -> Sample | None:
+def _sample(name: str, line: int, episode: Episode | None) -> SampledEpisode | None:
     if episode is None:
         return None
     outcome = "succeeded" if episode.success else "failed"
     actions = " ".join(_short(f"{turn.action}") for turn in episode.turns[:_MOST_ACTIONS])
     if len(actions) > _LONGEST_ACTIONS:
         actions = f"{actions[: _LONGEST_ACTIONS - 1]}…"
-    return Sample(
+    return SampledEpisode(
         "error" if episode.is_error else outcome,
         len(episode.turns),
         actions,

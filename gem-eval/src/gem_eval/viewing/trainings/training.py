@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gem.errors import in_one_line
-from gem_eval.training_folder import GrowingLines, TrainingFolder
+from gem_eval.training_folder import GrowingLines, TrainingFiles
 
-__all__ = ["MODES", "Evaluation", "Series", "Training"]
+__all__ = ["MODES", "EvaluationLine", "Series", "ViewedTraining"]
 
 Floats = NDArray[np.float64]
 MODES = ("sampled", "greedy")
@@ -33,17 +33,17 @@ class Series(NamedTuple):
     values: Floats
 
 
-class Evaluation(NamedTuple):
+class EvaluationLine(NamedTuple):
     """What an evaluation after an update came to: figures by mode."""
 
     update: int
     figures: Mapping[str, Mapping[str, float]]
 
 
-class Training:
+class ViewedTraining:
     """One training. `name` is its word in addresses."""
 
-    def __init__(self, name: str, folder: TrainingFolder) -> None:
+    def __init__(self, name: str, folder: TrainingFiles) -> None:
         self.name = name
         self.folder = folder
         self.problem = ""
@@ -52,7 +52,7 @@ class Training:
         self._begin()
 
     def _begin(self) -> None:
-        self.evaluations: list[Evaluation] = []
+        self.evaluations: list[EvaluationLine] = []
         self._updates = array("d")
         self._turns = array("d")
         self._figures: dict[str, array[float]] = {}
@@ -218,7 +218,7 @@ class Training:
                 numbers = {name: _number(value) for name, value in known.items()}
                 kept = [item for item in numbers.items() if not math.isnan(item[1])]
                 figures[mode] = dict(kept[:_MOST_FIGURES])
-        self.evaluations.append(Evaluation(int(update), figures))
+        self.evaluations.append(EvaluationLine(int(update), figures))
 
     def _evaluated(self, figure: str) -> Series | None:
         prefix, _, rest = figure.partition(".")
