@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Calling,
         Chat,
         ChatCodec,
+        Codec,
         OnRewrite,
         Sample,
         Sampled,
@@ -52,7 +53,7 @@ _HOMES = {
         "signed_rewards to_tokens to_turns"
     ),
     "gem_train.tokens": (
-        "JSON_IN_TAGS Calling Chat ChatCodec OnRewrite Sample Sampled Segment "
+        "JSON_IN_TAGS Calling Chat ChatCodec Codec OnRewrite Sample Sampled Segment "
         "TokenContext TokenPolicy TokenSequence TokenTerms Tokenizer Trajectory "
         "TurnSample how_to_call in_tags"
     ),
@@ -64,6 +65,7 @@ __all__ = [
     "Calling",
     "Chat",
     "ChatCodec",
+    "Codec",
     "OnRewrite",
     "Sample",
     "Sampled",

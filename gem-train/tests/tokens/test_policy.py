@@ -14,7 +14,7 @@ import gem
 from gem import Episode, Message, Observation, Request
 from gem.env._step import Step
 from gem.errors import BadArguments
-from gem.tokens import ChatCodec, Sampled, TokenPolicy, TokenSequence, Trajectory
+from gem.tokens import ChatCodec, OnRewrite, Sampled, TokenPolicy, TokenSequence, Trajectory
 
 THOUGHT = "<think>\nWhat now?\n</think>\n\n"
 
@@ -382,3 +382,46 @@ def test_what_does_not_fit_together_is_no_sequence(change: dict[str, Any], probl
 def test_an_action_without_tokens_is_no_sequence() -> None:
     with pytest.raises(BadArguments, match="an action has no tokens"):
         TokenSequence((5,), (0,), None, ((1, 1),), (1.0,), (None,))
+
+
+class Letters:
+    """A codec of one's own: a letter is a token, and 0 stands before each answer."""
+
+    on_rewrite: OnRewrite = "split"
+
+    def opening(self, messages: Sequence[Message], tools: Sequence[Any] = ()) -> list[int]:
+        return self.encode("".join(message.text for message in messages))
+
+    def following(
+        self,
+        messages: Sequence[Message],
+        turn_start: int,
+        answer_at: int,
+        answer_ids: Sequence[int],
+        tools: Sequence[Any] = (),
+    ) -> list[int]:
+        return self.opening(messages[answer_at + 1 :])
+
+    def encode(self, text: str) -> list[int]:
+        return [*map(ord, text), 0]
+
+    def message(self, ids: Sequence[int], tools: Sequence[Any] = (), turn: int = 0) -> Message:
+        return Message("assistant", "".join(map(chr, ids)))
+
+
+@pytest.mark.parametrize(("wrappers", "num_sequences"), [([], 1), (["concat"], 3)])
+def test_an_episode_is_played_by_a_codec_of_ones_own(
+    wrappers: list[str], num_sequences: int
+) -> None:
+    policy = TokenPolicy(lambda request: Sampled([ord("x")]), Letters(), max_turn_tokens=1)
+
+    async def run() -> list[Episode]:
+        rollout = gem.rollout(policy, "test:Counting", episodes=1, wrappers=wrappers)
+        return [episode async for episode in rollout]
+
+    [episode] = asyncio.run(run())
+    sequences = Trajectory.of(episode).sequences
+
+    assert len(sequences) == num_sequences
+    assert sequences[0].ids[:8] == (*map(ord, "Begin."), 0, ord("x"))
+    assert sequences[-1].ids[-2:] == (0, ord("x"))

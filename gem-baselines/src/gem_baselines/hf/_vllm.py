@@ -6,6 +6,7 @@ Written for the interface that vLLM documents: `LLM.generate` of prompts by toke
 
 from __future__ import annotations
 
+import importlib
 import shutil
 import tempfile
 import weakref
@@ -37,9 +38,8 @@ class VLLMSampler:
         temperature: float,
         options: Mapping[str, Any],
     ) -> None:
-        import vllm
-
-        self._vllm = vllm
+        # No extra of ours brings it: it pins a torch of its own, and is installed with that.
+        self._vllm: Any = importlib.import_module("vllm")
         self._write_weights = write_weights
         self._end_ids = sorted(end_ids)
         self._temperature = temperature
@@ -54,7 +54,7 @@ class VLLMSampler:
             # Of the distribution that is drawn from: at the temperature.
             "logprobs_mode": "processed_logprobs",
         }
-        self._engine: Any = vllm.LLM(**{**defaults, **options})
+        self._engine: Any = self._vllm.LLM(**{**defaults, **options})
 
     def refresh(self) -> None:
         """Give the engine the model's weights, and have it forget what it computed by the old."""

@@ -141,6 +141,7 @@ class HFPolicy:
         arguments = self._arguments
         model = self._model()
         codec = self._codec()
+        self._end_ids = codec.stop_ids
         max_length = arguments["max_length"]
         if model.context is not None:
             max_length = min(max_length or model.context, model.context)
@@ -247,7 +248,7 @@ class HFPolicy:
         ]
         with own_threads(self._threads):
             answers = self._sampler.sample(questions, is_greedy=self.is_greedy)
-        ends = self._player.tokens.codec.stop_ids
+        ends = self._end_ids
         return [
             Sampled(answer.ids, answer.logprobs, "stop" if answer.ids[-1] in ends else "length")
             for answer in answers

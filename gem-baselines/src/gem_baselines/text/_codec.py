@@ -6,15 +6,15 @@ Knows nothing about models. A rollout asks it for the tokens of each request.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 from gem.content import Message
 from gem.conversation import Reply
 from gem.errors import BadArguments
+from gem.tokens import TokenContext, TokenTerms
 from gem_baselines.text._tokenizer import Tokenizer
 
-__all__ = ["TextCodec", "TextTokens"]
+__all__ = ["TextCodec"]
 
 
 class TextCodec:
@@ -39,8 +39,10 @@ class TextCodec:
       message, and after the instructions are left out.
 
     Tools are not shown, and parts of a message that are no text are left out. Raises BadArguments
-    for limits below 1.
+    for limits below 1. It is a `gem.tokens.Codec`, and opens episodes within its own limits.
     """
+
+    on_rewrite: Literal["split"] = "split"
 
     def __init__(
         self,
@@ -71,9 +73,10 @@ class TextCodec:
         self._instructions_end = instructions_end
         self._digest = digest
 
-    def open_episode(self) -> TextTokens:
+    def open_episode(self) -> TokenContext:
         """Return the tokens of an episode that begins: a rollout asks for one each."""
-        return TextTokens(self)
+        terms = TokenTerms(self, max_turn_tokens=self.max_answer_tokens, max_length=self.max_length)
+        return terms.open_episode()
 
     def reply(self, ids: Sequence[int], logprobs: Sequence[float]) -> Reply:
         """Return what the model answered, as an environment takes it and a turn records it.
@@ -83,33 +86,50 @@ class TextCodec:
         """
         is_ended = ids[-1] == self.tokenizer.end_id
         is_closed = bool(self._closing) and len(ids) == self.max_answer_tokens
-        text = f"{self._opening}{self.tokenizer.decode(ids)}{self._closing}"
         return Reply(
-            Message("assistant", text),
+            self.message(ids),
             token_ids=tuple(ids),
             logprobs=tuple(logprobs),
             finish_reason="stop" if is_ended or is_closed else "length",
         )
 
-    def opening_tokens(self, messages: Sequence[Message], prompt: str | None) -> list[int]:
+    def message(
+        self, ids: Sequence[int], tools: Sequence[Mapping[str, Any]] = (), turn: int = 0
+    ) -> Message:
+        """Return what the model answered, with the opening and the closing around it."""
+        return Message("assistant", f"{self._opening}{self.tokenizer.decode(ids)}{self._closing}")
+
+    def opening(
+        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
+    ) -> list[int]:
         """Return the tokens of a sequence up to its first answer."""
-        if prompt is None:
-            first, *others = (message.text for message in messages)
-            texts = [self._without_instructions(first), *others]
-        else:
-            texts = [self._without_instructions(prompt)]
+        first, *others = (message.text for message in messages)
+        return self._opened([self._without_instructions(first), *others])
+
+    def encode(self, text: str) -> list[int]:
+        """Return the tokens of a sequence whose whole prompt a wrapper wrote, up to the answer."""
+        return self._opened([self._without_instructions(text)])
+
+    def _opened(self, texts: Sequence[str]) -> list[int]:
         ids = [self.tokenizer.begin_id]
         for text in texts:
             ids += self._observed(text)
         return ids + self._opening_ids
 
-    def following_tokens(self, messages: Sequence[Message], answer_ids: Sequence[int]) -> list[int]:
-        """Return the tokens from the end of an answer to the next; `messages` came meanwhile."""
+    def following(
+        self,
+        messages: Sequence[Message],
+        turn_start: int,
+        answer_at: int,
+        answer_ids: Sequence[int],
+        tools: Sequence[Mapping[str, Any]] = (),
+    ) -> list[int]:
+        """Return the tokens from the end of an answer to the next: see `gem.tokens.Codec`."""
         ids = list(self._closing_ids)
         if not ids and answer_ids[-1] != self.tokenizer.end_id:
             # A limit cut the answer: its end is given to the model, and its mask is 0.
             ids.append(self.tokenizer.end_id)
-        for message in messages:
+        for message in messages[answer_at + 1 :]:
             ids += self._observed(message.text)
         return ids + self._opening_ids
 
@@ -128,71 +148,3 @@ class TextCodec:
                 subject="instructions_end",
             )
         return rest
-
-
-class TextTokens:
-    """The tokens of one episode while it is played: a `gem.conversation.EpisodeTokens`."""
-
-    def __init__(self, codec: TextCodec) -> None:
-        self._codec = codec
-        self._ids: list[int] = []  # of the sequence that is being made
-        self._added: list[int] = []  # what the model is given now for the first time
-        self._is_new = False  # whether a second or later sequence begins with that
-        self._seen = 0  # messages that the model was given before its last answer
-        self._answer_ids: Sequence[int] = ()
-
-    def ask(
-        self,
-        messages: Sequence[Message],
-        prompt: str | None,
-        tools: Sequence[Mapping[str, Any]],
-        *,
-        is_rewritten: bool,
-    ) -> tuple[tuple[int, ...], int | None] | None:
-        """Return all tokens that the model continues, and how many it may add, if any."""
-        if self._ids and prompt is None and not is_rewritten:
-            # The model's answer follows the messages that it had seen; all after that is new.
-            new = list(islice(messages, self._seen + 1, None))
-            self._added = self._codec.following_tokens(new, self._answer_ids)
-            self._is_new = False
-        else:
-            # The first sequence of an episode is not marked: only one that follows another.
-            self._is_new = bool(self._ids)
-            self._added = self._codec.opening_tokens(messages, prompt)
-            self._ids = []
-        self._ids += self._added
-        self._seen = len(messages)
-        room = self._room()
-        if room is not None and room <= 0:
-            return None
-        return tuple(self._ids), room
-
-    def _room(self) -> int | None:
-        rooms = []
-        if self._codec.max_answer_tokens is not None:
-            rooms.append(self._codec.max_answer_tokens)
-        if self._codec.max_length is not None:
-            rooms.append(self._codec.max_length - len(self._ids))
-        return min(rooms, default=None)
-
-    def answered(self, reply: Reply) -> dict[str, Any]:
-        """Take in what the model answered. Returns the fields of a turn that record its tokens.
-
-        Raises ValueError where the reply has no tokens.
-        """
-        if not reply.token_ids:
-            raise ValueError("a reply has no tokens")
-        self._answer_ids = reply.token_ids
-        self._ids += reply.token_ids
-        # A turn records what it added alone: the turns of a sequence, one after another, are all
-        # of its tokens, and none is recorded twice.
-        num_added = len(self._added)
-        fields: dict[str, Any] = {
-            "token_ids": (*self._added, *reply.token_ids),
-            "mask": (0,) * num_added + (1,) * len(reply.token_ids),
-        }
-        if reply.logprobs is not None:
-            fields["logprobs"] = (0.0,) * num_added + tuple(reply.logprobs)
-        if self._is_new:
-            fields["new_sequence"] = True
-        return fields

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gem_train.tokens._calling import JSON_IN_TAGS, Calling, Chat, how_to_call, in_tags
 from gem_train.tokens._codec import ChatCodec, OnRewrite, Tokenizer
-from gem_train.tokens._context import TokenContext, TokenTerms
+from gem_train.tokens._context import Codec, TokenContext, TokenTerms
 from gem_train.tokens._policy import Sample, Sampled, TokenPolicy
 from gem_train.tokens._trajectory import Segment, TokenSequence, Trajectory, TurnSample
 
@@ -17,6 +17,7 @@ __all__ = [
     "Calling",
     "Chat",
     "ChatCodec",
+    "Codec",
     "OnRewrite",
     "Sample",
     "Sampled",

@@ -3,25 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from gem.content import Message
 from gem.conversation import Reply
 from gem.errors import BadArguments
 
 if TYPE_CHECKING:
-    from gem_train.tokens._codec import ChatCodec
+    from gem_train.tokens._codec import OnRewrite
 
-__all__ = ["Given", "TokenContext", "TokenTerms"]
+__all__ = ["Codec", "Given", "TokenContext", "TokenTerms"]
 
 
 Given = tuple[tuple[int, ...], "int | None"]
 
 
+class Codec(Protocol):
+    """What turns messages into tokens, and tokens into a message: `ChatCodec`, or your own.
+
+    The tokens of an episode are those of `opening`, or of `encode` where a wrapper writes the
+    whole prompt, then an answer of the model, those of `following`, the next answer, and so on.
+    """
+
+    @property
+    def on_rewrite(self) -> OnRewrite:
+        """What happens where history is rewritten on the way: see `ChatCodec`."""
+
+    def opening(
+        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
+    ) -> list[int]:
+        """Tokenise a conversation, up to where the model speaks."""
+
+    def following(
+        self,
+        messages: Sequence[Message],
+        turn_start: int,
+        answer_at: int,
+        answer_ids: Sequence[int],
+        tools: Sequence[Mapping[str, Any]] = (),
+    ) -> list[int] | None:
+        """Return the tokens from the end of the model's last answer to where it speaks again.
+
+        `messages[answer_at]` is that answer, `answer_ids` are its tokens, and what comes after it
+        is new. None begins another sequence, with the tokens of `opening`.
+        """
+
+    def encode(self, text: str) -> list[int]:
+        """Tokenise a whole prompt, up to where the model speaks."""
+
+    def message(
+        self, ids: Sequence[int], tools: Sequence[Mapping[str, Any]] = (), turn: int = 0
+    ) -> Message:
+        """Return what the model answered; `turn` counts the answers of an episode."""
+
+
 class TokenTerms(NamedTuple):
     """How an episode is tokenised, and its limits: of a turn, after the prompt, and in all."""
 
-    codec: ChatCodec
+    codec: Codec
     max_turn_tokens: int | None = None
     max_response_tokens: int | None = None
     max_length: int | None = None

@@ -7,8 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from gem.conversation import Reply, Request
 from gem.errors import BadArguments
-from gem_train.tokens._codec import ChatCodec
-from gem_train.tokens._context import TokenTerms
+from gem_train.tokens._context import Codec, TokenTerms
 
 __all__ = ["Sample", "Sampled", "TokenPolicy"]
 
@@ -48,7 +47,7 @@ class TokenPolicy:
     def __init__(
         self,
         sample: Sample,
-        codec: ChatCodec,
+        codec: Codec,
         *,
         max_turn_tokens: int | None = None,
         max_response_tokens: int | None = None,
