@@ -21,7 +21,7 @@ from gem_baselines.training import train
 from gem_baselines.training.figures import figures_of
 from gem_baselines.training.training import Training, run_seed
 
-__all__ = ["FINAL_EPISODES", "trained"]
+__all__ = ["FINAL_EPISODES", "figures", "trained"]
 
 FINAL_EPISODES = 200
 """Episodes of the last evaluation, drawn and as many greedy, from seeds that no update plays."""
@@ -104,12 +104,13 @@ def _played(
     for mode in ("drawn", "greedy"):
         training.policy.is_greedy = mode == "greedy"
         episodes = gem.run(training.policy, environment["env"], options=options)
-        played[mode] = _figures(episodes, arm.settings.gamma)
+        played[mode] = figures(episodes, gamma=arm.settings.gamma)
     training.policy.is_greedy = False
     return played
 
 
-def _figures(episodes: Sequence[Episode], gamma: float) -> dict[str, float]:
+def figures(episodes: Sequence[Episode], *, gamma: float) -> dict[str, float]:
+    """Return the means of episodes, rounded, and the share of them in which a tool was called."""
     whole = [episode for episode in episodes if not episode.is_error]
     called = sum(any(turn.tool_calls for turn in episode.turns) for episode in whole)
     return {
@@ -119,8 +120,8 @@ def _figures(episodes: Sequence[Episode], gamma: float) -> dict[str, float]:
     }
 
 
-def _rounded(figures: Mapping[str, float]) -> dict[str, float]:
-    return {name: round(figures[name], 4) for name in FIGURES}
+def _rounded(means: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(means[name], 4) for name in FIGURES}
 
 
 @cache
