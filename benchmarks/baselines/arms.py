@@ -122,7 +122,7 @@ def _variants(
     task: str,
     settings: Mapping[str, Any],
     plain: Mapping[str, Any],
-    chosen: Mapping[str, Mapping[str, float]],
+    chosen: Mapping[str, float],
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield an arm as it is trained: at each rate of a grid, or seeing, and blind."""
     if "grid" in plain:
@@ -132,7 +132,7 @@ def _variants(
     if "rates" in plain:
         group = "one_turn" if task in plain.get("one_turn_rates", ()) else plain["rates"]
         # Before all are chosen the arms are there to be counted, and not to be trained.
-        rate = chosen.get(group, {}).get(settings["estimator"], UNCHOSEN)
+        rate = chosen.get(group, UNCHOSEN)
         settings = _at_rate(settings, rate)
     yield name, settings
     if plain.get("blind", False):
@@ -145,8 +145,8 @@ def is_tuned() -> bool:
     return len(Results(TUNING).of(arms)) == len(arms)
 
 
-def rates() -> Mapping[str, Mapping[str, float]]:
-    """Return the learning rates that were chosen: by group of tasks, then by estimator."""
+def rates() -> Mapping[str, float]:
+    """Return the learning rates that were chosen, by group of tasks."""
     return best_rates(Results(TUNING).of(arms_of(TUNING)), read(TUNING)["groups"])
 
 

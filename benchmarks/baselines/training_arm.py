@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import platform
 import subprocess
@@ -78,9 +79,19 @@ def _learnt(training: Training, arm: Arm) -> dict[str, Any]:
             name: _played(training, arm, environment, name)
             for name, environment in arm.also_on.items()
         },
+        "doctor": _doctor(training.folder.path),
         "errors": sum(metric["errors"] for metric in metrics),
         "entropy": [round(metrics[place]["learning"]["entropy"], 3) for place in (0, -1)],
     }
+
+
+def _doctor(folder: Path) -> list[str]:
+    """Return what the doctor says of a training, where there is one; nothing if all is well."""
+    if importlib.util.find_spec("gem_baselines.doctor") is None:
+        return []
+    doctor: Any = importlib.import_module("gem_baselines.doctor")
+    findings = doctor.diagnosed(doctor.open_run(folder)).findings
+    return [f"{finding.check}: {finding.sentence}" for finding in findings]
 
 
 def _timings(folder: Path) -> Iterator[Mapping[str, Any]]:
