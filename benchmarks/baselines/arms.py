@@ -24,7 +24,17 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["EXPERIMENTS", "TUNING", "Arm", "arms_of", "is_tuned", "rates", "read", "task_settings"]
+__all__ = [
+    "EXPERIMENTS",
+    "TUNING",
+    "Arm",
+    "arms_of",
+    "is_tuned",
+    "rates",
+    "read",
+    "task_settings",
+    "tasks",
+]
 
 FOLDER = Path(__file__).parent
 EXPERIMENTS = tuple(sorted(path.stem for path in (FOLDER / "experiments").glob("*.toml")))
@@ -75,30 +85,30 @@ def arms_of(experiment: str) -> list[Arm]:
     """
     plain = read(experiment)
     first = plain.get("first_seed", 0)
-    tasks = _tasks()
+    every = tasks()
     return [
         arm
         for number in range(plain["seeds"])
-        for arm in _of_seed(experiment, plain, tasks, number, first + number)
+        for arm in _of_seed(experiment, plain, every, number, first + number)
     ]
 
 
 def _of_seed(
     experiment: str,
     plain: Mapping[str, Any],
-    tasks: Mapping[str, Any],
+    every: Mapping[str, Any],
     number: int,
     seed: int,
 ) -> Iterator[Arm]:
     """Yield the arms of an experiment's seed, which is the `number`-th from 0."""
     chosen = rates() if "rates" in plain else {}
-    also_on = {name: _environment(tasks[name]) for name in plain.get("also_on", ())}
+    also_on = {name: _environment(every[name]) for name in plain.get("also_on", ())}
     for task in plain["tasks"]:
         for name, changes in plain["arms"].items():
             of_task = dict(plain.get("by_task", {}).get(task, {}))
             if number >= of_task.pop("seeds", plain["seeds"]):
                 continue
-            here = _merged(tasks[task], {"settings": of_task})
+            here = _merged(every[task], {"settings": of_task})
             settings = task_settings(here, plain["base"], changes)
             if settings["estimator"] not in ESTIMATORS:
                 continue
@@ -112,7 +122,7 @@ def _variants(
     task: str,
     settings: Mapping[str, Any],
     plain: Mapping[str, Any],
-    chosen: Mapping[str, Mapping[str, float]],
+    chosen: Mapping[str, float],
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield an arm as it is trained: at each rate of a grid, or seeing, and blind."""
     if "grid" in plain:
@@ -122,7 +132,7 @@ def _variants(
     if "rates" in plain:
         group = "one_turn" if task in plain.get("one_turn_rates", ()) else plain["rates"]
         # Before all are chosen the arms are there to be counted, and not to be trained.
-        rate = chosen.get(group, {}).get(settings["estimator"], UNCHOSEN)
+        rate = chosen.get(group, UNCHOSEN)
         settings = _at_rate(settings, rate)
     yield name, settings
     if plain.get("blind", False):
@@ -135,8 +145,8 @@ def is_tuned() -> bool:
     return len(Results(TUNING).of(arms)) == len(arms)
 
 
-def rates() -> Mapping[str, Mapping[str, float]]:
-    """Return the learning rates that were chosen: by group of tasks, then by estimator."""
+def rates() -> Mapping[str, float]:
+    """Return the learning rates that were chosen, by group of tasks."""
     return best_rates(Results(TUNING).of(arms_of(TUNING)), read(TUNING)["groups"])
 
 
@@ -169,12 +179,12 @@ def _policy_kwargs(task: Mapping[str, Any]) -> dict[str, Any]:
         "opening": task.get("opening", "\\boxed{"),
         "closing": task.get("closing", "}"),
         "max_answer_tokens": task.get("max_answer_tokens", 1),
-        "keep": task["keep"],
         "shape": {"width": 32, "layers": 2, "heads": 4, "max_length": task["max_length"]},
         "learning": {"constant": task["constant"]},
     }
-    if "instructions_end" in task:
-        kwargs["instructions_end"] = task["instructions_end"]
+    for name in ("instructions_end", "keep"):
+        if name in task:
+            kwargs[name] = task[name]
     vocabulary = _vocabulary(task, (kwargs["opening"], kwargs["closing"]))
     kwargs["tokenizer"] = {"kind": "words", "vocabulary": vocabulary}
     return kwargs
@@ -217,5 +227,6 @@ def _blinded(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {**settings, "policy_kwargs": {**settings["policy_kwargs"], "keep": BLIND}}
 
 
-def _tasks() -> Mapping[str, Any]:
+def tasks() -> Mapping[str, Any]:
+    """Return every task by its name, as tasks.toml has it."""
     return tomllib.loads((FOLDER / "tasks.toml").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""The learning rate of each estimator: the best of the grid of `a_tuning`, by its results."""
+"""The learning rate of all arms: for a group of tasks the best of a grid, by its results."""
 
 from __future__ import annotations
 
@@ -6,31 +6,34 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["best_rates"]
+__all__ = ["best_rates", "means_of"]
 
 
-def best_rates(
-    lines: Sequence[Mapping[str, Any]], groups: Mapping[str, str]
-) -> dict[str, dict[str, float]]:
-    """Return the best rates: by group of tasks, then by estimator.
+def means_of(lines: Sequence[Mapping[str, Any]], task: str) -> dict[float, float]:
+    """Return the mean discounted return on a task for each rate, over all estimators and seeds.
 
-    `lines` are results of arms called "ESTIMATOR, RATE"; `groups` says which task decides for a
-    group. The highest mean discounted return of drawn actions decides; of equals it is the smaller
-    rate. A training that stopped by itself loses to every other.
+    `lines` are results of arms called "ESTIMATOR, RATE". A training that stopped by itself earned
+    nothing.
     """
-    earned: dict[tuple[str, str, float], list[float]] = defaultdict(list)
+    earned: dict[float, list[float]] = defaultdict(list)
     for line in lines:
-        estimator, _, rate = line["arm"].rpartition(", ")
-        value = line["final"]["drawn"]["discounted_return"] if "final" in line else float("-inf")
-        earned[line["task"], estimator, float(rate)].append(value)
-    best: dict[str, dict[str, float]] = {}
+        if line["task"] != task:
+            continue
+        rate = float(line["arm"].rpartition(", ")[2])
+        figures = line["final"]["drawn"] if "final" in line else {"discounted_return": 0.0}
+        earned[rate].append(figures["discounted_return"])
+    return {rate: sum(values) / len(values) for rate, values in sorted(earned.items())}
+
+
+def best_rates(lines: Sequence[Mapping[str, Any]], groups: Mapping[str, str]) -> dict[str, float]:
+    """Return the best rate for each group of tasks; `groups` says which task decides for it.
+
+    All estimators decide together and share what they decide: chosen apart, by few trainings each,
+    rates would differ by chance and the estimators with them. Of equals it is the smaller rate.
+    """
+    best = {}
     for group, task in groups.items():
-        best[group] = {}
-        for estimator in dict.fromkeys(key[1] for key in earned if key[0] == task):
-            means = {
-                rate: sum(values) / len(values)
-                for (own_task, own_estimator, rate), values in sorted(earned.items())
-                if (own_task, own_estimator) == (task, estimator)
-            }
-            best[group][estimator] = max(means, key=lambda rate: means[rate])
+        means = means_of(lines, task)
+        if means:
+            best[group] = max(means, key=lambda rate: means[rate])
     return best

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import platform
 import subprocess
@@ -21,7 +22,7 @@ from gem_baselines.training import train
 from gem_baselines.training.figures import figures_of
 from gem_baselines.training.training import Training, run_seed
 
-__all__ = ["FINAL_EPISODES", "trained"]
+__all__ = ["FINAL_EPISODES", "figures", "trained"]
 
 FINAL_EPISODES = 200
 """Episodes of the last evaluation, drawn and as many greedy, from seeds that no update plays."""
@@ -78,9 +79,19 @@ def _learnt(training: Training, arm: Arm) -> dict[str, Any]:
             name: _played(training, arm, environment, name)
             for name, environment in arm.also_on.items()
         },
+        "doctor": _doctor(training.folder.path),
         "errors": sum(metric["errors"] for metric in metrics),
         "entropy": [round(metrics[place]["learning"]["entropy"], 3) for place in (0, -1)],
     }
+
+
+def _doctor(folder: Path) -> list[str]:
+    """Return what the doctor says of a training, where there is one; nothing if all is well."""
+    if importlib.util.find_spec("gem_baselines.doctor") is None:
+        return []
+    doctor: Any = importlib.import_module("gem_baselines.doctor")
+    findings = doctor.diagnosed(doctor.open_run(folder)).findings
+    return [f"{finding.check}: {finding.sentence}" for finding in findings]
 
 
 def _timings(folder: Path) -> Iterator[Mapping[str, Any]]:
@@ -104,12 +115,13 @@ def _played(
     for mode in ("drawn", "greedy"):
         training.policy.is_greedy = mode == "greedy"
         episodes = gem.run(training.policy, environment["env"], options=options)
-        played[mode] = _figures(episodes, arm.settings.gamma)
+        played[mode] = figures(episodes, gamma=arm.settings.gamma)
     training.policy.is_greedy = False
     return played
 
 
-def _figures(episodes: Sequence[Episode], gamma: float) -> dict[str, float]:
+def figures(episodes: Sequence[Episode], *, gamma: float) -> dict[str, float]:
+    """Return the means of episodes, rounded, and the share of them in which a tool was called."""
     whole = [episode for episode in episodes if not episode.is_error]
     called = sum(any(turn.tool_calls for turn in episode.turns) for episode in whole)
     return {
@@ -119,8 +131,8 @@ def _figures(episodes: Sequence[Episode], gamma: float) -> dict[str, float]:
     }
 
 
-def _rounded(figures: Mapping[str, float]) -> dict[str, float]:
-    return {name: round(figures[name], 4) for name in FIGURES}
+def _rounded(means: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(means[name], 4) for name in FIGURES}
 
 
 @cache

@@ -1,0 +1,217 @@
+"""The sentences of docs/baselines.md that say something of the results, each with what decides it.
+
+A sentence is on the page as long as it holds. Where it no longer does, another one takes its place,
+and the page that was committed is no longer what the results say; a sentence without another one
+may not fail at all. What its trainings do not decide yet, is said to be open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from benchmarks.baselines.arms import EXPERIMENTS
+from benchmarks.baselines.measured import Measured, estimated, measured
+from benchmarks.baselines.tables import OPTIMA
+
+from gem_baselines.statistics import bootstrap_interval, probability_of_improvement
+
+__all__ = ["CLAIMS", "PAIRS", "Claim", "NoLongerTrue", "compared", "sentence_of"]
+
+LONGEST_S = 15 * 60
+
+
+class NoLongerTrue(Exception):
+    """A sentence of the page that has to hold does not hold any more."""
+
+
+class Claim(NamedTuple):
+    """A sentence, the experiments that decide it, and whether it holds by their results.
+
+    `otherwise` is said in its place where it does not hold; without it that may not be.
+    """
+
+    needs: Sequence[str]
+    sentence: str
+    holds: Callable[[], bool]
+    otherwise: str | None = None
+
+
+def sentence_of(claim: Claim) -> str:
+    """Return what the results say. Raises NoLongerTrue."""
+    for name in claim.needs:
+        experiment = measured(name)
+        if not experiment.is_complete:
+            done = f"{len(experiment.lines)} of {experiment.num_arms}"
+            return f"Open until all trainings are done ({done}): {claim.sentence[0].lower()}" + (
+                claim.sentence[1:].rstrip(".") + "?"
+            )
+    if claim.holds():
+        return claim.sentence
+    if claim.otherwise is None:
+        raise NoLongerTrue(claim.sentence)
+    return claim.otherwise
+
+
+def compared(experiment: Measured, first: str, second: str) -> str:
+    """Return a sentence on which of two arms is better, over all tasks of an experiment.
+
+    It is decided where the 95 % interval of the probability that a training of one scores more than
+    one of the other leaves a half out.
+    """
+    both = [
+        [experiment.scores(task, name) for task in experiment.tasks] for name in (first, second)
+    ]
+    needed = [(task, name) for task in experiment.tasks for name in (first, second)]
+    if not all(experiment.is_done(task, name) for task, name in needed):
+        return f"`{first}` and `{second}`: open, not all of their trainings are done."
+    if not all(len(scores) for own in both for scores in own):
+        return f"`{first}` and `{second}` cannot be compared: all trainings of one task diverged."
+    value = float(probability_of_improvement(*both))
+    low, high = bootstrap_interval(probability_of_improvement, *both)
+    figures = f"{value:.2f} ({float(low):.2f} to {float(high):.2f})"
+    if low > 0.5:
+        return f"`{first}` is better than `{second}`, with probability {figures}."
+    if high < 0.5:
+        return f"`{second}` is better than `{first}`: that one wins with probability {figures}."
+    return f"Between `{first}` and `{second}` nothing is decided: probability {figures}."
+
+
+PAIRS = (
+    ("rebn", "raw"),
+    ("rebn", "signed"),
+    ("rebn", "rebn_leave_one_out"),
+    ("rebn", "ppo"),
+    ("rebn", "grpo"),
+    ("mt_rloo", "rloo"),
+    ("mt_rloo", "mt_grpo"),
+    ("dr_grpo", "grpo"),
+)
+"""The estimators that are compared with each other: the first one against the second."""
+
+
+def _no_arm_takes_too_long() -> bool:
+    lines = [line for name in EXPERIMENTS if name != "z_stretch" for line in measured(name).lines]
+    return all(line["cpu_s"] <= LONGEST_S for line in lines)
+
+
+def _reading_pays(name: str) -> bool:
+    """Whether every estimator scores more than its blind arm, beyond both intervals."""
+    experiment = measured(name)
+    for arm in experiment.names:
+        if arm.endswith(", blind"):
+            continue
+        own = estimated([experiment.scores(task, arm) for task in experiment.tasks])
+        blind = estimated([experiment.scores(task, f"{arm}, blind") for task in experiment.tasks])
+        if own is None or blind is None or own.low <= blind.high:
+            return False
+    return True
+
+
+def _turns(task: str, gamma: str) -> float:
+    found = estimated([measured("d_discount").figures(task, f"gamma {gamma}", "turns")])
+    assert found is not None
+    return found.value
+
+
+def _a_discount_hurries() -> bool:
+    experiment = measured("d_discount")
+    for task in experiment.tasks:
+        patient = estimated([experiment.figures(task, "gamma 1", "turns")])
+        hurried = estimated([experiment.figures(task, "gamma 0.9", "turns")])
+        if patient is None or hurried is None or patient.low <= hurried.high:
+            return False
+    return True
+
+
+def _the_optimum_is_reached() -> bool:
+    tasks = measured("d_discount").tasks
+    return all(_turns(task, "0.9") <= OPTIMA[task] + 0.25 for task in tasks)
+
+
+def _success_with_tool(estimator: str, task: str) -> float:
+    found = measured("e_tools").figures(task, estimator, "success")
+    return float(np.mean(found)) if len(found) else 0.0
+
+
+def _python_is_needed() -> bool:
+    without = max(_success_with_tool(name, "records") for name in ("rebn", "raw"))
+    within = max(_success_with_tool(name, "records_tool") for name in ("rebn", "raw"))
+    return without < 0.2 and within > 0.8
+
+
+def _rebn_learns_to_call_more() -> bool:
+    experiment = measured("e_tools")
+    shares = [experiment.figures("records_tool", name, "tool_share") for name in ("rebn", "raw")]
+    low, _ = bootstrap_interval(probability_of_improvement, [shares[0]], [shares[1]])
+    return bool(low > 0.5)
+
+
+def _success_on(trained: str, played: str) -> float:
+    lines = measured("f_mixture").of(trained, "rebn")
+    return float(np.mean([line["also_on"][played]["drawn"]["success"] for line in lines]))
+
+
+def _the_mixture_generalises() -> bool:
+    singles = ("range_1_8", "range_9_16", "range_5_12")
+    best = max(_success_on(single, "range_3_10") for single in singles)
+    return _success_on("range_mixture", "range_3_10") > best
+
+
+CLAIMS: dict[str, Claim] = {
+    "time": Claim(
+        (),
+        "No training but the stretch took more than 15 CPU minutes.",
+        _no_arm_takes_too_long,
+    ),
+    "many_turns_blind": Claim(
+        ("b_many_turns",),
+        "Every estimator scores more than its blind arm, beyond both intervals: what is earned is "
+        "earned by reading.",
+        lambda: _reading_pays("b_many_turns"),
+        "Not every estimator scores more than its blind arm beyond both intervals: some of what is "
+        "earned here is earned without reading.",
+    ),
+    "one_turn_blind": Claim(
+        ("c_one_turn",),
+        "Every estimator scores more than its blind arm, beyond both intervals.",
+        lambda: _reading_pays("c_one_turn"),
+        "Not every estimator scores more than its blind arm beyond both intervals.",
+    ),
+    "discount": Claim(
+        ("d_discount",),
+        "With gamma 1 each task takes more turns than with gamma 0.9, beyond both intervals.",
+        _a_discount_hurries,
+        "It is not so that each task takes more turns with gamma 1 than with 0.9 beyond both "
+        "intervals.",
+    ),
+    "optimum": Claim(
+        ("d_discount",),
+        "With gamma 0.9 each task comes within a quarter of a turn of the optimum.",
+        _the_optimum_is_reached,
+        "With gamma 0.9 not every task comes within a quarter of a turn of the optimum in its "
+        "number of updates.",
+    ),
+    "tools": Claim(
+        ("e_tools",),
+        "Without the tool success stays below 0.2, and with it one estimator passes 0.8.",
+        _python_is_needed,
+        "It is not so that success stays below 0.2 without the tool and passes 0.8 with it.",
+    ),
+    "calls": Claim(
+        ("e_tools",),
+        "Normalised returns learn to call it in more episodes than plain ones do.",
+        _rebn_learns_to_call_more,
+        "Nothing says that normalised returns learn to call it in more episodes than plain ones.",
+    ),
+    "mixture": Claim(
+        ("f_mixture",),
+        "On the range that none was trained on, the policy of the mixture wins more often than "
+        "that of any single range.",
+        _the_mixture_generalises,
+        "On the range that none was trained on, the policy of the mixture does not win more often "
+        "than that of every single range.",
+    ),
+}
+"""Every claim of the page by its name."""

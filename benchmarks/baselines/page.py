@@ -1,0 +1,108 @@
+"""Write docs/baselines.md and its pictures from the committed results, or check that they are so.
+
+Run it with `python benchmarks/baselines/page.py [--check]`. The words are in page.md, with a mark
+for each table, claim and picture. With --check nothing is written: it says what differs from the
+committed page, and exits with status 1 where something does, or where a sentence no longer holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+# The parts are modules.
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from benchmarks.baselines.arms import FOLDER
+from benchmarks.baselines.findings import CLAIMS, PAIRS, NoLongerTrue, compared, sentence_of
+from benchmarks.baselines.measured import measured
+from benchmarks.baselines.pictures import pictures
+from benchmarks.baselines.tables import LEARNERS, learns, table
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = DOCS / "baselines.md"
+PICTURES = DOCS / "baselines"
+MARK = re.compile(r"\{\{(table|claim|pairs|picture|doctor) ?(\w*)\}\}")
+
+
+def main() -> int:
+    """Write the page, or compare it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="compare, and write nothing")
+    options = parser.parse_args()
+    try:
+        files = written()
+    except NoLongerTrue as error:
+        print(f"No longer true, and nothing to say in its place: {error}", file=sys.stderr)
+        return 1
+    if not options.check:
+        PICTURES.mkdir(exist_ok=True)
+        for path, text in files.items():
+            path.write_text(text, encoding="utf-8")
+        return 0
+    different = [path for path, text in files.items() if _read(path) != text]
+    for path in different:
+        print(
+            f"{path.relative_to(DOCS.parent)} is not what the results say. "
+            "Run python benchmarks/baselines/page.py.",
+            file=sys.stderr,
+        )
+        _show_first_difference(_read(path), files[path])
+    return 1 if different else 0
+
+
+def written() -> dict[Path, str]:
+    """Return every file of the page, as the results have it. Raises NoLongerTrue."""
+    words = (FOLDER / "page.md").read_text(encoding="utf-8")
+    files = {PAGE: MARK.sub(lambda mark: _filled(mark[1], mark[2]), words)}
+    for name, picture in pictures().items():
+        files[PICTURES / f"{name}.svg"] = picture
+    return files
+
+
+def _filled(kind: str, name: str) -> str:
+    """Return what stands in place of a mark."""
+    if kind == "table":
+        return "\n".join(table(name))
+    if kind == "claim":
+        return sentence_of(CLAIMS[name])
+    if kind == "pairs":
+        experiment = measured(name)
+        return "\n".join(f"- {compared(experiment, *pair)}" for pair in PAIRS)
+    if kind == "doctor":
+        return _doctor()
+    return f"![{name.replace('_', ' ')}](baselines/{name}.svg)"
+
+
+def _doctor() -> str:
+    """Return what the doctor says of trainings that did not learn: a task, an estimator, a seed."""
+    lines = []
+    experiment = measured("h_table")
+    for task in experiment.tasks:
+        if learns(experiment, task) != "none":
+            continue
+        for name in LEARNERS:
+            findings = [text for line in experiment.of(task, name)[:1] for text in line["doctor"]]
+            lines += [f"- {task}, `{name}`: {text}" for text in findings[:2]]
+    if not lines:
+        return ""
+    return "\n".join(["What the doctor says of the first seed where none learns:", "", *lines])
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def _show_first_difference(committed: str, wanted: str) -> None:
+    for number, (old, new) in enumerate(
+        zip(committed.splitlines(), wanted.splitlines(), strict=False), start=1
+    ):
+        if old != new:
+            print(f"  line {number}\n  - {old:.200}\n  + {new:.200}", file=sys.stderr)
+            return
+
+
+if __name__ == "__main__":
+    sys.exit(main())

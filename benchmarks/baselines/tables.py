@@ -1,0 +1,298 @@
+"""The tables of docs/baselines.md, from what was measured. Knows nothing about claims or curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from benchmarks.baselines.arms import TUNING, is_tuned, rates, read
+from benchmarks.baselines.measured import Measured, estimated, measured
+from benchmarks.baselines.rates import means_of
+from benchmarks.baselines.references import references
+
+from gem_baselines.statistics import interquartile_mean, probability_of_improvement
+
+__all__ = ["NONE", "table"]
+
+NONE = ""
+"""An empty cell: not run yet."""
+OPTIMA = {"guess_10": 2.90, "guess_20": 3.70, "guess_50_table": 4.86, "guess_50": 4.86}
+"""The mean turns of bisection, exactly: docs/yardsticks.md has them."""
+ESTIMATORS_PAGE = Path(__file__).parents[2] / "docs" / "estimators.md"
+
+
+def table(name: str) -> list[str]:
+    """Return the lines of a table by its name."""
+    return {
+        "progress": _progress,
+        "rates": _rates,
+        "many_turns": lambda: _algorithms(measured("b_many_turns")),
+        "one_turn": lambda: _algorithms(measured("c_one_turn")),
+        "guess": lambda: _task(measured("b_many_turns"), "guess"),
+        "mastermind": lambda: _task(measured("b_many_turns"), "mastermind"),
+        "minesweeper": lambda: _task(measured("b_many_turns"), "minesweeper"),
+        "hanoi": lambda: _task(measured("b_many_turns"), "hanoi"),
+        "gcd": lambda: _task(measured("c_one_turn"), "gcd"),
+        "lcm": lambda: _task(measured("c_one_turn"), "lcm"),
+        "course_schedule": lambda: _task(measured("c_one_turn"), "course_schedule"),
+        "discount": _discount,
+        "tools": _tools,
+        "mixture": _mixture,
+        "frameworks": _frameworks,
+        "environments": _environments,
+        "batches": _batches,
+        "gradients": _gradients,
+    }[name]()
+
+
+def _rows(head: Sequence[str], rows: Iterator[Sequence[str]]) -> list[str]:
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    return lines + [f"| {' | '.join(row)} |" for row in rows]
+
+
+def _shown(found: object) -> str:
+    return NONE if found is None else str(found)
+
+
+def _progress() -> list[str]:
+    from benchmarks.baselines.arms import EXPERIMENTS
+
+    def rows() -> Iterator[Sequence[str]]:
+        for name in EXPERIMENTS:
+            experiment = measured(name)
+            seconds = sum(line["cpu_s"] for line in experiment.lines)
+            longest = max((line["cpu_s"] for line in experiment.lines), default=0.0)
+            done = f"{len(experiment.lines)} of {experiment.num_arms}"
+            command = f"`python benchmarks/baselines/run.py {name}`"
+            yield experiment.title, done, f"{seconds / 3600:.2f}", f"{longest:.0f}", command
+
+    head = ("experiment", "trainings", "CPU hours", "the longest, CPU s", "command")
+    return _rows(head, rows())
+
+
+def _rates() -> list[str]:
+    groups = read(TUNING)["groups"]
+    lines = measured(TUNING).lines
+    means = {group: means_of(lines, task) for group, task in groups.items()}
+    chosen = rates() if is_tuned() else {}
+
+    def rows() -> Iterator[Sequence[str]]:
+        for rate in read(TUNING)["grid"]:
+            cells = []
+            for group in groups:
+                mean = f"{means[group][rate]:.3f}" if rate in means[group] else NONE
+                is_chosen = chosen.get(group) == rate
+                cells.append(f"**{mean}**" if is_chosen else mean)
+            yield f"{rate:g}", *cells
+
+    head = (f"{group.replace('_', ' ')} (`{task}`)" for group, task in groups.items())
+    return _rows(("learning rate", *head), rows())
+
+
+def _algorithms(experiment: Measured) -> list[str]:
+    """Return a row for each estimator over all tasks, with what its blind arm has."""
+
+    def rows() -> Iterator[Sequence[str]]:
+        raw = [experiment.scores(task, "raw") for task in experiment.tasks]
+        for name in _seeing(experiment):
+            own = [experiment.scores(task, name) for task in experiment.tasks]
+            blind = [experiment.scores(task, f"{name}, blind") for task in experiment.tasks]
+            improvement = NONE
+            if name != "raw" and all(map(len, own)) and all(map(len, raw)):
+                improvement = _improvement(own, raw)
+            yield (
+                f"`{name}`",
+                _shown(estimated(own)),
+                _shown(estimated(blind)),
+                improvement,
+                str(sum(map(len, own))),
+            )
+
+    head = ("estimator", "score", "blind", "better than `raw` with probability", "trainings")
+    return _rows(head, rows())
+
+
+def _improvement(own: list[np.ndarray], other: list[np.ndarray]) -> str:
+    from gem_baselines.statistics import bootstrap_interval
+
+    low, high = bootstrap_interval(probability_of_improvement, own, other)
+    value = float(probability_of_improvement(own, other))
+    return f"{value:.2f} ({float(low):.2f} to {float(high):.2f})"
+
+
+def _seeing(experiment: Measured) -> list[str]:
+    return [name for name in experiment.names if not name.endswith(", blind")]
+
+
+def _task(experiment: Measured, task: str) -> list[str]:
+    """Return a row for each estimator on one task, in the environment's own figures."""
+
+    def rows() -> Iterator[Sequence[str]]:
+        for policy in ("random", "solver"):
+            own = references()[task][policy]
+            turns = f"{own['turns']:.2f}"
+            yield policy, f"{own['success']:.2f}", f"{own['reward']:.2f}", turns, NONE, NONE
+        for name in _seeing(experiment):
+            cells = [
+                _shown(estimated([experiment.figures(task, name, figure)]))
+                for figure in ("success", "reward", "turns")
+            ]
+            blind = _shown(estimated([experiment.figures(task, f"{name}, blind", "reward")]))
+            seconds = [line["cpu_s"] for line in experiment.of(task, name)]
+            cpu = f"{np.mean(seconds):.0f}" if seconds else NONE
+            yield f"`{name}`", *cells, blind, cpu
+
+    head = ("policy", "success", "reward", "turns", "reward, blind", "CPU s")
+    return _rows(head, rows())
+
+
+def _discount() -> list[str]:
+    def rows() -> Iterator[Sequence[str]]:
+        for experiment in (measured("d_discount"), measured("z_stretch")):
+            for task in experiment.tasks:
+                for name in experiment.names:
+                    turns = experiment.figures(task, name, "turns")
+                    success = estimated([experiment.figures(task, name, "success")])
+                    found = estimated([turns])
+                    excess = NONE if found is None else f"{found.value - OPTIMA[task]:+.2f}"
+                    lengths = (_shown(found), excess, _shown(success))
+                    yield task, name.removeprefix("gamma "), *lengths, str(len(turns))
+
+    head = ("task", "gamma", "turns", "above the optimum", "success", "trainings")
+    return _rows(head, rows())
+
+
+def _tools() -> list[str]:
+    experiment = measured("e_tools")
+
+    def rows() -> Iterator[Sequence[str]]:
+        for task in experiment.tasks:
+            for name in experiment.names:
+                cells = [
+                    _shown(estimated([experiment.figures(task, name, figure)]))
+                    for figure in ("success", "tool_share")
+                ]
+                with_tool = "with Python" if task.endswith("tool") else "without"
+                yield with_tool, f"`{name}`", *cells, str(len(experiment.of(task, name)))
+
+    return _rows(("tool", "estimator", "success", "episodes with a call", "trainings"), rows())
+
+
+def _mixture() -> list[str]:
+    experiment = measured("f_mixture")
+    played = list(read("f_mixture")["also_on"])
+
+    def rows() -> Iterator[Sequence[str]]:
+        for task in experiment.tasks:
+            lines = experiment.of(task, "rebn")
+            cells = []
+            for other in played:
+                success = [line["also_on"][other]["drawn"]["success"] for line in lines]
+                cells.append(_shown(estimated([np.array(success, np.float64)])))
+            yield _range(task), *cells, str(len(lines))
+
+    head = ("trained on", *(f"plays {_range(task)}" for task in played), "trainings")
+    return _rows(head, rows())
+
+
+def _range(task: str) -> str:
+    return task.removeprefix("range_").replace("_", " to ")
+
+
+def _frameworks() -> list[str]:
+    from benchmarks.baselines.pictures import trl_curves
+
+    experiment = measured("g_frameworks")
+    theirs = trl_curves()
+
+    def rows() -> Iterator[Sequence[str]]:
+        last = [np.mean([value for _, value in curve[-2:]]) for curve in theirs]
+        yield "TRL, `grpo`", _shown(estimated([np.array(last)])), str(len(last))
+        for name in experiment.names:
+            ends = [
+                line["curve"][-1]["drawn"]["reward"] for line in experiment.of("trl_guess", name)
+            ]
+            found = _shown(estimated([np.array(ends, np.float64)]))
+            yield f"this project, `{name}`", found, str(len(ends))
+
+    return _rows(("learner", "reward after 100 updates", "trainings"), rows())
+
+
+def _environments() -> list[str]:
+    """Return a row for each task: random play, the solver, and the small policy."""
+    sources = [measured(name) for name in ("b_many_turns", "c_one_turn", "h_table")]
+
+    def rows() -> Iterator[Sequence[str]]:
+        for experiment in sources:
+            for task in experiment.tasks:
+                own = references()[task]
+                played = [
+                    f"{own[policy]['success']:.2f}, {own[policy]['reward']:.2f}"
+                    for policy in ("random", "solver")
+                ]
+                cells = [_success_and_reward(experiment, task, name) for name in LEARNERS]
+                yield f"{own['setting']['env']}", *played, *cells, learns(experiment, task)
+
+    head = ("environment", "random", "solver", *(f"`{name}`" for name in LEARNERS), "learns")
+    return _rows(head, rows())
+
+
+LEARNERS = ("rebn", "grpo", "ppo")
+
+
+def _success_and_reward(experiment: Measured, task: str, name: str) -> str:
+    success = experiment.figures(task, name, "success")
+    if not len(success):
+        return NONE
+    reward = experiment.figures(task, name, "reward")
+    middle = (float(interquartile_mean([own])) for own in (success, reward))
+    return "{:.2f}, {:.2f}".format(*middle)
+
+
+def learns(experiment: Measured, task: str) -> str:
+    """Say which of the estimators learn a task: the interval of their reward is above both.
+
+    Both are random play, and the policy before its first update.
+    """
+    random_reward = references()[task]["random"]["reward"]
+    learners = []
+    for name in LEARNERS:
+        lines = experiment.of(task, name)
+        if not experiment.is_done(task, name) or not lines:
+            return NONE
+        begins = np.mean([line["curve"][0]["drawn"]["reward"] for line in lines])
+        found = estimated([experiment.figures(task, name, "reward")])
+        if found is not None and found.low > max(random_reward, float(begins)):
+            learners.append(f"`{name}`")
+    return ", ".join(learners) or "none"
+
+
+def _batches() -> list[str]:
+    experiment = measured("i_batches")
+
+    def rows() -> Iterator[Sequence[str]]:
+        for size in (8, 16, 64):
+            both = [experiment.scores("guess", f"{kind}, {size} episodes") for kind in KINDS]
+            turns = [
+                _shown(
+                    estimated([experiment.figures("guess", f"{kind}, {size} episodes", "turns")])
+                )
+                for kind in KINDS
+            ]
+            better = _improvement([both[1]], [both[0]]) if all(map(len, both)) else NONE
+            yield str(size), *turns, better, str(sum(map(len, both)))
+
+    head = ("episodes an update", "turns, `rebn`", "turns, `rebn_leave_one_out`")
+    return _rows((*head, "the second is better with probability", "trainings"), rows())
+
+
+KINDS = ("rebn", "leave-one-out")
+
+
+def _gradients() -> list[str]:
+    """Return the rows of docs/estimators.md that compare the two forms: its script made them."""
+    lines = ESTIMATORS_PAGE.read_text(encoding="utf-8").splitlines()
+    start = next(place for place, line in enumerate(lines) if line.startswith("| estimator |"))
+    of_both = [line for line in lines[start + 2 :] if line.startswith("| `rebn")][:4]
+    return [*lines[start : start + 2], *of_both]

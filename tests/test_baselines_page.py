@@ -1,0 +1,143 @@
+"""The page docs/baselines.md says what the results say, and the runner keeps results whole."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from benchmarks.baselines import findings, results
+from benchmarks.baselines.arms import BLIND, EXPERIMENTS, Arm, arms_of
+from benchmarks.baselines.curves import Line, Panel, drawn
+from benchmarks.baselines.findings import Claim, NoLongerTrue, sentence_of
+from benchmarks.baselines.rates import best_rates
+from benchmarks.baselines.results import Results, claimed
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def algorithms() -> list[Arm]:
+    return arms_of("b_many_turns")
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Results:
+    monkeypatch.setattr(results, "FOLDER", tmp_path)
+    monkeypatch.setattr(results, "CLAIMS", tmp_path / "claims")
+    return Results("b_many_turns")
+
+
+def test_the_page_is_what_the_results_say() -> None:
+    script = [sys.executable, str(ROOT / "benchmarks" / "baselines" / "page.py"), "--check"]
+
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_no_two_arms_are_one_training(name: str) -> None:
+    arms = arms_of(name)
+
+    assert len({arm.digest for arm in arms}) == len({arm.key for arm in arms}) == len(arms) > 0
+
+
+def test_the_first_seed_of_all_arms_comes_before_the_second(algorithms: list[Arm]) -> None:
+    seeds = [arm.seed for arm in algorithms]
+
+    assert seeds == sorted(seeds)
+
+
+def test_a_blind_arm_differs_in_what_it_is_shown_alone(algorithms: list[Arm]) -> None:
+    by_key = {arm.key: arm.settings.model_dump() for arm in algorithms}
+    pairs = [(key, (key[0], f"{key[1]}, blind", key[2])) for key in by_key if "," not in key[1]]
+
+    assert len(pairs) * 2 == len(by_key)
+    for seeing, blind in pairs:
+        assert by_key[blind]["policy_kwargs"].pop("keep") == BLIND
+        assert by_key[seeing]["policy_kwargs"].pop("keep") != BLIND
+        assert by_key[seeing] == by_key[blind]
+
+
+def test_estimators_of_a_task_and_seed_differ_in_nothing_that_decides_fairness(
+    algorithms: list[Arm],
+) -> None:
+    for task in {arm.task for arm in algorithms}:
+        shared = set()
+        for arm in algorithms:
+            if arm.task == task and arm.seed == 0:
+                learning = json.dumps(arm.settings.policy_kwargs["learning"], sort_keys=True)
+                plan = (arm.settings.updates, arm.settings.episodes, arm.settings.eval_every)
+                shared.add((*plan, arm.settings.gamma, learning))
+        assert len(shared) == 1
+
+
+def test_a_line_that_a_killed_process_cut_spoils_no_other(kept: Results) -> None:
+    kept.add({"digest": "a", "n": 1})
+    with kept.path.open("a", encoding="utf-8") as file:
+        file.write('{"digest":"b","n"')
+
+    kept.add({"digest": "c", "n": 3})
+
+    assert list(kept.lines()) == ["a", "c"]
+
+
+def test_an_arm_whose_settings_changed_has_no_result(kept: Results, algorithms: list[Arm]) -> None:
+    arm = algorithms[0]
+    kept.add({"digest": arm.digest})
+    changed = arm._replace(settings=arm.settings.model_copy(update={"updates": 1}))
+
+    assert len(kept.of([arm])) == 1
+    assert kept.of([changed]) == []
+    assert kept.keep([changed]) == 1
+    assert kept.lines() == {}
+
+
+def test_an_arm_is_trained_by_one_process_at_a_time(kept: Results, algorithms: list[Arm]) -> None:
+    with claimed(algorithms[0]) as is_free, claimed(algorithms[0]) as is_free_again:
+        assert (is_free, is_free_again) == (True, False)
+    with claimed(algorithms[0]) as is_free_later:
+        assert is_free_later
+    assert kept.lines() == {}
+
+
+def test_all_estimators_decide_the_rate_together() -> None:
+    def line(arm: str, earned: float) -> dict[str, object]:
+        return {"task": "t", "arm": arm, "final": {"drawn": {"discounted_return": earned}}}
+
+    lines = [line("a, 0.1", 0.9), line("a, 0.2", 0.6), line("b, 0.1", 0.1), line("b, 0.2", 0.6)]
+
+    assert best_rates(lines, {"group": "t"}) == {"group": 0.2}
+
+
+def test_a_sentence_that_no_longer_holds_gives_way_or_fails() -> None:
+    with_another = Claim((), "It rose.", lambda: False, "It fell.")
+    alone = Claim((), "It rose.", lambda: False)
+
+    assert sentence_of(with_another) == "It fell."
+    with pytest.raises(NoLongerTrue, match="It rose"):
+        sentence_of(alone)
+
+
+def test_no_sentence_is_said_before_its_trainings_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Undone:
+        is_complete = False
+        lines = ("one",)
+        num_arms = 3
+
+    monkeypatch.setattr(findings, "measured", lambda name: Undone())
+
+    said = sentence_of(Claim(("x",), "It rose.", lambda: True))
+
+    assert said == "Open until all trainings are done (1 of 3): it rose?"
+
+
+def test_a_picture_has_a_line_for_each_curve_and_names_it() -> None:
+    picture = drawn([Panel("Up & down", "updates", [Line("a<b", [(0, 0), (10, 1)])])])
+
+    assert picture.count("<polyline") == 1
+    assert "a&lt;b" in picture
+    assert "Up &amp; down" in picture
