@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gem.conversation import Policy, Reply, Request, Usage
     from gem.data import DatasetEnv
     from gem.env._env import Env
+    from gem.env._seated import SeatedEnv
     from gem.env._single_turn import Grade, SingleTurnEnv
     from gem.env._snapshot import Snapshot
     from gem.env._step import Step, StepInfo
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from gem.specs import EnvSpec, PluginManifest, PolicySpec, ToolSpec, WrapperSpec
     from gem.tools import Tool, ToolContext, tool
     from gem.vector import SyncVectorEnv, VectorEnv, VectorStep, make_vec
+    from gem.wrappers._seat_view import SeatView
 
 __version__ = "0.1.0"
 
@@ -57,6 +59,7 @@ _HOMES = {
     "gem.conversation": "Policy Reply Request Usage",
     "gem.data": "DatasetEnv",
     "gem.env._env": "Env",
+    "gem.env._seated": "SeatedEnv",
     "gem.env._single_turn": "Grade SingleTurnEnv",
     "gem.env._snapshot": "Snapshot",
     "gem.env._step": "Step StepInfo",
@@ -78,6 +81,7 @@ _HOMES = {
     "gem.specs": "EnvSpec PluginManifest PolicySpec ToolSpec WrapperSpec",
     "gem.tools": "Tool ToolContext tool",
     "gem.vector": "SyncVectorEnv VectorEnv VectorStep make_vec",
+    "gem.wrappers._seat_view": "SeatView",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
@@ -106,6 +110,8 @@ __all__ = [
     "ResetNeeded",
     "RolloutOptions",
     "Schedule",
+    "SeatView",
+    "SeatedEnv",
     "SingleTurnEnv",
     "Snapshot",
     "Step",
