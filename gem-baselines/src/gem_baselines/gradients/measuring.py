@@ -49,7 +49,8 @@ TARGETS: Mapping[str, Target] = {
 }
 """What each estimator aims at. Those of sums of rewards aim at J where they are discounted."""
 
-_MOST_ENUMERATED = 50_000  # batches; with the groups of 3 of guessing a number from 1 to 4
+_MOST_GROUPS = 50_000  # to enumerate: the groups of 3 of guessing a number from 1 to 4 are 45,920
+_MOST_BATCHES = 20_000  # to enumerate: each is a call of the estimator
 _MOST_DRAWN = 6_000  # batches
 _MOST_EPISODES = 64_000  # of all drawn batches
 _MOST_CELLS = 800_000  # parameters, of all drawn batches
@@ -73,8 +74,9 @@ def gradients(
 
     Policies are softmax over tables of logits, normal with mean 0 and variance 1, from the seeds
     `seed`, `seed + 1` and on. Estimators that compare repeats get groups of `repeats` episodes of
-    one start, others batches of `episodes`, and a critic is exact. Where batches are at most
-    50,000 all are enumerated; else up to 6,000 are drawn for each policy, from the same seed.
+    one start, others batches of `episodes`, and a critic is exact. At most 50,000 groups
+    or 20,000 batches are all enumerated; of more, up to 6,000 are drawn for each policy, from the
+    same seed.
     `progress` is called with what is being done. The figures are the same in every process.
     Raises BadArguments where the environment is too large or there is no gradient.
     """
@@ -166,7 +168,7 @@ class _Measuring:
         if not are_groups and not self._crediting.depends_on_others(estimate, self._terms[0]):
             size = 1
         number = number_of_batches(self._trajectories, size, are_groups=are_groups)
-        is_exact = number <= _MOST_ENUMERATED
+        is_exact = number <= (_MOST_GROUPS if are_groups else _MOST_BATCHES)
         if not is_exact:
             number = min(
                 _MOST_DRAWN,
