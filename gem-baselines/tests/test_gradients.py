@@ -259,7 +259,9 @@ def test_the_command_prints_a_table_and_json(capsys: pytest.CaptureFixture[str])
         (["--estimator", "rbn"], "Did you mean 'rebn'?"),
         (["--estimator-kwargs", "[1]"], "is not a JSON object of objects"),
         (["--estimator", "rebn", "--estimator-kwargs", '{"grpo": {}}'], "it is not measured"),
-        (["--repeats", "1"], "Ask for 2 or more"),
+        (["--repeats", "1"], "Ask for 2 to 512"),
+        (["--episodes", "100000"], "Ask for 2 to 512"),
+        (["--seed", "-1"], "Give 0 or more"),
         (["--gamma", "2"], "a discount from 0 to 1"),
     ],
 )
