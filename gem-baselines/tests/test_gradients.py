@@ -140,7 +140,8 @@ def test_enumerated_estimators_have_the_figures_of_the_page() -> None:
 def test_drawn_batches_agree_with_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     names = ["rebn", "rebn_leave_one_out", "grpo", "mt_rloo", "rloo"]
     exact = gradients("gradients:Tree", estimators=names, policies=2)
-    monkeypatch.setattr("gem_baselines.gradients.measuring._MOST_ENUMERATED", 0)
+    monkeypatch.setattr("gem_baselines.gradients.measuring._MOST_GROUPS", 0)
+    monkeypatch.setattr("gem_baselines.gradients.measuring._MOST_BATCHES", 0)
     monkeypatch.setattr("gem_baselines.gradients.measuring._MOST_DRAWN", 2_000)
 
     drawn = gradients("gradients:Tree", estimators=names, policies=2)
@@ -258,7 +259,9 @@ def test_the_command_prints_a_table_and_json(capsys: pytest.CaptureFixture[str])
         (["--estimator", "rbn"], "Did you mean 'rebn'?"),
         (["--estimator-kwargs", "[1]"], "is not a JSON object of objects"),
         (["--estimator", "rebn", "--estimator-kwargs", '{"grpo": {}}'], "it is not measured"),
-        (["--repeats", "1"], "Ask for 2 or more"),
+        (["--repeats", "1"], "Ask for 2 to 512"),
+        (["--episodes", "100000"], "Ask for 2 to 512"),
+        (["--seed", "-1"], "Give 0 or more"),
         (["--gamma", "2"], "a discount from 0 to 1"),
     ],
 )

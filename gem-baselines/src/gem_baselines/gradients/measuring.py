@@ -49,10 +49,13 @@ TARGETS: Mapping[str, Target] = {
 }
 """What each estimator aims at. Those of sums of rewards aim at J where they are discounted."""
 
-_MOST_ENUMERATED = 50_000  # batches; with the groups of 3 of guessing a number from 1 to 4
+_MOST_GROUPS = 50_000  # to enumerate: the groups of 3 of guessing a number from 1 to 4 are 45,920
+_MOST_BATCHES = 20_000  # to enumerate: each is a call of the estimator
 _MOST_DRAWN = 6_000  # batches
 _MOST_EPISODES = 64_000  # of all drawn batches
 _MOST_CELLS = 800_000  # parameters, of all drawn batches
+_LARGEST_BATCH = 512
+_MOST_POLICIES = 100
 
 
 def gradients(
@@ -73,12 +76,17 @@ def gradients(
 
     Policies are softmax over tables of logits, normal with mean 0 and variance 1, from the seeds
     `seed`, `seed + 1` and on. Estimators that compare repeats get groups of `repeats` episodes of
-    one start, others batches of `episodes`, and a critic is exact. Where batches are at most
-    50,000 all are enumerated; else up to 6,000 are drawn for each policy, from the same seed.
-    `progress` is called with what is being done. The figures are the same in every process.
-    Raises BadArguments where the environment is too large or there is no gradient.
+    one start, others batches of `episodes`, at most 512 each, and a critic is exact. At most
+    50,000 groups or 20,000 batches are all enumerated; of more, up to 6,000 are drawn for each
+    policy, from the same seed. `progress` is called with what is being done. The figures are the
+    same in every process. Raises BadArguments where the environment is too large or there is no
+    gradient.
     """
-    _check(episodes=(episodes, 2), repeats=(repeats, 2), policies=(policies, 1))
+    _check("episodes", episodes, least=2, most=_LARGEST_BATCH)
+    _check("repeats", repeats, least=2, most=_LARGEST_BATCH)
+    _check("policies", policies, least=1, most=_MOST_POLICIES)
+    if seed < 0:
+        raise BadArguments(f"seed={seed} was asked for. Give 0 or more.", subject="seed")
     if not 0.0 <= gamma <= 1.0:
         raise BadArguments(
             f"gamma={gamma:g} was asked for. Give a discount from 0 to 1.", subject="gamma"
@@ -166,7 +174,7 @@ class _Measuring:
         if not are_groups and not self._crediting.depends_on_others(estimate, self._terms[0]):
             size = 1
         number = number_of_batches(self._trajectories, size, are_groups=are_groups)
-        is_exact = number <= _MOST_ENUMERATED
+        is_exact = number <= (_MOST_GROUPS if are_groups else _MOST_BATCHES)
         if not is_exact:
             number = min(
                 _MOST_DRAWN,
@@ -253,12 +261,11 @@ def _z(across: Floats) -> float:
     return sum(found) / len(found)
 
 
-def _check(**numbers: tuple[int, int]) -> None:
-    for name, (number, least) in numbers.items():
-        if number < least:
-            raise BadArguments(
-                f"{name}={number} was asked for. Ask for {least} or more.", subject=name
-            )
+def _check(name: str, number: int, *, least: int, most: int) -> None:
+    if not least <= number <= most:
+        raise BadArguments(
+            f"{name}={number} was asked for. Ask for {least} to {most}.", subject=name
+        )
 
 
 def _check_options(options: Mapping[str, Any], estimators: Sequence[str]) -> None:
