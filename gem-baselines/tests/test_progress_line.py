@@ -45,7 +45,10 @@ def test_on_a_terminal_nothing_stays_behind(monkeypatch: pytest.MonkeyPatch) -> 
         with ProgressLine(updates=10, done=0) as line:
             line.show(FIGURES)
 
-        _, drawn, cleared = os.read(reading, 1000).decode().split("\r\x1b[K")
+        written = ""
+        while written.count("\x1b[K") < 2:  # a terminal hands it over in pieces
+            written += os.read(reading, 1000).decode()
+        _, drawn, cleared = written.split("\r\x1b[K")
     os.close(reading)
     assert len(drawn) == 19
     assert cleared == ""

@@ -67,7 +67,7 @@ def _reporters_are_installed(tmp_path_factory: pytest.TempPathFactory) -> Iterat
     registry.refresh()
 
 
-def told(folder: Path) -> list[str]:
+def lines_of(folder: Path) -> list[str]:
     return (folder / "tracker-recorder.jsonl").read_text().splitlines()
 
 
@@ -76,7 +76,7 @@ def test_a_reporter_reads_the_folder_until_the_training_is_done(
 ) -> None:
     training = train(experiment(), tmp_path, track=["recorder"])
 
-    assert told(tmp_path) == ["start", "4 lines, finished"]
+    assert lines_of(tmp_path) == ["start", "4 lines, finished"]
     assert training.reporters.problems == ()
 
 
@@ -93,7 +93,7 @@ def test_a_training_that_is_resumed_goes_on_with_its_reporters(
 
     Training.resumed(tmp_path).run()
 
-    assert told(tmp_path) == ["start", "2 lines, stopped", "start", "4 lines, finished"]
+    assert lines_of(tmp_path) == ["start", "2 lines, stopped", "start", "4 lines, finished"]
 
 
 def test_a_reporter_that_fails_stops_nothing_and_is_named(

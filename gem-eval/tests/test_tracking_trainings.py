@@ -64,7 +64,7 @@ def evaluated(update: int) -> dict[str, Any]:
     return {"update": update, "sampled": {"success": update / 4}}
 
 
-def told(
+def track(
     folder: TrainingFiles, tracker: Listed, *looks: Callable[[], None], word: str = "finished"
 ) -> None:
     """Follow a training that does one thing before each look but the last."""
@@ -86,7 +86,7 @@ def told(
 def test_each_update_is_a_point_with_its_evaluation(folder: TrainingFiles) -> None:
     tracker = Listed()
 
-    told(
+    track(
         folder,
         tracker,
         lambda: append(folder.evaluations_path, evaluated(0)),
@@ -109,11 +109,11 @@ def test_a_training_that_goes_on_from_an_earlier_checkpoint_repeats_no_step(
     append(folder.metrics_path, *metrics(1, 2, 3))
     append(folder.evaluations_path, evaluated(0), evaluated(2))
     tracker = Listed(refused=[3])
-    told(folder, tracker, word="")
+    track(folder, tracker, word="")
     folder.metrics_path.unlink()
     append(folder.metrics_path, *metrics(1))
 
-    told(folder, tracker, lambda: append(folder.metrics_path, *metrics(2, 3)))
+    track(folder, tracker, lambda: append(folder.metrics_path, *metrics(2, 3)))
 
     assert tracker.steps == [0, 1, 2, 3]
 

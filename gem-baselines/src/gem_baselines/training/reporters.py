@@ -74,7 +74,7 @@ class Reporters:
                 )
 
     @contextmanager
-    def told_of(self, folder: Path) -> Iterator[None]:
+    def reporting_on(self, folder: Path) -> Iterator[None]:
         """Have them read a training folder while this is entered."""
         self._each(lambda reporter: reporter.start(folder))
         is_finished = False

@@ -144,7 +144,7 @@ class Training:
         """
         with (
             closing(self.folder),
-            self.reporters.told_of(self.folder.path),
+            self.reporters.reporting_on(self.folder.path),
             HeldBack() as interrupts,
         ):
             try:

@@ -162,9 +162,9 @@ class TrainingSource:
         evaluated = {update for update in self._evaluated if update <= last}
         steps = sorted({*self._updates, *evaluated})
         return [
-            Point(each, self._figures(each))
-            for each in steps
-            if each >= step and (each < last or not self._awaits_evaluation(each))
+            Point(update, self._figures(update))
+            for update in steps
+            if update >= step and (update < last or not self._awaits_evaluation(update))
         ]
 
     def files(self) -> list[Path]:

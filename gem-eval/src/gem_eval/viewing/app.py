@@ -118,7 +118,7 @@ class _Viewer:
 
     def trainings(self, request: Request) -> Response:
         query = self._training_query(request)
-        read_on(query.shown(self._trainings))
+        read_on(query.visible(self._trainings))
         theme = _theme(request)
         return HTMLResponse(
             training_page(self._trainings, query, theme=theme, several=self._is_several)

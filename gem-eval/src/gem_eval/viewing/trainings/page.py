@@ -83,48 +83,48 @@ def training_page(
 
 def live_values(trainings: Sequence[ViewedTraining], query: TrainingQuery) -> dict[str, Any]:
     """Return what a page asks for while trainings go on: a version, and how far they are."""
-    shown = query.shown(trainings)
-    return {"version": _version(shown), "state": _state(shown), "text": _progress_text(shown)}
+    visible = query.visible(trainings)
+    return {"version": _version(visible), "state": _state(visible), "text": _progress_text(visible)}
 
 
 def training_values(trainings: Sequence[ViewedTraining], query: TrainingQuery) -> dict[str, Any]:
     """Return what the page shows."""
-    shown = query.shown(trainings)
-    every_arm = arms_of(shown)
+    visible = query.visible(trainings)
+    every_arm = arms_of(visible)
     arms = every_arm[:_MOST_ARMS]
-    known = [*dict.fromkeys(name for training in shown for name in training.figures)]
+    known = [*dict.fromkeys(name for training in visible for name in training.figures)]
     figures = query.figures(known)
     # The same of every plot, also while more is being read.
-    last = {training.name: training.done for training in shown}
+    last = {training.name: training.done for training in visible}
     panels = [_panel(figure, arms, query.axis, last) for figure in figures]
-    chosen = next((each for each in shown if each.name == query.episodes), shown[0])
+    chosen = _named(visible, query.episodes) or visible[0]
     return {
         "title": f"Training {_heading(every_arm)}",
         "heading": _heading(every_arm),
         "facts": _facts(every_arm),
         "query": query,
-        "shown": shown,
+        "visible": visible,
         "arms": arms,
         "left_out": len(every_arm) - len(arms),
         "repeated": sum(arm.repeated for arm in arms),
         "panels": panels,
         "rows": [_row(arm, number, panels) for number, arm in enumerate(arms)],
         "band_text": band_text([len(arm.trainings) for arm in arms]),
-        "is_averaged": any(training.done > MOST_POINTS for training in shown),
+        "is_averaged": any(training.done > MOST_POINTS for training in visible),
         "axes": AXES,
         "groups": _groups(known, figures),
-        "state": _state(shown),
-        "version": _version(shown),
-        "progress_text": _progress_text(shown),
-        "share_done": _share_done(shown),
-        "problems": [each for each in shown if each.problem],
-        "bad_lines": sum(each.bad_lines for each in shown),
+        "state": _state(visible),
+        "version": _version(visible),
+        "progress_text": _progress_text(visible),
+        "share_done": _share_done(visible),
+        "problems": [training for training in visible if training.problem],
+        "bad_lines": sum(training.bad_lines for training in visible),
         "chosen": chosen,
         "modes": MODES,
         "evaluations": evaluation_rows(chosen),
         "evaluation_count": len(chosen.evaluations),
         "samples": samples_of(chosen),
-        "command": shlex.join(shown[0].folder.record.command) if len(shown) == 1 else "",
+        "command": shlex.join(visible[0].folder.record.command) if len(visible) == 1 else "",
         "size": (WIDTH, HEIGHT, LEFT),
     }
 
@@ -134,16 +134,20 @@ def _panel(figure: str, arms: Sequence[Arm], axis: str, last: Mapping[str, int])
         [_points(training, figure, axis, last[training.name]) for training in arm.trainings]
         for arm in arms
     ]
-    grid = grid_of([each for own in points for each in own])
-    curves = [curve_of([on_grid(each, grid) for each in own]) for own in points]
+    grid = grid_of([seed for seeds in points for seed in seeds])
+    curves = [curve_of([on_grid(seed, grid) for seed in seeds]) for seeds in points]
     plot = plot_of(figure, grid, curves)
     readings = tuple(_reading(curve) for curve in curves)
     title = title_of(figure)
-    said = "; ".join(
+    ends = "; ".join(
         f"{arm.name} {reading.mean}{f' {reading.band}' if reading.band else ''}"
         for arm, reading in zip(arms, readings, strict=True)
     )
-    return Panel(figure, title, plot, readings, f"{title} along {AXES[axis]}; at the end {said}")
+    return Panel(figure, title, plot, readings, f"{title} along {AXES[axis]}; at the end {ends}")
+
+
+def _named(trainings: Sequence[ViewedTraining], name: str) -> ViewedTraining | None:
+    return next((training for training in trainings if training.name == name), None)
 
 
 def _points(training: ViewedTraining, figure: str, axis: str, last: int) -> Points:
@@ -227,8 +231,8 @@ def _facts(arms: Sequence[Arm]) -> list[str]:
         if len(values) == 1 and (value := values.pop()):
             facts.append(value if name in ("env", "policy", "estimator") else f"{name} {value}")
     seeds = [training.seed for arm in arms[:1] for training in arm.trainings]
-    same = all([each.seed for each in arm.trainings] == seeds for arm in arms)
-    if same and len(seeds) <= 20:
+    are_same = all([training.seed for training in arm.trainings] == seeds for arm in arms)
+    if are_same and len(seeds) <= 20:
         facts.append(f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {', '.join(seeds)}")
     return facts
 
@@ -245,7 +249,10 @@ def _state(trainings: Sequence[ViewedTraining]) -> str:
 
 def _version(trainings: Sequence[ViewedTraining]) -> str:
     """Return a word that changes whenever a page of these trainings would."""
-    counts = [f"{each.done}.{len(each.evaluations)}.{each.bad_lines}" for each in trainings]
+    counts = [
+        f"{training.done}.{len(training.evaluations)}.{training.bad_lines}"
+        for training in trainings
+    ]
     return f"{_state(trainings)}-{'-'.join(counts)}"
 
 

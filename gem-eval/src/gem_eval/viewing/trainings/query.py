@@ -56,7 +56,7 @@ class TrainingQuery(NamedTuple):
             episodes=known["episodes"][0] if known["episodes"] else "",
         )
 
-    def shown(self, trainings: Sequence[ViewedTraining]) -> list[ViewedTraining]:
+    def visible(self, trainings: Sequence[ViewedTraining]) -> list[ViewedTraining]:
         """Return the trainings that are asked for, all where none of them is here."""
         named = [training for training in trainings if training.name in self.of]
         return named or [*trainings]

@@ -226,9 +226,9 @@ class ViewedTraining:
         if prefix != "evaluation":
             return None
         points = [
-            (float(each.update), each.figures[mode][name])
-            for each in self.evaluations
-            if name in each.figures.get(mode, {})
+            (float(evaluation.update), evaluation.figures[mode][name])
+            for evaluation in self.evaluations
+            if name in evaluation.figures.get(mode, {})
         ]
         if not points:
             return None
