@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from benchmarks.baselines import findings, results
+from benchmarks.baselines import findings, records
 from benchmarks.baselines.arms import BLIND, EXPERIMENTS, Arm, arms_of
 from benchmarks.baselines.curves import Line, Panel, drawn
 from benchmarks.baselines.findings import Claim, NoLongerTrue, sentence_of
 from benchmarks.baselines.rates import best_rates
-from benchmarks.baselines.results import Results, claimed
+from benchmarks.baselines.records import Results, claimed
 
 ROOT = Path(__file__).parents[1]
 
@@ -25,8 +25,8 @@ def algorithms() -> list[Arm]:
 
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Results:
-    monkeypatch.setattr(results, "FOLDER", tmp_path)
-    monkeypatch.setattr(results, "CLAIMS", tmp_path / "claims")
+    monkeypatch.setattr(records, "FOLDER", tmp_path)
+    monkeypatch.setattr(records, "CLAIMS", tmp_path / "claims")
     return Results("b_many_turns")
 
 

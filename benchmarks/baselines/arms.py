@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.baselines.rates import best_rates
-from benchmarks.baselines.results import Results
+from benchmarks.baselines.records import Results
 
 from gem_baselines.training import Experiment
 from gem_baselines.training.advantages import ESTIMATORS

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from benchmarks.baselines.arms import arms_of, read
+from benchmarks.baselines.records import Results
 from benchmarks.baselines.references import references
-from benchmarks.baselines.results import Results
 from numpy.typing import NDArray
 
 from gem_baselines.statistics import Interval, bootstrap_interval, interquartile_mean

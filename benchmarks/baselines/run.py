@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.baselines.arms import EXPERIMENTS, TUNING, Arm, arms_of, is_tuned, read
-from benchmarks.baselines.results import Results, claimed
+from benchmarks.baselines.records import Results, claimed
 
 
 def main() -> int:
