@@ -22,11 +22,12 @@ __all__ = ["Estimate", "Measured", "estimated", "measured"]
 
 Floats = NDArray[np.float64]
 RESAMPLES = 2000
+FEWEST = 3  # runs for an interval
 Line = Mapping[str, Any]
 
 
 class Estimate(NamedTuple):
-    """An estimate with its 95 % interval, and the runs that it rests on."""
+    """An estimate with its 95 % interval, and how many runs of each task it rests on at least."""
 
     value: float
     low: float
@@ -37,7 +38,9 @@ class Estimate(NamedTuple):
         return self.shown(2)
 
     def shown(self, places: int) -> str:
-        """Return it as the page shows it."""
+        """Return it as the page shows it; a spread needs some runs."""
+        if self.runs < FEWEST:
+            return f"{self.value:.{places}f}"
         return f"{self.value:.{places}f} ({self.low:.{places}f} to {self.high:.{places}f})"
 
 
@@ -103,5 +106,5 @@ def estimated(
     if not scores or not all(len(own) for own in scores):
         return None
     found: Interval = bootstrap_interval(estimate, scores, resamples=RESAMPLES)
-    runs = sum(len(own) for own in scores)
+    runs = min(map(len, scores))
     return Estimate(float(estimate(scores)), float(found.low), float(found.high), runs)

@@ -251,19 +251,19 @@ def _success_and_reward(experiment: Measured, task: str, name: str) -> str:
 
 
 def learns(experiment: Measured, task: str) -> str:
-    """Say which of the estimators learn a task: the interval of their reward is above both.
+    """Say which of the estimators learn a task: the interval of their return is above both.
 
-    Both are random play, and the policy before its first update.
+    Both are random play, and the policy before its first update; the return is discounted.
     """
-    random_reward = references()[task]["random"]["reward"]
+    at_random = references()[task]["random"]["discounted_return"]
     learners = []
     for name in LEARNERS:
         lines = experiment.of(task, name)
         if not experiment.is_done(task, name) or not lines:
             return NONE
-        begins = np.mean([line["curve"][0]["drawn"]["reward"] for line in lines])
-        found = estimated([experiment.figures(task, name, "reward")])
-        if found is not None and found.low > max(random_reward, float(begins)):
+        begins = np.mean([line["curve"][0]["drawn"]["discounted_return"] for line in lines])
+        found = estimated([experiment.figures(task, name, "discounted_return")])
+        if found is not None and found.low > max(at_random, float(begins)):
             learners.append(f"`{name}`")
     return ", ".join(learners) or "none"
 
