@@ -133,9 +133,9 @@ def test_no_sentence_is_said_before_its_trainings_are_done(monkeypatch: pytest.M
 
     monkeypatch.setattr(findings, "measured", lambda name: Undone())
 
-    said = sentence_of(Claim(("x",), "It rose.", lambda: True))
+    sentence = sentence_of(Claim(("x",), "It rose.", lambda: True))
 
-    assert said == "Open until all trainings are done (1 of 3): it rose?"
+    assert sentence == "Open until all trainings are done (1 of 3): it rose?"
 
 
 @pytest.mark.slow

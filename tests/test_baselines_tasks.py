@@ -46,10 +46,10 @@ def test_every_word_that_is_shown_is_in_the_vocabulary(name: str) -> None:
 
     episodes = gem.run("random", task["env"], episodes=5, env_kwargs=task.get("env_kwargs", {}))
 
-    shown = [digest(text) for text in _texts(episodes, kwargs.get("instructions_end"))]
+    digests = [digest(text) for text in _texts(episodes, kwargs.get("instructions_end"))]
     # After the first turn of a game there is always something to see.
-    assert any(shown)
-    assert [text for text in shown if UNKNOWN in tokenizer.encode(text)] == []
+    assert any(digests)
+    assert [text for text in digests if UNKNOWN in tokenizer.encode(text)] == []
 
 
 @pytest.mark.slow

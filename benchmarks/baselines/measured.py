@@ -35,9 +35,9 @@ class Estimate(NamedTuple):
     runs: int
 
     def __str__(self) -> str:
-        return self.shown(2)
+        return self.text(2)
 
-    def shown(self, places: int) -> str:
+    def text(self, places: int) -> str:
         """Return it as the page shows it; a spread needs some runs."""
         if self.runs < FEWEST:
             return f"{self.value:.{places}f}"
