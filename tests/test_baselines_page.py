@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import random
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from benchmarks.baselines import findings, results
+from benchmarks.baselines import findings, page, records
 from benchmarks.baselines.arms import BLIND, EXPERIMENTS, Arm, arms_of
 from benchmarks.baselines.curves import Line, Panel, drawn
 from benchmarks.baselines.findings import Claim, NoLongerTrue, sentence_of
+from benchmarks.baselines.measured import measured
 from benchmarks.baselines.rates import best_rates
-from benchmarks.baselines.results import Results, claimed
+from benchmarks.baselines.records import Results, claimed
 
 ROOT = Path(__file__).parents[1]
 
@@ -25,8 +28,8 @@ def algorithms() -> list[Arm]:
 
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Results:
-    monkeypatch.setattr(results, "FOLDER", tmp_path)
-    monkeypatch.setattr(results, "CLAIMS", tmp_path / "claims")
+    monkeypatch.setattr(records, "FOLDER", tmp_path)
+    monkeypatch.setattr(records, "CLAIMS", tmp_path / "claims")
     return Results("b_many_turns")
 
 
@@ -130,9 +133,51 @@ def test_no_sentence_is_said_before_its_trainings_are_done(monkeypatch: pytest.M
 
     monkeypatch.setattr(findings, "measured", lambda name: Undone())
 
-    said = sentence_of(Claim(("x",), "It rose.", lambda: True))
+    sentence = sentence_of(Claim(("x",), "It rose.", lambda: True))
 
-    assert said == "Open until all trainings are done (1 of 3): it rose?"
+    assert sentence == "Open until all trainings are done (1 of 3): it rose?"
+
+
+@pytest.mark.slow
+def test_a_page_of_finished_trainings_leaves_nothing_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(records, "FOLDER", tmp_path)
+    measured.cache_clear()
+    for name in EXPERIMENTS:
+        lines = [json.dumps(_made_up(arm)) for arm in arms_of(name)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    try:
+        files = page.written()
+    finally:
+        measured.cache_clear()
+
+    text = files[page.PAGE]
+    assert "open" not in re.sub(r"\(.*?\)|`.*?`", "", text).lower()
+    assert "{{" not in text
+    assert "|  |  |  |  |" not in text
+    for path, picture in files.items():
+        assert path.suffix == ".md" or picture.count("<polyline") > 1
+
+
+def _made_up(arm: Arm) -> dict[str, object]:
+    """Return a line as of a training that was done, with figures that its seed decides."""
+    rng = random.Random(repr(arm.key))
+    figures = {name: rng.random() for name in ("success", "reward", "turns", "discounted_return")}
+    played = {mode: {**figures, "tool_share": rng.random()} for mode in ("drawn", "greedy")}
+    curve = [{"update": update, "drawn": figures, "greedy": figures} for update in (0, 10, 20)]
+    return {
+        "task": arm.task,
+        "arm": arm.name,
+        "seed": arm.seed,
+        "digest": arm.digest,
+        "cpu_s": 10.0,
+        "curve": curve,
+        "final": played,
+        "also_on": dict.fromkeys(arm.also_on, played),
+        "doctor": ["rule: It did not learn."],
+    }
 
 
 def test_a_picture_has_a_line_for_each_curve_and_names_it() -> None:

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.baselines.rates import best_rates
-from benchmarks.baselines.results import Results
+from benchmarks.baselines.records import Results
 
 from gem_baselines.training import Experiment
 from gem_baselines.training.advantages import ESTIMATORS
+from gem_baselines.training.experiment import FREE
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -65,8 +66,14 @@ class Arm(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """A digest of all that decides its figures: where it changes, they are made again."""
-        plain = {"settings": self.settings.model_dump(mode="json"), "also_on": self.also_on}
+        """A digest of all that decides its figures: where it changes, they are made again.
+
+        What is as it always is stays out, so that a new setting makes no result stale.
+        """
+        settings = self.settings.model_dump(
+            mode="json", exclude_defaults=True, exclude={*FREE} - {"updates"}
+        )
+        plain = {"settings": settings, "also_on": self.also_on}
         text = json.dumps(plain, sort_keys=True, default=dict)
         return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
 

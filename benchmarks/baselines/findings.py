@@ -17,7 +17,7 @@ from benchmarks.baselines.tables import OPTIMA
 
 from gem_baselines.statistics import bootstrap_interval, probability_of_improvement
 
-__all__ = ["CLAIMS", "PAIRS", "Claim", "NoLongerTrue", "compared", "sentence_of"]
+__all__ = ["CLAIMS", "PAIRS", "Claim", "NoLongerTrue", "compared", "of_game", "sentence_of"]
 
 LONGEST_S = 15 * 60
 
@@ -76,6 +76,30 @@ def compared(experiment: Measured, first: str, second: str) -> str:
     if high < 0.5:
         return f"`{second}` is better than `{first}`: that one wins with probability {figures}."
     return f"Between `{first}` and `{second}` nothing is decided: probability {figures}."
+
+
+def of_game(experiment: Measured, task: str) -> str:
+    """Return a sentence on what came of a task: the best estimator, and what reading gave."""
+    names = [name for name in experiment.names if not name.endswith(", blind")]
+    arms = [arm for name in names for arm in (name, f"{name}, blind")]
+    done = sum(experiment.is_done(task, arm) for arm in arms)
+    if done < len(arms):
+        return f"open, {done} of {len(arms)} arms are done."
+    found = {arm: estimated([experiment.scores(task, arm)]) for arm in arms}
+    known = {name: estimate for name in names if (estimate := found[name]) is not None}
+    best = max(known, key=lambda name: known[name].value)
+    readers = 0
+    for name, estimate in known.items():
+        blind = found[f"{name}, blind"]
+        if blind is None or estimate.low > blind.high:
+            readers += 1
+    success = estimated([experiment.figures(task, best, "success")])
+    turns = estimated([experiment.figures(task, best, "turns")])
+    return (
+        f"`{best}` scores most, {known[best]}, with success {success} in {turns} turns; "
+        f"{readers} of {len(names)} estimators score more than their blind arms beyond both "
+        "intervals."
+    )
 
 
 PAIRS = (

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from benchmarks.baselines.arms import arms_of, read
+from benchmarks.baselines.records import Results
 from benchmarks.baselines.references import references
-from benchmarks.baselines.results import Results
 from numpy.typing import NDArray
 
 from gem_baselines.statistics import Interval, bootstrap_interval, interquartile_mean
@@ -22,11 +22,12 @@ __all__ = ["Estimate", "Measured", "estimated", "measured"]
 
 Floats = NDArray[np.float64]
 RESAMPLES = 2000
+FEWEST = 3  # runs for an interval
 Line = Mapping[str, Any]
 
 
 class Estimate(NamedTuple):
-    """An estimate with its 95 % interval, and the runs that it rests on."""
+    """An estimate with its 95 % interval, and how many runs of each task it rests on at least."""
 
     value: float
     low: float
@@ -34,10 +35,12 @@ class Estimate(NamedTuple):
     runs: int
 
     def __str__(self) -> str:
-        return self.shown(2)
+        return self.text(2)
 
-    def shown(self, places: int) -> str:
-        """Return it as the page shows it."""
+    def text(self, places: int) -> str:
+        """Return it as the page shows it; a spread needs some runs."""
+        if self.runs < FEWEST:
+            return f"{self.value:.{places}f}"
         return f"{self.value:.{places}f} ({self.low:.{places}f} to {self.high:.{places}f})"
 
 
@@ -103,5 +106,5 @@ def estimated(
     if not scores or not all(len(own) for own in scores):
         return None
     found: Interval = bootstrap_interval(estimate, scores, resamples=RESAMPLES)
-    runs = sum(len(own) for own in scores)
+    runs = min(map(len, scores))
     return Estimate(float(estimate(scores)), float(found.low), float(found.high), runs)

@@ -16,7 +16,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.baselines.arms import FOLDER
-from benchmarks.baselines.findings import CLAIMS, PAIRS, NoLongerTrue, compared, sentence_of
+from benchmarks.baselines.findings import (
+    CLAIMS,
+    PAIRS,
+    NoLongerTrue,
+    compared,
+    of_game,
+    sentence_of,
+)
 from benchmarks.baselines.measured import measured
 from benchmarks.baselines.pictures import pictures
 from benchmarks.baselines.tables import LEARNERS, learns, table
@@ -24,7 +31,7 @@ from benchmarks.baselines.tables import LEARNERS, learns, table
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "baselines.md"
 PICTURES = DOCS / "baselines"
-MARK = re.compile(r"\{\{(table|claim|pairs|picture|doctor) ?(\w*)\}\}")
+MARK = re.compile(r"\{\{(table|claim|pairs|game|picture|doctor) ?(\w*)\}\}")
 
 
 def main() -> int:
@@ -71,6 +78,8 @@ def _filled(kind: str, name: str) -> str:
     if kind == "pairs":
         experiment = measured(name)
         return "\n".join(f"- {compared(experiment, *pair)}" for pair in PAIRS)
+    if kind == "game":
+        return of_game(measured("b_many_turns"), name)
     if kind == "doctor":
         return _doctor()
     return f"![{name.replace('_', ' ')}](baselines/{name}.svg)"

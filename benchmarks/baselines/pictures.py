@@ -18,6 +18,7 @@ from gem_baselines.statistics import interquartile_mean, performance_profile
 __all__ = ["pictures", "trl_curves"]
 
 TRL = Path(__file__).parents[1] / "results" / "trl_learning.json"
+RETURN = "discounted_return"
 TRL_STEPS = 5  # of which a point of its curve is the mean
 
 
@@ -64,14 +65,14 @@ def _algorithms(experiment: Measured) -> list[Panel]:
     panels = []
     for task in experiment.tasks:
         lines = [
-            Line(name, _curve(experiment, task, name, "reward"))
+            Line(name, _curve(experiment, task, name, RETURN))
             for name in experiment.names
             if not name.endswith(", blind")
         ]
-        blind = _curve(experiment, task, "rebn, blind", "reward")
+        blind = _curve(experiment, task, "rebn, blind", RETURN)
         lines.append(Line("rebn, blind", blind, is_dashed=True))
-        level = ("random", references()[task]["random"]["reward"])
-        panels.append(Panel(f"{task}: reward", "updates", lines, level))
+        level = ("random", references()[task]["random"][RETURN])
+        panels.append(Panel(f"{task}: discounted return", "updates", lines, level))
     return panels
 
 
@@ -122,6 +123,6 @@ def _environments() -> list[Panel]:
 def _panels_of_table() -> Iterator[Panel]:
     experiment = measured("h_table")
     for task in read("h_table")["tasks"]:
-        lines = [Line(name, _curve(experiment, task, name, "reward")) for name in experiment.names]
-        level = ("random", references()[task]["random"]["reward"])
-        yield Panel(f"{task}: reward", "updates", lines, level)
+        lines = [Line(name, _curve(experiment, task, name, RETURN)) for name in experiment.names]
+        level = ("random", references()[task]["random"][RETURN])
+        yield Panel(f"{task}: discounted return", "updates", lines, level)

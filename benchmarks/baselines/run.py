@@ -21,7 +21,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.baselines.arms import EXPERIMENTS, TUNING, Arm, arms_of, is_tuned, read
-from benchmarks.baselines.results import Results, claimed
+from benchmarks.baselines.records import Results, claimed
+
+from gem.errors import GemError
 
 
 def main() -> int:
@@ -91,9 +93,13 @@ def work(names: list[str], until: float | None) -> None:
 
 
 def _train(arms: list[Arm], until: float | None) -> bool:
-    """Train what is not done of these. Returns whether there is time for more."""
+    """Train what is not done of these. Returns whether there is time for more.
+
+    An arm that cannot be trained holds up no other: once all others are done it ends the process.
+    """
     from benchmarks.baselines.training_arm import trained  # heavy: torch
 
+    failed = []
     for number, arm in enumerate(arms, start=1):
         parent = parent_process()
         is_alone = parent is not None and not parent.is_alive()
@@ -106,19 +112,25 @@ def _train(arms: list[Arm], until: float | None) -> bool:
             # Asked again: it may have been done between the first look and the claim.
             if not is_free or arm.digest in results.lines():
                 continue
-            line = trained(arm)
+            try:
+                line = trained(arm)
+            except GemError as error:
+                failed.append(f"{arm.experiment} {arm.task} {arm.name} seed {arm.seed}: {error}")
+                continue
             results.add(line)
         print(f"{number}/{len(arms)} {_summary(arm, line)}", flush=True)
+    if failed:
+        sys.exit("\n".join([f"{len(failed)} arms cannot be trained:", *failed]))
     return True
 
 
 def _summary(arm: Arm, line: dict[str, object]) -> str:
-    said = f"{arm.experiment} {arm.task} {arm.name} seed {arm.seed}: {line['cpu_s']} CPU s"
+    summary = f"{arm.experiment} {arm.task} {arm.name} seed {arm.seed}: {line['cpu_s']} CPU s"
     final = line.get("final")
     if isinstance(final, dict):
         drawn = final["drawn"]
-        said += f", success {drawn['success']:.2f}, {drawn['turns']:.2f} turns"
-    return said
+        summary += f", success {drawn['success']:.2f}, {drawn['turns']:.2f} turns"
+    return summary
 
 
 def _done(name: str) -> str:

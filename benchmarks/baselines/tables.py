@@ -51,7 +51,7 @@ def _rows(head: Sequence[str], rows: Iterator[Sequence[str]]) -> list[str]:
     return lines + [f"| {' | '.join(row)} |" for row in rows]
 
 
-def _shown(found: object) -> str:
+def _cell(found: object) -> str:
     return NONE if found is None else str(found)
 
 
@@ -103,8 +103,8 @@ def _algorithms(experiment: Measured) -> list[str]:
                 improvement = _improvement(own, raw)
             yield (
                 f"`{name}`",
-                _shown(estimated(own)),
-                _shown(estimated(blind)),
+                _cell(estimated(own)),
+                _cell(estimated(blind)),
                 improvement,
                 str(sum(map(len, own))),
             )
@@ -135,10 +135,10 @@ def _task(experiment: Measured, task: str) -> list[str]:
             yield policy, f"{own['success']:.2f}", f"{own['reward']:.2f}", turns, NONE, NONE
         for name in _seeing(experiment):
             cells = [
-                _shown(estimated([experiment.figures(task, name, figure)]))
+                _cell(estimated([experiment.figures(task, name, figure)]))
                 for figure in ("success", "reward", "turns")
             ]
-            blind = _shown(estimated([experiment.figures(task, f"{name}, blind", "reward")]))
+            blind = _cell(estimated([experiment.figures(task, f"{name}, blind", "reward")]))
             seconds = [line["cpu_s"] for line in experiment.of(task, name)]
             cpu = f"{np.mean(seconds):.0f}" if seconds else NONE
             yield f"`{name}`", *cells, blind, cpu
@@ -156,7 +156,7 @@ def _discount() -> list[str]:
                     success = estimated([experiment.figures(task, name, "success")])
                     found = estimated([turns])
                     excess = NONE if found is None else f"{found.value - OPTIMA[task]:+.2f}"
-                    lengths = (_shown(found), excess, _shown(success))
+                    lengths = (_cell(found), excess, _cell(success))
                     yield task, name.removeprefix("gamma "), *lengths, str(len(turns))
 
     head = ("task", "gamma", "turns", "above the optimum", "success", "trainings")
@@ -170,7 +170,7 @@ def _tools() -> list[str]:
         for task in experiment.tasks:
             for name in experiment.names:
                 cells = [
-                    _shown(estimated([experiment.figures(task, name, figure)]))
+                    _cell(estimated([experiment.figures(task, name, figure)]))
                     for figure in ("success", "tool_share")
                 ]
                 with_tool = "with Python" if task.endswith("tool") else "without"
@@ -189,7 +189,7 @@ def _mixture() -> list[str]:
             cells = []
             for other in played:
                 success = [line["also_on"][other]["drawn"]["success"] for line in lines]
-                cells.append(_shown(estimated([np.array(success, np.float64)])))
+                cells.append(_cell(estimated([np.array(success, np.float64)])))
             yield _range(task), *cells, str(len(lines))
 
     head = ("trained on", *(f"plays {_range(task)}" for task in played), "trainings")
@@ -208,12 +208,12 @@ def _frameworks() -> list[str]:
 
     def rows() -> Iterator[Sequence[str]]:
         last = [np.mean([value for _, value in curve[-2:]]) for curve in theirs]
-        yield "TRL, `grpo`", _shown(estimated([np.array(last)])), str(len(last))
+        yield "TRL, `grpo`", _cell(estimated([np.array(last)])), str(len(last))
         for name in experiment.names:
             ends = [
                 line["curve"][-1]["drawn"]["reward"] for line in experiment.of("trl_guess", name)
             ]
-            found = _shown(estimated([np.array(ends, np.float64)]))
+            found = _cell(estimated([np.array(ends, np.float64)]))
             yield f"this project, `{name}`", found, str(len(ends))
 
     return _rows(("learner", "reward after 100 updates", "trainings"), rows())
@@ -251,19 +251,19 @@ def _success_and_reward(experiment: Measured, task: str, name: str) -> str:
 
 
 def learns(experiment: Measured, task: str) -> str:
-    """Say which of the estimators learn a task: the interval of their reward is above both.
+    """Say which of the estimators learn a task: the interval of their return is above both.
 
-    Both are random play, and the policy before its first update.
+    Both are random play, and the policy before its first update; the return is discounted.
     """
-    random_reward = references()[task]["random"]["reward"]
+    at_random = references()[task]["random"]["discounted_return"]
     learners = []
     for name in LEARNERS:
         lines = experiment.of(task, name)
         if not experiment.is_done(task, name) or not lines:
             return NONE
-        begins = np.mean([line["curve"][0]["drawn"]["reward"] for line in lines])
-        found = estimated([experiment.figures(task, name, "reward")])
-        if found is not None and found.low > max(random_reward, float(begins)):
+        begins = np.mean([line["curve"][0]["drawn"]["discounted_return"] for line in lines])
+        found = estimated([experiment.figures(task, name, "discounted_return")])
+        if found is not None and found.low > max(at_random, float(begins)):
             learners.append(f"`{name}`")
     return ", ".join(learners) or "none"
 
@@ -275,9 +275,7 @@ def _batches() -> list[str]:
         for size in (8, 16, 64):
             both = [experiment.scores("guess", f"{kind}, {size} episodes") for kind in KINDS]
             turns = [
-                _shown(
-                    estimated([experiment.figures("guess", f"{kind}, {size} episodes", "turns")])
-                )
+                _cell(estimated([experiment.figures("guess", f"{kind}, {size} episodes", "turns")]))
                 for kind in KINDS
             ]
             better = _improvement([both[1]], [both[0]]) if all(map(len, both)) else NONE

@@ -123,7 +123,8 @@ def _played(
 def figures(episodes: Sequence[Episode], *, gamma: float) -> dict[str, float]:
     """Return the means of episodes, rounded, and the share of them in which a tool was called."""
     whole = [episode for episode in episodes if not episode.is_error]
-    called = sum(any(turn.tool_calls for turn in episode.turns) for episode in whole)
+    # A call that is written within the text is no `tool_calls` of a turn, and has its result.
+    called = sum(any(turn.tool_results for turn in episode.turns) for episode in whole)
     return {
         **_rounded(figures_of(whole, gamma)),
         "episodes": len(whole),
