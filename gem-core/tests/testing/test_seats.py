@@ -165,6 +165,7 @@ def test_a_line_that_does_not_apply_is_skipped(name: str, env: Any, reason: str)
 
 def test_an_episode_without_an_end_is_no_evidence() -> None:
     assert line("seat_ends", Unending).evidence == "0 episodes, each of 2 seats ended once"
+    assert line("secrets", Unending).state == "skipped"
     assert line("told", Unending).evidence == "0 texts shown to whom they were told"
 
 
