@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gem.conversation import Policy, Reply, Request, Usage
     from gem.data import DatasetEnv
     from gem.env._env import Env
+    from gem.env._seated import SeatedEnv
     from gem.env._single_turn import Grade, SingleTurnEnv
     from gem.env._snapshot import Snapshot
     from gem.env._step import Step, StepInfo
@@ -57,6 +58,7 @@ _HOMES = {
     "gem.conversation": "Policy Reply Request Usage",
     "gem.data": "DatasetEnv",
     "gem.env._env": "Env",
+    "gem.env._seated": "SeatedEnv",
     "gem.env._single_turn": "Grade SingleTurnEnv",
     "gem.env._snapshot": "Snapshot",
     "gem.env._step": "Step StepInfo",
@@ -106,6 +108,7 @@ __all__ = [
     "ResetNeeded",
     "RolloutOptions",
     "Schedule",
+    "SeatedEnv",
     "SingleTurnEnv",
     "Snapshot",
     "Step",

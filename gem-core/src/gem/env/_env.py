@@ -85,6 +85,12 @@ class Env(Saveable):
     """Whether that prompt is already rendered by a chat template."""
     turn: int = 0
     """Turns taken in this episode."""
+    seats: tuple[str, ...] = ("agent",)
+    """The names of its seats, in order: fixed once the environment is made."""
+    seat: int = 0
+    """Whose turn it is."""
+    zero_sum: bool = False
+    """Whether the rewards of all seats have the sum 0 in every step."""
     highlights: ClassVar[Sequence[tuple[str, str, str]]] = ()
     """What `gem-env play` colours in the text: a pattern of a line, one of what to colour in it,
     and bold, red, green, yellow, blue, magenta, cyan or grey."""
@@ -96,6 +102,7 @@ class Env(Saveable):
         rng = _LazyRandom()
 
     _is_layer: ClassVar[bool] = False
+    _is_seated: ClassVar[bool] = False  # a class of several seats gets guards that hear rounds
     _reset_form: ClassVar[ResetForm]
     _phase: int = NEW
     # What the next reset begins with if it is given no seed; it is on the base environment, where
@@ -188,6 +195,18 @@ class Env(Saveable):
         None where none is known. Draws nothing and changes nothing.
         """
         return None
+
+    def hint(self, method: str, seat: int = 0) -> str | None:
+        """Return what "sample_action" or "solve" says for a seat, whoever's turn it is."""
+        answer: str | None = getattr(self, method)()
+        return answer
+
+    def shown_to(self, seat: int) -> tuple[bool, bool, list[Mapping[str, Any]]]:
+        """Return how a seat is shown things: its `rewrites_history`, `prompt_is_finished`, tools.
+
+        It is asked after each reset.
+        """
+        return self.rewrites_history, self.prompt_is_finished, list(self.tools)
 
     def pick_task(self, task: int | None) -> int:
         """Return `task` if it is one of `num_tasks`, or let `rng` draw one where it is None.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict
 
 from gem.content import Observation
@@ -26,6 +26,16 @@ class StepInfo(TypedDict, total=False):
     """What the reward is made of, by name."""
     action_error: str
     """Why an action was refused: "format", it could not be read, or "invalid", it is no move."""
+    seat: int
+    """Of several seats: `Step.seat`."""
+    rewards: Sequence[float]
+    """Of several seats: `Step.rewards`."""
+    ends: Mapping[int, str]
+    """Of several seats: `Step.ends`."""
+    observations: Mapping[int, Observation]
+    """Of several seats: `Step.observations`."""
+    successes: Sequence[bool]
+    """Of several seats, at the end: whether each did its task; `success` then says it of all."""
 
 
 class _Fields(NamedTuple):
@@ -67,6 +77,37 @@ class Step(_Fields):
         return _new_tuple(
             cls, (observation, reward, terminated, truncated, {} if info is None else info)
         )
+
+    # What several seats add stands in `info`, so that vectors, workers, replay and snapshots carry
+    # it as they are. Of an environment of one seat `info` may use these names for its own things.
+
+    @property
+    def seat(self) -> int:
+        """Whose turn it is; at the end, who moved last."""
+        seat: int = self.info.get("seat", 0)
+        return seat
+
+    @property
+    def rewards(self) -> tuple[float, ...]:
+        """What this action earned each seat. `reward` is what the seat that acted earned by it."""
+        rewards = self.info.get("rewards")
+        return (self.reward,) if rewards is None else tuple(rewards)
+
+    @property
+    def ends(self) -> Mapping[int, str]:
+        """The seats that are out by this action, each "terminated" or "truncated"."""
+        ends: Mapping[int, str] = self.info.get("ends", {})
+        return ends
+
+    @property
+    def observations(self) -> Mapping[int, Observation]:
+        """What is newly shown, and to whom: to the seats that are asked; to all at the end.
+
+        It is empty while a round is still being heard. Whoever keeps conversations reads this;
+        `observation` is what `seat` is to answer now.
+        """
+        observations: Mapping[int, Observation] | None = self.info.get("observations")
+        return {self.seat: self.observation} if observations is None else observations
 
 
 def as_step(result: Any) -> Step:

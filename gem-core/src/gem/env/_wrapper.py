@@ -6,7 +6,7 @@ Knows nothing about which wrappers exist: see `gem.wrappers` for those.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, Union
 
 from gem._python.recorded_arguments import recorded
@@ -16,7 +16,7 @@ from gem.env._env import Env
 from gem.env._lifecycle._phases import refuse_unless_idle
 from gem.env._snapshot import Snapshot, decode, encode
 from gem.env._step import Step, as_step
-from gem.errors import SnapshotError
+from gem.errors import BadArguments, SnapshotError
 from gem.specs import EnvSpec, WrapperRef
 
 __all__ = ["Wrapper"]
@@ -57,6 +57,8 @@ class Wrapper(Env, both_forms=True):  # both call the same hooks
     """
 
     env: Env
+    all_seats: ClassVar[bool] = False
+    """Whether it may be around an environment of several seats, and keeps apart what each sees."""
 
     _is_layer: ClassVar[bool] = True
     # Whether a call runs through this layer, and whether it was closed. The phase and the seed are
@@ -77,6 +79,9 @@ class Wrapper(Env, both_forms=True):  # both call the same hooks
         episode_seed = _Forward()
         sample_rng = _Forward()
         turn = _Forward()
+        seats = _Forward()
+        seat = _Forward()
+        zero_sum = _Forward()
         max_turns = _Forward()
         reward_range = _Forward()
         num_tasks = _Forward()
@@ -90,6 +95,15 @@ class Wrapper(Env, both_forms=True):  # both call the same hooks
 
     # Here, and not in `__init__`: a subclass need not call that of its parent.
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        env = args[0] if args else kwargs.get("env")
+        if not cls.all_seats and isinstance(env, Env) and len(env.seats) > 1:
+            raise BadArguments(
+                f"{cls.__name__} was put around {env!r}, whose seats are {', '.join(env.seats)}. "
+                "It would mix what they see: put it around one of them, by "
+                '{"id": "seat", "seat": 0, "wrapper": ...}, or say `all_seats = True` in its '
+                "class if it keeps them apart.",
+                subject=cls.__name__,
+            )
         wrapper = super().__new__(cls)
         wrapper._arguments = (args, kwargs)
         return wrapper
@@ -136,6 +150,16 @@ class Wrapper(Env, both_forms=True):  # both call the same hooks
         step = as_step(inner) if isinstance(inner, tuple) else await self.env.astep(inner)
         changed: Any = self.on_step(action, step)
         return as_step(await changed if is_awaitable(changed) else changed)
+
+    def hint(self, method: str, seat: int = 0) -> str | None:
+        if len(self.seats) > 1:
+            return self.env.hint(method, seat)
+        return super().hint(method, seat)
+
+    def shown_to(self, seat: int) -> tuple[bool, bool, list[Mapping[str, Any]]]:
+        if len(self.seats) > 1:
+            return self.env.shown_to(seat)
+        return super().shown_to(seat)
 
     def close(self) -> None:
         """Close the wrapped environment."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from gem.content import Observation
 from gem.env._env import Env
+from gem.env._seated import SeatedEnv
 from gem.env._step import Step
 
-__all__ = ["Coin", "Echo", "Guess", "Lamps"]
+__all__ = ["Coin", "Echo", "Guess", "Kuhn", "Lamps", "LastOne", "Signs"]
 
 _HOW = "Answer with a number inside \\boxed{}."
 
@@ -142,3 +145,138 @@ class Coin(Env):
 
     def sample_action(self) -> str:
         return self.sample_rng.choice(self._sides)
+
+
+class Kuhn(SeatedEnv):
+    """Kuhn poker: two seats, three cards, an ante of 1 and one bet of 1 (Kuhn, 1950)."""
+
+    seats = ("first", "second")
+    zero_sum = True
+    reward_range = (-2.0, 2.0)
+
+    def reset(self, seed: int | None = None) -> tuple[Observation, dict[str, Any]]:
+        self.cards = self.rng.sample("JQK", 2)
+        self.moves = ""
+        for seat, name in enumerate(self.seats):
+            self.tell(
+                seat,
+                f"Kuhn poker with the cards J, Q and K. You are {name}. Your card is "
+                f"{self.cards[seat]}. Each turn, answer \\boxed{{bet}} or \\boxed{{pass}}.",
+            )
+        return self.begin(0)
+
+    def step(self, action: str) -> Step:
+        other = 1 - self.seat
+        move = _boxed(action)
+        info: dict[str, Any] = {}
+        if move not in ("bet", "pass"):
+            info["action_error"] = "invalid" if move else "format"
+            move = "pass"
+        self.moves += move[0]
+        self.tell(other, f"The other player answered {move}.")
+        if self.moves in ("p", "b", "pb"):
+            return self.ask(other, info=info)
+        if self.moves in ("bp", "pbp"):
+            winner = other  # who passed to a bet gave up
+            pot = 1.0
+        else:
+            winner = int("JQK".index(self.cards[0]) < "JQK".index(self.cards[1]))
+            pot = 2.0 if "b" in self.moves else 1.0
+            self.tell_all(f"The cards were {self.cards[0]} and {self.cards[1]}.")
+        success = {winner: True}
+        return self.end({winner: pot, 1 - winner: -pot}, success=success, info=info)
+
+    def sample_action(self) -> str:
+        return self.sample_rng.choice(["\\boxed{bet}", "\\boxed{pass}"])
+
+    def secrets(self) -> dict[int, list[str]]:
+        return {seat: [f"Your card is {card}"] for seat, card in enumerate(self.cards)}
+
+
+def _boxed(text: str) -> str:
+    _, _, rest = text.rpartition("\\boxed{")
+    inside, closed, _ = rest.partition("}")
+    return inside.strip() if closed else ""
+
+
+class Signs(SeatedEnv):
+    """Rock, paper, scissors: two seats, both at once, three rounds. What is no sign loses."""
+
+    seats = ("left", "right")
+    zero_sum = True
+    reward_range = (-1.0, 1.0)
+    max_turns = 6
+
+    def reset(self, seed: int | None = None) -> tuple[Observation, dict[str, Any]]:
+        self.wins = [0, 0]
+        self.number = 1
+        self.tell_all("Three rounds. Answer rock, paper or scissors.", "Round 1.")
+        return self.begin(0, 1)
+
+    def step_all(self, actions: Mapping[int, str]) -> Step:
+        signs = [actions[seat].strip() for seat in (0, 1)]
+        rewards = _of_signs(*signs)
+        self.wins[0] += rewards[0] > 0
+        self.wins[1] += rewards[1] > 0
+        # What is no sign is shown as such: a long text of one seat shall not fill the other's.
+        shown = [sign if sign in _BEATS else "no sign" for sign in signs]
+        info = {} if all(sign in _BEATS for sign in signs) else {"action_error": "invalid"}
+        self.tell_all(f"Left showed {shown[0]}, right {shown[1]}.")
+        if self.number == 3:
+            success = (self.wins[0] > self.wins[1], self.wins[1] > self.wins[0])
+            return self.end(rewards, success=success, info=info)
+        self.number += 1
+        self.tell_all(f"Round {self.number}.")
+        return self.ask(0, 1, rewards=rewards, info=info)
+
+    def sample_action(self) -> str:
+        return self.sample_rng.choice(list(_BEATS))
+
+
+_BEATS = {"rock": "scissors", "paper": "rock", "scissors": "paper"}
+
+
+def _of_signs(left: str, right: str) -> tuple[float, float]:
+    if left == right or (left not in _BEATS and right not in _BEATS):
+        return 0.0, 0.0
+    if left in _BEATS and (right not in _BEATS or _BEATS[left] == right):
+        return 1.0, -1.0
+    return -1.0, 1.0
+
+
+class LastOne(SeatedEnv):
+    """Three seats in turn name a number, and who meets the one that is drawn is out."""
+
+    seats = ("red", "green", "blue")
+    reward_range = (0.0, 1.0)
+    max_turns = 12
+
+    def reset(self, seed: int | None = None) -> tuple[Observation, dict[str, Any]]:
+        self.tell_all("Name a number from 1 to 3. Whoever names the one that is drawn is out.")
+        self.tell(0, "You begin.")
+        return self.begin(0)
+
+    def step(self, action: str) -> Step:
+        name = self.seats[self.seat]
+        number = action.strip()
+        if number not in ("1", "2", "3"):
+            number = "1"
+            info: dict[str, Any] = {"action_error": "invalid"}
+        else:
+            info = {}
+        left = [seat for seat in range(3) if not self.is_out(seat)]
+        following = [seat for seat in left if seat > self.seat] or left
+        if number == str(self.rng.randint(1, 3)):
+            self.tell_all(f"{name.title()} named {number} and is out.")
+            self.drop(self.seat)
+            left.remove(self.seat)
+        else:
+            self.tell_all(f"{name.title()} named {number}.")
+        if len(left) == 1:
+            return self.end({left[0]: 1.0}, success={left[0]: True}, info=info)
+        if self.turn + 1 >= self.max_turns:
+            return self.end(truncated=True, success=False, info=info)
+        return self.ask(following[0], info=info)
+
+    def sample_action(self) -> str:
+        return str(self.sample_rng.randint(1, 3))

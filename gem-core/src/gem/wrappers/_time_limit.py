@@ -10,7 +10,7 @@ from gem.env._step import Step
 from gem.env._wrapper import Wrapper
 from gem.errors import BadArguments
 
-__all__ = ["TimeLimit"]
+__all__ = ["TimeLimit", "cut_off"]
 
 
 class TimeLimit(Wrapper):
@@ -18,7 +18,10 @@ class TimeLimit(Wrapper):
 
     Every action that reaches this layer counts. An action that a tool wrapper answers reaches
     the layers around that wrapper, not those inside it: put the limit outside to bound tool use.
+    Of several seats the actions of all count, and the episode is truncated for all.
     """
+
+    all_seats = True
 
     def __init__(self, env: Env, max_turns: int) -> None:
         super().__init__(env)
@@ -45,6 +48,19 @@ class TimeLimit(Wrapper):
     def on_step(self, action: str, step: Step) -> Step:
         self._taken += 1
         # The last action may have done the task: that episode is terminated, and not cut off.
-        if self._taken < self._limit or step.terminated:
+        if self._taken < self._limit or step.terminated or step.truncated:
             return step
+        return cut_off(self.env, step)
+
+
+def cut_off(env: Env, step: Step) -> Step:
+    """Return a step as the last one, truncated; of several seats each is shown what it was told."""
+    seats = range(len(env.seats))
+    if len(seats) == 1:
         return step._replace(truncated=True)
+    base: Any = env
+    observations = {seat: base.peek(seat) for seat in seats} | dict(step.observations)
+    # Which seats are out already only the environment knows: it tells of the others.
+    ends = dict(step.ends) | {seat: "truncated" for seat in seats if not base.is_out(seat)}
+    info = {**step.info, "observations": observations, "ends": ends}
+    return step._replace(truncated=True, info=info)

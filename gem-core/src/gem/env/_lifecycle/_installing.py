@@ -15,6 +15,12 @@ from gem.env._lifecycle._resetting import (
     guarded_layer_reset,
     guarded_reset,
 )
+from gem.env._lifecycle._seating import (
+    seated_astep,
+    seated_reset,
+    seated_step,
+    step_all_waits,
+)
 from gem.env._lifecycle._stepping import (
     guarded_astep,
     guarded_layer_astep,
@@ -40,6 +46,17 @@ _GUARDS: dict[tuple[str, bool], tuple[Guard, Guard]] = {
     ("close", True): (guarded_close, guarded_aclose),
 }
 
+# What goes between the guard and the author's own form, where a class has several seats.
+_SEATED: dict[str, Guard] = {
+    "reset": seated_reset,
+    "areset": seated_reset,
+    "step": seated_step,
+    "astep": seated_astep,
+}
+
+
+_WITHOUT_NAMES = ("__module__", "__doc__")
+
 
 def install(cls: Any) -> None:
     """Guard the Env subclass `cls`. Raises TypeError where it writes both forms of a method.
@@ -53,10 +70,17 @@ def install(cls: Any) -> None:
         async_raw = written(owner, async_name)
         guard, async_guard = _GUARDS[name, cls._is_layer]
         if raw is not None:
-            put(cls, name, functools.update_wrapper(guard(cls, raw), raw), owner, raw)
+            guarded = guard(cls, _inside(cls, name, raw))
+            put(cls, name, functools.update_wrapper(guarded, raw), owner, raw)
         if async_raw is not None:
-            async_form = functools.update_wrapper(async_guard(cls, async_raw), async_raw)
-            put(cls, async_name, async_form, owner, async_raw)
+            guarded = async_guard(cls, _inside(cls, async_name, async_raw))
+            put(cls, async_name, functools.update_wrapper(guarded, async_raw), owner, async_raw)
+        elif raw is not None and cls._is_seated and name == "step" and step_all_waits(cls):
+            # Not derived: it would hold up the event loop while `step_all` waits. It counts as
+            # derived all the same, for a subclass may write `step_all` in another form.
+            guarded = guarded_astep(cls, seated_astep(cls, raw))
+            put(cls, "astep", functools.update_wrapper(guarded, raw, _WITHOUT_NAMES), None, raw)
+            async_raw = raw
         # After the written forms, which these are derived from: they call the guarded ones.
         if raw is None:
             put(cls, name, derive(cls, name, async_name))
@@ -66,3 +90,8 @@ def install(cls: Any) -> None:
     sampler = vars(cls).get("sample_action")
     if inspect.isfunction(sampler) and not cls._is_layer:
         cls.sample_action = guarded_sample_action(sampler)
+
+
+def _inside(cls: Any, name: str, raw: Raw) -> Raw:
+    """Return what a guard is put around."""
+    return _SEATED[name](cls, raw) if cls._is_seated and name in _SEATED else raw

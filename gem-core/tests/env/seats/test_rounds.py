@@ -1,0 +1,56 @@
+"""Rounds: several seats answer one moment, and nobody sees what another did before the end."""
+
+from __future__ import annotations
+
+import pytest
+
+import gem
+from gem.testing.envs import Signs
+
+
+def played(*actions: str) -> list[gem.Step]:
+    env = Signs()
+    env.reset(seed=1)
+    return [env.step(action) for action in actions]
+
+
+def test_each_action_of_a_round_is_a_step_that_shows_and_pays_nothing() -> None:
+    first, second = played("rock", "scissors")
+
+    assert (first.seat, first.observations, first.rewards) == (1, {}, (0.0, 0.0))
+    assert first.observation == "Three rounds. Answer rock, paper or scissors.\nRound 1."
+    assert (second.seat, second.rewards, second.reward) == (0, (1.0, -1.0), -1.0)
+    assert second.observations.keys() == {0, 1}
+
+
+@pytest.mark.parametrize("hidden", ["rock", "paper", "nonsense"])
+def test_the_second_seat_of_a_round_sees_nothing_of_the_first(hidden: str) -> None:
+    assert played(hidden) == played("scissors")
+
+
+def test_turns_count_the_actions_of_all_seats() -> None:
+    env = Signs()
+    env.reset(seed=1)
+    for _ in range(3):
+        env.step("rock")
+        end = env.step("nothing")
+
+    assert (env.turn, end.terminated, end.rewards) == (6, True, (1.0, -1.0))
+    assert end.info["successes"] == (True, False)
+    assert end.info["action_error"] == "invalid"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "rewards"),
+    [
+        ("rock", "rock", (0.0, 0.0)),
+        ("x", "y", (0.0, 0.0)),
+        ("rock", "scissors", (1.0, -1.0)),
+        ("rock", "paper", (-1.0, 1.0)),
+        ("x", "paper", (-1.0, 1.0)),
+    ],
+)
+def test_a_sign_beats_another_and_what_is_none(
+    left: str, right: str, rewards: tuple[float, float]
+) -> None:
+    assert played(left, right)[-1].rewards == rewards
