@@ -10,7 +10,8 @@ __all__ = ["KuhnPoker"]
 
 _CARDS = "JQK"
 _ACTIONS = ("pass", "bet")
-_ENDS = ("pp", "bp", "bb", "pbp", "pbb")
+_FOLDED = ("bp", "pbp")
+_SHOWN = ("pp", "bb", "pbb")  # the higher card decides
 
 
 class KuhnPoker(NamedTuple):
@@ -28,7 +29,12 @@ class KuhnPoker(NamedTuple):
 
     @property
     def is_over(self) -> bool:
-        return self.bets in _ENDS
+        return self.is_folded or self.bets in _SHOWN
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether the last to act gave up."""
+        return self.bets in _FOLDED
 
     @property
     def movers(self) -> tuple[int, ...]:
@@ -61,7 +67,7 @@ class KuhnPoker(NamedTuple):
     def returns(self) -> tuple[float, ...]:
         if not self.is_over:
             return (0.0, 0.0)
-        if self.bets in ("bp", "pbp"):  # the last to act has folded
+        if self.is_folded:
             first_wins = len(self.bets) % 2 == 0
             stake = 1.0
         else:

@@ -42,8 +42,12 @@ class LeducPoker(NamedTuple):
 
     @property
     def is_over(self) -> bool:
-        first, second = self.rounds
-        return first.endswith("f") or second.endswith("f") or second in _DONE
+        return self.is_folded or self.rounds[1] in _DONE
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether the last to act gave up."""
+        return self._round.endswith("f")
 
     @property
     def movers(self) -> tuple[int, ...]:
@@ -113,8 +117,7 @@ class LeducPoker(NamedTuple):
 
     def _first_wins(self) -> bool | None:
         """Tell whether the first seat has won, None where the pot is shared."""
-        letters = self._round
-        if letters.endswith("f"):
-            return len(letters) % 2 == 0  # the second seat folded
+        if self.is_folded:
+            return len(self._round) % 2 == 0  # the second seat folded
         strengths = [(card == self.public, _RANKS.index(card)) for card in self.cards]
         return None if strengths[0] == strengths[1] else strengths[0] > strengths[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from gem_envs_games.trees.position import Chance
@@ -42,13 +43,7 @@ class Nim(NamedTuple):
         return ()
 
     def legal(self, seat: int) -> tuple[str, ...]:
-        return tuple(
-            [
-                f"{pile} {count}"
-                for pile, size in enumerate(self.piles)
-                for count in range(1, size + 1)
-            ]
-        )
+        return _takings(self.piles)
 
     def after(self, *actions: str) -> Nim:
         pile, _, count = actions[0].partition(" ")
@@ -65,3 +60,10 @@ class Nim(NamedTuple):
             return (0.0, 0.0)
         winner = self.seat if self.misere else 1 - self.seat
         return (1.0, -1.0) if winner == 0 else (-1.0, 1.0)
+
+
+@lru_cache(4096)  # a game asks at every move, and there are few positions
+def _takings(piles: tuple[int, ...]) -> tuple[str, ...]:
+    return tuple(
+        f"{pile} {count}" for pile, size in enumerate(piles) for count in range(1, size + 1)
+    )
