@@ -66,7 +66,8 @@ class SeatedReplay:
         for field, recorded_value in recorded.outcome().items():
             if recorded_value != outcome[field]:
                 yield field, recorded_value, outcome[field]
-        self._course.take(step, replayed.rewards or ())
+        self._course.pay(replayed.rewards or ())
+        self._course.take(step)
 
     def _at_the_end(self) -> Iterator[FieldDifference]:
         """Compare what an evaluation counts, and what each seat was shown last."""

@@ -100,15 +100,16 @@ class SeatedCourse:
         """Take in how the environment begins. Return what is newly shown, and to whom."""
         return self._show(Step(observation, info=dict(info)))
 
-    def take(self, step: Step, rewards: Sequence[float]) -> Mapping[int, Observation]:
-        """Take in what an action led to, and return what is newly shown, and to whom.
-
-        `rewards` are those of the step, checked. Raises ValueError where they make no finite sum.
-        """
-        self._rewards.extend(rewards)
-        self._sums = [total + reward for total, reward in zip(self._sums, rewards, strict=True)]
-        if not all(map(math.isfinite, self._sums)):
+    def pay(self, rewards: Sequence[float]) -> None:
+        """Take in what an action earned. Raises ValueError where it makes no finite sum."""
+        sums = [total + reward for total, reward in zip(self._sums, rewards, strict=True)]
+        if not all(map(math.isfinite, sums)):
             raise ValueError(f"step returned the rewards {tuple(rewards)}, too large for a sum")
+        self._sums = sums
+        self._rewards.extend(rewards)
+
+    def take(self, step: Step) -> Mapping[int, Observation]:
+        """Take in what an action led to, and return what is newly shown, and to whom."""
         self._ends.update(step.ends)
         self.questions[self.seat] = None  # it is answered
         self.suffixes[self.seat] = None

@@ -72,7 +72,8 @@ def seated_fields(
         suffix = course.suffixes[course.seat]
         seat = course.seat
         whole_turns.append(replace(turn, observation=question or "", suffix=suffix, seat=seat))
-        course.take(_step(text), turn.rewards or ())
+        course.pay(turn.rewards or ())
+        course.take(_step(text))
     successes = course.successes(spec)
     outcomes = course.outcomes(
         [(policy, 0)] * len(names), successes, is_terminated=is_terminated, rewrites=rewrites
