@@ -14,13 +14,14 @@ _LARGEST = 16
 _SEARCHED = 2_000  # positions for a move of `solve`: some 20 ms
 
 
-def _column(words: list[str]) -> int | None:
+def _move(words: list[str]) -> str | None:
     """Return the number of the words "3" or "col 3"."""
     is_named = len(words) == 2 and words[0].lower() in ("col", "column")
-    return one_integer(words[1:] if is_named else words)
+    column = one_integer(words[1:] if is_named else words)
+    return None if column is None else str(column)
 
 
-_read = move_reader(_column)
+_read = move_reader(_move)
 
 
 class ConnectFour(TreeGame[Tree]):
@@ -59,8 +60,7 @@ class ConnectFour(TreeGame[Tree]):
         )
 
     def read(self, action: str) -> str | None:
-        column = _read(action)
-        return None if column is None else str(column)
+        return _read(action)
 
     def expected(self) -> str:
         return "the number of a column with room in \\boxed{}, for example \\boxed{3}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from gem.errors import BadArguments
 from gem_envs_games.parsing import integers, move_reader
 from gem_envs_games.seated.tree_game import TreeGame
@@ -12,7 +14,16 @@ __all__ = ["Nim"]
 
 _MOST_PILES = 20
 _LARGEST = 100
-_read = move_reader(integers)
+
+
+def _move(words: list[str]) -> str | None:
+    numbers = integers(words)
+    if numbers is None or len(numbers) != 2:
+        return None
+    return f"{numbers[0]} {numbers[1]}"
+
+
+_read = move_reader(_move)
 
 
 class Nim(TreeGame[Tree]):
@@ -53,16 +64,13 @@ class Nim(TreeGame[Tree]):
         )
 
     def read(self, action: str) -> str | None:
-        numbers = _read(action)
-        if numbers is None or len(numbers) != 2:
-            return None
-        return f"{numbers[0]} {numbers[1]}"
+        return _read(action)
 
     def expected(self) -> str:
         return "a pile and how many you take from it in \\boxed{}, for example \\boxed{0 2}"
 
     def question(self, position: Tree, seat: int) -> str:
-        return f"{_listed(position)}\nEnter your move."
+        return f"{_listed(position.piles)}\nEnter your move."
 
     def closing(self, position: Tree) -> str:
         winner = position.returns().index(1.0)
@@ -72,6 +80,6 @@ class Nim(TreeGame[Tree]):
         return best_nim_move(position)
 
 
-def _listed(position: Tree) -> str:
-    piles = [f"pile {number}: {size}" for number, size in enumerate(position.piles)]
-    return ", ".join(piles)
+@lru_cache(4096)  # few positions, and each is shown at every move
+def _listed(piles: tuple[int, ...]) -> str:
+    return ", ".join(f"pile {number}: {size}" for number, size in enumerate(piles))

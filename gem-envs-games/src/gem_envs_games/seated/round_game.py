@@ -74,9 +74,9 @@ class RoundGame(TreeGame[P]):
 
     def _end_round(self, info: dict[str, Any]) -> Step:
         choices = self._choices
-        before = self.position
-        after = before.after(*[choices[seat] for seat in range(len(self.seats))])
-        self._keep(after)
+        before = self.tree._make(self._position)
+        after = before.after(choices[0], choices[1])
+        self._position = tuple(after)
         pairs = zip(before.returns(), after.returns(), strict=True)
         rewards = [total - earlier for earlier, total in pairs]
         for seat in range(len(self.seats)):

@@ -12,7 +12,13 @@ from gem_envs_games.trees.tic_tac_toe import TicTacToe as Tree
 
 __all__ = ["TicTacToe"]
 
-_read = move_reader(one_integer)
+
+def _move(words: list[str]) -> str | None:
+    cell = one_integer(words)
+    return None if cell is None else str(cell)
+
+
+_read = move_reader(_move)
 
 
 class TicTacToe(TreeGame[Tree]):
@@ -39,8 +45,7 @@ class TicTacToe(TreeGame[Tree]):
         )
 
     def read(self, action: str) -> str | None:
-        cell = _read(action)
-        return None if cell is None else str(cell)
+        return _read(action)
 
     def expected(self) -> str:
         return "the number of a free cell in \\boxed{}, for example \\boxed{4}"

@@ -37,7 +37,11 @@ class TreeGame(SeatedEnv, Generic[P]):
 
     _mixing: int  # what `drawn` is keyed by, of games where something is hidden
 
-    def __init__(self, root: P, error_allowance: int) -> None:
+    # A snapshot is plain data, so positions are kept as the plain tuples of their fields.
+    _root: tuple[Any, ...]
+    _position: tuple[Any, ...]
+
+    def __init__(self, root: tuple[Any, ...], error_allowance: int) -> None:
         if error_allowance < 0:
             name = type(self).__name__
             raise BadArguments(
@@ -46,7 +50,7 @@ class TreeGame(SeatedEnv, Generic[P]):
                 subject=name,
             )
         self.error_allowance = error_allowance
-        self._root = _fields(root)
+        self._root = tuple(root)
         self.reward_range = (-self.stake, self.stake)
 
     @property
@@ -57,17 +61,19 @@ class TreeGame(SeatedEnv, Generic[P]):
 
     def reset(self, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
         self._errors = 0
-        position: P = self.tree._make(self._root)
+        position = self.tree._make(self._root)
         if not position.has_perfect_information:
             self._mixing = self.rng.getrandbits(32)
             position = self._settled(position)
-        self._keep(position)
-        for seat in range(len(self.seats)):
-            self.tell(seat, self.instructions(seat))
-            if private := self.private(seat):
-                self.tell(seat, private)
+        self._position = tuple(position)
         mover = position.movers[0]
-        self.tell(mover, self.question(position, mover))
+        for seat in range(len(self.seats)):
+            texts = [self.instructions(seat)]
+            if private := self.private(seat):
+                texts.append(private)
+            if seat == mover:
+                texts.append(self.question(position, seat))
+            self.tell(seat, *texts)
         return self.begin(mover)
 
     def step(self, action: str) -> Step:
@@ -75,17 +81,24 @@ class TreeGame(SeatedEnv, Generic[P]):
         move = self.read(action)
         if move is None:
             return self._refuse("format", "Your answer could not be read.")
-        position = self.position
+        position = self.tree._make(self._position)
         if move not in position.legal(seat):
             return self._refuse("invalid", f"The move {move} is not allowed now.")
         self._errors = 0
-        self.tell(1 - seat, f"{self.titles[seat]} chose {move}.")
-        after = position.after(move)
-        position = self._settled(after)
-        if position is not after:
-            self.tell_all(self.revealed(position))
-        self._keep(position)
+        other = 1 - seat
+        news = f"{self.titles[seat]} chose {move}."
+        position = position.after(move)
         movers = position.movers
+        if movers == (other,):  # nearly always, so in one call (benchmarks/seats.py)
+            self._position = tuple(position)
+            self.tell(other, news, self.question(position, other))
+            return self.ask(other)
+        self.tell(other, news)
+        if position.chances():
+            position = self._settled(position)
+            self.tell_all(self.revealed(position))
+            movers = position.movers
+        self._position = tuple(position)
         if not movers:
             return self._finish(position)
         self.tell(movers[0], self.question(position, movers[0]))
@@ -147,10 +160,6 @@ class TreeGame(SeatedEnv, Generic[P]):
         random = Random(f"{self._mixing} {information}")
         return random.choices(actions, policy(information, actions))[0]
 
-    def _keep(self, position: P) -> None:
-        """Make this the position now. It is kept as its fields, for a snapshot is plain data."""
-        self._position = _fields(position)
-
     def _settled(self, position: P) -> P:
         """Return the position after all that chance does now."""
         while chances := position.chances():
@@ -185,8 +194,3 @@ class TreeGame(SeatedEnv, Generic[P]):
         for loser in losers:
             rewards[loser] = -self.stake
         return rewards
-
-
-def _fields(position: Any) -> tuple[Any, ...]:
-    """Return the fields of a position, which is a named tuple."""
-    return tuple(position)

@@ -46,10 +46,7 @@ class Nim(NamedTuple):
         return _takings(self.piles)
 
     def after(self, *actions: str) -> Nim:
-        pile, _, count = actions[0].partition(" ")
-        piles = list(self.piles)
-        piles[int(pile)] -= int(count)
-        return Nim(tuple(piles), 1 - self.seat, self.misere)
+        return Nim(_left(self.piles, actions[0]), 1 - self.seat, self.misere)
 
     def known_to(self, seat: int) -> str:
         """Return the piles and who moves: both seats see the same."""
@@ -67,3 +64,11 @@ def _takings(piles: tuple[int, ...]) -> tuple[str, ...]:
     return tuple(
         f"{pile} {count}" for pile, size in enumerate(piles) for count in range(1, size + 1)
     )
+
+
+@lru_cache(4096)
+def _left(piles: tuple[int, ...], action: str) -> tuple[int, ...]:
+    pile, _, count = action.partition(" ")
+    sizes = list(piles)
+    sizes[int(pile)] -= int(count)
+    return tuple(sizes)
