@@ -84,7 +84,7 @@ def test_the_manifest_lists_every_wrapper_that_there_is() -> None:
 
 @pytest.mark.parametrize("spec", plugin.wrappers, ids=lambda spec: str(spec.id))
 def test_a_spec_and_its_class_agree_on_the_history(spec: WrapperSpec) -> None:
-    known = vars(load_target(spec.target)).get("rewrites_history", False)
+    known = load_target(spec.target).rewrites_history
     # A view shows what its seat is shown, which no class knows.
     assert isinstance(known, property) or known is spec.rewrites_history
 

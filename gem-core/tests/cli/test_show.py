@@ -215,3 +215,8 @@ def test_an_unknown_id_is_wrong_use(capsys: Output) -> None:
     assert main(["show", "acme:Gues"]) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert "Did you mean 'acme:Guess'" in line
+
+
+def test_the_seats_of_several_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "gem.testing.envs:Kuhn"]) == 0
+    assert "first, second" in capsys.readouterr().out

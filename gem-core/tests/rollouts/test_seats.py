@@ -469,3 +469,10 @@ def test_a_log_of_a_run_is_read_as_it_was_written(tmp_path: Path) -> None:
             log.append(episode)
 
     assert list(gem.read_episodes(tmp_path / "log.jsonl")) == episodes
+
+
+def test_a_game_that_never_blocks_is_played_on_the_event_loop() -> None:
+    quick = gem.EnvSpec(id="demo:Quick", target="gem.testing.envs:Signs", blocking=False)
+    slow = gem.EnvSpec(id="demo:Quick", target="gem.testing.envs:Signs")
+
+    assert run_one(Sampling(), quick).fingerprint() == run_one(Sampling(), slow).fingerprint()

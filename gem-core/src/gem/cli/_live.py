@@ -232,6 +232,8 @@ class _Patient:
 class _WatchedEnv(Wrapper):
     """Tells what it returns, and changes nothing."""
 
+    all_seats = True
+
     def __init__(
         self,
         env: Env,

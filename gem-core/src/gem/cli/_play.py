@@ -18,6 +18,7 @@ examples:
   gem-env play                                             choose from a menu
   gem-env play game:GuessTheNumber-v0-easy --seed 3
   gem-env play game:Wordle-v0-hard --policy solver         watch a policy
+  gem-env play ./cards.py:Kuhn --seat first --policy random
   gem-env play runs/games 12                               watch the 12th episode of a run
   gem-env play ./try.py:Parity                             an environment of your own
 
@@ -52,7 +53,14 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--strict", action="store_true", help="count answers that cannot be read, as for a model"
     )
-    parser.add_argument("--policy", metavar="P", help="watch a policy play, as `eval` names it")
+    parser.add_argument(
+        "--policy",
+        metavar="P",
+        help="watch a policy play, as `eval` names it; with --seat, whom to play against",
+    )
+    parser.add_argument(
+        "--seat", metavar="S", help="of several seats, the one to play: its name or number"
+    )
     add_making(parser)
     parser.set_defaults(run=_run)
 
@@ -82,7 +90,9 @@ def _run(options: argparse.Namespace) -> int:
     kwargs = env_kwargs(options.env_kwargs)
     layers = wrapper_list(options.wrappers)
     seed = any_seed() if options.seed is None else options.seed
-    if options.policy is not None:
+    if options.seat is not None:
+        layers = [*layers, _view(options.seat, options.policy)]
+    elif options.policy is not None:
         from gem.cli._live import watch_policy  # heavy, with what it imports: 0.2 s
 
         return watch_policy(
@@ -99,11 +109,27 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _view(seat: str, policy: str | None) -> dict[str, Any]:
+    """Return the wrapper that leaves one seat to the player, and the others to a policy."""
+    from gem.errors import BadArguments
+
+    if policy is None:
+        raise BadArguments(
+            f"--seat {seat} was given without --policy, which plays the other seats. Name one, as "
+            "`eval` does, or leave --seat out to play every seat yourself.",
+            subject="--seat",
+        )
+    # A short number: int() refuses thousands of digits, and no game has so many seats.
+    is_number = seat.isdecimal() and len(seat) < 5
+    number: int | str = int(seat) if is_number else seat
+    return {"id": "seat_view", "seat": number, "opponents": policy}
+
+
 def _refuse_for_a_run(options: argparse.Namespace) -> None:
     """Raise BadArguments where an option is for playing, and what is named is a recorded run."""
     from gem.errors import BadArguments
 
-    of_playing = {"--policy": options.policy, "--seed": options.seed}
+    of_playing = {"--policy": options.policy, "--seed": options.seed, "--seat": options.seat}
     for option, value in of_playing.items():
         if value is not None:
             raise BadArguments(

@@ -196,6 +196,7 @@ def _start(env: Env) -> dict[str, Any]:
         "max_turns": env.max_turns,
         "single_turn": env.single_turn,
         "num_tasks": env.num_tasks,
+        "seats": list(env.seats),
         "reward_range": [_number(lowest), _number(highest)],
         "observation": observation_text(observation),
         "suffix": info.get("suffix"),
@@ -229,6 +230,7 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("turns", _turns(facts)),
         ("rewards", _rewards(facts)),
         ("tasks", _known(facts.get("num_tasks"))),
+        ("seats", _seats(facts)),
         ("start", "the same for every seed" if _is_fixed(facts) else ""),
         ("layer", facts.get("layer", "")),
         ("pack", facts["pack"]),
@@ -239,6 +241,11 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("licence", facts.get("licence", "")),
     ]
     return [(name, value) for name, value in rows if value]
+
+
+def _seats(facts: dict[str, Any]) -> str:
+    seats = facts.get("seats", [])
+    return ", ".join(seats) if len(seats) > 1 else ""
 
 
 def _is_fixed(facts: dict[str, Any]) -> bool:

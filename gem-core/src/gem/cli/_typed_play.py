@@ -90,6 +90,7 @@ class TypedPlay:
         self._player.form = _form(self._env, observation)
         heading = f"{self._id}. Seed {seed}. Type your action, or :help."
         rules, board = self._numbered(observation, info)
+        rules = self._addressed(rules)
         view = View(
             heading,
             (Exchange("", rules),),
@@ -110,6 +111,7 @@ class TypedPlay:
             self._ask_again(step, answer.text)
             return
         message, board = self._numbered(step.observation, step.info)
+        message = self._addressed(message)
         view = self._after(step, Exchange(answer.text, message), board)
         is_as_typed = answer.text == answer.action
         self._player.show(view, "" if is_as_typed else f"  sent as {answer.action}")
@@ -133,6 +135,11 @@ class TypedPlay:
     def _numbered(self, observation: Observation, info: Mapping[str, Any]) -> tuple[str, str]:
         """Return the message and the board, with numbers where one of them lists answers."""
         return self._player.numbered(_text(observation), _board(info))
+
+    def _addressed(self, message: str) -> str:
+        """Return a message with the name of whose turn it is, where one player has all seats."""
+        env = self._env
+        return message if len(env.seats) == 1 else f"[{env.seats[env.seat]}] {message}"
 
     def _after(self, step: Step, turn: Exchange, board: str) -> View:
         replaces = self._env.rewrites_history

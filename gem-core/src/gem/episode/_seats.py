@@ -15,7 +15,7 @@ from gem.content import Observation, observation_copy, observation_from_json, ob
 from gem.env._step import Step
 from gem.specs import EnvSpec
 
-__all__ = ["ROUNDING", "SeatOutcome", "SeatedCourse"]
+__all__ = ["ROUNDING", "SeatOutcome", "SeatedCourse", "seats_succeeded"]
 
 ROUNDING = 1e-9  # a return is a sum of floats, and may miss a whole number by as little
 
@@ -144,11 +144,8 @@ class SeatedCourse:
 
         Without a spec a return of 1 is enough. `unsolved` is a seat whose model had no room left.
         """
-        known = self.info.get("successes")
-        if known is None:
-            success_return = 1.0 if spec is None else spec.success_return
-            known = [total >= success_return - ROUNDING for total in self.totals]
-        return [bool(success) and seat != unsolved for seat, success in enumerate(known)]
+        known = seats_succeeded(self.info, self.totals, spec)
+        return [success and seat != unsolved for seat, success in enumerate(known)]
 
     def is_success(self, successes: Sequence[bool]) -> bool:
         """Say whether all succeeded; where the last info says it of all alone, that counts."""
@@ -178,3 +175,14 @@ class SeatedCourse:
             )
             for seat, name in enumerate(self.names)
         )
+
+
+def seats_succeeded(
+    info: Mapping[str, Any], totals: Sequence[float], spec: EnvSpec | None
+) -> list[bool]:
+    """Say of each seat whether it succeeded: the last info knows, or else its return does."""
+    known = info.get("successes")
+    if known is not None:
+        return [bool(success) for success in known]
+    success_return = 1.0 if spec is None else spec.success_return
+    return [total >= success_return - ROUNDING for total in totals]

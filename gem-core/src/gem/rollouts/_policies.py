@@ -65,9 +65,10 @@ class Policies:
         return self._names is None and len(self._given) == 1
 
     def check(self, seats: Sequence[str], env_id: str) -> None:
-        """Raise BadArguments where they do not fit the seats of an environment."""
-        if self.are_for_any_seats:
-            return
+        """Raise BadArguments where they do not fit the seats of an environment.
+
+        It is asked of several policies alone.
+        """
         are = f"The seats of {env_id!r} are {', '.join(seats)}"
         if self._names is None:
             if len(self._given) != len(seats):
