@@ -51,7 +51,10 @@ class LeducPoker(TreeGame[Tree]):
         return f"Your card is {self.position.cards[seat]}."
 
     def secrets(self) -> dict[int, list[str]]:
-        return {seat: [self.private(seat)] for seat in range(2)}
+        first, second = (self.private(seat) for seat in range(2))
+        if first == second:
+            return {}  # each seat is told of its own what is a secret of the other
+        return {0: [first], 1: [second]}
 
     def revealed(self, position: Tree) -> str:
         return f"The public card is {position.public}."

@@ -52,7 +52,10 @@ class LiarsDice(TreeGame[Tree]):
         return f"Your die shows {self.position.dice[seat]}."
 
     def secrets(self) -> dict[int, list[str]]:
-        return {seat: [self.private(seat)] for seat in range(2)}
+        first, second = (self.private(seat) for seat in range(2))
+        if first == second:
+            return {}  # each seat is told of its own what is a secret of the other
+        return {0: [first], 1: [second]}
 
     def read(self, action: str) -> str | None:
         return _read(action)
