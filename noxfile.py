@@ -273,6 +273,14 @@ def others(session: nox.Session) -> None:
     session.run("pytest", "-rs", *session.posargs, *folders)
 
 
+@nox.session(name="open-spiel")
+def open_spiel(session: nox.Session) -> None:
+    """Compare the exploitability of policies with what OpenSpiel makes of it, for two minutes."""
+    wheels = [wheel_of(session, f"gem-{part}") for part in ("core", "envs-games")]
+    install(session, "open_spiel==2.0.2", *group("test"), *wheels)
+    session.run("pytest", "-rs", *session.posargs, "gem-envs-games/tests/trees/test_open_spiel.py")
+
+
 @nox.session(name="baselines-smoke")
 def baselines_smoke(session: nox.Session) -> None:
     """Train small policies for a minute and a half, and hold them to what learning has to reach."""

@@ -68,6 +68,6 @@ def test_listing_loads_no_environment(run_python: Run, listing: str) -> None:
     loaded = modules_after(run_python, LISTINGS[listing])
 
     rooms = {name for name in loaded if name.startswith("gem_envs_") and "." in name}
-    tables = {"listing", "textarena", "textarena.listing", "probing"}
+    tables = {"listing", "seated", "seated.listing", "textarena", "textarena.listing", "probing"}
 
     assert {name.partition(".")[2] for name in rooms} - tables == {"plugin"}

@@ -14,11 +14,13 @@ import gem
 from gem.content import observation_text
 from gem.errors import BadArguments
 from gem_envs_games.plugin import plugin
+from gem_envs_games.seated.listing import ENVS as SEATED
 
 GAMES = [
     spec
     for spec in plugin.envs
     if spec.namespace == "game" and not spec.requires and not spec.replaced_by
+    if spec not in SEATED  # games of several seats have rules of their own: tests/seated
 ]
 IDS = [spec.id for spec in GAMES]
 WINNABLE = [spec.id for spec in GAMES if spec.check.winnable and not spec.check.needs_luck]

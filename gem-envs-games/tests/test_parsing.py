@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gem_envs_games.parsing import integers, one_integer, read_boxed, read_boxed_text
+from gem_envs_games.parsing import (
+    integers,
+    move_reader,
+    one_integer,
+    read_boxed,
+    read_boxed_text,
+)
 
 MEGABYTE = 2**20
 
@@ -152,3 +158,13 @@ def test_an_empty_box_does_not_hide_a_text_before_it() -> None:
 def test_no_text_raises_where_whole_texts_are_read(text: str) -> None:
     read_boxed_text(text, whole)
     read_boxed_text(f"\\boxed{{{text}}}", whole)
+
+
+def test_a_move_may_stand_in_square_brackets_where_no_box_can_be_read() -> None:
+    number = move_reader(one_integer)
+
+    assert number("First [1], then [2].") == 2
+    assert number("\\boxed{3} and then [4]") == 3
+    assert number("\\boxed{three} and then [4]") == 4
+    assert number("[[5]]") == 5
+    assert number("[6") is None

@@ -163,6 +163,8 @@ def test_the_manifest_imports_itself_and_the_standard_library_alone() -> None:
     assert ours == {
         "gem_envs_games",
         "gem_envs_games.plugin",
+        "gem_envs_games.seated",
+        "gem_envs_games.seated.listing",
         "gem_envs_games.textarena",
         "gem_envs_games.textarena.listing",
     }

@@ -9,7 +9,14 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TypeVar
 
-__all__ = ["integers", "one_integer", "read_boxed", "read_boxed_text", "reader"]
+__all__ = [
+    "integers",
+    "move_reader",
+    "one_integer",
+    "read_boxed",
+    "read_boxed_text",
+    "reader",
+]
 
 T = TypeVar("T")
 
@@ -41,10 +48,14 @@ def read_boxed_text(text: str, read: Callable[[str], T | None]) -> T | None:
     >>> read_boxed_text(r"\boxed{Mercury (planet)} or \boxed{}", lambda inside: inside or None)
     'Mercury (planet)'
     """
-    end = len(text)
-    while (start := text.rfind(_OPEN, 0, end)) >= 0:
-        first = start + len(_OPEN)
-        close = text.find("}", first, min(end, first + _LONGEST + 1))
+    return _read_last(text, _OPEN, "}", read)
+
+
+def _read_last(text: str, opening: str, closing: str, read: Callable[[str], T | None]) -> T | None:
+    end = text.rfind(closing) + 1  # what opens after that never closes
+    while (start := text.rfind(opening, 0, end)) >= 0:
+        first = start + len(opening)
+        close = text.find(closing, first, min(end, first + _LONGEST + 1))
         if close >= 0:
             answer = read(text[first:close])
             if answer is not None:
@@ -70,10 +81,27 @@ def reader(read: Callable[[list[str]], T | None]) -> Callable[[str], T | None]:
     >>> number(r"\boxed{7}"), number("seven")
     (7, None)
     """
+    return _remembering(lambda text: read_boxed(text, read))
+
+
+def move_reader(read: Callable[[list[str]], T | None]) -> Callable[[str], T | None]:
+    r"""Return `reader(read)` that takes square brackets as well, where no box can be read.
+
+    >>> number = move_reader(one_integer)
+    >>> number("I take [4]."), number(r"Rather \boxed{5} than [4]."), number("4")
+    (4, 5, None)
+    """
 
     def read_last(text: str) -> T | None:
-        return read_boxed(text, read)
+        answer = read_boxed(text, read)
+        if answer is None:
+            return _read_last(text, "[", "]", lambda inside: read(_words(inside)))
+        return answer
 
+    return _remembering(read_last)
+
+
+def _remembering(read_last: Callable[[str], T | None]) -> Callable[[str], T | None]:
     remembered = lru_cache(4096)(read_last)
     return lambda text: remembered(text) if len(text) <= _SHORT else read_last(text)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gem.specs import CheckHints, EnvSpec, ObsoleteKwarg, PluginManifest
+from gem_envs_games.seated.listing import ENVS as SEATED
 from gem_envs_games.textarena.listing import ENVS as TEXTARENA
 
 __all__ = ["plugin"]
@@ -305,6 +306,7 @@ plugin = PluginManifest(
         _wiki_game("v0-hard", "in 15 turns", 15),
         _served_wiki_game("MediaWiki-v0", "mediawiki", "a MediaWiki"),
         _served_wiki_game("Kiwix-v0", "kiwix", "a kiwix-serve"),
+        *SEATED,
         *TEXTARENA,
         *_OLDER,
     ),
