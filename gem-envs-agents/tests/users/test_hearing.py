@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pytest
+
+from gem_envs_agents.users.hearing import SLOTS, hear
+
+
+@pytest.mark.parametrize(
+    ("message", "asks"),
+    [
+        ("What is your email?", ("email",)),
+        ("Could you please provide your full name and zip code?", ("name", "zip")),
+        ("Please confirm your email address.", ("email",)),
+        ("Which order is it, and what is the reason?", ("order", "reason")),
+        ("Please read me the serial number on the label.", ("label",)),
+        ("I have found your order number and your address.", ()),
+    ],
+)
+def test_what_is_asked_for_is_heard(message: str, asks: tuple[str, ...]) -> None:
+    assert hear(message).asks == asks
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I would refund it to your payment method. Shall I go ahead?",
+        "The order #W1 would be cancelled. Do you agree?",
+        "I'll send it to your address. Please confirm (yes/no).",
+    ],
+)
+def test_a_proposal_is_no_question(message: str) -> None:
+    assert hear(message).proposes
+    assert hear(message).asks == ()
+
+
+def test_that_it_is_done_that_it_cannot_be_done_and_a_transfer_are_heard() -> None:
+    assert hear("Your order has been cancelled.").reports
+    assert hear("I\u2019m sorry, I can\u2019t do that.").refuses
+    assert hear("I will transfer you to a human agent.").transfers
+
+
+def test_a_megabyte_is_heard_as_its_beginning() -> None:
+    assert hear("a? " * 400_000) == hear("a? " * 2_000)
+    assert hear("?" * 1_000_000).asks == ()
+
+
+def test_every_slot_has_words_that_ask_for_it() -> None:
+    for slot in SLOTS:
+        words = {"name": "your name", "item": "which item", "order": "which order"}.get(slot, slot)
+        words = {"user_id": "user id", "variant": "which variant"}.get(slot, words)
+        assert slot in hear(f"Please tell me {words}.").asks
