@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gem.specs import EnvSpec, PluginManifest
+from gem.specs import EnvSpec, PluginManifest, PolicySpec
 
 __all__ = ["plugin"]
 
@@ -23,6 +23,13 @@ plugin = PluginManifest(
     name="agents",
     summary="Customer service with users that are proved.",
     envs=(
+        EnvSpec(
+            id="agents:Service-v0",
+            target="gem_envs_agents.service.environment:Service",
+            summary="Serve the customers of a generated shop, by its rules.",
+            blocking=False,
+            source="generated from the seed",
+        ),
         _tau(
             "tau:Retail-2024",
             "retail-2024",
@@ -40,6 +47,13 @@ plugin = PluginManifest(
             "retail-v1.0.1",
             "Serve the customers of a shop: the corrected tasks.",
             "https://github.com/sierra-research/tau2-bench",
+        ),
+    ),
+    policies=(
+        PolicySpec(
+            id="first-reading",
+            target="gem_envs_agents.service.first_reading:FirstReading",
+            summary="Serves agents:Service-v0 by the first reading of each request.",
         ),
     ),
 )

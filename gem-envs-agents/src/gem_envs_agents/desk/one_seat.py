@@ -10,7 +10,7 @@ from gem.env import Env, Step
 from gem_envs_agents.desk.actions import Move, read_move, write_call
 from gem_envs_agents.desk.rules import LONGEST_MESSAGE, Desk, agent_prompt, schemas
 from gem_envs_agents.desk.solving import next_action
-from gem_envs_agents.desk.tool import Tools
+from gem_envs_agents.desk.tool import Tools, run
 from gem_envs_agents.users.automaton import STOP, State, answer, begin
 from gem_envs_agents.users.hearing import hear
 
@@ -107,10 +107,16 @@ class ServiceDesk(Desk, Env):
         )
         if self.sample_rng.random() < 0.5:
             return self.sample_rng.choice(messages)
-        plan = self.sample_rng.choice(case.plans)
-        if not plan.calls:
-            return self.sample_rng.choice(messages)
-        return write_call(self.sample_rng.choice(plan.calls))
+        # What only reads, and can be read: a shop is not changed by chance.
+        reads = [
+            call
+            for plan in case.plans
+            for call in plan.calls
+            if call.name in case.tools
+            and not case.tools[call.name].writes
+            and not run(case.tools, self.database, call).is_error
+        ]
+        return write_call(self.sample_rng.choice(reads)) if reads else messages[0]
 
     def solve(self) -> str | None:
         """Return the next action of an agent that has read the solution."""

@@ -1,6 +1,6 @@
 """The next action of an agent that knows the solution of a task, and says it step by step.
 
-It asks who the user is, reads, asks for every fact, proposes, writes what was agreed to, and says
+It asks who the user is and for every fact, reads, proposes, writes what was agreed to, and says
 what the user wants to know. What the user said decides how far it is.
 """
 
@@ -41,11 +41,11 @@ def next_action(case: Case, state: State, asked: Collection[str], calls_made: in
     request = case.script.requests[number]
     made = calls_made - sum(len(each.calls) for each in case.plans[:number])
     left = plan.calls[max(0, made) :]
-    if left and not case.tools[left[0].name].writes:
-        return write_call(left[0])
     question = _question(request, asked)
     if question:
         return question
+    if left and not case.tools[left[0].name].writes:
+        return write_call(left[0])
     if plan.denial:
         return write_call(left[0]) if left else f"I am sorry, this is not possible: {plan.denial}"
     if request.kind == "action" and not state.agreed:
