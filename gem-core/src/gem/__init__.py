@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from gem.specs import EnvSpec, PluginManifest, PolicySpec, ToolSpec, WrapperSpec
     from gem.tools import Tool, ToolContext, tool
     from gem.vector import SyncVectorEnv, VectorEnv, VectorStep, make_vec
+    from gem.wrappers._seat_view import SeatView
 
 __version__ = "0.1.0"
 
@@ -80,6 +81,7 @@ _HOMES = {
     "gem.specs": "EnvSpec PluginManifest PolicySpec ToolSpec WrapperSpec",
     "gem.tools": "Tool ToolContext tool",
     "gem.vector": "SyncVectorEnv VectorEnv VectorStep make_vec",
+    "gem.wrappers._seat_view": "SeatView",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
@@ -108,6 +110,7 @@ __all__ = [
     "ResetNeeded",
     "RolloutOptions",
     "Schedule",
+    "SeatView",
     "SeatedEnv",
     "SingleTurnEnv",
     "Snapshot",

@@ -65,7 +65,7 @@ def test_a_reset_and_a_step_answer_plain_tuples(envs: WorkerEnvs) -> None:
     observation, info, shown = envs.answer((RESET, 0, 7, {}, 0, recipe("Walk")))[1]
     status, step = envs.answer((STEP, 0, "on"))
 
-    assert (observation[:3], info, shown) == ("at ", {}, (False, False, []))
+    assert (observation[:3], info, shown) == ("at ", {}, [(False, False, [])])
     assert (status, type(step), len(step)) == (DONE, tuple, 5)
 
 
@@ -167,7 +167,7 @@ def test_an_episode_is_restored_by_its_seed_and_actions(
 def test_samples_that_were_drawn_are_drawn_again(envs: WorkerEnvs) -> None:
     played(envs, 0, "Walk")
     samples = [envs.answer((ASK, 0, "sample_action")) for _ in range(3)]
-    so_far = EpisodeSoFar((7, {}, 0), None, [None, None], None)
+    so_far = EpisodeSoFar((7, {}, 0), None, [0, 0], None)
 
     assert envs.answer((REVIVE, 1, recipe("Walk"), so_far, (ASK, 1, "sample_action"))) == samples[2]
 

@@ -397,3 +397,54 @@ def test_a_class_in_a_mixture_is_found_by_other_processes() -> None:
 def test_an_unknown_component_is_named() -> None:
     with pytest.raises(UnknownEnv, match="no:Such-v0"):
         Mixture(envs=[{"env": "no:Such-v0"}])  # type: ignore[list-item]
+
+
+KUHN: dict[str, Any] = {"env": "gem.testing.envs:Kuhn"}
+KUHN_AGAIN: dict[str, Any] = {"env": "gem.testing.envs:Kuhn", "name": "again"}
+
+
+class Paying(gem.SeatedEnv):
+    """Pays without a word on who succeeded."""
+
+    def reset(self, seed: int | None = None) -> tuple[Observation, dict[str, Any]]:
+        self.tell_all("Go.")
+        self.tell(1, "Later.")
+        return self.begin(0)
+
+    def step(self, action: str) -> Step:
+        return self.end([1.0, 0.5])
+
+    def sample_action(self) -> str:
+        return f"{self.seat} {self.sample_rng.random()}"
+
+
+def test_a_mixture_of_several_seats_has_the_seats_of_its_components() -> None:
+    mixture = Mixture([Component(**KUHN), Component(**KUHN_AGAIN)])
+    before = (mixture.seats, mixture.seat, mixture.zero_sum)
+
+    spec = gem.register("mix:Kuhns", "gem:Mixture", envs=[KUHN, KUHN_AGAIN])
+
+    (episode,) = gem.run(lambda request: r"\boxed{bet}", spec)
+
+    assert before == (("first", "second"), 0, True)
+    assert [seat.name for seat in episode.seats] == ["first", "second"]
+    assert sorted(bool(seat.success) for seat in episode.seats) == [False, True]
+    assert gem.replay(episode).state == "same"
+
+
+def test_a_mixture_asks_its_component_for_what_is_of_a_seat() -> None:
+    mixture = Mixture([Component(env=Paying)])
+    mixture.reset(seed=1)
+    twin = mixture.fork()
+
+    assert mixture.hint("sample_action", 1) == twin.hint("sample_action", 1)
+    assert str(mixture.hint("sample_action", 1)).startswith("1 ")
+    assert (mixture.peek(1), mixture.is_out(1)) == ("Go.\nLater.", False)
+    assert mixture.shown_to(1) == (False, False, [])
+    step = mixture.step("x")
+    assert (step.info["successes"], step.info["success"]) == ((True, False), False)
+
+
+def test_components_of_different_seats_are_refused() -> None:
+    with pytest.raises(BadArguments, match="Give it some whose seats are equal"):
+        Mixture([Component(**KUHN), Component(env=GUESS)])

@@ -223,11 +223,16 @@ class Wrapper(Env, both_forms=True):  # both call the same hooks
             if value is not self and value is not self.env
         }
 
+    @property
+    def _inside(self) -> Env:
+        """What is saved and restored inside this layer."""
+        return self.env
+
     def snapshot(self) -> Snapshot:
         """Save this layer's state and, inside it, the wrapped environment's."""
         refuse_unless_idle(self, "snapshot")
         spec = self._plain_spec()
-        return Snapshot(spec, encode(self._state()), self.env.snapshot())
+        return Snapshot(spec, encode(self._state()), self._inside.snapshot())
 
     def restore(self, snapshot: Snapshot) -> None:
         """Continue from a snapshot of the same stack. On an error nothing changes."""
@@ -242,7 +247,7 @@ class Wrapper(Env, both_forms=True):  # both call the same hooks
         # is inside puts itself back where it refuses, and only this layer is left to put back.
         self._load(self._fitting_state(snapshot))
         try:
-            self.env.restore(snapshot.inner)
+            self._inside.restore(snapshot.inner)
         except BaseException:
             self._load(before)
             raise
@@ -252,9 +257,13 @@ class Wrapper(Env, both_forms=True):  # both call the same hooks
         refuse_unless_idle(self, "fork")
         twin = self._blank()
         twin.env = self.env.fork()
-        # Encoded and decoded, for the two must not share a list that one of them changes.
-        twin._load({name: decode(value) for name, value in encode(self._state()).items()})
+        twin._load(self._copied_state())
         return twin
+
+    def _copied_state(self) -> dict[str, Any]:
+        """Return this layer's state for a twin."""
+        # Encoded and decoded, for the two must not share a list that one of them changes.
+        return {name: decode(value) for name, value in encode(self._state()).items()}
 
     _unsaved: ClassVar[frozenset[str]] = frozenset(
         {*Env._unsaved, "env", "_arguments", "_ref", "_blocks", "_whole", "_stacked"}

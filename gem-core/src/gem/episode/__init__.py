@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from gem.episode._episode import FORMAT, Episode, StopReason, is_success
 from gem.episode._foreign import ForeignEpisode, ForeignTurn
+from gem.episode._seats import SeatOutcome
 from gem.episode._turn import Turn, answer_of, plain_info
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Episode",
     "ForeignEpisode",
     "ForeignTurn",
+    "SeatOutcome",
     "StopReason",
     "Turn",
     "answer_of",

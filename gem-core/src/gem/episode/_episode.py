@@ -13,13 +13,16 @@ from typing import Any, Literal, get_args
 
 from gem.content import Message, Observation, observation_from_json, observation_to_json
 from gem.conversation import Conversation
+from gem.episode._parts import part_of
+from gem.episode._seats import ROUNDING, SeatOutcome
 from gem.episode._turn import Turn
-from gem.errors import in_one_line
+from gem.errors import BadArguments, in_one_line
 from gem.specs import EnvSpec
 
-__all__ = ["ERRORS", "FORMAT", "Episode", "StopReason", "is_success"]
+__all__ = ["ERRORS", "FORMAT", "SEATED_FORMAT", "Episode", "StopReason", "is_success"]
 
 FORMAT = 1
+SEATED_FORMAT = 2  # of several seats: a reader that knows of one alone refuses the record
 
 StopReason = Literal[
     "terminated",
@@ -40,7 +43,6 @@ which its server tells; it counts as a failure to solve the task.
 
 ERRORS = frozenset({"env_error", "step_timeout", "worker_lost", "policy_error"})
 """The stop reasons of episodes that an error ended."""
-_ROUNDING = 1e-9  # a return is a sum of floats, and may miss a whole number by as little
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,10 @@ class Episode:
     `env_index`, `episode_index` and `repeat` say which episode of its run it is. `success` is
     None where an error ended it: an error is never a wrong answer. With `rewrites_history` each
     observation was the whole prompt.
+
+    Of several seats `seats` has how it went for each; `total_reward` is the sum, `success` that of
+    all, `policy` the names joined. `stopped_by` is the seat whose policy failed or had no room for
+    an answer. What scores or trains takes `parts()`, whose `seats` has the one outcome.
     """
 
     env_id: str
@@ -73,6 +79,8 @@ class Episode:
     duration_s: float
     format: int = FORMAT
     rewrites_history: bool = False
+    seats: tuple[SeatOutcome, ...] = ()
+    stopped_by: int | None = None
 
     @property
     def is_error(self) -> bool:
@@ -84,7 +92,32 @@ class Episode:
         """The turns that the environment answered: without the one, if any, that failed."""
         # A policy's error comes before the action: the last turn on record was then answered.
         failed_in_step = self.is_error and self.stop_reason != "policy_error"
+        if self._is_part:  # it has none that failed
+            return self.turns
         return self.turns[:-1] if failed_in_step else self.turns
+
+    @property
+    def _is_part(self) -> bool:
+        return len(self.seats) == 1
+
+    def of_seat(self, seat: int) -> Episode:
+        """Return one seat's part, as an episode of one seat. Raises BadArguments on no such seat.
+
+        It has no other seat's turn, info or text. The reward of a turn is what its seat earned
+        from then to its next turn; what came before its first counts there. A part is not written
+        to a log and not replayed.
+        """
+        if not 0 <= seat < max(1, len(self.seats)):
+            raise BadArguments(
+                f"The part of seat {seat} was asked for, and the seats of this episode are 0 to "
+                f"{max(1, len(self.seats)) - 1}. Give one of these numbers.",
+                subject="seat",
+            )
+        return self if len(self.seats) < 2 else part_of(self, seat)
+
+    def parts(self) -> tuple[Episode, ...]:
+        """Return the part of each seat; of one seat the episode itself."""
+        return tuple(self.of_seat(seat) for seat in range(max(1, len(self.seats))))
 
     def messages(self) -> list[dict[str, Any]]:
         """Return the conversation as chat messages, for a trainer on demonstrations.
@@ -94,7 +127,15 @@ class Episode:
         before it, it is the last prompt and its answer.
 
             rows = [{"messages": episode.messages()} for episode in episodes if episode.success]
+
+        Raises BadArguments for several seats, each of which has a conversation of its own.
         """
+        if len(self.seats) > 1:
+            raise BadArguments(
+                f"The conversation of an episode of {len(self.seats)} seats was asked for, and "
+                "each seat has its own. Take it of each of `parts()`.",
+                subject="messages",
+            )
         talk = Conversation(rewrites_history=self.rewrites_history)
         for turn in self.played_turns:
             talk.observe(turn.observation, {"suffix": turn.suffix})
@@ -120,16 +161,29 @@ class Episode:
             "stop_reason": self.stop_reason,
             "success": self.success,
         }
+        if len(self.seats) > 1:
+            reproduced["seats"] = [outcome.reproduced() for outcome in self.seats]
         return blake2b(_json_line(reproduced, sort_keys=True), digest_size=16).hexdigest()
 
     def to_json(self) -> str:
-        """Return one line of ASCII JSON."""
+        """Return one line of ASCII JSON. Raises BadArguments for a part: it is no whole record."""
+        if self._is_part:
+            raise BadArguments(
+                f"The part of the seat {self.seats[0].name!r} was to be written, and a record has "
+                "all seats. Write the episode that the part was taken of.",
+                subject="episode",
+            )
         # In the order of the fields, env_id first: a log knows its lines by how they begin.
         plain = {own_field.name: getattr(self, own_field.name) for own_field in fields(self)}
         plain["turns"] = [turn.to_json() for turn in self.turns]
         plain["final_observation"] = _observation_or_none(self.final_observation)
         if not self.rewrites_history:  # a record has it only where it holds
             del plain["rewrites_history"]
+        if self.seats:
+            plain["seats"] = [outcome.to_json() for outcome in self.seats]
+        else:
+            del plain["seats"]
+            del plain["stopped_by"]
         return _json_line(plain).decode("ascii")
 
     @classmethod
@@ -142,13 +196,19 @@ class Episode:
 
     @classmethod
     def _from_plain(cls, plain: dict[str, Any]) -> Episode:
-        if plain["format"] != FORMAT:
-            raise ValueError(f"format {plain['format']!r}, and this version reads {FORMAT}")
+        if plain["format"] not in (FORMAT, SEATED_FORMAT):
+            raise ValueError(
+                f"format {plain['format']!r}, and this version reads {FORMAT} and {SEATED_FORMAT}"
+            )
         if plain["stop_reason"] not in get_args(StopReason):
             raise ValueError(f"unknown stop reason {plain['stop_reason']!r}")
         # Fields with a default came later: a record of an earlier version lacks them.
         required = [own_field.name for own_field in fields(cls) if own_field.default is MISSING]
         known = {name: plain[name] for name in required}
+        if plain["format"] == SEATED_FORMAT:
+            known["format"] = SEATED_FORMAT
+            known["seats"] = tuple(map(SeatOutcome.from_json, plain["seats"]))
+            known["stopped_by"] = plain["stopped_by"]
         known["rewrites_history"] = plain.get("rewrites_history", False)
         known["turns"] = tuple(map(Turn.from_json, plain["turns"]))
         known["wrappers"] = tuple(plain["wrappers"])
@@ -172,4 +232,4 @@ def is_success(info: Mapping[str, Any], total: float, spec: EnvSpec | None) -> b
     Without a spec a return of 1 is enough.
     """
     success_return = 1.0 if spec is None else spec.success_return
-    return bool(info.get("success", total >= success_return - _ROUNDING))
+    return bool(info.get("success", total >= success_return - ROUNDING))

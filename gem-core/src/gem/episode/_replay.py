@@ -15,8 +15,9 @@ from typing import Any, Literal, NamedTuple
 from gem.content import Action, Observation, observation_to_json
 from gem.env._env import Env
 from gem.episode._episode import Episode, is_success
+from gem.episode._seated_replay import SeatedReplay
 from gem.episode._turn import Turn
-from gem.errors import in_one_line
+from gem.errors import BadArguments, in_one_line
 from gem.registry._catalogue import versions
 from gem.registry._making import make, resolve
 from gem.specs import WrapperRef
@@ -61,8 +62,15 @@ def replay(episode: Episode, *, live_tools: bool = False) -> ReplayReport:
 
     Calls of tools get the answers that were recorded; with `live_tools` they are made again.
     Raises GemError where the environment cannot be made again (not installed, or made with a
-    live object); an environment that now raises is a difference, not an error.
+    live object), and BadArguments for a part of an episode; an environment that now raises is a
+    difference, not an error.
     """
+    if len(episode.seats) == 1:
+        raise BadArguments(
+            f"A replay of the part of the seat {episode.seats[0].name!r} was asked for, and it "
+            "takes the actions of all seats. Replay the episode that the part was taken of.",
+            subject="episode",
+        )
     # Only the first: what follows a difference is another episode.
     difference = next(_differences(episode, live_tools=live_tools), None)
     if difference is not None:
@@ -80,6 +88,9 @@ def _differences(episode: Episode, *, live_tools: bool) -> Iterator[Difference]:
         return  # it may have failed in reset: nothing is on record to compare
     refs = [WrapperRef.model_validate(ref) for ref in episode.wrappers]
     with closed_at_end(made_again(episode.env_id, episode.env_kwargs, refs)) as env:
+        if episode.seats:
+            yield from _seated_differences(episode, env, live_tools=live_tools)
+            return
         turn = 0
         rewards: list[float] = []
         try:
@@ -97,6 +108,16 @@ def _differences(episode: Episode, *, live_tools: bool) -> Iterator[Difference]:
                 yield from _compare_end(episode, turn, info, math.fsum(rewards), env)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, it was not there when recorded
             yield Difference(turn, "exception", None, in_one_line(error))
+
+
+def _seated_differences(episode: Episode, env: Env, *, live_tools: bool) -> Iterator[Difference]:
+    again = SeatedReplay(episode, env)
+    actions = (_action(turn, live_tools=live_tools) for turn in episode.played_turns)
+    try:
+        for difference in again.differences(actions):
+            yield Difference(again.turn, *difference)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - as of one seat
+        yield Difference(again.turn, "exception", None, in_one_line(error))
 
 
 def _action(turn: Turn, *, live_tools: bool) -> Action:

@@ -23,9 +23,12 @@ from gem.content import (
 from gem.conversation import Usage
 from gem.env._step import Step
 
-__all__ = ["Turn", "answer_of", "plain_info"]
+__all__ = ["Turn", "answer_of", "plain_info", "seated_answer_of"]
 
 _APART = ("suffix", "reward_parts", "tool_results")  # of an info: a turn has a field for each
+_OF_SEATS = frozenset({"seat", "rewards", "ends", "observations", "successes"})
+"""Of an info of several seats: the record has them in fields of the turn or of the episode."""
+_ENDS = ("terminated", "truncated")
 # Python writes no int of more than 4,300 digits unless it is told to, and an episode that holds one
 # could not be logged: an int of 4,000 digits becomes a note of its type instead.
 _TOO_LONG = 10**3999
@@ -39,7 +42,9 @@ class Turn:
     logprobs and mask, where present, have equal lengths: where there is a mask, they begin with
     what the policy was given for the first time (0 in it), and with all of it where
     `new_sequence` says that what it saw before was rewritten. `reasoning` is what the policy
-    thought before it acted: nothing that must reproduce.
+    thought before it acted: nothing that must reproduce. Of several seats, `seat` is who acted,
+    `rewards` what each earned by it, and `ends` has those that are out by it, by their numbers as
+    text.
     """
 
     observation: Observation
@@ -62,11 +67,14 @@ class Turn:
     finish_reason: str | None = None
     usage: Usage | None = None
     reasoning: str | None = None
+    rewards: tuple[float, ...] | None = None
+    ends: Mapping[str, str] = field(default_factory=dict)
 
-    def answered(self, step: Step) -> Turn:
+    def answered(self, step: Step, *, seats: int = 1) -> Turn:
         """Return the turn with what the environment answered, its next observation left out.
 
-        Raises TypeError or ValueError on what no record could hold.
+        `seats` is how many the environment has. Raises TypeError or ValueError on what no record
+        could hold.
         """
         usual: dict[str, Any] = {
             "terminated": False,
@@ -74,13 +82,15 @@ class Turn:
             "reward_parts": {},
             "info": {},
             "tool_results": (),
+            "ends": {},
         }
         # What `answer_of` leaves out must not stay as the turn had it before.
-        return replace(self, **(usual | answer_of(step)))
+        answer = answer_of(step) if seats == 1 else seated_answer_of(step, seats)
+        return replace(self, **(usual | answer))
 
     def outcome(self) -> dict[str, Any]:
         """Return what must reproduce, as JSON data."""
-        return {
+        reproduced = {
             "seat": self.seat,
             "observation": observation_to_json(self.observation),
             "suffix": self.suffix,
@@ -92,6 +102,10 @@ class Turn:
             "terminated": self.terminated,
             "truncated": self.truncated,
         }
+        if self.rewards is not None:  # of one seat a record is as it was
+            reproduced["rewards"] = list(self.rewards)
+            reproduced["ends"] = dict(self.ends)
+        return reproduced
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON data; what was not recorded is left out."""
@@ -123,7 +137,7 @@ class Turn:
             ToolResult(result["call_id"], result["content"], result["is_error"])
             for result in plain["tool_results"]
         )
-        for name in ("token_ids", "logprobs", "mask"):
+        for name in ("token_ids", "logprobs", "mask", "rewards"):
             if plain.get(name) is not None:
                 known[name] = tuple(plain[name])
         if plain.get("usage") is not None:
@@ -154,6 +168,25 @@ def answer_of(step: Step) -> dict[str, Any]:
             "tool_results": tuple(map(_checked_result, info.get("tool_results", ()))),
         }
         answer |= {name: value for name, value in others.items() if value}
+    return answer
+
+
+def seated_answer_of(step: Step, seats: int) -> dict[str, Any]:
+    """Return what a turn records of a step of several seats, as `answer_of` does of one.
+
+    Its rewards are always there.
+    """
+    rewards = tuple(map(_finite, step.rewards))
+    if len(rewards) != seats:
+        raise ValueError(f"step returned {len(rewards)} rewards, and there are {seats} seats")
+    ends = {str(seat): end for seat, end in step.ends.items()}
+    if not all(end in _ENDS for end in ends.values()):
+        raise ValueError(f"step returned the ends {ends!r:.60}, which are of {_ENDS}")
+    own_info = {name: value for name, value in step.info.items() if name not in _OF_SEATS}
+    answer = answer_of(step._replace(info=own_info))
+    answer["rewards"] = rewards
+    if ends:
+        answer["ends"] = ends
     return answer
 
 

@@ -57,7 +57,7 @@ class EpisodeSoFar(NamedTuple):
     snapshot: tuple[str, Any] | None
     """The last one, and the stream of samples, which a snapshot leaves out."""
     actions: list[Any]
-    """Those since the snapshot, or since the start; None where a sample was drawn."""
+    """Those since the snapshot, or since the start; a number where a sample was drawn: its seat."""
     last_observation: str | None
     """What the environment showed last, to check a replay by; None where that is no text."""
 

@@ -19,8 +19,8 @@ __all__ = ["SELDOM_S", "Host", "MakesEnv", "Outcome", "Ready", "Wakeup", "warn_o
 
 Outcome = Any
 """What a command led to: a Failure, or by its kind a dictionary that describes the environment
-(MAKE), a tuple of observation, info and three attributes (RESET), a step's five fields as a plain
-tuple (STEP), a text or None (ASK), None (DROP)."""
+(MAKE), a tuple of observation, info and what `Env.shown_to` says of each seat (RESET), a step's
+five fields as a plain tuple (STEP), a text or None (ASK), None (DROP)."""
 
 Ready = tuple[int, Outcome]
 """A slot, and what its command led to."""
@@ -41,9 +41,9 @@ class Host(ABC):
     """Environments, each in a slot of its own, which is called by its number.
 
     A command is `(MAKE, slot)`; `(RESET, slot, seed, options, repeat)`; `(STEP, slot, action)`;
-    `(ASK, slot, method)`, the method being "sample_action" or "solve"; or `(DROP, slot)`, which
-    closes the environment and frees the slot. A slot has one command at a time under way. Every
-    command has an outcome, in whatever order.
+    `(ASK, slot, method, seat)`, the method being "sample_action" or "solve" and the seat 0 if it is
+    left out; or `(DROP, slot)`, which closes the environment and frees the slot. A slot has one
+    command at a time under way. Every command has an outcome, in whatever order.
 
     Whatever befalls an environment costs its own episode and no other: the outcome is then a
     `Failure`, and the next command of its slot is a RESET, which makes the environment anew. So

@@ -25,7 +25,10 @@ from gem.hosting._threads import ThreadHost
 from gem.registry._making import resolve
 from gem.specs import EnvSpec
 
-__all__ = ["HostedEnv", "RolloutEnvs"]
+__all__ = ["HostedEnv", "RolloutEnvs", "Shown"]
+
+Shown = tuple[bool, bool, Sequence[Mapping[str, Any]]]
+"""How a seat is shown things: `rewrites_history`, `prompt_is_finished` and the tools."""
 
 _Start = tuple[Observation, dict[str, Any]]
 
@@ -42,16 +45,11 @@ class HostedEnv(Protocol):
         """Its spec, wrappers included."""
 
     @property
-    def rewrites_history(self) -> bool:
-        """As `Env.rewrites_history`."""
+    def seats(self) -> tuple[str, ...]:
+        """As `Env.seats`."""
 
-    @property
-    def prompt_is_finished(self) -> bool:
-        """As `Env.prompt_is_finished`."""
-
-    @property
-    def tools(self) -> Sequence[Mapping[str, Any]]:
-        """As `Env.tools`."""
+    def shown_to(self, seat: int) -> Shown:
+        """As `Env.shown_to`: known once an episode was started."""
 
     def reset(self, seed: int, options: Mapping[str, Any], repeat: int) -> Awaitable[_Start]:
         """Start an episode. A repeat, another try of the same seed, samples differently."""
@@ -59,8 +57,8 @@ class HostedEnv(Protocol):
     def step(self, action: str) -> Step | Awaitable[Step]:
         """Take one action. What need not be waited for comes at once."""
 
-    def ask(self, method: str) -> Awaitable[str | None]:
-        """Return what "sample_action" or "solve" returns."""
+    def ask(self, method: str, seat: int = 0) -> Awaitable[str | None]:
+        """Return what "sample_action" or "solve" returns for a seat."""
 
 
 class RolloutEnvs:
@@ -84,6 +82,7 @@ class RolloutEnvs:
         self._idle: list[list[HostedEnv]] = [[] for _ in recipes]
         # What came as data, and what was read of it: hundreds of environments say the same.
         self._specs_read: dict[int, tuple[Any, EnvSpec]] = {}
+        self._descriptions: dict[int, Mapping[str, Any]] = {}
 
     def __enter__(self) -> RolloutEnvs:
         return self
@@ -97,10 +96,29 @@ class RolloutEnvs:
         return self._host.restarts
 
     def num_tasks(self, env_index: int) -> int | None:
-        """Ask where the environment lives how many tasks it has. Waits for the answer.
+        """Return how many tasks an environment has. Raises as `seats` does."""
+        number: int | None = self._description(env_index)["num_tasks"]
+        return number
 
-        Raises what making it raised; a GemError where that happened in another process.
+    def seats(self, env_index: int) -> tuple[str, ...]:
+        """Return the names of an environment's seats.
+
+        It is asked where it lives, once, and this waits for the answer. Raises what making it
+        raised; a GemError where that happened in another process.
         """
+        seats: tuple[str, ...] = self._description(env_index)["seats"]
+        return seats
+
+    def known_seats(self) -> Mapping[int, tuple[str, ...]]:
+        """Return the seats of those that were asked for anything so far."""
+        return {env_index: self.seats(env_index) for env_index in self._descriptions}
+
+    def _description(self, env_index: int) -> Mapping[str, Any]:
+        if env_index not in self._descriptions:
+            self._descriptions[env_index] = self._described(env_index)
+        return self._descriptions[env_index]
+
+    def _described(self, env_index: int) -> Mapping[str, Any]:
         slot = self._host.open(self._recipes[env_index])
         self._host.submit([(MAKE, slot)])
         [(_, outcome)] = self._host.collect(1)
@@ -112,8 +130,8 @@ class RolloutEnvs:
             raise outcome.__cause__ or GemError(
                 f"The tasks of {name!r} were asked for, and it cannot be made: {outcome.text}"
             )
-        number: int | None = outcome["num_tasks"]
-        return number
+        description: Mapping[str, Any] = outcome
+        return description
 
     async def take(self, env_index: int) -> HostedEnv:
         """Return an environment that nobody else uses. Raises where it cannot be made."""
@@ -137,6 +155,7 @@ class RolloutEnvs:
             self.abandon(env)
             raise
         env.spec = self._spec_of(env_index, description["spec"])
+        env.seats = description["seats"]
         return env
 
     def _awaited_host(self) -> AwaitedHost:
@@ -223,25 +242,19 @@ class _LocalEnv:
         return self.env.spec
 
     @property
-    def rewrites_history(self) -> bool:
-        return self.env.rewrites_history
+    def seats(self) -> tuple[str, ...]:
+        return self.env.seats
 
-    @property
-    def prompt_is_finished(self) -> bool:
-        return self.env.prompt_is_finished
-
-    @property
-    def tools(self) -> Sequence[Mapping[str, Any]]:
-        return self.env.tools
+    def shown_to(self, seat: int) -> Shown:
+        return self.env.shown_to(seat)
 
     async def reset(self, seed: int, options: Mapping[str, Any], repeat: int) -> _Start:
         start: _Start = await self.env.areset(seed=seed, **options)
         resample(self.env, seed, repeat)
         return start
 
-    async def ask(self, method: str) -> str | None:
-        answer: str | None = getattr(self.env, method)()
-        return answer
+    async def ask(self, method: str, seat: int = 0) -> str | None:
+        return self.env.hint(method, seat)
 
     async def close(self) -> None:
         """Close it; a failure is warned of."""
@@ -259,15 +272,16 @@ class _SlotEnv:
         self.slot = slot
         self.keeps_time = host.host.keeps_time
         self.spec: EnvSpec | None = None
-        self.rewrites_history = False
-        self.prompt_is_finished = False
-        self.tools: Sequence[Mapping[str, Any]] = ()
+        self.seats: tuple[str, ...] = ("agent",)
+        self._shown: Sequence[Shown] = ()
 
     async def reset(self, seed: int, options: Mapping[str, Any], repeat: int) -> _Start:
         outcome = await self.outcome_of((RESET, self.slot, seed, dict(options), repeat))
-        observation, info, attributes = outcome
-        self.rewrites_history, self.prompt_is_finished, self.tools = attributes
+        observation, info, self._shown = outcome
         return observation, info
+
+    def shown_to(self, seat: int) -> Shown:
+        return self._shown[seat]
 
     async def step(self, action: str) -> Step:
         outcome = await self.host.do((STEP, self.slot, action))
@@ -275,8 +289,8 @@ class _SlotEnv:
             raise outcome
         return Step._make(outcome)
 
-    async def ask(self, method: str) -> str | None:
-        answer: str | None = await self.outcome_of((ASK, self.slot, method))
+    async def ask(self, method: str, seat: int = 0) -> str | None:
+        answer: str | None = await self.outcome_of((ASK, self.slot, method, seat))
         return answer
 
     async def outcome_of(self, command: tuple[Any, ...]) -> Outcome:

@@ -25,6 +25,7 @@ _DESCRIPTION = (
     "prompt_is_finished",
     "max_turns",
     "num_tasks",
+    "seats",
     "single_turn",
     "reward_range",
 )
@@ -100,7 +101,7 @@ class SlotEnvs:
             env = self._put(slot)
         observation, info = env.reset(seed=seed, **options)
         resample(env, seed, repeat)
-        return observation, info, (env.rewrites_history, env.prompt_is_finished, list(env.tools))
+        return observation, info, [env.shown_to(seat) for seat in range(len(env.seats))]
 
     def _step(self, slot: int, action: Any) -> Outcome:
         step = self.steps.get(slot)
@@ -108,9 +109,9 @@ class SlotEnvs:
             return self._failures[slot]
         return tuple(step(action if type(action) is str else unpack_action(action)))
 
-    def _ask(self, slot: int, method: str) -> Outcome:
+    def _ask(self, slot: int, method: str, seat: int = 0) -> Outcome:
         env = self.envs.get(slot)
-        return self._failures[slot] if env is None else getattr(env, method)()
+        return self._failures[slot] if env is None else env.hint(method, seat)
 
     def _drop(self, slot: int) -> Outcome:
         self._makers.pop(slot, None)

@@ -87,7 +87,8 @@ class Slot:
         elif kind == MAKE:
             self._begin(None, None)
         elif command[2] == "sample_action":
-            self._actions.append(None)
+            _, _, _, *seats = command
+            self._actions.append(seats[0] if seats else 0)
 
     def _note_step(self, action: str, answer: Answer, cost_s: float) -> None:
         observation, _, terminated, truncated, _ = answer[1]

@@ -120,8 +120,8 @@ class WorkerEnvs(SlotEnvs):
         env = self.envs[slot]
         for action in so_far.actions:
             self._heartbeat[SINCE] = monotonic()  # each has the time of a step
-            if action is None:
-                env.sample_action()
+            if type(action) is int:
+                env.hint("sample_action", action)
             else:
                 observation = env.step(unpack_action(action)).observation
         if isinstance(observation, str) and so_far.last_observation not in (None, observation):

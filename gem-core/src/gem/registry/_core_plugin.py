@@ -89,6 +89,18 @@ plugin = PluginManifest(
             compat_target="gem.compat._tracking:EpisodeTrackingWrapper",
         ),
         WrapperSpec(
+            id="seat",
+            target="gem.wrappers._for_seat:ForSeat",
+            summary="Put a wrapper around one seat of several.",
+            blocking=False,
+        ),
+        WrapperSpec(
+            id="seat_view",
+            target="gem.wrappers._seat_view:SeatView",
+            summary="Show one seat of several, the others being played by policies.",
+            blocking=False,
+        ),
+        WrapperSpec(
             id="compat",
             target="gem.compat._environment:AsPublished",
             summary="Give flags, info and the order of tasks as gem-llm did; see `compat=True`.",

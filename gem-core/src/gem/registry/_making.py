@@ -35,6 +35,7 @@ __all__ = [
     "ref_of",
     "resolve",
     "wants_compat",
+    "wrapped",
 ]
 
 EnvLike = Union[str, EnvSpec, Mapping[str, Any], Callable[..., Env]]
@@ -165,6 +166,11 @@ class _Layer(NamedTuple):
     spec: WrapperSpec | None
     ref: WrapperRef | None
     wrap: Callable[[Env], Any]
+
+
+def wrapped(env: Env, like: WrapperLike) -> Env:
+    """Put one wrapper around an environment. Raises what `make` does of a wrapper."""
+    return _put_on(_checked_layer(like), env)
 
 
 def _as_wrapper_list(wrappers: Iterable[WrapperLike]) -> list[WrapperLike]:

@@ -18,7 +18,7 @@ from gem.rollouts._episode_runner import EpisodeRunner, MakeEpisode, RunContext
 from gem.rollouts._lag import LoopWatch
 from gem.rollouts._planning import PlannedEpisode
 
-__all__ = ["Deadlines", "EpisodesInFlight", "close_policy"]
+__all__ = ["Deadlines", "EpisodesInFlight"]
 
 
 class Deadlines(NamedTuple):
@@ -77,7 +77,7 @@ class EpisodesInFlight:
             if stats is not None:
                 stats.begin_run()
                 held.callback(stats.end_run)
-            held.push_async_callback(close_policy, self._context)
+            held.push_async_callback(self._context.policies.close)
             held.push_async_callback(self._context.envs.close)
             held.callback(sweeper.close)
             held.push_async_callback(self._end_all)
@@ -139,10 +139,3 @@ class EpisodesInFlight:
         # Every task that ends or is abandoned puts an entry, so this wakes until none is left.
         while self._running:
             await self._ended.get()
-
-
-async def close_policy(context: RunContext) -> None:
-    """Free what a policy holds, if the run has made it and it holds anything."""
-    close = getattr(context.policy, "aclose", None)
-    if context.policy_name is not None and close is not None:
-        await close()

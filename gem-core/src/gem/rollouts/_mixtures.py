@@ -18,6 +18,7 @@ from gem.env._lifecycle._phases import refuse_unless_idle
 from gem.env._snapshot import Snapshot, encode
 from gem.env._step import Step
 from gem.episode._episode import is_success
+from gem.episode._seats import seats_succeeded
 from gem.errors import BadArguments, SnapshotError, problems_of
 from gem.registry._making import EnvLike, make, resolve
 from gem.specs import EnvSpec
@@ -123,6 +124,22 @@ class Mixture(Env, both_forms=True):  # each calls the component's own form
         limits = [env.max_turns for env in envs_made if env.max_turns is not None]
         self._longest = max(limits) if len(limits) == len(envs_made) else None
         self._all_single = all(env.single_turn for env in envs_made)
+        self._sit_down(envs_made)
+
+    def _sit_down(self, envs: Sequence[Env]) -> None:
+        """Take the seats of the components. Raises BadArguments where they differ."""
+        seats = {env.seats for env in envs}
+        if len(seats) > 1:
+            raise BadArguments(
+                f"A mixture was given environments with the seats "
+                f"{' and '.join(map(str, sorted(seats)))}. Give it some whose seats are equal.",
+                subject="A mixture",
+            )
+        names = envs[0].seats
+        if len(names) > 1:  # of one seat its snapshots are as they were
+            self.seats = names
+            self.zero_sum = all(env.zero_sum for env in envs)
+            self.totals = [0.0] * len(names)
 
     if not TYPE_CHECKING:  # pragma: no branch - only a type checker passes by
 
@@ -145,6 +162,10 @@ class Mixture(Env, both_forms=True):  # each calls the component's own form
         @property
         def prompt_is_finished(self) -> bool:
             return self.chosen is not None and self.component.prompt_is_finished
+
+        @property
+        def seat(self) -> int:
+            return 0 if self.chosen is None else self.component.seat
 
     @property
     def component(self) -> Env:
@@ -189,11 +210,36 @@ class Mixture(Env, both_forms=True):  # each calls the component's own form
     def solve(self) -> str | None:
         return self.component.solve()
 
+    def hint(self, method: str, seat: int = 0) -> str | None:
+        if len(self.seats) == 1:
+            return super().hint(method, seat)
+        self.component.unwrapped.sample_rng = self.sample_rng
+        return self.component.hint(method, seat)
+
+    def shown_to(self, seat: int) -> tuple[bool, bool, list[Mapping[str, Any]]]:
+        if len(self.seats) == 1:
+            return super().shown_to(seat)
+        return self.component.shown_to(seat)
+
+    def peek(self, seat: int) -> Observation:
+        """Return what a seat of the component was told and not shown yet."""
+        component: Any = self.component
+        observation: Observation = component.peek(seat)
+        return observation
+
+    def is_out(self, seat: int) -> bool:
+        """Say whether a seat of the component is out."""
+        component: Any = self.component
+        is_out: bool = component.is_out(seat)
+        return is_out
+
     def _choose(self, seed: int | None) -> int:
         # Without a seed the episode is fixed by this instance's own stream, as any other's.
         seed = self.rng.getrandbits(63) if seed is None else seed
         self.chosen = drawn(self.components, seed)
         self.total = 0.0
+        if len(self.seats) > 1:
+            self.totals = [0.0] * len(self.seats)
         return seed
 
     def _started(self, observation: Observation, info: Mapping[str, Any]) -> Started:
@@ -202,10 +248,17 @@ class Mixture(Env, both_forms=True):  # each calls the component's own form
     def _stepped(self, step: Step) -> Step:
         info = self._with_component(step.info)
         self.total += step.reward
+        if len(self.seats) > 1:
+            self.totals = [sum(pair) for pair in zip(self.totals, step.rewards, strict=True)]
         if (step.terminated or step.truncated) and "success" not in info:
             spec = self.component.spec
             assert spec is not None  # gem.make made it
-            info["success"] = is_success(info, self.total, spec)
+            if len(self.seats) > 1:
+                successes = seats_succeeded(info, self.totals, spec)
+                info["successes"] = tuple(successes)
+                info["success"] = all(successes)
+            else:
+                info["success"] = is_success(info, self.total, spec)
         return step._replace(info=info)
 
     def _with_component(self, info: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,13 +23,19 @@ Envs = EnvLike | Sequence[EnvLike]
 
 
 class PlannedEpisode(NamedTuple):
-    """One episode to run. `env_index` is the position in the list of environments."""
+    """One episode to run. `env_index` is the position in the list of environments.
+
+    Where policies rotate, policy `i` is at the seat `(i + rotation) % seats`; None stands for the
+    episode's number, so that seats are balanced and all repeats of a seed sit alike. A plan may
+    play a seed in every rotation, each under a number of its own.
+    """
 
     env_index: int
     episode_index: int
     repeat: int
     seed: int
     task: int | None
+    rotation: int | None = None
 
 
 def plan_episodes(

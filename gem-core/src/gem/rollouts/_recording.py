@@ -7,26 +7,20 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gem._python.fast_dataclass import quick
 from gem._python.seeding import seeds_under
-from gem.content import (
-    Action,
-    Observation,
-    observation_copy,
-    observation_text,
-)
-from gem.conversation import Conversation, EpisodeTokens, Messages, PolicyTokens, Reply, Request
+from gem.content import Action, Observation, observation_copy
+from gem.conversation import PolicyTokens, Reply, Request
 from gem.env._step import Step
 from gem.episode._episode import Episode, StopReason, is_success
 from gem.episode._turn import Turn, answer_of
-from gem.errors import text_of
-from gem.hosting._failure import Failure
 from gem.hosting._rollout_envs import HostedEnv
 from gem.registry._catalogue import versions
 from gem.rollouts._planning import PlannedEpisode
+from gem.rollouts._side import Side
 from gem.specs import EnvSpec
 
 __all__ = ["Recording"]
@@ -34,7 +28,6 @@ __all__ = ["Recording"]
 _FIELDS_OF_REPLY = ("token_ids", "logprobs", "finish_reason", "usage", "reasoning")
 _NO_FIELDS = (None, None, None, None, None)
 _NO_END = {"terminated": False, "truncated": False}
-_quick_request = quick(Request)
 _quick_turn = quick(Turn)
 
 
@@ -50,9 +43,10 @@ class Recording:
     columns until the record is made, and what few have is kept apart.
     """
 
+    awaited = 0  # the seat whose policy is waited for
+
     __slots__ = (
         "_actions",
-        "_conversation",
         "_env",
         "_error",
         "_info",
@@ -62,15 +56,11 @@ class Recording:
         "_other_fields",
         "_pending",
         "_planned",
-        "_policy_seed",
-        "_policy_tokens",
-        "_prompt_is_finished",
         "_reward_sum",
+        "_side",
         "_spec",
         "_success",
-        "_token_fields",
-        "_tokens",
-        "_tools",
+        "_suffix",
         "stop_reason",
     )
 
@@ -81,20 +71,12 @@ class Recording:
         self._spec = spec
         self._env: HostedEnv | None = None
 
-        # What the policy is shown.
-        self._conversation = Conversation()
-        self._tools: tuple[Mapping[str, Any], ...] = ()
-        self._prompt_is_finished = False
-        self._policy_seed = seeds_under("policy", planned.seed, planned.repeat)
-
-        # The tokens of the episode, for a policy that plays by them. They are opened by the first
-        # request: what a policy raises there is then a fault of this one episode.
-        self._policy_tokens = policy_tokens
-        self._tokens: EpisodeTokens | None = None
-        self._token_fields: Mapping[str, Any] = {}  # what a turn records of its action's tokens
+        # What the policy is shown and answers.
+        self._side = Side(seeds_under("policy", planned.seed, planned.repeat), policy_tokens)
 
         # What the environment returned last, which the next action answers.
         self._observation: Observation | None = None
+        self._suffix: str | None = None
         self._info: Mapping[str, Any] = {}
         # The action that the environment has not answered yet: the reply, its text, `policy_s`.
         self._pending: tuple[Reply, str, float] | None = None
@@ -117,12 +99,9 @@ class Recording:
 
     def start(self, observation: Observation, info: Mapping[str, Any]) -> None:
         """Take in how the environment begins."""
-        env = self._env
-        assert env is not None
-        # These are read after the reset: a mixture knows them once its component is drawn.
-        self._prompt_is_finished = env.prompt_is_finished
-        self._tools = tuple(env.tools)
-        self._conversation.rewrites_history = env.rewrites_history
+        assert self._env is not None
+        # It is asked after the reset: a mixture knows it once its component is drawn.
+        self._side.begin(self._env.shown_to(0))
         self._observe(observation, info)
 
     def _observe(self, observation: Observation, info: Mapping[str, Any]) -> None:
@@ -132,8 +111,9 @@ class Recording:
         suffix = info.get("suffix")
         if not (suffix is None or isinstance(suffix, str)):
             raise TypeError(f"info['suffix'] is {suffix!r:.60}, and must be a text")
-        self._conversation.observe(observation, info)
+        self._side.conversation.observe(observation, info)
         self._observation = observation
+        self._suffix = suffix
         self._info = info
 
     def request(self, sample: str | None, solution: str | None) -> Request | None:
@@ -142,71 +122,22 @@ class Recording:
         `sample` and `solution` are what the policy wanted of the environment. None ends the
         episode.
         """
-        turn = len(self._actions)
-        messages: Sequence[Any] = ()
-        prompt = None
-        if self._prompt_is_finished:
-            prompt = observation_text(self._observation or "")
-        else:
-            messages = self._conversation.messages
-        prompt_ids = None
-        token_budget = None
-        if self._policy_tokens is not None:
-            prompt_tokens = self._prompt_tokens(self._policy_tokens, messages, prompt)
-            if prompt_tokens is None:
-                self._end("max_tokens")
-                return None
-            prompt_ids, token_budget = prompt_tokens
-        group = None
-        seat = 0
-        # By position, in the order of the fields: by name it takes twice the time, and this is
-        # every step of every rollout (benchmarks/execution.py --only crowd).
-        return _quick_request(
-            messages,
-            prompt,
-            self._tools,
-            prompt_ids,
-            token_budget,
-            self._policy_seed(turn),
-            turn,
-            self._spec.id,
-            self._planned.task,
-            group,
-            seat,
-            sample,
-            solution,
+        request = self._side.request(
+            self._observation, self._spec.id, self._planned.task, sample, solution
         )
-
-    def _prompt_tokens(
-        self,
-        policy_tokens: PolicyTokens,
-        messages: Messages | Sequence[Any],
-        prompt: str | None,
-    ) -> tuple[tuple[int, ...], int | None] | None:
-        """Return the request's tokens and how many may follow. Whatever is raised is a Failure."""
-        is_rewritten = self._conversation.rewrites_history
-        try:
-            if self._tokens is None:
-                self._tokens = policy_tokens.open_episode()
-            return self._tokens.ask(messages, prompt, self._tools, is_rewritten=is_rewritten)
-        except Exception as error:
-            raise Failure("policy_error", text_of(error)) from error
+        if request is None:
+            self._end("max_tokens")
+        return request
 
     def act(self, reply: Reply, text: str, policy_s: float) -> Action:
         """Return the action of a reply, noted before it is taken: one that fails is on record.
 
         `text` is what the reply says, as a record keeps it; the reply took `policy_s` seconds.
         """
-        if self._tokens is not None:
-            # Before the action is noted: a reply whose tokens are wrong was never an action.
-            try:
-                self._token_fields = self._tokens.answered(reply)
-            except Exception as error:
-                raise Failure("policy_error", text_of(error)) from error
-        message = reply.message
-        self._conversation.answer(message)
+        # Before the action is noted: a reply whose tokens are wrong was never an action.
+        self._side.answer(reply)
         self._pending = reply, text, policy_s
-        return Action(text, tool_calls=message.tool_calls)
+        return Action(text, tool_calls=reply.message.tool_calls)
 
     def finish_turn(self, step: Step, step_s: float, max_turns: int | None) -> None:
         """Note what the action led to, and whether that was the end of the episode.
@@ -258,9 +189,8 @@ class Recording:
         """Put an action on record, and with `fields` what of its turn is not as usual."""
         reply, text, policy_s = pending
         self._pending = None
-        suffix = self._info.get("suffix")
-        if suffix is not None:
-            fields["suffix"] = suffix
+        if self._suffix is not None:
+            fields["suffix"] = self._suffix
         if reply.message.tool_calls:
             fields["tool_calls"] = tuple(reply.message.tool_calls)
         of_reply = (
@@ -274,7 +204,7 @@ class Recording:
             named = zip(_FIELDS_OF_REPLY, of_reply, strict=True)
             fields.update({name: value for name, value in named if value is not None})
         # Last: where a policy plays by tokens, those of the prompt are in front of the reply's.
-        fields.update(self._token_fields)
+        fields.update(self._side.token_fields)
         if fields:
             self._other_fields[len(self._actions)] = {**_NO_END, **fields}
         self._observations.append("" if self._observation is None else self._observation)
@@ -317,7 +247,7 @@ class Recording:
             success=None if self._error is not None else self._success,
             versions=versions(spec.id),
             duration_s=duration_s,
-            rewrites_history=self._conversation.rewrites_history,
+            rewrites_history=self._side.conversation.rewrites_history,
         )
 
     def _turns(self) -> Iterator[Turn]:

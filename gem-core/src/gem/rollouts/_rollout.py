@@ -6,27 +6,28 @@ Knows nothing about where policies come from or where episodes are kept.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from gem.conversation import Policy
 from gem.episode._episode import Episode
 from gem.errors import BadArguments, EnvUsageError
 from gem.hosting._choosing import host_of
 from gem.hosting._recipes import Recipe
 from gem.hosting._rollout_envs import RolloutEnvs
-from gem.registry._making import as_list, make_policy
+from gem.registry._making import as_list
 from gem.rollouts._episode_runner import RunContext
-from gem.rollouts._in_flight import Deadlines, EpisodesInFlight, close_policy
+from gem.rollouts._in_flight import Deadlines, EpisodesInFlight
 from gem.rollouts._options import (
     RolloutKeywords,
     RolloutOptions,
     options_from,
 )
 from gem.rollouts._planning import Envs, PlannedEpisode, plan_episodes
+from gem.rollouts._policies import PolicyLike, as_policies
 from gem.rollouts._progress import Progress
+from gem.rollouts._schedules import Schedule
 from gem.rollouts._stats import RolloutStats
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ __all__ = ["Rollout", "check_rollout", "count_tasks", "rollout"]
 
 
 def rollout(
-    policy: Policy | str,
+    policy: PolicyLike | Mapping[str, PolicyLike] | Sequence[PolicyLike],
     env: Envs,
     *,
     options: RolloutOptions | None = None,
@@ -45,7 +46,10 @@ def rollout(
     """Yield finished episodes in completion order; their content is the same in any order.
 
     `policy` is a callable, or the name of a policy that an installed pack provides: "solver" and
-    "openai:MODEL@BASE_URL" are gem-eval's. The run closes one that it made by its name.
+    "openai:MODEL@BASE_URL" are gem-eval's. The run closes one that it made by its name. In an
+    environment of several seats it sits at all of them. A mapping from the names of seats says who
+    sits where, and a list rotates: policy `i` is at the seat `(i + rotation) % seats`, the rotation
+    being the episode's number.
 
     `env` is what `gem.make` takes (an id, a target, a class, a function that makes an instance, a
     spec), or a list of them. Every option is a keyword: `episodes` (of each environment),
@@ -81,19 +85,15 @@ def rollout(
             print(episode.total_reward)
     """
     chosen = options_from(options, keywords)
-    policy_name = policy if isinstance(policy, str) else None
-    if policy_name is None and not callable(policy):
-        raise BadArguments(
-            f"{policy!r:.60} was given as the policy, and cannot be called. Give a function, or an "
-            "object with `__call__`, from a Request to a Reply, a Message or a string; or the name "
-            "of a policy that is installed.",
-            subject="policy",
-        )
+    policies = as_policies(policy)
     envs = _envs_of(env, chosen)
     plan = chosen.plan
     with ExitStack() as stack:
         # Workers that began in order to count tasks end here where no run comes of it.
         stack.enter_context(envs)
+        if not policies.are_for_any_seats:
+            for env_index, spec in enumerate(envs.specs):
+                policies.check(envs.seats(env_index), spec.id)
         if plan is None:
             plan = plan_episodes(
                 env,
@@ -102,8 +102,10 @@ def rollout(
                 repeats=chosen.repeats,
                 num_tasks=envs.num_tasks,
             )
-        # Last, for nobody would close it where something else fails.
-        made = make_policy(policy) if isinstance(policy, str) else policy
+        if isinstance(env, Schedule):
+            _require_equal_seats(envs)
+        # Last, for nobody would close them where something else fails.
+        policies.make()
         stack.pop_all()
     stats = chosen.stats
     progress: AbstractContextManager[object] = nullcontext()
@@ -113,10 +115,9 @@ def rollout(
     deadlines = Deadlines(chosen.step_timeout_s, chosen.policy_timeout_s, chosen.episode_timeout_s)
     waiting = Counter(planned.env_index for planned in plan)
     context = RunContext(
-        made,
+        policies,
         envs,
         waiting,
-        policy_name=policy_name,
         max_turns=chosen.max_turns,
         retries=chosen.policy_retries,
         retry_wait_s=chosen.retry_wait_s,
@@ -140,6 +141,17 @@ def count_tasks(env: Envs, options: RolloutOptions) -> list[int | None]:
     """
     with _envs_of(env, options) as envs:
         return [envs.num_tasks(env_index) for env_index in range(len(envs.specs))]
+
+
+def _require_equal_seats(envs: RolloutEnvs) -> None:
+    """Refuse a schedule of environments of different seats, as far as it was asked for them."""
+    seats = {*envs.known_seats().values()}
+    if len(seats) > 1:
+        raise BadArguments(
+            f"A schedule was given environments with the seats {' and '.join(map(str, seats))}. "
+            "Give it some whose seats are equal.",
+            subject="schedule",
+        )
 
 
 def _envs_of(env: Envs, options: RolloutOptions) -> RolloutEnvs:
@@ -188,7 +200,7 @@ class Rollout:
         """End the run. What it holds is closed when this returns."""
         await self._episodes.aclose()
         if self._taken_as is None:  # nothing has begun that would close these at its end
-            await close_policy(self._run.context)
+            await self._run.context.policies.close()
             await self._run.context.envs.close()
 
     def groups(self) -> AsyncGenerator[list[Episode], None]:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gem.conversation import Policy
 from gem.episode._episode import Episode
 from gem.rollouts._options import RolloutKeywords, RolloutOptions
 from gem.rollouts._planning import Envs
+from gem.rollouts._policies import PolicyLike
 from gem.rollouts._rollout import Rollout, rollout
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 def run(
-    policy: Policy | str,
+    policy: PolicyLike | Mapping[str, PolicyLike] | Sequence[PolicyLike],
     env: Envs,
     *,
     options: RolloutOptions | None = None,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gem.testing._checking import check_env
-    from gem.testing._contract import EnvContract
+    from gem.testing._contract import EnvContract, SeatedEnvContract
     from gem.testing._fake_pack import fake_plugin
     from gem.testing._public import PUBLIC_MODULES, private_imports
     from gem.testing._registrations import registrations_undone
@@ -33,6 +33,7 @@ __all__ = [
     "CheckReport",
     "EnvContract",
     "ScriptedPolicy",
+    "SeatedEnvContract",
     "check_env",
     "fake_plugin",
     "private_imports",
@@ -45,6 +46,7 @@ _HOME_OF = {
     "CheckReport": "_report",
     "EnvContract": "_contract",
     "ScriptedPolicy": "_scripted_policy",
+    "SeatedEnvContract": "_contract",
     "check_env": "_checking",
     "fake_plugin": "_fake_pack",
     "private_imports": "_public",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from gem.errors import EnvUsageError, GemError
@@ -11,7 +12,7 @@ from gem.registry._making import EnvLike, WrapperLike, resolve
 from gem.testing import _elsewhere as elsewhere
 from gem.testing._report import CheckLine, CheckReport
 from gem.testing._subject import Subject
-from gem.testing._table import CHECKS, raised
+from gem.testing._table import CHECKS, SEAT_CHECKS, raised
 
 __all__ = ["check_env"]
 
@@ -28,8 +29,10 @@ def check_env(
 
     Whatever the environment raises fails a line and never leaves this function; where it cannot
     be made, or its data is absent, what `gem.make` and `reset` raise does (GemError). It is
-    compared on `backends`, or on every one that is installed. Takes about two seconds where an
-    episode takes milliseconds, one of them for another process.
+    compared on `backends`, or on every one that is installed. Of several seats there are lines
+    more, and every line is also for the view of each, which plays against sampled actions. Takes
+    about two seconds where an episode takes milliseconds, one of them for another process, and as
+    long for each view.
 
     >>> import gem
     >>> _ = gem.register("demo:Guess", "gem.testing.envs:Guess")
@@ -50,4 +53,17 @@ def check_env(
     except BaseException as error:  # noqa: BLE001 - it may raise anything, SystemExit too
         line = CheckLine("made", "it can be made", "failed", raised(error))
         return CheckReport(resolve(env).id, (line,))
-    return CheckReport(subject.spec.id, tuple(check.line(subject) for check in CHECKS))
+    lines = [check.line(subject) for check in CHECKS]
+    if len(subject.seats) > 1:
+        lines += [check.line(subject) for check in SEAT_CHECKS]
+        for name in subject.seats:
+            lines += _lines_of_view(subject, name)
+    return CheckReport(subject.spec.id, tuple(lines))
+
+
+def _lines_of_view(subject: Subject, name: str) -> Iterator[CheckLine]:
+    """Yield every line on the view of one seat, under its name."""
+    view = subject.view(name)
+    for check in CHECKS:
+        line = check.line(view)
+        yield replace(line, name=f"{name}.{line.name}", claim=f"{name}: {line.claim}")

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 from gem.errors import DataError, MissingRequirement
 from gem.registry._making import EnvLike, WrapperLike
 from gem.testing._subject import Subject
-from gem.testing._table import CHECKS, Check
+from gem.testing._table import CHECKS, SEAT_CHECKS, Check
 
-__all__ = ["EnvContract"]
+__all__ = ["EnvContract", "SeatedEnvContract"]
 
 
 class EnvContract:
@@ -34,16 +34,19 @@ class EnvContract:
     """The seeds that the lines play."""
     backends: ClassVar[Sequence[str] | None] = None
     """The backends that it is compared on; None: every one that is installed."""
+    seat: ClassVar[int | str | None] = None
+    """Of several seats, the one whose view is checked; None for the environment of all."""
 
     def subject(self) -> Subject:
         """Return what is checked. Override to build it in another way."""
-        return Subject(
+        subject = Subject(
             self.env_id,
             seeds=self.seeds,
             wrappers=self.wrappers,
             kwargs=self.env_kwargs,
             backends=self.backends,
         )
+        return subject if self.seat is None else subject.view(self.seat)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -76,3 +79,14 @@ def _as_test(check: Check) -> Callable[[EnvContract], None]:
 
 for _check in CHECKS:
     setattr(EnvContract, f"test_{_check.name}", _as_test(_check))
+
+
+class SeatedEnvContract(EnvContract):
+    """As `EnvContract`, for an environment of several seats, with the lines on these.
+
+    Beside it an `EnvContract` that names a `seat` is for the view of that one.
+    """
+
+
+for _check in SEAT_CHECKS:
+    setattr(SeatedEnvContract, f"test_{_check.name}", _as_test(_check))

@@ -6,7 +6,7 @@ Knows nothing about the lines of a check.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from gem.env._env import Env
 from gem.errors import DataError, MissingRequirement
@@ -23,8 +23,10 @@ class Subject:
     """One environment under check. Raises what `gem.make` raises where it cannot be made.
 
     `backends` are those to compare it on; None: every one that is installed. `has_samples` says
-    whether its author wrote a `sample_action`.
+    whether its author wrote a `sample_action`. `viewed` is the seat that it is a view of, if it is.
     """
+
+    viewed: ClassVar[str | None] = None
 
     def __init__(
         self,
@@ -49,9 +51,23 @@ class Subject:
         with self.make() as made:
             assert made.spec is not None
             self.spec: EnvSpec = made.spec
+            self.seats = made.seats
             # Asked of the class: what `Env` itself has only raises NotImplementedError.
             self.has_samples = type(made.unwrapped).sample_action is not Env.sample_action
             _require_data(made, self.seeds[0])
+
+    def view(self, seat: int | str) -> Subject:
+        """Return the view of a seat, the others being played by sampled actions."""
+        # By its name: another process makes it again.
+        opponent = "gem.testing._seats:sampled" if self.has_samples else "gem.testing._seats:boxed"
+        layer = {"id": "seat_view", "seat": seat, "opponents": opponent}
+        return SubjectView(
+            self.env,
+            seeds=self.seeds,
+            wrappers=(*self.wrappers, layer),
+            kwargs=self.kwargs,
+            backends=self.backends,
+        )
 
     def make(self, seed: int | None = None) -> Env:
         """Make a new instance."""
@@ -83,6 +99,12 @@ class Subject:
         with self.make() as env:
             plays += [play(env, lambda env, sight: "", seed) for seed in self.seeds]
         return plays
+
+
+class SubjectView(Subject):
+    """One seat of an environment of several, under check."""
+
+    viewed = "a seat"
 
 
 def _require_data(env: Env, seed: int) -> None:

@@ -15,12 +15,13 @@ from gem.testing import _lifecycle as lifecycle
 from gem.testing import _limits as limits
 from gem.testing import _manifests as manifests
 from gem.testing import _rebuilding as rebuilding
+from gem.testing import _seats as seats
 from gem.testing import _solving as solving
 from gem.testing import _state as state
 from gem.testing._report import CheckLine, NotApplicableError, NotHeldError, State
 from gem.testing._subject import Subject
 
-__all__ = ["CHECKS", "Check", "raised"]
+__all__ = ["CHECKS", "SEAT_CHECKS", "Check", "raised"]
 
 
 class Check(NamedTuple):
@@ -105,3 +106,17 @@ CHECKS: tuple[Check, ...] = (
     Check("leaks", "the observation does not hold the answer", leaks.observation_holds_no_answer),
     Check("costs", "time and memory are known", costs.costs_are_known),
 )
+
+
+SEAT_CHECKS: tuple[Check, ...] = (
+    Check("zero_sum", "rewards sum to 0 where that is declared", seats.rewards_sum_to_zero),
+    Check("seat_ends", "every seat ends once", seats.every_seat_ends_once),
+    Check("told", "all that is told is shown", seats.all_that_is_told_is_shown),
+    Check(
+        "rounds",
+        "another move of one seat in a round changes nothing for the rest",
+        seats.moves_of_a_round_are_hidden,
+    ),
+    Check("secrets", "nobody is shown another's secrets", seats.secrets_are_kept),
+)
+"""The lines that an environment of several seats has beside the others."""

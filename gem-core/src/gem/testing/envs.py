@@ -205,7 +205,6 @@ class Signs(SeatedEnv):
     seats = ("left", "right")
     zero_sum = True
     reward_range = (-1.0, 1.0)
-    max_turns = 6
 
     def reset(self, seed: int | None = None) -> tuple[Observation, dict[str, Any]]:
         self.wins = [0, 0]

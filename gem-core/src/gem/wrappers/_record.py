@@ -6,6 +6,7 @@ import json
 import math
 import threading
 import time
+from dataclasses import replace
 from typing import Any
 
 from gem._python.seeding import key_seed
@@ -23,6 +24,7 @@ from gem.episode._episode import Episode, is_success
 from gem.episode._log import EpisodeLog
 from gem.episode._turn import Turn
 from gem.registry._catalogue import versions
+from gem.wrappers._seated_record import seated_fields, shown_text
 
 __all__ = ["Record"]
 
@@ -39,6 +41,7 @@ class Record(Wrapper, both_forms=True):  # both forms of reset choose the seed
     of a process can share it. Raises LogError at once where `path` cannot be written.
     """
 
+    all_seats = True
     shared = ("_began_s",)
 
     def __init__(self, env: Env, path: str, *, policy: str = "by hand") -> None:
@@ -54,6 +57,7 @@ class Record(Wrapper, both_forms=True):  # both forms of reset choose the seed
         # otherwise stand in the way of a snapshot.
         self._turns: list[str] = []
         self._seen = ""  # the observation and the suffix before the next action, as JSON text too
+        self._shown: list[str] = []  # of several seats instead, for the reset and each turn
 
     def reset(self, seed: int | None = None, **options: Any) -> tuple[Observation, dict[str, Any]]:
         self._task = options.get("task")
@@ -81,7 +85,8 @@ class Record(Wrapper, both_forms=True):  # both forms of reset choose the seed
         assert seed is not None, "reset was given one"
         self._seed = seed
         self._turns = []
-        self._remember(observation, info)
+        self._shown = []
+        self._remember(Step(observation, info=info))
         return observation, info
 
     def on_action(self, action: str) -> str:
@@ -93,13 +98,15 @@ class Record(Wrapper, both_forms=True):  # both forms of reset choose the seed
 
     def on_step(self, action: str, step: Step) -> Step:
         self._turns.append(json.dumps(self._turn(action, step).to_json()))
-        self._remember(step.observation, step.info)
+        self._remember(step)
         if step.terminated or step.truncated:
             self._write(step)
         return step
 
-    def _remember(self, observation: Observation, info: dict[str, Any]) -> None:
-        self._seen = json.dumps([observation_to_json(observation), info.get("suffix")])
+    def _remember(self, step: Step) -> None:
+        if len(self.env.seats) > 1:
+            self._shown.append(shown_text(step))
+        self._seen = json.dumps([observation_to_json(step.observation), step.info.get("suffix")])
 
     def _turn(self, action: str, step: Step) -> Turn:
         observation, suffix = json.loads(self._seen)
@@ -112,7 +119,7 @@ class Record(Wrapper, both_forms=True):  # both forms of reset choose the seed
             suffix=suffix,
             tool_calls=action.tool_calls if isinstance(action, Action) else (),
         )
-        return turn.answered(step)
+        return turn.answered(step, seats=len(self.env.seats))
 
     def _write(self, step: Step) -> None:
         episode = self._episode(step)
@@ -128,7 +135,7 @@ class Record(Wrapper, both_forms=True):  # both forms of reset choose the seed
         total = math.fsum(turn.reward for turn in turns)
         env_id = spec.id if spec else f"{base.__module__}:{base.__qualname__}"
         layers = spec.wrappers if spec else ()
-        return Episode(
+        episode = Episode(
             env_id=env_id,
             env_kwargs=dict(spec.kwargs) if spec else {},
             wrappers=tuple({"id": ref.id, "kwargs": dict(ref.kwargs)} for ref in layers),
@@ -150,3 +157,18 @@ class Record(Wrapper, both_forms=True):  # both forms of reset choose the seed
             duration_s=time.monotonic() - self._began_s,
             rewrites_history=self.env.rewrites_history,
         )
+        return episode if len(self.env.seats) == 1 else self._seated(episode)
+
+    def _seated(self, episode: Episode) -> Episode:
+        """Return the record with what it has of several seats."""
+        names = self.env.seats
+        fields = seated_fields(
+            names,
+            self._shown,
+            episode.turns,
+            policy=self._policy,
+            spec=self.env.spec,
+            is_terminated=episode.terminated,
+            rewrites=[self.env.shown_to(seat)[0] for seat in range(len(names))],
+        )
+        return replace(episode, **fields)
