@@ -7,10 +7,18 @@ from gem.specs import EnvSpec, PluginManifest, PolicySpec
 __all__ = ["plugin"]
 
 
-def _tau(id: str, benchmark: str, summary: str, page: str) -> EnvSpec:
+_PAGE = "https://github.com/sierra-research"
+_PUBLISHED = (
+    ("Retail-2024", "Serve the customers of a shop: the published tasks of 2024.", "tau-bench"),
+    ("Airline-2024", "Serve the customers of an airline: tasks of 2024.", "tau-bench"),
+    ("Retail-v1.0.1", "Serve the customers of a shop: the corrected tasks.", "tau2-bench"),
+)
+
+
+def _tau(id: str, target: str, benchmark: str, summary: str, page: str) -> EnvSpec:
     return EnvSpec(
         id=id,
-        target="gem_envs_agents.tau.environment:Tau",
+        target=f"gem_envs_agents.tau.environment:{target}",
         kwargs={"benchmark": benchmark},
         summary=summary,
         blocking=False,  # what may wait, reading the files, is done by the constructor
@@ -30,26 +38,34 @@ plugin = PluginManifest(
             blocking=False,
             source="generated from the seed",
         ),
-        _tau(
-            "tau:Retail-2024",
-            "retail-2024",
-            "Serve the customers of a shop: the published tasks of 2024.",
-            "https://github.com/sierra-research/tau-bench",
+        EnvSpec(
+            id="agents:ServiceOfTwo-v0",
+            target="gem_envs_agents.service.environment:ServiceOfTwo",
+            summary="An agent and a customer of a generated shop, each with tools and a database.",
+            blocking=False,
+            source="generated from the seed",
         ),
-        _tau(
-            "tau:Airline-2024",
-            "airline-2024",
-            "Serve the customers of an airline: the published tasks of 2024.",
-            "https://github.com/sierra-research/tau-bench",
+        *(
+            _tau(f"tau:{name}", "Tau", name.lower(), summary, f"{_PAGE}/{page}")
+            for name, summary, page in _PUBLISHED
         ),
-        _tau(
-            "tau:Retail-v1.0.1",
-            "retail-v1.0.1",
-            "Serve the customers of a shop: the corrected tasks.",
-            "https://github.com/sierra-research/tau2-bench",
+        *(
+            _tau(
+                f"tau:{name}-OfTwo",
+                "TauOfTwo",
+                name.lower(),
+                f"{summary[:-1]}, with a seat for the user.",
+                f"{_PAGE}/{page}",
+            )
+            for name, summary, page in _PUBLISHED
         ),
     ),
     policies=(
+        PolicySpec(
+            id="customer",
+            target="gem_envs_agents.users.customer:Customer",
+            summary="The scripted user, in the user's seat of a service desk of two.",
+        ),
         PolicySpec(
             id="first-reading",
             target="gem_envs_agents.service.first_reading:FirstReading",

@@ -1,4 +1,4 @@
-"""`tau:`: the published tasks, with a scripted user."""
+"""`tau:`: the published tasks, with a scripted user, or with a seat for one."""
 
 from __future__ import annotations
 
@@ -9,42 +9,32 @@ from gem.errors import BadArguments
 from gem_envs_agents.desk.case import Case
 from gem_envs_agents.desk.one_seat import ServiceDesk
 from gem_envs_agents.desk.tool import Tools
+from gem_envs_agents.desk.two_seats import ServiceDeskOfTwo
 from gem_envs_agents.tau.benchmark import BENCHMARKS, Benchmark, benchmark
 
-__all__ = ["Tau"]
+__all__ = ["Tau", "TauOfTwo"]
 
 _BASES = ("db", "db+communicate")
 
 
-class Tau(ServiceDesk):
-    """Serve the customers of a published set of tasks.
+Name = Literal["retail-2024", "airline-2024", "retail-v1.0.1"]
 
-    `data` is a folder with the published files, `database` one with the tables where they lie
-    apart. `split` is one of the published. `reward` is "db", the state of the database, or
-    "db+communicate", that and what the agent has to say. "official" is how the corrected tasks
-    were graded where they were published; it needs a model as a judge, so it is refused here.
 
-    The user is scripted: it asks for what the solution does. Scores are not those that were
-    published with a model as the user.
-    """
+class _Tasks:
+    """The tasks of a published set, for environments of one seat and of two."""
 
-    def __init__(
-        self,
-        *,
-        benchmark: Literal["retail-2024", "airline-2024", "retail-v1.0.1"],
-        data: str | None = None,
-        database: str | None = None,
-        split: str | None = None,
-        reward: str = "db+communicate",
-        max_turns: int = 60,
-    ) -> None:
-        self.benchmark_name: str = benchmark
-        self.data = _checked(benchmark, data, reward, max_turns)
+    number: int
+
+    def _choose(
+        self, name: Name, data: str | None, database: str | None, split: str | None, reward: str
+    ) -> int:
+        """Keep which tasks are played, and return how many there are."""
+        self.benchmark_name: str = name
+        self.data = _checked(name, data, reward)
         self.tables_folder = database or self.data
-        self.split = split or BENCHMARKS[benchmark].splits[0]
+        self.split = split or BENCHMARKS[name].splits[0]
         self.number = 0
-        self.num_tasks = len(self.published.tasks)
-        super().__init__(reward=reward, max_turns=max_turns)
+        return len(self.published.tasks)
 
     @property
     def published(self) -> Benchmark:
@@ -59,6 +49,36 @@ class Tau(ServiceDesk):
     def agent_tools(self) -> Tools:
         return self.published.tools
 
+    @property
+    def user_tools(self) -> Tools:
+        return {}
+
+
+class Tau(_Tasks, ServiceDesk):
+    """Serve the customers of a published set of tasks.
+
+    `data` is a folder with the published files, `database` one with the tables where they lie
+    apart. `split` is one of the published. `reward` is "db", the state of the database, or
+    "db+communicate", that and what the agent has to say. "official" is how the corrected tasks
+    were graded where they were published; it needs a model as a judge, so it is refused here.
+
+    The user is scripted: it asks for what the solution does. Scores are not those that were
+    published with a model as the user.
+    """
+
+    def __init__(
+        self,
+        *,
+        benchmark: Name,
+        data: str | None = None,
+        database: str | None = None,
+        split: str | None = None,
+        reward: str = "db+communicate",
+        max_turns: int = 60,
+    ) -> None:
+        self.num_tasks = self._choose(benchmark, data, database, split, reward)
+        super().__init__(reward=reward, max_turns=_at_least_one(benchmark, max_turns))
+
     def reset(
         self, seed: int | None = None, *, task: int | None = None
     ) -> tuple[Observation, dict[str, Any]]:
@@ -67,7 +87,43 @@ class Tau(ServiceDesk):
         return self.start()
 
 
-def _checked(name: str, data: str | None, reward: str, max_turns: int) -> str:
+class TauOfTwo(_Tasks, ServiceDeskOfTwo):
+    """The same with two seats, "agent" and "user": the arguments are those of Tau.
+
+    The user's seat is shown the published paragraph. `max_turns` counts the actions of both.
+    """
+
+    def __init__(
+        self,
+        *,
+        benchmark: Name,
+        data: str | None = None,
+        database: str | None = None,
+        split: str | None = None,
+        reward: str = "db+communicate",
+        max_turns: int = 100,
+    ) -> None:
+        self.num_tasks = self._choose(benchmark, data, database, split, reward)
+        super().__init__(reward=reward, max_turns=_at_least_one(benchmark, max_turns))
+
+    def reset(
+        self, seed: int | None = None, *, task: int | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start a task: the one given by its place in the split, or one that is drawn."""
+        self.number = self.pick_task(task)
+        return self.start()
+
+
+def _at_least_one(name: str, max_turns: int) -> int:
+    if max_turns < 1:
+        raise BadArguments(
+            f"{name} cannot be made: max_turns={max_turns} is not 1 or more. Give more.",
+            subject=name,
+        )
+    return max_turns
+
+
+def _checked(name: str, data: str | None, reward: str) -> str:
     """Return the folder of the data. Raises BadArguments on what cannot be played."""
     problem = ""
     if data is None:
@@ -82,8 +138,6 @@ def _checked(name: str, data: str | None, reward: str, max_turns: int) -> str:
         )
     elif reward not in _BASES:
         problem = f"reward={reward!r} is none of {', '.join(map(repr, _BASES))}. Choose one"
-    elif max_turns < 1:
-        problem = f"max_turns={max_turns} is not 1 or more. Give more"
     if problem or data is None:
         raise BadArguments(f"{name} cannot be made: {problem}.", subject=name)
     return data
