@@ -59,6 +59,12 @@ def test_a_task_is_the_same_in_every_wording() -> None:
     assert len({frozenset(task.outputs) for task in tasks}) == 1
 
 
+def test_no_customer_says_two_things_in_the_same_words() -> None:
+    for seed in range(500):
+        requests = case(seed, "hard", seed % WORDINGS).script.requests
+        assert len({request.wording for request in requests}) == 3
+
+
 def test_a_seed_has_one_task_whether_its_wording_is_drawn_or_chosen() -> None:
     states = set()
     for kwargs in ({}, {"wording": 3}, {"wording": 19}):

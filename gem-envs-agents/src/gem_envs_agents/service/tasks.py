@@ -95,7 +95,11 @@ def _errands(
         chosen = rng.sample(orders, count)
         # One device a customer: at most one errand is a repair.
         goals = [_drawn_goal(rng, difficulty, order) for order in chosen]
-        if goals.count("repair") <= 1 and set(goals) != {"price"}:
+        # Two wishes that may be in the same words could not be told apart.
+        things = {
+            (name, order["items"][0]["name"]) for name, order in zip(goals, chosen, strict=True)
+        }
+        if goals.count("repair") <= 1 and set(goals) != {"price"} and len(things) == count:
             break
     pairs = zip(goals, chosen, strict=True)
     return [_errand(rng, tables, name, order, serial) for name, order in pairs]
