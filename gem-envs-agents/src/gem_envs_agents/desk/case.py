@@ -44,3 +44,4 @@ class Case(NamedTuple):
     goal: Goal
     user_goal: Goal
     outputs: tuple[str, ...]
+    assertions: tuple[str, ...] = ()  # what only a judge can grade

@@ -49,6 +49,7 @@ class ServiceDesk(Desk, Env):
         self.asked = []
         state, opening = begin(self.case.script)
         self.user = tuple(state)
+        self.transcript.append(f"Customer: {opening.text}")
         prompt = agent_prompt(self.case, self.turns)
         return f"{prompt}\n\nCustomer: {opening.text}", {"task": self.case.id}
 
@@ -68,6 +69,7 @@ class ServiceDesk(Desk, Env):
 
     def _say(self, move: Move) -> Step:
         self.said.append(move.text)
+        self.transcript.append(f"Agent: {move.text}")
         before = State(*self.user)
         heard = hear(move.text)
         state, reply = answer(self.case.script, before, heard)
@@ -79,6 +81,7 @@ class ServiceDesk(Desk, Env):
         for call in reply.calls:
             self.use_device(call)
         text = reply.text.replace(STOP, "").strip()
+        self.transcript.append(f"Customer: {text}")
         if not state.end:
             return self._going_on(f"Customer: {text}", {})
         parts = self.parts()

@@ -14,15 +14,14 @@ from gem.parsing import Malformed, ParsedCall
 from gem_envs_agents.desk.actions import MOST_AT_ONCE, Move
 from gem_envs_agents.desk.case import Case
 from gem_envs_agents.desk.database import Changes, Database
+from gem_envs_agents.desk.judging import Judge, judged
 from gem_envs_agents.desk.scoring import attempt, missing_outputs, reaches
 from gem_envs_agents.desk.tool import Call, Outcome, Tools, run
 
-__all__ = ["BASES", "LONGEST_MESSAGE", "Basis", "Desk", "Results", "agent_prompt", "schemas"]
-
-BASES = ("db", "db+communicate", "db+communicate+policy")
-"""What a reward may be made of. It is the product of its parts, each 0 or 1."""
+__all__ = ["LONGEST_MESSAGE", "Basis", "Desk", "Results", "agent_prompt", "schemas"]
 
 Basis = str
+"""What a reward is made of: the names of its parts, joined by "+", or "official"."""
 
 LONGEST_MESSAGE = 4_000
 """Characters that a message to the other side may have; a longer one is not sent."""
@@ -49,6 +48,8 @@ class Desk:
     calls_made: int  # calls of the solution that the agent has made, in its order
     unlawful: int  # writing calls that the user had not agreed to
     said: list[str]  # what the agent has said to the user
+    transcript: list[str]  # what both have said
+    judge: Judge | None = None
 
     @property
     def case(self) -> Case:
@@ -73,6 +74,7 @@ class Desk:
         self.calls_made = 0
         self.unlawful = 0
         self.said = []
+        self.transcript = []
 
     def agent_calls(self, move: Move, *, is_agreed: bool) -> Results:
         """Make the agent's calls."""
@@ -93,7 +95,10 @@ class Desk:
         return outcome
 
     def parts(self) -> dict[str, float]:
-        """Return each part of the reward, 0.0 or 1.0, for the episode as it is."""
+        """Return each part of the reward, 0.0 or 1.0, for the episode as it is.
+
+        Raises VerdictError where there is a judge who gives no verdict.
+        """
         case = self.case
         is_right = reaches(case.goal, self.database, self.attempts)
         is_right_there = reaches(case.user_goal, self.user_database, ())
@@ -103,6 +108,8 @@ class Desk:
             parts["communicate"] = float(not missing_outputs(case.outputs, self.said))
         if "policy" in names:
             parts["policy"] = float(self.unlawful == 0)
+        if self.judge is not None:
+            parts["judge"] = judged(self.judge, case.assertions, self.transcript)
         return parts
 
     def _agent_call(self, parsed: ParsedCall | Malformed, *, is_agreed: bool) -> Outcome:

@@ -68,6 +68,7 @@ class Benchmark:
             goal=goal(self.tools, Database(self.tables, {}), task.actions),
             user_goal=Goal("{}"),
             outputs=task.outputs,
+            assertions=task.assertions,
         )
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from gem.content import Observation
 from gem.errors import BadArguments
 from gem_envs_agents.desk.case import Case
+from gem_envs_agents.desk.judging import Judge
 from gem_envs_agents.desk.one_seat import ServiceDesk
 from gem_envs_agents.desk.tool import Tools
 from gem_envs_agents.desk.two_seats import ServiceDeskOfTwo
@@ -24,13 +25,21 @@ class _Tasks:
     """The tasks of a published set, for environments of one seat and of two."""
 
     number: int
+    judge: Judge | None
 
     def _choose(
-        self, name: Name, data: str | None, database: str | None, split: str | None, reward: str
+        self,
+        name: Name,
+        data: str | None,
+        database: str | None,
+        split: str | None,
+        reward: str,
+        judge: Judge | None,
     ) -> int:
         """Keep which tasks are played, and return how many there are."""
         self.benchmark_name: str = name
-        self.data = _checked(name, data, reward)
+        self.data = _checked(name, data, reward, judge)
+        self.judge = judge
         self.tables_folder = database or self.data
         self.split = split or BENCHMARKS[name].splits[0]
         self.number = 0
@@ -60,11 +69,14 @@ class Tau(_Tasks, ServiceDesk):
     `data` is a folder with the published files, `database` one with the tables where they lie
     apart. `split` is one of the published. `reward` is "db", the state of the database, or
     "db+communicate", that and what the agent has to say. "official" is how the corrected tasks
-    were graded where they were published; it needs a model as a judge, so it is refused here.
+    were graded where they were published, the state and what a judge says; `judge` is a function
+    from a question to an answer, and without one it is refused.
 
     The user is scripted: it asks for what the solution does. Scores are not those that were
     published with a model as the user.
     """
+
+    shared = ("judge",)  # a function, which no snapshot holds
 
     def __init__(
         self,
@@ -74,9 +86,10 @@ class Tau(_Tasks, ServiceDesk):
         database: str | None = None,
         split: str | None = None,
         reward: str = "db+communicate",
+        judge: Judge | None = None,
         max_turns: int = 60,
     ) -> None:
-        self.num_tasks = self._choose(benchmark, data, database, split, reward)
+        self.num_tasks = self._choose(benchmark, data, database, split, reward, judge)
         super().__init__(reward=reward, max_turns=_at_least_one(benchmark, max_turns))
 
     def reset(
@@ -93,6 +106,8 @@ class TauOfTwo(_Tasks, ServiceDeskOfTwo):
     The user's seat is shown the published paragraph. `max_turns` counts the actions of both.
     """
 
+    shared = ("judge",)  # a function, which no snapshot holds
+
     def __init__(
         self,
         *,
@@ -101,9 +116,10 @@ class TauOfTwo(_Tasks, ServiceDeskOfTwo):
         database: str | None = None,
         split: str | None = None,
         reward: str = "db+communicate",
+        judge: Judge | None = None,
         max_turns: int = 100,
     ) -> None:
-        self.num_tasks = self._choose(benchmark, data, database, split, reward)
+        self.num_tasks = self._choose(benchmark, data, database, split, reward, judge)
         super().__init__(reward=reward, max_turns=_at_least_one(benchmark, max_turns))
 
     def reset(
@@ -123,7 +139,7 @@ def _at_least_one(name: str, max_turns: int) -> int:
     return max_turns
 
 
-def _checked(name: str, data: str | None, reward: str) -> str:
+def _checked(name: str, data: str | None, reward: str, judge: Judge | None) -> str:
     """Return the folder of the data. Raises BadArguments on what cannot be played."""
     problem = ""
     if data is None:
@@ -131,12 +147,16 @@ def _checked(name: str, data: str | None, reward: str) -> str:
             "no data= was given, and the published files are not shipped. Download them from "
             "github.com/sierra-research and give their folder"
         )
-    elif reward == "official":
+    elif reward == "official" and name != "retail-v1.0.1":
+        problem = "reward='official' is that of the corrected tasks. Take 'db+communicate'"
+    elif reward == "official" and judge is None:
         problem = (
-            "reward='official' needs a model as a judge, and none is built in. Take "
-            f"{' or '.join(map(repr, _BASES))}, which need none"
+            "reward='official' needs a model as a judge, and no judge= was given. Give a function "
+            f"from a question to an answer, or take {' or '.join(map(repr, _BASES))}"
         )
-    elif reward not in _BASES:
+    elif reward != "official" and judge is not None:
+        problem = f"judge= was given, and reward={reward!r} needs none. Leave it out"
+    elif reward not in (*_BASES, "official"):
         problem = f"reward={reward!r} is none of {', '.join(map(repr, _BASES))}. Choose one"
     if problem or data is None:
         raise BadArguments(f"{name} cannot be made: {problem}.", subject=name)
