@@ -39,6 +39,28 @@ def test_that_it_is_done_that_it_cannot_be_done_and_a_transfer_are_heard() -> No
     assert hear("I will transfer you to a human agent.").transfers
 
 
+@pytest.mark.parametrize(
+    ("message", "is_answer"),
+    [
+        ("There are ten of them.", True),
+        ("It was 40 dollars. Is there anything else I can do for you?", True),
+        ("One moment, let me look that up.", False),
+        ("Your order has been found. Do you mean the first or the second?", False),
+        ("", False),
+    ],
+)
+def test_an_answer_asks_for_nothing(message: str, is_answer: bool) -> None:
+    assert hear(message).answers is is_answer
+
+
+def test_an_offer_of_a_transfer_is_none() -> None:
+    assert not hear("Would you like me to transfer you to a human agent?").transfers
+
+
+def test_who_asks_for_the_identity_asks_for_what_says_it() -> None:
+    assert hear("May I verify your identity first?").asks == ("email", "name")
+
+
 def test_a_megabyte_is_heard_as_its_beginning() -> None:
     assert hear("a? " * 400_000) == hear("a? " * 2_000)
     assert hear("?" * 1_000_000).asks == ()

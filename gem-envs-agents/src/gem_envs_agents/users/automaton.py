@@ -3,8 +3,8 @@
 - It says what it wants, one request at a time, and each of its facts when it is asked for it.
 - What is private it says only to an agent that has asked who it is.
 - It agrees to what it asked for, and to nothing that names another order.
-- It goes on to the next request once it is told that this one is done, and ends the dialogue after
-  the last. An agent that gets nowhere loses its patience, and it ends the dialogue then.
+- It goes on to the next request once this one is done, or answered, and ends the dialogue after the
+  last. An agent that gets nowhere loses its patience, and it ends the dialogue then.
 """
 
 from __future__ import annotations
@@ -93,8 +93,9 @@ def _is_over(script: Script, state: State, heard: Heard) -> bool:
         return False
     if heard.refuses:
         return state.refused
-    is_open = script.requests[state.closed].kind == "action" and not state.agreed
-    return heard.reports and not is_open
+    if script.requests[state.closed].kind == "question":
+        return heard.answers
+    return heard.reports and state.agreed
 
 
 def _go_on(script: Script, state: State, heard: Heard) -> tuple[State, Reply]:

@@ -107,12 +107,14 @@ def _alphabet(script: Script, state: State) -> Iterator[Heard]:
     for slot in (*request.facts, *devices):
         asks += [(IDENTITY[0], slot), (IDENTITY[1], slot)]
     for asked in asks:
-        for reports in (False, True):
-            for refuses in (False, True):
-                yield Heard(asked, False, reports, refuses)
+        for refuses in (False, True):
+            yield Heard(asked, False, False, refuses)
+            yield Heard(asked, False, True, refuses)
+            yield Heard(asked, False, False, refuses, answers=True)
+            yield Heard(asked, False, True, refuses, answers=True)
         for heard_names in {(), names, names[:1], (_WRONG_NAME,), (*names, _WRONG_NAME)}:
             yield Heard(asked, True, names=heard_names)
-    yield Heard(proposes=True, reports=True, names=names)
+    yield Heard(proposes=True, reports=True, names=names, answers=True)
     yield Heard(transfers=True)
 
 
