@@ -293,6 +293,28 @@ def test_a_folder_without_the_files_is_a_data_error(tmp_path: Path) -> None:
         gem.make("tau:Retail-2024", data=str(tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("tasks_test.jsonl", "{"),
+        ("tasks_test.jsonl", '{"id": 0}'),
+        ("tasks_test.jsonl", "[1]"),
+        ("tasks_test.py", "TASKS = [Task(user_id=open('x'))]"),
+        ("tasks_test.py", "TASKS = ["),
+        ("tasks.json", "[{}]"),
+    ],
+)
+def test_tasks_that_are_not_as_published_are_a_data_error(
+    name: str, text: str, tmp_path: Path
+) -> None:
+    data = write(tmp_path, RETAIL, [])
+    (tmp_path / "tasks_test.jsonl").unlink()
+    (tmp_path / "split_tasks.json").write_text('{"test": []}', encoding="utf-8")
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match="not as they were published"):
+        gem.make("tau:Retail-2024", data=data)
+
+
 def test_the_published_python_files_are_read_and_not_run(tmp_path: Path) -> None:
     data = write(tmp_path, RETAIL, [])
     (tmp_path / "tasks_test.jsonl").unlink()

@@ -65,6 +65,17 @@ def read_tasks(folder: str, split: str) -> tuple[Task, ...]:
     Tasks of 2024 have a file for each split. The corrected ones have one, `tasks.json`, and the ids
     of each split in `split_tasks.json`.
     """
+    try:
+        return _read_tasks(folder, split)
+    except (KeyError, TypeError, ValueError, AttributeError, SyntaxError) as error:
+        raise DataError(
+            f"The tasks of the split {split!r} in {folder!r} are not as they were published "
+            f"({type(error).__name__}: {error}). Download them again.",
+            source=folder,
+        ) from error
+
+
+def _read_tasks(folder: str, split: str) -> tuple[Task, ...]:
     whole = Path(folder) / "tasks.json"
     if whole.exists():
         return tuple(_corrected(row) for row in _of_split(folder, split, _json(whole)))
