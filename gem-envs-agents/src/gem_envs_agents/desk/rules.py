@@ -144,11 +144,14 @@ class Desk:
 
 def agent_prompt(case: Case, turns: int) -> str:
     """Return what an agent is told before the first word of the user."""
+    signatures = [f"{name}({', '.join(tool.parameters)})" for name, tool in case.tools.items()]
     return (
         f"{case.policy}\n\n"
-        "How to act: write to the customer, or call tools, as you were told how. A message that "
+        "How to act: write to the customer, or call tools. Where you have no other way to call "
+        'one, write <tool_call>{"name": ..., "arguments": {...}}</tool_call>. A message that '
         "calls a tool is not shown to the customer, and what you think is not either. The "
-        f"customer ends the dialogue; there are {turns} messages and calls at most."
+        f"customer ends the dialogue; there are {turns} messages and calls at most.\n\n"
+        f"Tools: {'; '.join(signatures)}."
     )
 
 
