@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 import gem
 from gem import Env, Step
 from gem.testing import EnvContract
@@ -13,6 +15,7 @@ AGENT = 0
 USER = 1
 
 
+@pytest.mark.slow
 class TestConformance(EnvContract):
     env_id = ID
     seeds = range(4)

@@ -39,14 +39,14 @@ def to_the_end(env: Env) -> Step:
 
 
 def acted(env: Env, seed: int, act: Act) -> Step:
-    """Play a policy of what was shown and what it did."""
+    """Play a policy, a function of the observations and of what it did."""
     observation, _ = env.reset(seed=seed)
-    shown = [str(observation)]
+    observations = [str(observation)]
     own: list[str] = []
     while True:
-        own.append(act(shown, own))
+        own.append(act(observations, own))
         step = env.step(own[-1])
-        shown.append(str(step.observation))
+        observations.append(str(step.observation))
         if step.terminated or step.truncated:
             return step
 

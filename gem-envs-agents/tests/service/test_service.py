@@ -40,7 +40,7 @@ def test_the_solution_earns_all_in_every_wording() -> None:
 def test_doing_nothing_earns_nothing() -> None:
     env = make(difficulty="easy")
 
-    def idle(shown: list[str], own: list[str]) -> str:
+    def idle(observations: list[str], own: list[str]) -> str:
         return "That is done. Is there anything else? I cannot do it."
 
     assert sum(acted(env, seed, idle).reward for seed in range(50)) == 0.0
@@ -139,7 +139,7 @@ def test_a_hostile_agent_earns_nothing_and_breaks_nothing(seed: int) -> None:
         write(Call("__class__", {"__init__": None})),
     )
 
-    def hostile(shown: list[str], own: list[str]) -> str:
+    def hostile(observations: list[str], own: list[str]) -> str:
         return rng.choice(tricks)
 
     step = acted(env, seed, hostile)

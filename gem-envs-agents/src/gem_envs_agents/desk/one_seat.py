@@ -68,7 +68,7 @@ class ServiceDesk(Desk, Env):
         return self._say(move)
 
     def _say(self, move: Move) -> Step:
-        self.said.append(move.text)
+        self.messages.append(move.text)
         self.transcript.append(f"Agent: {move.text}")
         before = State(*self.user)
         heard = hear(move.text)

@@ -47,7 +47,7 @@ class Desk:
     attempts: list[str]  # writing calls of the agent that were refused
     calls_made: int  # calls of the solution that the agent has made, in its order
     unlawful: int  # writing calls that the user had not agreed to
-    said: list[str]  # what the agent has said to the user
+    messages: list[str]  # what the agent has said to the user
     transcript: list[str]  # what both have said
     judge: Judge | None = None
 
@@ -73,7 +73,7 @@ class Desk:
         self.attempts = []
         self.calls_made = 0
         self.unlawful = 0
-        self.said = []
+        self.messages = []
         self.transcript = []
 
     def agent_calls(self, move: Move, *, is_agreed: bool) -> Results:
@@ -105,7 +105,7 @@ class Desk:
         parts = {"db": float(is_right and is_right_there)}
         names = self.reward.split("+")
         if "communicate" in names:
-            parts["communicate"] = float(not missing_outputs(case.outputs, self.said))
+            parts["communicate"] = float(not missing_outputs(case.outputs, self.messages))
         if "policy" in names:
             parts["policy"] = float(self.unlawful == 0)
         if self.judge is not None:

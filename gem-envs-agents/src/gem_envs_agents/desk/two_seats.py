@@ -85,7 +85,7 @@ class ServiceDeskOfTwo(Desk, SeatedEnv):
         problem = _problem(move)
         if problem:
             return self._again(AGENT, problem, are_errors=True)
-        self.said.append(move.text)
+        self.messages.append(move.text)
         self.transcript.append(f"Agent: {move.text}")
         before = State(*self.user)
         heard = hear(move.text)

@@ -35,37 +35,40 @@ class FirstReading:
 
     def __call__(self, request: Request) -> str:
         own = [message.text for message in request.messages if message.role == "assistant"]
-        shown = [message.text for message in request.messages if message.role != "assistant"]
-        return next_reading(shown, own)
+        observations = [message.text for message in request.messages if message.role != "assistant"]
+        return next_reading(observations, own)
 
 
-def next_reading(shown: list[str], own: list[str]) -> str:
-    """Return the next action after what was shown, one text before each action and one more."""
+def next_reading(observations: list[str], own: list[str]) -> str:
+    """Return the next action; an observation stands before each of its own, and one more."""
     if not own:
         return "What is your email?"
-    email = re.search(r"My email: (\S+@\S+?)\.(?:\s|$)", "\n".join(shown))
+    email = re.search(r"My email: (\S+@\S+?)\.(?:\s|$)", "\n".join(observations))
     if email is None:
         return "What is your email?"
     if len(own) == 1:
         return write_call(Call("find_customer", {"email": email[1]}))
-    customer = _json(shown[2])
+    customer = _json(observations[2])
     orders = {}
-    for action, answer in zip(own, shown[1:], strict=False):
+    for action, answer in zip(own, observations[1:], strict=False):
         if '"show_order"' in action:
             order = _json(answer)
             orders[order.get("order_id")] = order
     unseen = [order_id for order_id in customer.get("orders", []) if order_id not in orders]
     if unseen:
         return write_call(Call("show_order", {"order_id": unseen[0]}))
-    return _serve(shown, own, orders)
+    return _serve(observations, own, orders)
 
 
-def _serve(shown: list[str], own: list[str], orders: dict[str, Any]) -> str:
+def _serve(observations: list[str], own: list[str], orders: dict[str, Any]) -> str:
     """Do the first thing that the last wish can mean."""
-    wishes = [shown[0], *(text for text in shown[1:] if "Thank you." in text or "I see." in text)]
+    wishes = [
+        observations[0],
+        *(text for text in observations[1:] if "Thank you." in text or "I see." in text),
+    ]
     wish = wishes[-1].rpartition("Customer:")[2]
     since = len(own) - 1
-    while since > 0 and shown[since] != wishes[-1]:
+    while since > 0 and observations[since] != wishes[-1]:
         since -= 1
     done = own[since:] if len(wishes) > 1 else own[2 + len(orders) :]
     order = _order(wish, orders)
@@ -74,10 +77,10 @@ def _serve(shown: list[str], own: list[str], orders: dict[str, Any]) -> str:
         return "That is not possible, I am sorry."
     if name == "price":
         return f"It was {_item(wish, order)['price']:.2f}. Is there anything else?"
-    return _act(name, wish, order, shown, done)
+    return _act(name, wish, order, observations, done)
 
 
-def _act(name: str, wish: str, order: Any, shown: list[str], done: list[str]) -> str:
+def _act(name: str, wish: str, order: Any, observations: list[str], done: list[str]) -> str:
     item = _item(wish, order)
     if any('"log_refusal"' in action for action in done):
         return "I am sorry, this is not possible."
@@ -88,7 +91,7 @@ def _act(name: str, wish: str, order: Any, shown: list[str], done: list[str]) ->
         return "That is done. Is there anything else?"
     on_item = {"order_id": order["order_id"], "item_id": item["item_id"]}
     asked = " ".join(done)
-    said = "\n".join(shown)
+    heard = "\n".join(observations)
     if name == "repair" and "restart" not in asked:
         return "Please restart it."
     if name == "repair" and "label" not in asked:
@@ -104,20 +107,20 @@ def _act(name: str, wish: str, order: Any, shown: list[str], done: list[str]) ->
     if name == "send back":
         return write_call(Call("send_back", on_item))
     if name == "repair":
-        serial = re.findall(r"SN\d+", said)
+        serial = re.findall(r"SN\d+", heard)
         return write_call(Call("register_repair", {**on_item, "serial": (serial or [""])[-1]}))
     if name == "move":
-        place = re.findall(r"The address: ([^.\n]*)", said)
+        place = re.findall(r"The address: ([^.\n]*)", heard)
         call = Call(
             "change_address", {"order_id": order["order_id"], "address": (place or [""])[-1]}
         )
         return write_call(call)
-    return _exchange(wish, item, on_item, shown)
+    return _exchange(wish, item, on_item, observations)
 
 
-def _exchange(wish: str, item: Any, on_item: dict[str, str], shown: list[str]) -> str:
+def _exchange(wish: str, item: Any, on_item: dict[str, str], observations: list[str]) -> str:
     colors = [color for color in COLORS if re.search(rf"\b{color}\b", wish)]
-    products = [_json(text) for text in shown if '"items": {' in text]
+    products = [_json(text) for text in observations if '"items": {' in text]
     # Where the old color is named too, the new one is the last in most wordings.
     for color in reversed(colors):
         for candidate in (products[-1] if products else {}).get("items", {}).values():

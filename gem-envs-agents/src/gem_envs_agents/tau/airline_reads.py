@@ -53,7 +53,7 @@ def flight_on(draft: Draft, number: str, date: str) -> Record:
     return day
 
 
-def _shown(flight: Record, date: str) -> Record:
+def _flight_row(flight: Record, date: str) -> Record:
     facts = {name: value for name, value in flight.items() if name != "dates"}
     return {**facts, "date": date, **flight["dates"][date]}
 
@@ -67,7 +67,7 @@ def _available(draft: Draft, date: str) -> Iterator[Record]:
 
 def _direct(draft: Draft, origin: str, destination: str, date: str) -> list[Record]:
     return [
-        _shown(flight, date)
+        _flight_row(flight, date)
         for flight in _available(draft, date)
         if flight["origin"] == origin and flight["destination"] == destination
     ]
@@ -87,7 +87,7 @@ def _one_stop(draft: Draft, origin: str, destination: str, date: str) -> list[li
                 destination,
             )
             if is_on_the_way and second["scheduled_departure_time_est"] >= arrival[:8]:
-                found.append([_shown(first, date), _shown(second, next_date)])
+                found.append([_flight_row(first, date), _flight_row(second, next_date)])
     return found
 
 

@@ -153,17 +153,21 @@ def _of_split(folder: str, split: str, rows: Sequence[Mapping[str, Any]]) -> lis
 
 
 def _corrected(row: Mapping[str, Any]) -> Task:
-    told = row["user_scenario"]["instructions"]
+    instructions = row["user_scenario"]["instructions"]
     criteria = row["evaluation_criteria"]
     actions = criteria["actions"] or ()
-    parts = (told["known_info"], told["reason_for_call"], told["task_instructions"])
+    parts = (
+        instructions["known_info"],
+        instructions["reason_for_call"],
+        instructions["task_instructions"],
+    )
     return Task(
         id=row["id"],
         user_id="",
         instruction=" ".join(part for part in parts if part),
         actions=tuple(Call(action["name"], action["arguments"]) for action in actions),
         outputs=tuple(criteria["communicate_info"] or ()),
-        facts=told["known_info"] or "",
-        reason=told["reason_for_call"] or "",
+        facts=instructions["known_info"] or "",
+        reason=instructions["reason_for_call"] or "",
         assertions=tuple(criteria["nl_assertions"] or ()),
     )

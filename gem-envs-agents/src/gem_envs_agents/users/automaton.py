@@ -119,14 +119,14 @@ def _facts(script: Script, state: State, heard: Heard) -> tuple[State, list[str]
     asked_who = state.asked_who or any(slot in IDENTITY for slot in heard.asks)
     for slot in heard.asks:
         if slot in IDENTITY:
-            parts.append(_said(slot, script.identity.get(slot)))
+            parts.append(_sentence(slot, script.identity.get(slot)))
         elif slot in request.private and not asked_who:
             parts.append(_WHO)
         elif slot in devices:
             parts.append(devices[slot].report)
             calls.append(devices[slot].call)
         else:
-            parts.append(_said(slot, request.facts.get(slot)))
+            parts.append(_sentence(slot, request.facts.get(slot)))
     return state._replace(asked_who=asked_who), list(dict.fromkeys(parts)), tuple(calls)
 
 
@@ -146,7 +146,7 @@ _SLOT_WORDS = {
 }
 
 
-def _said(slot: str, value: str | None) -> str:
+def _sentence(slot: str, value: str | None) -> str:
     words = _SLOT_WORDS[slot]
     if value is None:
         return f"{NOT_KNOWN} {words}."

@@ -3,7 +3,7 @@
 What a user hears is one of finitely many things as far as it can tell them apart, and its state is
 finite, so every dialogue of any length is a walk on a graph that is visited whole. Found are:
 
-- **leak**: it says a secret, what is private before it was asked who it is, or a fact unasked;
+- **leak**: it says a secret, what is private before it was asked who it is, or who it is unasked;
 - **contradiction**: it says two things about one fact, says that it does not know what it knows,
   agrees to what it did not ask for, turns down what it did, or takes back what it agreed to;
 - **dead end**: a state from which it can never be satisfied, or an end without its sign.
@@ -11,6 +11,7 @@ finite, so every dialogue of any length is a walk on a graph that is visited who
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
@@ -97,15 +98,19 @@ def _can_reach(before: dict[State, set[State]], ends: Sequence[State]) -> set[St
 
 
 def _alphabet(script: Script, state: State) -> Iterator[Heard]:
-    """Yield all that a user can hear in a state, as far as it makes a difference to it."""
+    """Yield what a user can hear in a state: every mixture of what makes a difference to it.
+
+    Slots are asked for alone, in pairs, and all at once: each has an answer of its own, so a third
+    beside two adds nothing that a pair does not show.
+    """
     request = script.requests[state.closed]
     names = tuple(name.casefold() for name in sorted(request.names))
     devices = tuple(device.slot for device in request.devices)
     known = tuple(dict.fromkeys((*IDENTITY, *request.facts, *devices)))
     strange = tuple(slot for slot in SLOTS if slot not in known)[:1]
-    asks: list[tuple[str, ...]] = [(), tuple(SLOTS), *((slot,) for slot in (*known, *strange))]
-    for slot in (*request.facts, *devices):
-        asks += [(IDENTITY[0], slot), (IDENTITY[1], slot)]
+    slots = (*known, *strange)
+    asks: list[tuple[str, ...]] = [(), tuple(SLOTS), *((slot,) for slot in slots)]
+    asks += itertools.combinations(slots, 2)
     for asked in asks:
         for refuses in (False, True):
             yield Heard(asked, False, False, refuses)
@@ -119,7 +124,7 @@ def _alphabet(script: Script, state: State) -> Iterator[Heard]:
 
 
 def _opening_faults(script: Script, state: State, opening: Reply) -> Iterator[Fault]:
-    yield from _said_unasked(script, state, Heard(), opening.text)
+    yield from _leaks(script, state, Heard(), opening.text)
     if STOP in opening.text:
         yield Fault("dead end", "it ends before it was heard", state, Heard())
     if _holds(opening.text, YES):
@@ -130,7 +135,7 @@ def _faults(
     script: Script, state: State, heard: Heard, after: State, reply: Reply
 ) -> Iterator[Fault]:
     request = script.requests[state.closed]
-    yield from _said_unasked(script, state, heard, reply.text)
+    yield from _leaks(script, state, heard, reply.text)
     yield from _answers(script, request, state, heard, reply)
     yield from _agreement(request, state, heard, after, reply)
     if bool(after.end) != (STOP in reply.text):
@@ -146,7 +151,7 @@ def _faults(
         yield Fault("leak", "it uses a tool that it was not asked to use", state, heard)
 
 
-def _said_unasked(script: Script, state: State, heard: Heard, text: str) -> Iterator[Fault]:
+def _leaks(script: Script, state: State, heard: Heard, text: str) -> Iterator[Fault]:
     """Find secrets, and facts that were not asked for or come too early."""
     for secret in script.secret:
         if _holds(text, secret):
@@ -154,7 +159,7 @@ def _said_unasked(script: Script, state: State, heard: Heard, text: str) -> Iter
     for slot, value in script.identity.items():
         is_unasked = slot not in heard.asks and _holds(text, value)
         # A fact that is asked for may hold the same words: an address its zip code.
-        if is_unasked and not _is_said_otherwise(script, state, heard, value):
+        if is_unasked and not _is_asked_for_otherwise(script, state, heard, value):
             yield Fault("leak", f"it says its {slot} unasked", state, heard)
     asked_who = state.asked_who or any(slot in IDENTITY for slot in heard.asks)
     for number, request in enumerate(script.requests):
@@ -162,14 +167,14 @@ def _said_unasked(script: Script, state: State, heard: Heard, text: str) -> Iter
             is_due = number == state.closed and slot in heard.asks and asked_who
             value = request.facts[slot]
             is_early = not is_due and _holds(text, value)
-            if is_early and not _is_said_otherwise(script, state, heard, value):
+            if is_early and not _is_asked_for_otherwise(script, state, heard, value):
                 yield Fault("leak", f"it says its private {slot} too early", state, heard)
         # After the last answer the next request may be worded, and none behind it.
         if number > state.closed + 1 and _holds(text, request.wording):
             yield Fault("leak", "it words a request before its turn", state, heard)
 
 
-def _is_said_otherwise(script: Script, state: State, heard: Heard, value: str) -> bool:
+def _is_asked_for_otherwise(script: Script, state: State, heard: Heard, value: str) -> bool:
     request = script.requests[state.closed]
     sources = [script.identity.get(slot, "") for slot in heard.asks]
     sources += [request.facts.get(slot, "") for slot in heard.asks if slot not in request.private]
@@ -209,8 +214,8 @@ def _others(
 ) -> Iterator[Fault]:
     """Find a second value beside the one that a fact has."""
     pattern = re.compile(rf"\bmy {slot.replace('_', ' ')}(?: code)?: ([^.]*)", re.IGNORECASE)
-    for said in pattern.findall(text):
-        if said.strip() not in value:
+    for value_given in pattern.findall(text):
+        if value_given.strip() not in value:
             yield Fault("contradiction", f"it says another {slot}", state, heard)
 
 
