@@ -6,7 +6,7 @@ import pytest
 
 import gem
 from gem import Env, Step
-from gem.testing import EnvContract
+from gem.testing import SeatedEnvContract
 from gem_envs_agents.desk.actions import write_call
 from gem_envs_agents.desk.tool import Call
 
@@ -16,7 +16,7 @@ USER = 1
 
 
 @pytest.mark.slow
-class TestConformance(EnvContract):
+class TestConformance(SeatedEnvContract):
     env_id = ID
     seeds = range(4)
     backends = ("sync", "thread")

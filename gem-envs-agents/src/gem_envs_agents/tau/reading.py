@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gem.errors import DataError
+from gem.errors import DataError, in_one_line
 from gem_envs_agents.desk.database import Tables
 from gem_envs_agents.desk.tool import Call
 
@@ -70,7 +70,7 @@ def read_tasks(folder: str, split: str) -> tuple[Task, ...]:
     except (KeyError, TypeError, ValueError, AttributeError, SyntaxError) as error:
         raise DataError(
             f"The tasks of the split {split!r} in {folder!r} are not as they were published "
-            f"({type(error).__name__}: {error}). Download them again.",
+            f"({in_one_line(error)}). Download them again.",
             source=folder,
         ) from error
 
@@ -101,7 +101,7 @@ def _json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise DataError(
-            f"{path} is no JSON ({error}). Download it again.", source=str(path)
+            f"{path} is no JSON ({in_one_line(error)}). Download it again.", source=str(path)
         ) from error
 
 
