@@ -66,6 +66,10 @@ def test_it_ends_when_everything_is_done() -> None:
     assert STOP in reply.text
 
 
+def test_what_is_done_and_cannot_be_undone_is_done() -> None:
+    assert talk(GO, "It has been cancelled, which cannot be undone.")[0].closed == 1
+
+
 def test_it_takes_no_for_an_answer_the_second_time() -> None:
     assert talk("I cannot do that.")[0].closed == 0
     assert talk("I cannot do that.", "It is not possible.")[0].closed == 1

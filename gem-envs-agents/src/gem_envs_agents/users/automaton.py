@@ -91,11 +91,12 @@ def _is_over(script: Script, state: State, heard: Heard) -> bool:
     """Say whether the present request is over by what is heard."""
     if heard.asks or heard.proposes:
         return False
+    if heard.reports and state.agreed:
+        # Also where it adds what cannot be done, such as to undo it.
+        return True
     if heard.refuses:
         return state.refused
-    if script.requests[state.closed].kind == "question":
-        return heard.answers
-    return heard.reports and state.agreed
+    return script.requests[state.closed].kind == "question" and heard.answers
 
 
 def _go_on(script: Script, state: State, heard: Heard) -> tuple[State, Reply]:
