@@ -36,6 +36,16 @@ def by_solution(env: Env, task: int, *, but: str = "") -> float:
     """Play the solution of a task, and return what it earns. `but` changes one thing."""
     env.reset(seed=1, task=task)
     base = published(env)
+    if but == "a write beside":
+        orders = base.published.tables["orders"]
+        mine = {str(call.arguments.get("order_id")) for call in base.published.tasks[task].actions}
+        other = next(
+            key for key, order in orders.items() if order["status"] == "pending" and key not in mine
+        )
+        reason = {"order_id": other, "reason": "no longer needed"}
+        assert not env.step(write_call(Call("cancel_pending_order", reason))).info.get(
+            "action_error"
+        )
     while True:
         action = str(env.solve())
         if but == "an output missing" and action.startswith("The answer is: "):
@@ -109,6 +119,7 @@ def test_a_missing_output_a_missing_write_and_an_extra_write_each_earn_nothing(
         if case.outputs:
             assert by_solution(env, task, but="an output missing") == 0.0
             assert by_solution(env, task, but="reads beside") == 1.0
+        assert by_solution(env, task, but="a write beside") == 0.0
         if case.goal.state != "{}":
             assert by_solution(env, task, but="a write missing") == 0.0
 
