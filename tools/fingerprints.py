@@ -208,7 +208,10 @@ GROUPS = {
         ("rg:b*", "rg:c*", "rg:g*", "rg:l*", "rg:s*"),
         without=("rg:codeio", "rg:composite", "rg:circuit_logic"),
     ),
-    "generated": Group(("math:Arithmetic-v0", "math:Diagram-v0", "qa:Worlds-v0"), is_solved=True),
+    "generated": Group(
+        ("math:Arithmetic-v0", "math:Diagram-v0", "qa:Worlds-v0", "agents:Service-v0"),
+        is_solved=True,
+    ),
     "tables": Group(
         others={
             **_over(PROBLEMS, "math:ASDiv2K", "math:GSM8K", "math:SVAMP", "eval:AMC"),

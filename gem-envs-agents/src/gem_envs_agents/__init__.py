@@ -1,0 +1,1 @@
+"""Customer service with proved users, a pack of environments for GEM."""

@@ -1,0 +1,177 @@
+"""What happens at a service desk, for environments of one seat and of two.
+
+The agent calls tools on the shop's database, the user calls theirs on a database of their own, and
+each hears nothing of the other but what is said. Neither may call the other's tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gem.content import Message, Observation
+from gem.parsing import Malformed, ParsedCall
+from gem_envs_agents.desk.actions import MOST_AT_ONCE, Move
+from gem_envs_agents.desk.case import Case
+from gem_envs_agents.desk.database import Changes, Database
+from gem_envs_agents.desk.judging import Judge, judged
+from gem_envs_agents.desk.scoring import attempt, missing_outputs, reaches
+from gem_envs_agents.desk.tool import Call, Outcome, Tools, run
+
+__all__ = ["LONGEST_MESSAGE", "Basis", "Desk", "Results", "agent_prompt", "schemas"]
+
+Basis = str
+"""What a reward is made of: the names of its parts, joined by "+", or "official"."""
+
+LONGEST_MESSAGE = 4_000
+"""Characters that a message to the other side may have; a longer one is not sent."""
+
+
+class Results(NamedTuple):
+    """What the calls of an action led to: an observation, and whether every one was an error."""
+
+    observation: Observation
+    are_errors: bool
+
+
+class Desk:
+    """The state of one episode, and how it changes. Its attributes are plain data.
+
+    A subclass gives `case`. The tables of a case are shared by all episodes; `changes` are the
+    rows that this one wrote.
+    """
+
+    reward: Basis
+    changes: Changes
+    user_changes: Changes
+    attempts: list[str]  # writing calls of the agent that were refused
+    calls_made: int  # calls of the solution that the agent has made, in its order
+    unlawful: int  # writing calls that the user had not agreed to
+    messages: list[str]  # what the agent has said to the user
+    transcript: list[str]  # what both have said
+    judge: Judge | None = None
+
+    @property
+    def case(self) -> Case:
+        """The task of this episode."""
+        raise NotImplementedError(f"{type(self).__name__} defines no case.")
+
+    @property
+    def database(self) -> Database:
+        """The shop's database as it is now."""
+        return Database(self.case.tables, self.changes)
+
+    @property
+    def user_database(self) -> Database:
+        """The user's own database as it is now."""
+        return Database(self.case.user_tables, self.user_changes)
+
+    def open_desk(self) -> None:
+        """Forget the episode before."""
+        self.changes = {}
+        self.user_changes = {}
+        self.attempts = []
+        self.calls_made = 0
+        self.unlawful = 0
+        self.messages = []
+        self.transcript = []
+
+    def agent_calls(self, move: Move, *, is_agreed: bool) -> Results:
+        """Make the agent's calls."""
+        outcomes = [
+            self._agent_call(parsed, is_agreed=is_agreed) for parsed in move.calls[:MOST_AT_ONCE]
+        ]
+        return _results(move, outcomes)
+
+    def user_calls(self, move: Move) -> Results:
+        """Make the user's calls of their own tools."""
+        outcomes = [self._user_call(parsed) for parsed in move.calls[:MOST_AT_ONCE]]
+        return _results(move, outcomes)
+
+    def use_device(self, call: Call) -> Outcome:
+        """Let the user make one call of their own tools."""
+        outcome = run(self.case.user_tools, self.user_database, call)
+        self.user_changes = outcome.database.changes
+        return outcome
+
+    def parts(self) -> dict[str, float]:
+        """Return each part of the reward, 0.0 or 1.0, for the episode as it is.
+
+        Raises VerdictError where there is a judge who gives no verdict.
+        """
+        case = self.case
+        is_right = reaches(case.goal, self.database, self.attempts)
+        is_right_there = reaches(case.user_goal, self.user_database, ())
+        parts = {"db": float(is_right and is_right_there)}
+        names = self.reward.split("+")
+        if "communicate" in names:
+            parts["communicate"] = float(not missing_outputs(case.outputs, self.messages))
+        if "policy" in names:
+            parts["policy"] = float(self.unlawful == 0)
+        if self.judge is not None:
+            parts["judge"] = judged(self.judge, case.assertions, self.transcript)
+        return parts
+
+    def _agent_call(self, parsed: ParsedCall | Malformed, *, is_agreed: bool) -> Outcome:
+        case = self.case
+        before = self.database
+        if isinstance(parsed, Malformed):
+            return Outcome(f"Error: {parsed.reason}", True, before)
+        call = Call(parsed.name, parsed.arguments)
+        outcome = run(case.tools, before, call)
+        tool = case.tools.get(call.name)
+        if tool is not None:
+            self._note(call, outcome, writes=tool.writes)
+        if outcome.database is not before:
+            self.unlawful += tool is not None and tool.needs_consent and not is_agreed
+            self.changes = outcome.database.changes
+        return outcome
+
+    def _note(self, call: Call, outcome: Outcome, *, writes: bool) -> None:
+        text = attempt(call)
+        if writes and outcome.is_error and text not in self.attempts:
+            # Each is kept once: who calls a thousand times fills no memory.
+            self.attempts.append(text)
+        solution = [each for plan in self.case.plans for each in plan.calls]
+        if self.calls_made < len(solution) and attempt(solution[self.calls_made]) == text:
+            self.calls_made += 1
+
+    def _user_call(self, parsed: ParsedCall | Malformed) -> Outcome:
+        if isinstance(parsed, Malformed):
+            return Outcome(f"Error: {parsed.reason}", True, self.user_database)
+        return self.use_device(Call(parsed.name, parsed.arguments))
+
+
+def agent_prompt(case: Case, turns: int) -> str:
+    """Return what an agent is told before the first word of the user."""
+    signatures = [f"{name}({', '.join(tool.parameters)})" for name, tool in case.tools.items()]
+    return (
+        f"{case.policy}\n\n"
+        "How to act: write to the customer, or call tools. Where you have no other way to call "
+        'one, write <tool_call>{"name": ..., "arguments": {...}}</tool_call>. A message that '
+        "calls a tool is not shown to the customer, and what you think is not either. The "
+        f"customer ends the dialogue; there are {turns} messages and calls at most.\n\n"
+        f"Tools: {'; '.join(signatures)}."
+    )
+
+
+def schemas(tools: Tools) -> Sequence[Mapping[str, Any]]:
+    """Return the schemas of tools in the OpenAI form."""
+    return [tool.schema() for tool in tools.values()]
+
+
+def _results(move: Move, outcomes: list[Outcome]) -> Results:
+    texts = [outcome.text for outcome in outcomes]
+    not_made = len(move.calls) - len(texts)
+    if not_made:
+        # A call beside the text has a result each; calls within it share one.
+        refusal = f"Error: not called, {MOST_AT_ONCE} calls are made at once."
+        texts += [refusal] * (not_made if move.is_beside else 1)
+    are_errors = all(outcome.is_error for outcome in outcomes)
+    if move.is_beside:
+        pairs = zip(move.calls, texts, strict=True)
+        return Results(
+            tuple(Message("tool", text, call_id=call.id) for call, text in pairs), are_errors
+        )
+    joined = "\n".join(f"<tool_response>\n{text}\n</tool_response>" for text in texts)
+    return Results(joined, are_errors)

@@ -1,0 +1,173 @@
+"""Read the published files: tables, tasks, policy. Runs no code that it reads.
+
+A folder holds the tables, one file each (`db_users.json` or `users.json`), or all of them in
+`db.json`; the tasks, as JSON lines, as JSON, or as the published Python files of 2024, whose
+literals alone are read; and the policy (`policy.md` or `wiki.md`).
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gem.errors import DataError, in_one_line
+from gem_envs_agents.desk.database import Tables
+from gem_envs_agents.desk.tool import Call
+
+__all__ = ["Task", "read_policy", "read_tables", "read_tasks"]
+
+
+class Task(NamedTuple):
+    """One published task. `actions` is its solution, `outputs` what the agent has to say.
+
+    `facts` and `reason` are what the corrected tasks write apart: what the user knows, and why
+    they call. `assertions` are sentences that only a judge can grade.
+    """
+
+    id: str
+    user_id: str
+    instruction: str
+    actions: tuple[Call, ...]
+    outputs: tuple[str, ...]
+    facts: str = ""
+    reason: str = ""
+    assertions: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=8)  # a shop's tables are shared by all its environments
+def read_tables(folder: str, names: tuple[str, ...]) -> Tables:
+    """Return the tables of a folder, by name. Raises DataError where one is missing."""
+    whole = Path(folder) / "db.json"
+    if whole.exists():
+        tables: dict[str, Any] = _json(whole)
+        missing = [name for name in names if name not in tables]
+        if missing:
+            raise DataError(
+                f"{whole} holds no table {missing[0]!r}. Give a folder with {', '.join(names)}.",
+                source=str(whole),
+            )
+        return {name: tables[name] for name in names}
+    return {name: _json(_first(folder, f"db_{name}.json", f"{name}.json")) for name in names}
+
+
+def read_policy(folder: str) -> str:
+    """Return the text of the policy. Raises DataError where there is none."""
+    return _first(folder, "policy.md", "wiki.md").read_text(encoding="utf-8").strip()
+
+
+def read_tasks(folder: str, split: str) -> tuple[Task, ...]:
+    """Return the tasks of a split, in their order. Raises DataError where there are none.
+
+    Tasks of 2024 have a file for each split. The corrected ones have one, `tasks.json`, and the ids
+    of each split in `split_tasks.json`.
+    """
+    try:
+        return _read_tasks(folder, split)
+    except (KeyError, TypeError, ValueError, AttributeError, SyntaxError) as error:
+        raise DataError(
+            f"The tasks of the split {split!r} in {folder!r} are not as they were published "
+            f"({in_one_line(error)}). Download them again.",
+            source=folder,
+        ) from error
+
+
+def _read_tasks(folder: str, split: str) -> tuple[Task, ...]:
+    whole = Path(folder) / "tasks.json"
+    if whole.exists():
+        return tuple(_corrected(row) for row in _of_split(folder, split, _json(whole)))
+    path = _first(folder, f"tasks_{split}.jsonl", f"tasks_{split}.py")
+    rows = _json_lines(path) if path.suffix == ".jsonl" else _python_literals(path)
+    return tuple(_of_2024(number, row) for number, row in enumerate(rows))
+
+
+def _first(folder: str, *names: str) -> Path:
+    for name in names:
+        path = Path(folder) / name
+        if path.exists():
+            return path
+    raise DataError(
+        f"The folder {folder!r} holds no {' or '.join(names)}. Give data= the folder with the "
+        "published files of this benchmark.",
+        source=folder,
+    )
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise DataError(
+            f"{path} is no JSON ({in_one_line(error)}). Download it again.", source=str(path)
+        ) from error
+
+
+def _json_lines(path: Path) -> Iterator[Mapping[str, Any]]:
+    for line in path.read_text(encoding="utf-8").splitlines():
+        yield json.loads(line)
+
+
+def _python_literals(path: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the tasks of a published Python file: calls of `Task` with literal arguments."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _name(node) == "Task":
+            yield {keyword.arg or "": _literal(keyword.value) for keyword in node.keywords}
+
+
+def _literal(node: ast.expr) -> Any:
+    if isinstance(node, ast.List):
+        return [_literal(each) for each in node.elts]
+    if isinstance(node, ast.Call):
+        return {keyword.arg: _literal(keyword.value) for keyword in node.keywords}
+    return ast.literal_eval(node)
+
+
+def _name(node: ast.Call) -> str:
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def _of_2024(number: int, row: Mapping[str, Any]) -> Task:
+    return Task(
+        id=str(row.get("id", number)),
+        user_id=row["user_id"],
+        instruction=row["instruction"],
+        actions=tuple(Call(action["name"], action["kwargs"]) for action in row["actions"]),
+        outputs=tuple(row["outputs"]),
+    )
+
+
+def _of_split(folder: str, split: str, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
+    splits = _json(_first(folder, "split_tasks.json"))
+    if split not in splits:
+        raise DataError(
+            f"The split {split!r} was asked for, and the folder {folder!r} has "
+            f"{', '.join(splits)}. Choose one of these.",
+            source=folder,
+        )
+    ids = set(splits[split])
+    return [row for row in rows if row["id"] in ids]
+
+
+def _corrected(row: Mapping[str, Any]) -> Task:
+    instructions = row["user_scenario"]["instructions"]
+    criteria = row["evaluation_criteria"]
+    actions = criteria["actions"] or ()
+    parts = (
+        instructions["known_info"],
+        instructions["reason_for_call"],
+        instructions["task_instructions"],
+    )
+    return Task(
+        id=row["id"],
+        user_id="",
+        instruction=" ".join(part for part in parts if part),
+        actions=tuple(Call(action["name"], action["arguments"]) for action in actions),
+        outputs=tuple(criteria["communicate_info"] or ()),
+        facts=instructions["known_info"] or "",
+        reason=instructions["reason_for_call"] or "",
+        assertions=tuple(criteria["nl_assertions"] or ()),
+    )

@@ -1,0 +1,1 @@
+"""The scripted user: what it knows and wants, how it hears and answers, and the proof of it."""

@@ -1,0 +1,160 @@
+"""The scripted user: a finite automaton. Its answer depends on its state and what it hears alone.
+
+- It says what it wants, one request at a time, and each of its facts when it is asked for it.
+- What is private it says only to an agent that has asked who it is.
+- It agrees to what it asked for, and to nothing that names another order.
+- It goes on to the next request once this one is done, or answered, and ends the dialogue after the
+  last. An agent that gets nowhere loses its patience, and it ends the dialogue then.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from gem_envs_agents.desk.tool import Call
+from gem_envs_agents.users.hearing import Heard
+from gem_envs_agents.users.script import IDENTITY, Request, Script
+
+__all__ = ["NOT_KNOWN", "STOP", "YES", "End", "Reply", "State", "answer", "begin"]
+
+STOP = "###STOP###"
+"""What a user says to end the dialogue. From anybody else it is text."""
+
+NOT_KNOWN = "I don't know"
+_NO = "No"
+YES = "Yes, please go ahead."
+_WHO = "You have not asked who I am yet."
+
+End = Literal["", "satisfied", "gave up", "transferred"]
+
+
+class State(NamedTuple):
+    """Where a dialogue stands: plain data that can be compared and saved.
+
+    `closed` counts the requests that are over; the one after them is the present one, and all
+    before it were worded. `asked_who` says whether the agent has asked who the user is, `agreed`
+    whether the user said yes to the present request, `refused` whether the agent has turned it
+    down once.
+    """
+
+    closed: int = 0
+    asked_who: bool = False
+    agreed: bool = False
+    refused: bool = False
+    patience: int = 0
+    end: End = ""
+
+
+class Reply(NamedTuple):
+    """What a user does: the calls of their own tools, then the text that the agent reads."""
+
+    text: str
+    calls: tuple[Call, ...] = ()
+
+
+def begin(script: Script) -> tuple[State, Reply]:
+    """Return the state and the first words of a user."""
+    state = State(patience=script.patience)
+    return state, Reply(f"{script.greeting} {script.requests[0].wording}".strip())
+
+
+def answer(script: Script, state: State, heard: Heard) -> tuple[State, Reply]:
+    """Return what a user does when it hears something. After the end it does nothing."""
+    if state.end:
+        return state, Reply("")
+    if heard.transfers:
+        return state._replace(end="transferred"), Reply(f"All right. {STOP}")
+    if _is_over(script, state, heard):
+        return _go_on(script, state, heard)
+    request = script.requests[state.closed]
+    state, parts, calls = _facts(script, state, heard)
+    if heard.proposes and request.kind == "action":
+        is_right = set(heard.names) <= {name.casefold() for name in request.names}
+        parts.append(YES if is_right else f"{_NO}. {request.wording}")
+        state = state._replace(agreed=state.agreed or is_right)
+        if is_right:
+            return state._replace(patience=script.patience), Reply(" ".join(parts), calls)
+    if calls or _is_news(heard, request, parts):
+        return state._replace(patience=script.patience), Reply(" ".join(parts), calls)
+    if heard.refuses and not state.refused:
+        state = state._replace(refused=True)
+        return state, Reply(" ".join([*parts, "Please look at it again.", request.wording]))
+    return _lose_patience(state, " ".join(parts) or request.wording)
+
+
+def _is_news(heard: Heard, request: Request, parts: list[str]) -> bool:
+    known = (*request.facts, *IDENTITY)
+    return bool(parts) and any(slot in known for slot in heard.asks) and _WHO not in parts
+
+
+def _is_over(script: Script, state: State, heard: Heard) -> bool:
+    """Say whether the present request is over by what is heard."""
+    if heard.asks or heard.proposes:
+        return False
+    if heard.reports and state.agreed:
+        # Also where it adds what cannot be done, such as to undo it.
+        return True
+    if heard.refuses:
+        return state.refused
+    return script.requests[state.closed].kind == "question" and heard.answers
+
+
+def _go_on(script: Script, state: State, heard: Heard) -> tuple[State, Reply]:
+    """Close the present request, and word the next or end the dialogue."""
+    closed = state.closed + 1
+    word = "I see." if heard.refuses else "Thank you."
+    if closed == len(script.requests):
+        state = state._replace(closed=closed, end="satisfied")
+        return state, Reply(f"{word} {STOP}")
+    state = State(closed, state.asked_who, patience=script.patience)
+    return state, Reply(f"{word} {script.requests[closed].wording}")
+
+
+def _facts(script: Script, state: State, heard: Heard) -> tuple[State, list[str], tuple[Call, ...]]:
+    """Return what is said to each slot that is asked for, and the calls that it takes."""
+    request = script.requests[state.closed]
+    devices = {device.slot: device for device in request.devices}
+    parts = []
+    calls = []
+    # Asking who the user is counts before what is private, also within one message.
+    asked_who = state.asked_who or any(slot in IDENTITY for slot in heard.asks)
+    for slot in heard.asks:
+        if slot in IDENTITY:
+            parts.append(_sentence(slot, script.identity.get(slot)))
+        elif slot in request.private and not asked_who:
+            parts.append(_WHO)
+        elif slot in devices:
+            parts.append(devices[slot].report)
+            calls.append(devices[slot].call)
+        else:
+            parts.append(_sentence(slot, request.facts.get(slot)))
+    return state._replace(asked_who=asked_who), list(dict.fromkeys(parts)), tuple(calls)
+
+
+_SLOT_WORDS = {
+    "email": "my email",
+    "name": "my name",
+    "zip": "my zip code",
+    "user_id": "my user id",
+    "order": "the order number",
+    "item": "the item",
+    "payment": "the payment",
+    "address": "the address",
+    "reason": "the reason",
+    "variant": "the variant",
+    "label": "the serial number",
+    "restart": "how to restart it",
+}
+
+
+def _sentence(slot: str, value: str | None) -> str:
+    words = _SLOT_WORDS[slot]
+    if value is None:
+        return f"{NOT_KNOWN} {words}."
+    return f"{words[0].upper()}{words[1:]}: {value}."
+
+
+def _lose_patience(state: State, text: str) -> tuple[State, Reply]:
+    if state.patience <= 1:
+        return state._replace(patience=0, end="gave up"), Reply(f"That leads nowhere. {STOP}")
+    return state._replace(patience=state.patience - 1), Reply(text)

@@ -1,0 +1,265 @@
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from gem_envs_agents.desk.database import Database
+from gem_envs_agents.desk.tool import Call, Outcome, Tool, by_name, run
+from gem_envs_agents.tau.airline import AIRLINE_2024
+from gem_envs_agents.tau.retail import RETAIL_V1
+
+from .small import ADDRESS, AIRLINE, MOVED, RETAIL
+
+TOOLS = {"retail": by_name((*RETAIL_V1,)), "airline": by_name(AIRLINE_2024)}
+TABLES: Mapping[str, Any] = {"retail": RETAIL, "airline": AIRLINE}
+EVERY = [(shop, tool) for shop in TOOLS for tool in TOOLS[shop].values()]
+FLIGHT = {"flight_number": "F3", "date": "2024-05-20"}
+BO = {"first_name": "Bo", "last_name": "Lind", "dob": "1990-01-02"}
+BOOKING = {
+    "user_id": "bo_2",
+    "origin": "JFK",
+    "destination": "SEA",
+    "flight_type": "one_way",
+    "cabin": "economy",
+    "flights": [FLIGHT],
+    "passengers": [BO],
+    "payment_methods": [
+        {"payment_id": "certificate_1", "amount": 100},
+        {"payment_id": "gift_card_1", "amount": 50},
+    ],
+    "total_baggages": 1,
+    "nonfree_baggages": 0,
+    "insurance": "no",
+}
+ITEMS = {"order_id": "#W1", "item_ids": ["k1"], "new_item_ids": ["k2"]}
+RIGHT: dict[str, dict[str, Any]] = {
+    "cancel_pending_order": {"order_id": "#W1", "reason": "no longer needed"},
+    "modify_pending_order_address": {"order_id": "#W1", **MOVED},
+    "modify_pending_order_items": {**ITEMS, "payment_method_id": "paypal_1"},
+    "return_delivered_order_items": {
+        "order_id": "#W2",
+        "item_ids": ["k1"],
+        "payment_method_id": "gift_card_1",
+    },
+    "exchange_delivered_order_items": {
+        **ITEMS,
+        "order_id": "#W2",
+        "payment_method_id": "gift_card_1",
+    },
+    "modify_user_address": {"user_id": "ada_1", **MOVED},
+    "book_reservation": BOOKING,
+    "cancel_reservation": {"reservation_id": "RES001"},
+    "update_reservation_flights": {
+        "reservation_id": "RES001",
+        "cabin": "business",
+        "flights": [{"flight_number": "F1", "date": "2024-05-20"}],
+        "payment_id": "credit_card_1",
+    },
+    "update_reservation_baggages": {
+        "reservation_id": "RES001",
+        "total_baggages": 2,
+        "nonfree_baggages": 1,
+        "payment_id": "gift_card_1",
+    },
+    "update_reservation_passengers": {
+        "reservation_id": "RES001",
+        "passengers": [{**BO, "first_name": "Eva"}],
+    },
+    "send_certificate": {"user_id": "bo_2", "amount": 50},
+}
+WORDS = ("#W1", "#W2", "ada_1", "bo_2", "k1", "k2", "paypal_1", "gift_card_1", "RES001", "F1", "")
+NUMBERS = (0, -1, 10**30, 1.5, float("nan"), float("inf"))
+SCALARS = (None, True, *NUMBERS, "2024-05-20", "\ud800", *WORDS)
+KEYS = ("flight_number", "date", "amount", "first_name", "$")
+
+
+def anything(rng: random.Random, depth: int = 2) -> Any:
+    """Draw JSON data, and what is none."""
+    kind = rng.random()
+    if depth and kind < 0.25:
+        return [anything(rng, depth - 1) for _ in range(rng.randrange(4))]
+    if depth and kind < 0.4:
+        return {rng.choice(KEYS): anything(rng, depth - 1) for _ in range(rng.randrange(4))}
+    return rng.choice(SCALARS)
+
+
+def of_type(rng: random.Random, schema: Mapping[str, Any]) -> Any:
+    """Draw an argument that fits a schema, so that the tool itself is reached."""
+    kind = schema["type"]
+    if kind == "array":
+        return [of_type(rng, schema["items"]) for _ in range(rng.randrange(1, 4))]
+    if kind == "object":
+        return {name: of_type(rng, each) for name, each in schema["properties"].items()}
+    if kind == "string":
+        return rng.choice(schema.get("enum", [*WORDS, "2024-05-20", "x" * 99]))
+    return rng.choice((0, 1, 50, 999_999))
+
+
+def call(shop: str, name: str, **arguments: Any) -> Outcome:
+    return run(TOOLS[shop], Database(TABLES[shop], {}), Call(name, arguments))
+
+
+def shop_of(name: str) -> str:
+    return "retail" if name in TOOLS["retail"] else "airline"
+
+
+@pytest.mark.parametrize(("shop", "tool"), EVERY, ids=lambda each: getattr(each, "name", each))
+def test_bad_arguments_are_an_error_text_and_write_nothing(shop: str, tool: Tool) -> None:
+    rng = random.Random(f"{shop} {tool.name}")
+    before = copy.deepcopy(TABLES[shop])
+    for _ in range(300):
+        draw = rng.choice((anything, of_type))
+        schemas = tool.parameters.items()
+        arguments = {
+            name: of_type(rng, schema) if draw is of_type else anything(rng)
+            for name, schema in schemas
+        }
+        if rng.random() < 0.1:
+            arguments[rng.choice(KEYS)] = anything(rng)
+        outcome = run(TOOLS[shop], Database(TABLES[shop], {}), Call(tool.name, arguments))
+        assert outcome.text.startswith("Error: ") or not outcome.is_error
+        if outcome.is_error or not tool.writes:
+            assert outcome.database.state() == "{}"
+    assert TABLES[shop] == before
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_call_writes(name: str) -> None:
+    outcome = call(shop_of(name), name, **RIGHT[name])
+    assert not outcome.is_error, outcome.text
+    assert outcome.database.state() != "{}"
+
+
+@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("change", ["missing", "more", "of another type", "unknown"])
+def test_a_call_that_is_nearly_right_is_an_error(name: str, change: str) -> None:
+    arguments = dict(RIGHT[name])
+    first = next(iter(arguments))
+    if change == "missing":
+        del arguments[first]
+    elif change == "more":
+        arguments["force"] = True
+    else:
+        arguments[first] = 7 if change == "of another type" else "nobody"
+    assert call(shop_of(name), name, **arguments).is_error
+
+
+@pytest.mark.parametrize(("shop", "tool"), EVERY, ids=lambda each: getattr(each, "name", each))
+def test_every_tool_has_a_schema_with_all_its_arguments(shop: str, tool: Tool) -> None:
+    parameters = tool.schema()["function"]["parameters"]
+    assert parameters["required"] == list(tool.parameters)
+    assert tool.description.endswith(".")
+
+
+def test_a_tool_that_does_not_exist_is_an_error_text() -> None:
+    assert "There is no tool 'delete_all'" in call("retail", "delete_all").text
+
+
+def test_a_cancelled_order_pays_a_gift_card_back() -> None:
+    paid = call("retail", "modify_pending_order_payment", order_id="#W1", payment_method_id="x")
+    assert paid.is_error
+    tables = copy.deepcopy(RETAIL)
+    tables["orders"]["#W1"]["payment_history"][0]["payment_method_id"] = "gift_card_1"
+    arguments = {"order_id": "#W1", "reason": "ordered by mistake"}
+    after = run(TOOLS["retail"], Database(tables, {}), Call("cancel_pending_order", arguments))
+    user = after.database.get("users", "ada_1")
+    assert user is not None
+    assert user["payment_methods"]["gift_card_1"]["balance"] == 60.0
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "why"),
+    [
+        ("cancel_pending_order", {"order_id": "#W2"}, "'delivered'"),
+        ("modify_pending_order_items", {"new_item_ids": ["k4"]}, "cannot be had"),
+        ("modify_pending_order_items", {"new_item_ids": ["l1"]}, "no variant"),
+        ("modify_pending_order_items", {"new_item_ids": ["k2", "k2"]}, "to take their places"),
+        (
+            "modify_pending_order_items",
+            {"new_item_ids": ["k3"], "payment_method_id": "gift_card_1"},
+            "holds 20",
+        ),
+        ("return_delivered_order_items", {"item_ids": ["k1", "k1"]}, "fewer of it"),
+        ("exchange_delivered_order_items", {"order_id": "#W1"}, "'pending'"),
+        ("book_reservation", {"passengers": [BO] * 4}, "Too few seats"),
+        ("book_reservation", {"passengers": [BO] * 6}, "at most"),
+        ("book_reservation", {"nonfree_baggages": 1}, "the price is 200"),
+        ("book_reservation", {"flights": [{**FLIGHT, "date": "2024-05-21"}]}, "'delayed'"),
+        ("update_reservation_baggages", {"payment_id": "certificate_1"}, "certificate"),
+        ("update_reservation_baggages", {"nonfree_baggages": 9}, "holds 60"),
+        ("update_reservation_passengers", {"passengers": [BO, BO]}, "number of passengers"),
+    ],
+)
+def test_what_the_policy_rules_out_is_refused(
+    name: str, arguments: Mapping[str, Any], why: str
+) -> None:
+    outcome = call(shop_of(name), name, **{**RIGHT[name], **arguments})
+    assert outcome.is_error
+    assert why in outcome.text
+
+
+def test_an_order_is_modified_once() -> None:
+    changed = call("retail", "modify_pending_order_items", **RIGHT["modify_pending_order_items"])
+    again = Call("cancel_pending_order", RIGHT["cancel_pending_order"])
+    assert run(TOOLS["retail"], changed.database, again).is_error
+
+
+def test_pairs_in_another_order_are_the_same_exchange() -> None:
+    pairs = {"order_id": "#W2", "payment_method_id": "paypal_1"}
+    one = call(
+        "retail",
+        "exchange_delivered_order_items",
+        **pairs,
+        item_ids=["k1", "l1"],
+        new_item_ids=["k2", "l2"],
+    )
+    other = call(
+        "retail",
+        "exchange_delivered_order_items",
+        **pairs,
+        item_ids=["l1", "k1"],
+        new_item_ids=["l2", "k2"],
+    )
+    assert one.database.state() == other.database.state() != "{}"
+
+
+def test_a_certificate_is_gone_once_it_has_paid() -> None:
+    user = call("airline", "book_reservation", **BOOKING).database.get("users", "bo_2")
+    assert user is not None
+    assert "certificate_1" not in user["payment_methods"]
+    assert user["payment_methods"]["gift_card_1"]["amount"] == 10
+    assert user["reservations"] == ["RES001", "NEW001"]
+
+
+def test_a_flight_that_stays_keeps_its_price() -> None:
+    kept = {"flight_number": "F1", "date": "2024-05-20"}
+    more = {"flight_number": "F2", "date": "2024-05-20"}
+    outcome = call(
+        "airline",
+        "update_reservation_flights",
+        reservation_id="RES001",
+        cabin="economy",
+        flights=[kept, more],
+        payment_id="credit_card_1",
+    )
+    reservation = outcome.database.get("reservations", "RES001")
+    assert reservation is not None
+    assert [leg["price"] for leg in reservation["flights"]] == [140, 150]
+    assert reservation["payment_history"][-1] == {"payment_id": "credit_card_1", "amount": 150}
+
+
+def test_one_stop_waits_for_the_first_flight_to_land() -> None:
+    route = {"origin": "JFK", "destination": "SEA", "date": "2024-05-20"}
+    assert "F2" in call("airline", "search_onestop_flight", **route).text
+    assert "F3" in call("airline", "search_direct_flight", **route).text
+    assert call("airline", "search_onestop_flight", **{**route, "origin": "SEA"}).text == "[]"
+
+
+def test_a_user_is_found_by_either_key() -> None:
+    name = {"first_name": "ada", "last_name": "BERG", "zip": ADDRESS["zip"]}
+    assert call("retail", "find_user_id_by_name_zip", **name).text == "ada_1"
+    assert call("retail", "find_user_id_by_email", email="ADA@example.com").text == "ada_1"
