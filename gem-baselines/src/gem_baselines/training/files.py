@@ -20,9 +20,9 @@ from gem_baselines.errors import FolderError
 __all__ = ["JsonLines", "problem_of", "replace_file", "replace_json", "sync_folder"]
 
 
-def replace_json(path: Path, plain: Any) -> None:
+def replace_json(path: Path, plain: Any, *, indent: int | None = 2) -> None:
     """Write JSON data, whole or not at all; a float is read again as just that one."""
-    replace_file(path, json.dumps(plain, indent=2, allow_nan=False) + "\n")
+    replace_file(path, json.dumps(plain, indent=indent, allow_nan=False) + "\n")
 
 
 def replace_file(path: Path, text: str) -> None:

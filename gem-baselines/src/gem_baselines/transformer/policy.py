@@ -15,7 +15,7 @@ from gem.episode import Episode
 from gem.errors import BadArguments, MissingRequirement, in_one_line, problems_of
 from gem.registry import pip_command
 from gem_baselines.learning import LearningSettings, rows_of
-from gem_baselines.learning_policy import Batch, Floats
+from gem_baselines.learning_policy import Batch, Floats, LearntRow
 from gem_baselines.text import TextCodec, Tokenizer, keep_matches, tokenizer_from
 from gem_baselines.transformer._shape import TransformerShape
 
@@ -185,6 +185,25 @@ class TransformerPolicy:
         self._sampler.forget()
         with self._own_threads():
             return self._learner.update(rows)
+
+    def learnt_from(self, batch: Batch, episodes: Sequence[int]) -> Sequence[LearntRow]:
+        """Return the rows that an update by this batch learns from, of these episodes alone."""
+        # Packed as in an update, all of the batch: what one episode leaves to the next is seen.
+        rows = [row for row in rows_of(batch) if row.episode in set(episodes)]
+        with self._own_threads():
+            reported = self._learner.reported(rows)
+        return [
+            LearntRow(
+                episode=row.episode,
+                ids=row.ids.tolist(),
+                places=row.places.tolist(),
+                advantages=row.advantages,
+                sampler=row.logprobs,
+                learner=logprobs,
+                entropies=entropies,
+            )
+            for row, (logprobs, entropies) in zip(rows, reported, strict=True)
+        ]
 
     def values(self, episodes: Sequence[Episode]) -> Sequence[Floats]:
         """Return what the critic expects at the last token of each turn's prompt."""
