@@ -55,7 +55,7 @@ def test_answers_that_grow_into_their_limit_are_found() -> None:
 
     sentence = sentence_of(changed_samples(made_run(), longer), "answers")
 
-    assert "Answers grow: from 16.0 tokens to 106.0" in sentence
+    assert "Answers grow: from 11.0 tokens to 106.0" in sentence
 
 
 def test_the_same_is_found_in_figures_alone() -> None:

@@ -66,7 +66,7 @@ def test_bfloat16_may_be_further_apart_than_float32() -> None:
 def test_a_distance_in_the_runs_own_figures_is_found() -> None:
     run = changed_series(made_run(), logprob_gap=np.full(40, 0.3))
 
-    assert "0.3 nats apart" in sentence_of(run, "logprob_gap")
+    assert "0.3 nats apart" in sentence_of(run, "logprobs")
 
 
 def test_tokens_that_are_drawn_too_greedily_are_found() -> None:

@@ -52,7 +52,7 @@ def test_what_the_figures_say_is_found_and_the_rest_is_said_to_be_unchecked(
 
     diagnosis = diagnosed(open_run(tmp_path))
 
-    assert {finding.check for finding in diagnosis.findings} == {"logprob_gap", "signal"}
+    assert {finding.check for finding in diagnosis.findings} == {"logprobs", "signal"}
     assert not diagnosis.is_healthy
     assert diagnosis.unchecked["advantages"] == "the advantages of its updates"
     assert diagnosis.unchecked["mask"] == "the rows that its learner was given"

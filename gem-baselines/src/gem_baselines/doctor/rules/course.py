@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from gem_baselines.doctor.finding import Check, Finding
-from gem_baselines.doctor.run import Played, Run, Series
-from gem_baselines.doctor.statistics import ALARM, change_of, ends_of, mean_of
+from gem_baselines.doctor.run import Played, Run, Sample, Series
+from gem_baselines.doctor.statistics import ALARM, Change, change_of, ends_of, mean_of
 from gem_baselines.learning_policy import Floats
 
 __all__ = ["CHECKS"]
@@ -97,34 +97,66 @@ def steps(run: Run) -> Iterator[Finding]:
 
 def answers(run: Run) -> Iterator[Finding]:
     """Find answers that grow until limits cut them."""
-    length = run.figure("answer_tokens")
-    cut = run.figure("cut_share")
-    if not len(length.values):
-        length = _by_sample(run, _answer_length)
-        cut = _by_sample(run, _cut_share)
-    change = change_of(length)
-    cut_change = change_of(cut)
-    is_grown = change.z > ALARM and change.last > _MUCH_GROWN * change.first
+    length = _change_of(run, "answer_tokens", _lengths)
+    cut = _change_of(run, "cut_share", _is_cut)
+    is_grown = length.z > ALARM and length.last > _MUCH_GROWN * length.first
     # Where most are cut off, how long they would be is no longer to be seen.
-    is_cut = cut_change.z > ALARM and cut_change.last > max(0.5, cut_change.first + 0.25)
+    is_cut = cut.z > ALARM and cut.last > max(0.5, cut.first + 0.25)
     if not is_cut and not is_grown:
         return
     yield Finding(
         "answers",
         "suspect",
-        f"Answers grow: from {change.first:.1f} tokens to {change.last:.1f} on average "
-        f"({change.z:+.0f} standard errors), and a limit cuts {cut_change.last:.0%} of them at "
-        f"last, {cut_change.first:.0%} at first. Look whether the reward, or a mean over tokens, "
-        "pays length.",
-        _last_updates(length),
+        f"Answers grow: from {length.first:.1f} tokens to {length.last:.1f} on average "
+        f"({length.z:+.0f} standard errors), and a limit cuts {cut.last:.0%} of them at last, "
+        f"{cut.first:.0%} at first. Look whether the reward, or a mean over tokens, pays length.",
+        [sample.update for sample in _last_samples(run)],
         {
-            "first": change.first,
-            "last": change.last,
-            "cut_first": cut_change.first,
-            "cut_last": cut_change.last,
-            "z": change.z,
+            "first": length.first,
+            "last": length.last,
+            "cut_first": cut.first,
+            "cut_last": cut.last,
+            "z": length.z,
         },
     )
+
+
+def _change_of(run: Run, name: str, by_turn: Callable[[Played], Floats | None]) -> Change:
+    """Compare the first two samples with the last quarter, by turns; or a figure's two ends.
+
+    Answers may reach their limit within a few updates: the first quarter would be too late. What a
+    program counts as an answer may be an episode: samples come first.
+    """
+    if not run.samples:
+        return change_of(run.figure(name))
+    first = _joined(run.samples[:2], by_turn)
+    last = _joined(_last_samples(run), by_turn)
+    if len(run.samples) < 8 or min(len(first), len(last)) < 8:
+        return Change(mean_of(first), mean_of(last), 0.0)
+    error = math.sqrt(_error(first) + _error(last))
+    apart = mean_of(last) - mean_of(first)
+    return Change(mean_of(first), mean_of(last), apart / max(error, 1e-6))
+
+
+def _joined(samples: Sequence[Sample], by_turn: Callable[[Played], Floats | None]) -> Floats:
+    known = [by_turn(episode) for sample in samples for episode in sample.played]
+    arrays = [own for own in known if own is not None]
+    return np.concatenate(arrays) if arrays else np.zeros(0)
+
+
+def _last_samples(run: Run) -> Sequence[Sample]:
+    return run.samples[-max(2, len(run.samples) // 4) :] if run.samples else ()
+
+
+def _lengths(episode: Played) -> Floats | None:
+    return episode.answer_tokens
+
+
+def _is_cut(episode: Played) -> Floats | None:
+    """Return 1.0 for each answer of an episode that was cut off, in any order."""
+    if episode.answer_tokens is None:
+        return None
+    return (np.arange(len(episode.rewards)) < episode.cut_answers).astype(np.float64)
 
 
 def cut_off(run: Run) -> Iterator[Finding]:
@@ -177,17 +209,6 @@ def _by_sample(run: Run, figure: Callable[[list[Played]], float | None]) -> Seri
     return Series(array[:, 0], array[:, 1])
 
 
-def _answer_length(episodes: list[Played]) -> float | None:
-    known = [each.answer_tokens for each in episodes if each.answer_tokens is not None]
-    tokens = np.concatenate(known) if known else np.zeros(0)
-    return mean_of(tokens) if len(tokens) else None
-
-
-def _cut_share(episodes: list[Played]) -> float | None:
-    turns = sum(len(each.rewards) for each in episodes)
-    return sum(each.cut_answers for each in episodes) / turns if turns else None
-
-
 def _share_cut_off(episodes: list[Played]) -> float | None:
     return sum(each.is_cut for each in episodes) / len(episodes) if episodes else None
 
@@ -201,7 +222,7 @@ def _lacks(name: str, words: str) -> Callable[[Run], str]:
 
 
 def _lacks_lengths(run: Run) -> str:
-    if len(run.figure("answer_tokens").values):
+    if not run.samples and len(run.figure("answer_tokens").values):
         return ""
     has_tokens = any(
         episode.answer_tokens is not None for sample in run.samples for episode in sample.played

@@ -40,7 +40,15 @@ class _Gap(NamedTuple):
 
 
 def logprobs(run: Run) -> Iterator[Finding]:
-    """Find sampler and learner computing different logprobs of the same tokens."""
+    """Find sampler and learner computing different logprobs of the same tokens.
+
+    It looks at the tokens of samples, and where these are well or absent at the run's own figure.
+    """
+    found = list(_by_token(run))
+    yield from found or _by_figure(run)
+
+
+def _by_token(run: Run) -> Iterator[Finding]:
     tolerance = _tolerance(run)
     gaps = [gap for gap in map(_gap, run.samples) if gap is not None]
     odd = [gap for gap in gaps if not gap.mean <= tolerance]
@@ -94,14 +102,13 @@ def _likely(gaps: list[_Gap], odd: list[_Gap], worst: _Gap) -> str:
     )
 
 
-def figure_gap(run: Run) -> Iterator[Finding]:
-    """Find the same in the figure that the program itself reports."""
+def _by_figure(run: Run) -> Iterator[Finding]:
     series = run.figure("logprob_gap")
     tolerance = _SEVERAL_PROGRAMS if run.kind == "trl" else _tolerance(run)
     odd = series.updates[series.values > tolerance]
     if len(odd) * 2 > len(series.updates):
         yield Finding(
-            "logprob_gap",
+            "logprobs",
             "wrong",
             f"By its own figures sampler and learner are {mean_of(series.values):.3g} nats apart "
             f"in a token on average, above {tolerance:g} in {len(odd)} of {len(series.updates)} "
@@ -268,6 +275,8 @@ def _lacks_rows(run: Run) -> str:
 
 
 def _lacks_both(run: Run) -> str:
+    if len(run.figure("logprob_gap").values):
+        return ""
     for sample in run.samples:
         if any(row.sampler is not None for _, row in _rows(sample)):
             return ""
@@ -281,13 +290,8 @@ def _lacks_entropies(run: Run) -> str:
     return "the entropies of its distributions"
 
 
-def _lacks_figure(run: Run) -> str:
-    return "" if len(run.figure("logprob_gap").updates) else "a figure of the distance of logprobs"
-
-
 CHECKS = (
     Check("logprobs", "sampler and learner compute the same logprobs", logprobs, _lacks_both),
-    Check("logprob_gap", "so do they by the run's own figure", figure_gap, _lacks_figure),
     Check("sampling", "tokens are drawn as their logprobs say", sampling, _lacks_entropies),
     Check("direction", "updates move towards the advantages", direction, _lacks_rows),
 )
