@@ -1,4 +1,4 @@
-"""Tests whose false alarms are rare: differences of means in units of their standard error."""
+"""Differences of means in units of their standard error, which a check takes beside their size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from gem_baselines.learning_policy import Floats
 __all__ = ["ALARM", "Change", "change_of", "ends_of", "mean_of"]
 
 ALARM = 6.0
-"""Standard errors from which a difference counts: by chance about one in a billion tests."""
+"""Standard errors from which a difference counts, where it is large enough to matter.
+
+Of few values an error is itself uncertain, and chance goes this far now and then: a check asks for
+a size as well.
+"""
 
 
 class Change(NamedTuple):
