@@ -24,10 +24,11 @@ from typing import Any
 # The root is where `benchmarks` is found, here and by a type checker.
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.doctor_parts.bugs import BUGS, Bug, plant
+from benchmarks.doctor_parts.bugs import BUGS, Bug, plant, unplantable
 from benchmarks.doctor_parts.tasks import HEALTHY, TASKS
 
 RESULTS = Path(__file__).parent / "results" / "doctor.json"
+SOURCE = Path(__file__).parents[1] / "gem-baselines" / "src" / "gem_baselines"
 LEAST_FOUND = 0.9
 MOST_CPU_S = 60.0
 
@@ -38,6 +39,10 @@ def main() -> int:
     parser.add_argument("--only", default="", metavar="NAME", help="those whose name begins so")
     parser.add_argument("--processes", type=int, default=os.cpu_count(), metavar="N")
     options = parser.parse_args()
+    unfit = unplantable(BUGS, SOURCE)
+    if unfit:
+        print("\n".join(unfit))
+        return 1
     jobs: list[tuple[str, Bug | None, int]] = [(bug.name, bug, 0) for bug in BUGS]
     jobs += [(f"healthy {place + 1}", None, place) for place in range(len(HEALTHY))]
     jobs = [job for job in jobs if job[0].startswith(options.only)]

@@ -9,10 +9,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from pathlib import Path
 from types import CodeType
 from typing import Any, NamedTuple
 
-__all__ = ["BUGS", "Bug", "Change", "plant"]
+__all__ = ["BUGS", "Bug", "Change", "plant", "unplantable"]
 
 
 class Change(NamedTuple):
@@ -47,6 +48,17 @@ def plant(changes: Sequence[Change]) -> None:
     As one is imported that has not the words as often as it should, ValueError is raised.
     """
     sys.meta_path.insert(0, _Planter(changes))
+
+
+def unplantable(bugs: Sequence[Bug], folder: Path) -> list[str]:
+    """Say which bugs have words that the source in a folder no longer has as often as they say."""
+    problems = []
+    for bug in bugs:
+        for change in bug.changes:
+            source = (folder / f"{change.module.replace('.', '/')}.py").read_text(encoding="utf-8")
+            if source.count(change.old) != change.times:
+                problems.append(f"{bug.name}: {change.module} has changed, write the bug anew.")
+    return problems
 
 
 class _Planter:

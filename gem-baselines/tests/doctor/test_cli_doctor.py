@@ -117,3 +117,14 @@ def test_a_sample_that_is_damaged_is_named(
 
     assert status == 2
     assert "000002.json cannot be read" in capsys.readouterr().err
+
+
+def test_figures_that_are_damaged_are_named(
+    trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (trained / "metrics.jsonl").write_text('{"update": 1}\n')
+
+    status = main(["doctor", str(trained)])
+
+    assert status == 2
+    assert "The figures in" in capsys.readouterr().err

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from gem_baselines.doctor.run import Played
 
 __all__ = ["KNOWN", "Credit", "discounted", "expected_advantages", "expected_targets"]
@@ -75,13 +77,17 @@ def _rebn(batch: Credit) -> list[Numbers]:
 
 def _rebn_leave_one_out(batch: Credit, std: bool = True) -> list[Numbers]:
     to_go = _raw(batch)
+    everything = np.array(_joined(to_go))
+    turns = [len(own) for own in to_go]
+    owners = np.repeat(np.arange(len(to_go)), turns)
     found = []
     for number, own in enumerate(to_go):
-        others = _joined(to_go[:number] + to_go[number + 1 :])
-        mean = _mean(others)
-        scale = _deviation(others) if std else 1.0
+        # An array: for each of a thousand episodes there are all turns of the others.
+        others = everything[owners != number]
+        mean = float(others.mean()) if len(others) else 0.0
+        scale = float(others.std()) if std and len(others) else 1.0
         # Where the others are equal nothing can be said of their spread.
-        is_known = bool(others) and scale >= _LEAST_STD
+        is_known = len(others) > 0 and scale >= _LEAST_STD
         found.append([(value - mean) / scale if is_known else 0.0 for value in own])
     return found
 
@@ -100,11 +106,13 @@ def _dr_grpo(batch: Credit, discounted: bool = False) -> list[Numbers]:
 
 def _mt_rloo(batch: Credit, ended: str = "left_out") -> list[Numbers]:
     to_go = _raw(batch)
+    groups = _groups(batch)
     found = []
     for number, own in enumerate(to_go):
+        members = groups[batch.episodes[number].start]
+        peers = [to_go[other] for other in members if other != number]
         advantages = []
         for turn, value in enumerate(own):
-            peers = [to_go[other] for other in _others(batch, number)]
             compared = [peer[turn] if turn < len(peer) else 0.0 for peer in peers]
             if ended != "zero":
                 compared = [peer[turn] for peer in peers if turn < len(peer)]
@@ -162,11 +170,6 @@ def _groups(batch: Credit) -> dict[tuple[int, ...], list[int]]:
     for number, episode in enumerate(batch.episodes):
         groups.setdefault(episode.start, []).append(number)
     return groups
-
-
-def _others(batch: Credit, number: int) -> list[int]:
-    members = _groups(batch)[batch.episodes[number].start]
-    return [other for other in members if other != number]
 
 
 def _by_group(

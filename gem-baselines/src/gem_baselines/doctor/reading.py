@@ -34,10 +34,19 @@ def read_training(folder: Path) -> Run:
             f"({in_one_line(error)}). Give a folder that `gem-env train` wrote.",
             path=folder,
         ) from error
+    metrics = folder / "metrics.jsonl"
+    try:
+        series = _figures(list(json_lines(metrics)))
+    except (KeyError, TypeError, ValueError) as error:
+        raise FolderError(
+            f"The figures in {metrics} cannot be read ({in_one_line(error)}). It may be of another "
+            "version of gem-baselines, or damaged.",
+            path=metrics,
+        ) from error
     return Run(
         path=folder,
         kind="training",
-        series=_figures(list(json_lines(folder / "metrics.jsonl"))),
+        series=series,
         samples=read_samples(folder),
         evaluations=list(_evaluations(folder)),
         settings=settings,
