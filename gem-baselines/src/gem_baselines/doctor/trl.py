@@ -70,8 +70,8 @@ def keeping_samples(
     """Return a reward function for `GRPOTrainer` that gives what `rewards` does.
 
     Every so many steps it writes the episodes of the batch into `samples/` of a folder, the
-    trainer's `output_dir` say: all in numbers, and the records of the first groups. It needs the
-    rollout function of `gem_integrations.trl`, which gives reward functions the `episode`s. An
+    trainer's `output_dir` say: all in numbers, and the records of the first groups. It needs a
+    rollout function that gives reward functions the `episode`s, as that of our adapter does. An
     evaluation at such a step may be kept in place of the batch. Raises OSError.
     """
 
