@@ -1,7 +1,7 @@
 """Plant bugs in the trainer and see whether the doctor names them; and let it look at healthy runs.
 
 Run it with `python benchmarks/doctor.py [--only NAME] [--processes N]`: about five minutes on two
-cores. Each bug of `doctor_parts/bugs.py` is planted in the shipped source of a process of its own,
+cores. Each bug of `doctor_parts` is planted in the shipped source of a process of its own,
 which then trains for 50 updates; it counts as found where a check names it that is there for it.
 The thirty healthy trainings are of all estimators, both policies and three games. It prints a line
 a training, writes benchmarks/results/doctor.json, and exits with status 1 where fewer than nine in
@@ -24,7 +24,8 @@ from typing import Any
 # The root is where `benchmarks` is found, here and by a type checker.
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.doctor_parts.bugs import BUGS, Bug, plant, unplantable
+from benchmarks.doctor_parts.bugs import BUGS
+from benchmarks.doctor_parts.planting import Bug, plant, unplantable
 from benchmarks.doctor_parts.tasks import HEALTHY, TASKS
 
 RESULTS = Path(__file__).parent / "results" / "doctor.json"
