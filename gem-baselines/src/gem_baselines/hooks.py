@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gem.hooks import hookimpl
-from gem_baselines.cli import gradients, options, yardstick
+from gem_baselines.cli import doctor, gradients, options, yardstick
 
 __all__ = ["gem_cli_commands"]
 
@@ -13,6 +13,7 @@ __all__ = ["gem_cli_commands"]
 @hookimpl
 def gem_cli_commands(subparsers: Any) -> None:
     """Add a command each."""
+    doctor.add_command(subparsers)
     options.add_command(subparsers)
     gradients.add_command(subparsers)
     yardstick.add_command(subparsers)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gem.conversation import PolicyAnswer, Request
 from gem.episode import Episode
 
-__all__ = ["Batch", "Floats", "LearningPolicy", "Per"]
+__all__ = ["Batch", "Floats", "LearningPolicy", "LearntRow", "Per", "ShowsLearning"]
 
 Floats = NDArray[np.float64]
 Per = Literal["turn", "token"]
@@ -66,3 +66,33 @@ class LearningPolicy(Protocol):
 
     def describe(self) -> Mapping[str, Any]:
         """Return what it was made with, as JSON: the arguments that `restore` does not hold."""
+
+
+class LearntRow(NamedTuple):
+    """What a learner has of one sequence of an episode: what `gem-env doctor` compares.
+
+    `episode` is the number of the episode in its batch. `ids` are all tokens of the sequence, and
+    `places` where those stand in it that are learned; a policy without tokens has no `ids`, and
+    its places are the numbers of the turns. The others have an entry a place: the `advantages`
+    that the loss is given, the logprobs of the `sampler` that the learner was handed (None where it
+    was handed none), those that the `learner` itself computes as it is now, and the `entropies`,
+    in nats, of the distributions that these are of (None where they are unknown).
+    """
+
+    episode: int
+    ids: Sequence[int] | None
+    places: Sequence[int]
+    advantages: Floats
+    sampler: Floats | None
+    learner: Floats
+    entropies: Floats | None = None
+
+
+class ShowsLearning(Protocol):
+    """What a learning policy may have besides: it shows what its updates learn from.
+
+    A training asks before and after an update that it samples. Asking changes nothing.
+    """
+
+    def learnt_from(self, batch: Batch, episodes: Sequence[int]) -> Sequence[LearntRow]:
+        """Return the rows that an update by this batch learns from, of these episodes alone."""

@@ -18,7 +18,7 @@ from gem.content import Message
 from gem.conversation import Conversation, Request
 from gem.episode import Episode
 from gem.errors import BadArguments
-from gem_baselines.learning_policy import Batch, Floats, Per
+from gem_baselines.learning_policy import Batch, Floats, LearntRow, Per
 from gem_baselines.table_learning import PlayedTurns, Steps, log_softmax, surrogate
 from gem_baselines.views import view_named
 
@@ -138,6 +138,32 @@ class TabularPolicy:
         if batch.value_targets is not None:
             figures["value_error"] = self._learn_values(rows, np.concatenate(batch.value_targets))
         return figures
+
+    def learnt_from(self, batch: Batch, episodes: Sequence[int]) -> Sequence[LearntRow]:
+        """Return the turns of these episodes as an update by this batch learns from them.
+
+        A state that no update has met yet is uniform, as it is when it is played.
+        """
+        uniform = np.zeros(len(self._actions))
+        found = []
+        for number in episodes:
+            episode = batch.episodes[number]
+            rows = [self._rows.get(key) for key in self._keys([episode])]
+            logits = [uniform if row is None else self._logits[row] for row in rows]
+            log_probs = log_softmax(np.array(logits).reshape(-1, len(self._actions)))
+            columns = [self._columns[turn.action] for turn in episode.turns]
+            found.append(
+                LearntRow(
+                    episode=number,
+                    ids=None,
+                    places=range(len(rows)),
+                    advantages=batch.advantages[number],
+                    sampler=None,
+                    learner=log_probs[np.arange(len(rows)), columns],
+                    entropies=-(np.exp(log_probs) * log_probs).sum(axis=1),
+                )
+            )
+        return found
 
     def values(self, episodes: Sequence[Episode], *, per: Per = "turn") -> Sequence[Floats]:
         """Return what is expected before each turn: 0 of a state that no update has met."""

@@ -17,9 +17,9 @@ from gem.tokens import ChatCodec, Sampled, TokenPolicy, TokenTerms
 from gem_baselines._sampling import Answer, Question
 from gem_baselines._torch import check_above_zero, own_threads, require
 from gem_baselines.learning import LearningSettings
-from gem_baselines.learning._episodes import learn_from, values_of
+from gem_baselines.learning._episodes import learn_from, learnt_rows, values_of
 from gem_baselines.learning._settings import settings_of
-from gem_baselines.learning_policy import Batch, Floats, Per
+from gem_baselines.learning_policy import Batch, Floats, LearntRow, Per
 
 if TYPE_CHECKING:
     from gem_baselines.hf._model import HFModel
@@ -260,6 +260,11 @@ class HFPolicy:
             figures = learn_from(batch, self._learner)
             self._sampler.refresh()
         return figures
+
+    def learnt_from(self, batch: Batch, episodes: Sequence[int]) -> Sequence[LearntRow]:
+        """Return the rows that an update by this batch learns from, of these episodes alone."""
+        with own_threads(self._threads):
+            return learnt_rows(batch, episodes, self._learner)
 
     def values(self, episodes: Sequence[Episode], *, per: Per = "turn") -> Sequence[Floats]:
         """Return what the critic expects at the token before each turn's answer, or own token."""

@@ -15,6 +15,7 @@ import torch
 
 from gem_baselines.learning._causal import CausalModel
 from gem_baselines.learning._figures import Figures
+from gem_baselines.learning._loss import entropy_of
 from gem_baselines.learning._objective import Known, Weighted, loss_of
 from gem_baselines.learning._passes import Reading, in_parts, read, run_pass
 from gem_baselines.learning._rows import Row, token_weights
@@ -84,6 +85,20 @@ class Learner:
             assert reading.values is not None
             values.append(reading.values)
         return values
+
+    def reported(self, rows: Sequence[Row]) -> list[tuple[Floats, Floats]]:
+        """Return the logprobs and the entropies of the model's own tokens, row by row, as it is."""
+        found: dict[int, tuple[Floats, Floats]] = {}
+        for numbers in in_parts(rows, self.settings.rows_at_once):
+            part = [rows[number] for number in numbers]
+            with torch.no_grad(), self._autocast():
+                result = run_pass(self.model, part, temperature=self._temperature)
+                entropies = entropy_of(result.all_logprobs).double().cpu().numpy()
+            logprobs = result.logprobs.double().cpu().numpy()
+            ends = np.cumsum([len(row.places) for row in part])[:-1]
+            arrays = zip(np.split(logprobs, ends), np.split(entropies, ends), strict=True)
+            found.update(zip(numbers, arrays, strict=True))
+        return [found[number] for number in range(len(rows))]
 
     def state(self) -> dict[str, Any]:
         """Return everything that decides what it does next, as tensors and plain data."""

@@ -28,7 +28,7 @@ else:
 
 __all__ = ["FREE", "Experiment", "read_experiment", "set_values"]
 
-FREE = frozenset({"updates", "checkpoint_every", "concurrency"})
+FREE = frozenset({"updates", "checkpoint_every", "sample_every", "concurrency"})
 """Settings that change no episode and no update: a training that is resumed may change them."""
 
 _Count = Annotated[int, Field(ge=1)]
@@ -49,6 +49,8 @@ class Experiment(BaseModel):
     - `eval_every`: updates between two evaluations, 0 for none; each plays `eval_episodes` drawn
       ones and as many greedy ones, always from the same seeds, which no update plays.
     - `checkpoint_every`: updates between two checkpoints; an evaluation makes one too.
+    - `sample_every`: updates between two that leave a sample, 0 for none; None for about twenty
+      in the whole training, the first and the last among them. It changes no figure.
     - `concurrency`: episodes in flight. It changes no figure.
 
     All of it is JSON: what is read again to go on is just what was given.
@@ -74,6 +76,7 @@ class Experiment(BaseModel):
     eval_every: _CountOrNone = 25
     eval_episodes: _Count = 100
     checkpoint_every: _Count = 25
+    sample_every: _CountOrNone | None = None
     concurrency: _Count = 64
 
     @field_validator("env_kwargs", "wrappers", "policy_kwargs", "estimator_kwargs")

@@ -39,9 +39,9 @@ _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSY
 _DEEPEST = 50  # values inside one another; pydantic stops at 255, and Python not much later
 
 
-def replace_json(path: Path, plain: Any) -> None:
+def replace_json(path: Path, plain: Any, *, indent: int | None = 2) -> None:
     """Write JSON data, whole or not at all; a float is read again as just that one."""
-    replace_file(path, _text_of(plain))
+    replace_file(path, _text_of(plain, indent=indent))
 
 
 def replace_file(path: Path, text: str) -> None:
@@ -119,8 +119,8 @@ def sync_folder(folder: Path) -> None:
     _sync(folder)
 
 
-def _text_of(plain: Any) -> str:
-    return json.dumps(plain, indent=2, allow_nan=False) + "\n"
+def _text_of(plain: Any, *, indent: int | None = 2) -> str:
+    return json.dumps(plain, indent=indent, allow_nan=False) + "\n"
 
 
 def _write_draft(draft: Path, text: str) -> None:

@@ -5,6 +5,7 @@
     timings.jsonl             the seconds that each of these updates took
     evaluations.jsonl         a line an evaluation: figures of drawn and of greedy actions
     evaluations/              the episodes of each evaluation
+    samples/                  of some updates, what was played and what the policy learnt from
     checkpoints/last, best    links to the newest checkpoint and to that of the best evaluation
 
 Knows nothing about how a policy is trained.
@@ -54,6 +55,7 @@ LAST = "last"
 BEST = "best"
 _RECORD = "experiment.json"
 _EVALUATIONS = "evaluations"
+_SAMPLES = "samples"
 
 
 class ExperimentRecord(BaseModel):
@@ -165,6 +167,20 @@ class TrainingFolder:
                 replace_file(log, "".join(f"{episode.to_json()}\n" for episode in played))
             self._evaluations.append(figures)
         self.evaluations.append(dict(figures))
+
+    def add_sample(
+        self, update: int, batch: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]
+    ) -> None:
+        """Write what one update learnt from: its batch in numbers, and a line an episode shown.
+
+        An update that comes again, after a crash, replaces its sample by the same one.
+        """
+        folder = self.path / _SAMPLES
+        folder.mkdir(exist_ok=True)
+        text = "".join(f"{json.dumps(line, allow_nan=False)}\n" for line in lines)
+        replace_file(folder / f"{update:06}.jsonl", text)
+        # Last: a sample counts as there once its batch is.
+        replace_json(folder / f"{update:06}.json", batch, indent=None)
 
     def save(self, policy: LearningPolicy, progress: Progress) -> None:
         """Make a checkpoint of what is now, the last one, and the best if it is that."""

@@ -25,6 +25,7 @@ from gem_baselines.training.figures import checked_learning, figures_of, without
 from gem_baselines.training.folder import TrainingFolder
 from gem_baselines.training.interrupts import HeldBack
 from gem_baselines.training.reporters import Reporters
+from gem_baselines.training.samples import Sample, is_sampled
 
 __all__ = ["Training", "run_seed", "train"]
 
@@ -195,10 +196,15 @@ class Training:
         return_sum = self.progress.return_sum + sum(float(own.sum()) for own in turn_returns)
         # The baseline is of earlier batches: this one's own would not be independent of it.
         baseline = self.progress.return_sum / max(self.progress.turns, 1)
-        terms = Terms(experiment.gamma, experiment.lam, baseline, self.policy.values)
-        credit = self._estimate(whole, terms)
+        sample = Sample(update, baseline) if is_sampled(experiment, update) else None
+        values = self.policy.values if sample is None else sample.noting(self.policy.values)
+        credit = self._estimate(whole, Terms(experiment.gamma, experiment.lam, baseline, values))
         batch = Batch(whole, credit.advantages, credit.value_targets, credit.per)
+        if sample is not None:
+            sample.note_before(self.policy, batch)
         learnt = self.policy.update(batch)
+        if sample is not None:
+            sample.note_after(self.policy, batch)
         figures = {
             "update": update,
             "episodes": len(episodes),
@@ -214,6 +220,9 @@ class Training:
             "learning_s": ended_s - played_s,
             "cpu_s": time.process_time() - cpu_began_s,
         }
+        # First the sample: an update whose line is there has one.
+        if sample is not None:
+            self.folder.add_sample(update, sample.numbers(episodes), sample.lines())
         self.folder.add_update(figures, timings)
         changes = {"update": update, "turns": turns, "return_sum": return_sum}
         self.progress = self.progress.model_copy(update=changes)

@@ -13,9 +13,9 @@ from gem.errors import BadArguments
 from gem_baselines._sampling import Question
 from gem_baselines._torch import check_above_zero, own_threads, require
 from gem_baselines.learning import LearningSettings
-from gem_baselines.learning._episodes import learn_from, values_of
+from gem_baselines.learning._episodes import learn_from, learnt_rows, values_of
 from gem_baselines.learning._settings import settings_of
-from gem_baselines.learning_policy import Batch, Floats, Per
+from gem_baselines.learning_policy import Batch, Floats, LearntRow, Per
 from gem_baselines.text import TextCodec, Tokenizer, keep_matches, tokenizer_from
 from gem_baselines.transformer._shape import TransformerShape
 
@@ -182,6 +182,11 @@ class TransformerPolicy:
         self._sampler.forget()
         with own_threads(self._threads):
             return learn_from(batch, self._learner)
+
+    def learnt_from(self, batch: Batch, episodes: Sequence[int]) -> Sequence[LearntRow]:
+        """Return the rows that an update by this batch learns from, of these episodes alone."""
+        with own_threads(self._threads):
+            return learnt_rows(batch, episodes, self._learner)
 
     def values(self, episodes: Sequence[Episode], *, per: Per = "turn") -> Sequence[Floats]:
         """Return what the critic expects at the token before each turn's answer, or own token."""

@@ -1,0 +1,130 @@
+"""`gem-env doctor`: what it prints and returns, for trainings and for folders that are none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gem.cli._main import main
+from gem_baselines.training import Experiment, train
+
+MakeExperiment = Callable[..., Experiment]
+
+
+@pytest.fixture
+def trained(experiment: MakeExperiment, tmp_path: Path) -> Path:
+    """Return the folder of a short training without a fault."""
+    folder = tmp_path / "run"
+    train(experiment(updates=3, episodes=8, eval_every=0), folder)
+    return folder
+
+
+def turn_round(folder: Path) -> None:
+    """Turn the sign of each advantage round in the samples of a training."""
+    for path in (folder / "samples").glob("*.json"):
+        batch = json.loads(path.read_text())
+        for episode in batch["episodes"]:
+            episode["advantages"] = [-value for value in episode["advantages"]]
+        path.write_text(json.dumps(batch))
+
+
+def test_a_healthy_training_returns_0_and_says_what_was_looked_at(
+    trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = main(["doctor", str(trained), "--replay"])
+
+    out = capsys.readouterr().out
+    assert status == 0
+    assert out.startswith(f"{trained}: nothing found by ")
+    assert "\n  advantages        advantages follow from the recorded rewards\n" in out
+    assert "\n  replay            sampled episodes come again from their seeds\n" in out
+    assert "\n  tokens            a policy that plays by tokens\n" in out
+
+
+def test_a_training_with_a_fault_returns_1_and_shows_the_evidence(
+    trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    turn_round(trained)
+
+    status = main(["doctor", str(trained)])
+
+    out = capsys.readouterr().out
+    assert status == 1
+    assert ": 1 wrong by " in out
+    assert "\nwrong     advantages\n" in out
+    assert "every sign is turned round" in out
+    assert "updates 1, 2, 3; see update " in out
+
+
+def test_json_has_the_same(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    turn_round(trained)
+
+    status = main(["doctor", str(trained), "--json"])
+
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert status == 1
+    assert found["kind"] == "training"
+    assert not found["healthy"]
+    (finding,) = found["findings"]
+    assert finding["check"] == "advantages"
+    assert finding["updates"] == [1, 2, 3]
+    assert finding["place"]["seed"] > 0
+
+
+def test_a_training_that_was_just_begun_is_no_fault(
+    trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("metrics.jsonl", "evaluations.jsonl"):
+        (trained / name).write_text('{"update": 1, "half')
+    for path in (trained / "samples").iterdir():
+        path.unlink()
+
+    assert main(["doctor", str(trained)]) == 0
+    assert "nothing found by 0 checks" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("run.json", "is an evaluation: nothing was trained there. `gem-env find"),
+        ("other.json", "there is no training in it. Give a folder that `gem-env train` wrote"),
+        ("experiment.json", "its experiment.json is none"),
+    ],
+)
+def test_a_folder_without_a_training_is_wrong_use(
+    name: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_text("{}")
+
+    status = main(["doctor", str(tmp_path)])
+
+    error = capsys.readouterr().err
+    assert status == 2
+    assert problem in error
+    assert error.count("\n") == 1
+
+
+def test_a_sample_that_is_damaged_is_named(
+    trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (trained / "samples" / "000002.json").write_text('{"update": 2}')
+
+    status = main(["doctor", str(trained)])
+
+    assert status == 2
+    assert "000002.json cannot be read" in capsys.readouterr().err
+
+
+def test_figures_that_are_damaged_are_named(
+    trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (trained / "metrics.jsonl").write_text('{"update": 1}\n')
+
+    status = main(["doctor", str(trained)])
+
+    assert status == 2
+    assert "The figures in" in capsys.readouterr().err
