@@ -14,10 +14,9 @@ from gem.env import Env, Step
 from gem.errors import BadArguments
 from gem_baselines.gradients.batches import drawn_batches, every_batch
 from gem_baselines.gradients.figures import Measured
-from gem_baselines.gradients.measuring import TARGETS, gradients
+from gem_baselines.gradients.measuring import BY_TURN, TARGETS, gradients
 from gem_baselines.gradients.policy import SoftmaxPolicy
 from gem_baselines.gradients.trajectories import trajectories_of
-from gem_baselines.training.advantages import ESTIMATORS
 
 ZERO = 1e-9
 
@@ -121,6 +120,11 @@ def test_the_gradient_is_that_of_finite_differences(env_id: str, target: Any, ga
     assert exact == pytest.approx(np.array(found), abs=1e-9)
 
 
+def test_an_estimator_by_token_is_refused() -> None:
+    with pytest.raises(BadArguments, match="It credits tokens"):
+        gradients("gradients:Tree", estimators=["ppo_token"])
+
+
 def test_enumerated_estimators_have_the_figures_of_the_page() -> None:
     found = gradients("gradients:Tree", episodes=4, repeats=3)
 
@@ -175,7 +179,7 @@ def test_groups_are_drawn_as_often_as_they_are_enumerated() -> None:
 
 
 def test_every_estimator_has_a_target() -> None:
-    assert TARGETS.keys() == ESTIMATORS.keys()
+    assert TARGETS.keys() == set(BY_TURN)
 
 
 def test_options_change_the_estimator_and_what_it_aims_at() -> None:

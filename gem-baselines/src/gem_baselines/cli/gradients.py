@@ -82,13 +82,12 @@ def add_command(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from gem_baselines.gradients.measuring import gradients  # heavy, with what it imports
-    from gem_baselines.training.advantages import ESTIMATORS
+    from gem_baselines.gradients.measuring import BY_TURN, gradients  # heavy, with what it imports
 
     found = gradients(
         options.env,
         env_kwargs(options.env_kwargs),
-        estimators=options.estimators or tuple(ESTIMATORS),
+        estimators=options.estimators or BY_TURN,
         estimator_kwargs=_estimator_kwargs(options.estimator_kwargs),
         gamma=options.gamma,
         episodes=options.episodes,

@@ -13,7 +13,7 @@ from gem.episode import Episode, Turn
 from gem_baselines.gradients.batches import Batches
 from gem_baselines.gradients.policy import SoftmaxPolicy
 from gem_baselines.gradients.trajectories import Trajectories
-from gem_baselines.learning_policy import Floats
+from gem_baselines.learning_policy import Floats, Per
 from gem_baselines.training.advantages import Credit, Terms
 
 __all__ = ["Crediting", "terms_of"]
@@ -30,7 +30,8 @@ def terms_of(policy: SoftmaxPolicy, lam: float) -> Terms:
     ends = policy.trajectories.first[1:]
     by_trajectory = np.split(policy.values, ends)
 
-    def values(episodes: Sequence[Episode]) -> Sequence[Floats]:
+    def values(episodes: Sequence[Episode], *, per: Per = "turn") -> Sequence[Floats]:
+        assert per == "turn", "what is enumerated has no tokens"
         return [by_trajectory[episode.seed] for episode in episodes]
 
     return Terms(policy.gamma, lam, policy.mean_return, values)

@@ -32,7 +32,7 @@ from gem_baselines.gradients.trajectories import Trajectories, trajectories_of
 from gem_baselines.learning_policy import Floats
 from gem_baselines.training.advantages import ESTIMATORS, estimator_named
 
-__all__ = ["TARGETS", "gradients", "target_of"]
+__all__ = ["BY_TURN", "TARGETS", "gradients", "target_of"]
 
 TARGETS: Mapping[str, Target] = {
     "raw": "U",
@@ -48,6 +48,8 @@ TARGETS: Mapping[str, Target] = {
     "mt_grpo": "J1",
 }
 """What each estimator aims at. Those of sums of rewards aim at J where they are discounted."""
+BY_TURN = tuple(name for name, estimator in ESTIMATORS.items() if estimator.per == "turn")
+"""The estimators that can be measured: what is enumerated are turns, and no tokens."""
 
 _MOST_GROUPS = 50_000  # to enumerate: the groups of 3 of guessing a number from 1 to 4 are 45,920
 _MOST_BATCHES = 20_000  # to enumerate: each is a call of the estimator
@@ -62,7 +64,7 @@ def gradients(
     env_id: str,
     env_kwargs: Mapping[str, Any] | None = None,
     *,
-    estimators: Sequence[str] = tuple(ESTIMATORS),
+    estimators: Sequence[str] = BY_TURN,
     estimator_kwargs: Mapping[str, Mapping[str, Any]] | None = None,
     gamma: float = 0.9,
     lam: float = 0.95,
@@ -91,6 +93,8 @@ def gradients(
         raise BadArguments(
             f"gamma={gamma:g} was asked for. Give a discount from 0 to 1.", subject="gamma"
         )
+    for name in estimators:
+        _check_by_turn(name)
     options = estimator_kwargs or {}
     chosen = {name: estimator_named(name, options.get(name, {})) for name in estimators}
     _check_options(options, estimators)
@@ -123,6 +127,15 @@ def gradients(
         for each, figures in zip(wanted, zip(*by_policy, strict=True), strict=True)
     )
     return Gradients(trajectories, players, measured)
+
+
+def _check_by_turn(name: str) -> None:
+    if name in ESTIMATORS and name not in BY_TURN:
+        raise BadArguments(
+            f"The gradient of the estimator {name!r} was asked for. It credits tokens, and what is "
+            f"enumerated are turns: take of {', '.join(BY_TURN)}.",
+            subject="estimator",
+        )
 
 
 def target_of(estimator: str, options: Mapping[str, Any]) -> Target:
