@@ -307,7 +307,7 @@ def statistics(session: nox.Session) -> None:
     # What rliable is built on fails with a newer pandas.
     session.install("rliable==1.2.0", "pandas<3", *group("test"))
     install(session, *(wheel_of(session, f"gem-{part}") for part in ("core", "train", "baselines")))
-    session.run("pytest", "gem-baselines/tests/statistics", *session.posargs)
+    session.run("pytest", "gem-baselines/tests/statistics_of_runs", *session.posargs)
 
 
 @nox.session
