@@ -13,8 +13,8 @@ from gem.episode import Episode
 from gem_baselines.doctor.diagnosis import diagnosed
 from gem_baselines.doctor.expected import KNOWN, Credit, expected_advantages, expected_targets
 from gem_baselines.doctor.run import Played, Run
-from gem_baselines.learning_policy import Floats
-from gem_baselines.training.advantages import Terms, estimator_named
+from gem_baselines.learning_policy import Floats, Per
+from gem_baselines.training.advantages import Terms, Values, estimator_named
 
 from .made import SETTINGS, changed_played, found, made_run, sentence_of
 
@@ -30,9 +30,13 @@ OPTIONS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def known(values: list[Floats]) -> Callable[[Sequence[Episode]], list[Floats]]:
+def known(values: list[Floats]) -> Values:
     """Return a critic that expects these values, whatever it is shown."""
-    return lambda _: values
+
+    def expected(episodes: Sequence[Episode], *, per: Per = "turn") -> list[Floats]:
+        return values
+
+    return expected
 
 
 @pytest.mark.parametrize(("name", "options"), OPTIONS)
