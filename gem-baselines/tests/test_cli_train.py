@@ -163,7 +163,6 @@ def test_another_policy_takes_the_place_of_the_files_and_of_its_arguments(
 
 def test_a_model_of_transformers_is_named_by_its_folder(gem_train: Train) -> None:
     pytest.importorskip("torch")
-    pytest.importorskip("transformers")
     pytest.importorskip("transformers", reason="gem-baselines' extra `hf` is not installed")
     status, _, err = gem_train("own.toml", "--policy", "hf:nowhere", "--out", "run")
 
