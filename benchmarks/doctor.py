@@ -3,7 +3,7 @@
 Run it with `python benchmarks/doctor.py [--only NAME] [--processes N]`: about five minutes on two
 cores. Each bug of `doctor_parts` is planted in the shipped source of a process of its own,
 which then trains for 50 updates; it counts as found where a check names it that is there for it.
-The thirty healthy trainings are of all estimators, both policies and three games. It prints a line
+The healthy trainings are of all estimators, both policies and three games. It prints a line
 a training, writes benchmarks/results/doctor.json, and exits with status 1 where fewer than nine in
 ten bugs are found, a healthy run has a finding that is no note, or a look takes a minute.
 """

@@ -84,12 +84,14 @@ HEALTHY: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("transformer", {"seed": 6, "estimator": "grpo", **_GROUPS}),
     ("transformer", {"seed": 7, "estimator": "mt_rloo", **_GROUPS}),
     ("transformer", {"seed": 8, **_VALUE_HEAD}),
+    ("transformer", {"seed": 13, **_VALUE_HEAD, "estimator": "ppo_token"}),
     ("transformer", {"seed": 9, "policy_kwargs.temperature": 0.7}),
     ("transformer", {"seed": 10, "policy_kwargs.learning.minibatches": 4}),
     ("transformer", {"seed": 11, "policy_kwargs.learning.precision": "bf16"}),
     ("transformer", {"seed": 12, "gamma": 1.0, "updates": 100}),
     ("say", {"seed": 1}),
     ("say", {"seed": 2, "estimator": "dr_grpo", **_GROUPS, "updates": 100}),
+    ("say", {"seed": 4, **_VALUE_HEAD, "estimator": "ppo_token"}),
     ("say", {"seed": 3, "policy_kwargs.learning.entropy_weight": 0.01}),
 )
-"""Thirty trainings without a bug: a task, and the settings that differ from it."""
+"""Thirty-two trainings without a bug: a task, and the settings that differ from it."""

@@ -19,6 +19,7 @@ from gem_baselines.doctor.finding import Finding
 from gem_baselines.doctor.run import Played, Run, Sample, Series, Shown, ShownRow
 from gem_baselines.learning_policy import Floats
 from gem_baselines.text import WordTokenizer
+from gem_baselines.training.advantages import ESTIMATORS
 
 TOKENIZER = WordTokenizer(["a", "b", "c", "d"])
 END = TOKENIZER.end_id
@@ -99,7 +100,8 @@ def _sample(chance: np.random.Generator, update: int, settings: dict[str, Any]) 
     log_probs = logits - np.log(np.exp(logits).sum())
     entropy = float(-(np.exp(log_probs) * log_probs).sum())
     episodes = [_episode(chance, update, number, log_probs) for number in range(EPISODES)]
-    played = [_played(episode) for episode in episodes]
+    values_a_turn = 2 if ESTIMATORS[settings["estimator"]].per == "token" else 1
+    played = [_played(episode, values_a_turn) for episode in episodes]
     rewards = [each.rewards.tolist() for each in played]
     credit = Credit(played, rewards, settings["gamma"], settings["lam"])
     due = expected_advantages(settings["estimator"], settings["estimator_kwargs"], credit)
@@ -160,7 +162,7 @@ def _episode(chance: np.random.Generator, update: int, number: int, log_probs: F
     )
 
 
-def _played(episode: Episode) -> Played:
+def _played(episode: Episode, values_a_turn: int) -> Played:
     rewards = np.array([turn.reward for turn in episode.turns])
     return Played(
         start=(episode.env_index, episode.episode_index),
@@ -174,7 +176,7 @@ def _played(episode: Episode) -> Played:
         cut_answers=0,
         is_learnt=True,
         advantages=None,
-        values=0.5 * np.ones(len(rewards)),
+        values=0.5 * np.ones(values_a_turn * len(rewards)),
         value_targets=None,
     )
 
@@ -184,7 +186,8 @@ def _row(
 ) -> ShownRow:
     ids = tuple(token for turn in episode.turns for token in turn.token_ids or ())
     logprobs = np.array([turn.logprobs[2:] for turn in episode.turns if turn.logprobs]).ravel()
-    credit = np.repeat(advantages, 2)
+    # An answer has two tokens, which share what the turn is given where that is one advantage.
+    credit = advantages if len(advantages) == len(logprobs) else np.repeat(advantages, 2)
     learner = logprobs + chance.normal(0.0, 1e-7, len(logprobs))
     return ShownRow(
         ids=ids,

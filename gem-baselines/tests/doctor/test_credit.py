@@ -14,7 +14,7 @@ from gem_baselines.doctor.diagnosis import diagnosed
 from gem_baselines.doctor.expected import KNOWN, Credit, expected_advantages, expected_targets
 from gem_baselines.doctor.run import Played, Run
 from gem_baselines.learning_policy import Floats, Per
-from gem_baselines.training.advantages import Terms, Values, estimator_named
+from gem_baselines.training.advantages import ESTIMATORS, Terms, Values, estimator_named
 
 from .made import SETTINGS, changed_played, found, made_run, sentence_of
 
@@ -27,6 +27,7 @@ OPTIONS: list[tuple[str, dict[str, Any]]] = [
     ("mt_grpo", {"std": False, "later_turns": True}),
     ("mt_grpo", {"later_turns": True, "turn_weight": 0.5}),
     ("ppo", {"normalise": False}),
+    ("ppo_token", {"token_gamma": 0.8, "token_lam": 0.7, "normalise": False}),
 ]
 
 
@@ -39,22 +40,34 @@ def known(values: list[Floats]) -> Values:
     return expected
 
 
+def _values(episode: Played, per: Per) -> Floats:
+    """Return values by turn, or others by token."""
+    assert episode.values is not None
+    assert episode.answer_tokens is not None
+    if per == "turn":
+        return episode.values
+    return np.linspace(-0.5, 1.0, int(episode.answer_tokens.sum())) ** 2
+
+
 @pytest.mark.parametrize(("name", "options"), OPTIONS)
 def test_it_expects_what_the_estimator_gives(name: str, options: dict[str, Any]) -> None:
     run = made_run()
     for sample in run.samples[:3]:
         episodes: list[Episode] = [shown.episode for shown in sample.shown]
-        values = [each.values for each in sample.played if each.values is not None]
+        values = [_values(each, ESTIMATORS[name].per) for each in sample.played]
         given = estimator_named(name, options)(episodes, Terms(0.9, 0.95, 0.3, known(values)))
-        rewards = [each.rewards.tolist() for each in sample.played]
-        batch = Credit(sample.played, rewards, 0.9, 0.95, 0.3)
+        played = [
+            each._replace(values=own) for each, own in zip(sample.played, values, strict=True)
+        ]
+        rewards = [each.rewards.tolist() for each in played]
+        batch = Credit(played, rewards, 0.9, 0.95, 0.3)
 
         due = expected_advantages(name, options, batch)
 
         assert [len(own) for own in due] == [len(own) for own in given.advantages]
         assert np.allclose(np.concatenate(due), np.concatenate(given.advantages), atol=1e-12)
         if given.value_targets is not None:
-            targets = np.concatenate(expected_targets(batch))
+            targets = np.concatenate(expected_targets(name, options, batch))
             assert np.allclose(targets, np.concatenate(given.value_targets), atol=1e-12)
 
 
@@ -150,3 +163,31 @@ def test_targets_of_a_critic_that_leave_its_values_out_are_found() -> None:
     changed = changed_played(run, lambda each: each._replace(value_targets=each.advantages))
 
     assert set(found(changed)) == {"value_targets"}
+
+
+def test_an_advantage_that_is_not_its_tokens_is_found_at_its_turn() -> None:
+    run = made_run(estimator="ppo_token", estimator_kwargs={"normalise": False})
+    assert found(run) == {}
+
+    def with_another_end(each: Played) -> Played:
+        assert each.advantages is not None
+        changed = each.advantages.copy()
+        changed[3] += 1.0  # of the second turn's end: an answer has two tokens
+        return each._replace(advantages=changed)
+
+    finding = found(changed_played(run, with_another_end))["advantages"]
+
+    assert finding.place is not None
+    assert finding.place.turn == 1
+    assert finding.figures["tokens_that_differ"] == 16
+    assert finding.figures["tokens"] > 64
+
+
+def test_a_token_without_a_value_leaves_advantages_by_token_unchecked() -> None:
+    run = made_run(estimator="ppo_token")
+
+    def without_the_last(each: Played) -> Played:
+        assert each.values is not None
+        return each._replace(values=each.values[:-1])
+
+    assert "advantages" not in found(changed_played(run, without_the_last))

@@ -9,13 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gem_baselines.doctor.run import Played
 
-__all__ = ["KNOWN", "Credit", "discounted", "expected_advantages", "expected_targets"]
+__all__ = [
+    "KNOWN",
+    "WITH_CRITIC",
+    "Credit",
+    "discounted",
+    "expected_advantages",
+    "expected_targets",
+]
 
 _LEAST_STD = 1e-8
 Numbers = list[float]
@@ -33,15 +40,23 @@ class Credit:
 
 
 def expected_advantages(name: str, options: Mapping[str, Any], batch: Credit) -> list[Numbers]:
-    """Return an advantage for each turn of each episode. Raises KeyError on an unknown name."""
+    """Return the advantages of each episode: one a turn, or one a token where it credits tokens.
+
+    Raises KeyError on an unknown name.
+    """
     return KNOWN[name](batch, **options)
 
 
-def expected_targets(batch: Credit) -> list[Numbers]:
-    """Return what a critic should have expected before each turn: its advantage plus its value."""
+def expected_targets(name: str, options: Mapping[str, Any], batch: Credit) -> list[Numbers]:
+    """Return what a critic should have expected: its value plus the advantage as it is at first.
+
+    That is before each turn, or before each token where the estimator credits tokens. Raises
+    KeyError where an estimator has no critic.
+    """
+    advantages = WITH_CRITIC[name](batch, **{**options, "normalise": False})
     return [
         [advantage + value for advantage, value in zip(own, _values(episode), strict=True)]
-        for own, episode in zip(_gae(batch), batch.episodes, strict=True)
+        for own, episode in zip(advantages, batch.episodes, strict=True)
     ]
 
 
@@ -160,6 +175,41 @@ def _gae(batch: Credit) -> list[Numbers]:
     return found
 
 
+def _ppo_token(
+    batch: Credit, token_gamma: float = 1.0, token_lam: float = 1.0, normalise: bool = True
+) -> list[Numbers]:
+    found = []
+    for rewards, episode in zip(batch.rewards, batch.episodes, strict=True):
+        assert episode.answer_tokens is not None, "the check looks only where there are tokens"
+        steps: list[_Step] = []
+        for reward, tokens in zip(rewards, episode.answer_tokens, strict=True):
+            steps += [_Step(0.0, token_gamma, token_lam)] * (int(tokens) - 1)
+            # A turn's last token earns its reward, and the next token is the next turn's.
+            steps.append(_Step(reward, batch.gamma, batch.lam))
+        found.append(_advantages_of_steps(steps, _values(episode)))
+    return _normalised(found) if normalise else found
+
+
+class _Step(NamedTuple):
+    """What a token earns, and how what follows it counts."""
+
+    reward: float
+    gamma: float
+    lam: float
+
+
+def _advantages_of_steps(steps: Sequence[_Step], values: Numbers) -> Numbers:
+    """Return the sum of the surprises from each step on, each discounted by those before it."""
+    following = [*values[1:], 0.0]
+    surprises = [
+        step.reward + step.gamma * later - now
+        for step, now, later in zip(steps, values, following, strict=True)
+    ]
+    for place in range(len(steps) - 2, -1, -1):
+        surprises[place] += steps[place].gamma * steps[place].lam * surprises[place + 1]
+    return surprises
+
+
 def _values(episode: Played) -> Numbers:
     assert episode.values is not None, "the check looks only where there are values"
     return [float(value) for value in episode.values]
@@ -227,6 +277,12 @@ def _deviation(values: Sequence[float]) -> float:
     return math.sqrt(_mean([(value - mean) ** 2 for value in values]))
 
 
+WITH_CRITIC: Mapping[str, Callable[..., list[Numbers]]] = {
+    "ppo": _ppo,
+    "ppo_token": _ppo_token,
+}
+"""Those of them that ask a critic for values. Each takes `normalise`."""
+
 KNOWN: Mapping[str, Callable[..., list[Numbers]]] = {
     "raw": _raw,
     "constant": _constant,
@@ -238,6 +294,6 @@ KNOWN: Mapping[str, Callable[..., list[Numbers]]] = {
     "dr_grpo": _dr_grpo,
     "mt_rloo": _mt_rloo,
     "mt_grpo": _mt_grpo,
-    "ppo": _ppo,
+    **WITH_CRITIC,
 }
 """Every estimator that the doctor can recompute, by its name."""

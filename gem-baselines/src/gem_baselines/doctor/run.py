@@ -15,6 +15,7 @@ import numpy as np
 from gem.episode import Episode
 from gem_baselines.learning_policy import Floats
 from gem_baselines.text import Tokenizer
+from gem_baselines.training.advantages import ESTIMATORS
 
 __all__ = ["Evaluation", "Played", "Run", "Sample", "Series", "Shown", "ShownRow"]
 
@@ -32,8 +33,9 @@ class Series(NamedTuple):
 class Played(NamedTuple):
     """An episode of a batch in numbers.
 
-    `start` names its group. `rewards` has an entry a turn, and so have `advantages`, `values` and
-    `value_targets` where they are known, and `answer_tokens` where the policy plays by tokens.
+    `start` names its group. `rewards` has an entry a turn, and so has `answer_tokens` where the
+    policy plays by tokens. `advantages`, `values` and `value_targets`, where they are known, have
+    an entry a turn, or one a token where the estimator credits tokens.
     """
 
     start: tuple[int, ...]
@@ -139,6 +141,12 @@ class Run:
     def has_credit(self) -> bool:
         """Whether any sample has advantages."""
         return any(one.advantages is not None for each in self.samples for one in each.played)
+
+    @property
+    def credits_tokens(self) -> bool:
+        """Whether its estimator gives each token of an answer an advantage, and not each turn."""
+        estimator = ESTIMATORS.get(str(self.settings.get("estimator")))
+        return estimator is not None and estimator.per == "token"
 
     def figure(self, name: str) -> Series:
         """Return a figure by its name, empty where the run has none."""

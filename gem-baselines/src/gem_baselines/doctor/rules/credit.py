@@ -8,6 +8,7 @@ import numpy as np
 
 from gem_baselines.doctor.expected import (
     KNOWN,
+    WITH_CRITIC,
     Credit,
     Numbers,
     expected_advantages,
@@ -38,6 +39,7 @@ def advantages(run: Run) -> Iterator[Finding]:
     apart = np.abs(given - due)
     episode, turn = _place_of(sample, int(apart.argmax()))
     guess = _explanation(run, [each[0] for each in wrong])
+    credited = "tokens" if run.credits_tokens else "turns"
     yield Finding(
         "advantages",
         "wrong",
@@ -48,8 +50,8 @@ def advantages(run: Run) -> Iterator[Finding]:
         {
             "given": float(given[apart.argmax()]),
             "expected": float(due[apart.argmax()]),
-            "turns_that_differ": float((apart > _bound(due)).sum()),
-            "turns": float(len(given)),
+            f"{credited}_that_differ": float((apart > _bound(due)).sum()),
+            credited: float(len(given)),
         },
         Place(sample.update, episode, sample.learnt[episode].seed, turn),
     )
@@ -64,7 +66,10 @@ def value_targets(run: Run) -> Iterator[Finding]:
             continue
         looked += 1
         given = _joined([episode.value_targets for episode in sample.learnt])
-        due = _joined(expected_targets(_credit_of(run, sample)))
+        settings = run.settings
+        credit = _credit_of(run, sample)
+        targets = expected_targets(settings["estimator"], settings["estimator_kwargs"], credit)
+        due = _joined(targets)
         if not _is_close(given, due):
             wrong.append((sample, given, due))
     if not wrong:
@@ -86,16 +91,24 @@ def value_targets(run: Run) -> Iterator[Finding]:
 
 def _credited(run: Run) -> list[Sample]:
     """Return the samples whose batches can be recomputed."""
-    needs_values = run.settings.get("estimator") == "ppo"
+    needs_values = run.settings.get("estimator") in WITH_CRITIC
     found = []
     for sample in run.samples:
         batch = sample.learnt
         is_whole = all(each.advantages is not None for each in batch)
         if needs_values:
             is_whole = is_whole and all(each.values is not None for each in batch)
+        if run.credits_tokens:
+            is_whole = is_whole and all(map(_has_a_value_for_each_token, batch))
         if batch and is_whole:
             found.append(sample)
     return found
+
+
+def _has_a_value_for_each_token(episode: Played) -> bool:
+    values = episode.values
+    tokens = episode.answer_tokens
+    return values is not None and tokens is not None and len(values) == tokens.sum()
 
 
 def _credit_of(run: Run, sample: Sample, *, gamma: float | None = None) -> Credit:
@@ -211,12 +224,22 @@ def _distance(given: Floats, due: Floats) -> float:
 
 def _place_of(sample: Sample, place: int) -> tuple[int, int]:
     """Return the episode and the turn of an entry of the whole batch."""
-    episodes: list[Played] = sample.learnt
-    for number, episode in enumerate(episodes):
-        if place < len(episode.rewards):
-            return number, place
-        place -= len(episode.rewards)
+    for number, episode in enumerate(sample.learnt):
+        entries = _entries_by_turn(episode)
+        if place < sum(entries):
+            ends = np.cumsum(entries)
+            return number, int(np.searchsorted(ends, place, side="right"))
+        place -= sum(entries)
     return 0, 0
+
+
+def _entries_by_turn(episode: Played) -> list[int]:
+    """Return how many advantages each turn has: one, or one for each token of its answer."""
+    advantages = episode.advantages
+    is_by_turn = advantages is None or len(advantages) == len(episode.rewards)
+    if is_by_turn or episode.answer_tokens is None:
+        return [1] * len(episode.rewards)
+    return [int(tokens) for tokens in episode.answer_tokens]
 
 
 def _lacks(run: Run) -> str:
@@ -228,7 +251,7 @@ def _lacks(run: Run) -> str:
 
 
 def _lacks_critic(run: Run) -> str:
-    if run.settings.get("estimator") != "ppo":
+    if run.settings.get("estimator") not in WITH_CRITIC:
         return "a critic"
     return _lacks(run)
 

@@ -15,8 +15,6 @@ from gem_baselines.learning_policy import Floats
 __all__ = ["CHECKS", "PlayedRow", "rows_played"]
 
 _TOLERANCE = 1e-6
-_BY_TOKEN = frozenset({"ppo_token"})
-"""Estimators whose advantages have an entry a token."""
 
 
 class PlayedRow(NamedTuple):
@@ -158,14 +156,13 @@ def _kind(pair: _Pair, given: tuple[int, ...], due: tuple[int, ...]) -> str:
 
 def token_advantages(run: Run) -> Iterator[Finding]:
     """Find tokens whose advantage is not their turn's, or by token not their own."""
-    is_by_token = run.settings.get("estimator") in _BY_TOKEN
 
     def problem(pair: _Pair) -> tuple[int, str] | None:
         credit = pair.shown.advantages
         is_same = pair.row.ids is None or pair.row.places == pair.played.places
         if credit is None or not is_same:
             return None
-        if is_by_token:
+        if run.credits_tokens:
             # An episode has one row, or more in order: only one row can be laid beside all of it.
             is_whole = len(credit) == len(pair.row.advantages)
             due = credit if is_whole else pair.row.advantages
