@@ -153,7 +153,7 @@ def test_episodes_of_one_task_are_one_group() -> None:
         tally = Tally(most=0)
         for number in range(20):
             episode = example_episode(episode_index=number, task=3)
-            found = [("p", [Finding("f", None, "")])]
+            found = [("example", [Finding("f", None, "")])]
             tally.add(episode, found, run="r", run_number=0, line=1, **facts)  # type: ignore[arg-type]
         estimate = tally.share("f", Cell("r", "demo:Example", "example"))
         assert estimate.ci95 is not None
