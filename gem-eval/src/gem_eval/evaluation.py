@@ -70,13 +70,14 @@ class Evaluation:
         return read_last_tries(self.folder.episodes_path)
 
     def to_pandas(self) -> DataFrame:
-        """Return a table with a row for each episode. Needs pandas.
+        """Return a table with a row for each episode, of several seats for each seat. Needs pandas.
 
-        `summary.to_pandas()` has a row for each environment and policy.
+        `summary.to_pandas()` has a row for each environment and policy, and
+        `summary.seats_to_pandas()` for each seat.
         """
-        from gem_eval.frames import data_frame, episode_row
+        from gem_eval.frames import data_frame, episode_rows
 
-        return data_frame(map(episode_row, self.episodes()))
+        return data_frame(row for episode in self.episodes() for row in episode_rows(episode))
 
 
 class EvaluateKeywords(RunKeywords, total=False):
