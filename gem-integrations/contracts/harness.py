@@ -36,6 +36,9 @@ SEEDS = (29, 194, 13, 3)
 
 GUESSES = (25, 12, 37, 44, 6)
 
+MOVES = {"TicTacToe as X": (0, 1, 2), "TicTacToe as O": (4, 8, 6)}
+"""What is said instead where the prompt has these words: X wins at its third turn."""
+
 CALL = "<lookup>the number</lookup>"
 """What calls the tool of `TOOLS`; give it to the script as what it says first."""
 
@@ -141,8 +144,10 @@ def scripted(
     `first` is said at the first turn instead. Each letter is a token of its own, as a model may
     well sample them and a tokenizer would not: what is tokenised again is other tokens.
     """
-    turn = tokenizer.decode(list(prompt_ids)).count(OPENER) - 1
-    text = rf"Turn {turn}: \boxed{{{GUESSES[turn % len(GUESSES)]}}}"
+    prompt = tokenizer.decode(list(prompt_ids))
+    turn = prompt.count(OPENER) - 1
+    guesses = next((moves for words, moves in MOVES.items() if words in prompt), GUESSES)
+    text = rf"Turn {turn}: \boxed{{{guesses[turn % len(guesses)]}}}"
     text = first if turn == 0 and first else text
     letters = [tokenizer.encode(letter, add_special_tokens=False) for letter in text]
     ids = [*(id for letter in letters for id in letter), tokenizer.eos_token_id]

@@ -98,8 +98,8 @@ def test_turns_of_a_long_episode_are_found_by_their_bytes(policy: str) -> None:
         block = json.loads(b"[%b]" % line.replace(b"\n", b" ")[start:end])
         assert block[0]["action"] == f"{policy} {first}"
         assert len(block) == min(TURNS_AT_ONCE, 120 - first)
-        assert before == first * 0.5
-    assert found.curve[-1] == (120, 60.0)
+        assert before == [first * 0.5]
+    assert found.curve[-1] == (120, [60.0])
     assert "turns" not in json.loads(found.record)
 
 
@@ -108,7 +108,7 @@ def test_the_curve_of_many_turns_has_few_points() -> None:
 
     assert long_turns is not None
     assert len(long_turns.curve) <= 400
-    assert long_turns.curve[-1] == (1001, 1001.0)
+    assert long_turns.curve[-1] == (1001, [1001.0])
 
 
 def test_a_short_episode_keeps_no_places() -> None:

@@ -26,7 +26,8 @@ class Curriculum(Generic[Options]):
     components'. A component counts its faults by itself.
 
     `takes_images` says that environments may show them, and `shows_images` that one did at once;
-    what is set later holds for components that are tried again.
+    what is set later holds for components that are tried again. `takes_seats` says that
+    environments may have several seats.
 
     Tries every environment, and a component again whose arguments were changed, before its first
     episode. Raises BadArguments for options that do not fit, the errors of `gem.make`, and
@@ -41,8 +42,10 @@ class Curriculum(Generic[Options]):
         framework: str,
         kind: type[Options],
         takes_images: bool = False,
+        takes_seats: bool = False,
     ) -> None:
         self.takes_images = takes_images
+        self._takes_seats = takes_seats
         self.shows_images = False
         self._framework = framework
         self._kind = kind
@@ -100,5 +103,7 @@ class Curriculum(Generic[Options]):
         return options
 
     def _try_out(self, options: Options) -> None:
-        shows = options.try_out(self._framework, takes_images=self.takes_images)
+        shows = options.try_out(
+            self._framework, takes_images=self.takes_images, takes_seats=self._takes_seats
+        )
         self.shows_images = self.shows_images or shows

@@ -25,6 +25,7 @@ from gem_integrations.faults import (
     try_to_begin,
 )
 from gem_integrations.images import ImageCodec, Processor
+from gem_integrations.seats import refused_seats
 
 __all__ = ["EnvOptions", "Row", "UnplayableError", "one_row", "play"]
 
@@ -58,6 +59,7 @@ class EnvOptions(BaseModel):
 
     _faults: Faults = PrivateAttr(default_factory=Faults)
     """Shared by the copies of these options, so that it knows all episodes of an adapter."""
+    _seats: tuple[str, ...] = PrivateAttr(default=("agent",))
 
     @classmethod
     def of(cls: type[Options], given: Mapping[str, Any]) -> Options:
@@ -73,22 +75,33 @@ class EnvOptions(BaseModel):
                 problems=problems,
             ) from None
 
-    def try_out(self, framework: str, *, takes_images: bool = False) -> bool:
+    def try_out(
+        self, framework: str, *, takes_images: bool = False, takes_seats: bool = False
+    ) -> bool:
         """Make and reset one environment, as an adapter does before anything is trained.
 
-        Return whether it shows an image at once. Raises as `try_to_begin` does, and BadArguments
-        where it does and the adapter, or its model, takes none.
+        Return whether it shows an image at once; `seats` then has the names of its seats. Raises as
+        `try_to_begin` does, and BadArguments where it shows one and the adapter, or its model,
+        takes none, or has several seats and the adapter takes one.
         """
-        observation = try_to_begin(
+        begun = try_to_begin(
             self.env_id,
             env_kwargs=self.env_kwargs,
             wrappers=self.layers,
             timeout_s=self.step_timeout_s,
         )
-        shows_images = holds_images(observation)
+        if len(begun.seats) > 1 and not takes_seats:
+            raise refused_seats(self.env_id, begun.seats, framework)
+        self._seats = begun.seats
+        shows_images = holds_images(begun.observation)
         if shows_images and not takes_images:
             raise refused_images(self.env_id, framework)
         return shows_images
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        """The names of the seats, once the environment was tried."""
+        return self._seats
 
     @property
     def faults(self) -> Faults:
@@ -138,6 +151,9 @@ async def play(
     max_length: int | None = None,
 ) -> gem.Episode:
     """Play one episode on the running event loop: the one that `seed` and `task` fix.
+
+    Of several seats the engine answers for each; a `Request` says for which. A limit in tokens is
+    then of each seat's own conversation.
 
     Raises what the engine raised; UnplayableError where the codec refuses, and where this episode
     is one of many that the environment ended by the same kind of error (`Faults`).
@@ -242,7 +258,10 @@ class Row(NamedTuple):
 
 
 def one_row(episode: gem.Episode, codec: ChatCodec) -> Row:
-    """Return an episode as one row. Raises BadArguments where its history was rewritten."""
+    """Return an episode as one row, of several seats the part of one (`Episode.of_seat`).
+
+    Raises BadArguments where its history was rewritten, and for several seats as a whole.
+    """
     if not episode.turns:
         prompt = codec.opening([Message("user", "")])
         return Row(prompt, [min(codec.stop_ids)], [0], [0.0], [], [], episode)

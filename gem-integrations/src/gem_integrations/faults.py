@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import gem
 from gem.content import ImagePart, Message, Observation
@@ -19,6 +19,7 @@ from gem.env import in_thread, key_seed, wait_for
 from gem.errors import BadArguments, GemError, in_one_line
 
 __all__ = [
+    "Beginning",
     "Faults",
     "UnplayableError",
     "holds_images",
@@ -41,21 +42,28 @@ class UnplayableError(GemError):
     """An episode could not go on for a reason that every other episode has too."""
 
 
+class Beginning(NamedTuple):
+    """What an environment shows first, and the names of its seats."""
+
+    observation: Observation
+    seats: tuple[str, ...]
+
+
 def try_to_begin(
     env_id: str,
     *,
     env_kwargs: Mapping[str, Any],
     wrappers: Sequence[Any],
     timeout_s: float | None = None,
-) -> Observation:
-    """Make and reset one environment as episodes do, close it, and return what it shows first.
+) -> Beginning:
+    """Make and reset one environment as episodes do, close it, and return how it begins.
 
     What raises is tried again with other seeds, `TRIES` in all: one bad task, or a server that is
     slow once, ends no training. `timeout_s` is for each try. Raises the errors of `gem.make` as
     they are, and at once; UnplayableError for any other.
     """
 
-    def begin(seed: int) -> Observation:
+    def begin(seed: int) -> Beginning:
         try:
             env = gem.make(env_id, wrappers=wrappers, **env_kwargs)
         except GemError:
@@ -71,23 +79,23 @@ def try_to_begin(
     return _first_that_begins(env_id, begin, timeout_s)
 
 
-def try_to_reset(env_id: str, env: gem.Env) -> Observation:
+def try_to_reset(env_id: str, env: gem.Env) -> Beginning:
     """Do as `try_to_begin` with an environment that is there, for a framework that makes them."""
     return _first_that_begins(env_id, partial(_first_prompt, env), None)
 
 
-def _first_prompt(env: gem.Env, seed: int) -> Observation:
+def _first_prompt(env: gem.Env, seed: int) -> Beginning:
     try:
         observation: Observation = env.reset(seed=seed)[0]
     except (Exception, SystemExit) as error:
         raise _FailedError from error
-    return observation
+    return Beginning(observation, env.seats)
 
 
 def _first_that_begins(
-    env_id: str, begin: Callable[[int], Observation], timeout_s: float | None
-) -> Observation:
-    async def begin_in_time(seed: int) -> Observation:
+    env_id: str, begin: Callable[[int], Beginning], timeout_s: float | None
+) -> Beginning:
+    async def begin_in_time(seed: int) -> Beginning:
         return await asyncio.wait_for(in_thread(begin, seed), timeout_s)
 
     error: BaseException | None = None

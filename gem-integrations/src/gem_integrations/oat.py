@@ -81,7 +81,9 @@ class EnvArgs:
                 subject="schedule",
             )
         components = _from_json(self.schedule, "schedule")
-        return Curriculum(gem.Schedule(components), options, framework="Oat", kind=_OatOptions)
+        return Curriculum(
+            gem.Schedule(components), options, framework="Oat", kind=_OatOptions, takes_seats=True
+        )
 
     def _stated(self) -> dict[str, Any]:
         options = {name: getattr(self, name) for name in _OatOptions.model_fields}
@@ -118,7 +120,7 @@ class _Playing:
         self.curriculum: Curriculum[_OatOptions] | None = self.args.curriculum
         if self.curriculum is None:
             self.options: EnvOptions = self.args.env_options
-            self.options.try_out("Oat")
+            self.options.try_out("Oat", takes_seats=True)
         else:
             self.options = self.curriculum.any_options
         super().init(actor_id, save_path)  # type: ignore[misc]
@@ -140,6 +142,7 @@ class _Playing:
     def played(self, least: int) -> list[gem.Episode]:
         """Play rounds of episodes until they have so many turns; those without one are left out.
 
+        Of several seats the model plays all of them, and each part is an episode of its own here.
         Raises what `generate` raised, and UnplayableError where so many in a row have no turn
         that none will, or all end by the same kind of error.
         """
@@ -150,7 +153,8 @@ class _Playing:
             self._rounds += 1
             if self.curriculum is not None and self.curriculum.schedule is not None:
                 self.steer(self.curriculum.schedule, fresh)
-            episodes += (episode for episode in fresh if episode.turns)
+            parts = chain.from_iterable(episode.parts() for episode in fresh)
+            episodes += (part for part in parts if part.turns)
             in_vain = 0 if any(episode.turns for episode in fresh) else in_vain + len(fresh)
             if in_vain >= EPISODES:
                 first = fresh[0]

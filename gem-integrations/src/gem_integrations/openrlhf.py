@@ -23,6 +23,7 @@ from gem_integrations.faults import refused_images
 from gem_integrations.frameworks import require
 from gem_integrations.images import ImageCodec
 from gem_integrations.rows import Start, start_of
+from gem_integrations.seats import SharedEpisodes, seat_of
 
 require("openrlhf")
 
@@ -40,8 +41,9 @@ def executor(env_id: str, **options: Any) -> type[EnvExecutor]:
     options, the errors of `gem.make`, and UnplayableError where no episode can begin.
     """
     stated = EnvOptions.of({"env_id": env_id, **options})
-    shows_images = stated.try_out("OpenRLHF", takes_images=True)
-    return type("AgentExecutor", (EnvExecutor,), {"options": stated, "shows_images": shows_images})
+    shows_images = stated.try_out("OpenRLHF", takes_images=True, takes_seats=True)
+    of_this = {"options": stated, "shows_images": shows_images, "_shared": SharedEpisodes()}
+    return type("AgentExecutor", (EnvExecutor,), of_this)
 
 
 class EnvExecutor(AgentExecutorBase):  # type: ignore[misc]
@@ -50,11 +52,15 @@ class EnvExecutor(AgentExecutorBase):  # type: ignore[misc]
     A label is JSON, `{"seed": 3}` or `{"seed": 3, "task": 5}`, or the seed alone; any other is
     hashed into a seed, together with the prompt. No model sees that prompt: the environment
     writes its own.
+
+    Of several seats a label names one, `{"seed": 3, "seat": "first"}`. The model plays all of them,
+    and the sample is the part of that seat.
     """
 
     options: ClassVar[EnvOptions]
     shows_images: ClassVar[bool] = False
     """Whether the environment showed an image when it was tried."""
+    _shared: ClassVar[SharedEpisodes[gem.Episode]] = SharedEpisodes()
     _known: tuple[Any, ChatCodec] | None = None
     """The tokenizer of the newest group of samples, which come with one object, and its codec."""
 
@@ -80,7 +86,8 @@ class EnvExecutor(AgentExecutorBase):  # type: ignore[misc]
         or without `data.max_images_per_prompt`. `images` of the row are not shown to any model.
         """
         codec = self._codec(hf_tokenizer)
-        seed, task = _start(prompt, label)
+        start = _start(prompt, label)
+        seat = seat_of(start.seat, self.options.seats, env_id=self.options.env_id)
 
         async def sample(request: gem.Request) -> Sampled:
             params = deepcopy(sampling_params)  # all samples share it
@@ -91,9 +98,19 @@ class EnvExecutor(AgentExecutorBase):  # type: ignore[misc]
             output = await llm_engine.generate(ids, params, multi_modal_data=pictures)
             return _sampled(output.outputs[0])
 
-        episode = await play(
-            self.options, sample, codec, seed=seed, task=task, max_length=max_length
-        )
+        async def play_all() -> gem.Episode:
+            return await play(
+                self.options,
+                sample,
+                codec,
+                seed=start.seed,
+                task=start.task,
+                max_length=max_length,
+            )
+
+        key = (start.seed, start.task, max_length)
+        whole = await self._shared.play(key, seat, play_all)
+        episode = whole.of_seat(seat)
         if not episode.turns and episode.stop_reason == "max_tokens":
             _log.warning(
                 "An episode of %s is not played: its prompt leaves no room in data.max_len, which "

@@ -17,6 +17,7 @@ from gem.errors import BadArguments, text_of
 from gem.tokens import JSON_IN_TAGS, Calling, how_to_call, in_tags
 from gem_integrations.faults import Faults, holds_images, try_to_reset
 from gem_integrations.images import image_parts, opened, parts_of
+from gem_integrations.seats import refused_seats
 
 __all__ = ["RollEnv"]
 
@@ -39,7 +40,7 @@ class RollEnv(gem.Env):
     The first of a process with some environment resets it once, before ROLL does, so that ROLL
     gives each episode its seed. Raises UnplayableError where that cannot begin, or where many
     episodes in a row end by errors of one type (`gem_integrations.faults`), and BadArguments for an
-    observation that is no text.
+    observation that is no text, and for an environment of several seats.
 
     Where the environment has tools, the first prompt says how to call them, for ROLL shows them to
     no chat template; calls are read as it says, and results come as text in tags.
@@ -243,10 +244,13 @@ _TRYING = threading.Lock()
 
 def _faults_of(env_id: str, env: gem.Env, *, takes_images: bool) -> Faults:
     """Return what the managers of an environment share, once it has begun in this process."""
+    if len(env.seats) > 1:
+        raise refused_seats(env_id, env.seats, "ROLL")
     key = env_id if env.spec is None else env.spec.model_dump_json()
     with _TRYING:
         if key not in _TRIED:
-            _TRIED[key] = _Tried(holds_images(try_to_reset(env_id, env)), Faults())
+            begun = try_to_reset(env_id, env)
+            _TRIED[key] = _Tried(holds_images(begun.observation), Faults())
         tried = _TRIED[key]
     if tried.shows_images and not takes_images:
         raise BadArguments(

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+import gem
 from gem.errors import BadArguments, GemError
 from gem.rollouts import plan_episodes
 
@@ -22,10 +23,14 @@ __all__ = ["Start", "main", "rows", "start_of"]
 
 
 class Start(NamedTuple):
-    """What fixes an episode. `task` is None where the seed chooses it."""
+    """What fixes an episode, and the seat whose part of it is trained on.
+
+    `task` is None where the seed chooses it, `seat` (a number or a name) where a row names none.
+    """
 
     seed: int
     task: int | None
+    seat: int | str | None = None
 
 
 def rows(
@@ -34,23 +39,32 @@ def rows(
     count: int | Literal["all"],
     seed: int = 0,
     env_kwargs: Mapping[str, Any] | None = None,
+    wrappers: Sequence[Any] = (),
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for each of `count` episodes; "all" is every task of a finite set once.
 
     `seed` and `task`, which is there where the tasks are finite, fix the episode; `label` is both
     in JSON. `prompt` and `input` only name it: no model sees them. The other columns are for the
-    metrics that loaders keep by source.
+    metrics that loaders keep by source. `env_kwargs` and `wrappers` are those of the training.
+
+    Of several seats there is a row for each, one after the other, and `seat` is the name of its
+    own, in the label too.
 
     Raises the errors of `gem.make` and `gem.rollout`.
     """
-    planned = plan_episodes(env_id, episodes=count, seed=seed, env_kwargs=env_kwargs)
-    for index, episode in enumerate(planned):
-        name = f"Episode {index} of {env_id} from seed {seed}"
-        start = (
-            {"seed": episode.seed}
-            if episode.task is None
-            else {"seed": episode.seed, "task": episode.task}
-        )
+    with gem.make(env_id, wrappers=wrappers, **(env_kwargs or {})) as env:
+        seats = env.seats
+        num_tasks = env.num_tasks
+    planned = plan_episodes(env_id, episodes=count, seed=seed, num_tasks=lambda _: num_tasks)
+    parts = [(episode, seat) for episode in planned for seat in seats]
+    for index, (episode, seat) in enumerate(parts):
+        name = f"Episode {index // len(seats)} of {env_id} from seed {seed}"
+        start: dict[str, Any] = {"seed": episode.seed}
+        if episode.task is not None:
+            start["task"] = episode.task
+        if len(seats) > 1:
+            start["seat"] = seat
+            name = f"{name}, the seat {seat}"
         yield {
             "prompt": [{"role": "user", "content": name}],
             "input": name,
@@ -63,18 +77,25 @@ def rows(
 
 
 def start_of(row: Mapping[str, Any], *, otherwise: str = "seed") -> Start:
-    """Return the seed and task of a row. `otherwise` is a column that stands for a missing seed.
+    """Return the seed, task and seat of a row. `otherwise` is a column for a missing seed.
 
-    Raises BadArguments where there is no seed, or what is there is no int.
+    Raises BadArguments where there is no seed, or what is there is no int. Whether there is such a
+    seat is for `gem_integrations.seats.seat_of` to say.
     """
     seed: Any = row.get(otherwise) if row.get("seed") is None else row["seed"]
     task = row.get("task")
+    seat = row.get("seat")
     try:
-        return Start(operator.index(seed), None if task is None else operator.index(task))
+        return Start(
+            operator.index(seed),
+            None if task is None else operator.index(task),
+            seat if seat is None or isinstance(seat, str) else operator.index(seat),
+        )
     except TypeError:
         raise BadArguments(
-            f"A row of the data set has seed={seed!r} and task={task!r}, and they fix the episode: "
-            "the seed is an int, the task is one or is not there. `python -m gem_integrations.rows "
+            f"A row of the data set has seed={seed!r}, task={task!r} and seat={seat!r}, and they "
+            "fix the episode: the seed is an int, the task is one or is not there, and so is the "
+            "seat, which may be a name. `python -m gem_integrations.rows "
             "ENV --out FILE` writes such rows.",
             subject="row",
         ) from None
@@ -91,6 +112,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--env-kwargs", type=json.loads, metavar="JSON", help="arguments of the environment"
     )
+    parser.add_argument(
+        "--wrappers", type=json.loads, metavar="JSON", default=[], help="those of the training"
+    )
     parser.add_argument("--out", type=Path, required=True, help="the file to write, .jsonl")
     options = parser.parse_args(arguments)
     try:
@@ -99,6 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             count=options.count,
             seed=options.seed,
             env_kwargs=options.env_kwargs,
+            wrappers=options.wrappers,
         )
         lines = [json.dumps(row) + "\n" for row in planned]
         options.out.write_text("".join(lines), encoding="utf-8")

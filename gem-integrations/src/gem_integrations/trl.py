@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -24,6 +25,7 @@ from gem_integrations.curricula import Curriculum
 from gem_integrations.episodes import EnvOptions, Row, one_row, play
 from gem_integrations.frameworks import require
 from gem_integrations.rows import Start, start_of
+from gem_integrations.seats import seat_of
 from gem_integrations.trl_tools import ToolEnvironment, environment
 
 require("trl")
@@ -50,7 +52,9 @@ def rollout_func(env_id: str | gem.Schedule, **options: Any) -> Rollouts:
     of `gem.make`, and UnplayableError where no episode can begin.
     """
     return Rollouts(
-        Curriculum(env_id, options, framework="TRL's rollout function", kind=EnvOptions)
+        Curriculum(
+            env_id, options, framework="TRL's rollout function", kind=EnvOptions, takes_seats=True
+        )
     )
 
 
@@ -65,8 +69,13 @@ def reward_func(*, env_reward: Sequence[float | None], **_: Any) -> list[float |
 class Rollouts:
     """Play an episode for each prompt, those of a group from the same seed.
 
+    Of several seats the model plays all of them, and a prompt is the part of one: groups that
+    follow one another are of its seats in turn, and of the same episodes. The row of a data set
+    names its seat. A seat that never acted has a row that nobody said.
+
     Reward functions are given lists with an entry an episode: `env_reward`, the sum of its
-    rewards, `turn_rewards`, a list of them, and `episode`, its record (`gem.Episode`).
+    rewards, `turn_rewards`, a list of them, and `episode`, its record (`gem.Episode`), of several
+    seats the part of its own.
 
     New seeds and all sampling follow from `args.seed`, the step and the model: each step has
     seeds of its own, and an evaluation has the same ones whenever it is. Raises what the model
@@ -96,37 +105,50 @@ class Rollouts:
     async def _rows(self, prompts: Sequence[Any], trainer: Any) -> list[Row]:
         _check(trainer)
         codec = self._curriculum.any_options.codec(trainer._tokenizer)
+        seats = self._curriculum.any_options.seats
         is_training = trainer.model.training
         members = trainer.num_generations if is_training else trainer.num_generations_eval
         number = len(prompts)
         first = trainer.accelerator.process_index * number
         keys = self._keys(trainer.args.seed, trainer.state.global_step, is_training=is_training)
-        table = _Table(_Sampler(trainer, codec, (*keys, first)), number)
-
         groups = range(first // members, (first + number - 1) // members + 1)
-        options = {group: self._chosen(key_seed(*keys), group) for group in groups}
+        # The seats of a start are groups of their own, and have its episodes in common.
+        starts = {group: group // len(seats) for group in groups}
+        options = {group: self._chosen(key_seed(*keys), starts[group]) for group in groups}
         if self._curriculum.schedule is not None:
             _refuse_tasks(prompts)
 
-        async def row(at: int) -> Row:
+        plays: list[_Play] = []
+        parts: list[tuple[_Play, int]] = []  # of each prompt
+        for at, prompt in enumerate(prompts):
             group, repeat = divmod(first + at, members)
-            start = _start(prompts[at]) or Start(key_seed(*keys, group), None)
+            unnamed = Start(key_seed(*keys, starts[group]), None, group % len(seats))
+            start = _start(prompt) or unnamed
+            seat = seat_of(start.seat, seats, env_id=options[group].env_id)
+            parts.append((_joined(plays, options[group], start, repeat, seat), seat))
+        table = _Table(_Sampler(trainer, codec, (*keys, first)), len(plays))
+
+        async def finish(number: int, chosen: _Play) -> None:
             try:
-                episode = await play(
-                    options[group],
-                    partial(table.ask, at),
+                chosen.episode = await play(
+                    chosen.options,
+                    partial(table.ask, number),
                     codec,
-                    seed=start.seed,
-                    task=start.task,
-                    repeat=repeat,
+                    seed=chosen.start.seed,
+                    task=chosen.start.task,
+                    repeat=chosen.repeat,
                     max_response_tokens=trainer.max_completion_length,
                     max_length=_context(trainer),
                 )
             finally:
                 table.leave()
-            return one_row(episode, codec)
 
-        return await asyncio.gather(*map(row, range(number)))
+        await asyncio.gather(*(finish(*numbered) for numbered in enumerate(plays)))
+        rows = []
+        for chosen, seat in parts:
+            assert chosen.episode is not None
+            rows.append(one_row(chosen.episode.of_seat(seat), codec))
+        return rows
 
     def _chosen(self, seed: int, group: int) -> EnvOptions:
         return self._curriculum.choose(seed, group)[1]
@@ -139,28 +161,57 @@ class Rollouts:
         return ("trl", seed, mode, step if is_training else 0, call)
 
 
+@dataclass(eq=False)
+class _Play:
+    """An episode to play, and its record. `taken` are the seats whose parts prompts have."""
+
+    options: EnvOptions
+    start: Start
+    repeat: int
+    taken: set[int]
+    episode: gem.Episode | None = None
+
+
+def _joined(plays: list[_Play], options: EnvOptions, start: Start, repeat: int, seat: int) -> _Play:
+    """Return the episode that a prompt has a part of: one whose seat is free, or a new one."""
+    place = (start.seed, start.task, repeat)
+    for chosen in plays:
+        known = (chosen.start.seed, chosen.start.task, chosen.repeat)
+        if known == place and chosen.options is options and seat not in chosen.taken:
+            chosen.taken.add(seat)
+            return chosen
+    plays.append(_Play(options, start, repeat, {seat}))
+    return plays[-1]
+
+
 class _Table:
-    """Where the episodes wait for one another: all that go on are one batch, in their order."""
+    """Where the episodes wait for one another: all that go on are one batch, in their order.
 
-    def __init__(self, sample: _Sampler, seats: int) -> None:
+    `playing` is how many go on. In a round, several seats of an episode ask.
+    """
+
+    def __init__(self, sample: _Sampler, playing: int) -> None:
         self._sample = sample
-        self._seats = seats
-        self._asked: dict[int, tuple[gem.Request, asyncio.Future[Sampled]]] = {}
+        self._playing = playing
+        self._asked: dict[tuple[int, int], tuple[gem.Request, asyncio.Future[Sampled]]] = {}
 
-    async def ask(self, at: int, request: gem.Request) -> Sampled:
-        answer: asyncio.Future[Sampled] = asyncio.get_running_loop().create_future()
-        self._asked[at] = request, answer
-        self._answer_all()
+    async def ask(self, number: int, request: gem.Request) -> Sampled:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Sampled] = loop.create_future()
+        self._asked[number, request.seat] = request, answer
+        # Later in this turn of the loop: the other seats of a round ask in it as well.
+        loop.call_soon(self._answer_all)
         return await answer
 
     def leave(self) -> None:
-        self._seats -= 1
+        self._playing -= 1
         self._answer_all()
 
     def _answer_all(self) -> None:
-        if not 0 < len(self._asked) == self._seats:
+        waiting = {number for number, _ in self._asked}
+        if not 0 < len(waiting) == self._playing:
             return
-        pairs = [self._asked.pop(at) for at in sorted(self._asked)]
+        pairs = [self._asked.pop(place) for place in sorted(self._asked)]
         try:
             answers = self._sample([request for request, _ in pairs])
         except Exception as error:  # noqa: BLE001 - each of them raises it, and so it gets to TRL

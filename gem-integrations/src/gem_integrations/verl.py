@@ -14,6 +14,7 @@ from gem_integrations.episodes import EnvOptions, one_row, play
 from gem_integrations.frameworks import require
 from gem_integrations.images import ImageCodec
 from gem_integrations.rows import start_of
+from gem_integrations.seats import SharedEpisodes, seat_of
 
 require("verl")
 
@@ -28,6 +29,9 @@ _log = logging.getLogger(__name__)
 
 class EnvAgentLoop(AgentLoopBase):  # type: ignore[misc]
     """Play an episode for each row of the data set: the one that its `seed` and `task` fix.
+
+    Of several seats the model plays all of them, and a row is the part of its `seat`: rows of one
+    start and different seats that a worker plays at the same time are of one episode.
 
     An entry of the file that `agent_loop_config_path` names states the options, those of
     `EnvOptions`; a row without a `seed` plays its `index`. What the row's prompt says is not
@@ -81,17 +85,30 @@ class EnvAgentLoop(AgentLoopBase):  # type: ignore[misc]
         """
         # Here, since hydra wraps what a constructor raises.
         self._known.try_once(takes_images=self.processor is not None)
-        seed, task = start_of(row, otherwise="index")
+        start = start_of(row, otherwise="index")
+        seat = seat_of(start.seat, self.options.seats, env_id=self.options.env_id)
         codec = self._known.codec(self)
-        engine = _Engine(self, codec, sampling_params, int(priority))
-        episode = await play(
-            self.options,
-            engine,
-            codec,
-            seed=seed,
-            task=task,
-            max_response_tokens=self.rollout_config.response_length,
-        )
+
+        async def play_all() -> tuple[gem.Episode, list[_Engine]]:
+            count = len(self.options.seats)
+            engines = [
+                _Engine(self, codec, sampling_params, int(priority), seat if count > 1 else None)
+                for seat in range(count)
+            ]
+            episode = await play(
+                self.options,
+                lambda request: engines[request.seat](request),
+                codec,
+                seed=start.seed,
+                task=start.task,
+                max_response_tokens=self.rollout_config.response_length,
+            )
+            return episode, engines
+
+        key = (start.seed, start.task, repr(sampling_params))
+        whole, engines = await self._known.shared.play(key, seat, play_all)
+        episode = whole.of_seat(seat)
+        engine = engines[seat]
         played = one_row(episode, codec)
         return AgentLoopOutput(
             prompt_ids=played.prompt_ids[-self.rollout_config.prompt_length :],
@@ -120,6 +137,7 @@ class _Known:
 
     def __init__(self, options: EnvOptions) -> None:
         self.options = options
+        self.shared: SharedEpisodes[tuple[gem.Episode, list[_Engine]]] = SharedEpisodes()
         self._is_tried = False
         self._codec: ChatCodec | None = None
         self._codec_is_of: tuple[Any, Any] = (None, None)
@@ -127,7 +145,7 @@ class _Known:
     def try_once(self, *, takes_images: bool) -> None:
         """Try the environment, unless it has begun before. Raises as `EnvOptions.try_out`."""
         if not self._is_tried:  # nothing else runs meanwhile: this does not wait for the loop
-            self.options.try_out("verl", takes_images=takes_images)
+            self.options.try_out("verl", takes_images=takes_images, takes_seats=True)
             self._is_tried = True
 
     def codec(self, loop: EnvAgentLoop) -> ChatCodec:
@@ -153,10 +171,18 @@ def _known(stated: Any, processor_options: dict[str, Any]) -> _Known:
 
 
 class _Engine:
-    """verl's servers as `play` asks them, and what they tell beside the tokens."""
+    """verl's servers as `play` asks them for a seat, and what they tell beside the tokens.
+
+    `seat` is None where there is one: each conversation has a name of its own for the servers.
+    """
 
     def __init__(
-        self, loop: EnvAgentLoop, codec: ChatCodec, sampling_params: dict[str, Any], priority: int
+        self,
+        loop: EnvAgentLoop,
+        codec: ChatCodec,
+        sampling_params: dict[str, Any],
+        priority: int,
+        seat: int | None,
     ) -> None:
         config = loop.rollout_config
         self._codec = codec
@@ -167,6 +193,8 @@ class _Engine:
         self._priority = priority
         self._prompt_length = config.prompt_length
         self._request_id = f"det-{priority}" if config.full_determinism else uuid4().hex
+        if seat is not None:
+            self._request_id += f"-{seat}"
         self.is_too_long = False
         self.metrics: dict[str, float] = {}
         self.versions: dict[str, Any] = {"min_global_steps": None, "max_global_steps": None}

@@ -181,7 +181,13 @@ class SeatedEnv(Env):
         if not waiting:
             return None
         self.seat = waiting[0]
-        info = {"seat": self.seat, "rewards": (0.0,) * len(self.seats), "observations": {}}
+        info = {
+            "seat": self.seat,
+            "rewards": (0.0,) * len(self.seats),
+            "observations": {},
+            # In the record this alone tells a round from turns that follow one another.
+            "waiting_seats": tuple(waiting),
+        }
         return Step(self._questions[self.seat], 0.0, False, False, info)
 
     def _take_round(self) -> dict[int, str]:

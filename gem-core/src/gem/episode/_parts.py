@@ -61,6 +61,7 @@ def _earned(episode: Episode, seat: int) -> Mapping[int, float]:
 
 def _own_turn(turn: Turn, outcome: SeatOutcome, reward: float, *, is_last: bool) -> Turn:
     info: dict[str, Any] = dict(turn.info)
+    info.pop("waiting_seats", None)  # who else was asked at the same moment
     if "success" in info:  # that of all seats
         info["success"] = outcome.success
     return replace(

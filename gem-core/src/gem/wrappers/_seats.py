@@ -15,7 +15,7 @@ T = TypeVar("T")
 Course = Generator[Any, Any, T]
 """What runs in either form: it yields what may be awaitable, and is sent what comes of it."""
 
-OF_SEATS = frozenset({"seat", "rewards", "ends", "observations", "successes"})
+OF_SEATS = frozenset({"seat", "rewards", "ends", "observations", "successes", "waiting_seats"})
 """What an info says of several seats: no policy is shown it."""
 
 

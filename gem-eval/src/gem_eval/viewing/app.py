@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from gem.episode import Turn
 from gem.errors import in_one_line
+from gem_eval.errors import ViewError
 from gem_eval.viewing import pages
 from gem_eval.viewing.beside import read_beside
 from gem_eval.viewing.compare_page import beside_page, compare_page
@@ -184,6 +185,7 @@ class _Viewer:
                 has_no_flip="flip" in request.query_params,
                 solved=self._solved(request, run, line),
                 can_solve=self._solver is not None,
+                seat=request.query_params.get("seat", ""),
             )
         )
         return HTMLResponse(page)
@@ -304,6 +306,8 @@ class _Viewer:
         """Return what is read, or say that it is not there, or no longer what was indexed."""
         try:
             found = read()
+        except ViewError as error:
+            raise HTTPException(404, str(error)) from error
         except (OSError, IndexError, *UNREADABLE) as error:
             what = in_one_line(error, at_most=300)
             why = f"This cannot be read ({what}). The log may have changed."

@@ -34,6 +34,7 @@ __all__ = [
     "is_picture",
     "tools_text",
     "turn_view",
+    "view_of",
 ]
 
 _FOLDED = 3000  # characters that are shown before the rest is folded
@@ -98,11 +99,16 @@ class Call(NamedTuple):
 
 
 class TurnView(NamedTuple):
-    """A turn as a page shows it, from 1. `problem` says why it cannot be read, if it cannot."""
+    """A turn as a page shows it, from 1. `problem` says why it cannot be read, if it cannot.
+
+    `rewards` and `returns`, what each seat earned by it and so far, have one number a seat.
+    `waiting` are the seats that were asked at the same moment and answered after it, and `out`
+    those that it put out.
+    """
 
     number: int
-    reward: float = 0.0
-    return_so_far: float = 0.0
+    rewards: tuple[float, ...] = (0.0,)
+    returns: tuple[float, ...] = (0.0,)
     parts: tuple[tuple[str, float], ...] = ()
     heard: tuple[Said, ...] = ()
     left_out_messages: int = 0
@@ -116,10 +122,26 @@ class TurnView(NamedTuple):
     tokens: tuple[int, int] | None = None
     finish_reason: str | None = None
     seat: int = 0
+    waiting: tuple[int, ...] = ()
+    out: tuple[int, ...] = ()
     policy_s: float = 0.0
     step_s: float = 0.0
     short: str = ""
     problem: str = ""
+
+    @property
+    def reward(self) -> float:
+        """What the seat that acted earned."""
+        return self._own(self.rewards)
+
+    @property
+    def return_so_far(self) -> float:
+        """What the seat that acted has earned so far."""
+        return self._own(self.returns)
+
+    def _own(self, numbers: tuple[float, ...]) -> float:
+        """Return the number of the seat that acted; of one seat the only one, as ever called."""
+        return numbers[self.seat if 0 <= self.seat < len(numbers) else 0]
 
     @property
     def has_tool_error(self) -> bool:
@@ -128,18 +150,19 @@ class TurnView(NamedTuple):
 
 
 def turn_view(
-    plain: Any, number: int, before: float, tool_text: str | None = None
+    plain: Any, number: int, before: tuple[float, ...], tool_text: str | None = None
 ) -> tuple[TurnView, Turn | None]:
     """Return what a page shows of a turn as it stands in a log, and the turn.
 
-    `before` is the return so far, `tool_text` what tools answered in the turn before.
+    `before` are the returns so far, one a seat; `tool_text` is what tools answered in the turn
+    before of the same seat.
     """
     try:
         turn = Turn.from_json(plain)
-        return _view(turn, number, before, tool_text), turn
+        return view_of(turn, number, before, tool_text), turn
     except UNREADABLE as error:
         problem = in_one_line(error, at_most=300)
-        return TurnView(number, return_so_far=before, problem=problem), None
+        return TurnView(number, returns=before, problem=problem), None
 
 
 def tools_text(turn: Turn | None) -> str | None:
@@ -170,14 +193,16 @@ def is_picture(image: ImagePart) -> bool:
     return beginning is not None and image.image.startswith(beginning)
 
 
-def _view(turn: Turn, number: int, before: float, tool_text: str | None) -> TurnView:
+def view_of(turn: Turn, number: int, before: tuple[float, ...], tool_text: str | None) -> TurnView:
+    """Return what a page shows of a turn. Raises one of `UNREADABLE` where it is none."""
+    rewards = tuple(map(float, turn.rewards or (turn.reward,)))
     heard = tuple(_said(turn.observation, turn.suffix))
     usage = turn.usage
     repeats = tool_text is not None and observation_text(turn.observation) == tool_text
     return TurnView(
         number=number,
-        reward=float(turn.reward),
-        return_so_far=before + float(turn.reward),
+        rewards=rewards,
+        returns=tuple(so_far + reward for so_far, reward in zip(before, rewards, strict=True)),
         parts=tuple((str(name), float(part)) for name, part in turn.reward_parts.items()),
         heard=heard[:_MOST_MESSAGES],
         left_out_messages=max(0, len(heard) - _MOST_MESSAGES),
@@ -191,10 +216,19 @@ def _view(turn: Turn, number: int, before: float, tool_text: str | None) -> Turn
         tokens=None if usage is None else (int(usage.prompt_tokens), int(usage.completion_tokens)),
         finish_reason=None if turn.finish_reason is None else _string(turn.finish_reason),
         seat=int(turn.seat),
+        waiting=_waiting(turn.info.get("waiting_seats")),
+        out=tuple(int(seat) for seat in turn.ends)[:_MOST_MESSAGES],
         policy_s=float(turn.policy_s),
         step_s=float(turn.step_s),
         short=_short(turn),
     )
+
+
+def _waiting(seats: Any) -> tuple[int, ...]:
+    """Return the seats that a record says were asked as well; none where it says something else."""
+    if isinstance(seats, list) and all(type(seat) is int for seat in seats):
+        return tuple(seats[:_MOST_MESSAGES])
+    return ()
 
 
 def _said(observation: Observation, suffix: str | None) -> Iterator[Said]:

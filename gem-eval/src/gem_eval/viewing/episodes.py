@@ -13,6 +13,8 @@ from gem_eval.viewing.conversation import Said, TurnView, final_said, tools_text
 from gem_eval.viewing.log_index import LogIndex
 from gem_eval.viewing.rows import Row
 from gem_eval.viewing.scanning import TURNS_AT_ONCE, LongTurns
+from gem_eval.viewing.seat_parts import part_in, rounds_of
+from gem_eval.viewing.seats import SeatFigures, seat_named
 
 __all__ = ["EpisodeView", "TurnPage", "read_episode", "read_turn", "read_turns"]
 
@@ -20,35 +22,51 @@ _MOST_RECORD = 2000
 
 
 class TurnPage(NamedTuple):
-    """Some turns of an episode as they stand in a log. `first` is the number of the first."""
+    """Some turns of an episode as they stand in a log. `first` is the number of the first.
+
+    `before` are the returns before it, one a seat.
+    """
 
     first: int
     turns: Sequence[Any]
-    before: float
+    before: tuple[float, ...]
 
 
 class EpisodeView(NamedTuple):
-    """An episode as a page shows it. `curve` has some of its turns, with the return so far.
+    """An episode as a page shows it. `curve` has some of its turns, with the returns so far.
 
     `first` is the number of the first turn that is shown, of `row.turns`. `record` is the episode
-    without its turns, as it stands in the log.
+    without its turns, as it stands in the log. `groups` are the turns that are shown, those of a
+    round together. `finals` is what each seat was shown last.
+
+    `seat` is the one whose part alone is shown, None for all of them.
     """
 
     row: Row
     turns: tuple[TurnView, ...]
     first: int
-    curve: tuple[tuple[int, float], ...]
+    curve: tuple[tuple[int, tuple[float, ...]], ...]
     final: tuple[Said, ...]
     error: str | None
     facts: tuple[tuple[str, str], ...]
     record: Mapping[str, Any]
     has_token_ids: bool = False
+    seat: SeatFigures | None = None
+    finals: tuple[tuple[tuple[str, ...], tuple[Said, ...]], ...] = ()
+
+    @property
+    def groups(self) -> list[list[TurnView]]:
+        """The turns that are shown, each by itself, and those of a round together."""
+        return rounds_of(self.turns)
 
 
-def read_episode(log: Path, index: LogIndex, line: int, turn: int = 1) -> EpisodeView | None:
+def read_episode(
+    log: Path, index: LogIndex, line: int, turn: int = 1, seat: str = ""
+) -> EpisodeView | None:
     """Return an episode with the turns around one, from 1. None where no try stands there.
 
-    Raises OSError and ValueError where the log is no longer what was indexed.
+    `seat` names the seat whose part alone is shown, if any. Raises OSError and ValueError where the
+    log is no longer what was indexed, and ViewError where no part can be made.
     """
     found = _found(index, line)
     if found is None:
@@ -56,24 +74,28 @@ def read_episode(log: Path, index: LogIndex, line: int, turn: int = 1) -> Episod
     row, long_turns = found
     turn = min(max(turn, 1), max(row.turns, 1))
     record, page = _page(log, row, long_turns, turn)
-    so_far = page.before
-    views = []
-    tool_text = None
-    for number, plain in enumerate(page.turns, start=page.first):
-        view, read = turn_view(plain, number, so_far, tool_text)
-        so_far = view.return_so_far
-        tool_text = tools_text(read)
-        views.append(view)
-    curve = [(view.number, view.return_so_far) for view in views]
+    views = _views(page)
+    curve = [(view.number, view.returns) for view in views]
     if long_turns is not None:
-        curve = [(number, total) for number, total in long_turns.curve]
+        curve = [(number, tuple(returns)) for number, returns in long_turns.curve]
     final = record.get("final_observation")
+    finals = _finals(record)
+    chosen = seat_named(seat, row.seats) if seat else None
+    if chosen is not None:
+        part = part_in(_read(log, row.start, row.length), chosen.number)
+        views = part.turns_from(page.first, len(page.turns))
+        curve = [(number, (total,)) for number, total in part.curve]
+        final = part.final
+        finals = ()
+        record = {**record, "error": part.error}
     return EpisodeView(
         row=row,
         turns=tuple(views),
         first=page.first,
-        curve=tuple((number, total) for number, total in curve if math.isfinite(total)),
+        curve=tuple(point for point in curve if all(map(math.isfinite, point[1]))),
         final=() if final is None else final_said(final),
+        seat=chosen,
+        finals=finals,
         error=record["error"] if isinstance(record.get("error"), str) else None,
         facts=tuple(_facts(record)),
         record=record,
@@ -104,6 +126,29 @@ def read_turn(log: Path, index: LogIndex, line: int, turn: int) -> Any:
     return page.turns[turn - page.first]
 
 
+def _views(page: TurnPage) -> list[TurnView]:
+    views = []
+    so_far = page.before
+    tool_texts: dict[int, str | None] = {}  # of the turn before, by seat
+    for number, plain in enumerate(page.turns, start=page.first):
+        seat = plain.get("seat", 0) if isinstance(plain, Mapping) else 0
+        view, read = turn_view(plain, number, so_far, tool_texts.get(seat))
+        so_far = view.returns
+        tool_texts[view.seat] = tools_text(read)
+        views.append(view)
+    return views
+
+
+def _finals(record: Mapping[str, Any]) -> tuple[tuple[tuple[str, ...], tuple[Said, ...]], ...]:
+    """Return what the seats were shown last: the same text once, with all who were shown it."""
+    shown: dict[str, list[str]] = {}
+    for outcome in record.get("seats") or ():
+        final = outcome.get("final_observation")
+        if final is not None:
+            shown.setdefault(json.dumps(final), []).append(str(outcome.get("name")))
+    return tuple((tuple(names), final_said(json.loads(text))) for text, names in shown.items())
+
+
 def _has_token_ids(plain: Any) -> bool:
     return isinstance(plain, Mapping) and bool(plain.get("token_ids"))
 
@@ -123,12 +168,12 @@ def _page(
     if long_turns is None:
         record = json.loads(_read(log, row.start, row.length))
         turns = record.pop("turns")
-        return record, TurnPage(1, turns[:TURNS_AT_ONCE], 0.0)
+        return record, TurnPage(1, turns[:TURNS_AT_ONCE], (0.0,) * max(1, len(row.seats)))
     number = (turn - 1) // TURNS_AT_ONCE
     start, end, before = long_turns.blocks[number]
     turns = json.loads(b"[%b]" % _read(log, row.start + start, end - start))
     first = number * TURNS_AT_ONCE + 1
-    return json.loads(long_turns.record), TurnPage(first, turns, before)
+    return json.loads(long_turns.record), TurnPage(first, turns, tuple(before))
 
 
 def _read(log: Path, start: int, length: int) -> bytes:

@@ -22,7 +22,7 @@ from gem_eval.viewing.scanning import Scanned, scan_file
 
 __all__ = ["LogIndex", "LogState", "cache_folder"]
 
-_VERSION = 2  # of the tables: another one is read anew
+_VERSION = 3  # of the tables: another one is read anew
 _PROOF = 4096  # bytes at either end of what was read, by which a replaced log is known
 _LINES_AT_ONCE = 500
 _BYTES_AT_ONCE = 4 << 20

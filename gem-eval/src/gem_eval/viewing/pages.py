@@ -6,6 +6,7 @@ import math
 import shlex
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from gem_eval.finding.finder import Finding
 from gem_eval.short_names import short_names
@@ -123,14 +124,15 @@ def episode_page(
     has_no_flip: bool = False,
     solved: Solved | None = None,
     can_solve: bool = False,
+    seat: str = "",
 ) -> str | None:
     """Return the page of an episode with the turns around one. None where no episode is.
 
     `runs` are all that are shown: its parent and its children may be among them. `has_no_flip` says
     that the next flip was asked for, and there is none. `solved` is what `solve()` says, where that
-    was asked for; `can_solve` offers to ask.
+    was asked for; `can_solve` offers to ask. `seat` names the seat whose part alone is shown.
     """
-    values = episode_values(run, query, line, turn)
+    values = episode_values(run, query, line, turn, seat)
     if values is None:
         return None
     row = values["row"]
@@ -149,9 +151,11 @@ def episode_page(
     )
 
 
-def episode_values(run: Run, query: Query, line: int, turn: int) -> dict[str, Any] | None:
+def episode_values(
+    run: Run, query: Query, line: int, turn: int, seat: str = ""
+) -> dict[str, Any] | None:
     """Return what the page of an episode shows. Raises OSError and ValueError, see there."""
-    view = read_episode(run.folder.episodes_path, run.index, line, turn)
+    view = read_episode(run.folder.episodes_path, run.index, line, turn, seat)
     if view is None:
         return None
     looked = run.findings.state
@@ -162,9 +166,14 @@ def episode_values(run: Run, query: Query, line: int, turn: int) -> dict[str, An
         peers = rows.peers_of(db, view.row)
     row = view.row
     env_id = env_name(run, row.env)
-    names = short_names([*run.policies, row.policy])
+    seats = row.seats
+    names = short_names([*run.policies, row.policy, *(each.policy for each in seats)])
+    seat_query = "" if view.seat is None else urlencode({"seat": view.seat.name})
     return {
         "title": f"{family(env_id)}, {names[row.policy]}, no. {row.number}",
+        "seats": seats,
+        "stay": joined_query(query.address(), seat_query),
+        "all_seats": query.address(),
         "run": run,
         "view": view,
         "row": row,
@@ -196,6 +205,17 @@ def _link_to(run: Run, row: rows.Row, query: Query, search: Search | None) -> st
     address = f"/runs/{run.name}/episodes/{row.line}{query.address()}"
     turn = search.turns.get(row.line) if search else None
     return address if turn is None else f"{address}&turn={turn}#t{turn}"
+
+
+def joined_query(address: str, more: str) -> str:
+    """Return an address that ends with a query, with more of it.
+
+    >>> joined_query("?", "seat=X"), joined_query("?q=a", "seat=X"), joined_query("?", "")
+    ('?seat=X', '?q=a&seat=X', '?')
+    """
+    if not more:
+        return address
+    return f"{address}{'' if address.endswith('?') else '&'}{more}"
 
 
 def _by_turn(findings: Sequence[Finding]) -> dict[int, list[Finding]]:

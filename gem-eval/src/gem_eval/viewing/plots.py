@@ -64,11 +64,17 @@ class Tick(NamedTuple):
     label: str
 
 
-class Curve(NamedTuple):
+class Line(NamedTuple):
     """A line of steps: the return so far, turn by turn. `dots` are turns with a reward."""
 
     path: str
     dots: tuple[tuple[float, float], ...]
+
+
+class Curve(NamedTuple):
+    """The lines of the returns so far, one a seat, and their axes."""
+
+    lines: tuple[Line, ...]
     levels: tuple[Tick, ...]
     turns: tuple[Tick, ...]
     left: float
@@ -165,13 +171,13 @@ def histogram_text(histogram: Histogram) -> str:
     return f"turns {', '.join(counts)}" if counts else "no episode"
 
 
-def curve_of(points: Sequence[tuple[int, float]], turns: int) -> Curve | None:
-    """Return the line of an episode's return so far; None where there is no turn."""
+def curve_of(points: Sequence[tuple[int, Sequence[float]]], turns: int) -> Curve | None:
+    """Return the lines of an episode's returns so far, one a seat; None where there is no turn."""
     if not points or turns < 1:
         return None
     right = _CURVE_WIDTH - _CURVE_RIGHT
     step = (right - _CURVE_LEFT) / turns
-    totals = [total for _, total in points]
+    totals = [total for _, returns in points for total in returns]
     scale = Scale(min(0.0, *totals), max(1.0, *totals)) if totals else Scale(0.0, 1.0)
 
     def x(turn: int) -> float:
@@ -181,20 +187,23 @@ def curve_of(points: Sequence[tuple[int, float]], turns: int) -> Curve | None:
         share = share_of(total, scale) / 100
         return round(_CURVE_BOTTOM - share * (_CURVE_BOTTOM - _CURVE_TOP), 2)
 
-    path = [f"M{_CURVE_LEFT} {y(0.0)}"]
-    dots = []
-    before = 0.0
-    for turn, total in points:
-        path.append(f"H{x(turn)}V{y(total)}")
-        if total != before and len(points) <= 100:
-            dots.append((x(turn), y(total)))
-        before = total
-    path.append(f"H{right}")
+    def line(seat: int) -> Line:
+        path = [f"M{_CURVE_LEFT} {y(0.0)}"]
+        dots = []
+        before = 0.0
+        for turn, returns in points:
+            total = returns[seat]
+            path.append(f"H{x(turn)}V{y(total)}")
+            if total != before and len(points) <= 100:
+                dots.append((x(turn), y(total)))
+            before = total
+        path.append(f"H{right}")
+        return Line("".join(path), tuple(dots))
+
     every = max(1, math.ceil(turns / 10))
     labelled = range(1, turns + 1, every)
     return Curve(
-        path="".join(path),
-        dots=tuple(dots),
+        lines=tuple(map(line, range(len(points[0][1])))),
         levels=tuple(Tick(y(level), f"{level:g}") for level in (scale.low, scale.high)),
         turns=tuple(Tick(x(turn), str(turn)) for turn in labelled),
         left=_CURVE_LEFT,

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from gem.conversation import Usage
 from gem_eval.summary import Outcome
 from gem_eval.viewing.scanning import LongTurns, Scanned
+from gem_eval.viewing.seats import SeatFigures, seats_from_json
 
 __all__ = [
     "COLUMNS",
@@ -36,7 +37,7 @@ CREATE TABLE IF NOT EXISTS tries (
     outcome TEXT, env INTEGER, policy TEXT, number INTEGER, repeat INTEGER, seed TEXT,
     task INTEGER, return REAL, turns INTEGER, stop TEXT, duration REAL, last TEXT, error TEXT,
     prompt_tokens INTEGER, completion_tokens INTEGER, policy_s REAL, environment_s REAL,
-    answers INTEGER, cut_answers INTEGER
+    answers INTEGER, cut_answers INTEGER, seats TEXT
 );
 CREATE INDEX IF NOT EXISTS places ON tries (policy, env, number, repeat);
 CREATE INDEX IF NOT EXISTS facets ON tries (counts, outcome, env, policy, stop, return, turns);
@@ -46,7 +47,7 @@ CREATE TABLE IF NOT EXISTS long_tries (
 """
 COLUMNS = (
     "line, counts, start, length, outcome, env, policy, number, repeat, seed, task, return, turns, "
-    "stop, duration, last, error"
+    "stop, duration, last, error, seats"
 )
 """Of the table of tries: what a `Row` is made of, in its order."""
 
@@ -75,6 +76,12 @@ class Row(NamedTuple):
     duration_s: float | None
     last_words: str
     error: str | None
+    seats_json: str | None = None
+
+    @property
+    def seats(self) -> tuple[SeatFigures, ...]:
+        """How it went for each seat; none where there is one."""
+        return seats_from_json(self.seats_json)
 
 
 class Place(NamedTuple):

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, NamedTuple, get_args
 from gem.content import normalise_text
 from gem.episode import FORMAT, StopReason
 from gem_eval.viewing.json_window import JsonWindow
+from gem_eval.viewing.seats import TurnsOfSeat, seats_as_json
 from gem_eval.viewing.text import cut, first_line
 
 __all__ = [
@@ -36,6 +37,7 @@ TURNS_AT_ONCE = 50
 """How many turns a page of an episode shows."""
 
 # What `Episode.is_error` goes by. Core does not export it, and here no episode is rebuilt.
+_FORMATS = (FORMAT, 2)  # the second is of several seats
 _ERRORS = frozenset({"env_error", "step_timeout", "worker_lost", "policy_error"})
 _MOST_POINTS = 400  # of the line that shows the return so far
 _LAST_WORDS = 160
@@ -47,17 +49,20 @@ class LongTurns(NamedTuple):
     """Where the turns of a long episode stand in its line, so that a page reads only its own.
 
     `record` is the episode without its turns, as JSON. `blocks` has the first and the last byte
-    of every `TURNS_AT_ONCE` turns, and the return so far before them; `curve` some of the turns,
-    counted from 1, each with the return so far.
+    of every `TURNS_AT_ONCE` turns, and the returns so far before them, one a seat; `curve` some of
+    the turns, counted from 1, each with the returns so far.
     """
 
     record: str
-    blocks: list[tuple[int, int, float]]
-    curve: list[tuple[int, float]]
+    blocks: list[tuple[int, int, list[float]]]
+    curve: list[tuple[int, list[float]]]
 
 
 class Scanned(NamedTuple):
-    """What an index keeps of a try. Text is cut, and any database can hold it."""
+    """What an index keeps of a try. Text is cut, and any database can hold it.
+
+    `seats` is what `gem_eval.viewing.seats` keeps of several, None where there is one.
+    """
 
     outcome: str
     env_index: int
@@ -78,6 +83,7 @@ class Scanned(NamedTuple):
     environment_s: float
     answers: int
     cut_answers: int
+    seats: str | None
     long_turns: LongTurns | None
 
 
@@ -97,8 +103,9 @@ def scan_file(file: BinaryIO, length: int) -> Scanned:
 
 
 def _scanned(record: Mapping[str, Any], figures: _Figures) -> Scanned:
-    if record["format"] != FORMAT:
-        raise ValueError(f"format {record['format']!r:.40}, and this version reads {FORMAT}")
+    if record["format"] not in _FORMATS:
+        known = " and ".join(map(str, _FORMATS))
+        raise ValueError(f"format {record['format']!r:.40}, and this version reads {known}")
     stop_reason = record["stop_reason"]
     if stop_reason not in get_args(StopReason):
         raise ValueError(f"unknown stop reason {stop_reason!r:.40}")
@@ -122,6 +129,7 @@ def _scanned(record: Mapping[str, Any], figures: _Figures) -> Scanned:
         environment_s=figures.environment_s,
         answers=figures.answers,
         cut_answers=figures.cut_answers,
+        seats=seats_as_json(record, figures.by_seat),
         long_turns=figures.long_turns(record),
     )
 
@@ -167,7 +175,9 @@ class _Figures:
         self.answers = 0
         self.cut_answers = 0
         self._last: Mapping[str, Any] = {}
-        self._rewards = array("d")
+        self.by_seat: dict[int, TurnsOfSeat] = {}
+        self._seats = 1
+        self._rewards = array("d")  # of each turn one a seat
         self._spans: list[tuple[int, int]] = []  # of each block, in bytes
 
     def add(self, turn: Mapping[str, Any], start: int, end: int) -> None:
@@ -178,7 +188,12 @@ class _Figures:
             self._spans[-1] = (self._spans[-1][0], end)
         self.count += 1
         self._last = turn
-        self._rewards.append(float(turn["reward"]))
+        rewards = turn.get("rewards") or [turn["reward"]]
+        if self.count == 1:
+            self._seats = len(rewards)
+        if len(rewards) != self._seats:
+            raise TypeError(f"{len(rewards)} rewards where there are {self._seats} seats")
+        self._rewards.extend(map(float, rewards))
         self.policy_s += turn.get("policy_s", 0.0)
         self.environment_s += turn.get("step_s", 0.0)
         reason = turn.get("finish_reason")
@@ -189,6 +204,8 @@ class _Figures:
             prompt, completion = usage
             self.prompt_tokens = (self.prompt_tokens or 0) + _natural(prompt)
             self.completion_tokens = (self.completion_tokens or 0) + _natural(completion)
+        seat = turn.get("seat", 0)
+        self.by_seat.setdefault(seat, TurnsOfSeat()).add(usage)
 
     def last_words(self) -> str:
         """Return what the policy said last, or which tool it called."""
@@ -202,21 +219,26 @@ class _Figures:
         if self.count <= TURNS_AT_ONCE:
             return None
         blocks = []
-        before = 0.0
+        so_far = [0.0] * self._seats
+        at_once = TURNS_AT_ONCE * self._seats
         for number, (start, end) in enumerate(self._spans):
-            blocks.append((start, end, before))
-            of_block = self._rewards[number * TURNS_AT_ONCE : (number + 1) * TURNS_AT_ONCE]
-            before += math.fsum(of_block)
+            blocks.append((start, end, so_far))
+            of_block = self._rewards[number * at_once : (number + 1) * at_once]
+            so_far = [
+                total + math.fsum(of_block[seat :: self._seats])
+                for seat, total in enumerate(so_far)
+            ]
         return LongTurns(json.dumps(record), blocks, self._curve())
 
-    def _curve(self) -> list[tuple[int, float]]:
+    def _curve(self) -> list[tuple[int, list[float]]]:
         step = max(1, math.ceil(self.count / _MOST_POINTS))
         curve = []
-        so_far = 0.0
-        for number, reward in enumerate(self._rewards, start=1):
-            so_far += reward
+        so_far = [0.0] * self._seats
+        for number in range(1, self.count + 1):
+            for seat in range(self._seats):
+                so_far[seat] += self._rewards[(number - 1) * self._seats + seat]
             if number % step == 0 or number == self.count:
-                curve.append((number, so_far))
+                curve.append((number, list(so_far)))
         return curve
 
 

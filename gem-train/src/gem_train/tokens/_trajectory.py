@@ -157,8 +157,19 @@ class Trajectory:
     def of(cls, episode: Episode) -> Trajectory:
         """Return the tokens of an episode that a `TokenPolicy` played.
 
-        Raises BadArguments where the record has no tokens, or no turn.
+        Of several seats it takes a part, `Episode.parts()`, whose tokens are those of one seat, and
+        whose rewards are what that seat earned from each of its turns to the next.
+
+        Raises BadArguments for an episode of several seats as a whole, and where the record has no
+        tokens, or no turn.
         """
+        if len(episode.seats) > 1:
+            names = ", ".join(outcome.name for outcome in episode.seats)
+            raise BadArguments(
+                f"The tokens of an episode of {episode.env_id} were asked for, and each of its "
+                f"seats ({names}) has tokens of its own. Take them of each of `episode.parts()`.",
+                subject="episode",
+            )
         if not episode.turns:
             raise _no_tokens(episode, f"has no turn ({episode.error or episode.stop_reason})")
         if any(turn.token_ids is None or turn.mask is None for turn in episode.turns):

@@ -367,17 +367,29 @@ function branching(asked) {
 
 function episodePage() {
   const turns = () => all(".turn[data-turn]");
-  if (!turns().length) return { n: follow("#next"), p: follow("#previous"), u: follow("#up") };
-  const first = Number(turns()[0].dataset.turn);
-  const last = Number(turns().at(-1).dataset.turn);
+  if (!turns().length) return { n: follow("#next"), p: follow("#previous"), u: follow("#up"), s: follow("#next-seat") };
+  /* Not one after the other where only what one seat saw is shown. */
+  const numbers = turns().map(article => Number(article.dataset.turn));
+  const first = numbers[0];
+  const last = numbers.at(-1);
+  const shown = number => numbers.find(each => each >= number) ?? last;
   const asked = Number(/^#t(\d+)$/.exec(location.hash)?.[1] ?? $(".turn[aria-current]")?.dataset.turn ?? first);
   let turn = first;
   const branch = branching(asked);
+  document.addEventListener("click", event => {
+    /* The view of another seat stays at the turn that is looked at now. */
+    const link = event.target.closest(".switch a");
+    if (!link) return;
+    const address = new URL(link.href);
+    address.searchParams.set("turn", turn);
+    address.hash = `t${turn}`;
+    link.href = address;
+  });
 
   function go(number, scrolls = true) {
     if (number < first) return follow("#earlier")();
     if (number > last) return follow("#later")();
-    turn = number;
+    turn = shown(number);
     for (const article of turns()) {
       if (Number(article.dataset.turn) === turn) article.setAttribute("aria-current", "step");
       else article.removeAttribute("aria-current");
@@ -434,7 +446,7 @@ function episodePage() {
     folds.forEach(each => { each.open = opens; });
   };
   return {
-    j: () => go(turn + 1), k: () => go(turn - 1), n: follow("#next"), p: follow("#previous"), u: follow("#up"), e: fold, b: branch.enter, f: follow("#flip"),
+    j: () => go(turn + 1), k: () => go(numbers[numbers.indexOf(turn) - 1] ?? first - 1), s: follow("#next-seat"), n: follow("#next"), p: follow("#previous"), u: follow("#up"), e: fold, b: branch.enter, f: follow("#flip"),
     "/": () => { location.href = `${document.body.dataset.run}#q`; },
   };
 }
