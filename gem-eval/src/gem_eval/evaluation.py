@@ -15,8 +15,9 @@ from gem_eval import opening
 from gem_eval.errors import EvalError
 from gem_eval.interrupts import run_to_end
 from gem_eval.job import Job
+from gem_eval.line_ups import Policies, policy_list
 from gem_eval.run_folder import RunFolder
-from gem_eval.settings import Envs, Policies, Settings, policy_list
+from gem_eval.settings import Envs, Settings
 from gem_eval.summary import Summary
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ class EvaluateKeywords(RunKeywords, total=False):
     episodes: int | Literal["all"] | None
     tasks: Iterable[int] | None
     seed_range: tuple[int, int] | range | None
+    every_rotation: bool
     policy_kwargs: Mapping[str, Any] | None
     until: Literal["decided"] | None
     tolerance: float | None
