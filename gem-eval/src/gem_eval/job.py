@@ -95,6 +95,11 @@ class Job:
         return len(self._plan) * len(self._live.playing)
 
     @property
+    def policies(self) -> Sequence[NamedPolicy]:
+        """Every policy that plays, alone or in a line-up, each once."""
+        return self._live.policies
+
+    @property
     def finished(self) -> int:
         """Episodes that ended by anything but an error. The others are run, or run again."""
         return sum(outcome.error is None for outcome in self._tries.last)

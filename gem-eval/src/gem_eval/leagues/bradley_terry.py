@@ -1,8 +1,8 @@
 """Ratings of players by Bradley and Terry's model, with intervals. Knows nothing about episodes.
 
-The chance that `i`, who sits first, beats `j` is the logistic function of `r_i - r_j + h`, where `h`
-is what the first seat is worth (Bradley and Terry 1952, Biometrika 39; Davidson and Beaver 1977,
-Biometrics 33). A draw is half a win.
+The chance that `i`, who sits first, beats `j` is the logistic function of `r_i - r_j + h`, where
+`h` is what the first seat is worth (Bradley and Terry 1952, Biometrika 39; Davidson and Beaver
+1977, Biometrics 33). A draw is half a win.
 
 Each pair that met has a drawn game more, half of it in either order, so that a player who has won
 everything has a rating. Intervals are a Bayesian bootstrap over seeds (Rubin 1981, Annals of
@@ -16,9 +16,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gem_eval.intervals import student
-from gem_eval.league.games import Floats, Points
+from gem_eval.leagues.games import Floats, Points
 
 __all__ = ["ELO", "Bound", "Fit", "Rating", "Ratings", "chances", "fit", "is_connected", "rate"]
 
@@ -100,8 +101,8 @@ def fit(games: Floats, taken: Floats) -> Fit:
     pairs that there is a greatest one, which a drawn game of each pair makes sure of.
     """
     players = games.shape[-1]
-    ratings = np.zeros(games.shape[:-1])
-    first = np.zeros(games.shape[:-2])
+    ratings: Floats = np.zeros(games.shape[:-1])
+    first: Floats = np.zeros(games.shape[:-2])
     for _ in range(_STEPS):
         chance = chances(ratings, first)
         rest = taken - games * chance
@@ -113,12 +114,12 @@ def fit(games: Floats, taken: Floats) -> Fit:
             ],
             axis=-1,
         )
-        step = np.linalg.solve(_curvature(spread), gradient[..., None])[..., 0]
+        step: Floats = np.linalg.solve(_curvature(spread), gradient[..., None])[..., 0]
         longest = np.abs(step).max(axis=-1, keepdims=True)
         # From far away a whole step may lead beyond the summit.
-        step = step * np.minimum(1.0, _LONGEST_STEP / np.maximum(longest, _CLOSE))
-        ratings = ratings + step[..., :players]
-        first = first + step[..., players]
+        damped: Floats = step * np.minimum(1.0, _LONGEST_STEP / np.maximum(longest, _CLOSE))
+        ratings = ratings + damped[..., :players]
+        first = first + damped[..., players]
         if float(longest.max()) < _CLOSE:
             break
     return Fit(ratings - ratings.mean(axis=-1, keepdims=True), first)
@@ -157,8 +158,7 @@ def _curvature(spread: Floats) -> Floats:
 
 def _half_games(points: Points) -> Floats:
     """Return the drawn games that each pair which met has more, half of one in either order."""
-    half: Floats = 0.5 * (points.met > 0)
-    return half
+    return (points.met > 0).astype(np.float64) / 2
 
 
 def _drawn(points: Points, half_game: Floats) -> Fit:
@@ -180,9 +180,9 @@ def _drawn(points: Points, half_game: Floats) -> Fit:
 def _widened(value: Floats, drawn: Floats, wider: float) -> tuple[Floats, Floats]:
     """Return the central 95% of what was drawn, as far again from the value as `wider` says."""
     low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
-    return np.minimum(value, value + wider * (low - value)), np.maximum(
-        value, value + wider * (high - value)
-    )
+    least: Floats = np.minimum(value, value + wider * (low - value))
+    most: Floats = np.maximum(value, value + wider * (high - value))
+    return least, most
 
 
 def _open(points: Points) -> tuple[list[bool], list[bool]]:
@@ -192,12 +192,12 @@ def _open(points: Points) -> tuple[list[bool], list[bool]]:
     unless that is everybody, nobody outside ever took anything off them.
     """
     off = _reached(points.won > 0)
-    above = (~off.all(axis=0)).tolist()
-    below = (~off.all(axis=1)).tolist()
+    above = [not off[:, player].all() for player in range(len(off))]
+    below = [not off[player].all() for player in range(len(off))]
     return above, below
 
 
-def _reached(edges: np.typing.NDArray[np.bool_]) -> np.typing.NDArray[np.bool_]:
+def _reached(edges: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Say of each two whether a way of edges leads from the one to the other."""
     reached = edges | np.eye(len(edges), dtype=bool)
     for middle in range(len(edges)):  # Warshall 1962

@@ -2,20 +2,20 @@
 
 The log-odds of all pairs are a flow on the graph of players. It is the sum of a part that ratings
 explain, and of a cyclic part that no rating can (Jiang, Lim, Yao and Ye 2011, Statistical ranking
-and combinatorial Hodge theory, Mathematical Programming 127). Chance alone has a cyclic part, and so
-have many draws among players who differ a lot. So that share is a figure, and a test decides.
+and combinatorial Hodge theory, Mathematical Programming 127). Chance alone has a cyclic part, and
+so have many draws among players who differ a lot: that share is a figure, and a test decides.
 
 The test asks whether three players go round in a circle, each ahead of the next. Say that the first
 is ahead of the second by `x` points a game, the second of the third by `y`, and the third of the
 first by `z`. If a better player does at least as well against everybody, as under any rating,
-whatever curve makes chances of its differences (strong stochastic transitivity: Davidson and Marschak
-1959), then one of `x + y`, `y + z` and `z + x` is 0 or less, whoever is the best. So a circle is as
-sure as the least sure of its three sums, counted once for each circle that there might be
-(Bonferroni), whatever the games of one seed have in common.
+whatever curve makes chances of its differences (strong stochastic transitivity: Davidson and
+Marschak 1959), then one of `x + y`, `y + z` and `z + x` is 0 or less, whoever is the best. So a
+circle is as sure as the least sure of its three sums, counted once for each circle that there might
+be (Bonferroni), whatever the games of one seed have in common.
 
-A sum is tested by turning the signs of whole seeds: where it is 0, the points of a seed above it are
-as likely as below (Fisher 1935, The Design of Experiments, section 21). All turns are counted, so
-nothing is drawn.
+A sum is tested by turning the signs of whole seeds: where it is 0, the points of a seed above it
+are as likely as below (Fisher 1935, The Design of Experiments, section 21). All turns are counted,
+so nothing is drawn.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gem_eval.league.games import Floats, Points
+from gem_eval.leagues.games import Floats, Points
 
 __all__ = ["FALSE_ALARMS", "Cycle", "Cycles", "cycles_of", "seeds_needed"]
 
@@ -89,7 +89,7 @@ def seeds_needed(players: int) -> int:
 
 
 def _explained(pairs: NDArray[np.int64], players: int) -> int:
-    """Return how many pairs ratings can explain whatever they are: as many as a forest has edges."""
+    """Return how many pairs ratings explain whatever they are: as many as a forest has edges."""
     if not len(pairs):
         return 0
     return int(np.linalg.matrix_rank(_edges(pairs, players)))
