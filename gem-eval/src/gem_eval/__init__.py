@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gem_eval.finding.finder import Finding
     from gem_eval.finding.inspecting import findings
     from gem_eval.finding.report import Found, find
-    from gem_eval.leagues.league import League, league, league_async, standings
+    from gem_eval.leagues.league import League, league, league_async, resume_league, standings
     from gem_eval.leagues.standings import Standings
     from gem_eval.plotting import plot
     from gem_eval.policies import make_policy
@@ -48,7 +48,7 @@ _HOMES = {
     "gem_eval.finding.finder": "Finding",
     "gem_eval.finding.inspecting": "findings",
     "gem_eval.finding.report": "Found find",
-    "gem_eval.leagues.league": "League league league_async standings",
+    "gem_eval.leagues.league": "League league league_async resume_league standings",
     "gem_eval.leagues.standings": "Standings",
     "gem_eval.plotting": "plot",
     "gem_eval.policies": "make_policy",
@@ -92,6 +92,7 @@ __all__ = [
     "plot",
     "resume",
     "resume_async",
+    "resume_league",
     "standings",
 ]
 

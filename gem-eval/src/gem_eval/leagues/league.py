@@ -31,7 +31,16 @@ from gem_eval.settings import settings_from
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["League", "continued", "league", "league_async", "standings", "started", "stood"]
+__all__ = [
+    "League",
+    "continued",
+    "league",
+    "league_async",
+    "resume_league",
+    "standings",
+    "started",
+    "stood",
+]
 
 OnEpisode = Callable[[Episode], None]
 _COMMAND = ("gem_eval.league",)
@@ -108,6 +117,25 @@ def league(
     )
 
 
+def resume_league(
+    folder: str | Path,
+    *,
+    policies: Sequence[PolicyLike] | None = None,
+    on_episode: OnEpisode | None = None,
+    **options: Unpack[EvaluateKeywords],
+) -> League:
+    """Play what a league lacks, as `gem_eval.resume` does, and say where its policies stand.
+
+    Policies that were given as objects are to be given again. What a forfeit ended is played
+    again. Raises LeagueError where the run is no league.
+    """
+    values = {name: value for name, value in options.items() if value is not None}
+    if policies is not None:
+        values["policies"] = policies
+    job = continued(folder, values)
+    return stood(blocking(finished(job, on_episode)), job)
+
+
 def standings(run: str | Path, *, forfeits: Forfeits | None = None) -> Standings:
     """Return where a league stands by its folder, finished or not. Changes nothing.
 
@@ -130,9 +158,9 @@ def started(
     env = given["envs"]
     settings = settings_from({**given, "policies": list(policies.values())})
     if len(settings.envs) != 1:
-        ids = ", ".join(spec.id for spec in settings.envs)
         raise LeagueError(
-            f"A league is of one environment, and {ids} were given. Give one of them."
+            f"A league is of one environment, and {len(settings.envs)} were given, "
+            f"{settings.envs[0].id} first. Give one of them."
         )
     live = live_of(settings, {**given, "policies": list(policies.values())})
     options = hosting_options(
@@ -159,8 +187,16 @@ def started(
 
 def continued(path: str | Path, given: Mapping[str, Any]) -> Job:
     """Open a league that was started before. Raises GemError, and then changes nothing."""
-    league_in(RunFolder.open(path))
-    return opening.continued(path, given)
+    folder = RunFolder.open(path)
+    league_in(folder)
+    values = dict(given)
+    if "policies" in values:
+        settings = folder.record.settings
+        policies = list(_checked(values["policies"]).values())
+        # A sample is drawn as it was.
+        seats = len(settings.policies[0].members)
+        values["policies"] = line_ups_of(policies, seats, len(settings.policies))
+    return opening.continued(path, values)
 
 
 def stood(evaluation: Evaluation, job: Job) -> League:
