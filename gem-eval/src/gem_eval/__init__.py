@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         EvalError,
         ExportError,
         FindError,
+        LeagueError,
         PolicyError,
         RunFolderError,
         RunStopped,
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from gem_eval.finding.finder import Finding
     from gem_eval.finding.inspecting import findings
     from gem_eval.finding.report import Found, find
+    from gem_eval.leagues.league import League, league, league_async, resume_league, standings
+    from gem_eval.leagues.standings import Standings
     from gem_eval.plotting import plot
     from gem_eval.policies import make_policy
     from gem_eval.policies.token_server import TokenServer
@@ -37,14 +40,16 @@ _HOMES = {
     "gem_eval.branching.branch": "branch branch_async",
     "gem_eval.comparing.comparison": "Comparison compare",
     "gem_eval.errors": (
-        "BranchError CompareError EvalError ExportError FindError PolicyError RunFolderError "
-        "RunStopped SettingsError"
+        "BranchError CompareError EvalError ExportError FindError LeagueError PolicyError "
+        "RunFolderError RunStopped SettingsError"
     ),
     "gem_eval.evaluation": "Evaluation evaluate evaluate_async resume resume_async",
     "gem_eval.exporting.export": "Export export",
     "gem_eval.finding.finder": "Finding",
     "gem_eval.finding.inspecting": "findings",
     "gem_eval.finding.report": "Found find",
+    "gem_eval.leagues.league": "League league league_async resume_league standings",
+    "gem_eval.leagues.standings": "Standings",
     "gem_eval.plotting": "plot",
     "gem_eval.policies": "make_policy",
     "gem_eval.policies.token_server": "TokenServer",
@@ -63,11 +68,14 @@ __all__ = [
     "FindError",
     "Finding",
     "Found",
+    "League",
+    "LeagueError",
     "PolicyError",
     "Result",
     "RunFolderError",
     "RunStopped",
     "SettingsError",
+    "Standings",
     "Summary",
     "TokenServer",
     "branch",
@@ -78,10 +86,14 @@ __all__ = [
     "export",
     "find",
     "findings",
+    "league",
+    "league_async",
     "make_policy",
     "plot",
     "resume",
     "resume_async",
+    "resume_league",
+    "standings",
 ]
 
 

@@ -4,6 +4,7 @@ GemError
 └── EvalError               any error of an evaluation
     ├── SettingsError       options that no evaluation can have
     ├── CompareError        runs, or policies of them, that cannot be compared
+    ├── LeagueError         policies that cannot play each other, a run that is no league
     ├── BranchError         an episode, or a turn of one, from which nobody can play on
     ├── ExportError         episodes that cannot be handed on, or not to that place
     ├── FindError           a finder, a policy or environments that no run or pack has
@@ -30,6 +31,7 @@ __all__ = [
     "EvalError",
     "ExportError",
     "FindError",
+    "LeagueError",
     "PolicyError",
     "RequestRefusedError",
     "RunFolderError",
@@ -57,6 +59,10 @@ class SettingsError(EvalError):
 
 class CompareError(EvalError):
     """Runs that cannot be compared: too few policies, or no task that two of them have played."""
+
+
+class LeagueError(EvalError):
+    """Policies that cannot play each other: too few, one twice, a single seat; a run of another."""
 
 
 class BranchError(EvalError):

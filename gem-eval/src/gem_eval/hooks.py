@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gem.hooks import hookimpl
-from gem_eval.cli import branch, compare, export, find, options, plot, report, view
+from gem_eval.cli import branch, compare, export, find, league, options, plot, report, view
 
 __all__ = ["gem_cli_commands", "gem_log_readers"]
 
@@ -17,6 +17,7 @@ def gem_cli_commands(subparsers: Any) -> None:
     options.add_command(subparsers)
     report.add_command(subparsers)
     compare.add_command(subparsers)
+    league.add_command(subparsers)
     find.add_command(subparsers)
     branch.add_command(subparsers)
     export.add_command(subparsers)

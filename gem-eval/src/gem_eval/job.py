@@ -95,6 +95,16 @@ class Job:
         return len(self._plan) * len(self._live.playing)
 
     @property
+    def command(self) -> str:
+        """The command that goes on with it."""
+        return "gem-env eval" if self.folder.record.league is None else "gem-env league"
+
+    @property
+    def policies(self) -> Sequence[NamedPolicy]:
+        """Every policy that plays, alone or in a line-up, each once."""
+        return self._live.policies
+
+    @property
     def finished(self) -> int:
         """Episodes that ended by anything but an error. The others are run, or run again."""
         return sum(outcome.error is None for outcome in self._tries.last)
@@ -324,7 +334,7 @@ class Job:
     def _stopped(self, why: str | LogError | PolicyError) -> RunStopped:
         """Return the error of a run that stops, with how to go on."""
         path = self.folder.path
-        command = f"gem-env eval --resume {shlex.quote(str(path))}"
+        command = f"{self.command} --resume {shlex.quote(str(path))}"
         go_on = f" Once the cause is gone, go on with: {command}"
         if isinstance(why, HumanLeftError):
             go_on = f" Go on with: {command}"

@@ -16,6 +16,7 @@ from gem_eval.branching.origin import Origin
 from gem_eval.branching.reading import origin_in
 from gem_eval.errors import RunFolderError
 from gem_eval.job import Job
+from gem_eval.leagues.record import LeagueRecord
 from gem_eval.live import live_of, planned_for, rollout_options
 from gem_eval.run_folder import RunFolder
 from gem_eval.settings import Settings, differences, resumed, settings_from
@@ -26,8 +27,17 @@ __all__ = ["branched", "continued", "started"]
 _DIGEST = "sha256:"  # how the version of a file begins
 
 
-def started(given: Mapping[str, Any], *, out: str | Path | None, command: Sequence[str]) -> Job:
-    """Check a new evaluation and make its folder. Raises GemError, and then makes none."""
+def started(
+    given: Mapping[str, Any],
+    *,
+    out: str | Path | None,
+    command: Sequence[str],
+    league: LeagueRecord | None = None,
+) -> Job:
+    """Check a new evaluation, or league, and make its folder.
+
+    Raises GemError, and then makes none.
+    """
     settings = settings_from(given)
     check_trackers(settings.track)
     live = live_of(settings, given)
@@ -35,7 +45,8 @@ def started(given: Mapping[str, Any], *, out: str | Path | None, command: Sequen
     check_rollout(settings.envs, rollout_options(settings, live))
     total = len(plan) * len(settings.policies)
     # The folder comes last: an evaluation that is refused leaves none behind.
-    return Job(RunFolder.create(out, settings, command, total=total), settings, live, plan)
+    folder = RunFolder.create(out, settings, command, total=total, league=league)
+    return Job(folder, settings, live, plan)
 
 
 def branched(

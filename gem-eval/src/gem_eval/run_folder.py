@@ -10,7 +10,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -19,7 +19,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_serializer
 
 from gem.episode import Episode
 from gem.errors import problems_of
@@ -27,6 +27,7 @@ from gem.registry import versions
 from gem_eval.branching.record import Branch
 from gem_eval.budgets import Amount
 from gem_eval.errors import RunFolderError
+from gem_eval.leagues.record import LeagueRecord
 from gem_eval.settings import FREE, Settings
 
 __all__ = ["RunFolder", "RunRecord"]
@@ -41,7 +42,8 @@ class RunRecord(BaseModel):
 
     `total` counts the episodes of all policies. `digest` is of those settings that decide what an
     episode is: where they no longer fit it, somebody has edited them. Both are None in the record
-    of a version that kept none. `branch` says where a run branches from, None for any other.
+    of a version that kept none. `branch` says where a run branches from, None for any other, and
+    `league` that its line-ups are those of a league.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -54,6 +56,17 @@ class RunRecord(BaseModel):
     total: int | None = None
     digest: str | None = None
     branch: Branch | None = None
+    league: LeagueRecord | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_what_it_is_not(
+        self, serialised: Callable[[Any], dict[str, Any]]
+    ) -> dict[str, Any]:
+        # The record of any other run is as older versions write it.
+        plain = serialised(self)
+        if self.league is None:
+            del plain["league"]
+        return plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +87,11 @@ class RunFolder:
     def summary_path(self) -> Path:
         """The summary, written when every episode is there."""
         return self.path / "summary.json"
+
+    @property
+    def standings_path(self) -> Path:
+        """What a league came to, written when it ended last."""
+        return self.path / "standings.json"
 
     @property
     def parent_path(self) -> Path:
@@ -104,13 +122,14 @@ class RunFolder:
         total: int | None = None,
         branch: Branch | None = None,
         parent: Episode | None = None,
+        league: LeagueRecord | None = None,
     ) -> RunFolder:
         """Make a new run: in an empty or absent folder, or in a new one below `runs/`.
 
         A branch has its parent beside its record. Raises RunFolderError, and then leaves nothing
         behind.
         """
-        record = _record(settings, command, total, branch)
+        record = _record(settings, command, total, branch, league)
         folder = _new_folder() if path is None else _empty_folder(Path(path))
         try:
             claim(folder / "run.json", record.model_dump_json(indent=2))
@@ -202,6 +221,10 @@ class RunFolder:
         """Write the summary, whole or not at all. Raises OSError."""
         _replace(self.summary_path, json.dumps(plain, indent=2, allow_nan=False))
 
+    def write_standings(self, plain: Mapping[str, Any]) -> None:
+        """Write what a league came to, whole or not at all. Raises OSError."""
+        _replace(self.standings_path, json.dumps(plain, indent=2, allow_nan=False))
+
 
 def _replace(path: Path, text: str) -> None:
     draft = _draft(path, text)
@@ -259,7 +282,11 @@ def _draft(path: Path, text: str) -> Path:
 
 
 def _record(
-    settings: Settings, command: Sequence[str], total: int | None, branch: Branch | None
+    settings: Settings,
+    command: Sequence[str],
+    total: int | None,
+    branch: Branch | None,
+    league: LeagueRecord | None,
 ) -> RunRecord:
     from gem_eval import __version__
 
@@ -273,6 +300,7 @@ def _record(
         total=total,
         digest=_digest_of(settings, branch),
         branch=branch,
+        league=league,
     )
 
 

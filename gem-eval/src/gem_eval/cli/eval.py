@@ -11,9 +11,9 @@ import argparse
 import json
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, redirect_stdout
-from typing import Any
+from typing import Any, NamedTuple
 
 from gem.cli import find_modules_here, one_line
 from gem_eval.cli.config import arguments, read_config
@@ -24,7 +24,15 @@ from gem_eval.job import Job
 from gem_eval.opening import continued, started
 from gem_eval.summary import Summary
 
-__all__ = ["run", "run_job", "say_one_at_a_time"]
+__all__ = ["Figures", "run", "run_job", "say_one_at_a_time"]
+
+
+class Figures(NamedTuple):
+    """How what a job came to is shown: as tables, or as JSON data."""
+
+    show: Callable[[Job, Summary, bool], None]
+    """Prints them; the last argument says whether to offer what to run next."""
+    to_json: Callable[[Job, Summary], Any]
 
 
 def run(options: argparse.Namespace) -> int:
@@ -94,28 +102,37 @@ def _job(options: Mapping[str, Any]) -> Job:
     return continued(folder, values)
 
 
-def run_job(job: Job, *, as_json: bool, fails_on_error: bool, command: str = "gem-env eval") -> int:
+def run_job(
+    job: Job,
+    *,
+    as_json: bool,
+    fails_on_error: bool,
+    command: str = "gem-env eval",
+    figures: Figures | None = None,
+) -> int:
     """Run what a job lacks, show its figures, and return the exit status.
 
-    `command` is the one that was typed, for what goes to stderr.
+    `command` is the one that was typed, for what goes to stderr. `figures` are those of a summary,
+    unless others are given.
     """
+    figures = figures or Figures(_show, lambda _, summary: summary.to_json())
     try:
         with _screen_for(job, as_json=as_json):
             summary = run_to_end(_run_with_progress(job, hidden=as_json or job.uses_screen))
     except RunStopped as error:
-        _show_what_is_there(job, as_json=as_json)
+        _show_what_is_there(job, figures, as_json=as_json)
         _show_tracking(job, command)
         print(f"{command}: {one_line(str(error))}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        _show_what_is_there(job, as_json=as_json)
+        _show_what_is_there(job, figures, as_json=as_json)
         _show_tracking(job, command)
         print(_interrupted(job, command), file=sys.stderr)
         return 130
     if as_json:
-        print(json.dumps(summary.to_json(), indent=2))
+        print(json.dumps(figures.to_json(job, summary), indent=2))
     else:
-        _show(summary)
+        figures.show(job, summary, True)
         sys.stdout.flush()  # before the lines on stderr
     _show_tracking(job, command)
     return _status(summary, fails_on_error=fails_on_error)
@@ -147,10 +164,10 @@ def _status(summary: Summary, *, fails_on_error: bool) -> int:
     return 3 if is_open else 0
 
 
-def _show_what_is_there(job: Job, *, as_json: bool) -> None:
+def _show_what_is_there(job: Job, figures: Figures, *, as_json: bool) -> None:
     """Show the table of a run that did not end. Half a run is no JSON that anybody asked for."""
     if job.kept and not as_json:
-        _show(job.so_far(), offers_next=False)
+        figures.show(job, job.so_far(), False)
         sys.stdout.flush()  # before the line on stderr, where both go to one place
 
 
@@ -168,11 +185,11 @@ def _interrupted(job: Job, command: str) -> str:
     folder = shlex.quote(str(job.folder.path))
     return (
         f"{command}: interrupted. {job.kept} of {job.total} episodes are kept in "
-        f"{job.folder.path}. Go on with: gem-env eval --resume {folder}"
+        f"{job.folder.path}. Go on with: {job.command} --resume {folder}"
     )
 
 
-def _show(summary: Summary, *, offers_next: bool = True) -> None:
+def _show(_: Job, summary: Summary, offers_next: bool) -> None:
     from gem_eval.table import print_summary
 
     print_summary(summary, sys.stdout, offers_next=offers_next)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-__all__ = ["add_command"]
+__all__ = ["add_command", "add_how", "add_which"]
 
 _DESCRIPTION = """\
 Run policies on environments, keep every episode in a run folder, and print the figures with
@@ -61,7 +61,7 @@ def add_command(commands: Any) -> None:
         argument_default=argparse.SUPPRESS,
     )
     _add_what(parser)
-    _add_how(parser)
+    add_how(parser)
     _add_where(parser)
     parser.set_defaults(run=_run)
 
@@ -95,6 +95,24 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
         help="with --rotate: each seed in every rotation, so that --episodes counts seeds",
     )
     add(
+        "--until",
+        choices=("decided",),
+        help="play side by side until it is proven of each policy whether it is better or worse "
+        "than the first, or the same within --tolerance; at most --episodes (10000)",
+    )
+    add(
+        "--tolerance",
+        type=float,
+        metavar="T",
+        help="with --until: a difference of success that does not matter, 0.02 is two points",
+    )
+    add_which(parser)
+
+
+def add_which(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which episodes are played, and with what arguments."""
+    add = parser.add_argument
+    add(
         "--policy-kwargs",
         metavar="JSON",
         help='arguments of policies, by name: \'{"openai": {"temperature": 0}}\'; those of an '
@@ -121,18 +139,6 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
         metavar="A:B",
         help="the environment's own seeds from A to before B (`gem-env play --seed A`), or A alone",
     )
-    add(
-        "--until",
-        choices=("decided",),
-        help="play side by side until it is proven of each policy whether it is better or worse "
-        "than the first, or the same within --tolerance; at most --episodes (10000)",
-    )
-    add(
-        "--tolerance",
-        type=float,
-        metavar="T",
-        help="with --until: a difference of success that does not matter, 0.02 is two points",
-    )
     add("--repeats", type=int, metavar="K", help="the same seeds K times, for pass@k. Default: 1")
     add("--seed", type=int, metavar="S", help="the run's seed. Default: 0")
     add(
@@ -144,7 +150,8 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
     add("--max-turns", type=int, metavar="N", help="turns after which an episode is cut off")
 
 
-def _add_how(parser: argparse.ArgumentParser) -> None:
+def add_how(parser: argparse.ArgumentParser) -> None:
+    """Add the options that change no episode, and those of budgets."""
     add = parser.add_argument
     add("--concurrency", type=int, metavar="C", help="episodes in flight at once. Default: 64")
     add(

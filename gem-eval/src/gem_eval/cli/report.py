@@ -21,8 +21,8 @@ __all__ = ["add_command"]
 
 _DESCRIPTION = """\
 Print the tables of run folders, finished or still being written, as `gem-env eval` prints them at
-its end. It reads the record and the log alone: it makes no environment, asks no server, and
-changes nothing.
+its end, and the standings of leagues above them. It reads the record and the log alone: it makes no
+environment, asks no server, and changes nothing.
 """
 _EPILOGUE = """\
 examples:
@@ -69,7 +69,7 @@ def _run(options: argparse.Namespace) -> int:
         for folder, summary in zip(folders, summaries, strict=True)
     ]
     if options.json:
-        reports = [_report(*each) for each in zip(summaries, scales, strict=True)]
+        reports = [_report(*each) for each in zip(folders, summaries, scales, strict=True)]
         print(json.dumps(reports, indent=2))
         return 0
     shown = zip(folders, summaries, scales, strict=True)
@@ -80,8 +80,19 @@ def _run(options: argparse.Namespace) -> int:
         if folder.record.branch is not None:
             print(one_line(f"It branches from {folder.record.branch}."))
         sys.stdout.flush()
+        if folder.record.league is not None:
+            _print_league(folder)
         print_summary(summary, sys.stdout, offers_next=False, normalised=scale)
     return 0
+
+
+def _print_league(folder: RunFolder) -> None:
+    from gem_eval.leagues.printing import print_standings
+    from gem_eval.leagues.reading import read_standings
+
+    standings = read_standings(folder)
+    print_standings(standings, sys.stdout, run=str(folder.path), offers_next=False)
+    print()
 
 
 def _normalised(
@@ -97,9 +108,16 @@ def _normalised(
     )
 
 
-def _report(summary: Summary, scale: Normalised | None) -> dict[str, Any]:
-    """Return a summary as JSON data, with the normalised returns where they were asked for."""
+def _report(folder: RunFolder, summary: Summary, scale: Normalised | None) -> dict[str, Any]:
+    """Return a summary as JSON data, with the normalised returns where they were asked for.
+
+    That of a league has its standings, too.
+    """
     report = summary.to_json()
+    if folder.record.league is not None:
+        from gem_eval.leagues.reading import read_standings
+
+        report["league"] = read_standings(folder).model_dump(mode="json")
     if scale is not None:
         for result, scaled in zip(report["results"], scale.scaled, strict=True):
             result["normalised_return"] = None if scaled is None else scaled.value
