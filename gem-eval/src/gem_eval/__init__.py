@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gem_eval.policies import make_policy
     from gem_eval.policies.token_server import TokenServer
     from gem_eval.summary import Result, Summary
+    from gem_eval.variance.crossing import Noise, noise, noise_async
 
 __version__ = "0.1.0"
 
@@ -49,6 +50,7 @@ _HOMES = {
     "gem_eval.policies": "make_policy",
     "gem_eval.policies.token_server": "TokenServer",
     "gem_eval.summary": "Result Summary",
+    "gem_eval.variance.crossing": "Noise noise noise_async",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
@@ -63,6 +65,7 @@ __all__ = [
     "FindError",
     "Finding",
     "Found",
+    "Noise",
     "PolicyError",
     "Result",
     "RunFolderError",
@@ -79,6 +82,8 @@ __all__ = [
     "find",
     "findings",
     "make_policy",
+    "noise",
+    "noise_async",
     "plot",
     "resume",
     "resume_async",
