@@ -166,12 +166,27 @@ def test_runs_of_one_seed_are_alike_on_every_backend_and_replay(tmp_path: Path) 
     assert all(each == found["inline"] for each in found.values())
 
 
-def test_every_desk_of_one_seat_has_its_references() -> None:
-    desks = [*gem.list_envs("tau:*"), *gem.list_envs("agents:*")]
-    for spec in desks:
-        expected = () if "OfTwo" in spec.id else ("do-nothing", "random", "solver")
-        assert declared_references(spec.id) == expected
-    assert any_references("game:Wordle-v0") == ("noop", "random", "solver")
+def test_every_desk_has_its_references() -> None:
+    for spec in (*gem.list_envs("tau:*"), *gem.list_envs("agents:*")):
+        found = declared_references(spec.id)
+        assert [each.name for each in found] == ["do-nothing", "random", "solver"]
+        seats = {"agent": "solver", "user": "customer"}
+        assert found[2].line_up(["agent", "user"]) == seats
+    names = [each.name for each in any_references("game:Wordle-v0")]
+    assert names == ["noop", "random", "solver"]
+
+
+def test_the_references_of_two_seats_sit_where_the_agent_sits(tmp_path: Path) -> None:
+    run = gem_eval.evaluate(
+        TWO, {"agent": asks_first, "user": "customer"}, episodes=4, out=tmp_path / "run"
+    )
+    rates = {each.policy: each.success_rate for each in run.summary.references}
+    assert (rates["do-nothing"], rates["solver"]) == (0.0, 1.0)
+    for episode in gem.read_episodes(run.folder.references_path):
+        assert [seat.policy for seat in episode.seats] == [episode.policy, "customer"]
+        assert gem.replay(episode).state == "same"
+    again = gem_eval.resume(run.path, policies={"agent": asks_first, "user": "customer"})
+    assert again.summary.references == run.summary.references
 
 
 def test_a_score_stands_beside_doing_nothing_chance_and_the_solution(

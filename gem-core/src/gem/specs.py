@@ -229,13 +229,16 @@ class PolicySpec(_Provided):
 
     `reference_for` are ids or shell patterns of environments whose scores say little alone: an
     evaluation plays this policy too, with `random` and `solver`, and shows theirs beside. It costs
-    their episodes, so a policy that asks a model is none.
+    their episodes, so a policy that asks a model is none. Where such an environment has several
+    seats, `reference_beside` says who sits where meanwhile, `{"user": "customer"}`; the reference
+    sits at all others.
     """
 
     takes_argument: str | None = Field(
         default=None, description="what stands after the colon, as help shows it: 'MODEL@BASE_URL'"
     )
     reference_for: tuple[str, ...] = ()
+    reference_beside: Mapping[str, str] = {}
 
 
 class AdapterSpec(_Provided):

@@ -71,7 +71,8 @@ plugin = PluginManifest(
             id="do-nothing",
             target="gem_envs_agents.desk.do_nothing:DoNothing",
             summary="Says that everything is done until the user leaves: what that earns.",
-            reference_for=("agents:Service-v0", *(f"tau:{name}" for name, _, _ in _PUBLISHED)),
+            reference_for=("agents:Service*", "tau:*"),
+            reference_beside={"user": "customer"},
         ),
         PolicySpec(
             id="first-reading",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gem_eval.policies import NamedPolicy
     from gem_eval.settings import Settings
 
-__all__ = ["Amount", "Metered", "Spending"]
+__all__ = ["Amount", "Metered", "Spending", "Waiting"]
 
 
 class Amount(NamedTuple):
@@ -204,56 +204,27 @@ def _shown(amount: float) -> str:
     return str(amount) if isinstance(amount, int) else f"{amount:.6g}"
 
 
-class Metered:
-    """A policy whose answers a run pays for. Raises BudgetError once it may spend no more.
+class Waiting:
+    """Who waits for room in a budget, of all episodes that some policies play together.
 
-    `episodes` are to be played with it, `at_once` of them at most. The first error comes when all
-    that are being played need another answer: whatever is paid for is scored and kept before that.
+    `episodes` are to be played, `at_once` of them at most. The wait ends when all that are being
+    played need another answer: whatever is paid for is scored and kept before that. Of a round
+    several seats of an episode may wait, and then it may end before.
     """
 
-    def __init__(
-        self, policy: NamedPolicy, spending: Spending, *, episodes: int, at_once: int
-    ) -> None:
-        self.name = policy.name
-        self.wants = policy.wants
-        self.tokens = policy.tokens
-        self._policy = policy
-        self._spending = spending
+    def __init__(self, *, episodes: int, at_once: int) -> None:
         self._left = episodes
         self._at_once = at_once
         self._stuck = 0
         self._all_are_stuck = asyncio.Event()
-
-    @property
-    def state(self) -> str:
-        """What it waits for beside answers, in one line; empty where that is nothing."""
-        return self._policy.state
 
     def ended(self) -> None:
         """Note that an episode has ended, by anything but the budget."""
         self._left -= 1
         self._look()
 
-    async def __call__(self, request: Request) -> PolicyAnswer:
-        """Ask the policy, and count what it answers."""
-        if request.turn < self._policy.recorded_turns:
-            return await _answer(self._policy, request)  # it was paid for in another run
-        spending = self._spending
-        try:
-            await spending.begin()
-        except BudgetError:
-            await self._wait_for_the_others()
-            raise
-        try:
-            answer = await _answer(self._policy, request)
-            usage = answer.usage if isinstance(answer, Reply) else None
-            spending.count(self.name, Amount.of([usage]))
-        finally:
-            spending.end()  # after it was counted: whether another may begin depends on that
-        spending.check(self.name, usage)
-        return answer
-
-    async def _wait_for_the_others(self) -> None:
+    async def for_the_others(self) -> None:
+        """Return when no episode goes on without another answer."""
         self._stuck += 1
         try:
             self._look()
@@ -265,6 +236,42 @@ class Metered:
         # Whoever ends makes room for one more, which is stuck as soon as it asks.
         if self._stuck >= min(self._at_once, self._left):
             self._all_are_stuck.set()
+
+
+class Metered:
+    """A policy whose answers a run pays for. Raises BudgetError once it may spend no more."""
+
+    def __init__(self, policy: NamedPolicy, spending: Spending, waiting: Waiting) -> None:
+        self.name = policy.name
+        self.wants = policy.wants
+        self.tokens = policy.tokens
+        self._policy = policy
+        self._spending = spending
+        self._waiting = waiting
+
+    @property
+    def state(self) -> str:
+        """What it waits for beside answers, in one line; empty where that is nothing."""
+        return self._policy.state
+
+    async def __call__(self, request: Request) -> PolicyAnswer:
+        """Ask the policy, and count what it answers."""
+        if request.turn < self._policy.recorded_turns:
+            return await _answer(self._policy, request)  # it was paid for in another run
+        spending = self._spending
+        try:
+            await spending.begin()
+        except BudgetError:
+            await self._waiting.for_the_others()
+            raise
+        try:
+            answer = await _answer(self._policy, request)
+            usage = answer.usage if isinstance(answer, Reply) else None
+            spending.count(self.name, Amount.of([usage]))
+        finally:
+            spending.end()  # after it was counted: whether another may begin depends on that
+        spending.check(self.name, usage)
+        return answer
 
 
 async def _answer(policy: NamedPolicy, request: Request) -> PolicyAnswer:

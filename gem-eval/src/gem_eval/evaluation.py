@@ -15,8 +15,9 @@ from gem_eval import opening
 from gem_eval.errors import EvalError
 from gem_eval.interrupts import run_to_end
 from gem_eval.job import Job
+from gem_eval.line_ups import Policies, policy_list
 from gem_eval.run_folder import RunFolder
-from gem_eval.settings import Envs, Policies, Settings, policy_list
+from gem_eval.settings import Envs, Settings
 from gem_eval.summary import Summary
 
 if TYPE_CHECKING:
@@ -69,13 +70,14 @@ class Evaluation:
         return read_last_tries(self.folder.episodes_path)
 
     def to_pandas(self) -> DataFrame:
-        """Return a table with a row for each episode. Needs pandas.
+        """Return a table with a row for each episode, of several seats for each seat. Needs pandas.
 
-        `summary.to_pandas()` has a row for each environment and policy.
+        `summary.to_pandas()` has a row for each environment and policy, and
+        `summary.seats_to_pandas()` for each seat.
         """
-        from gem_eval.frames import data_frame, episode_row
+        from gem_eval.frames import data_frame, episode_rows
 
-        return data_frame(map(episode_row, self.episodes()))
+        return data_frame(row for episode in self.episodes() for row in episode_rows(episode))
 
 
 class EvaluateKeywords(RunKeywords, total=False):
@@ -84,6 +86,7 @@ class EvaluateKeywords(RunKeywords, total=False):
     episodes: int | Literal["all"] | None
     tasks: Iterable[int] | None
     seed_range: tuple[int, int] | range | None
+    every_rotation: bool
     policy_kwargs: Mapping[str, Any] | None
     until: Literal["decided"] | None
     tolerance: float | None

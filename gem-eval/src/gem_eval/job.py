@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ from gem.episode import Episode
 from gem.errors import LogError, in_one_line
 from gem.hooks import announce
 from gem.rollouts import PlannedEpisode, RolloutStats, rollout
-from gem_eval.budgets import Amount, Metered, Spending
+from gem_eval.budgets import Amount, Metered, Spending, Waiting
 from gem_eval.comparing.race import Race
 from gem_eval.errors import (
     BudgetError,
@@ -25,6 +25,7 @@ from gem_eval.errors import (
 )
 from gem_eval.expectations import Expectations
 from gem_eval.live import Live, rollout_options
+from gem_eval.playing import Playing, amounts_of
 from gem_eval.policies import NamedPolicy
 from gem_eval.policy_endings import ended_by, error_text, refusal_in
 from gem_eval.reading import stored_summary
@@ -92,7 +93,7 @@ class Job:
     @property
     def total(self) -> int:
         """Episodes of the whole evaluation."""
-        return len(self._plan) * len(self._live.policies)
+        return len(self._plan) * len(self._live.playing)
 
     @property
     def finished(self) -> int:
@@ -139,8 +140,8 @@ class Job:
             self._refuse_if_spent()
             await self._probe()
             if self._race is None:
-                for policy in self._live.policies:
-                    await self._evaluate(policy, self._missing(policy), on_episode)
+                for playing in self._live.playing:
+                    await self._evaluate(playing, self._missing(playing), on_episode)
             else:
                 await self._evaluate_until_decided(self._race, on_episode)
             await self._play_references()
@@ -155,8 +156,8 @@ class Job:
     async def _play_references(self) -> None:
         """Play what scores of these environments are to be read beside. A branch has none."""
         if self.folder.record.branch is None:
-            played = {(outcome.env_index, outcome.episode_index) for outcome in self._tries.last}
-            await play_references(self.folder, self.settings, self._live, self._plan, played)
+            outcomes = self._tries.last
+            await play_references(self.folder, self.settings, self._live, self._plan, outcomes)
 
     def close(self) -> None:
         """Release the log and the cache."""
@@ -170,41 +171,44 @@ class Job:
         """Let the policies play one block of the plan after another, as long as nothing is sure."""
         for numbers in race.blocks(self.settings.concurrency):
             runners = race.runners
-            for policy in self._live.policies:
-                if policy.name not in runners or race.is_decided:
+            for playing in self._live.playing:
+                if playing.name not in runners or race.is_decided:
                     continue
                 missing = [
-                    planned for planned in self._missing(policy) if planned.episode_index in numbers
+                    planned
+                    for planned in self._missing(playing)
+                    if planned.episode_index in numbers
                 ]
-                await self._evaluate(policy, missing, on_episode)
+                await self._evaluate(playing, missing, on_episode)
 
     async def _evaluate(
         self,
-        policy: NamedPolicy,
+        playing: Playing,
         missing: Sequence[PlannedEpisode],
         on_episode: Callable[[Episode], None] | None,
     ) -> None:
         options = replace(
             rollout_options(self.settings, self._live), plan=missing, stats=self.stats
         )
-        if policy.uses_screen:
+        if playing.uses_screen:
             options = replace(options, concurrency=1)
-        metered = None
-        if self._metered(policy.name):
-            at_once = self.settings.concurrency
-            metered = Metered(policy, self._spending, episodes=len(missing), at_once=at_once)
-        asked = policy if metered is None else metered
-        episodes = rollout(asked, self.settings.envs, options=options)
+        waiting = Waiting(episodes=len(missing), at_once=options.concurrency)
+        metered = {
+            policy.name: Metered(policy, self._spending, waiting)
+            for policy in playing.members
+            if self._metered(policy.name)
+        }
+        episodes = rollout(playing.seated(metered), self.settings.envs, options=options)
         # A server that refuses everything would use the whole plan up. So refusals of one kind
         # are held back while they are in a row, and kept once an episode ends in another way.
         refused: list[Episode] = []
         last: str | None = None
         async with aclosing(episodes):
-            async for episode in episodes:
+            async for played in episodes:
+                episode = playing.recorded(played)
                 if ended_by(episode, BudgetError):
                     raise BudgetError(error_text(episode))
-                if metered is not None:
-                    metered.ended()
+                waiting.ended()
                 if ended_by(episode, HumanLeftError):
                     raise HumanLeftError(error_text(episode))
                 if ended_by(episode, ServerAwayError):
@@ -216,7 +220,7 @@ class Job:
                 last = refusal
                 if refusal is None:
                     self._keep([episode], on_episode)
-                    policy.end(episode)
+                    playing.end(episode)
                     if self._race is not None and self._race.is_decided:
                         return
                     continue
@@ -232,11 +236,10 @@ class Job:
         asking = {policy.name for policy in self._live.policies if policy.asks_model}
         return self._spending.is_limited and name in asking
 
-    def _amount(self, episode: Episode) -> Amount:
+    def _amounts(self, episode: Episode) -> Mapping[str, Amount]:
         """Return what an episode has spent: of a branch, from where it parts from its parent."""
         branch = self.folder.record.branch
-        first = 0 if branch is None else branch.turn
-        return Amount.of(turn.usage for turn in episode.turns[first:])
+        return amounts_of(episode, 0 if branch is None else branch.turn)
 
     def _note_unlogged(self) -> None:
         """Keep what was spent on episodes that are not in the log: it counts when the run goes on.
@@ -250,15 +253,19 @@ class Job:
 
     def _refuse_if_spent(self) -> None:
         """Raise BudgetError where nothing may be spent any more, and something is missing."""
-        asking = [policy for policy in self._live.policies if policy.asks_model]
+        asking = {policy.name for policy in self._live.policies if policy.asks_model}
         spent = self._spending.spent
-        if spent and any(map(self._will_play, asking)):
+        if spent and asking & self._will_play():
             raise BudgetError(spent)
 
-    def _will_play(self, policy: NamedPolicy) -> bool:
-        """Say whether there is anything to ask a policy."""
-        is_running = self._race is None or policy.name in self._race.runners
-        return is_running and bool(self._missing(policy))
+    def _will_play(self) -> set[str]:
+        """Return the names of the policies that there is anything to ask."""
+        return {
+            policy.name
+            for playing in self._live.playing
+            if (self._race is None or playing.name in self._race.runners) and self._missing(playing)
+            for policy in playing.members
+        }
 
     async def _probe(self) -> None:
         """Raise PolicyError where a server that is to be asked would answer nothing.
@@ -266,10 +273,11 @@ class Job:
         A server that was never there is not waited for, unless that was asked for.
         """
         wait_s = self.settings.wait_for_server_s
+        will_play = self._will_play()
         for policy in self._live.policies:
             if wait_s is not None:
                 policy.wait_for_server(wait_s)
-            if self._will_play(policy):
+            if policy.name in will_play:
                 await policy.probe(wait_s=wait_s or 0.0)
 
     def _keep(
@@ -279,17 +287,17 @@ class Job:
             self._log.append(episode)  # on disk before it counts and before anybody is told
             outcome = Outcome.of(episode)
             self._tries.add(outcome)
-            if self._metered(episode.policy):
-                self._spending.log(episode.policy, self._amount(episode))
+            for policy, amount in self._amounts(episode).items():
+                if self._metered(policy):
+                    self._spending.log(policy, amount)
             if self._race is not None:
                 self._race.add(outcome)
             if on_episode is not None:
                 on_episode(episode)
 
-    def _missing(self, policy: NamedPolicy) -> list[PlannedEpisode]:
-        return [
-            planned for planned in self._plan if self._tries.is_missing((policy.name, *planned[:3]))
-        ]
+    def _missing(self, playing: Playing) -> list[PlannedEpisode]:
+        name = playing.name
+        return [planned for planned in self._plan if self._tries.is_missing((name, *planned[:3]))]
 
     def so_far(self) -> Summary:
         """Sum up the episodes that are in the log. Writes nothing."""
@@ -339,22 +347,25 @@ class Job:
 
     def _read(self) -> None:
         expected = {planned[:3]: planned for planned in self._plan}
-        policies = {policy.name: policy for policy in self._live.policies}
+        all_playing = {playing.name: playing for playing in self._live.playing}
+        asking = {policy.name for policy in self._live.policies if policy.asks_model}
         expectations = Expectations(self.settings, self._live.env_kwargs, self._live.wrappers)
         for episode in read_episodes(self.folder.episodes_path):
             planned = expected.get(_place(episode))
-            if planned is None or episode.policy not in policies:
+            playing = all_playing.get(episode.policy)
+            if planned is None or playing is None:
                 raise self._strange(
                     episode, "its log has an episode that its run.json does not ask for"
                 )
             conflict = expectations.conflict(episode, planned)
+            conflict = conflict or playing.conflict(episode, planned)
             if conflict is not None:
                 raise self._strange(episode, conflict)
             self._tries.add(Outcome.of(episode))
-            if policies[episode.policy].asks_model:
-                amount = self._amount(episode)
-                self._spending.count(episode.policy, amount)
-                self._spending.log(episode.policy, amount)
+            for policy, amount in self._amounts(episode).items():
+                if policy in asking:
+                    self._spending.count(policy, amount)
+                    self._spending.log(policy, amount)
         if self.kept and self.folder.is_edited:
             raise self.folder.edited(f"{self.kept} episodes were played with those before.")
 
@@ -373,7 +384,7 @@ class Job:
         return again
 
     def _new_race(self, outcomes: Sequence[Outcome]) -> Race:
-        names = [policy.name for policy in self._live.policies]
+        names = [playing.name for playing in self._live.playing]
         race = Race(names, self._plan, self.settings.tolerance)
         for outcome in outcomes:
             race.add(outcome)

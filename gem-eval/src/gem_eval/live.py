@@ -5,17 +5,19 @@ Knows nothing about run folders.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gem import RolloutOptions
 from gem.conversation import name_of
-from gem.rollouts import PlannedEpisode, WrapperLike
+from gem.rollouts import PlannedEpisode, WrapperLike, seats_of
 from gem_eval.branching.origin import Origin
 from gem_eval.errors import SettingsError
-from gem_eval.plan import plan_of
+from gem_eval.line_ups import LineUp, PolicyLike, PolicyRef, check_seats, policy_list
+from gem_eval.plan import hosting_options, plan_of
+from gem_eval.playing import Playing
 from gem_eval.policies import NamedPolicy, make_policy
-from gem_eval.settings import PolicyLike, PolicyRef, Settings, kwargs_by_policy, policy_list
+from gem_eval.settings import Settings, kwargs_by_policy
 
 if TYPE_CHECKING:
     from gem_eval.policies.answer_cache import AnswerCache
@@ -24,9 +26,13 @@ __all__ = ["Live", "live_of", "planned_for", "rollout_options"]
 
 
 class Live(NamedTuple):
-    """What a run needs and JSON cannot hold: policies, and arguments as they were given."""
+    """What a run needs and JSON cannot hold: policies, and arguments as they were given.
+
+    `playing` has who plays together, in the order of the settings; `policies` each of them once.
+    """
 
     policies: Sequence[NamedPolicy]
+    playing: Sequence[Playing]
     env_kwargs: Mapping[str, Any]
     wrappers: Sequence[WrapperLike]
     backend_options: Mapping[str, Any]
@@ -36,21 +42,35 @@ class Live(NamedTuple):
 def live_of(settings: Settings, given: Mapping[str, Any], origin: Origin | None = None) -> Live:
     """Make the policies, which play on from an `origin` where there is one. Raises GemError."""
     # An object that was given is itself; the settings have its name alone.
-    given_policies = {
-        _name_of_any(policy): policy for policy in policy_list(given.get("policies", ()))
-    }
-    kwargs = kwargs_by_policy(given.get("policy_kwargs", settings.policy_kwargs), settings.policies)
-    policies = [_policy(ref, given_policies.get(ref.name), kwargs) for ref in settings.policies]
+    given_policies = {_name_of_any(policy): policy for policy in _given(given)}
+    kwargs = kwargs_by_policy(given.get("policy_kwargs", settings.policy_kwargs), settings.members)
+    policies = [_policy(ref, given_policies.get(ref.name), kwargs) for ref in settings.members]
     cache = None
     if settings.cache is not None:
         cache = _cache(settings.cache, policies)
+    if origin is not None:
+        policies = [origin.leading(policy) for policy in policies]
+    by_name = {policy.name: policy for policy in policies}
     return Live(
-        policies if origin is None else [origin.leading(policy) for policy in policies],
+        policies,
+        [
+            Playing(ref, [by_name[member.name] for member in ref.members])
+            for ref in settings.policies
+        ],
         dict(given.get("env_kwargs", settings.env_kwargs)),
         list(given.get("wrappers", settings.wrappers)),
         dict(given.get("backend_options", settings.backend_options)),
         cache,
     )
+
+
+def _given(given: Mapping[str, Any]) -> Iterator[PolicyLike]:
+    """Yield the policies that were given, alone or in a line-up."""
+    for policy in policy_list(given.get("policies", ())):
+        if isinstance(policy, LineUp):
+            yield from policy.policies
+        else:
+            yield policy
 
 
 def _cache(folder: str, policies: Sequence[NamedPolicy]) -> AnswerCache:
@@ -87,16 +107,30 @@ def planned_for(
 ) -> list[PlannedEpisode]:
     """List the episodes that each policy plays: the children of an `origin`, where there is one.
 
-    Without one each environment is made, once. Raises GemError.
+    Without one each environment is made, once, and once more where line-ups are to fit its seats.
+    Raises GemError.
     """
     if origin is not None:
+        _refuse_line_ups(settings)
         return origin.plan(settings)
-    return plan_of(
-        settings,
-        env_kwargs=live.env_kwargs,
-        wrappers=live.wrappers,
-        backend_options=live.backend_options,
-    )
+    made_by: Any = {
+        "env_kwargs": live.env_kwargs,
+        "wrappers": live.wrappers,
+        "backend_options": live.backend_options,
+    }
+    if settings.line_ups:
+        seats = seats_of(settings.envs, hosting_options(settings, **made_by))
+        check_seats(settings.policies, [spec.id for spec in settings.envs], seats)
+    return plan_of(settings, **made_by)
+
+
+def _refuse_line_ups(settings: Settings) -> None:
+    if settings.line_ups:
+        raise SettingsError(
+            f"The line-up {settings.line_ups[0].name!r} is of several seats, and a branch plays on "
+            "for one. Give one policy alone.",
+            option="policies",
+        )
 
 
 def rollout_options(settings: Settings, live: Live) -> RolloutOptions:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from gem.errors import GemError, in_one_line
@@ -10,7 +11,7 @@ from gem.rollouts import PlannedEpisode, RolloutOptions, WrapperLike, count_task
 from gem_eval.errors import SettingsError
 from gem_eval.settings import DEFAULT_EPISODES, MOST_EPISODES, Settings
 
-__all__ = ["plan_of"]
+__all__ = ["hosting_options", "plan_of"]
 
 
 def plan_of(
@@ -25,16 +26,35 @@ def plan_of(
     It is made where the evaluation will run it: one that needs a process is never made here.
 
     An episode has the same seed and task whichever others are played beside it: `tasks` chooses
-    from what `episodes="all"` would play, and more `episodes` begin with those of fewer.
+    from what `episodes="all"` would play, and more `episodes` begin with those of fewer. In every
+    rotation each of them is played once, under a number of its own.
     """
-    options = RolloutOptions(
+    options = hosting_options(
+        settings, env_kwargs=env_kwargs, wrappers=wrappers, backend_options=backend_options
+    )
+    plan = _starts(settings, _task_counts(settings, options))
+    return _in_every_rotation(plan, settings.rotations) if settings.every_rotation else plan
+
+
+def hosting_options(
+    settings: Settings,
+    *,
+    env_kwargs: Mapping[str, Any],
+    wrappers: Sequence[WrapperLike],
+    backend_options: Mapping[str, Any],
+) -> RolloutOptions:
+    """Return where and how the environments of an evaluation are made, before one is played."""
+    return RolloutOptions(
         backend=settings.backend,
         num_workers=settings.num_workers,
         backend_options=backend_options,
         env_kwargs=env_kwargs,
         wrappers=wrappers,
     )
-    task_counts = _task_counts(settings, options)
+
+
+def _starts(settings: Settings, task_counts: Sequence[int | None]) -> list[PlannedEpisode]:
+    """List the episodes, each in one rotation."""
 
     def planned(episodes: Any) -> list[PlannedEpisode]:
         return plan_episodes(
@@ -56,6 +76,19 @@ def plan_of(
     plan = planned(settings.episodes)
     # Played again, a task proves nothing new of the others.
     return plan if settings.until is None else _each_task_once(plan)
+
+
+def _in_every_rotation(plan: Sequence[PlannedEpisode], rotations: int) -> list[PlannedEpisode]:
+    """Return a plan with each start once for every rotation; all its repeats sit alike."""
+    return [
+        planned._replace(
+            episode_index=planned.episode_index * rotations + rotation, rotation=rotation
+        )
+        for _, start in groupby(plan, lambda each: (each.env_index, each.episode_index))
+        for group in [list(start)]
+        for rotation in range(rotations)
+        for planned in group
+    ]
 
 
 def _each_task_once(plan: Sequence[PlannedEpisode]) -> list[PlannedEpisode]:

@@ -7,21 +7,23 @@ is a log in the run's folder: it replays, and is played once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 from gem import EpisodeLog, read_episodes, registry
-from gem.rollouts import PlannedEpisode, rollout
+from gem.rollouts import PlannedEpisode, RolloutOptions, rollout
 from gem_eval.errors import RunFolderError
+from gem_eval.line_ups import PolicyRef
 from gem_eval.live import Live, live_of, planned_for, rollout_options
-from gem_eval.policies import make_policy
 from gem_eval.run_folder import RunFolder
-from gem_eval.settings import PolicyRef, Settings
+from gem_eval.settings import Settings
 from gem_eval.summary import Outcome, Result, Tries, summarise
 
 __all__ = [
+    "Reference",
     "ReferencesOf",
     "any_references",
     "declared_references",
@@ -30,29 +32,42 @@ __all__ = [
     "references_for",
 ]
 
-ReferencesOf = Callable[[str], Sequence[str]]
-"""The names of the reference policies of an environment, by its id."""
+
+class Reference(NamedTuple):
+    """A policy to play, and who sits at some seats meanwhile, where there are several."""
+
+    name: str
+    beside: Mapping[str, str]
+
+    def line_up(self, seats: Sequence[str]) -> str | dict[str, str]:
+        """Return the name of the policy, or who sits at each of several seats."""
+        return {seat: self.beside.get(seat, self.name) for seat in seats} if seats else self.name
+
+
+ReferencesOf = Callable[[str], Sequence[Reference]]
+"""The references of an environment, by its id."""
 
 _FLOOR = "noop"
 _ABOVE = ("random", "solver")
 
 
-def declared_references(env_id: str) -> Sequence[str]:
+def declared_references(env_id: str) -> Sequence[Reference]:
     """Return the references that packs declare for an environment, none where none does.
 
     Where one does, `random` and `solver` follow it.
     """
     declared = [
-        spec.id
+        Reference(spec.id, spec.reference_beside)
         for spec in registry.policies()
         if any(fnmatchcase(env_id, pattern) for pattern in spec.reference_for)
     ]
-    return (*declared, *_ABOVE) if declared else ()
+    above = [Reference(name, declared[0].beside) for name in _ABOVE if declared]
+    return (*declared, *above)
 
 
-def any_references(env_id: str) -> Sequence[str]:
+def any_references(env_id: str) -> Sequence[Reference]:
     """Return the declared references, or those that fit any environment."""
-    return declared_references(env_id) or (_FLOOR, *_ABOVE)
+    return declared_references(env_id) or [Reference(name, {}) for name in (_FLOOR, *_ABOVE)]
 
 
 def read_references(folder: RunFolder) -> tuple[Result, ...]:
@@ -73,21 +88,24 @@ async def play_references(
     settings: Settings,
     live: Live,
     plan: Sequence[PlannedEpisode],
-    played: Collection[tuple[int, int]],
+    outcomes: Iterable[Outcome],
     references_of: ReferencesOf = declared_references,
 ) -> None:
     """Play the references of a run on the episodes that it played, as far as the log lacks them.
 
-    `played` are the numbers of environments and episodes. One that is a policy of the run itself
-    has its row already. Raises LogError where the log cannot be written.
+    `outcomes` are those of the run. A reference that is a policy of the run itself has its row
+    already. Raises LogError where the log cannot be written.
     """
     own = {ref.name for ref in settings.policies}
+    played = {(each.env_index, each.episode_index): each for each in outcomes}
     firsts = [each for each in plan if each.repeat == 0 and each[:2] in played]
+    seats = {each.env_index: tuple(play.seat for play in each.seats) for each in played.values()}
     tries = _tries(folder)
     log: EpisodeLog | None = None
     try:
         for env_index, spec in enumerate(settings.envs):
-            for name in references_of(spec.id):
+            for reference in references_of(spec.id):
+                name = reference.name
                 missing = [
                     each
                     for each in firsts
@@ -95,7 +113,9 @@ async def play_references(
                 ]
                 if missing and name not in own:
                     log = EpisodeLog(folder.references_path) if log is None else log
-                    await _play(name, missing, settings, live, log)
+                    line_up = reference.line_up(seats.get(env_index, ()))
+                    options = replace(rollout_options(settings, live), plan=missing)
+                    await _play(name, line_up, settings, options, log)
     finally:
         if log is not None:
             log.close()
@@ -116,23 +136,21 @@ async def references_for(folder: RunFolder) -> None:
     settings = folder.record.settings
     live = live_of(settings.model_copy(update={"policies": ()}), {})
     plan = planned_for(settings, live)
-    played = _played(folder)
-    await play_references(folder, settings, live, plan, played, any_references)
-
-
-def _played(folder: RunFolder) -> set[tuple[int, int]]:
-    if not folder.episodes_path.exists():  # a run that was just begun
-        return set()
-    return {(each.env_index, each.episode_index) for each in read_episodes(folder.episodes_path)}
+    if folder.episodes_path.exists():  # a run that was just begun has no log
+        outcomes = map(Outcome.of, read_episodes(folder.episodes_path))
+        await play_references(folder, settings, live, plan, outcomes, any_references)
 
 
 async def _play(
-    name: str, missing: Sequence[PlannedEpisode], settings: Settings, live: Live, log: EpisodeLog
+    name: str,
+    line_up: str | Mapping[str, str],
+    settings: Settings,
+    options: RolloutOptions,
+    log: EpisodeLog,
 ) -> None:
-    options = replace(rollout_options(settings, live), plan=missing)
-    async with aclosing(rollout(make_policy(name), settings.envs, options=options)) as episodes:
+    async with aclosing(rollout(line_up, settings.envs, options=options)) as episodes:
         async for episode in episodes:
-            log.append(episode)
+            log.append(replace(episode, policy=name))
 
 
 def _tries(folder: RunFolder) -> Tries:

@@ -9,14 +9,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)
 
 from gem import registry
-from gem.conversation import Policy, name_of
+from gem.conversation import name_of
 from gem.registry import recorded
 from gem.rollouts import EnvLike, WrapperLike, resolve, unknown_option
 from gem.specs import EnvSpec, WrapperRef
 from gem_eval.errors import SettingsError
+from gem_eval.line_ups import LineUpRef, Policies, PolicyLike, PolicyRef, members_of, policy_refs
 from gem_eval.prices import Price, how_to_price, model_of, price_of, prices_from
 
 __all__ = [
@@ -33,17 +41,11 @@ __all__ = [
     "differences",
     "env_specs",
     "kwargs_by_policy",
-    "policy_list",
-    "policy_refs",
     "resumed",
     "settings_from",
     "wrapper_refs",
 ]
 
-PolicyLike = str | Policy
-"""`NAME` or `NAME:ARGUMENT` of an installed policy, or a policy itself."""
-
-Policies = PolicyLike | Iterable[PolicyLike]
 Envs = EnvLike | Iterable[EnvLike]
 
 Positive = Annotated[int, Field(ge=1)]
@@ -90,13 +92,8 @@ GROWING = frozenset({"episodes", "repeats"})
 _WILD = frozenset("*?[")
 
 
-class PolicyRef(BaseModel):
-    """A policy as a run records it. `live` is the type of an object that no name leads to."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    name: str
-    live: str | None = None
+# From left to right: a line-up has all that a policy has.
+_Playing = Annotated[LineUpRef | PolicyRef, Field(union_mode="left_to_right")]
 
 
 class Settings(BaseModel):
@@ -105,18 +102,19 @@ class Settings(BaseModel):
     `episodes` is None where nobody said how many: 100 of each environment, or every task once
     where it has fewer. `tasks` and `seed_range` choose the episodes one by one instead. With
     `until="decided"` the plan is what is played at most: `tolerance` is a difference of success
-    that counts as none.
+    that counts as none. With `every_rotation` line-ups play each seed in every rotation.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     envs: Annotated[tuple[EnvSpec, ...], Field(min_length=1)]
-    policies: Annotated[tuple[PolicyRef, ...], Field(min_length=1)]
+    policies: Annotated[tuple[_Playing, ...], Field(min_length=1)]
     policy_kwargs: Mapping[str, Mapping[str, Any]] = {}
     episodes: Positive | Literal["all"] | None = None
     tasks: Annotated[tuple[Natural, ...], Field(min_length=1)] | None = None
     seed_range: tuple[int, int] | None = None
     repeats: Positive = 1
+    every_rotation: bool = False
     seed: int = 0
     until: Literal["decided"] | None = None
     tolerance: Annotated[float, Field(ge=0, lt=1)] | None = None
@@ -141,6 +139,31 @@ class Settings(BaseModel):
     max_cost: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     prices: Mapping[str, Price] = {}
 
+    @property
+    def members(self) -> tuple[PolicyRef, ...]:
+        """The policies that play, alone or in a line-up, each once."""
+        return members_of(self.policies)
+
+    @property
+    def line_ups(self) -> tuple[LineUpRef, ...]:
+        """Those of its policies that say who sits where."""
+        return tuple(ref for ref in self.policies if isinstance(ref, LineUpRef))
+
+    @property
+    def rotations(self) -> int:
+        """How often each seed is played by each line-up: by another rotation each time."""
+        return len(self.policies[0].members) if self.every_rotation else 1
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_asked_for(
+        self, serialised: SerializerFunctionWrapHandler
+    ) -> dict[str, Any]:
+        # What is of several seats alone is on no other record, which older versions read too.
+        plain: dict[str, Any] = serialised(self)
+        if not self.every_rotation:
+            del plain["every_rotation"]
+        return plain
+
 
 def settings_from(given: Mapping[str, Any]) -> Settings:
     """Check what was given and fill in the rest. Raises SettingsError, UnknownEnv, IdConflict."""
@@ -150,6 +173,7 @@ def settings_from(given: Mapping[str, Any]) -> Settings:
     except ValidationError as error:
         raise _complaint(error, given) from error
     _check_names(settings)
+    _check_rotations(settings)
     _check_choice(settings)
     _check_until(settings)
     _check_prices(settings)
@@ -203,31 +227,6 @@ def _resolved(env: EnvLike) -> list[EnvSpec]:
             option="envs",
         )
     return matching
-
-
-def policy_refs(policies: Policies) -> tuple[PolicyRef, ...]:
-    """Record policies by name, each once, in the order given."""
-    return tuple(map(_policy_ref, policy_list(policies)))
-
-
-def policy_list(policies: Policies) -> list[PolicyLike]:
-    """Return one policy, or several, as a list, each name and each object once."""
-    several: Iterable[Any] = (
-        [policies] if isinstance(policies, str) or callable(policies) else policies
-    )
-    # Two objects are two policies, even where they are equal.
-    return list(
-        {policy if isinstance(policy, str) else id(policy): policy for policy in several}.values()
-    )
-
-
-def _policy_ref(policy: PolicyLike | PolicyRef) -> PolicyRef:
-    if isinstance(policy, PolicyRef):
-        return policy
-    if isinstance(policy, str):
-        return PolicyRef(name=policy)
-    kind = type(policy)
-    return PolicyRef(name=name_of(policy), live=f"{kind.__module__}.{kind.__qualname__}")
 
 
 def wrapper_refs(wrappers: Iterable[WrapperLike]) -> tuple[WrapperRef, ...]:
@@ -286,7 +285,7 @@ def _recorded(values: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in values.items()
     }
     if "policy_kwargs" in values:
-        named = kwargs_by_policy(values["policy_kwargs"], plain.get("policies", ()))
+        named = kwargs_by_policy(values["policy_kwargs"], members_of(plain.get("policies", ())))
         plain["policy_kwargs"] = {name: recorded(kwargs) for name, kwargs in named.items()}
     return plain
 
@@ -341,7 +340,7 @@ def _essence(settings: Settings, name: str) -> Any:
         return [spec.id for spec in settings.envs]
     if name == "policies":
         return [ref.name for ref in settings.policies]
-    return settings.model_dump(mode="json")[name]
+    return settings.model_dump(mode="json").get(name)
 
 
 def _shortened(value: Any) -> str:
@@ -350,14 +349,28 @@ def _shortened(value: Any) -> str:
 
 
 def _check_names(settings: Settings) -> None:
-    names = [ref.name for ref in settings.policies]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise SettingsError(
-            f"Two policies are called {twice[0]!r}, and a run tells them apart by name. Give one "
-            "another `name`.",
-            option="policies",
-        )
+    for refs in (settings.policies, settings.members):
+        names = [ref.name for ref in refs]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise SettingsError(
+                f"Two policies are called {twice[0]!r}, and a run tells them apart by name. Give "
+                "one another `name`.",
+                option="policies",
+            )
+
+
+def _check_rotations(settings: Settings) -> None:
+    """Refuse to play every rotation where nothing rotates, or where there is another number."""
+    if not settings.every_rotation:
+        return
+    for ref in settings.policies:
+        if not (isinstance(ref, LineUpRef) and ref.rotates):
+            raise SettingsError(
+                f"every_rotation was asked for, and {ref.name!r} does not rotate. Give line-ups "
+                "that do, each a tuple of policies (--policy A --policy B --rotate).",
+                option="every_rotation",
+            )
 
 
 def _check_choice(settings: Settings) -> None:
@@ -380,6 +393,13 @@ def _check_choice(settings: Settings) -> None:
 
 def _check_until(settings: Settings) -> None:
     """Refuse to decide about one policy alone, and a tolerance that nothing asks for."""
+    if settings.until is not None and settings.line_ups:
+        raise SettingsError(
+            f"until={settings.until!r} was asked for, and it decides by the success of whole "
+            "episodes, where each seat of a line-up has its own. Play a number of episodes, and "
+            "see `gem-env compare RUN --seat SEAT`.",
+            option="until",
+        )
     if settings.until is not None and len(settings.policies) < 2:
         raise SettingsError(
             f"until={settings.until!r} needs two policies, and {settings.policies[0].name} is "
@@ -398,7 +418,7 @@ def _check_prices(settings: Settings) -> None:
     """Refuse a budget of money where nobody knows what a model costs."""
     if settings.max_cost is None:
         return
-    for ref in settings.policies:
+    for ref in settings.members:
         model = model_of(ref.name)
         if model is not None and price_of(ref.name, settings.prices) is None:
             known = ", ".join(map(repr, settings.prices)) or "none"

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from gem.cli import one_line
+from gem_eval.seat_table import SEAT_NAMES, SEAT_NOTE, seat_rows
 from gem_eval.short_names import short_names
 from gem_eval.summary import Decision, Result, Summary
 from gem_eval.tables import Row, Table, console_for, print_table, tables_within, width_of
@@ -46,7 +47,12 @@ def print_summary(
     COLUMNS says otherwise.
     """
     console = console_for(file)
-    names = short_names([result.policy for result in summary.results])
+    names = short_names(
+        [
+            *(result.policy for result in summary.results),
+            *(result.policy for result in summary.seats),
+        ]
+    )
     rows = _with_references(
         _rows(summary.results, names, normalised), _reference_rows(summary.references)
     )
@@ -63,6 +69,12 @@ def print_summary(
         _print_blocks(console, rows)
     else:
         _print_sections(console, together)
+    if summary.seats:
+        console.print()
+        rows = seat_rows(summary.seats, names, _figure, _short)
+        there = [name for name in SEAT_NAMES if name in rows[0]]
+        for table in tables_within(console.width, rows, there):
+            print_table(console, table, there)
     for line in _notes(summary, names, normalised, offers_next=offers_next):
         console.print(Text(line), soft_wrap=True)
 
@@ -213,6 +225,8 @@ def _notes(
         yield from (one_line(reason) for reason in normalised.reasons)
     if summary.references:
         yield "Reference: what doing nothing, chance and the solution earn on the same episodes."
+    if summary.seats:
+        yield SEAT_NOTE
     if summary.errors:
         yield "With errors: success where an error counts as a failure."
     if summary.retried:

@@ -14,7 +14,7 @@ from gem.rollouts._mixtures import Component
 from gem.rollouts._options import RolloutOptions, RunKeywords, unknown_option
 from gem.rollouts._planning import PlannedEpisode, plan_episodes
 from gem.rollouts._progress import Progress
-from gem.rollouts._rollout import Rollout, check_rollout, count_tasks, rollout
+from gem.rollouts._rollout import Rollout, check_rollout, count_tasks, rollout, seats_of
 from gem.rollouts._stats import RolloutStats
 
 __all__ = [
@@ -35,5 +35,6 @@ __all__ = [
     "read_last_tries",
     "resolve",
     "rollout",
+    "seats_of",
     "unknown_option",
 ]

@@ -33,7 +33,7 @@ from gem.rollouts._stats import RolloutStats
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["Rollout", "check_rollout", "count_tasks", "rollout"]
+__all__ = ["Rollout", "check_rollout", "count_tasks", "rollout", "seats_of"]
 
 
 def rollout(
@@ -141,6 +141,15 @@ def count_tasks(env: Envs, options: RolloutOptions) -> list[int | None]:
     """
     with _envs_of(env, options) as envs:
         return [envs.num_tasks(env_index) for env_index in range(len(envs.specs))]
+
+
+def seats_of(env: Envs, options: RolloutOptions) -> list[tuple[str, ...]]:
+    """Return the names of the seats of each environment.
+
+    Each is asked where the options say that it lives: one that needs a process is not made here.
+    """
+    with _envs_of(env, options) as envs:
+        return [envs.seats(env_index) for env_index in range(len(envs.specs))]
 
 
 def _require_equal_seats(envs: RolloutEnvs) -> None:

@@ -14,8 +14,9 @@ from gem_eval.branching.choosing import choose
 from gem_eval.branching.origin import Origin
 from gem_eval.branching.record import Branch
 from gem_eval.errors import BranchError, SettingsError
+from gem_eval.line_ups import Policies, policy_list
 from gem_eval.run_folder import RunFolder
-from gem_eval.settings import FREE, Policies, policy_list
+from gem_eval.settings import FREE
 
 if TYPE_CHECKING:
     from gem_eval.evaluation import Evaluation

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gem.cli import wrapper_list
+from gem_eval.cli.line_ups import policies_from
 from gem_eval.errors import SettingsError
 
 if sys.version_info >= (3, 11):
@@ -31,7 +32,9 @@ _RENAMED = {
 _JSON = ("env_kwargs", "policy_kwargs", "backend_options")
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "envs": (str, list),
-    "policy": (str, list),
+    "policy": (str, list, dict),
+    "rotate": (bool,),
+    "every-rotation": (bool,),
     "policy-kwargs": (dict,),
     "episodes": (int, str),
     "task": (int, list),
@@ -65,6 +68,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "json": (bool,),
 }
 _ITEMS: Mapping[str, tuple[type, ...]] = {
+    "policy": (str, list, dict),
     "wrappers": (str, dict),
     "task": (int,),
     "seed-range": (int,),
@@ -83,7 +87,7 @@ def read_config(path: str) -> dict[str, Any]:
     for name, value in plain.items():
         _check(path, name, value)
     return {
-        name.replace("-", "_"): [value] if name in _LISTS and isinstance(value, str) else value
+        name.replace("-", "_"): [value] if name in _LISTS and not isinstance(value, list) else value
         for name, value in plain.items()
     }
 
@@ -115,6 +119,15 @@ def arguments(options: Mapping[str, Any]) -> dict[str, Any]:
             values[name] = _json_object(name, values[name])
     if isinstance(values.get("wrappers"), str):
         values["wrappers"] = wrapper_list(values["wrappers"])
+    rotates = values.pop("rotate", False)
+    if values.get("policy"):
+        values["policy"] = policies_from(values["policy"], rotates=rotates)
+    elif rotates:
+        raise SettingsError(
+            "--rotate was given without policies. Give one for each seat, --policy A --policy B "
+            "--rotate.",
+            option="policies",
+        )
     if "task" in values and isinstance(values["task"], list):
         values["task"] = _flat(values["task"])
     return {_RENAMED.get(name, name): value for name, value in values.items()}

@@ -37,6 +37,8 @@ examples:
   gem-env eval 'game:*-easy' --policy openai:my-model@http://localhost:8000/v1 \\
       --policy-kwargs '{"temperature": 0.7}' --out runs/my-model
   gem-env eval ./try.py:Parity --policy scripted:./try.py:Guess
+  gem-env eval game:Nim-v0 --policy first=random --policy second=solver
+  gem-env eval game:Nim-v0 --policy random --policy solver --rotate --every-rotation
   gem-env eval --resume runs/my-model
   gem-env eval --resume runs/my-model --episodes 500
   gem-env eval game:GuessTheNumber-v0-hard --policy random --seed-range 7:10
@@ -73,7 +75,25 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
         help="environments: ids or shell patterns, or your own, ./try.py:Parity of a file or "
         "acme.words:Spell of a module",
     )
-    add("--policy", action="append", metavar="P", help="a policy; may be given several times")
+    add(
+        "--policy",
+        action="append",
+        metavar="[SEAT=]P",
+        help="a policy; may be given several times, and is evaluated by itself, at every seat that "
+        "there is. With the names of seats they play together, each at its own: --policy first=P "
+        "--policy second=Q",
+    )
+    add(
+        "--rotate",
+        action="store_true",
+        help="the policies play together and change seats from episode to episode: policy i is at "
+        "the seat (i + number of the episode) modulo the seats",
+    )
+    add(
+        "--every-rotation",
+        action="store_true",
+        help="with --rotate: each seed in every rotation, so that --episodes counts seeds",
+    )
     add(
         "--policy-kwargs",
         metavar="JSON",

@@ -11,8 +11,9 @@ from typing import Any
 
 from gem.episode import Episode
 from gem.specs import EnvSpec
+from gem_eval.line_ups import PolicyRef
 from gem_eval.run_folder import RunFolder, RunRecord
-from gem_eval.settings import PolicyRef, Settings
+from gem_eval.settings import Settings
 from gem_eval.viewing.conversation import UNREADABLE
 from gem_eval.viewing.runs import Run
 from gem_eval.viewing.trainings.training import MODES, ViewedTraining
