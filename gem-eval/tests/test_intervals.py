@@ -16,6 +16,9 @@ from gem_eval.intervals import (
     pass_at_k,
     pass_at_k_bootstrap,
     pass_at_k_of,
+    pass_hat_k,
+    pass_hat_k_bootstrap,
+    pass_hat_k_of,
     rate,
     student,
     wilson,
@@ -323,3 +326,24 @@ def test_wilson_is_that_of_scipy(pair: tuple[int, int]) -> None:
     expected = stats.binomtest(*pair).proportion_ci(method="wilson")
 
     assert wilson(pair[0] / pair[1], pair[1]) == pytest.approx((expected.low, expected.high))
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_pass_hat_k_is_the_share_of_draws_of_k_without_a_failure(n: int) -> None:
+    for successes in range(n + 1):
+        attempts = [True] * successes + [False] * (n - successes)
+        for k in range(1, n + 1):
+            draws = [all(draw) for draw in combinations(attempts, k)]
+            assert pass_hat_k_of(n, successes, k) == pytest.approx(sum(draws) / len(draws))
+
+
+def test_pass_hat_k_is_the_mean_over_tasks_with_intervals_by_task() -> None:
+    groups = [[True, True, False], [True, True, True], [False, False, False], [True]]
+    chances = [1 / 3, 1.0, 0.0]  # of a task that was tried once nothing is known
+
+    value, interval = pass_hat_k(groups, 2)
+
+    assert value == pytest.approx(sum(chances) / 3)
+    assert interval == pytest.approx(wilson(sum(chances) / 3, 3))
+    assert pass_hat_k_bootstrap(groups, 2) == mean([[chance] for chance in chances]).ci95
+    assert pass_hat_k([[True]], 2) == (None, None)

@@ -155,3 +155,14 @@ def test_a_summary_becomes_a_table() -> None:
     frame = summarise(settings(), [outcome(0, success=True)], run="runs/x").to_pandas()
 
     assert frame["success_rate"].tolist() == [1.0]
+
+
+def test_under_repeats_pass_hat_k_stands_beside_pass_at_k() -> None:
+    tries = [outcome(n, repeat=r, success=r < 2 + n) for n in range(2) for r in range(3)]
+
+    found = result(tries, repeats=3)
+
+    assert found.pass_hat_k == pytest.approx({"1": 5 / 6, "2": (1 / 3 + 1) / 2, "3": 0.5})
+    assert found.pass_hat_k_ci95["3"] == wilson(0.5, 2)
+    assert found.pass_hat_k_bootstrap_ci95["3"] == (0.0, 1.0)
+    assert result(tries[:1]).pass_hat_k == {}

@@ -225,11 +225,20 @@ class ToolSpec(_Provided):
 
 
 class PolicySpec(_Provided):
-    """One policy for evaluation. In `NAME:ARGUMENT`, `target` gets ARGUMENT if `takes_argument`."""
+    """One policy for evaluation. In `NAME:ARGUMENT`, `target` gets ARGUMENT if `takes_argument`.
+
+    `reference_for` are ids or shell patterns of environments whose scores say little alone: an
+    evaluation plays this policy too, with `random` and `solver`, and shows theirs beside. It costs
+    their episodes, so a policy that asks a model is none. Where such an environment has several
+    seats, `reference_beside` says who sits where meanwhile, `{"user": "customer"}`; the reference
+    sits at all others.
+    """
 
     takes_argument: str | None = Field(
         default=None, description="what stands after the colon, as help shows it: 'MODEL@BASE_URL'"
     )
+    reference_for: tuple[str, ...] = ()
+    reference_beside: Mapping[str, str] = {}
 
 
 class AdapterSpec(_Provided):

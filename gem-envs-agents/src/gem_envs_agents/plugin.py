@@ -24,6 +24,7 @@ def _tau(id: str, target: str, benchmark: str, summary: str, page: str) -> EnvSp
         blocking=benchmark == "retail-v1.0.1",  # a judge may wait; the files are read before
         source=page,
         licence="MIT",
+        probe="gem_envs_agents.tau.probing:published_files",
     )
 
 
@@ -65,6 +66,13 @@ plugin = PluginManifest(
             id="customer",
             target="gem_envs_agents.users.customer:Customer",
             summary="The scripted user, in the user's seat of a service desk of two.",
+        ),
+        PolicySpec(
+            id="do-nothing",
+            target="gem_envs_agents.desk.do_nothing:DoNothing",
+            summary="Says that everything is done until the user leaves: what that earns.",
+            reference_for=("agents:Service*", "tau:*"),
+            reference_beside={"user": "customer"},
         ),
         PolicySpec(
             id="first-reading",

@@ -8,6 +8,7 @@ import pytest
 import gem
 from gem import Env
 from gem_envs_agents.desk.actions import write_call
+from gem_envs_agents.desk.do_nothing import LEAVING
 from gem_envs_agents.desk.tool import Call
 from gem_envs_agents.tau.environment import Tau
 from gem_envs_agents.users.proving import prove
@@ -17,7 +18,6 @@ FOLDERS = {
     "tau:Airline-2024": ("tau_airline", "tau_airline"),
     "tau:Retail-v1.0.1": ("tau2_retail", "tau_retail"),
 }
-LEAVING = "That is done. Is there anything else? I cannot do more."
 
 
 def make(id: str, local_data: Path, **kwargs: Any) -> Env:

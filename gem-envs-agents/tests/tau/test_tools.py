@@ -9,14 +9,27 @@ import pytest
 
 from gem_envs_agents.desk.database import Database
 from gem_envs_agents.desk.tool import Call, Outcome, Tool, by_name, run
+from gem_envs_agents.service.shop import RETURN_DAYS, shop
+from gem_envs_agents.service.tools import AGENT_TOOLS, USER_TOOLS
 from gem_envs_agents.tau.airline import AIRLINE_2024
 from gem_envs_agents.tau.retail import RETAIL_V1
 
 from .small import ADDRESS, AIRLINE, MOVED, RETAIL
 
-TOOLS = {"retail": by_name((*RETAIL_V1,)), "airline": by_name(AIRLINE_2024)}
-TABLES: Mapping[str, Any] = {"retail": RETAIL, "airline": AIRLINE}
-EVERY = [(shop, tool) for shop in TOOLS for tool in TOOLS[shop].values()]
+SERVICE = shop(random.Random(3))
+TOOLS = {
+    "retail": by_name((*RETAIL_V1,)),
+    "airline": by_name(AIRLINE_2024),
+    "service": AGENT_TOOLS,
+    "device": USER_TOOLS,
+}
+TABLES: Mapping[str, Any] = {
+    "retail": RETAIL,
+    "airline": AIRLINE,
+    "service": SERVICE,
+    "device": {"device": {"mine": {"serial": "SN1", "was_restarted": False}}},
+}
+EVERY = [(name, tool) for name in TOOLS for tool in TOOLS[name].values()]
 FLIGHT = {"flight_number": "F3", "date": "2024-05-20"}
 BO = {"first_name": "Bo", "last_name": "Lind", "dob": "1990-01-02"}
 BOOKING = {
@@ -71,7 +84,43 @@ RIGHT: dict[str, dict[str, Any]] = {
     },
     "send_certificate": {"user_id": "bo_2", "amount": 50},
 }
-WORDS = ("#W1", "#W2", "ada_1", "bo_2", "k1", "k2", "paypal_1", "gift_card_1", "RES001", "F1", "")
+DELIVERED = next(
+    order
+    for order in SERVICE["orders"].values()
+    if order["status"] == "delivered" and order["days_since_delivery"] <= RETURN_DAYS
+)
+OPEN = next(order for order in SERVICE["orders"].values() if order["status"] == "open")
+BOUGHT = DELIVERED["items"][0]
+OTHER = next(
+    item["item_id"]
+    for item in SERVICE["products"][BOUGHT["product_id"]]["items"].values()
+    if item["available"] and item["item_id"] != BOUGHT["item_id"]
+)
+ON_ITEM = {"order_id": DELIVERED["order_id"], "item_id": BOUGHT["item_id"]}
+RIGHT_SERVICE: dict[str, dict[str, Any]] = {
+    "cancel_order": {"order_id": OPEN["order_id"]},
+    "change_address": {"order_id": OPEN["order_id"], "address": "9 Oak Road, Denver 80002"},
+    "send_back": ON_ITEM,
+    "exchange": {**ON_ITEM, "new_item_id": OTHER},
+    "register_repair": {**ON_ITEM, "serial": "SN1"},
+    "log_refusal": {"order_id": OPEN["order_id"], "rule": "not delivered"},
+    "restart_device": {},
+}
+SERVICE_IDS = (OPEN["order_id"], *ON_ITEM.values(), OTHER)
+WORDS = (
+    *SERVICE_IDS,
+    "#W1",
+    "#W2",
+    "ada_1",
+    "bo_2",
+    "k1",
+    "k2",
+    "paypal_1",
+    "gift_card_1",
+    "RES001",
+    "F1",
+    "",
+)
 NUMBERS = (0, -1, 10**30, 1.5, float("nan"), float("inf"))
 SCALARS = (None, True, *NUMBERS, "2024-05-20", "\ud800", *WORDS)
 KEYS = ("flight_number", "date", "amount", "first_name", "$")
@@ -104,7 +153,7 @@ def call(shop: str, name: str, **arguments: Any) -> Outcome:
 
 
 def shop_of(name: str) -> str:
-    return "retail" if name in TOOLS["retail"] else "airline"
+    return next(shop_name for shop_name, tools in TOOLS.items() if name in tools)
 
 
 @pytest.mark.parametrize(("shop", "tool"), EVERY, ids=lambda each: getattr(each, "name", each))
@@ -127,9 +176,9 @@ def test_bad_arguments_are_an_error_text_and_write_nothing(shop: str, tool: Tool
     assert TABLES[shop] == before
 
 
-@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("name", [*RIGHT, *RIGHT_SERVICE])
 def test_a_right_call_writes(name: str) -> None:
-    outcome = call(shop_of(name), name, **RIGHT[name])
+    outcome = call(shop_of(name), name, **{**RIGHT, **RIGHT_SERVICE}[name])
     assert not outcome.is_error, outcome.text
     assert outcome.database.state() != "{}"
 
@@ -153,6 +202,11 @@ def test_every_tool_has_a_schema_with_all_its_arguments(shop: str, tool: Tool) -
     parameters = tool.schema()["function"]["parameters"]
     assert parameters["required"] == list(tool.parameters)
     assert tool.description.endswith(".")
+
+
+def test_every_tool_that_writes_is_called_rightly_here() -> None:
+    writing = {tool.name for _, tool in EVERY if tool.writes}
+    assert writing - {"modify_pending_order_payment"} == {*RIGHT, *RIGHT_SERVICE}
 
 
 def test_a_tool_that_does_not_exist_is_an_error_text() -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gem_eval.policies import make_policy
     from gem_eval.policies.token_server import TokenServer
     from gem_eval.summary import Result, Summary
+    from gem_eval.variance.crossing import Noise, noise, noise_async
 
 __version__ = "0.1.0"
 
@@ -54,6 +55,7 @@ _HOMES = {
     "gem_eval.policies": "make_policy",
     "gem_eval.policies.token_server": "TokenServer",
     "gem_eval.summary": "Result Summary",
+    "gem_eval.variance.crossing": "Noise noise noise_async",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
@@ -70,6 +72,7 @@ __all__ = [
     "Found",
     "League",
     "LeagueError",
+    "Noise",
     "PolicyError",
     "Result",
     "RunFolderError",
@@ -89,6 +92,8 @@ __all__ = [
     "league",
     "league_async",
     "make_policy",
+    "noise",
+    "noise_async",
     "plot",
     "resume",
     "resume_async",

@@ -165,6 +165,9 @@ def evaluate(
     `env_kwargs`, `max_turns`; `concurrency`, `backend`, `num_workers`, `backend_options`;
     `step_timeout_s`, `policy_timeout_s`, `episode_timeout_s`, `policy_retries`, `retry_wait_s`.
 
+    Of environments whose scores say little alone, packs declare reference policies: these are
+    played too, once on each episode, and stand in `summary.references`.
+
     The same settings give the same episodes on every backend and at any concurrency. An episode
     that fails is an error in the summary, never a wrong answer. Raises GemError before the first
     episode on settings that cannot work; RunStopped if the folder can no longer be written, or a

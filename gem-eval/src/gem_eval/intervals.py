@@ -13,7 +13,7 @@ and widened likewise (Hesterberg 2015, The American Statistician 69).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -26,6 +26,9 @@ __all__ = [
     "pass_at_k",
     "pass_at_k_bootstrap",
     "pass_at_k_of",
+    "pass_hat_k",
+    "pass_hat_k_bootstrap",
+    "pass_hat_k_of",
     "rate",
     "student",
     "wilson",
@@ -107,11 +110,7 @@ def pass_at_k(groups: Sequence[Sequence[bool]], k: int) -> Estimate:
     Groups with fewer than k attempts cannot tell and are left out. The interval is Wilson's
     over groups: figures between 0 and 1 spread no further than their all-or-nothing kin.
     """
-    chances = _chances(groups, k)
-    if not chances:
-        return Estimate(None, None)
-    value = math.fsum(chances) / len(chances)
-    return Estimate(value, wilson(value, len(chances)))
+    return _wilson_over_tasks(_chances(groups, k, pass_at_k_of))
 
 
 def pass_at_k_bootstrap(groups: Sequence[Sequence[bool]], k: int) -> tuple[float, float] | None:
@@ -120,13 +119,36 @@ def pass_at_k_bootstrap(groups: Sequence[Sequence[bool]], k: int) -> tuple[float
     It is narrower than Wilson's where most tasks are neither always nor never solved, and has no
     width where all are alike: believe Wilson's then.
     """
-    return mean([[chance] for chance in _chances(groups, k)]).ci95
+    return mean([[chance] for chance in _chances(groups, k, pass_at_k_of)]).ci95
 
 
-def _chances(groups: Sequence[Sequence[bool]], k: int) -> list[float]:
-    """Return each task's chance of a success among k attempts, of those with so many."""
+def pass_hat_k(groups: Sequence[Sequence[bool]], k: int) -> Estimate:
+    """Estimate pass^k, the chance that all of k attempts succeed (arXiv 2406.12045).
+
+    A group is a task. Groups with fewer than k attempts cannot tell and are left out. The interval
+    is Wilson's over groups, as of pass@k.
+    """
+    return _wilson_over_tasks(_chances(groups, k, pass_hat_k_of))
+
+
+def pass_hat_k_bootstrap(groups: Sequence[Sequence[bool]], k: int) -> tuple[float, float] | None:
+    """Return the interval of `mean` for pass^k, as `pass_at_k_bootstrap` does for pass@k."""
+    return mean([[chance] for chance in _chances(groups, k, pass_hat_k_of)]).ci95
+
+
+def _chances(
+    groups: Sequence[Sequence[bool]], k: int, of: Callable[[int, int, int], float]
+) -> list[float]:
+    """Return the chance of each task that has k attempts or more."""
     able = [group for group in groups if len(group) >= k]
-    return [pass_at_k_of(len(group), sum(group), k) for group in able]
+    return [of(len(group), sum(group), k) for group in able]
+
+
+def _wilson_over_tasks(chances: Sequence[float]) -> Estimate:
+    if not chances:
+        return Estimate(None, None)
+    value = math.fsum(chances) / len(chances)
+    return Estimate(value, wilson(value, len(chances)))
 
 
 def pass_at_k_of(n: int, successes: int, k: int) -> float:
@@ -136,6 +158,15 @@ def pass_at_k_of(n: int, successes: int, k: int) -> float:
     0.5
     """
     return 1.0 - math.comb(n - successes, k) / math.comb(n, k)
+
+
+def pass_hat_k_of(n: int, successes: int, k: int) -> float:
+    """Return the unbiased estimate of pass^k from n attempts at one task.
+
+    >>> pass_hat_k_of(4, 2, 2) == 1 / 6
+    True
+    """
+    return math.comb(successes, k) / math.comb(n, k)
 
 
 def student(freedom: int) -> float:

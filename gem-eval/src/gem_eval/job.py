@@ -29,6 +29,7 @@ from gem_eval.playing import Playing, amounts_of
 from gem_eval.policies import NamedPolicy
 from gem_eval.policy_endings import ended_by, error_text, refusal_in
 from gem_eval.reading import stored_summary
+from gem_eval.references import play_references, read_references
 from gem_eval.run_folder import RunFolder
 from gem_eval.settings import BUDGETS, GROWING, Settings
 from gem_eval.summary import Counters, Outcome, Summary, Tries, summarise
@@ -153,6 +154,7 @@ class Job:
                     await self._evaluate(playing, self._missing(playing), on_episode)
             else:
                 await self._evaluate_until_decided(self._race, on_episode)
+            await self._play_references()
         except (LogError, PolicyError) as error:
             raise self._stopped(error) from error
         finally:
@@ -160,6 +162,12 @@ class Job:
             for policy in self._live.policies:
                 await _close(policy)
         return self._summed_up()
+
+    async def _play_references(self) -> None:
+        """Play what scores of these environments are to be read beside. A branch has none."""
+        if self.folder.record.branch is None:
+            outcomes = self._tries.last
+            await play_references(self.folder, self.settings, self._live, self._plan, outcomes)
 
     def close(self) -> None:
         """Release the log and the cache."""
@@ -312,7 +320,7 @@ class Job:
             planned=self.total,
             decisions=() if self._race is None else self._race.decisions(),
             is_branch=self.folder.record.branch is not None,
-        )
+        ).model_copy(update={"references": read_references(self.folder)})
 
     def _summed_up(self) -> Summary:
         summary = self.so_far()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import ValidationError
 
 from gem import read_episodes
+from gem_eval.references import read_references
 from gem_eval.run_folder import RunFolder
 from gem_eval.summary import Outcome, Summary, Tries, summarise
 
@@ -29,7 +30,7 @@ def read_summary(folder: RunFolder) -> Summary:
         planned=folder.record.total,
         decisions=() if stored is None else stored.decisions,
         is_branch=folder.record.branch is not None,
-    )
+    ).model_copy(update={"references": read_references(folder)})
 
 
 def stored_summary(folder: RunFolder) -> Summary | None:

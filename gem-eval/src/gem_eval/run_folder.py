@@ -98,6 +98,11 @@ class RunFolder:
         """The episode that a branch has its children from, on one line of JSON."""
         return self.path / "parent.jsonl"
 
+    @property
+    def references_path(self) -> Path:
+        """The log of what reference policies did on the run's episodes, where it has any."""
+        return self.path / "references.jsonl"
+
     def tracker_path(self, tracker: str) -> Path:
         """What a tracker was told of the run, and what it calls it."""
         return self.path / f"tracker-{tracker}.jsonl"

@@ -178,6 +178,9 @@ class Result(_Frozen):
     pass_at_k: Mapping[str, float | None]
     pass_at_k_ci95: Mapping[str, Interval]
     pass_at_k_bootstrap_ci95: Mapping[str, Interval] = {}
+    pass_hat_k: Mapping[str, float | None] = {}
+    pass_hat_k_ci95: Mapping[str, Interval] = {}
+    pass_hat_k_bootstrap_ci95: Mapping[str, Interval] = {}
     stop_reasons: Mapping[str, int]
     first_error: str | None
     tokens: Tokens | None
@@ -231,6 +234,9 @@ class Decision(_Frozen):
     interval: tuple[float, float]
 
 
+_LEFT_OUT_EMPTY = ("references", "seats")
+
+
 class Summary(_Frozen):
     """What `summary.json` holds. `run` is the run's folder, `planned` counts what it asks for.
 
@@ -238,6 +244,8 @@ class Summary(_Frozen):
     that were made again, which are in the log alone. `counters` are of what ran after the run was
     started, or resumed for the last time; they are None where no episode of it was run to the end.
     `decisions` has one for each policy but the first, where the run was to go on until decided.
+    `references` are policies beside whose scores those of some environments are to be read, on the
+    same episodes: see `gem_eval.references`.
     `seats` has the figures by seat, where there are several; the success of a result is there that
     of all seats, and its return the sum of theirs.
     """
@@ -251,15 +259,16 @@ class Summary(_Frozen):
     results: tuple[Result, ...]
     counters: Counters | None = None
     decisions: tuple[Decision, ...] = ()
+    references: tuple[Result, ...] = ()
     seats: tuple[SeatResult, ...] = ()
 
     @model_serializer(mode="wrap")
-    def _without_seats(self, serialised: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # Where there is one seat nothing is said of seats.
+    def _without_nothing(self, serialised: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # Where there is one seat nothing is said of seats, nor of references where there are none.
         plain: dict[str, Any] = serialised(self)
-        if not self.seats:
-            del plain["seats"]
-        return plain
+        return {
+            name: value for name, value in plain.items() if value or name not in _LEFT_OUT_EMPTY
+        }
 
     def to_json(self) -> dict[str, Any]:
         """Return the summary as plain JSON data."""
@@ -349,8 +358,9 @@ def _result(env_id: str, policy: str, outcomes: Sequence[Outcome], settings: Set
     turns = intervals.mean(_grouped(scored, lambda outcome: float(outcome.turns)))
     by_task = _grouped(scored, lambda outcome: outcome.success)
     passes = {k: intervals.pass_at_k(by_task, k) for k in _attempts(settings.repeats)}
-    # Without repeats pass@1 is the rate, which has its interval.
+    # Without repeats pass@1 is the rate, which has its interval, and pass^1 is the same.
     resampled = [k for k in passes if settings.repeats > 1]
+    always = {k: intervals.pass_hat_k(by_task, k) for k in resampled}
     tokens = _tokens(outcomes)
     return Result(
         env_id=env_id,
@@ -370,6 +380,11 @@ def _result(env_id: str, policy: str, outcomes: Sequence[Outcome], settings: Set
         pass_at_k_ci95={str(k): estimate.ci95 for k, estimate in passes.items()},
         pass_at_k_bootstrap_ci95={
             str(k): intervals.pass_at_k_bootstrap(by_task, k) for k in resampled
+        },
+        pass_hat_k={str(k): estimate.value for k, estimate in always.items()},
+        pass_hat_k_ci95={str(k): estimate.ci95 for k, estimate in always.items()},
+        pass_hat_k_bootstrap_ci95={
+            str(k): intervals.pass_hat_k_bootstrap(by_task, k) for k in resampled
         },
         stop_reasons=dict(sorted(Counter(outcome.stop_reason for outcome in outcomes).items())),
         first_error=errors[0] if errors else None,

@@ -53,7 +53,9 @@ def print_summary(
             *(result.policy for result in summary.seats),
         ]
     )
-    rows = _rows(summary.results, names, normalised)
+    rows = _with_references(
+        _rows(summary.results, names, normalised), _reference_rows(summary.references)
+    )
     together = [_Section("", tables_within(console.width, rows, _NAMES))]
     apart = [
         _Section(env, tables_within(console.width, _of(env, rows), ("policy",)))
@@ -131,6 +133,23 @@ def _rows(
     return telling_rows
 
 
+def _reference_rows(results: Sequence[Result]) -> list[Row]:
+    """Return a row for each reference policy: what is asked of it are its figures alone."""
+    names = {result.policy: f"{result.policy} (reference)" for result in results}
+    return [_row(result, names, None) for result in results]
+
+
+def _with_references(rows: Sequence[Row], references: Sequence[Row]) -> list[Row]:
+    """Put the references of an environment under its policies, with the columns of these."""
+    together: list[Row] = []
+    for env in dict.fromkeys(row["environment"] for row in rows):
+        own = _of(env, rows)
+        together += own
+        for reference in _of(env, references):
+            together.append({name: reference.get(name, "-") for name in own[0]})
+    return together
+
+
 def _row(result: Result, names: Mapping[str, str], scaled: Scaled | None) -> Row:
     all_ci95 = result.success_rate_with_errors_ci95
     row = {
@@ -147,6 +166,8 @@ def _row(result: Result, names: Mapping[str, str], scaled: Scaled | None) -> Row
     if len(result.pass_at_k) > 1:
         k = max(result.pass_at_k, key=int)
         row[f"pass@{k}"] = _figure(result.pass_at_k[k], result.pass_at_k_ci95[k], 3)
+        if k in result.pass_hat_k:
+            row[f"pass^{k}"] = _figure(result.pass_hat_k[k], result.pass_hat_k_ci95[k], 3)
     tokens = result.tokens
     row["tokens in/out"] = "-"
     if tokens is not None:
@@ -202,6 +223,8 @@ def _notes(
     if normalised is not None:
         yield "Normalised: the return where random play is 0 and the best play 1."
         yield from (one_line(reason) for reason in normalised.reasons)
+    if summary.references:
+        yield "Reference: what doing nothing, chance and the solution earn on the same episodes."
     if summary.seats:
         yield SEAT_NOTE
     if summary.errors:

@@ -10,7 +10,7 @@ from gem.env import Env, Step
 from gem_envs_agents.desk.actions import Move, read_move, write_call
 from gem_envs_agents.desk.rules import LONGEST_MESSAGE, Desk, agent_prompt, schemas
 from gem_envs_agents.desk.solving import next_action
-from gem_envs_agents.desk.tool import Tools, run
+from gem_envs_agents.desk.tool import run
 from gem_envs_agents.users.automaton import STOP, State, answer, begin
 from gem_envs_agents.users.hearing import hear
 
@@ -26,17 +26,7 @@ class ServiceDesk(Desk, Env):
 
     reward_range = (0.0, 1.0)
 
-    def __init__(self, *, reward: str, max_turns: int) -> None:
-        self.reward = reward
-        self.max_turns = self.turns = max_turns
-        self.user: tuple[Any, ...] = ()  # the automaton's state, as plain data
-        self.asked: list[str] = []  # slots that the agent asked for about the present request
-        self.open_desk()
-
-    @property
-    def agent_tools(self) -> Tools:
-        """The agent's tools, which are the same in every task."""
-        raise NotImplementedError(f"{type(self).__name__} defines no agent_tools.")
+    usual_turns = 60
 
     @property
     def tools(self) -> Sequence[Mapping[str, Any]]:  # type: ignore[override]
@@ -44,9 +34,7 @@ class ServiceDesk(Desk, Env):
         return schemas(self.agent_tools)
 
     def start(self) -> tuple[Observation, dict[str, Any]]:
-        """Open the desk for the task that was drawn: what `reset` returns."""
         self.open_desk()
-        self.asked = []
         state, opening = begin(self.case.script)
         self.user = tuple(state)
         self.transcript.append(f"Customer: {opening.text}")

@@ -37,19 +37,40 @@ class Results(NamedTuple):
 class Desk:
     """The state of one episode, and how it changes. Its attributes are plain data.
 
-    A subclass gives `case`. The tables of a case are shared by all episodes; `changes` are the
-    rows that this one wrote.
+    A subclass gives `case`, and what `reset` calls: `start`. The tables of a case are shared by all
+    episodes; `changes` are the rows that this one wrote.
     """
+
+    max_turns: int | None
+    usual_turns: int
+    """The turns of an episode where nobody says how many."""
 
     reward: Basis
     changes: Changes
     user_changes: Changes
-    attempts: list[str]  # writing calls of the agent that were refused
+    attempts: list[str]  # calls of the solution that have to be refused, and were
     calls_made: int  # calls of the solution that the agent has made, in its order
     unlawful: int  # writing calls that the user had not agreed to
     messages: list[str]  # what the agent has said to the user
     transcript: list[str]  # what both have said
+    user: tuple[Any, ...]  # where the automaton stands, or would, as plain data
+    asked: list[str]  # slots that the agent asked for about the present request
     judge: Judge | None = None
+
+    def __init__(self, *, reward: Basis, max_turns: int | None) -> None:
+        self.reward = reward
+        self.turns = self.usual_turns if max_turns is None else max_turns
+        self.max_turns = self.turns
+        self.open_desk()
+
+    def start(self) -> tuple[Observation, dict[str, Any]]:
+        """Open the desk for the task that was drawn: what `reset` returns."""
+        raise NotImplementedError(f"{type(self).__name__} defines no start.")
+
+    @property
+    def agent_tools(self) -> Tools:
+        """The agent's tools, which are the same in every task."""
+        raise NotImplementedError(f"{type(self).__name__} defines no agent_tools.")
 
     @property
     def case(self) -> Case:
@@ -75,6 +96,8 @@ class Desk:
         self.unlawful = 0
         self.messages = []
         self.transcript = []
+        self.user = ()
+        self.asked = []
 
     def agent_calls(self, move: Move, *, is_agreed: bool) -> Results:
         """Make the agent's calls."""
@@ -129,8 +152,9 @@ class Desk:
 
     def _note(self, call: Call, outcome: Outcome, *, writes: bool) -> None:
         text = attempt(call)
-        if writes and outcome.is_error and text not in self.attempts:
-            # Each is kept once: who calls a thousand times fills no memory.
+        is_wanted = text in self.case.goal.attempts and text not in self.attempts
+        if writes and outcome.is_error and is_wanted:
+            # What the solution tries alone, and once: who calls a thousand times fills no memory.
             self.attempts.append(text)
         solution = [each for plan in self.case.plans for each in plan.calls]
         if self.calls_made < len(solution) and attempt(solution[self.calls_made]) == text:

@@ -40,19 +40,12 @@ class ServiceDeskOfTwo(Desk, SeatedEnv):
     seats = ("agent", "user")
     reward_range = (0.0, 1.0)
 
-    def __init__(self, *, reward: str, max_turns: int) -> None:
-        self.reward = reward
-        self.max_turns = self.turns = max_turns
-        self.user: tuple[Any, ...] = ()  # where the automaton would stand, as plain data
-        self.user_plan: list[str] = []  # what the automaton would do next
-        self.asked: list[str] = []
-        self.is_agreed = False
-        self.open_desk()
+    usual_turns = 100  # the actions of both count
 
-    @property
-    def agent_tools(self) -> Tools:
-        """The agent's tools, which are the same in every task."""
-        raise NotImplementedError(f"{type(self).__name__} defines no agent_tools.")
+    def open_desk(self) -> None:
+        super().open_desk()
+        self.user_plan: list[str] = []  # what the automaton would do next
+        self.is_agreed = False
 
     @property
     def user_tools(self) -> Tools:
@@ -64,10 +57,7 @@ class ServiceDeskOfTwo(Desk, SeatedEnv):
         return False, False, list(schemas(tools))
 
     def start(self) -> tuple[Observation, dict[str, Any]]:
-        """Open the desk for the task that was drawn: what `reset` returns."""
         self.open_desk()
-        self.asked = []
-        self.is_agreed = False
         state, opening = begin(self.case.script)
         self._plan(state, opening)
         self.tell(AGENT, agent_prompt(self.case, self.turns))

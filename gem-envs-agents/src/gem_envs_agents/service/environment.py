@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
-from typing import Any, get_args
+from collections.abc import Sequence
+from typing import Any, ClassVar, get_args
 
 from gem.content import Observation
 from gem.errors import BadArguments
 from gem_envs_agents.desk.case import Case
 from gem_envs_agents.desk.one_seat import ServiceDesk
+from gem_envs_agents.desk.rules import Desk
 from gem_envs_agents.desk.tool import Tools
 from gem_envs_agents.desk.two_seats import ServiceDeskOfTwo
 from gem_envs_agents.service.tasks import Difficulty, case
@@ -21,25 +23,33 @@ __all__ = ["Service", "ServiceOfTwo"]
 _REWARD = "db+communicate+policy"
 
 
-class _Tasks:
+class _Tasks(Desk):
     """The tasks of the generated shop, for environments of one seat and of two."""
 
     rng: random.Random
+    shared: ClassVar[Sequence[str]] = ("_kept",)
 
-    def _choose(self, difficulty: Difficulty, wording: int | None, max_turns: int) -> None:
+    def __init__(
+        self,
+        *,
+        difficulty: Difficulty = "medium",
+        wording: int | None = None,
+        max_turns: int | None = None,
+    ) -> None:
         _check(
             (difficulty in get_args(Difficulty), f"difficulty={difficulty!r:.40} is none"),
             (
                 wording is None or 0 <= wording < WORDINGS,
                 f"wording={wording} is not between 0 and {WORDINGS - 1}",
             ),
-            (max_turns >= 1, f"max_turns={max_turns} is not 1 or more"),
+            (max_turns is None or max_turns >= 1, f"max_turns={max_turns} is not 1 or more"),
         )
         self.difficulty: Difficulty = difficulty
         self.wording = wording
         self.task_seed = 0
         self.task_wording = 0
         self._kept: tuple[tuple[int, int], Case] | None = None
+        super().__init__(reward=_REWARD, max_turns=max_turns)
 
     @property
     def case(self) -> Case:
@@ -69,23 +79,12 @@ class Service(_Tasks, ServiceDesk):
 
     `difficulty` is how much a customer wants: one thing ("easy"), two ("medium"), or three, of
     which one may need the customer's own device ("hard"). Each request has 20 wordings: `wording`
-    chooses one, None lets the seed draw it; the task is the same in all of them.
+    chooses one, None lets the seed draw it; the task is the same in all of them. `max_turns` is 60
+    where it is None.
 
     The reward is 1.0 where both databases are as the rules want them, what was asked was answered,
     and nothing was changed without consent; else 0.0.
     """
-
-    shared = ("_kept",)
-
-    def __init__(
-        self,
-        *,
-        difficulty: Difficulty = "medium",
-        wording: int | None = None,
-        max_turns: int = 60,
-    ) -> None:
-        self._choose(difficulty, wording, max_turns)
-        super().__init__(reward=_REWARD, max_turns=max_turns)
 
     def reset(self, seed: int | None = None) -> tuple[Observation, dict[str, Any]]:
         """Make up a shop, a customer and what they want."""
@@ -96,20 +95,8 @@ class Service(_Tasks, ServiceDesk):
 class ServiceOfTwo(_Tasks, ServiceDeskOfTwo):
     """The same with two seats, "agent" and "user": the arguments and tasks are those of Service.
 
-    `max_turns` counts the actions of both.
+    `max_turns` counts the actions of both, and is 100 where it is None.
     """
-
-    shared = ("_kept",)
-
-    def __init__(
-        self,
-        *,
-        difficulty: Difficulty = "medium",
-        wording: int | None = None,
-        max_turns: int = 100,
-    ) -> None:
-        self._choose(difficulty, wording, max_turns)
-        super().__init__(reward=_REWARD, max_turns=max_turns)
 
     def reset(self, seed: int | None = None) -> tuple[Observation, dict[str, Any]]:
         """Make up a shop, a customer and what they want."""

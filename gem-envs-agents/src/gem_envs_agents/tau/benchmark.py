@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from gem.errors import BadArguments
+from gem.errors import BadArguments, DataError, in_one_line
 from gem_envs_agents.desk.case import Case
 from gem_envs_agents.desk.database import Database
 from gem_envs_agents.desk.scoring import Goal, goal
@@ -21,16 +21,16 @@ __all__ = ["BENCHMARKS", "Benchmark", "Published", "benchmark"]
 class Published(NamedTuple):
     """What is known of a published set before its files are read."""
 
-    tables: tuple[str, ...]
+    id: str
+    shop: str
     tools: tuple[Tool, ...]
     splits: tuple[str, ...]
 
 
-_RETAIL = ("users", "orders", "products")
 BENCHMARKS = {
-    "retail-2024": Published(_RETAIL, RETAIL_2024, ("test", "train", "dev")),
-    "airline-2024": Published(("users", "flights", "reservations"), AIRLINE_2024, ("test",)),
-    "retail-v1.0.1": Published(_RETAIL, RETAIL_V1, ("base", "train", "test")),
+    "retail-2024": Published("tau:Retail-2024", "retail", RETAIL_2024, ("test", "train", "dev")),
+    "airline-2024": Published("tau:Airline-2024", "airline", AIRLINE_2024, ("test",)),
+    "retail-v1.0.1": Published("tau:Retail-v1.0.1", "retail", RETAIL_V1, ("base", "train", "test")),
 }
 """The sets, by name; the first split is the one that scores are reported on."""
 
@@ -42,15 +42,23 @@ class Benchmark:
         published = BENCHMARKS[name]
         self.name = name
         self.tools = by_name(published.tools)
-        self.tables = read_tables(database, published.tables)
+        self.tables = read_tables(database, published.shop)
         self.policy = read_policy(data)
         self.tasks: tuple[Task, ...] = read_tasks(data, split)
         self._cases: dict[int, Case] = {}
 
     def case(self, number: int) -> Case:
-        """Return a task, ready to be played."""
+        """Return a task, ready to be played. Raises DataError where its data make no sense."""
         if number not in self._cases:
-            self._cases[number] = self._made(self.tasks[number])
+            task = self.tasks[number]
+            try:
+                self._cases[number] = self._made(task)
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                raise DataError(
+                    f"The task {task.id} of {self.name} is not as it was published "
+                    f"({in_one_line(error)}). Download the tasks again.",
+                    source=self.name,
+                ) from error
         return self._cases[number]
 
     def _made(self, task: Task) -> Case:
@@ -78,7 +86,8 @@ def benchmark(name: str, data: str, database: str, split: str) -> Benchmark:
     splits = BENCHMARKS[name].splits
     if split not in splits:
         raise BadArguments(
-            f"The split {split!r} was asked for, and {name} has {', '.join(splits)}. Choose one.",
+            f"The split {split!r} was asked for, and {BENCHMARKS[name].id} has "
+            f"{', '.join(splits)}. Choose one.",
             subject=name,
         )
     return Benchmark(name, data, database, split)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
 
 from gem.content import Observation
 from gem.errors import BadArguments
 from gem_envs_agents.desk.case import Case
 from gem_envs_agents.desk.judging import Judge
 from gem_envs_agents.desk.one_seat import ServiceDesk
+from gem_envs_agents.desk.rules import Desk
 from gem_envs_agents.desk.tool import Tools
 from gem_envs_agents.desk.two_seats import ServiceDeskOfTwo
 from gem_envs_agents.tau.benchmark import BENCHMARKS, Benchmark, benchmark
@@ -21,29 +23,32 @@ _BASES = ("db", "db+communicate")
 Name = Literal["retail-2024", "airline-2024", "retail-v1.0.1"]
 
 
-class _Tasks:
+class _Tasks(Desk):
     """The tasks of a published set, for environments of one seat and of two."""
 
     number: int
-    judge: Judge | None
+    num_tasks: int | None
+    shared: ClassVar[Sequence[str]] = ("judge",)  # a function, which no snapshot holds
 
-    def _choose(
+    def __init__(
         self,
-        name: Name,
-        data: str | None,
-        database: str | None,
-        split: str | None,
-        reward: str,
-        judge: Judge | None,
-    ) -> int:
-        """Keep which tasks are played, and return how many there are."""
-        self.benchmark_name: str = name
-        self.data = _checked(name, data, reward, judge)
+        *,
+        benchmark: Name,
+        data: str | None = None,
+        database: str | None = None,
+        split: str | None = None,
+        reward: str = "db+communicate",
+        judge: Judge | None = None,
+        max_turns: int | None = None,
+    ) -> None:
+        self.benchmark_name: str = benchmark
+        self.data = _checked(benchmark, data, reward, judge, max_turns)
         self.judge = judge
         self.tables_folder = database or self.data
-        self.split = split or BENCHMARKS[name].splits[0]
+        self.split = split or BENCHMARKS[benchmark].splits[0]
         self.number = 0
-        return len(self.published.tasks)
+        self.num_tasks = len(self.published.tasks)
+        super().__init__(reward=reward, max_turns=max_turns)
 
     @property
     def published(self) -> Benchmark:
@@ -70,27 +75,11 @@ class Tau(_Tasks, ServiceDesk):
     apart. `split` is one of the published. `reward` is "db", the state of the database, or
     "db+communicate", that and what the agent has to say. "official" is how the corrected tasks
     were graded where they were published, the state and what a judge says; `judge` is a function
-    from a question to an answer, and without one it is refused.
+    from a question to an answer, and without one it is refused. `max_turns` is 60 where it is None.
 
     The user is scripted: it asks for what the solution does. Scores are not those that were
     published with a model as the user.
     """
-
-    shared = ("judge",)  # a function, which no snapshot holds
-
-    def __init__(
-        self,
-        *,
-        benchmark: Name,
-        data: str | None = None,
-        database: str | None = None,
-        split: str | None = None,
-        reward: str = "db+communicate",
-        judge: Judge | None = None,
-        max_turns: int = 60,
-    ) -> None:
-        self.num_tasks = self._choose(benchmark, data, database, split, reward, judge)
-        super().__init__(reward=reward, max_turns=_at_least_one(benchmark, max_turns))
 
     def reset(
         self, seed: int | None = None, *, task: int | None = None
@@ -103,24 +92,9 @@ class Tau(_Tasks, ServiceDesk):
 class TauOfTwo(_Tasks, ServiceDeskOfTwo):
     """The same with two seats, "agent" and "user": the arguments are those of Tau.
 
-    The user's seat is shown the published paragraph. `max_turns` counts the actions of both.
+    The user's seat is shown the published paragraph. `max_turns` counts the actions of both, and is
+    100 where it is None.
     """
-
-    shared = ("judge",)  # a function, which no snapshot holds
-
-    def __init__(
-        self,
-        *,
-        benchmark: Name,
-        data: str | None = None,
-        database: str | None = None,
-        split: str | None = None,
-        reward: str = "db+communicate",
-        judge: Judge | None = None,
-        max_turns: int = 100,
-    ) -> None:
-        self.num_tasks = self._choose(benchmark, data, database, split, reward, judge)
-        super().__init__(reward=reward, max_turns=_at_least_one(benchmark, max_turns))
 
     def reset(
         self, seed: int | None = None, *, task: int | None = None
@@ -130,16 +104,9 @@ class TauOfTwo(_Tasks, ServiceDeskOfTwo):
         return self.start()
 
 
-def _at_least_one(name: str, max_turns: int) -> int:
-    if max_turns < 1:
-        raise BadArguments(
-            f"{name} cannot be made: max_turns={max_turns} is not 1 or more. Give more.",
-            subject=name,
-        )
-    return max_turns
-
-
-def _checked(name: str, data: str | None, reward: str, judge: Judge | None) -> str:
+def _checked(
+    name: str, data: str | None, reward: str, judge: Judge | None, max_turns: int | None
+) -> str:
     """Return the folder of the data. Raises BadArguments on what cannot be played."""
     problem = ""
     if data is None:
@@ -147,6 +114,8 @@ def _checked(name: str, data: str | None, reward: str, judge: Judge | None) -> s
             "no data= was given, and the published files are not shipped. Download them from "
             "github.com/sierra-research and give their folder"
         )
+    elif max_turns is not None and max_turns < 1:
+        problem = f"max_turns={max_turns} is not 1 or more. Give more"
     elif reward == "official" and name != "retail-v1.0.1":
         problem = "reward='official' is that of the corrected tasks. Take 'db+communicate'"
     elif reward == "official" and judge is None:
@@ -159,5 +128,6 @@ def _checked(name: str, data: str | None, reward: str, judge: Judge | None) -> s
     elif reward not in (*_BASES, "official"):
         problem = f"reward={reward!r} is none of {', '.join(map(repr, _BASES))}. Choose one"
     if problem or data is None:
-        raise BadArguments(f"{name} cannot be made: {problem}.", subject=name)
+        id = BENCHMARKS[name].id
+        raise BadArguments(f"{id} cannot be made: {problem}.", subject=id)
     return data

@@ -17,8 +17,14 @@ from typing import Any, NamedTuple
 from gem.errors import DataError, in_one_line
 from gem_envs_agents.desk.database import Tables
 from gem_envs_agents.desk.tool import Call
+from gem_envs_agents.tau.shapes import SHAPES, ListOf, RowsOf, Shape, misfit
 
-__all__ = ["Task", "read_policy", "read_tables", "read_tasks"]
+__all__ = ["LARGEST_FILE", "Task", "read_policy", "read_tables", "read_tasks"]
+
+LARGEST_FILE = 64 << 20
+"""Bytes of a file that is read: forty times the largest published one."""
+
+_TOO_DEEP = (SyntaxError, RecursionError, MemoryError)  # as `ast.parse` and `json.loads` raise them
 
 
 class Task(NamedTuple):
@@ -39,24 +45,41 @@ class Task(NamedTuple):
 
 
 @lru_cache(maxsize=8)  # a shop's tables are shared by all its environments
-def read_tables(folder: str, names: tuple[str, ...]) -> Tables:
-    """Return the tables of a folder, by name. Raises DataError where one is missing."""
+def read_tables(folder: str, shop: str) -> Tables:
+    """Return the tables of a shop, "retail" or "airline", by name.
+
+    Raises DataError where one is missing, or holds what no tool could read.
+    """
+    names = list(SHAPES[shop])
     whole = Path(folder) / "db.json"
-    if whole.exists():
-        tables: dict[str, Any] = _json(whole)
-        missing = [name for name in names if name not in tables]
-        if missing:
+    if not whole.exists():
+        paths = [_first(folder, f"db_{name}.json", f"{name}.json") for name in names]
+        tables = {name: _json(path) for name, path in zip(names, paths, strict=True)}
+        sources = dict(zip(names, paths, strict=True))
+    else:
+        tables = _json(whole)
+        sources = dict.fromkeys(names, whole)
+        missing = [] if not isinstance(tables, dict) else [n for n in names if n not in tables]
+        if missing or not isinstance(tables, dict):
             raise DataError(
-                f"{whole} holds no table {missing[0]!r}. Give a folder with {', '.join(names)}.",
+                f"{whole} holds no table {(missing or names)[0]!r}. Give a folder with "
+                f"{', '.join(names)}.",
                 source=str(whole),
             )
-        return {name: tables[name] for name in names}
-    return {name: _json(_first(folder, f"db_{name}.json", f"{name}.json")) for name in names}
+    for name in names:
+        wrong = misfit(RowsOf(SHAPES[shop][name]), tables[name])
+        if wrong is not None:
+            raise DataError(
+                f"{sources[name]} is not as it was published: of the table {name!r}, {wrong}. "
+                "Download it again.",
+                source=str(sources[name]),
+            )
+    return {name: tables[name] for name in names}
 
 
 def read_policy(folder: str) -> str:
     """Return the text of the policy. Raises DataError where there is none."""
-    return _first(folder, "policy.md", "wiki.md").read_text(encoding="utf-8").strip()
+    return _text(_first(folder, "policy.md", "wiki.md")).strip()
 
 
 def read_tasks(folder: str, split: str) -> tuple[Task, ...]:
@@ -66,13 +89,19 @@ def read_tasks(folder: str, split: str) -> tuple[Task, ...]:
     of each split in `split_tasks.json`.
     """
     try:
-        return _read_tasks(folder, split)
-    except (KeyError, TypeError, ValueError, AttributeError, SyntaxError) as error:
+        tasks = _read_tasks(folder, split)
+    except (KeyError, TypeError, ValueError, AttributeError, *_TOO_DEEP) as error:
         raise DataError(
             f"The tasks of the split {split!r} in {folder!r} are not as they were published "
             f"({in_one_line(error)}). Download them again.",
             source=folder,
         ) from error
+    if not tasks:
+        raise DataError(
+            f"The split {split!r} in {folder!r} holds no task. Give another, or download it again.",
+            source=folder,
+        )
+    return tasks
 
 
 def _read_tasks(folder: str, split: str) -> tuple[Task, ...]:
@@ -96,23 +125,43 @@ def _first(folder: str, *names: str) -> Path:
     )
 
 
+def _text(path: Path) -> str:
+    """Return what a file holds. Raises DataError where it cannot be read, or is far too large."""
+    try:
+        with path.open("rb") as file:
+            # One byte more than it may have: what it says of its own size need not be true.
+            held = file.read(LARGEST_FILE + 1)
+        text = held.decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(
+            f"{path} cannot be read ({in_one_line(error)}). Download it again.", source=str(path)
+        ) from error
+    if len(held) > LARGEST_FILE:
+        raise DataError(
+            f"{path} has more than {LARGEST_FILE >> 20} MiB, and no published file has. Download "
+            "it again.",
+            source=str(path),
+        )
+    return text
+
+
 def _json(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+        return json.loads(_text(path))
+    except (ValueError, RecursionError) as error:
         raise DataError(
             f"{path} is no JSON ({in_one_line(error)}). Download it again.", source=str(path)
         ) from error
 
 
 def _json_lines(path: Path) -> Iterator[Mapping[str, Any]]:
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in _text(path).splitlines():
         yield json.loads(line)
 
 
 def _python_literals(path: Path) -> Iterator[Mapping[str, Any]]:
     """Yield the tasks of a published Python file: calls of `Task` with literal arguments."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = ast.parse(_text(path))
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and _name(node) == "Task":
             yield {keyword.arg or "": _literal(keyword.value) for keyword in node.keywords}
@@ -130,7 +179,35 @@ def _name(node: ast.Call) -> str:
     return node.func.id if isinstance(node.func, ast.Name) else ""
 
 
+_OF_2024 = {
+    "user_id": str,
+    "instruction": str,
+    "actions": ListOf({"name": str, "kwargs": dict}),
+    "outputs": ListOf(str),
+}
+_INSTRUCTIONS = dict.fromkeys(
+    ("known_info", "reason_for_call", "task_instructions"), (str, type(None))
+)
+_LISTED = (list, type(None))
+_CORRECTED = {
+    "id": str,
+    "user_scenario": {"instructions": _INSTRUCTIONS},
+    "evaluation_criteria": {
+        "actions": _LISTED,
+        "communicate_info": _LISTED,
+        "nl_assertions": _LISTED,
+    },
+}
+
+
+def _check(shape: Shape, row: Any) -> None:
+    wrong = misfit(shape, row)
+    if wrong is not None:
+        raise ValueError(f"of a task, {wrong}")
+
+
 def _of_2024(number: int, row: Mapping[str, Any]) -> Task:
+    _check(_OF_2024, row)
     return Task(
         id=str(row.get("id", number)),
         user_id=row["user_id"],
@@ -142,6 +219,8 @@ def _of_2024(number: int, row: Mapping[str, Any]) -> Task:
 
 def _of_split(folder: str, split: str, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
     splits = _json(_first(folder, "split_tasks.json"))
+    _check(RowsOf(ListOf(str)), splits)
+    _check(ListOf({"id": str}), rows)
     if split not in splits:
         raise DataError(
             f"The split {split!r} was asked for, and the folder {folder!r} has "
@@ -153,9 +232,15 @@ def _of_split(folder: str, split: str, rows: Sequence[Mapping[str, Any]]) -> lis
 
 
 def _corrected(row: Mapping[str, Any]) -> Task:
+    _check(_CORRECTED, row)
     instructions = row["user_scenario"]["instructions"]
     criteria = row["evaluation_criteria"]
-    actions = criteria["actions"] or ()
+    actions = criteria["actions"] or []
+    outputs = criteria["communicate_info"] or []
+    assertions = criteria["nl_assertions"] or []
+    _check(ListOf({"name": str, "arguments": dict}), actions)
+    _check(ListOf(str), outputs)
+    _check(ListOf(str), assertions)
     parts = (
         instructions["known_info"],
         instructions["reason_for_call"],
@@ -166,8 +251,8 @@ def _corrected(row: Mapping[str, Any]) -> Task:
         user_id="",
         instruction=" ".join(part for part in parts if part),
         actions=tuple(Call(action["name"], action["arguments"]) for action in actions),
-        outputs=tuple(criteria["communicate_info"] or ()),
+        outputs=tuple(outputs),
         facts=instructions["known_info"] or "",
         reason=instructions["reason_for_call"] or "",
-        assertions=tuple(criteria["nl_assertions"] or ()),
+        assertions=tuple(assertions),
     )

@@ -14,6 +14,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from gem_envs_agents.users.automaton import NOT_KNOWN, STOP, YES, Reply, State, answer, begin
@@ -242,6 +243,7 @@ def _agreement(
         yield Fault("contradiction", "it forgets that it was asked who it is", state, heard)
 
 
+@lru_cache(maxsize=10_000)  # a user says the same in most of its states
 def _holds(text: str, part: str) -> bool:
     """Say whether a text holds another as whole words."""
     folded = part.casefold()

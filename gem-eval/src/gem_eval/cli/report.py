@@ -21,8 +21,9 @@ __all__ = ["add_command"]
 
 _DESCRIPTION = """\
 Print the tables of run folders, finished or still being written, as `gem-env eval` prints them at
-its end, and the standings of leagues above them. It reads the record and the log alone: it makes no
-environment, asks no server, and changes nothing.
+its end, and the standings of leagues above them. It reads the record and the logs alone: it makes no
+environment, asks no server, and changes nothing. With --references it plays what the scores are to
+be read beside, once, and keeps that in the run's folder.
 """
 _EPILOGUE = """\
 examples:
@@ -31,6 +32,7 @@ examples:
   watch -n 10 gem-env report runs/my-model
   gem-env yardstick game:GuessTheNumber-v0-easy --json > guess.json
   gem-env report runs/guess --yardsticks guess.json
+  gem-env report runs/guess --references
 """
 
 
@@ -51,6 +53,12 @@ def add_command(commands: Any) -> None:
         help="what `gem-env yardstick ID --json` printed: adds the return where random play is 0 "
         "and the best play 1; may be given several times",
     )
+    parser.add_argument(
+        "--references",
+        action="store_true",
+        help="where the run has none, play `noop` (or what a pack declares as the floor), `random` "
+        "and `solver` on its episodes, and show their rows",
+    )
     parser.add_argument("--json", action="store_true", help="print a JSON list of summaries")
     parser.set_defaults(run=_run)
 
@@ -63,6 +71,8 @@ def _run(options: argparse.Namespace) -> int:
 
     yardsticks = [read_yardstick(path) for path in options.yardsticks]
     folders = [RunFolder.open(path) for path in options.runs]
+    if options.references:
+        _play_references(folders)
     summaries = [read_summary(folder) for folder in folders]
     scales = [
         _normalised(folder, summary, yardsticks)
@@ -93,6 +103,16 @@ def _print_league(folder: RunFolder) -> None:
     standings = read_standings(folder)
     print_standings(standings, sys.stdout, run=str(folder.path), offers_next=False)
     print()
+
+
+def _play_references(folders: Sequence[RunFolder]) -> None:
+    from gem.cli import find_modules_here
+    from gem_eval.interrupts import run_to_end
+    from gem_eval.references import references_for
+
+    find_modules_here()
+    for folder in folders:
+        run_to_end(references_for(folder))
 
 
 def _normalised(
