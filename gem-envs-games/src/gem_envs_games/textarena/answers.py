@@ -42,9 +42,12 @@ def spoken(text: str) -> str:
     >>> spoken("I trust you.\n\\boxed{Cooperate}")
     'I trust you. [Cooperate]'
     """
-    end = text[-_LONGEST_TALK:]
-    printable = "".join(character if character.isprintable() else " " for character in end)
-    return " ".join(_BOX.sub(r"[\1]", printable).split())
+    line = text[-_LONGEST_TALK:]
+    if not line.isprintable():
+        line = "".join(character if character.isprintable() else " " for character in line)
+    if _OPEN_BOX in line:
+        line = _BOX.sub(r"[\1]", line)
+    return " ".join(line.split())
 
 
 def _last(text: str, opening: str, closing: str) -> tuple[int, str]:

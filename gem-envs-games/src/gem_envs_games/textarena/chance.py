@@ -6,6 +6,8 @@ Knows nothing about games.
 from __future__ import annotations
 
 import contextlib
+import functools
+import importlib
 import os
 import random
 import sys
@@ -47,16 +49,24 @@ class _Lent:
 _LENT = _Lent()
 
 
-def lend(package: str) -> None:
+def lend(package: str, game: object) -> None:
     """Let the modules of a package that are imported so far draw from the `Chance` they are in.
 
-    Outside of any they draw from `random`, as ever.
+    So does what the game has of `random` in its attributes. Outside of any they draw from
+    `random`, as ever.
     """
     for name, module in list(sys.modules.items()):
         if name == package or name.startswith(f"{package}."):
             for attribute, value in list(vars(module).items()):
                 if value is random:
                     setattr(module, attribute, _LENT)
+    for attribute, value in list(vars(game).items()):
+        if isinstance(getattr(value, "__self__", None), random.Random):
+            setattr(game, attribute, functools.partial(_draw, value.__name__))
+
+
+def _draw(name: str, *args: Any, **kwargs: Any) -> Any:
+    return getattr(_LENT, name)(*args, **kwargs)
 
 
 class Chance:
@@ -92,8 +102,9 @@ class Chance:
         self._outer = _LENT.generator, _LENT.left
         _LENT.generator = self._generator
         _LENT.left = self._most
-        numpy = _numpy_random() if self._has_numpy else None
-        if numpy:
+        if self._has_numpy:
+            # Here, since numpy itself imports it when it is first asked for a number.
+            numpy: Any = importlib.import_module("numpy.random")
             self._outer_numpy = numpy, numpy.get_state()
             numpy.set_state(self._numpy or numpy.RandomState(self._seed).get_state())
 

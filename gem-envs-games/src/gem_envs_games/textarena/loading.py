@@ -15,6 +15,7 @@ from gem.errors import DataError, GemError, MissingRequirement, in_one_line
 from gem_envs_games.textarena.chance import lend, seeded
 from gem_envs_games.textarena.family import Family, id_of
 from gem_envs_games.textarena.listing import family_of
+from gem_envs_games.textarena.mending import put_in_order
 
 __all__ = ["copied", "fresh_game", "load_game"]
 
@@ -60,8 +61,11 @@ def load_game(name: str) -> Any:
             game = importlib.import_module("textarena").make(f"{name}-raw")
         except Exception as error:
             raise _unavailable(name, family, error) from error
-    lend("textarena")
-    vars(sys.modules[type(game).__module__])["print"] = _say_nothing
+    lend("textarena", game)
+    package = type(game).__module__.rpartition(".")[0]
+    for module in [name for name in sys.modules if name.startswith(package)]:
+        vars(sys.modules[module])["print"] = _say_nothing
+    put_in_order(game)
     return game
 
 

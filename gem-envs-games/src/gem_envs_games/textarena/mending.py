@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["mend", "was_refused"]
+__all__ = ["draw_anew", "mend", "put_in_order", "was_refused"]
 
 _Parse = Callable[[str], "tuple[int, ...] | None"]
 
@@ -22,7 +22,8 @@ def mend(game: Any) -> None:
 
     Of two players, Checkers, Santorini and Tak call `set_winner` or `set_winners` with what they
     do not take, so that winning raises. CharacterConclave says what it says without a kind. Games
-    of several players look for ever for the next one who is not eliminated where all are.
+    for any number of players ask one for ever whom they eliminated by an invalid move, and look
+    for ever for the next one where all are eliminated.
     """
     state = game.state
     kind = type(state).__name__
@@ -37,10 +38,37 @@ def mend(game: Any) -> None:
         state.set_winner = functools.partial(_set_winners, state)
         state.set_winners = functools.partial(_set_winners, state)
     if kind == "FFAMultiPlayerState":
-        state.step = functools.partial(_step_while_some_are_in, state)
+        state.step = functools.partial(_step_past_eliminated, state)
     mend_one = _MENDED.get(type(game).__name__)
     if mend_one is not None:
         mend_one(game)
+
+
+def put_in_order(game: Any) -> None:
+    """Sort what a game that was just made takes from sets, whose order every process has anew."""
+    name = type(game).__name__
+    if name == "WordChainsEnv":
+        game.word_list.sort()
+    if name == "SpellingBeeEnv":
+        game._generate_allowed_letters = functools.partial(_sorted_letters, game)
+
+
+def draw_anew(game: Any) -> None:
+    """Let a game that draws as it is made, and not as it is reset, draw before each reset."""
+    if game.env_id == "Taboo-v0-full-raw":
+        registry = importlib.import_module("textarena.envs.registration").ENV_REGISTRY
+        game.__init__(**registry[game.env_id].kwargs)
+
+
+class _InOrder(set[str]):
+    """A set that is listed in order."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(super().__iter__()))
+
+
+def _sorted_letters(game: Any) -> set[str]:
+    return _InOrder(map(str, type(game)._generate_allowed_letters(game)))
 
 
 def was_refused(game: Any) -> bool:
@@ -75,10 +103,14 @@ def _set_winners(
     state.done = True
 
 
-def _step_while_some_are_in(state: Any, rotate_player: bool = True) -> Any:  # noqa: FBT001, FBT002
-    """End a game that has nobody left to ask, as a draw."""
-    if not state.done and len(set(state.elimination_order)) >= state.num_players:
-        state.set_draw(reason="All players are out.")
+def _step_past_eliminated(state: Any, rotate_player: bool = True) -> Any:  # noqa: FBT001, FBT002
+    """Go on to the next player from one who was eliminated; where all are, it is a draw."""
+    if not state.done:
+        eliminated = set(state.elimination_order)
+        if len(eliminated) >= state.num_players:
+            state.set_draw(reason="All players are out.")
+        elif rotate_player and state.current_player_id in eliminated:
+            state.made_invalid_move = False  # else the next player would not be asked
     return type(state).step(state, rotate_player=rotate_player)
 
 

@@ -11,7 +11,7 @@ from gem_envs_games.textarena.chance import ONE_AT_A_TIME, Chance
 from gem_envs_games.textarena.family import id_of
 from gem_envs_games.textarena.listing import family_of
 from gem_envs_games.textarena.loading import copied, fresh_game
-from gem_envs_games.textarena.mending import mend, was_refused
+from gem_envs_games.textarena.mending import draw_anew, mend, was_refused
 
 __all__ = [
     "Message",
@@ -185,6 +185,7 @@ def _first_state(name: str, seed: int, num_players: int) -> Playing:
     most = float("inf") if family.is_slow else _MOST_DRAWS
     chance = Chance(seed, has_numpy=family.has_numpy, most=most)
     with chance:
+        draw_anew(game)
         game.reset(num_players=num_players, seed=seed)
         mend(game)
         news = _news(game, num_players)
