@@ -68,6 +68,8 @@ def test_listing_loads_no_environment(run_python: Run, listing: str) -> None:
     loaded = modules_after(run_python, LISTINGS[listing])
 
     rooms = {name for name in loaded if name.startswith("gem_envs_") and "." in name}
-    tables = {"listing", "seated", "seated.listing", "textarena", "textarena.listing", "probing"}
+    of_textarena = {"family", "listing", "one_player", "several_players"}
+    tables = {"listing", "seated", "seated.listing", "textarena", "probing"}
+    tables |= {f"textarena.{name}" for name in of_textarena}
 
     assert {name.partition(".")[2] for name in rooms} - tables == {"plugin"}

@@ -4,10 +4,12 @@ import os
 import random
 import subprocess
 import sys
+import types
+from collections.abc import Iterator
 
 import pytest
 
-from gem_envs_games.textarena.chance import Chance
+from gem_envs_games.textarena.chance import Chance, lend, seeded
 
 FORK_DURING_A_STEP = """
 import os, threading
@@ -30,56 +32,111 @@ raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
-def drawn(chance: Chance) -> float:
+class Player:
+    """A game, as far as chance is concerned."""
+
+    def __init__(self) -> None:
+        self.roll = random.random
+
+
+@pytest.fixture
+def dice() -> Iterator[types.ModuleType]:
+    """Give a module that draws from `random`, which was lent to it."""
+    module = types.ModuleType("dice_of_a_test")
+    vars(module)["random"] = random
+    sys.modules[module.__name__] = module
+    lend(module.__name__, types.SimpleNamespace())
+    yield module
+    del sys.modules[module.__name__]
+
+
+def drawn(dice: types.ModuleType, chance: Chance) -> float:
     with chance:
-        return random.random()
+        return float(dice.random.random())
 
 
-def test_the_process_keeps_its_state() -> None:
+def test_the_process_keeps_its_state(dice: types.ModuleType) -> None:
     before = random.getstate()
 
-    drawn(Chance(1))
+    with Chance(1):
+        dice.random.seed(0)
+        dice.random.random()
 
     assert random.getstate() == before
 
 
-def test_a_raise_inside_gives_the_process_its_state_back() -> None:
+def test_outside_of_a_game_its_modules_draw_from_the_process(dice: types.ModuleType) -> None:
+    random.seed(3)
+    expected = random.random()
+
+    random.seed(3)
+
+    assert dice.random.random() == expected
+    assert dice.random.Random is random.Random
+
+
+def test_a_raise_inside_gives_the_process_its_state_back(dice: types.ModuleType) -> None:
     before = random.getstate()
 
-    try:
-        with Chance(1):
-            random.seed(0)
-            raise ValueError
-    except ValueError:
-        pass
+    with pytest.raises(ZeroDivisionError), Chance(1):
+        dice.random.seed(1 // 0)
 
-    assert random.getstate() == before
+    dice.random.random()
+    assert random.getstate() != before
 
 
-def test_two_of_one_seed_draw_alike_however_they_interleave() -> None:
+def test_two_of_one_seed_draw_alike_however_they_interleave(dice: types.ModuleType) -> None:
     one = Chance(5)
     other = Chance(5)
 
-    interleaved = [(drawn(one), drawn(other)) for _ in range(3)]
+    interleaved = [(drawn(dice, one), drawn(dice, other)) for _ in range(3)]
 
     assert all(left == right for left, right in interleaved)
     assert len({left for left, _ in interleaved}) == 3
 
 
-def test_a_twin_goes_on_alike_and_apart() -> None:
+def test_what_the_process_draws_meanwhile_changes_nothing(dice: types.ModuleType) -> None:
     chance = Chance(5)
-    drawn(chance)
+    values = []
+    for seed in (1, 2):
+        random.seed(seed)
+        values.append(drawn(dice, chance))
+
+    alone = Chance(5)
+    assert values == [drawn(dice, alone), drawn(dice, alone)]
+
+
+def test_a_generator_that_a_game_keeps_is_the_game_s(dice: types.ModuleType) -> None:
+    game = Player()
+    lend(dice.__name__, game)
+
+    with Chance(5):
+        kept = game.roll()
+
+    assert kept == drawn(dice, Chance(5))
+
+
+def test_a_game_that_draws_without_end_is_stopped(dice: types.ModuleType) -> None:
+    with pytest.raises(RuntimeError, match="without end"), Chance(5, most=100):
+        while True:
+            dice.random.random()
+
+
+def test_a_twin_goes_on_alike_and_apart(dice: types.ModuleType) -> None:
+    chance = Chance(5)
+    drawn(dice, chance)
 
     twin = chance.twin()
 
-    assert [drawn(twin), drawn(twin)] == [drawn(chance), drawn(chance)]
+    expected = [drawn(dice, chance), drawn(dice, chance)]
+    assert [drawn(dice, twin), drawn(dice, twin)] == expected
 
 
 def test_numpy_keeps_its_state_and_each_game_its_own() -> None:
     numpy = pytest.importorskip("numpy")
     before = numpy.random.get_state()[1].tolist()
-    one = Chance(5)
-    other = Chance(5)
+    one = Chance(5, has_numpy=True)
+    other = Chance(5, has_numpy=True)
     values = []
     for chance in (one, one, other):
         with chance:
@@ -87,6 +144,17 @@ def test_numpy_keeps_its_state_and_each_game_its_own() -> None:
 
     assert numpy.random.get_state()[1].tolist() == before
     assert values[0] == values[2] != values[1]
+
+
+def test_what_is_drawn_at_import_is_seeded_and_the_process_keeps_its_state() -> None:
+    before = random.getstate()
+    values = []
+    for _ in range(2):
+        with seeded(3):
+            values.append(random.random())
+
+    assert values[0] == values[1]
+    assert random.getstate() == before
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")

@@ -11,14 +11,24 @@ import pytest
 import gem
 from gem.errors import BadArguments, MissingRequirement
 from gem.specs import EnvSpec
-from gem_envs_games.textarena.listing import ENVS, FAMILIES
+from gem_envs_games.textarena.family import names_of
+from gem_envs_games.textarena.listing import ENVS, FAMILIES, family_of
+from gem_envs_games.textarena.sampling import SAMPLERS
+from gem_envs_games.textarena.sampling_seats import WRITERS
 
 IS_INSTALLED = importlib.util.find_spec("textarena") is not None
 needs_textarena = pytest.mark.skipif(
     not IS_INSTALLED, reason="the extra gem-envs-games[textarena] is not installed"
 )
 
-MISSING = ["ta:GuessWho-v0", "ta:Klondike-v0", "ta:TwentyQuestions-v0-hardcore"]
+MISSING = [
+    "ta:GuessWho-v0",
+    "ta:Klondike-v0",
+    "ta:TwentyQuestions-v0-hardcore",
+    "ta:Debate-v0",
+    "ta:ScorableGames-v0-game1",
+    "ta:UsedCar-v0-balanced",
+]
 
 OFFLINE = """
 import socket, sys
@@ -36,10 +46,10 @@ assert nltk.download is download
 """
 
 
-def test_all_73_are_listed_with_what_they_need_and_under_what_licence() -> None:
+def test_all_238_are_listed_with_what_they_need_and_under_what_licence() -> None:
     listed = gem.list_envs("ta:*")
 
-    assert len(listed) == 73
+    assert len(listed) == 238
     assert {spec.id for spec in listed} == {spec.id for spec in ENVS}
     assert all(spec.summary and spec.licence == "MIT" for spec in listed)
     missing = [spec for spec in listed if spec.summary.startswith("Not available: ")]
@@ -48,18 +58,27 @@ def test_all_73_are_listed_with_what_they_need_and_under_what_licence() -> None:
 
 
 @needs_textarena
-def test_they_are_all_of_textarena_s_games_for_one_player() -> None:
+def test_they_are_all_of_textarena_s_games() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         registered = importlib.import_module("textarena.envs.registration").ENV_REGISTRY
 
-    families = {family.name for family in FAMILIES}
-    theirs = {
-        name
-        for name in registered
-        if not name.endswith(("-raw", "-train")) and name.partition("-v0")[0] in families
-    }
+    theirs = {name for name in registered if not name.endswith(("-raw", "-train"))}
+    assert {name for family in FAMILIES for name in names_of(family)} == theirs
     assert {spec.kwargs["name"] for spec in ENVS} == theirs
+
+
+def test_165_have_several_seats_and_say_how_many() -> None:
+    seated = [spec for spec in ENVS if family_of(spec.kwargs["name"]).has_seats]
+
+    assert len(seated) == 165
+    assert all("seats: " in spec.summary for spec in seated if spec.requires)
+
+
+def test_moves_can_be_drawn_for_every_game_that_can_run() -> None:
+    drawn = set(SAMPLERS) | set(WRITERS)
+
+    assert drawn == {family.name for family in FAMILIES if not family.missing}
 
 
 @pytest.mark.skipif(IS_INSTALLED, reason="the extra is installed")
@@ -87,7 +106,10 @@ def test_one_that_needs_a_newer_python_says_which() -> None:
 
 
 @needs_textarena
-@pytest.mark.parametrize("name", ["Hangman-v0", "WordSearch-v0", "WordLadder-v0", "Wordle-v0"])
+@pytest.mark.parametrize(
+    "name",
+    ["Hangman-v0", "WordSearch-v0", "WordLadder-v0", "Wordle-v0", "Codenames-v0", "WordChains-v0"],
+)
 def test_without_nltk_s_words_make_says_what_to_install_and_opens_no_connection(name: str) -> None:
     ran = subprocess.run(
         [sys.executable, "-c", OFFLINE, f"ta:{name}"], capture_output=True, text=True, check=True

@@ -1,17 +1,23 @@
 """Play every `ta:` id, eight episodes at a time, with the global chance disturbed between calls.
 
-    python gem-envs-games/tests/textarena_sweep.py           # print the table, about 3 minutes
-    python gem-envs-games/tests/textarena_sweep.py --write   # and keep it beside this file
-    python gem-envs-games/tests/textarena_sweep.py --compare # with what is kept
+    python gem-envs-games/tests/textarena_sweep.py             # print the table, some 8 minutes
+    python gem-envs-games/tests/textarena_sweep.py --write     # and keep it beside this file
+    python gem-envs-games/tests/textarena_sweep.py --compare   # with what is kept
+    python gem-envs-games/tests/textarena_sweep.py 'ta:Nim-*'  # some ids alone
     python gem-envs-games/tests/textarena_sweep.py --without ta:Sokoban-v0-medium
+    python gem-envs-games/tests/textarena_sweep.py --digest    # a hash of all that was returned
 
 Each id plays five seeds twice: with sampled actions, and with malformed ones among them. Each
 episode is then played again, alone, from its actions, and must be the same. The word games play
-with words made up here, so that the table is the same wherever it is made.
+with words made up here, so that the table is the same wherever it is made. It is written by
+Python 3.12 or newer, which some games need.
 """
 
 from __future__ import annotations
 
+import argparse
+import fnmatch
+import hashlib
 import importlib
 import json
 import random
@@ -33,7 +39,7 @@ TABLE = Path(__file__).with_suffix(".tsv")
 COLUMNS = ("id", "status", "episodes", "turns", "ended", "limited", "refused", "raised")
 SEEDS = range(5)
 TOGETHER = 8
-MOST_TURNS = 30
+MOST_TURNS = 30  # for each seat
 MALFORMED = (
     "",
     "\x00",
@@ -109,7 +115,7 @@ class Player:
         self.counts["limited"] += step.truncated and not raised
         self.counts["refused"] += "action_error" in step.info
         self.counts["raised"] += raised
-        self.is_over = step.terminated or step.truncated or len(self.actions) == MOST_TURNS
+        self.is_over = step.terminated or step.truncated or len(self.actions) == MOST_TURNS * len(self.env.seats)
 
     def next_action(self) -> str:
         if self.given is not None:
@@ -119,8 +125,11 @@ class Player:
         return self.env.sample_action()
 
 
-def sweep(env_ids: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return a row of the table for each id. Raises AssertionError on one that differs alone."""
+def sweep(env_ids: Sequence[str], digest: Any) -> dict[str, dict[str, str]]:
+    """Return a row of the table for each id. Raises AssertionError on one that differs alone.
+
+    All that was returned is fed to the hash `digest`.
+    """
     rows = {env_id: {"id": env_id, "status": status(env_id)} for env_id in env_ids}
     runnable = [env_id for env_id, row in rows.items() if row["status"] == "run"]
     episodes = [
@@ -134,6 +143,7 @@ def sweep(env_ids: Sequence[str]) -> dict[str, dict[str, str]]:
         for episode, player in play_together(episodes[first : first + TOGETHER]):
             counts[episode.env_id] += player.counts + Counter(episodes=1)
             require_same(episode, player)
+            digest.update(repr((episode, player.moments)).encode("utf-8", "replace"))
     for env_id, counted in counts.items():
         rows[env_id].update((name, str(counted[name])) for name in COLUMNS[2:])
     return rows
@@ -143,7 +153,8 @@ def status(env_id: str) -> str:
     try:
         gem.make(env_id).close()
     except (DataError, MissingRequirement) as error:
-        return f"unavailable: {type(error).__name__}"
+        reason = family_of(gem.spec(env_id).kwargs["name"]).missing
+        return f"unavailable: {reason or error}"
     return "run"
 
 
@@ -205,17 +216,35 @@ def summary(rows: dict[str, dict[str, str]]) -> str:
 
 
 def main() -> None:
-    options = sys.argv[1:]
-    left_out = {name for name in options if name.startswith("ta:")}
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("ids", nargs="*", default=["*"], help="patterns; all without one")
+    parser.add_argument("--one-player", action="store_true", help="those of one player alone")
+    parser.add_argument("--without", action="append", default=[], help="an id to leave out")
+    parser.add_argument("--write", action="store_true", help="keep the rows in the table")
+    parser.add_argument("--compare", action="store_true", help="with the table")
+    parser.add_argument("--digest", action="store_true", help="print a hash of all returned")
+    options = parser.parse_args()
+    chosen = [
+        spec.id
+        for spec in ENVS
+        if spec.id not in options.without
+        and not (options.one_player and family_of(spec.kwargs["name"]).has_seats)
+        and any(fnmatch.fnmatchcase(spec.id, pattern) for pattern in options.ids)
+    ]
+    digest = hashlib.sha256()
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         make_corpora(Path(folder))
         nltk: Any = importlib.import_module("nltk")
         nltk.data.path[:] = [folder]
-        rows = sweep([spec.id for spec in ENVS if spec.id not in left_out])
-    if "--write" in options:
-        TABLE.write_text(as_text(rows), encoding="utf-8")
-    if "--compare" in options:
+        rows = sweep(chosen, digest)
+    if options.write:
+        known = read_table() if TABLE.is_file() else {}
+        known.update(rows)
+        TABLE.write_text(as_text({spec.id: known[spec.id] for spec in ENVS if spec.id in known}), encoding="utf-8")
+    if options.digest:
+        sys.stdout.write(f"{digest.hexdigest()[:16]}\n")
+    if options.compare:
         found = differences(rows)
         verdict = "unlike the table" if found else "as in the table"
         sys.stdout.write("\n".join([*found, f"{summary(rows)}, {verdict}\n"]))

@@ -5,10 +5,14 @@ Knows nothing about any game.
 
 from __future__ import annotations
 
-__all__ = ["bracketed"]
+import re
+
+__all__ = ["bracketed", "spoken"]
 
 _LONGEST = 200
+_LONGEST_TALK = 4000
 _OPEN_BOX = "\\boxed{"
+_BOX = re.compile(r"\\boxed\{([^{}]*)\}")
 
 
 def bracketed(text: str) -> str:
@@ -27,6 +31,23 @@ def bracketed(text: str) -> str:
         answer = text[:_LONGEST]
     words = answer.replace("[", " ").replace("]", " ").split()
     return f"[{' '.join(words)}]".encode("ascii", "replace").decode("ascii")
+
+
+def spoken(text: str) -> str:
+    r"""Return a text as what is said aloud: all of it, in one line, boxes as `[answer]`.
+
+    It is the end of a text of more than 4,000 characters. What cannot be printed becomes white
+    space, and white space single spaces: nobody can write what looks like another's line.
+
+    >>> spoken("I trust you.\n\\boxed{Cooperate}")
+    'I trust you. [Cooperate]'
+    """
+    line = text[-_LONGEST_TALK:]
+    if not line.isprintable():
+        line = "".join(character if character.isprintable() else " " for character in line)
+    if _OPEN_BOX in line:
+        line = _BOX.sub(r"[\1]", line)
+    return " ".join(line.split())
 
 
 def _last(text: str, opening: str, closing: str) -> tuple[int, str]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from gem.env import Env, Step
-from gem.errors import BadArguments, GemError, in_one_line
+from gem.errors import BadArguments, in_one_line
 from gem_envs_games.textarena.answers import bracketed
-from gem_envs_games.textarena.listing import Family, family_of
+from gem_envs_games.textarena.family import Family
+from gem_envs_games.textarena.listing import family_of
 from gem_envs_games.textarena.loading import load_game
-from gem_envs_games.textarena.playing import Message, Outcome, Playing, replayed, started
+from gem_envs_games.textarena.playing import Message, Outcome, Playing, caught_up, started_anew
 from gem_envs_games.textarena.sampling import SAMPLERS
 
 __all__ = ["TextArenaGame"]
 
-_TRIES = 10
 _HOW_TO_ANSWER = (
     "Write what you like, but give your answer in square brackets, [like this], or in \\boxed{}. "
     "Only the last one counts."
@@ -51,30 +51,19 @@ class TextArenaGame(Env):
         self._playing: Playing | None = None
 
     def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
-        playing = self._start()
+        playing = started_anew(self.name, 1, lambda: self.rng.getrandbits(31))
+        self._playing = playing
+        self._seed = playing.seed
         self._answers = playing.answers
-        text = f"{_text(playing.said)}\n\n{_HOW_TO_ANSWER}"
-        return text, {"messages": _plain(playing.said)}
-
-    def _start(self) -> Playing:
-        """Start an episode. A seed on which a generator of theirs fails is passed over."""
-        for _ in range(_TRIES):
-            self._seed = self.rng.getrandbits(31)
-            try:
-                self._playing = started(self.name, self._seed)
-            except Exception as error:  # noqa: BLE001 - a game of theirs may raise anything
-                cause = error
-            else:
-                return self._playing
-        raise GemError(
-            f"ta:{self.name} was to be reset, and TextArena raised on {_TRIES} seeds in a row, "
-            f"last {in_one_line(cause)}. Report it with the seed, and use another game."
-        ) from cause
+        messages = playing.messages(0)
+        text = f"{_text(messages)}\n\n{_HOW_TO_ANSWER}"
+        return text, {"messages": _plain(messages)}
 
     def step(self, action: str) -> Step:
         playing = self._caught_up()
         try:
-            messages = playing.tell(bracketed(action))
+            playing.tell(bracketed(action))
+            messages = playing.messages(0)
             outcome = playing.outcome()
         except Exception as error:  # noqa: BLE001 - a game of theirs may raise anything
             return _broken(error)
@@ -92,18 +81,18 @@ class TextArenaGame(Env):
     def _ended(self, outcome: Outcome, text: str, info: dict[str, Any]) -> Step:
         family = family_of(self.name)
         info["success"] = (
-            not outcome.was_refused
+            not outcome.was_refused[0]
             and family.won in outcome.reason
-            and outcome.reward >= family.success_at
+            and outcome.rewards[0] >= family.success_at
         )
         info["game_info"] = {
             "reason": outcome.reason,
-            "invalid_move": outcome.was_refused,
-            "turn_count": outcome.turns,
+            "invalid_move": outcome.was_refused[0],
+            "turn_count": outcome.turns[0],
         }
         is_limit = not info["success"] and _is_limit(outcome)
         observation = f"{text}\n{outcome.reason}".strip()
-        return Step(observation, outcome.reward, not is_limit, is_limit, info)
+        return Step(observation, outcome.rewards[0], not is_limit, is_limit, info)
 
     def sample_action(self) -> str:
         playing = self._caught_up()
@@ -111,38 +100,36 @@ class TextArenaGame(Env):
 
     def _caught_up(self) -> Playing:
         """Return the game in this state; after a restore or a fork it is copied or replayed."""
-        playing = self._playing
-        if playing is None or playing.answers is not self._answers:
-            twin = None
-            if playing is not None:
-                twin = playing.twin_if(self._seed, self._answers)
-            playing = twin or replayed(self.name, self._seed, self._answers)
-            self._playing = playing
-            self._answers = playing.answers
+        playing = caught_up(self._playing, self.name, self._seed, self._answers)
+        self._playing = playing
+        self._answers = playing.answers
         return playing
 
 
 def _family(name: str) -> Family:
     try:
-        return family_of(name)
+        family = family_of(name)
     except KeyError:
-        raise BadArguments(
-            f"{name!r} was asked for, and is no single-player game of TextArena 0.7.4. Run "
-            "`gem-env list 'ta:*'` to see them.",
-            subject=name,
-        ) from None
+        family = None
+    if family is not None and not family.has_seats:
+        return family
+    raise BadArguments(
+        f"{name!r} was asked for, and is no single-player game of TextArena 0.7.4. Run "
+        "`gem-env list 'ta:*'` to see them.",
+        subject=name,
+    )
 
 
 def _is_refused(family: Family, messages: tuple[Message, ...], outcome: Outcome | None) -> bool:
     reasons = [message.text for message in messages if message.kind == "GAME_ADMIN"]
-    if outcome is not None and outcome.was_refused:
+    if outcome is not None and outcome.was_refused[0]:
         reasons.append(outcome.reason)
     return any(not family.miss or family.miss not in reason for reason in reasons)
 
 
 def _is_limit(outcome: Outcome) -> bool:
     """Tell a turn limit from an end of the game's own: TextArena says so in words alone."""
-    return not outcome.was_refused and any(
+    return not outcome.was_refused[0] and any(
         words in outcome.reason for words in ("limit", "You used all")
     )
 
@@ -155,7 +142,10 @@ def _text(messages: tuple[Message, ...]) -> str:
 
 
 def _plain(messages: tuple[Message, ...]) -> list[dict[str, str]]:
-    return [message._asdict() for message in messages]
+    return [
+        {"sender": message.sender, "kind": message.kind, "text": message.text}
+        for message in messages
+    ]
 
 
 def _broken(error: Exception) -> Step:

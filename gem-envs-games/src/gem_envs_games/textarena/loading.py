@@ -12,14 +12,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from gem.errors import DataError, GemError, MissingRequirement, in_one_line
-from gem_envs_games.textarena.chance import Chance
-from gem_envs_games.textarena.listing import Family, family_of
+from gem_envs_games.textarena.chance import lend, seeded
+from gem_envs_games.textarena.family import Family, id_of
+from gem_envs_games.textarena.listing import family_of
+from gem_envs_games.textarena.mending import put_in_order
 
-__all__ = ["fresh_game", "load_game"]
+__all__ = ["copied", "fresh_game", "load_game"]
 
 _READ_ONLY = (
     "all_sets",
+    "data",
     "dictionary",
+    "facts_data",
     "game_board_data",
     "universal_word_list",
     "word_data",
@@ -47,25 +51,30 @@ def load_game(name: str) -> Any:
     family = family_of(name)
     if family.missing:
         raise MissingRequirement(
-            f"ta:{name} cannot be made: {family.missing}. Run `gem-env list 'ta:*'` to see the "
+            f"{id_of(name)} cannot be made: {family.missing}. Run `gem-env list 'ta:*'` to see the "
             "others.",
             requirements=(family.missing,),
             command="",
         )
-    with Chance(0), _undisturbed():
+    with seeded(0), _undisturbed():
         try:
             game = importlib.import_module("textarena").make(f"{name}-raw")
         except Exception as error:
             raise _unavailable(name, family, error) from error
-    vars(sys.modules[type(game).__module__])["print"] = _say_nothing
+    lend("textarena", game)
+    package = type(game).__module__.rpartition(".")[0]
+    for module in [name for name in sys.modules if name.startswith(package)]:
+        vars(sys.modules[module])["print"] = _say_nothing
+    put_in_order(game)
     return game
 
 
 def _unavailable(name: str, family: Family, error: Exception) -> GemError:
+    env_id = id_of(name)
     if isinstance(error, LookupError) and family.corpora:
         corpora = " ".join(family.corpora)
         return DataError(
-            f"ta:{name} needs the NLTK data {' and '.join(family.corpora)}, not installed here; "
+            f"{env_id} needs the NLTK data {' and '.join(family.corpora)}, not installed here; "
             f"nothing is downloaded unasked. Run: python -m nltk.downloader {corpora}, or unzip it "
             "below a folder that the variable NLTK_DATA names.",
             source=f"NLTK data {corpora}",
@@ -73,13 +82,13 @@ def _unavailable(name: str, family: Family, error: Exception) -> GemError:
     if sys.version_info < family.python:
         needed = ".".join(map(str, family.python))
         return MissingRequirement(
-            f"ta:{name} needs Python {needed}, and this is {sys.version.split()[0]}: TextArena's "
+            f"{env_id} needs Python {needed}, and this is {sys.version.split()[0]}: TextArena's "
             f"module for it is no valid Python before that. Use Python {needed} or newer.",
             requirements=(f"python>={needed}",),
             command="",
         )
     return MissingRequirement(
-        f"ta:{name} cannot be made here: TextArena raised {in_one_line(error)}. Install "
+        f"{env_id} cannot be made here: TextArena raised {in_one_line(error)}. Install "
         f"{' and '.join(family.requires)} again, whole.",
         requirements=family.requires,
         command="pip install --force-reinstall " + " ".join(family.requires),

@@ -1,12 +1,13 @@
-"""Put right three faults of TextArena 0.7.4 that spoil an episode. All others stay theirs."""
+"""Put right faults of TextArena 0.7.4 that spoil an episode. All others stay theirs."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+import importlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["mend"]
+__all__ = ["draw_anew", "mend", "put_in_order", "was_refused"]
 
 _Parse = Callable[[str], "tuple[int, ...] | None"]
 
@@ -18,13 +19,61 @@ def mend(game: Any) -> None:
     reason and its reason as the reward. FifteenPuzzle calls a method that the state of one
     player lacks, so that solving it raises. Set takes one card three times for a Set, which
     scores on every turn, or raises.
+
+    Of two players, Checkers, Santorini and Tak call `set_winner` or `set_winners` with what they
+    do not take, so that winning raises. CharacterConclave says what it says without a kind. Games
+    for any number of players ask one for ever whom they eliminated by an invalid move, and look
+    for ever for the next one where all are eliminated.
     """
     state = game.state
-    state.set_invalid_move = functools.partial(_set_invalid_move, state)
-    if not hasattr(state, "set_winners"):
+    kind = type(state).__name__
+    state.was_refused = False
+    if kind == "SinglePlayerState":
+        state.set_invalid_move = functools.partial(_set_invalid_move, state)
+        if not hasattr(state, "set_winners"):
+            state.set_winners = functools.partial(_set_only_winner, state)
+    else:
+        state.set_invalid_move = functools.partial(_note_invalid_move, state)
+    if kind == "TwoPlayerState":
+        state.set_winner = functools.partial(_set_winners, state)
         state.set_winners = functools.partial(_set_winners, state)
-    if type(game).__name__ == "SetEnv":
-        game._parse_action = functools.partial(_three_cards, game._parse_action)
+    if kind == "FFAMultiPlayerState":
+        state.step = functools.partial(_step_past_eliminated, state)
+    mend_one = _MENDED.get(type(game).__name__)
+    if mend_one is not None:
+        mend_one(game)
+
+
+def put_in_order(game: Any) -> None:
+    """Sort what a game that was just made takes from sets, whose order every process has anew."""
+    name = type(game).__name__
+    if name == "WordChainsEnv":
+        game.word_list.sort()
+    if name == "SpellingBeeEnv":
+        game._generate_allowed_letters = functools.partial(_sorted_letters, game)
+
+
+def draw_anew(game: Any) -> None:
+    """Let a game that draws as it is made, and not as it is reset, draw before each reset."""
+    if game.env_id == "Taboo-v0-full-raw":
+        registry = importlib.import_module("textarena.envs.registration").ENV_REGISTRY
+        game.__init__(**registry[game.env_id].kwargs)
+
+
+class _InOrder(set[str]):
+    """A set that is listed in order."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(super().__iter__()))
+
+
+def _sorted_letters(game: Any) -> set[str]:
+    return _InOrder(map(str, type(game)._generate_allowed_letters(game)))
+
+
+def was_refused(game: Any) -> bool:
+    """Tell whether a game of several players called an invalid move what it was told last."""
+    return bool(game.state.was_refused)
 
 
 def _set_invalid_move(state: Any, reason: Any, reward: Any = -1.0) -> None:
@@ -33,10 +82,69 @@ def _set_invalid_move(state: Any, reason: Any, reward: Any = -1.0) -> None:
     type(state).set_invalid_move(state, reason=reason, reward=reward)
 
 
-def _set_winners(state: Any, player_ids: Sequence[int], reason: str) -> None:
+def _set_only_winner(state: Any, player_ids: Sequence[int], reason: str) -> None:
     state.set_outcome(reward=1.0, reason=reason)
+
+
+def _note_invalid_move(state: Any, reason: str) -> Any:
+    state.was_refused = True
+    return type(state).set_invalid_move(state, reason=reason)
+
+
+def _set_winners(
+    state: Any, player_id: Any = None, reason: str = "", *, player_ids: Any = None
+) -> None:
+    """Let a player win, or those of a list, however the argument is called."""
+    named = player_id if player_ids is None else player_ids
+    winners = [named] if isinstance(named, int) else list(named)
+    state.rewards = {player: 1 if player in winners else -1 for player in range(2)}
+    for player in range(2):
+        state.game_info[player]["reason"] = reason
+    state.done = True
+
+
+def _step_past_eliminated(state: Any, rotate_player: bool = True) -> Any:  # noqa: FBT001, FBT002
+    """Go on to the next player from one who was eliminated; where all are, it is a draw."""
+    if not state.done:
+        eliminated = set(state.elimination_order)
+        if len(eliminated) >= state.num_players:
+            state.set_draw(reason="All players are out.")
+        elif rotate_player and state.current_player_id in eliminated:
+            state.made_invalid_move = False  # else the next player would not be asked
+    return type(state).step(state, rotate_player=rotate_player)
+
+
+def _mend_set(game: Any) -> None:
+    game._parse_action = functools.partial(_three_cards, game._parse_action)
 
 
 def _three_cards(parse: _Parse, action: str) -> tuple[int, ...] | None:
     cards = parse(action)
     return cards if cards and len(set(cards)) == len(cards) else None
+
+
+def _mend_messages(game: Any) -> None:
+    state = game.state
+    kind = importlib.import_module("textarena").ObservationType.GAME_MESSAGE
+    state.add_observation = functools.partial(_add_observation, state, kind)
+
+
+def _add_observation(
+    state: Any,
+    default: Any,
+    message: Any,
+    observation_type: Any = None,
+    from_id: int = -1,
+    to_id: int = -1,
+) -> None:
+    """Add what is said, as text whatever it is, and of a kind."""
+    if not isinstance(message, str):  # Tak's is a tuple of one
+        message = "".join(map(str, message))
+    type(state).add_observation(state, message, observation_type or default, from_id, to_id)
+
+
+_MENDED: Mapping[str, Callable[[Any], None]] = {
+    "CharacterConclaveEnv": _mend_messages,
+    "SetEnv": _mend_set,
+    "TakEnv": _mend_messages,
+}

@@ -3,73 +3,114 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from gem.errors import GemError, in_one_line
 from gem_envs_games.textarena.chance import ONE_AT_A_TIME, Chance
+from gem_envs_games.textarena.family import id_of
 from gem_envs_games.textarena.listing import family_of
 from gem_envs_games.textarena.loading import copied, fresh_game
-from gem_envs_games.textarena.mending import mend
+from gem_envs_games.textarena.mending import draw_anew, mend, was_refused
 
-__all__ = ["Message", "Outcome", "Playing", "forget_starts", "replayed", "started"]
+__all__ = [
+    "Message",
+    "Outcome",
+    "Playing",
+    "caught_up",
+    "forget_starts",
+    "replayed",
+    "started",
+    "started_anew",
+]
 
-_ONLY_PLAYER = 0
 _KEPT_STARTS = 128
+_MOST_DRAWS = 300_000  # of one reset or step; no game that is not slow needs a tenth
+_TRIES = 10
 
 
 class Message(NamedTuple):
-    """One message of the game: who says it (GAME, Player), its kind as TextArena names it."""
+    """One message of the game: who says it (GAME, Player), its kind as TextArena names it.
+
+    `seat` is the number of the player who says it, -1 the game.
+    """
 
     sender: str
     kind: str
     text: str
+    seat: int = -1
 
 
 class Outcome(NamedTuple):
-    """How a game ended. `was_refused`: by an invalid move."""
+    """How a game ended, for each player. `was_refused`: by an invalid move of theirs."""
 
-    reward: float
+    rewards: tuple[float, ...]
     reason: str
-    was_refused: bool
-    turns: int
+    was_refused: tuple[bool, ...]
+    turns: tuple[int, ...]
 
 
 class Playing:
-    """A game in progress. Name, seed and answers determine everything it says.
+    """A game in progress. Name, players, seed and answers determine everything it says.
 
     `answers` is the list of what it was told so far; whoever holds the same list object is in
-    the same state.
+    the same state. `news` is what it said to each player since: TextArena's own triples of
+    sender, text and kind.
     """
 
-    __slots__ = ("_chance", "answers", "game", "said", "seed")
+    __slots__ = ("_chance", "answers", "game", "news", "num_players", "seed")
 
-    def __init__(self, game: Any, seed: int, chance: Chance, said: tuple[Message, ...]) -> None:
+    def __init__(
+        self,
+        game: Any,
+        seed: int,
+        chance: Chance,
+        num_players: int,
+        news: dict[int, list[Any]],
+    ) -> None:
         self.game = game
         self.seed = seed
         self._chance = chance
-        self.said = said
+        self.num_players = num_players
+        self.news = news
         self.answers: list[str] = []
 
-    def tell(self, answer: str) -> tuple[Message, ...]:
-        """Give the game an answer and return what it says. Raises what the game raises."""
+    def tell(self, answer: str) -> None:
+        """Give the game an answer. Raises what the game raises."""
         with self._chance:
             # Before the step: an answer on which the game fails was told as well.
             self.answers.append(answer)
+            self.game.state.was_refused = False
             self.game.step(answer)
-            self.said = _heard(self.game)
-        return self.said
+            self.news = _news(self.game, self.num_players)
+
+    @property
+    def player(self) -> int:
+        """Who is to act."""
+        return int(self.game.state.current_player_id)
+
+    @property
+    def was_refused(self) -> bool:
+        """Whether the game called the last answer an invalid move."""
+        return was_refused(self.game)
+
+    def messages(self, player: int) -> tuple[Message, ...]:
+        """Return what the game said to a player since the last answer."""
+        names = self.game.state.role_mapping
+        return tuple(_message(names, *raw) for raw in self.news.get(player, ()))
 
     def outcome(self) -> Outcome | None:
         """Return how the game ended, None while it goes on."""
         if not self.game.state.done:  # not what `step` returns: some games end without saying
             return None
         rewards, facts = self.game.close()
-        mine = facts[_ONLY_PLAYER]
+        paid = rewards or {}
+        players = range(self.num_players)
         return Outcome(
-            float(rewards[_ONLY_PLAYER]),
-            str(mine.get("reason") or ""),
-            bool(mine["invalid_move"]),
-            int(mine["turn_count"]),
+            tuple(float(paid.get(player, 0.0)) for player in players),
+            str(facts[0].get("reason") or ""),
+            tuple(bool(facts[player]["invalid_move"]) for player in players),
+            tuple(int(facts[player]["turn_count"]) for player in players),
         )
 
     def twin_if(self, seed: int, answers: Sequence[str]) -> Playing | None:
@@ -82,16 +123,31 @@ class Playing:
 
     def twin(self) -> Playing:
         """Return an independent copy."""
-        twin = Playing(copied(self.game), self.seed, self._chance.twin(), self.said)
+        game = copied(self.game)
+        twin = Playing(game, self.seed, self._chance.twin(), self.num_players, self.news)
         twin.answers = [*self.answers]
         return twin
 
 
-def started(name: str, seed: int) -> Playing:
+def started(name: str, seed: int, num_players: int = 1) -> Playing:
     """Reset a game. Raises what the game raises: some generators fail on rare seeds."""
     if family_of(name).is_slow:
-        return _kept_start(name, seed).twin()
-    return _first_state(name, seed)
+        return _kept_start(name, seed, num_players).twin()
+    return _first_state(name, seed, num_players)
+
+
+def started_anew(name: str, num_players: int, draw_seed: Callable[[], int]) -> Playing:
+    """Start an episode. A seed on which a generator of theirs fails is passed over."""
+    for _ in range(_TRIES):
+        seed = draw_seed()
+        try:
+            return started(name, seed, num_players)
+        except Exception as error:  # noqa: BLE001 - a game of theirs may raise anything
+            cause = error
+    raise GemError(
+        f"{id_of(name)} was to be reset, and TextArena raised on {_TRIES} seeds in a row, last "
+        f"{in_one_line(cause)}. Report it with the seed, and use another game."
+    ) from cause
 
 
 def forget_starts() -> None:
@@ -99,36 +155,59 @@ def forget_starts() -> None:
     _kept_start.cache_clear()
 
 
-def replayed(name: str, seed: int, answers: Sequence[str]) -> Playing:
+def replayed(name: str, seed: int, answers: Sequence[str], num_players: int = 1) -> Playing:
     """Return the game after these answers, in the time that they took."""
-    playing = started(name, seed)
+    playing = started(name, seed, num_players)
     for answer in answers:
         playing.tell(answer)
     return playing
 
 
+def caught_up(
+    playing: Playing | None, name: str, seed: int, answers: Sequence[str], num_players: int = 1
+) -> Playing:
+    """Return the game in this state; after a restore or a fork it is copied or replayed."""
+    if playing is not None and playing.answers is answers:
+        return playing
+    twin = playing.twin_if(seed, answers) if playing is not None else None
+    return twin or replayed(name, seed, answers, num_players)
+
+
 @functools.lru_cache(maxsize=_KEPT_STARTS)
-def _kept_start(name: str, seed: int) -> Playing:
+def _kept_start(name: str, seed: int, num_players: int) -> Playing:
     """Keep the start of games whose generators take up to 20 s, since a replay begins there."""
-    return _first_state(name, seed)
+    return _first_state(name, seed, num_players)
 
 
-def _first_state(name: str, seed: int) -> Playing:
+def _first_state(name: str, seed: int, num_players: int) -> Playing:
+    family = family_of(name)
     game = fresh_game(name)
-    chance = Chance(seed)
+    most = float("inf") if family.is_slow else _MOST_DRAWS
+    chance = Chance(seed, has_numpy=family.has_numpy, most=most)
     with chance:
-        game.reset(num_players=1, seed=seed)
-        messages = _heard(game)
-    mend(game)
-    return Playing(game, seed, chance, messages)
+        draw_anew(game)
+        game.reset(num_players=num_players, seed=seed)
+        mend(game)
+        news = _news(game, num_players)
+    return Playing(game, seed, chance, num_players, news)
 
 
-def _heard(game: Any) -> tuple[Message, ...]:
-    _, new = game.get_observation()
-    names = game.state.role_mapping
-    return tuple(
-        Message("Player", "PLAYER_ACTION", kind)  # three games pass their arguments misplaced
-        if isinstance(kind, str)
-        else Message(str(names.get(sender)), kind.name, text)
-        for sender, text, kind in new
-    )
+def _news(game: Any, num_players: int) -> dict[int, list[Any]]:
+    """Take what the game has said to each player since this was last asked."""
+    news: dict[int, list[Any]] = {}
+    state = game.state
+    if num_players == 1 or not state.done:  # some games add to what the player to act is shown
+        player, news[player] = game.get_observation()
+    if num_players > 1:
+        queues = state.observations
+        for player, queue in queues.items():
+            if queue:
+                news[player] = queue
+                queues[player] = []
+    return news
+
+
+def _message(names: Any, sender: int, text: Any, kind: Any) -> Message:
+    if isinstance(kind, str):  # three games pass their arguments misplaced
+        return Message("Player", "PLAYER_ACTION", kind, sender)
+    return Message(str(names.get(sender)), kind.name, text, sender)
