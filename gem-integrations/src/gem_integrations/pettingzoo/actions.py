@@ -69,7 +69,9 @@ def form_of(space: Space) -> str:
         return f"a JSON list of {_size(shape)} whole numbers, each 0 or 1"
     if isinstance(space, spaces.MultiDiscrete):
         highest = (space.start + space.nvec - 1).tolist()
-        return f"a JSON list of {_size(shape)} whole numbers, from {space.start.tolist()} to {highest}"
+        return (
+            f"a JSON list of {_size(shape)} whole numbers, from {space.start.tolist()} to {highest}"
+        )
     return f"an action of {space}"
 
 
@@ -108,9 +110,9 @@ def value_of(space: Space, plain: Any, mask: Any = None) -> Any:
     value = _converted(space, plain)
     if value is None or not space.contains(value):
         raise RefusedAction("invalid", f"It is not {form_of(space)}.")
-    if mask is not None and isinstance(space, spaces.Discrete):
-        if not np.asarray(mask)[plain - int(space.start)]:
-            raise RefusedAction("invalid", "It is not legal now.")
+    is_masked = mask is not None and isinstance(space, spaces.Discrete)
+    if is_masked and not np.asarray(mask)[plain - int(space.start)]:  # type: ignore[attr-defined]
+        raise RefusedAction("invalid", "It is not legal now.")
     return value
 
 
@@ -154,7 +156,7 @@ def _converted_array(space: Space, plain: Any) -> Any:
     if np.issubdtype(space.dtype, np.integer):
         if numbers.dtype.kind == "f":
             return None
-        limits = np.iinfo(space.dtype)  # type: ignore[type-var]  # an integer, as was just seen
+        limits = np.iinfo(space.dtype)
         if numbers.size and (numbers.min() < limits.min or numbers.max() > limits.max):
             return None
         return numbers.astype(space.dtype)

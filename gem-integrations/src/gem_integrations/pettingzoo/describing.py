@@ -100,7 +100,9 @@ def _entries(array: np.ndarray[Any, Any]) -> str:
     """Return what is not 0 of a large array, each entry with its place."""
     shape = " x ".join(map(str, array.shape))
     places = np.argwhere(array)
-    entries = [f"{tuple(place)}: {_number(array[tuple(place)].item())}" for place in places.tolist()]
+    entries = [
+        f"{tuple(place)}: {_number(array[tuple(place)].item())}" for place in places.tolist()
+    ]
     return f"An array of {shape}, 0 but for {', '.join(entries) or 'nothing'}"
 
 

@@ -10,7 +10,7 @@ import pettingzoo
 
 from gem import SeatedEnv, Step
 from gem.content import Observation
-from gem.errors import BadArguments
+from gem.errors import BadArguments, in_one_line
 from gem.registry import load_target
 from gem_integrations.pettingzoo.actions import (
     RefusedAction,
@@ -30,6 +30,7 @@ __all__ = ["PettingZooGame"]
 Render = Callable[[Any, str], str]
 Read = Callable[[str, Any, str], Any]
 
+_MOST_TEXT = 200  # of an error of a game
 # What games raise on an action that is not allowed, where no mask says which are.
 _REFUSALS = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
 
@@ -123,7 +124,9 @@ class PettingZooGame(SeatedEnv):
         self._has_rules: list[int] = []
         asked = playing.asked()
         if not asked:
-            raise self._wrong(f"{self.name} was reset, and has no agents. Report it to its authors.")
+            raise self._wrong(
+                f"{self.name} was reset, and has no agents. Report it to its authors."
+            )
         for seat in asked:
             self._tell_question(seat)
         return self.begin(*asked)
@@ -156,14 +159,10 @@ class PettingZooGame(SeatedEnv):
 
     def close(self) -> None:
         playing = self._playing
-        # A fork shares what it was forked from until its first step, and leaves it open.
-        if playing is not None and playing.actions is self._own_actions():
+        self._playing = None
+        # A fork has what it was forked from until its first step, and leaves it open.
+        if playing is not None and playing.owner is self:
             playing.env.close()
-            self._playing = None
-
-    def _own_actions(self) -> list[Any] | None:
-        actions: list[Any] | None = getattr(self, "_actions", None)
-        return actions
 
     def _hear_action(self, seat: int, text: str) -> RefusedAction | None:
         """Keep a seat's action, or count its error and tell it why. Returns the error."""
@@ -220,10 +219,11 @@ class PettingZooGame(SeatedEnv):
         return self.ask(*asked, rewards=outcome.rewards, info=info)
 
     def _refused_by_the_game(self, error: Exception) -> Step:
-        # It may have been half way through the action: it is made anew, without that action.
-        self._playing = self._replayed()
-        self._actions = self._playing.actions
-        self._refuse(self.seat, f"The game does not take it ({error}).", self._question(self.seat))
+        # It may have been half way through the action: it is made anew, and played without it.
+        self.close()
+        question = self._question(self.seat)
+        reason = f"The game does not take it ({in_one_line(error, at_most=_MOST_TEXT)})."
+        self._refuse(self.seat, reason, question)
         info = {"action_error": "invalid"}
         if self._errors[self.seat] > self.error_allowance:
             return self._lost_by([self.seat], info)
@@ -272,15 +272,16 @@ class PettingZooGame(SeatedEnv):
         return {seat: value_of(self._spaces[seat], plain) for seat, plain in choices.items()}
 
     def _started(self) -> Game:
-        """Return the game of this episode at its start, in an environment of its own."""
+        """Return the game of this episode at its start, in an environment that is this one's."""
         own = self._playing
-        if own is not None and own.actions is self._own_actions():
-            return started(own.env, self._game_seed)
-        return started(make(self._game, self._form, self._options), self._game_seed)
+        if own is not None and own.owner is self:
+            return started(own.env, self._game_seed, owner=self)
+        env = make(self._game, self._form, self._options)
+        return started(env, self._game_seed, owner=self)
 
     def _replayed(self) -> Game:
-        """Return a game of its own that was played as far as this state."""
-        playing = started(make(self._game, self._form, self._options), self._game_seed)
+        """Return this episode's game as far as it was played in this state."""
+        playing = self._started()
         for pairs in self._actions:
             playing.take(self._values(dict(pairs)))
             playing.actions.append(pairs)

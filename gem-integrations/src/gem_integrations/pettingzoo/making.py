@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, Literal
@@ -9,7 +11,7 @@ from typing import Any, Literal
 import pettingzoo
 from pettingzoo.env_registry.exceptions import FailedToImport, PettingZooRegistryError
 
-from gem.errors import BadArguments, MissingRequirement
+from gem.errors import BadArguments, MissingRequirement, in_one_line
 from gem.registry import load_target, near, pip_command
 
 __all__ = ["Form", "make"]
@@ -20,7 +22,9 @@ _REGISTRIES: Mapping[Form, Mapping[str, Any]] = {
     "parallel": pettingzoo.parallel_registry,
 }
 _MAKERS: Mapping[Form, str] = {"aec": "env", "parallel": "parallel_env"}
+_CLASSES: Mapping[Form, Any] = {"aec": pettingzoo.AECEnv, "parallel": pettingzoo.ParallelEnv}
 _MOST_SHOWN = 80
+_UNDERSCORE = re.compile(r"_v(?=\d+$)")
 
 
 def make(
@@ -42,21 +46,26 @@ def make(
     if not callable(maker):
         raise _wrong(
             game,
-            f"is a {type(maker).__name__}, and every episode's worker makes its own. Pass what "
-            "makes it: a class, a function, a module, or an id of PettingZoo.",
+            f"is a {type(maker).__name__}, and no maker of a game. Pass a class, a function, a "
+            "module, or an id of PettingZoo.",
         )
-    env = maker(**options)
-    is_right = {
-        None: isinstance(env, (pettingzoo.AECEnv, pettingzoo.ParallelEnv)),
-        "aec": isinstance(env, pettingzoo.AECEnv),
-        "parallel": isinstance(env, pettingzoo.ParallelEnv),
-    }
-    if not is_right[form]:
-        wanted = {None: "an AECEnv or a ParallelEnv", "aec": "an AECEnv", "parallel": "a ParallelEnv"}
-        raise _wrong(
-            game, f"made a {type(env).__name__}. Pass what makes {wanted[form]} of PettingZoo."
-        )
+    env = _called(game, functools.partial(maker, **options))
+    classes = [_CLASSES[form]] if form else list(_CLASSES.values())
+    if not isinstance(env, tuple(classes)):
+        wanted = " or ".join(each.__name__ for each in classes)
+        raise _wrong(game, f"made {type(env).__name__}. Pass what makes an {wanted} of PettingZoo.")
     return env
+
+
+def _called(game: object, maker: Callable[[], Any]) -> Any:
+    try:
+        return maker()
+    except TypeError as error:
+        raise _wrong(
+            game,
+            f"cannot be made with these options ({in_one_line(error)}). Pass options= as it takes "
+            "them.",
+        ) from error
 
 
 def _maker_of(module: ModuleType, form: Form | None) -> Any:
@@ -77,12 +86,18 @@ def _registered(game: str, form: Form | None, options: Mapping[str, Any]) -> Any
             found = found or error
             continue
         try:
-            return pettingzoo.make(each, game, **options)
+            return _called(game, functools.partial(pettingzoo.make, each, game, **options))
         except FailedToImport as error:
             raise _lacking(game, error) from error
-    known = sorted({name for form_ in _REGISTRIES for name in _REGISTRIES[form_]})
-    alike = near(game, known)
-    hint = f"Did you mean {' or '.join(map(repr, alike))}?" if alike else "See pettingzoo.pprint_registry()."
+    known = sorted({name for registry in _REGISTRIES.values() for name in registry})
+    versioned = _UNDERSCORE.sub("-v", game)  # as PettingZoo writes its ids
+    others = [name for name in known if name.partition("/")[2] == versioned]
+    alike = near(versioned, known) or others
+    hint = "`pettingzoo.pprint_registry()` shows all."
+    if form == "parallel" and versioned in pettingzoo.aec_registry:
+        hint = "It is in that of AEC games: leave `form` out."
+    elif alike:
+        hint = f"Did you mean {' or '.join(map(repr, alike))}?"
     where = f" in the form {form!r}" if form else ""
     raise _wrong(game, f"is in no registry of PettingZoo{where}. {hint}") from found
 

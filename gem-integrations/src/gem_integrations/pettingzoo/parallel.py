@@ -117,9 +117,7 @@ class ParallelView(ParallelEnv):  # type: ignore[misc]  # PettingZoo ships no ty
             observations[name] = self._seats.text(name) if is_shown else TextObservation()
             if not is_shown:
                 infos[name]["is_asked"] = False
-        self.agents = [
-            name for name in agents if not (terminations[name] or truncations[name])
-        ]
+        self.agents = [name for name in agents if not (terminations[name] or truncations[name])]
         return observations, rewards, terminations, truncations, infos
 
     def render(self) -> str | None:

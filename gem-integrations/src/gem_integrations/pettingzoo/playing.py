@@ -35,10 +35,14 @@ class Outcome(NamedTuple):
 
 
 class Game(abc.ABC):
-    """A running game. `actions` are the plain actions that were taken in this episode so far."""
+    """A running game, in an environment that only its `owner` may step, reset and close.
 
-    def __init__(self, env: Any) -> None:
+    `actions` are the plain actions that were taken in this episode so far.
+    """
+
+    def __init__(self, env: Any, owner: object) -> None:
         self.env = env
+        self.owner = owner
         self.agents = list(env.possible_agents)
         self.actions: list[Any] = []
 
@@ -101,9 +105,9 @@ class _Turns(Game):
 class _Rounds(Game):
     """The parallel form: all agents that are left act at once."""
 
-    def __init__(self, env: Any, started: tuple[Any, Any]) -> None:
-        super().__init__(env)
-        self._observations, self._infos = started
+    def __init__(self, env: Any, owner: object, begun: tuple[Any, Any]) -> None:
+        super().__init__(env, owner)
+        self._observations, self._infos = begun
 
     def asked(self) -> tuple[int, ...]:
         return tuple(map(self._number, self.env.agents))
@@ -129,12 +133,12 @@ class _Rounds(Game):
         return outcome
 
 
-def started(env: Any, seed: int) -> Game:
+def started(env: Any, seed: int, *, owner: object) -> Game:
     """Reset an environment of either form by a seed, and return the game that it then is."""
     if isinstance(env, pettingzoo.ParallelEnv):
-        return _Rounds(env, env.reset(seed=seed))
+        return _Rounds(env, owner, env.reset(seed=seed))
     env.reset(seed=seed)
-    return _Turns(env)
+    return _Turns(env, owner)
 
 
 def _question(observation: Any, info: Mapping[str, Any] | None) -> Question:

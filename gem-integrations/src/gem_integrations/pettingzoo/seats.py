@@ -68,9 +68,7 @@ class Seats:
 
         Options that the environment does not know are passed over, as PettingZoo's tests ask.
         """
-        known = {
-            name: value for name, value in (options or {}).items() if name in self._options
-        }
+        known = {name: value for name, value in (options or {}).items() if name in self._options}
         observation, info = self.env.reset(seed=seed, **known)
         self.returns = dict.fromkeys(self.names, 0.0)
         self._texts = {name: TextObservation() for name in self.names}
@@ -141,7 +139,9 @@ class Seats:
 
     def wrong(self, problem: str) -> BadArguments:
         """Return the error that says what is wrong with a use of this environment."""
-        return BadArguments(f"{self.subject} as a PettingZoo environment {problem}", subject=self.subject)
+        return BadArguments(
+            f"{self.subject} as a PettingZoo environment {problem}", subject=self.subject
+        )
 
     def _show(self, step: Step) -> None:
         for seat, observation in step.observations.items():
@@ -179,4 +179,3 @@ def _names_of_options(env: Env) -> set[str]:
     parameters = inspect.signature(env.unwrapped.reset).parameters.values()
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return {each.name for each in parameters if each.kind in named} - {"seed"}
-
