@@ -158,6 +158,10 @@ class PettingZooGame(SeatedEnv):
         return sampled(self._spaces[self.seat], question.mask, self.sample_rng)
 
     def close(self) -> None:
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Close the game that is played, if it is this environment's own."""
         playing = self._playing
         self._playing = None
         # A fork has what it was forked from until its first step, and leaves it open.
@@ -220,7 +224,7 @@ class PettingZooGame(SeatedEnv):
 
     def _refused_by_the_game(self, error: Exception) -> Step:
         # It may have been half way through the action: it is made anew, and played without it.
-        self.close()
+        self._let_go()
         question = self._question(self.seat)
         reason = f"The game does not take it ({in_one_line(error, at_most=_MOST_TEXT)})."
         self._refuse(self.seat, reason, question)

@@ -53,7 +53,7 @@ def make(
     classes = [_CLASSES[form]] if form else list(_CLASSES.values())
     if not isinstance(env, tuple(classes)):
         wanted = " or ".join(each.__name__ for each in classes)
-        raise _wrong(game, f"made {type(env).__name__}. Pass what makes an {wanted} of PettingZoo.")
+        raise _wrong(game, f"made {type(env).__name__}. Pass what makes PettingZoo's {wanted}.")
     return env
 
 
