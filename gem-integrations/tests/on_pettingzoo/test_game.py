@@ -47,7 +47,7 @@ class TestRounds(SeatedEnvContract):
     kwargs: ClassVar[dict[str, Any]] = {"game": f"{FILE}:Push"}
     backends = ("sync",)
     # To look for an answer takes seconds, and this game has none.
-    test_leaks = None  # type: ignore[assignment]
+    test_leaks = None
 
 
 def test_a_seat_is_told_the_rules_its_observation_and_how_to_answer() -> None:
@@ -66,8 +66,7 @@ def test_a_seat_is_told_the_rules_its_observation_and_how_to_answer() -> None:
 
 
 def test_an_observation_and_an_action_can_be_the_authors_own() -> None:
-    kwargs = {"game": f"{FILE}:Pick", "render": f"{FILE}:mark", "read": f"{FILE}:number_word"}
-    env = gem.make(ID, **kwargs)
+    env = gem.make(ID, game=f"{FILE}:Pick", render=f"{FILE}:mark", read=f"{FILE}:number_word")
     env.reset(seed=1)
 
     step = env.step("four")

@@ -22,7 +22,7 @@ def register(*env_ids: str) -> list[str]:
 
     >>> from gem.testing import registrations_undone
     >>> with registrations_undone():
-    ...     gem.register("demo:Signs-v0", "gem.testing.envs:Signs")
+    ...     spec = gem.register("demo:Signs-v0", "gem.testing.envs:Signs")
     ...     register("demo:Signs-v0")
     ...     pettingzoo.make("parallel", "demo/Signs-v0").possible_agents
     ['demo/Signs-v0']
