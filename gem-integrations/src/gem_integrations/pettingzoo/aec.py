@@ -8,14 +8,14 @@ from typing import Any
 from pettingzoo import AECEnv
 
 from gem import Env, EnvSpec
-from gem.errors import ResetNeeded
-from gem_integrations.pettingzoo.seats import Seats, end_of
-from gem_integrations.pettingzoo.spaces import ActionSpace, ObservationSpace, TextObservation
+from gem_integrations.pettingzoo.seats import end_of
+from gem_integrations.pettingzoo.spaces import TextObservation
+from gem_integrations.pettingzoo.view import View
 
 __all__ = ["AECView", "aec_env"]
 
 
-class AECView(AECEnv):  # type: ignore[misc]  # PettingZoo ships no types
+class AECView(View, AECEnv):  # type: ignore[misc]  # PettingZoo ships no types
     """An environment of ours, of any number of seats, as an `AECEnv`: agents are its seats.
 
     Of a round, in which several seats answer the same moment, each answers in order, and nobody
@@ -27,41 +27,6 @@ class AECView(AECEnv):  # type: ignore[misc]  # PettingZoo ships no types
     agent is out as its seat is; what its seat earns later has no place in PettingZoo's rewards and
     counts in `returns`, the total of each agent. There is no `state()`.
     """
-
-    def __init__(
-        self,
-        env: Env | str | EnvSpec | Callable[..., Env],
-        *,
-        max_cycles: int | None = None,
-        render_mode: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__()
-        self._seats = Seats(env, max_cycles=max_cycles, render_mode=render_mode, kwargs=kwargs)
-        self.max_cycles = max_cycles
-        self.render_mode = render_mode
-        self.metadata = {**self._seats.metadata, "is_parallelizable": False}
-        self.possible_agents = self._seats.names[:]
-        self.agents: list[str] = []
-        self._counts: dict[str, int] = {}
-
-    @property
-    def env(self) -> Env:
-        """The environment that this is a view of."""
-        return self._seats.env
-
-    @property
-    def returns(self) -> Mapping[str, float]:
-        """What each agent's seat earned in this episode, after it was out too."""
-        return self._seats.returns
-
-    def observation_space(self, agent: str) -> ObservationSpace:
-        """Return the space of an agent's observations, the same object at each call."""
-        return self._seats.observation_spaces[self._seats.known(agent)]
-
-    def action_space(self, agent: str) -> ActionSpace:
-        """Return the space of an agent's actions, the same object at each call."""
-        return self._seats.action_spaces[self._seats.known(agent)]
 
     def observe(self, agent: str) -> TextObservation:
         """Return what an agent was shown last, "" if nothing was in this episode."""
@@ -82,11 +47,7 @@ class AECView(AECEnv):  # type: ignore[misc]  # PettingZoo ships no types
 
     def step(self, action: str | None) -> None:
         """Take the selected agent's action, a text; None where it is out, and only there."""
-        if not self.agents:
-            raise ResetNeeded(
-                f"step was called on {self._seats.subject} as a PettingZoo environment, and no "
-                "episode is running. Call reset() first."
-            )
+        self._refuse_unless_running()
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._take_out(agent, action)
@@ -109,14 +70,6 @@ class AECView(AECEnv):  # type: ignore[misc]  # PettingZoo ships no types
         self._accumulate_rewards()
         self._deads_step_first()
 
-    def render(self) -> str | None:
-        """Return the text of the episode ("ansi"), or print it ("human")."""
-        return self._seats.render()
-
-    def close(self) -> None:
-        """Close the environment. A second call does nothing."""
-        self._seats.env.close()
-
     def _take_out(self, agent: str, action: object) -> None:
         if action is not None:
             raise self._seats.wrong(
@@ -127,10 +80,11 @@ class AECView(AECEnv):  # type: ignore[misc]  # PettingZoo ships no types
     def _truncate_at_the_limit(self) -> None:
         if self.max_cycles is None:
             return
-        left = [name for name in self.agents if not self.terminations[name]]
-        if min(self._counts[name] for name in left) >= self.max_cycles:
-            for name in left:
-                self.truncations[name] = True
+        left = [
+            name for name in self.agents if not (self.terminations[name] or self.truncations[name])
+        ]
+        if all(self._counts[name] >= self.max_cycles for name in left):
+            self.truncations.update(dict.fromkeys(left, True))
 
 
 def aec_env(

@@ -8,9 +8,9 @@ from typing import Any
 from pettingzoo import ParallelEnv
 
 from gem import Env, EnvSpec, Step
-from gem.errors import ResetNeeded
-from gem_integrations.pettingzoo.seats import Seats, end_of
-from gem_integrations.pettingzoo.spaces import ActionSpace, ObservationSpace, TextObservation
+from gem_integrations.pettingzoo.seats import end_of
+from gem_integrations.pettingzoo.spaces import TextObservation
+from gem_integrations.pettingzoo.view import View
 
 __all__ = ["ParallelView", "parallel_env"]
 
@@ -19,7 +19,7 @@ _Infos = dict[str, dict[str, Any]]
 _Result = tuple[dict[str, TextObservation], dict[str, float], _Flags, _Flags, _Infos]
 
 
-class ParallelView(ParallelEnv):  # type: ignore[misc]  # PettingZoo ships no types
+class ParallelView(View, ParallelEnv):  # type: ignore[misc]  # PettingZoo ships no types
     """An environment of ours in which every turn is a round, as a `ParallelEnv`.
 
     A game that asks seats in turn is refused at its reset: `aec_env` takes it. Where a seat alone
@@ -27,42 +27,6 @@ class ParallelView(ParallelEnv):  # type: ignore[misc]  # PettingZoo ships no ty
     `"is_asked": False`, they observe "", and their next action is not used. All else, `max_cycles`
     (in rounds) and `returns` among it, is as of `AECView`.
     """
-
-    def __init__(
-        self,
-        env: Env | str | EnvSpec | Callable[..., Env],
-        *,
-        max_cycles: int | None = None,
-        render_mode: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__()
-        self._seats = Seats(env, max_cycles=max_cycles, render_mode=render_mode, kwargs=kwargs)
-        self.max_cycles = max_cycles
-        self.render_mode = render_mode
-        self.metadata = self._seats.metadata
-        self.possible_agents = self._seats.names[:]
-        self.agents: list[str] = []
-        self._asked: list[str] = []
-        self._cycles = 0
-
-    @property
-    def env(self) -> Env:
-        """The environment that this is a view of."""
-        return self._seats.env
-
-    @property
-    def returns(self) -> Mapping[str, float]:
-        """What each agent's seat earned in this episode, after it was out too."""
-        return self._seats.returns
-
-    def observation_space(self, agent: str) -> ObservationSpace:
-        """Return the space of an agent's observations, the same object at each call."""
-        return self._seats.observation_spaces[self._seats.known(agent)]
-
-    def action_space(self, agent: str) -> ActionSpace:
-        """Return the space of an agent's actions, the same object at each call."""
-        return self._seats.action_spaces[self._seats.known(agent)]
 
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
@@ -120,24 +84,12 @@ class ParallelView(ParallelEnv):  # type: ignore[misc]  # PettingZoo ships no ty
         self.agents = [name for name in agents if not (terminations[name] or truncations[name])]
         return observations, rewards, terminations, truncations, infos
 
-    def render(self) -> str | None:
-        """Return the text of the episode ("ansi"), or print it ("human")."""
-        return self._seats.render()
-
-    def close(self) -> None:
-        """Close the environment. A second call does nothing."""
-        self._seats.env.close()
-
     def _asked_by(self, step: Step) -> list[str]:
         """Return who is shown something: who is to answer now or, at the end, everybody."""
         return [self.possible_agents[seat] for seat in step.observations]
 
     def _check(self, actions: Mapping[str, str]) -> None:
-        if not self.agents:
-            raise ResetNeeded(
-                f"step was called on {self._seats.subject} as a PettingZoo environment, and no "
-                "episode is running. Call reset() first."
-            )
+        self._refuse_unless_running()
         for name in actions:
             if self._seats.known(name) not in self.agents:
                 raise self._seats.wrong(

@@ -61,7 +61,8 @@ class Seats:
     @property
     def metadata(self) -> dict[str, Any]:
         """What PettingZoo wants to know of every environment."""
-        return {"name": self.subject, "render_modes": list(RENDER_MODES)}
+        modes = list(RENDER_MODES)
+        return {"name": self.subject, "render_modes": modes, "is_parallelizable": False}
 
     def reset(self, seed: int | None, options: Mapping[str, Any] | None) -> Step:
         """Start an episode, and return its first observation as a step that earned nothing.
