@@ -72,7 +72,7 @@ EXTRAS = {
     "gem-envs-qa": "[data]",
     "gem-envs-reasoning": "[tasks]",
     "gem-eval": "[atif,hf,pandas,parquet,plot,tokens,view]",
-    "gem-integrations": "[ray]",
+    "gem-integrations": "[pettingzoo,ray]",
     "gem-tools": "[bm25s,data,http,mcp,search,serve]",
 }
 NEEDS = {
@@ -342,6 +342,7 @@ def install_checkout(session: nox.Session) -> None:
         "oracles",
         "servers",
         "browser",
+        "games",
         "types",
     )
     tools = itertools.chain.from_iterable(map(group, groups))

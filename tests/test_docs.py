@@ -24,7 +24,10 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 FILE = re.compile(r"# ([\w./-]+\.\w+)\n")
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
-NEEDS = {ROOT / "docs" / "tools.md": "mcp"}  # what the lowest versions are tested without
+NEEDS = {  # what some of those who run this are without
+    ROOT / "docs" / "pettingzoo.md": "pygame",
+    ROOT / "docs" / "tools.md": "mcp",
+}
 
 pages = pytest.mark.parametrize("page", PAGES, ids=IDS)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gem.specs import AdapterSpec, ExecutorSpec, PluginManifest
+from gem.specs import AdapterSpec, CheckHints, EnvSpec, ExecutorSpec, PluginManifest
 
 plugin = PluginManifest(
     name="integrations",
@@ -47,6 +47,18 @@ plugin = PluginManifest(
             target="gem_integrations.verl:EnvAgentLoop",
             summary="Play an environment in verl's agent loop workers.",
             requires=("verl>=0.9.1,<0.10",),
+        ),
+    ),
+    envs=(
+        EnvSpec(
+            id="pettingzoo:Game-v0",
+            target="gem_integrations.pettingzoo:PettingZooGame",
+            kwargs={"game": "classic/tictactoe_v3"},
+            summary="A game of PettingZoo, which `game` names: each of its agents is a seat.",
+            requires=("pettingzoo>=1.27,<1.28",),
+            source="The game's own, by its seed.",
+            licence="MIT",
+            check=CheckHints(fixed_start=True),
         ),
     ),
     executors=(

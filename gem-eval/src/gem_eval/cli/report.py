@@ -21,9 +21,9 @@ __all__ = ["add_command"]
 
 _DESCRIPTION = """\
 Print the tables of run folders, finished or still being written, as `gem-env eval` prints them at
-its end, and the standings of leagues above them. It reads the record and the logs alone: it makes no
-environment, asks no server, and changes nothing. With --references it plays what the scores are to
-be read beside, once, and keeps that in the run's folder.
+its end, and the standings of leagues above them. It reads the record and the logs alone: it makes
+no environment, asks no server, and changes nothing. With --references it plays what the scores are
+to be read beside, once, and keeps that in the run's folder.
 """
 _EPILOGUE = """\
 examples:
