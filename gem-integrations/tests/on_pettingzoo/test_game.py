@@ -43,8 +43,9 @@ def seed_that_draws(number: int, **kwargs: Any) -> PettingZooGame:
 
 
 class TestRounds(SeatedEnvContract):
-    env_id = ID
-    kwargs: ClassVar[dict[str, Any]] = {"game": f"{FILE}:Push"}
+    env_id = "gem_integrations.pettingzoo:PettingZooGame"
+    env_kwargs: ClassVar[dict[str, Any]] = {"game": f"{FILE}:Push"}
+    seeds = range(4)
     backends = ("sync",)
     # To look for an answer takes seconds, and this game has none.
     test_leaks = None
