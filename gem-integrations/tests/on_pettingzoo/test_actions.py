@@ -43,7 +43,7 @@ SPACES: dict[str, spaces.Space[Any]] = {
         spaces.Tuple((spaces.Discrete(2), spaces.MultiBinary(1)))
     ),
 }
-each_space = pytest.mark.parametrize(("form", "space"), SPACES.items(), ids=list(map(str, range(9))))
+each_space = pytest.mark.parametrize(("form", "space"), SPACES.items(), ids=list("abcdefghi"))
 
 
 @each_space
