@@ -342,7 +342,6 @@ def install_checkout(session: nox.Session) -> None:
         "oracles",
         "servers",
         "browser",
-        "games",
         "types",
     )
     tools = itertools.chain.from_iterable(map(group, groups))

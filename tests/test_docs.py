@@ -25,7 +25,7 @@ FILE = re.compile(r"# ([\w./-]+\.\w+)\n")
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 NEEDS = {  # what some of those who run this are without
-    ROOT / "docs" / "pettingzoo.md": "pygame",
+    ROOT / "docs" / "pettingzoo.md": "pettingzoo",
     ROOT / "docs" / "tools.md": "mcp",
 }
 

@@ -86,7 +86,6 @@ def test_pettingzoo_makes_a_game_of_ours_by_its_id() -> None:
 
 @pytest.mark.parametrize("game", ["classic/tictactoe_v3", "classic/connect_four_v3"])
 def test_a_classic_game_plays_and_replays_and_agrees_on_every_backend(game: str) -> None:
-    pytest.importorskip("pygame", reason="the game's own requirement is not installed")
     spec = gem.spec(ID).model_copy(update={"kwargs": {"game": game}})
 
     def fingerprints(**options: Any) -> list[str]:
@@ -104,7 +103,6 @@ def test_a_classic_game_plays_and_replays_and_agrees_on_every_backend(game: str)
 
 
 def test_a_forbidden_move_of_a_classic_game_is_an_error_and_no_crash() -> None:
-    pytest.importorskip("pygame", reason="the game's own requirement is not installed")
     episodes = gem.run(lambda request: r"\boxed{4}", ID, episodes=1)
 
     [episode] = episodes

@@ -1,4 +1,4 @@
-"""What this distribution provides: adapters for training frameworks, and backends."""
+"""What this distribution provides: adapters for training frameworks, backends, others' games."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from gem.specs import AdapterSpec, CheckHints, EnvSpec, ExecutorSpec, PluginMani
 
 plugin = PluginManifest(
     name="integrations",
-    summary="Adapters for training frameworks, and backends from other projects.",
+    summary="Adapters for training frameworks; backends and games from other projects.",
     adapters=(
         AdapterSpec(
             id="oat",

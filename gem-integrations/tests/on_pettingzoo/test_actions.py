@@ -12,7 +12,7 @@ pytest.importorskip("pettingzoo", reason="gem-integrations' extra `pettingzoo` i
 
 import numpy as np
 from gymnasium import spaces
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gem_integrations.pettingzoo.actions import (
@@ -43,7 +43,7 @@ SPACES: dict[str, spaces.Space[Any]] = {
         spaces.Tuple((spaces.Discrete(2), spaces.MultiBinary(1)))
     ),
 }
-each_space = pytest.mark.parametrize(("form", "space"), SPACES.items(), ids=map(str, range(9)))
+each_space = pytest.mark.parametrize(("form", "space"), SPACES.items(), ids=list("abcdefghi"))
 
 
 @each_space
@@ -56,6 +56,7 @@ def test_a_form_is_told_and_a_sample_has_it(form: str, space: spaces.Space[Any])
 
 
 @each_space
+@settings(deadline=None, max_examples=40)
 @given(
     text=st.text() | st.sampled_from(["[[]]", "[1e999]", "[1,[2]]", '{"go":0}', "[1e39,0]", "-1"])
 )

@@ -43,8 +43,9 @@ def seed_that_draws(number: int, **kwargs: Any) -> PettingZooGame:
 
 
 class TestRounds(SeatedEnvContract):
-    env_id = ID
-    kwargs: ClassVar[dict[str, Any]] = {"game": f"{FILE}:Push"}
+    env_id = "gem_integrations.pettingzoo:PettingZooGame"
+    env_kwargs: ClassVar[dict[str, Any]] = {"game": f"{FILE}:Push"}
+    seeds = range(4)
     backends = ("sync",)
     # To look for an answer takes seconds, and this game has none.
     test_leaks = None
@@ -74,7 +75,8 @@ def test_an_observation_and_an_action_can_be_the_authors_own() -> None:
     assert "player_1 sees ....x" in str(step.observation)
     assert "action_error" not in step.info
     assert env.step("some").info["action_error"] == "format"
-    assert env.step("nine").info["action_error"] == "invalid"  # and it is no number of the game
+    assert env.step(r"\boxed{1}").seat == 0  # as samples are written
+    assert env.step("nine").info["action_error"] == "invalid"  # it is no number of the game
 
 
 def test_rewards_and_ends_are_those_of_the_agents() -> None:
@@ -150,6 +152,17 @@ def test_where_no_mask_is_what_the_game_raises_on_is_refused_and_leaves_no_trace
     assert "The game does not take it (ValueError: 2 is too much)." in str(refused.observation)
     assert "You see: 2" in str(counts[0].observation)
     assert (counts[1].terminated, counts[1].rewards) == (True, (1.0, 1.0))
+
+
+def test_what_the_game_raises_on_counts_as_an_error_in_a_row() -> None:
+    env = PettingZooGame(games.Strict)
+    env.reset(seed=1)
+
+    first = env.step("2")
+    second = env.step("2")
+
+    assert (first.terminated, second.terminated) == (False, True)
+    assert (second.rewards, second.info["action_error"]) == ((-1.0, 0.0), "invalid")
 
 
 def test_agents_that_act_at_once_are_a_round() -> None:

@@ -264,7 +264,16 @@ def wrong_uses() -> list[Any]:
         zoo_env.reset(seed=1)
         zoo_env.step({"left": "rock", "right": "rock", "middle": "rock"})
 
+    def one_is_a_number() -> None:
+        zoo_env = parallel_env(Signs)
+        zoo_env.reset(seed=1)
+        try:
+            zoo_env.step({"left": "rock", "right": 3})  # type: ignore[dict-item]
+        finally:
+            assert zoo_env.env.turn == 0  # nothing was taken
+
     return [
+        pytest.param(one_is_a_number, "was given int as the action of right", id="round"),
         pytest.param(out_of_turn, "as the action of first, whose turn it is", id="None"),
         pytest.param(number, "was given int as the action of first", id="number"),
         pytest.param(after_its_end, "first, which is out. Pass None, which removes it.", id="out"),

@@ -20,8 +20,8 @@ class AECView(View, AECEnv):  # type: ignore[misc]  # PettingZoo ships no types
 
     Of a round, in which several seats answer the same moment, each answers in order, and nobody
     sees another's action before the last. What is observed is the text that an agent was shown
-    last, so a policy without memory wants the wrapper `concat` around its seat. An info holds the
-    agent's `tools`, its own `action_error` and, at the end, its `success`.
+    last; a policy without memory wants the wrapper `concat_with_action` around its seat. An info
+    holds the agent's `tools`, its own `action_error` and, at the end, its `success`.
 
     `max_cycles` truncates the episode for all once each agent that is left has acted as often. An
     agent is out as its seat is; what its seat earns later has no place in PettingZoo's rewards and

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pettingzoo
 
 from gem import SeatedEnv, Step
@@ -42,10 +43,10 @@ class PettingZooGame(SeatedEnv):
     `env` or `parallel_env`, a class or a function; `options` are what it is made with. `form` is
     "aec" or "parallel", without it AEC where both are there.
 
-    `render(observation, agent)` writes an observation as text, `read(text, observation, agent)`
-    returns an action as JSON data, or None where it finds none; both may be "module:attribute",
-    and without them numbers are shown and the last `\boxed{...}` is read, a number or JSON. `rules`
-    is told each seat at its first turn.
+    `render(observation, agent)` writes an observation, without its mask, as text; without it
+    numbers are shown. `read(text, observation, agent)` returns an action as JSON data; without it,
+    and where it returns None, the last `\boxed{...}` is read, a number or JSON. Both may be a
+    "module:attribute". `rules` is told each seat at its first turn.
 
     What cannot be read, is not in the space or not in the action mask is `action_error`, and the
     seat is asked again. After `error_allowance` of these in a row the next one ends the episode:
@@ -152,10 +153,13 @@ class PettingZooGame(SeatedEnv):
         return self._go_on(playing, info)
 
     def sample_action(self) -> str:
+        space = self._spaces[self.seat]
+        if not can_be_read(space):
+            raise NotImplementedError(f"{self.name} has actions of {space!r:.80}, unknown as text.")
         playing = self._caught_up()
         # The seats of a round are asked for hints in any order, before they have answered.
         question = playing.question(self.seat) if self.seat in playing.asked() else Question(None)
-        return sampled(self._spaces[self.seat], question.mask, self.sample_rng)
+        return sampled(space, question.mask, self.sample_rng)
 
     def close(self) -> None:
         self._let_go()
@@ -178,17 +182,17 @@ class PettingZooGame(SeatedEnv):
         except RefusedAction as refused:
             self._refuse(seat, str(refused), question)
             return refused
-        self._errors[seat] = 0
         self._choices[seat] = plain
         return None
 
     def _plain_action(self, seat: int, text: str, question: Question) -> Any:
-        if self._read is None:
-            return read(self._spaces[seat], text)
-        plain = self._read(text, question.observation, self.seats[seat])
-        if plain is None:
-            raise RefusedAction("format", "It could not be read.")
-        return plain
+        if self._read is not None:
+            plain = self._read(text, question.observation, self.seats[seat])
+            if isinstance(plain, (np.ndarray, np.generic)):
+                plain = plain.tolist()
+            if plain is not None:
+                return plain
+        return read(self._spaces[seat], text)  # as samples are written
 
     def _refuse(self, seat: int, reason: str, question: Question) -> None:
         self._errors[seat] = self._errors.get(seat, 0) + 1
@@ -209,6 +213,8 @@ class PettingZooGame(SeatedEnv):
             if len(choices) > 1 or masks[0] is not None:
                 raise  # it was legal, or nobody knows whose action it was
             return self._refused_by_the_game(error)
+        for seat in choices:
+            self._errors[seat] = 0
         playing.actions.append([[seat, plain] for seat, plain in choices.items()])
         for seat, how in outcome.ends.items():
             self._tell_end(seat, outcome)

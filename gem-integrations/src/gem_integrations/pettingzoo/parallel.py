@@ -101,6 +101,9 @@ class ParallelView(View, ParallelEnv):  # type: ignore[misc]  # PettingZoo ships
             raise self._seats.wrong(
                 f"was given no action of {', '.join(absent)}. Pass one for each agent that is left."
             )
+        # Before the first is taken: a round that was taken by half could not be taken again.
+        for name in self._asked:
+            self._seats.checked_action(name, actions[name])
 
 
 def parallel_env(

@@ -80,18 +80,22 @@ class Seats:
 
     def take(self, agent: str, action: object) -> Step:
         """Let a seat, whose turn it must be, take an action. Raises BadArguments for no text."""
-        if not isinstance(action, str):
-            raise self.wrong(
-                f"was given {type(action).__name__} as the action of {agent}, whose turn it is. "
-                "Pass a text; None is for agents that are out."
-            )
-        self._transcript.append(f"{agent} answered: {action}")
-        # As it came: an Action is a text that may carry native calls of tools.
-        step = self.env.step(action)
+        text = self.checked_action(agent, action)
+        self._transcript.append(f"{agent} answered: {text}")
+        step = self.env.step(text)
         for name, reward in zip(self.names, step.rewards, strict=True):
             self.returns[name] += reward
         self._show(step)
         return step
+
+    def checked_action(self, agent: str, action: object) -> str:
+        """Return an action as it came, for an Action may carry native calls of tools."""
+        if isinstance(action, str):
+            return action
+        raise self.wrong(
+            f"was given {type(action).__name__} as the action of {agent}, whose turn it is. Pass a "
+            "text; None is for agents that are out."
+        )
 
     def text(self, agent: str) -> TextObservation:
         """Return what a seat was shown last in this episode, "" if nothing was."""
