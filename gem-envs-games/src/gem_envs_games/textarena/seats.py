@@ -137,9 +137,7 @@ class TextArenaSeats(SeatedEnv):
 
     def _caught_up(self) -> Playing:
         """Return the game in this state; after a restore or a fork it is copied or replayed."""
-        playing = caught_up(
-            self._playing, self.name, self._seed, self._answers, len(self.seats)
-        )
+        playing = caught_up(self._playing, self.name, self._seed, self._answers, len(self.seats))
         self._playing = playing
         self._answers = playing.answers
         return playing

@@ -20,9 +20,7 @@ _NOUNS = ("words", "averaged_perceptron_tagger_eng")
 _NUMPY = (TEXTARENA, "numpy>=1.23")
 
 
-def _duel(
-    name: str, summary: str, *variants: str, moves: int = _MOST, **facts: object
-) -> Family:
+def _duel(name: str, summary: str, *variants: str, moves: int = _MOST, **facts: object) -> Family:
     return _game(name, summary, _TWO, *variants, moves=moves, **facts)
 
 
@@ -60,9 +58,7 @@ _DUELS: tuple[Family, ...] = (
         is_fixed=True,
     ),
     _duel("Briscola", "Take tricks that count most."),
-    _duel(
-        "Checkers", "Take all pieces of the other.", "", "-long", is_fixed=True, python=(3, 12)
-    ),
+    _duel("Checkers", "Take all pieces of the other.", "", "-long", is_fixed=True, python=(3, 12)),
     _duel("Chess", "Chess.", "", "-long", "-blind", is_fixed=True, python=(3, 12)),
     _duel(
         "Chopsticks",
@@ -111,9 +107,7 @@ _DUELS: tuple[Family, ...] = (
         requires=_NUMPY,
         python=(3, 12),
     ),
-    _duel(
-        "IteratedTwoThirdsAverage", "Guess two thirds of the average, ten times.", is_fixed=True
-    ),
+    _duel("IteratedTwoThirdsAverage", "Guess two thirds of the average, ten times.", is_fixed=True),
     _duel(
         "IteratedUltimatumGame",
         "Offer a share of a pool, or take it or leave it.",
@@ -126,9 +120,7 @@ _DUELS: tuple[Family, ...] = (
         "Poker with three cards.",
         *("", "-short", "-medium", "-long", "-extreme"),
     ),
-    _duel(
-        "LetterAuction", "Buy letters for a word.", "", "-medium", "-hard", corpora=_WORDS
-    ),
+    _duel("LetterAuction", "Buy letters for a word.", "", "-medium", "-hard", corpora=_WORDS),
     _duel("LinesOfAction", "Bring all your pieces together.", is_fixed=True),
     _duel("MemoryGame", "Find pairs of cards.", "", "-medium", "-hard", is_fixed=True),
     _duel(
@@ -166,9 +158,7 @@ _DUELS: tuple[Family, ...] = (
         *("", "-quick", "-rich"),
         is_talk=True,
     ),
-    _duel(
-        "SimpleNegotiation", "Trade resources.", "", "-short", "-long", is_talk=True
-    ),
+    _duel("SimpleNegotiation", "Trade resources.", "", "-short", "-long", is_talk=True),
     _duel(
         "SimpleTak",
         "Connect two sides with stones.",
