@@ -1,7 +1,7 @@
 """Measure what TextArena's games take through this project, beside TextArena itself.
 
-Run it with `python benchmarks/textarena_games.py [--only PATTERN] [--quick]` where gem-envs-games is
-installed with its extra `textarena`. Both are given the same games, which sampled actions made,
+Run it with `python benchmarks/textarena_games.py [--only PATTERN] [--quick]` where gem-envs-games
+is installed with its extra `textarena`. Both are given the same games, which sampled actions made,
 in one process and in turns, the order changing from round to round. A step of TextArena's raw
 environment is `get_observation` and `step`; ours is `step` of what `gem.make` returns, which
 reads the answer out of the text, keeps the game's chance apart, finds out whom to ask, and writes
