@@ -30,8 +30,8 @@ class Family(NamedTuple):
     no installation can run it.
 
     `players` are the numbers of players that the game takes, the first of them unless one is asked
-    for. `is_talk` says that it hears the whole action and not an answer in it. `is_zero_sum` is
-    for two players. `success_at`, `won` and `miss` are for one.
+    for. `is_talk` says that it hears the whole action and not an answer in it. `success_at`, `won`
+    and `miss` are for one player; of two, what one wins the other loses.
     """
 
     name: str
@@ -51,7 +51,6 @@ class Family(NamedTuple):
     missing: str = ""
     players: tuple[int, ...] = (1,)
     is_talk: bool = False
-    is_zero_sum: bool = True
 
     @property
     def has_seats(self) -> bool:

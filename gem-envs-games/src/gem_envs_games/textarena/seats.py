@@ -56,7 +56,7 @@ class TextArenaSeats(SeatedEnv):
         self.name = name
         self.max_turns = max_turns
         self.seats = tuple(f"player_{player}" for player in range(count))
-        self.zero_sum = count == 2 and family.is_zero_sum
+        self.zero_sum = family.players == (2,)
         self.reward_range = (family.lowest, family.highest)
         self._is_talk = family.is_talk
         self._playing: Playing | None = None

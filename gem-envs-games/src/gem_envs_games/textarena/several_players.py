@@ -102,7 +102,15 @@ _DUELS: tuple[Family, ...] = (
     _duel(
         "IteratedStagHunt",
         "Talk, then hunt stag or hare, for five rounds.",
-        *("", "-randomized"),
+        is_talk=True,
+        is_fixed=True,
+        requires=_NUMPY,
+        python=(3, 12),
+    ),
+    _duel(
+        "IteratedStagHunt",
+        "Talk, then hunt stag or hare for drawn payoffs, for five rounds.",
+        "-randomized",
         is_talk=True,
         requires=_NUMPY,
         python=(3, 12),
@@ -127,7 +135,7 @@ _DUELS: tuple[Family, ...] = (
         "NewRecruit",
         "Negotiate the terms of a job.",
         is_talk=True,
-        is_zero_sum=False,
+        is_fixed=True,
     ),
     _duel("Nim", "Take the last object.", "", "-medium", "-large", is_fixed=True),
     _duel(
@@ -175,7 +183,9 @@ _DUELS: tuple[Family, ...] = (
     ),
     _duel("SpiteAndMalice", "Get rid of a pile of cards.", is_talk=True),
     _duel("Stratego", "Take a hidden flag."),
-    _duel("Tak", "Connect two sides with stacks.", "", "-medium", "-hard", is_talk=True),
+    _duel(
+        "Tak", "Connect two sides with stacks.", "", "-medium", "-hard", is_talk=True, is_fixed=True
+    ),
     _duel("TicTacToe", "Get three in a row.", is_fixed=True),
     _duel(
         "TruthAndDeception",
