@@ -176,6 +176,20 @@ def test_a_player_who_is_eliminated_is_dropped_and_asked_no_more() -> None:
     assert max(step.rewards) == 1.0
 
 
+@pytest.mark.parametrize(
+    ("env_id", "num_players"),
+    [("ta:SecretMafia-v0", 6), ("ta:Snake-v0-standard", 4), ("ta:Surround-v0-standard", 4)],
+)
+def test_who_is_out_by_the_rules_is_dropped_too(env_id: str, num_players: int) -> None:
+    env = gem.make(env_id, num_players=num_players)
+    dropped: set[int] = set()
+    for step in sampled(env, 0)[1:-1]:
+        assert step.seat not in dropped
+        dropped |= set(step.ends)
+
+    assert dropped
+
+
 @pytest.mark.parametrize("name", ["ta:PublicGoodsGame-v0", "ta:MarketEntryGame-v0"])
 def test_a_game_ends_when_everybody_is_eliminated(name: str) -> None:
     env = gem.make(name)
