@@ -4,6 +4,7 @@ import importlib.util
 import random
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -284,6 +285,20 @@ def test_a_game_that_raises_is_truncated_with_the_error() -> None:
     assert (step.rewards, step.terminated, step.truncated) == ((0.0, 0.0), False, True)
     assert step.info["error"] == "KeyError: 'piles'"
     assert set(step.ends) == {0, 1}
+
+
+def test_a_step_that_hangs_is_left_behind_at_its_deadline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    released = threading.Event()
+    game = type(started("PublicGoodsGame-v0", 0, 3).game)
+    monkeypatch.setattr(game, "step", lambda *_: released.wait(60))
+
+    [episode] = gem.run(lambda _: "[1]", "ta:PublicGoodsGame-v0", step_timeout_s=0.3)
+    released.set()
+
+    assert gem.spec("ta:PublicGoodsGame-v0").blocking
+    assert episode.stop_reason == "step_timeout"
 
 
 def test_a_limit_of_ours_truncates_for_all() -> None:
