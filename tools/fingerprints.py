@@ -222,18 +222,6 @@ GROUPS = {
             "ta:Sudoku-v0",
         ),
     ),
-    "textarena seats": Group(
-        (
-            "ta:Golf-v0",
-            "ta:IndianPoker-v0",
-            "ta:LiarsDice-v0",
-            "ta:Poker-v0-small",
-            "ta:SimpleNegotiation-v0",
-            "ta:Snake-v0",
-            "ta:Tak-v0",
-            "ta:ThreePlayerIPD-v0",
-        ),
-    ),
     "reasoning": Group(
         ("rg:b*", "rg:c*", "rg:g*", "rg:l*", "rg:s*"),
         without=("rg:codeio", "rg:composite", "rg:circuit_logic"),

@@ -4,6 +4,7 @@ import importlib.util
 import random
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +177,20 @@ def test_a_player_who_is_eliminated_is_dropped_and_asked_no_more() -> None:
     assert max(step.rewards) == 1.0
 
 
+@pytest.mark.parametrize(
+    ("env_id", "num_players"),
+    [("ta:SecretMafia-v0", 6), ("ta:Snake-v0-standard", 4), ("ta:Surround-v0-standard", 4)],
+)
+def test_who_is_out_by_the_rules_is_dropped_too(env_id: str, num_players: int) -> None:
+    env = gem.make(env_id, num_players=num_players)
+    dropped: set[int] = set()
+    for step in sampled(env, 0)[1:-1]:
+        assert step.seat not in dropped
+        dropped |= set(step.ends)
+
+    assert dropped
+
+
 @pytest.mark.parametrize("name", ["ta:PublicGoodsGame-v0", "ta:MarketEntryGame-v0"])
 def test_a_game_ends_when_everybody_is_eliminated(name: str) -> None:
     env = gem.make(name)
@@ -270,6 +285,20 @@ def test_a_game_that_raises_is_truncated_with_the_error() -> None:
     assert (step.rewards, step.terminated, step.truncated) == ((0.0, 0.0), False, True)
     assert step.info["error"] == "KeyError: 'piles'"
     assert set(step.ends) == {0, 1}
+
+
+def test_a_step_that_hangs_is_left_behind_at_its_deadline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    released = threading.Event()
+    game = type(started("PublicGoodsGame-v0", 0, 3).game)
+    monkeypatch.setattr(game, "step", lambda *_: released.wait(60))
+
+    [episode] = gem.run(lambda _: "[1]", "ta:PublicGoodsGame-v0", step_timeout_s=0.3)
+    released.set()
+
+    assert gem.spec("ta:PublicGoodsGame-v0").blocking
+    assert episode.stop_reason == "step_timeout"
 
 
 def test_a_limit_of_ours_truncates_for_all() -> None:

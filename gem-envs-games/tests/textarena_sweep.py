@@ -115,7 +115,11 @@ class Player:
         self.counts["limited"] += step.truncated and not raised
         self.counts["refused"] += "action_error" in step.info
         self.counts["raised"] += raised
-        self.is_over = step.terminated or step.truncated or len(self.actions) == MOST_TURNS * len(self.env.seats)
+        self.is_over = (
+            step.terminated
+            or step.truncated
+            or len(self.actions) == MOST_TURNS * len(self.env.seats)
+        )
 
     def next_action(self) -> str:
         if self.given is not None:
@@ -241,7 +245,10 @@ def main() -> None:
     if options.write:
         known = read_table() if TABLE.is_file() else {}
         known.update(rows)
-        TABLE.write_text(as_text({spec.id: known[spec.id] for spec in ENVS if spec.id in known}), encoding="utf-8")
+        TABLE.write_text(
+            as_text({spec.id: known[spec.id] for spec in ENVS if spec.id in known}),
+            encoding="utf-8",
+        )
     if options.digest:
         sys.stdout.write(f"{digest.hexdigest()[:16]}\n")
     if options.compare:

@@ -1,4 +1,4 @@
-"""Keep a game's chance apart from the process's, though its modules draw from the global generators.
+"""Keep a game's chance apart from the process's, though its modules draw from `random`.
 
 Knows nothing about games.
 """

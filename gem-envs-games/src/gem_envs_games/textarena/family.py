@@ -30,8 +30,10 @@ class Family(NamedTuple):
     no installation can run it.
 
     `players` are the numbers of players that the game takes, the first of them unless one is asked
-    for. `is_talk` says that it hears the whole action and not an answer in it. `is_zero_sum` is
-    for two players. `success_at`, `won` and `miss` are for one.
+    for. `is_talk` says that it hears the whole action and not an answer in it, `has_hung` that
+    TextArena's own never returns from some calls: it is mended here, and its steps are still kept
+    off the event loop, under their deadline. `success_at`, `won` and `miss` are for one player;
+    of two, what one wins the other loses.
     """
 
     name: str
@@ -51,7 +53,7 @@ class Family(NamedTuple):
     missing: str = ""
     players: tuple[int, ...] = (1,)
     is_talk: bool = False
-    is_zero_sum: bool = True
+    has_hung: bool = False
 
     @property
     def has_seats(self) -> bool:
@@ -88,7 +90,7 @@ def _spec(family: Family, name: str, moves: int) -> EnvSpec:
         id=id_of(name),
         summary=_summary(family),
         requires=() if family.missing else family.requires,  # installing them is no remedy
-        blocking=family.is_slow,
+        blocking=family.is_slow or family.has_hung,
         success_return=family.success_at,
         check=CheckHints(fixed_start=family.is_fixed, winnable=variant not in family.unwinnable),
         source="TextArena 0.7.4",

@@ -103,7 +103,7 @@ def _set_winners(
     state.done = True
 
 
-def _step_past_eliminated(state: Any, rotate_player: bool = True) -> Any:  # noqa: FBT001, FBT002
+def _step_past_eliminated(state: Any, rotate_player: bool = True) -> Any:
     """Go on to the next player from one who was eliminated; where all are, it is a draw."""
     if not state.done:
         eliminated = set(state.elimination_order)

@@ -94,6 +94,18 @@ class Playing:
         """Whether the game called the last answer an invalid move."""
         return was_refused(self.game)
 
+    def eliminated(self) -> set[int]:
+        """Return who is out of the game, as far as TextArena says: each game does it its way."""
+        state = self.game.state
+        facts = state.game_state
+        out = {*getattr(state, "elimination_order", ()), *facts.get("eliminated_players", ())}
+        if "alive_players" in facts:
+            out |= set(range(self.num_players)).difference(facts["alive_players"])
+        bodies = facts.get("snakes") or facts.get("players")
+        if isinstance(bodies, dict):
+            out |= {player for player, body in bodies.items() if not getattr(body, "alive", True)}
+        return out
+
     def messages(self, player: int) -> tuple[Message, ...]:
         """Return what the game said to a player since the last answer."""
         names = self.game.state.role_mapping

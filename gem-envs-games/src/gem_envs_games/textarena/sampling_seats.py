@@ -64,9 +64,7 @@ def _drawn(choice: str, rng: Random) -> str:
     return chr(rng.randint(ord(first), ord(last)))
 
 
-def _near(
-    form: str, size: int | str, reach: int = 1, first: int = 0, pieces: str = ""
-) -> Writer:
+def _near(form: str, size: int | str, reach: int = 1, first: int = 0, pieces: str = "") -> Writer:
     """Write a move of a piece by up to `reach`; `size` may be an attribute of the game.
 
     The form has `{0}` and `{2}` for the letters of files, `{1}` and `{3}` for the numbers of

@@ -56,7 +56,7 @@ class TextArenaSeats(SeatedEnv):
         self.name = name
         self.max_turns = max_turns
         self.seats = tuple(f"player_{player}" for player in range(count))
-        self.zero_sum = count == 2 and family.is_zero_sum
+        self.zero_sum = family.players == (2,)
         self.reward_range = (family.lowest, family.highest)
         self._is_talk = family.is_talk
         self._playing: Playing | None = None
@@ -66,7 +66,6 @@ class TextArenaSeats(SeatedEnv):
         self._playing = playing
         self._seed = playing.seed
         self._answers = playing.answers
-        self._num_out = 0
         self._tell_news(playing)
         how = _HOW_TO_TALK if self._is_talk else _HOW_TO_ANSWER
         self.tell_all(f"\n{how}")
@@ -90,10 +89,8 @@ class TextArenaSeats(SeatedEnv):
 
     def _next(self, playing: Playing, info: dict[str, Any]) -> Step:
         player = playing.player
-        eliminated = getattr(playing.game.state, "elimination_order", ())
-        if len(eliminated) > self._num_out:
-            self._num_out = len(eliminated)
-            for out in set(eliminated):
+        if len(self.seats) > 2:  # of two, whoever is left has won
+            for out in sorted(playing.eliminated()):
                 if out != player and not self.is_out(out):
                     self.drop(out)
         if player not in playing.news:
@@ -137,9 +134,7 @@ class TextArenaSeats(SeatedEnv):
 
     def _caught_up(self) -> Playing:
         """Return the game in this state; after a restore or a fork it is copied or replayed."""
-        playing = caught_up(
-            self._playing, self.name, self._seed, self._answers, len(self.seats)
-        )
+        playing = caught_up(self._playing, self.name, self._seed, self._answers, len(self.seats))
         self._playing = playing
         self._answers = playing.answers
         return playing

@@ -20,9 +20,7 @@ _NOUNS = ("words", "averaged_perceptron_tagger_eng")
 _NUMPY = (TEXTARENA, "numpy>=1.23")
 
 
-def _duel(
-    name: str, summary: str, *variants: str, moves: int = _MOST, **facts: object
-) -> Family:
+def _duel(name: str, summary: str, *variants: str, moves: int = _MOST, **facts: object) -> Family:
     return _game(name, summary, _TWO, *variants, moves=moves, **facts)
 
 
@@ -52,7 +50,12 @@ _DUELS: tuple[Family, ...] = (
         "Walk through rooms.",
         missing="TextArena 0.7.4 imports gym and BabyAI-Text for it, and declares neither",
     ),
-    _duel("Battleship", "Sink hidden ships.", "", "-standard", "-large", "-extreme"),
+    _duel(
+        "Battleship",
+        "Sink hidden ships.",
+        *("", "-standard", "-large", "-extreme"),
+        has_hung=True,
+    ),
     _duel(
         "Breakthrough",
         "Get a piece to the other side.",
@@ -60,9 +63,7 @@ _DUELS: tuple[Family, ...] = (
         is_fixed=True,
     ),
     _duel("Briscola", "Take tricks that count most."),
-    _duel(
-        "Checkers", "Take all pieces of the other.", "", "-long", is_fixed=True, python=(3, 12)
-    ),
+    _duel("Checkers", "Take all pieces of the other.", "", "-long", is_fixed=True, python=(3, 12)),
     _duel("Chess", "Chess.", "", "-long", "-blind", is_fixed=True, python=(3, 12)),
     _duel(
         "Chopsticks",
@@ -106,14 +107,20 @@ _DUELS: tuple[Family, ...] = (
     _duel(
         "IteratedStagHunt",
         "Talk, then hunt stag or hare, for five rounds.",
-        *("", "-randomized"),
         is_talk=True,
+        is_fixed=True,
         requires=_NUMPY,
         python=(3, 12),
     ),
     _duel(
-        "IteratedTwoThirdsAverage", "Guess two thirds of the average, ten times.", is_fixed=True
+        "IteratedStagHunt",
+        "Talk, then hunt stag or hare for drawn payoffs, for five rounds.",
+        "-randomized",
+        is_talk=True,
+        requires=_NUMPY,
+        python=(3, 12),
     ),
+    _duel("IteratedTwoThirdsAverage", "Guess two thirds of the average, ten times.", is_fixed=True),
     _duel(
         "IteratedUltimatumGame",
         "Offer a share of a pool, or take it or leave it.",
@@ -126,16 +133,14 @@ _DUELS: tuple[Family, ...] = (
         "Poker with three cards.",
         *("", "-short", "-medium", "-long", "-extreme"),
     ),
-    _duel(
-        "LetterAuction", "Buy letters for a word.", "", "-medium", "-hard", corpora=_WORDS
-    ),
+    _duel("LetterAuction", "Buy letters for a word.", "", "-medium", "-hard", corpora=_WORDS),
     _duel("LinesOfAction", "Bring all your pieces together.", is_fixed=True),
     _duel("MemoryGame", "Find pairs of cards.", "", "-medium", "-hard", is_fixed=True),
     _duel(
         "NewRecruit",
         "Negotiate the terms of a job.",
         is_talk=True,
-        is_zero_sum=False,
+        is_fixed=True,
     ),
     _duel("Nim", "Take the last object.", "", "-medium", "-large", is_fixed=True),
     _duel(
@@ -166,9 +171,7 @@ _DUELS: tuple[Family, ...] = (
         *("", "-quick", "-rich"),
         is_talk=True,
     ),
-    _duel(
-        "SimpleNegotiation", "Trade resources.", "", "-short", "-long", is_talk=True
-    ),
+    _duel("SimpleNegotiation", "Trade resources.", "", "-short", "-long", is_talk=True),
     _duel(
         "SimpleTak",
         "Connect two sides with stones.",
@@ -185,7 +188,9 @@ _DUELS: tuple[Family, ...] = (
     ),
     _duel("SpiteAndMalice", "Get rid of a pile of cards.", is_talk=True),
     _duel("Stratego", "Take a hidden flag."),
-    _duel("Tak", "Connect two sides with stacks.", "", "-medium", "-hard", is_talk=True),
+    _duel(
+        "Tak", "Connect two sides with stacks.", "", "-medium", "-hard", is_talk=True, is_fixed=True
+    ),
     _duel("TicTacToe", "Get three in a row.", is_fixed=True),
     _duel(
         "TruthAndDeception",
@@ -238,6 +243,7 @@ _ROUNDS: tuple[Family, ...] = (
         "MarketEntryGame",
         "Talk, then enter a market or stay out.",
         (4, *(count for count in _TWO_TO_15 if count != 4)),
+        has_hung=True,
         is_talk=True,
         is_fixed=True,
     ),
@@ -252,6 +258,7 @@ _ROUNDS: tuple[Family, ...] = (
         "PublicGoodsGame",
         "Talk, then give tokens to a common pot.",
         (3, *(count for count in _TWO_TO_15 if count != 3)),
+        has_hung=True,
         is_talk=True,
         is_fixed=True,
     ),
