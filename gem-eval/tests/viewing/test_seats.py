@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import gem
+from gem.content import observation_text
 from gem.testing.envs import Kuhn, Signs
 from gem_eval.viewing import rows
 from gem_eval.viewing.batches import read_batch
@@ -73,16 +74,25 @@ def test_the_view_of_a_seat_has_nothing_that_it_was_not_shown(make_run: MakeRun)
     [episode, _] = played([careful, bold])
     run = make_run(episode)
     second = episode.of_seat(1)
-    hidden = [line for line in episode.turns[0].observation.split("\n") if "card" in line]
+    hidden = [
+        line
+        for line in observation_text(episode.turns[0].observation).split("\n")
+        if "card" in line
+    ]
 
     text = asked(run, "/episodes/1?seat=second")
 
     assert hidden
     assert all(line not in words(text) for line in hidden)
     assert "Turn 1 , first" not in words(text)
-    assert all(turn.observation.split("\n")[0] in words(text) for turn in second.turns)
+    assert all(_first_line(turn.observation) in words(text) for turn in second.turns)
     assert "Seat 1 bets." in text
-    assert str(second.final_observation).split("\n")[0] in words(text)
+    assert second.final_observation is not None
+    assert _first_line(second.final_observation) in words(text)
+
+
+def _first_line(observation: gem.Observation) -> str:
+    return observation_text(observation).split("\n")[0]
 
 
 def test_the_view_of_a_seat_stays_on_the_way_to_the_next_episode(make_run: MakeRun) -> None:
