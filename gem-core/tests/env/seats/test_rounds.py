@@ -23,6 +23,15 @@ def test_each_action_of_a_round_is_a_step_that_shows_and_pays_nothing() -> None:
     assert second.observations.keys() == {0, 1}
 
 
+def test_a_record_tells_a_round_from_turns_that_follow_one_another() -> None:
+    [episode] = gem.run(lambda request: "rock", Signs, episodes=1)
+
+    waiting = [turn.info.get("waiting_seats") for turn in episode.turns]
+
+    assert waiting == [[1], None] * 3
+    assert all("waiting_seats" not in turn.info for turn in episode.of_seat(0).turns)
+
+
 @pytest.mark.parametrize("hidden", ["rock", "paper", "nonsense"])
 def test_the_second_seat_of_a_round_sees_nothing_of_the_first(hidden: str) -> None:
     assert played(hidden) == played("scissors")

@@ -26,7 +26,8 @@ Write the episodes of a run folder in a format that other tools read:
 
 The run may still be going on, and of any size: an episode is read when it is written. What is at
 the place already is never overwritten, and nothing is left there if the export does not come to its
-end. An episode that an error ended is never handed on as a wrong answer.
+end. An episode that an error ended is never handed on as a wrong answer. Of several seats each is
+handed on by itself, with what it saw, answered and earned.
 """
 _EPILOGUE = """\
 examples:
@@ -50,13 +51,19 @@ def add_command(commands: Any) -> None:
     add("run_path", metavar="RUN", help="a run folder, finished or still being written")
     add("--to", required=True, choices=list(FORMATS), metavar="FORMAT", help="one of those above")
     add("--out", required=True, metavar="PATH", help="the file or folder to make")
-    add("--policy", action="append", metavar="P", help="of this policy alone (repeatable)")
+    add(
+        "--policy",
+        action="append",
+        metavar="P",
+        help="of this policy alone (repeatable); of a line-up, its seats",
+    )
     add(
         "--env",
         action="append",
         metavar="ID",
         help="of this environment alone, or of those of a pattern (repeatable)",
     )
+    add("--seat", action="append", metavar="NAME", help="of this seat alone (repeatable)")
     add("--solved", action="store_true", help="successes alone (sft: as it is)")
     add(
         "--min-return",
@@ -84,6 +91,7 @@ def _run(options: argparse.Namespace) -> int:
             out=options.out,
             policies=options.policy,
             envs=options.env,
+            seats=options.seat,
             solved=options.solved,
             min_return=options.min_return,
             margin=options.margin,

@@ -27,20 +27,21 @@ _SUFFIXES = {"image/jpeg": "jpg", "image/png": "png", "image/gif": "gif", "image
 def write(source: Source, draft: Path) -> Written:
     """Write a file for each chosen episode, in the order of the log, checked by the package atif.
 
+    Of several seats each has a file: a trajectory is one agent's.
     An error that ended an episode is told in `extra`, as everything is for which ATIF has no field.
     """
     from atif import Trajectory
 
-    num_episodes = 0
+    num_files = 0
     for entry in source.entries():
-        num_episodes += 1
-        name = f"{num_episodes:06}"
+        num_files += 1
+        name = f"{num_files:06}"
         plain = _Builder(entry.episode, draft, name).trajectory()
         plain["trajectory_id"] = f"{source.folder.path.name}/{name}"
         text = json_text(plain)
         Trajectory.model_validate_json(text)
         (draft / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
-    return Written(num_episodes, num_episodes)
+    return Written(source.num_episodes, num_files)
 
 
 class _Builder:
@@ -214,6 +215,7 @@ def _facts(episode: Episode) -> dict[str, Any]:
         "task": episode.task,
         "repeat": episode.repeat,
         "policy": episode.policy,
+        **({"seat": episode.seats[0].name} if episode.seats else {}),
         "total_reward": episode.total_reward,
         "success": None if episode.is_error else episode.success,
         "stop_reason": episode.stop_reason,

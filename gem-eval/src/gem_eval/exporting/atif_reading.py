@@ -53,6 +53,7 @@ class _Facts(BaseModel):
     success: bool | None
     stop_reason: StopReason
     versions: dict[str, str]
+    seat: str | None = None
 
 
 def read(path: Path) -> ForeignEpisode | None:
@@ -80,6 +81,12 @@ def _own(plain: dict[str, Any], agent: Agent, steps: Sequence[Step], path: Path)
         facts = _Facts.model_validate(plain["extra"])
     except ValidationError as error:
         raise _malformed(path, "extra", error) from error
+    if facts.seat is not None:
+        raise LogError(
+            f"{path} has what the seat {facts.seat[:_MOST_SHOWN]!r} did in an episode of several "
+            "seats, which cannot be played again alone. Replay the log of the run.",
+            path=str(path),
+        )
     first = _first_action(steps)
     turns = _turns(steps[first:])
     if facts.stop_reason in _LOST_STEP:

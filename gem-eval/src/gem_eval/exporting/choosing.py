@@ -14,6 +14,7 @@ from typing import NamedTuple
 from gem.episode import Episode
 from gem_eval.errors import ExportError
 from gem_eval.exporting.stored_log import Entry, StoredLog
+from gem_eval.line_ups import members_of
 from gem_eval.run_folder import RunFolder
 from gem_eval.short_names import short_names
 
@@ -28,11 +29,15 @@ OnProgress = Callable[[float], None]
 class Choice(NamedTuple):
     """Which episodes: of these policies and environments, and, with `solved`, only successes.
 
-    `min_return` and `margin` are for the formats that take them.
+    `policies` are those of the run, line-ups among them. Of a line-up that is not named whole,
+    `members` are the policies whose seats are handed on. `seats` are the names of seats, None for
+    all. `min_return` and `margin` are for the formats that take them.
     """
 
     policies: frozenset[str]
+    members: frozenset[str]
     envs: frozenset[str]
+    seats: frozenset[str] | None = None
     solved: bool = False
     min_return: float | None = None
     margin: float | None = None
@@ -40,9 +45,10 @@ class Choice(NamedTuple):
 
 @dataclass(slots=True)
 class Source:
-    """The chosen episodes of a run, each read when it is wanted.
+    """The chosen episodes of a run, each read when it is wanted, or the parts of their seats.
 
-    `left_out` counts, by the reason in words, what its last reading passed over.
+    `left_out` counts, by the reason in words, what its last reading passed over, `num_read` the
+    episodes that it met, and `num_episodes` those of which it gave something.
     """
 
     folder: RunFolder
@@ -50,21 +56,35 @@ class Source:
     choice: Choice
     on_progress: OnProgress | None = None
     left_out: Counter[str] = field(default_factory=Counter)
+    num_read: int = 0
+    num_episodes: int = 0
 
     def entries(self, *, part: float = 1.0) -> Iterator[Entry]:
-        """Yield the chosen episodes, those that an error ended last.
+        """Yield the chosen episodes, or the parts of their seats, those that an error ended last.
 
         It counts what it leaves out from the beginning each time. With `solved`, an error is left
         out as an error, and never as a wrong answer. Reading them all is `part` of the work.
         """
         self.left_out.clear()
-        for entry in self.log.last_tries():
-            self.tell(part * entry.end / max(self.log.size, entry.end))
-            reason = self._reason(entry.episode)
-            if reason is None:
-                yield entry
-            else:
-                self.left_out[reason] += 1
+        self.num_read = 0
+        self.num_episodes = 0
+        for whole in self.log.last_tries():
+            self.tell(part * whole.end / max(self.log.size, whole.end))
+            self.num_read += 1
+            chosen: list[Entry] = []
+            for entry in _parts(whole):
+                reason = self._reason(entry, whole.episode.policy)
+                if reason is None:
+                    chosen.append(entry)
+                else:
+                    self.left_out[reason] += 1
+            self.num_episodes += bool(chosen)
+            yield from chosen
+
+    def at(self, start: int, *, line: int, seat: int | None) -> Episode:
+        """Return the episode that begins at a byte, or the part of one of its seats."""
+        episode = self.log.at(start, line=line).episode
+        return episode if seat is None else episode.of_seat(seat)
 
     def without_errors(self, *, part: float = 1.0) -> Iterator[Entry]:
         """Yield the chosen episodes that no error ended."""
@@ -79,12 +99,16 @@ class Source:
         if self.on_progress is not None:
             self.on_progress(share)
 
-    def _reason(self, episode: Episode) -> str | None:
-        """Say why an episode is left out, or return None."""
-        if episode.policy not in self.choice.policies:
+    def _reason(self, entry: Entry, line_up: str) -> str | None:
+        """Say why an episode, or a part of one that a line-up played, is left out, or None."""
+        choice = self.choice
+        episode = entry.episode
+        if line_up not in choice.policies and episode.policy not in choice.members:
             return "of another policy"
-        if episode.env_id not in self.choice.envs:
+        if episode.env_id not in choice.envs:
             return "of another environment"
+        if choice.seats is not None and entry.seat_name not in choice.seats:
+            return "of another seat"
         if not self.choice.solved:
             return None
         if episode.is_error:
@@ -92,19 +116,31 @@ class Source:
         return None if episode.success else "not solved"
 
 
+def _parts(whole: Entry) -> Iterator[Entry]:
+    """Yield the part of each seat of an episode; of one seat the episode itself."""
+    if len(whole.episode.seats) < 2:
+        yield whole
+        return
+    for seat, part in enumerate(whole.episode.parts()):
+        yield whole._replace(episode=part, seat=seat, whole=whole.episode)
+
+
 def chosen_names(
     folder: RunFolder, policies: Sequence[str] | None, envs: Sequence[str] | None
-) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the policies and environments of a run that were asked for, all without a word.
+) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """Return what was asked for, all without a word: policies, members of line-ups, environments.
 
     A policy goes by its name or its short one, an environment by its id or a shell pattern.
     Raises ExportError on one that the run does not have.
     """
     settings = folder.record.settings
-    short = short_names([ref.name for ref in settings.policies])
+    listed = [ref.name for ref in settings.policies]
+    members = [member.name for member in members_of(settings.policies)]
     ids = {spec.id: spec.id for spec in settings.envs}
+    found = _matching("policy", policies, short_names([*listed, *members]), folder)
     return (
-        _matching("policy", policies, short, folder),
+        found & frozenset(listed),
+        found & frozenset(members),
         _matching("environment", envs, ids, folder),
     )
 

@@ -17,10 +17,11 @@ from gem.content import (
     observation_text,
     observation_to_json,
 )
-from gem.episode import Episode, Turn
+from gem.episode import Turn
 from gem_eval.errors import ExportError
 from gem_eval.exporting.choosing import Source
 from gem_eval.exporting.json_text import json_text
+from gem_eval.exporting.stored_log import Entry
 from gem_eval.summary import Outcome
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ _MOST_BYTES = 64 * 2**20
 _EPISODE = {
     "env_id": "string",
     "policy": "string",
+    "seat": "int32",
+    "seat_name": "string",
     "seed": "int64",
     "task": "int64",
     "repeat": "int32",
@@ -107,7 +110,7 @@ def tables(source: Source) -> Iterator[pa.Table]:
     rows: list[dict[str, Any]] = []
     num_bytes = 0
     for entry in source.entries():
-        rows.append(row_of(entry.episode, entry.line))
+        rows.append(row_of(entry))
         num_bytes += entry.end - entry.start
         if len(rows) == _MOST_ROWS or num_bytes >= _MOST_BYTES:
             yield _table(rows, columns)
@@ -131,14 +134,20 @@ def _table(rows: Sequence[dict[str, Any]], columns: pa.Schema) -> pa.Table:
         ) from error
 
 
-def row_of(episode: Episode, line: int) -> dict[str, Any]:
-    """Return an episode's row; `line` is its own in the log. `success` is None after an error."""
+def row_of(entry: Entry) -> dict[str, Any]:
+    """Return an episode's row, or that of a seat's part. `success` is None after an error.
+
+    `seat` and `seat_name` are None where there is one; `fingerprint` is that of the whole episode.
+    """
+    episode = entry.episode
     outcome = Outcome.of(episode)
     usage = outcome.usage
     final = episode.final_observation
     return {
         "env_id": _text(episode.env_id),
         "policy": _text(episode.policy),
+        "seat": entry.seat,
+        "seat_name": _text(entry.seat_name),
         "seed": episode.seed,
         "task": episode.task,
         "repeat": episode.repeat,
@@ -162,8 +171,8 @@ def row_of(episode: Episode, line: int) -> dict[str, Any]:
         "wrappers": json_text(episode.wrappers),
         "versions": json_text(episode.versions),
         "rewrites_history": episode.rewrites_history,
-        "fingerprint": episode.fingerprint(),
-        "line": line,
+        "fingerprint": (entry.whole or episode).fingerprint(),
+        "line": entry.line,
         "turns": [_turn(number, turn) for number, turn in enumerate(episode.turns)],
     }
 

@@ -29,6 +29,7 @@ class _Play(NamedTuple):
     total_return: float
     start: int
     line: int
+    seat: int | None
 
 
 class _Pair(NamedTuple):
@@ -42,25 +43,27 @@ class _Pair(NamedTuple):
 def write(source: Source, draft: Path) -> Written:
     """Write a pair for each seed that has one, of all policies and repeats that are chosen.
 
-    The log is read once for how episodes ended, and then the two of each pair. Episodes that an
-    error ended are in none.
+    Of several seats there is a pair for each: two plays of one seat. The log is read once for how
+    episodes ended, and then the two of each pair. Episodes that an error ended are in none.
     """
-    plays: dict[Task, list[_Play]] = defaultdict(list)
+    plays: dict[tuple[Task, str | None], list[_Play]] = defaultdict(list)
     for entry in source.without_errors(part=0.5):
         episode = entry.episode
-        play = _Play(bool(episode.success), episode.total_reward, entry.start, entry.line)
-        plays[Task.of(episode)].append(play)
+        success = bool(episode.success)
+        play = _Play(success, episode.total_reward, entry.start, entry.line, entry.seat)
+        plays[Task.of(episode), entry.seat_name].append(play)
     without: Counter[str] = Counter()
 
     def rows(with_parts: bool) -> Iterator[dict[str, Any]]:
         without.clear()
-        for number, (task, of_task) in enumerate(plays.items(), start=1):
+        for number, ((task, seat), of_task) in enumerate(plays.items(), start=1):
             source.tell(0.5 + 0.5 * number / len(plays))
             found = _pair(source, of_task)
             if isinstance(found, str):
                 without[found] += 1
             else:
-                yield _row(task, *found, with_parts=with_parts)
+                row = _row(task, *found, with_parts=with_parts)
+                yield row if seat is None else {**row, "seat": seat}
 
     num_pairs = write_lines(draft, rows)
     notes = [f"seeds {reason}: {count}" for reason, count in sorted(without.items())]
@@ -92,8 +95,8 @@ def _pair(source: Source, plays: Sequence[_Play]) -> tuple[_Pair, Episode, Episo
     if not looked_at:
         return "without a better and a worse play"
     for better, worse in looked_at:
-        chosen = source.log.at(better.start, line=better.line).episode
-        rejected = source.log.at(worse.start, line=worse.line).episode
+        chosen = source.at(better.start, line=better.line, seat=better.seat)
+        rejected = source.at(worse.start, line=worse.line, seat=worse.seat)
         pair = _parted(chosen, rejected)
         if pair is not None:
             return pair, chosen, rejected

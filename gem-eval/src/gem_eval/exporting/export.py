@@ -22,8 +22,8 @@ __all__ = ["Export", "export"]
 class Export(BaseModel):
     """What was exported: `rows` (pairs, samples or files) of so many `episodes`, and where.
 
-    `left_out` counts episodes, by the reason in words. An episode that an error ended is never
-    among those that were not solved.
+    `left_out` counts episodes, of several seats their parts, by the reason in words. An episode
+    that an error ended is never among those that were not solved.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -48,6 +48,7 @@ def export(
     out: str | os.PathLike[str],
     policies: Sequence[str] | None = None,
     envs: Sequence[str] | None = None,
+    seats: Sequence[str] | None = None,
     solved: bool = False,
     min_return: float | None = None,
     margin: float | None = None,
@@ -56,18 +57,23 @@ def export(
     """Write the episodes of a run folder in a format that other tools read: see `FORMATS`.
 
     `policies` (names, or short ones) and `envs` (ids, or shell patterns) choose among them, and
-    `solved` leaves only successes. `min_return` is for "sft": at least this return, solved or not.
-    `margin` is for "dpo": two returns that differ by at least as much make a pair. An episode is
-    read when it is written, and the run may still go on. `on_progress` is called with the share
-    that has been read. Raises ExportError, RunFolderError, LogError and MissingRequirement, and
-    leaves then nothing behind.
+    `solved` leaves only successes. Of several seats each is handed on by itself, as
+    `Episode.parts` has it; a policy of a line-up chooses its seats, and `seats` does by name.
+
+    `min_return` is for "sft": at least this return, solved or not. `margin` is for "dpo": two
+    returns that differ by at least as much make a pair. An episode is read when it is written, and
+    the run may still go on. `on_progress` is called with the share that has been read.
+
+    Raises ExportError, RunFolderError, LogError and MissingRequirement, and leaves then nothing
+    behind.
     """
     chosen_format = _format(to, {"min_return": min_return, "margin": margin})
     if margin is not None and not margin > 0:
         raise ExportError(f"margin={margin:g} was given, and is not above 0. Give 0.5, say.")
     writer = chosen_format.writer()
     folder = RunFolder.open(run)
-    choice = Choice(*chosen_names(folder, policies, envs), solved, min_return, margin)
+    chosen_seats = None if seats is None else frozenset(seats)
+    choice = Choice(*chosen_names(folder, policies, envs), chosen_seats, solved, min_return, margin)
     place = Path(out)
     with (
         StoredLog(folder.episodes_path) as log,

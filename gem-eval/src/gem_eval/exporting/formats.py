@@ -65,7 +65,7 @@ class Format(NamedTuple):
 _ALL = (
     Format(
         "parquet",
-        "a file with a row for each episode, its turns nested in it",
+        "a file with a row for each episode, or each of its seats, its turns nested in it",
         "row",
         "gem_eval.exporting.parquet",
         is_folder=False,
@@ -104,7 +104,7 @@ _ALL = (
     ),
     Format(
         "atif",
-        "a folder of ATIF 1.8 trajectories, a file for each episode",
+        "a folder of ATIF 1.8 trajectories, a file for each episode or seat",
         "file",
         "gem_eval.exporting.atif",
         is_folder=True,

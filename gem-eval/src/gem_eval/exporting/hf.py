@@ -38,7 +38,7 @@ def write(source: Source, draft: Path) -> Written:
         with _without_progress_bars():
             datasets.Dataset.from_file(str(rows_path)).save_to_disk(draft)
     shutil.rmtree(passage)
-    return Written(num_rows, num_rows)
+    return Written(source.num_episodes, num_rows)
 
 
 @contextmanager

@@ -35,10 +35,11 @@ _MOST_NAME = 60  # characters of an environment or a policy in the name of a fil
 
 
 class _Place(NamedTuple):
-    """Where an episode is in the run's log."""
+    """Where an episode is in the run's log, and whose part of it, of several seats."""
 
     start: int
     line: int
+    seat: int | None
 
 
 @dataclass(slots=True)
@@ -118,9 +119,12 @@ class _Log:
     def _id(self, episode: Episode) -> str:
         """Name the sample by its task, or else by its seed; a task of two seeds by both."""
         by_task = f"task-{episode.task}"
-        sample_id = f"seed-{episode.seed}" if episode.task is None else by_task
+        seat = f"-{_slug(episode.seats[0].name)}" if episode.seats else ""
+        sample_id = f"seed-{episode.seed}{seat}"
+        if episode.task is not None:
+            sample_id = f"{by_task}{seat}"
         if (sample_id, episode.repeat) in self._ids:
-            sample_id = f"{by_task}-seed-{episode.seed}-{episode.episode_index}"
+            sample_id = f"{by_task}-seed-{episode.seed}-{episode.episode_index}{seat}"
         self._ids.add((sample_id, episode.repeat))
         return sample_id
 
@@ -132,21 +136,21 @@ def write(source: Source, draft: Path) -> Written:
     """
     cells: dict[tuple[str, int], list[_Place]] = defaultdict(list)
     for entry in source.entries(part=0.5):
-        cells[entry.episode.policy, entry.episode.env_index].append(_Place(entry.start, entry.line))
-    num_episodes = sum(map(len, cells.values()))
-    num_there = num_episodes + sum(source.left_out.values())
-    is_whole = num_there >= (source.folder.record.total or 0)
+        place = _Place(entry.start, entry.line, entry.seat)
+        cells[entry.episode.policy, entry.episode.env_index].append(place)
+    num_samples = sum(map(len, cells.values()))
+    is_whole = source.num_read >= (source.folder.record.total or 0)
     num_written = 0
     for number, ((policy, env_index), places) in enumerate(sorted(cells.items()), start=1):
         env_id = source.folder.record.settings.envs[env_index].id
         name = f"{_stamp(source)}_{_slug(env_id)}_{_slug(_short(source, policy))}-{number}.eval"
         with _Log(draft / name, _began(source)) as log:
             for place in places:
-                log.add(source.log.at(place.start, line=place.line).episode)
+                log.add(source.at(place.start, line=place.line, seat=place.seat))
                 num_written += 1
-                source.tell(0.5 + 0.5 * num_written / num_episodes)
+                source.tell(0.5 + 0.5 * num_written / num_samples)
             log.finish(_header(source, policy, env_id, log.figures, is_whole=is_whole))
-    return Written(num_episodes, num_episodes, (f"logs: {len(cells)}",))
+    return Written(source.num_episodes, num_samples, (f"logs: {len(cells)}",))
 
 
 def _header(

@@ -105,6 +105,7 @@ def _metadata(episode: Episode) -> dict[str, Any]:
         # As text: a browser rounds numbers beyond 2**53.
         "seed": str(episode.seed),
         "task": episode.task,
+        **({"seat": episode.seats[0].name} if episode.seats else {}),
         "episode_index": episode.episode_index,
         "stop_reason": episode.stop_reason,
         "total_reward": episode.total_reward,

@@ -20,4 +20,4 @@ def write(source: Source, draft: Path) -> Written:
         for table in tables(source):
             writer.write_table(table)
             num_rows += table.num_rows
-    return Written(num_rows, num_rows)
+    return Written(source.num_episodes, num_rows)

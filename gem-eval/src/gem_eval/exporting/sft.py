@@ -16,18 +16,21 @@ __all__ = ["write"]
 
 
 def write(source: Source, draft: Path) -> Written:
-    """Write what was solved, or what has `min_return` at least. An error is never among it."""
-    num_episodes = 0
+    """Write what was solved, or what has `min_return` at least. An error is never among it.
+
+    Of several seats each is a conversation of its own, and solved or not by itself.
+    """
+    lines: set[int] = set()
 
     def rows(with_parts: bool) -> Iterator[dict[str, Any]]:
-        nonlocal num_episodes
-        num_episodes = 0
+        lines.clear()
         for entry in source.without_errors():
             reason = _reason(entry.episode, source.choice.min_return)
             if reason is not None:
                 source.left_out[reason] += 1
                 continue
-            num_episodes += 1
+            lines.add(entry.line)
+            seat = {} if entry.seat is None else {"seat": entry.seat_name}
             for messages in _conversations(entry.episode):
                 yield {
                     "messages": chat_rows(messages, with_parts=with_parts),
@@ -35,10 +38,11 @@ def write(source: Source, draft: Path) -> Written:
                     "policy": entry.episode.policy,
                     "seed": str(entry.episode.seed),
                     "total_reward": entry.episode.total_reward,
+                    **seat,
                 }
 
     num_rows = write_lines(draft, rows)
-    return Written(num_episodes, num_rows)
+    return Written(len(lines), num_rows)
 
 
 def _reason(episode: Episode, min_return: float | None) -> str | None:

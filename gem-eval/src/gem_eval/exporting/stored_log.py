@@ -22,12 +22,23 @@ _MAYBE_NOT_FINITE = re.compile(rb"NaN|Infinity|[0-9.][eE]\+?[0-9]{3}|[0-9]{309}"
 
 
 class Entry(NamedTuple):
-    """An episode and its place: its line, counted from 1, and the bytes from `start` to `end`."""
+    """An episode and its place: its line, counted from 1, and the bytes from `start` to `end`.
+
+    Of several seats `episode` may be the part of one: then `seat` is its number, and `whole` the
+    episode that it is of.
+    """
 
     line: int
     start: int
     end: int
     episode: Episode
+    seat: int | None = None
+    whole: Episode | None = None
+
+    @property
+    def seat_name(self) -> str | None:
+        """The name of the seat, None where there is one."""
+        return None if self.seat is None else self.episode.seats[0].name
 
 
 class StoredLog:

@@ -212,7 +212,7 @@ def view_of(turn: Turn, number: int, before: tuple[float, ...], tool_text: str |
         answer=_body(answer_pieces, _string(turn.action)),
         calls=tuple(_calls(turn)),
         left_out_calls=max(0, len(turn.tool_calls) - _MOST_CALLS),
-        info=_json(turn.info) if turn.info else "",
+        info=_info(turn),
         tokens=None if usage is None else (int(usage.prompt_tokens), int(usage.completion_tokens)),
         finish_reason=None if turn.finish_reason is None else _string(turn.finish_reason),
         seat=int(turn.seat),
@@ -222,6 +222,15 @@ def view_of(turn: Turn, number: int, before: tuple[float, ...], tool_text: str |
         step_s=float(turn.step_s),
         short=_short(turn),
     )
+
+
+def _info(turn: Turn) -> str:
+    """Return the info of a turn in JSON, without what the page shows as a round."""
+    waiting = turn.info.get("waiting_seats")
+    info = turn.info
+    if _waiting(waiting):
+        info = {name: value for name, value in info.items() if name != "waiting_seats"}
+    return _json(info) if info else ""
 
 
 def _waiting(seats: Any) -> tuple[int, ...]:

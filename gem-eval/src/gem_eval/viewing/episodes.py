@@ -146,7 +146,12 @@ def _finals(record: Mapping[str, Any]) -> tuple[tuple[tuple[str, ...], tuple[Sai
         final = outcome.get("final_observation")
         if final is not None:
             shown.setdefault(json.dumps(final), []).append(str(outcome.get("name")))
-    return tuple((tuple(names), final_said(json.loads(text))) for text, names in shown.items())
+    finals = ((tuple(names), final_said(json.loads(text))) for text, names in shown.items())
+    return tuple(final for final in finals if any(map(_says_something, final[1])))
+
+
+def _says_something(said: Said) -> bool:
+    return bool(said.images) or any(piece.text for piece in said.body.pieces)
 
 
 def _has_token_ids(plain: Any) -> bool:

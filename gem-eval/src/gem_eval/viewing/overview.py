@@ -103,11 +103,18 @@ def _summary(folder: RunFolder, index: LogIndex) -> Summary:
         counted, failed = rows.count_episodes(db)
         retried = rows.count_tries(db) - counted
         found = (counted, failed, retried, _cells(folder))
-        if stored is not None and found == (
-            stored.episodes,
-            stored.errors,
-            stored.retried,
-            len(stored.results),
+        # An earlier version summed up nothing by seat.
+        is_by_seat = stored is not None and (bool(stored.seats) or not rows.has_seats(db))
+        if (
+            stored is not None
+            and is_by_seat
+            and found
+            == (
+                stored.episodes,
+                stored.errors,
+                stored.retried,
+                len(stored.results),
+            )
         ):
             return stored
         outcomes = list(rows.outcomes(db))

@@ -78,8 +78,15 @@ def run_values(run: Run, query: Query) -> dict[str, Any]:
         finders = finding_rows.finders_of(db, [row.line for row in found])
     pages = max(1, math.ceil(count / ROWS_AT_ONCE))
     limits = {} if overview is None else {plot.env: plot.limit for plot in overview.plots}
+    by_seat = () if overview is None else overview.summary.seats
+    listed_policies = [each.policy for row in found for each in row.seats]
+    seat_numbers: dict[str, int] = {}  # in their order: a colour for each
+    for row in found:
+        seat_numbers.update((each.name, each.number) for each in row.seats)
     return {
         "title": f"Run {run.name}",
+        "seat_names": short_names([*listed_policies, *(each.policy for each in by_seat)]),
+        "seat_numbers": seat_numbers,
         "run": run,
         "record": run.folder.record,
         "progress": progress,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from gem.conversation import Usage
 from gem_eval.summary import Outcome
 from gem_eval.viewing.scanning import LongTurns, Scanned
-from gem_eval.viewing.seats import SeatFigures, seats_from_json
+from gem_eval.viewing.seats import SeatFigures, plays_of, seats_from_json
 
 __all__ = [
     "COLUMNS",
@@ -138,6 +138,11 @@ def count_episodes(db: sqlite3.Connection) -> tuple[int, int]:
     return (counted, failed or 0)
 
 
+def has_seats(db: sqlite3.Connection) -> bool:
+    """Say whether there are episodes of several seats."""
+    return db.execute("SELECT 1 FROM tries WHERE seats IS NOT NULL LIMIT 1").fetchone() is not None
+
+
 def stops_of(db: sqlite3.Connection) -> list[str]:
     """Return the reasons for which episodes ended."""
     found = db.execute("SELECT DISTINCT stop FROM tries WHERE counts ORDER BY stop")
@@ -162,15 +167,20 @@ def peers_of(db: sqlite3.Connection, row: Row, most: int = 20) -> list[Row]:
 
 
 def batch_of(
-    db: sqlite3.Connection, row: Row, *, of_task: bool, most: int
+    db: sqlite3.Connection, row: Row, *, of_task: bool, most: int, seat: SeatFigures | None = None
 ) -> tuple[list[Place], int]:
     """Return the tries that a row is trained with, and how many there are in all.
 
-    They are those of its policy that ended without an error; `of_task` leaves those of its task.
+    They are those of its policy that ended without an error; `of_task` leaves those of its task,
+    and `seat` those in which the same policy sat at that seat.
     Of more than `most` they are the block of so many, in the order of the log, that has the row.
     """
     where = "counts AND outcome != 'error' AND policy = ?"
     values: list[Any] = [row.policy]
+    if seat is not None:
+        # As `seats_as_json` keeps them: a list for each seat, whose third entry is its policy.
+        where += " AND json_extract(seats, ?) = ?"
+        values += [f"$[{seat.number}][2]", seat.policy]
     if of_task:
         # As in a summary: of a finite set by the task, which may have several numbers.
         where += " AND env = ? AND " + ("number = ?" if row.task is None else "task = ?")
@@ -201,13 +211,13 @@ def outcomes(db: sqlite3.Connection) -> Iterator[Outcome]:
     words: dict[str, str] = {}
     selected = db.execute(
         "SELECT env, policy, number, repeat, outcome, return, turns, stop, error, prompt_tokens, "
-        "completion_tokens, policy_s, environment_s, task, answers, cut_answers "
+        "completion_tokens, policy_s, environment_s, task, answers, cut_answers, seed, seats "
         "FROM tries WHERE counts ORDER BY line"
     )
     for row in selected:
         env, policy, number, repeat, outcome, total = row[:6]
         turns, stop, error, prompt, completion = row[6:11]
-        policy_s, environment_s, task, answers, cut_answers = row[11:]
+        policy_s, environment_s, task, answers, cut_answers, seed, seats = row[11:]
         yield Outcome(
             env_index=env,
             policy=words.setdefault(policy, policy),
@@ -224,4 +234,6 @@ def outcomes(db: sqlite3.Connection) -> Iterator[Outcome]:
             task=task,
             answers=answers,
             cut_answers=cut_answers,
+            seed=None if seats is None else int(seed),
+            seats=plays_of(seats_from_json(seats), int(seed) if task is None else task, stop),
         )

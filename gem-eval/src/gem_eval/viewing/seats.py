@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gem.content import normalise_text
+from gem.conversation import Usage
 from gem.episode import FORMAT
+from gem_eval.seat_results import SeatPlay
 
-__all__ = ["SeatFigures", "TurnsOfSeat", "seat_named", "seats_as_json", "seats_from_json"]
+__all__ = [
+    "SeatFigures",
+    "TurnsOfSeat",
+    "plays_of",
+    "seat_named",
+    "seats_as_json",
+    "seats_from_json",
+]
 
 _MOST_SEATS = 64  # of whom a page shows figures
 _MOST_NAME = 200
@@ -78,6 +87,28 @@ def seats_as_json(record: Mapping[str, Any], turns: Mapping[int, TurnsOfSeat]) -
             )
         )
     return json.dumps(figures)
+
+
+def plays_of(seats: Sequence[SeatFigures], group: int, stop: str) -> tuple[SeatPlay, ...]:
+    """Return what a summary by seat takes. `group` is the episode's task, or else its seed."""
+    return tuple(
+        SeatPlay(
+            seat=seat.name,
+            policy=seat.policy,
+            group=group,
+            success=seat.outcome == "succeeded",
+            total_return=seat.total_return,
+            turns=seat.turns,
+            is_error=seat.outcome == "error",
+            is_forfeit=seat.is_blamed and stop == "policy_error",
+            usage=(
+                None
+                if seat.prompt_tokens is None or seat.completion_tokens is None
+                else Usage(seat.prompt_tokens, seat.completion_tokens)
+            ),
+        )
+        for seat in seats
+    )
 
 
 def seats_from_json(text: str | None) -> tuple[SeatFigures, ...]:

@@ -60,6 +60,7 @@ class TokenTurn(NamedTuple):
     notes: tuple[str, ...] = ()
     left_out: int = 0
     is_rewritten: bool = False
+    seat: int = 0
 
     @property
     def generated_count(self) -> int:
@@ -72,10 +73,12 @@ def token_turn(plain: Any, number: int) -> TokenTurn:
     if not isinstance(plain, Mapping):
         return TokenTurn(number, 0.0, problem="This turn cannot be read.")
     reward = plain.get("reward")
+    seat = plain.get("seat", 0)
     turn = TokenTurn(
         number,
         float(reward) if is_number(reward) else 0.0,
         is_rewritten=plain.get("new_sequence") is True,
+        seat=seat if type(seat) is int else 0,
     )
     ids = plain.get("token_ids")
     if ids is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gem.errors import MissingRequirement
@@ -17,6 +17,7 @@ from gem_eval.viewing.rendering import fixed, render
 from gem_eval.viewing.rows import Row
 from gem_eval.viewing.runs import Run
 from gem_eval.viewing.scanning import TURNS_AT_ONCE
+from gem_eval.viewing.seats import SeatFigures, seat_named
 from gem_eval.viewing.text import family
 from gem_eval.viewing.token_columns import ENTROPY, LEARNER, Token, TokenTurn, token_turn
 from gem_eval.viewing.token_query import COLOURINGS, TokenQuery
@@ -44,10 +45,22 @@ _UNKNOWN = {
 
 
 class TokenCredit(NamedTuple):
-    """The credit of an episode and a sentence on how it was made, or why there is none."""
+    """The credit of an episode and a sentence on how it was made, or why there is none.
+
+    `places` has where a turn stands in it, by the turn's number.
+    """
 
     credit: Credit | None
     sentence: str
+    places: Mapping[int, int] = {}
+
+    def of(self, number: int) -> tuple[float, float, float] | None:
+        """Return the return, advantage and coefficient of a turn, by its number, if there are."""
+        at = self.places.get(number)
+        if self.credit is None or at is None:
+            return None
+        found = self.credit
+        return found.returns[at], found.advantages[at], found.coefficients[at]
 
 
 class Shown(NamedTuple):
@@ -90,24 +103,35 @@ def token_values(
     if found is None:
         return None
     row, page = found
-    turns, later = _window(page, query.turn)
-    episode_credit = token_credit(run, row, query) if query.by == "adv" else TokenCredit(None, "")
-    sections = [_section(turn, query, episode_credit.credit, texts) for turn in turns]
+    seats = row.seats
+    seat = seat_named(query.seat, seats) if query.seat else None
+    turns, later = _window(page, query.turn, None if seat is None else seat.number)
+    episode_credit = TokenCredit(None, "")
+    if query.by == "adv":
+        episode_credit = token_credit(run, row, query, seat)
+    sections = [_section(turn, query, episode_credit, texts) for turn in turns]
     tokens = [(turn.number, token) for turn in turns for token in turn.tokens]
     values = [
-        token_colours.value_of(token, query.by, _advantage(episode_credit.credit, number))
+        token_colours.value_of(token, query.by, _advantage(episode_credit, number))
         for number, token in tokens
         if token.is_generated
     ]
     is_known = query.by == "mask" or any(value is not None for value in values)
     unknown = episode_credit.sentence if query.by == "adv" and episode_credit.credit is None else ""
     env_id = env_name(run, row.env)
-    names = short_names([*run.policies, row.policy])
+    names = short_names([*run.policies, row.policy, *(each.policy for each in seats)])
     first = turns[0].number if turns else 1
+    before = [
+        each
+        for each in range(page.first, first)
+        if seat is None or _seat_at(page, each) == seat.number
+    ]
     return {
         "title": f"Tokens of {family(env_id)}, {names[row.policy]}, no. {row.number}",
         "run": run,
         "row": row,
+        "seats": seats,
+        "seat": seat,
         "env_id": env_id,
         "names": names,
         "query": query,
@@ -126,18 +150,25 @@ def token_values(
         "estimators": ESTIMATORS,
         "normalisers": NORMALISERS,
         "turn": min(max(query.turn, 1), max(row.turns, 1)),
-        "earlier": first - 1 if first > 1 else None,
+        "earlier": first - 1 if before or page.first > 1 else None,
         "later": later if later <= row.turns else None,
         "path": f"/runs/{run.name}/episodes/{row.line}",
         "is_export": False,
     }
 
 
-def token_credit(run: Run, row: Row, query: TokenQuery) -> TokenCredit:
-    """Return what the tokens of each turn of an episode get, in the batch that it is in."""
+def token_credit(
+    run: Run, row: Row, query: TokenQuery, seat: SeatFigures | None = None
+) -> TokenCredit:
+    """Return what the tokens of each turn of an episode get, in the batch that it is in.
+
+    Of several seats it is that of one.
+    """
+    if seat is None and row.seats:
+        return TokenCredit(None, "Each seat is trained for itself: choose one, for its credit.")
     estimator = ESTIMATORS[query.estimator]
     of_task = estimator.batch == "task"
-    batch = read_batch(run.folder.episodes_path, run.index, row, of_task=of_task)
+    batch = read_batch(run.folder.episodes_path, run.index, row, of_task=of_task, seat=seat)
     if batch is None:
         why = "it ended by an error" if row.outcome == "error" else "another try of it counts"
         return TokenCredit(None, f"This episode is in no batch, and has no credit: {why}.")
@@ -152,7 +183,8 @@ def token_credit(run: Run, row: Row, query: TokenQuery) -> TokenCredit:
         )
     except (CreditError, MissingRequirement) as error:
         return TokenCredit(None, str(error))
-    return TokenCredit(found, _sentence(query, batch))
+    places = {number: at for at, number in enumerate(batch.numbers)}
+    return TokenCredit(found, _sentence(query, batch), places)
 
 
 def _sentence(query: TokenQuery, batch: Batch) -> str:
@@ -181,8 +213,10 @@ def _sentence(query: TokenQuery, batch: Batch) -> str:
     )
 
 
-def _window(page: TurnPage, asked: int) -> tuple[list[TokenTurn], int]:
+def _window(page: TurnPage, asked: int, seat: int | None) -> tuple[list[TokenTurn], int]:
     """Return the turns around one that fit on a page, and the turn behind them.
+
+    With a seat, its turns alone.
 
     The pages of a block of turns are cut from its first on: a turn is always on the same one.
     """
@@ -191,6 +225,8 @@ def _window(page: TurnPage, asked: int) -> tuple[list[TokenTurn], int]:
     number = page.first
     for number, plain in enumerate(page.turns, start=page.first):
         turn = token_turn(plain, number)
+        if seat is not None and turn.seat != seat:
+            continue
         length = len(turn.tokens)
         if turns and size + length > MOST_TOKENS:
             if asked < number:
@@ -203,14 +239,16 @@ def _window(page: TurnPage, asked: int) -> tuple[list[TokenTurn], int]:
     return turns, page.first + TURNS_AT_ONCE
 
 
+def _seat_at(page: TurnPage, number: int) -> int:
+    """Return whose turn it is that has a number, of a page that has it."""
+    return token_turn(page.turns[number - page.first], number).seat
+
+
 def _section(
-    turn: TokenTurn, query: TokenQuery, found: Credit | None, texts: TokenTexts | None
+    turn: TokenTurn, query: TokenQuery, found: TokenCredit, texts: TokenTexts | None
 ) -> Section:
     advantage = _advantage(found, turn.number)
-    of_turn = None
-    if found is not None:
-        at = turn.number - 1
-        of_turn = (found.returns[at], found.advantages[at], found.coefficients[at])
+    of_turn = found.of(turn.number)
     shown = [_shown(token, query.by, advantage, of_turn, texts) for token in turn.tokens]
     blocks = [tuple(shown[at : at + _BLOCK]) for at in range(0, len(shown), _BLOCK)]
     logprobs = [token.logprob for token in turn.tokens if token.logprob is not None]
@@ -250,8 +288,9 @@ def _facts(token: Token, of_turn: tuple[float, float, float] | None) -> str:
     return " · ".join(facts)
 
 
-def _advantage(found: Credit | None, number: int) -> float | None:
-    return None if found is None else found.advantages[number - 1]
+def _advantage(found: TokenCredit, number: int) -> float | None:
+    of_turn = found.of(number)
+    return None if of_turn is None else of_turn[1]
 
 
 class Outlier(NamedTuple):

@@ -12,6 +12,7 @@ from gem_eval.viewing.query import Query
 
 __all__ = ["COLOURINGS", "TokenQuery"]
 
+_MOST_NAME = 200
 COLOURINGS = {
     "mask": "Source",
     "lp": "Logprob",
@@ -24,7 +25,10 @@ COLOURINGS = {
 
 @dataclass(frozen=True, slots=True)
 class TokenQuery:
-    """A view of tokens. `listed` are the filters of the list from which the episode was opened."""
+    """A view of tokens. `listed` are the filters of the list from which the episode was opened.
+
+    `seat` names the seat whose tokens alone are shown, of several.
+    """
 
     by: str = "lp"
     turn: int = 1
@@ -33,6 +37,7 @@ class TokenQuery:
     lam: float = 0.95
     norm: str = "sum"
     only: bool = False
+    seat: str = ""
     listed: Query = field(default_factory=Query)
 
     @classmethod
@@ -48,6 +53,7 @@ class TokenQuery:
             lam=_share(words.get("lam"), usual.lam),
             norm=_one_of(NORMALISERS, words.get("norm"), usual.norm),
             only=words.get("only") == "1",
+            seat=words.get("seat", "")[:_MOST_NAME],
             listed=listed,
         )
 

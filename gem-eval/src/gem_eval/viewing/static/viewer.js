@@ -438,7 +438,7 @@ function episodePage() {
     const number = Number(/^#t(\d+)$/.exec(location.hash)?.[1]);
     if (number >= first && number <= last) go(number, false);
   });
-  if (asked >= first && asked <= last) go(asked, asked > first);
+  go(shown(asked), asked > first);
 
   const fold = () => {
     const folds = all(".talk details");
