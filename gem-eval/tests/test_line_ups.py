@@ -185,6 +185,7 @@ def test_a_line_up_that_does_not_fit_is_refused_before_a_folder_is_made(
         ({"envs": [KUHN, SIGNS]}, "Evaluate environments of different seats apart"),
         ({"until": "decided", "policies": [("noop", "random"), "noop"]}, "each seat of a line-up"),
         ({"every_rotation": True, "policies": ["noop"]}, "'noop' does not rotate"),
+        ({"envs": "tiny:Picky", "env_kwargs": {"size": 0}}, "tiny:Picky cannot be made"),
     ],
 )
 def test_settings_that_do_not_fit_line_ups_are_refused(
