@@ -139,8 +139,8 @@ def test_a_try_that_ended_well_takes_the_place_of_an_error(tmp_path: Path) -> No
     failed = example_episode(stop_reason="env_error", success=None)
     finding = Finding("environment_error", None, "It raised.")
 
-    tally.add(failed, [finding], run="run", run_number=0, line=1)
-    tally.add(example_episode(), [], run="run", run_number=0, line=2)
+    tally.add(failed, [("p", [finding])], run="run", run_number=0, line=1)
+    tally.add(example_episode(), [("p", [])], run="run", run_number=0, line=2)
     tally.finish()
 
     [cell] = tally.cells
@@ -153,7 +153,8 @@ def test_episodes_of_one_task_are_one_group() -> None:
         tally = Tally(most=0)
         for number in range(20):
             episode = example_episode(episode_index=number, task=3)
-            tally.add(episode, [Finding("f", None, "")], run="r", run_number=0, line=1, **facts)  # type: ignore[arg-type]
+            found = [("example", [Finding("f", None, "")])]
+            tally.add(episode, found, run="r", run_number=0, line=1, **facts)  # type: ignore[arg-type]
         estimate = tally.share("f", Cell("r", "demo:Example", "example"))
         assert estimate.ci95 is not None
         return estimate.ci95[0]
@@ -166,7 +167,8 @@ def test_two_findings_at_one_place_are_both_kept() -> None:
     tally = Tally(most=5)
     episode = example_episode(example_turn("7"))
 
-    tally.add(episode, [Finding("f", 0, "b"), Finding("f", 0, "a")], run="r", run_number=0, line=1)
+    found = [("p", [Finding("f", 0, "b"), Finding("f", 0, "a")])]
+    tally.add(episode, found, run="r", run_number=0, line=1)
 
     assert [seen.finding.evidence for seen in tally.newest("f")] == ["a", "b"]
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
+import textwrap
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
@@ -16,7 +19,6 @@ from gem import Request
 from gem.errors import GemError
 from gem_eval import Evaluation, RunFolderError, SettingsError
 from gem_eval.cli.line_ups import policies_from
-from gem_eval.settings import settings_from
 
 KUHN = "gem.testing.envs:Kuhn"
 SIGNS = "gem.testing.envs:Signs"
@@ -212,13 +214,6 @@ def test_a_budget_counts_what_each_policy_of_a_line_up_asks(
     assert again.summary.episodes == 20
 
 
-def test_settings_of_one_seat_are_recorded_as_they_were() -> None:
-    plain = settings_from({"envs": "tiny:Guess", "policies": "noop"}).model_dump(mode="json")
-
-    assert "every_rotation" not in plain
-    assert plain["policies"] == [{"name": "noop", "live": None}]
-
-
 def test_line_ups_come_back_from_their_record(play: Callable[..., Evaluation]) -> None:
     found = play(policies=[("noop", "random"), {"first": "noop", "second": "random"}, "noop"])
 
@@ -284,3 +279,98 @@ def test_line_ups_play_the_same_in_processes(
     assert sorted(sitting(here)) == sorted(sitting(there))
     for before, after in pairwise(sorted(there.episodes(), key=lambda each: each.episode_index)):
         assert before.seats != after.seats
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        'policy = ["random", "noop"]\nrotate = true\nevery-rotation = true\n',
+        'policy = [["random", "noop"]]\nevery-rotation = true\n',
+        'policy = {first = "random", second = "noop"}\n',
+        'policy = ["first=random", "second=noop"]\n',
+    ],
+)
+def test_a_file_of_options_may_have_line_ups(
+    config: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from gem.cli._main import main
+
+    path = tmp_path / "evaluation.toml"
+    path.write_text(f'envs = "{KUHN}"\nepisodes = 2\n{config}')
+
+    assert main(["eval", "--config", str(path), "--json", "--out", str(tmp_path / "run")]) == 0
+
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["results"][0]["policy"] in ("random + noop", "first=random + second=noop")
+    assert {result["policy"] for result in summary["seats"]} == {"random", "noop"}
+
+
+DYING = """
+    import os
+    import signal
+
+    calls = 0
+
+
+    def bold(request):
+        global calls
+        calls += 1
+        if calls == 9 and "DIES" in os.environ:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return "\\\\boxed{bet}"
+"""
+
+
+def test_a_killed_run_of_line_ups_goes_on_to_the_same_episodes(
+    gem_env: Callable[..., Any], tmp_path: Path, fingerprints: Callable[[Path], dict[Any, str]]
+) -> None:
+    (tmp_path / "dying.py").write_text(textwrap.dedent(DYING))
+    evaluation = ["eval", KUHN, "--policy", "random", "--policy", "scripted:./dying.py:bold"]
+    evaluation += ["--rotate", "--every-rotation", "--episodes", "8", "--concurrency", "2"]
+
+    killed = gem_env(*evaluation, "--out", "killed", DIES="1")
+    begun = len((tmp_path / "killed" / "episodes.jsonl").read_bytes().splitlines())
+    again = gem_env("eval", "--resume", "killed", "--json")
+    whole = gem_env(*evaluation, "--out", "whole", "--json")
+    verified = gem_env("replay", "killed", "--verify")
+
+    assert killed.returncode == -signal.SIGKILL
+    assert 0 < begun < 16
+    assert (again.returncode, again.stderr) == (0, "")
+    assert fingerprints(tmp_path / "killed") == fingerprints(tmp_path / "whole")
+    seats = [json.loads(each.stdout)["seats"] for each in (again, whole)]
+    assert seats[0] == seats[1]
+    assert "16 the same, 0 different" in verified.stdout
+
+
+LINE = (
+    '{"env_id":"gem.testing.envs:Guess","env_kwargs":{},"wrappers":[],"env_index":0,'
+    '"episode_index":0,"repeat":0,"seed":6854344302627926022,"task":null,"policy":"solver",'
+    '"turns":[{"seat":0,"observation":"Guess a number from 1 to 15. Answer with a number inside '
+    '\\\\boxed{}.","suffix":"Guess.","action":"\\\\boxed{8}","tool_calls":[],"tool_results":[],'
+    '"reward":1.0,"reward_parts":{},"terminated":true,"truncated":false,"info":{"success":true},'
+    '"step_s":0,"policy_s":0}],"final_observation":"Found.","total_reward":1.0,"terminated":true,'
+    '"truncated":false,"stop_reason":"terminated","error":null,"success":true,"versions":{},'
+    '"duration_s":0,"format":1}\n'
+)
+"""What this evaluation wrote before there were line-ups, without times and versions."""
+
+
+def test_a_run_of_one_seat_is_written_as_it_was_before_there_were_line_ups(
+    run: Callable[..., Evaluation],
+) -> None:
+    found = run(envs="gem.testing.envs:Guess", policies="solver", episodes=1)
+
+    line = re.sub(r'("\w+_s"):[\d.e-]+', r"\1:0", found.folder.episodes_path.read_text())
+    assert re.sub(r'("versions"):{[^}]*}', r"\1:{}", line) == LINE
+    record = json.loads((found.path / "run.json").read_text())
+    assert " ".join(record["settings"]) == (
+        "envs policies policy_kwargs episodes tasks seed_range repeats seed until tolerance "
+        "wrappers env_kwargs max_turns step_timeout_s concurrency backend num_workers "
+        "backend_options policy_timeout_s episode_timeout_s policy_retries retry_wait_s "
+        "wait_for_server_s max_refusals cache track max_requests max_total_tokens max_cost prices"
+    )
+    assert record["settings"]["policies"] == [{"name": "solver", "live": None}]
+    assert " ".join(json.loads(found.folder.summary_path.read_text())) == (
+        "format run episodes errors retried planned results counters decisions"
+    )

@@ -70,13 +70,14 @@ class Evaluation:
         return read_last_tries(self.folder.episodes_path)
 
     def to_pandas(self) -> DataFrame:
-        """Return a table with a row for each episode. Needs pandas.
+        """Return a table with a row for each episode, of several seats for each seat. Needs pandas.
 
-        `summary.to_pandas()` has a row for each environment and policy.
+        `summary.to_pandas()` has a row for each environment and policy, and
+        `summary.seats_to_pandas()` for each seat.
         """
-        from gem_eval.frames import data_frame, episode_row
+        from gem_eval.frames import data_frame, episode_rows
 
-        return data_frame(map(episode_row, self.episodes()))
+        return data_frame(row for episode in self.episodes() for row in episode_rows(episode))
 
 
 class EvaluateKeywords(RunKeywords, total=False):
@@ -126,13 +127,17 @@ def evaluate(
     """Evaluate policies on environments and keep the run in a folder.
 
     `envs`: ids, shell patterns or specs. `policies`: names (`"random"`, `"openai:M@URL"`) or
-    policies themselves, told apart by their `name`. `out` is a new folder; without it one is made
+    policies themselves, told apart by their `name`. In an environment of several seats a policy
+    sits at all of them; a mapping from the names of seats is a line-up, and so is a tuple, which
+    rotates: policy `i` is at the seat `(i + rotation) % seats`, the rotation being the episode's
+    number. `out` is a new folder; without it one is made
     below `runs/`. `on_episode` is called with each episode that was kept.
 
     Which episodes: `episodes` counts for each environment and policy: 100, or every task once where
     there are fewer, unless it is given; `"all"` is every task of a finite set. Instead of it,
     `tasks` plays these of a finite set, as the run of all of them would, and `seed_range` the
-    environment's own seeds, from the first to before the second.
+    environment's own seeds, from the first to before the second. With `every_rotation` line-ups
+    that rotate play each of these episodes in every rotation.
 
     With `until="decided"` the policies play side by side until it is proven of each but the first
     whether its success is higher or lower than the first's, or differs by at most `tolerance`;

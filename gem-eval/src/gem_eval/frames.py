@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gem.episode import Episode
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     # Handed on to annotations; its stubs are a package of their own, and it is optional itself.
     from pandas import DataFrame as DataFrame  # type: ignore[import-untyped,import-not-found,unused-ignore]  # noqa: PLC0414
 
-__all__ = ["data_frame", "episode_row"]
+__all__ = ["data_frame", "episode_rows"]
 
 
 def data_frame(rows: Iterable[Mapping[str, Any]]) -> DataFrame:
@@ -24,8 +24,25 @@ def data_frame(rows: Iterable[Mapping[str, Any]]) -> DataFrame:
     return DataFrame.from_records(list(rows))
 
 
-def episode_row(episode: Episode) -> dict[str, Any]:
-    """Return an episode's figures, without its turns."""
+def episode_rows(episode: Episode) -> Iterator[dict[str, Any]]:
+    """Yield an episode's figures, without its turns: of several seats those of each.
+
+    A row of a seat also has the seat, the line-up, and who ended the episode by an error.
+    """
+    if not episode.seats:
+        yield _row(episode)
+        return
+    for seat, part in enumerate(episode.parts()):
+        is_forfeit = episode.stop_reason == "policy_error" and episode.stopped_by == seat
+        of_seat = {
+            "line_up": episode.policy,
+            "seat": part.seats[0].name,
+            "is_forfeit": is_forfeit,
+        }
+        yield {**_row(part), **of_seat}
+
+
+def _row(episode: Episode) -> dict[str, Any]:
     outcome = Outcome.of(episode)
     usage = outcome.usage
     return {

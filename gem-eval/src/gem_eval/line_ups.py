@@ -21,7 +21,9 @@ __all__ = [
     "PolicyLike",
     "PolicyRef",
     "check_seats",
+    "joined_policies",
     "members_of",
+    "named_policies",
     "policy_list",
     "policy_refs",
 ]
@@ -35,7 +37,7 @@ LineUpLike = Mapping[str, PolicyLike] | Sequence[PolicyLike]
 
 Policies = PolicyLike | Mapping[str, PolicyLike] | Iterable["PolicyLike | LineUpLike"]
 
-_JOINT = " + "
+_JOINT = " + "  # of the policies in the name of a line-up
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,28 @@ def policy_refs(policies: Policies) -> tuple[PolicyRef, ...]:
 def members_of(refs: Iterable[PolicyRef]) -> tuple[PolicyRef, ...]:
     """Return every policy that plays in any of these, each once."""
     return tuple(dict.fromkeys(member for ref in refs for member in ref.members))
+
+
+def named_policies(name: str) -> list[tuple[str, str]]:
+    """Return the policies that a line-up's name tells, each behind its seat and a `=`, or "".
+
+    >>> named_policies("first=solver + second=openai:m@http://host/v1?x=1")
+    [('first=', 'solver'), ('second=', 'openai:m@http://host/v1?x=1')]
+    >>> named_policies("openai:m@http://host/v1?x=1")
+    [('', 'openai:m@http://host/v1?x=1')]
+    """
+    policies = []
+    for part in name.split(_JOINT):
+        seat, sign, policy = part.partition("=")
+        # A policy with a colon before its first sign has that in its own argument.
+        is_at_seat = sign and ":" not in seat
+        policies.append((f"{seat}=", policy) if is_at_seat else ("", part))
+    return policies
+
+
+def joined_policies(policies: Iterable[tuple[str, str]]) -> str:
+    """Return the name of a line-up by the form that `named_policies` returns."""
+    return _JOINT.join(f"{seat}{policy}" for seat, policy in policies)
 
 
 def check_seats(
@@ -206,7 +230,6 @@ def _name(members: Sequence[PolicyRef], seats: Sequence[str] | None) -> str:
     >>> _name([PolicyRef(name="solver"), PolicyRef(name="random")], ["first", "second"])
     'first=solver + second=random'
     """
+    prefixes = [""] * len(members) if seats is None else [f"{seat}=" for seat in seats]
     names = [member.name for member in members]
-    if seats is not None:
-        names = [f"{seat}={name}" for seat, name in zip(seats, names, strict=True)]
-    return _JOINT.join(names)
+    return joined_policies(zip(prefixes, names, strict=True))

@@ -39,6 +39,14 @@ class Playing:
             return asked
         return dict(zip(self._line_up.seats, asked, strict=True))
 
+    def seats_of(self, member: NamedPolicy, seats: Sequence[str]) -> list[str]:
+        """Return those of some seats at which a member may sit."""
+        fixed = None if self._line_up is None else self._line_up.seats
+        if fixed is None:
+            return [*seats]
+        at = {seat for seat, each in zip(fixed, self.members, strict=True) if each is member}
+        return [seat for seat in seats if seat in at]
+
     def recorded(self, episode: Episode) -> Episode:
         """Return an episode as the run records it: the policy of a line-up is the line-up."""
         return episode if self._line_up is None else replace(episode, policy=self.name)

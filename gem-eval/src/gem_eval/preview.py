@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
 from gem import make
 from gem.conversation import Request
+from gem.episode import Episode
 from gem.rollouts import PlannedEpisode, check_rollout, rollout
 from gem_eval.errors import PolicyError
 from gem_eval.live import Live, live_of, planned_for, rollout_options
+from gem_eval.playing import Playing
 from gem_eval.policies import NamedPolicy
 from gem_eval.policies.chat_api import request_body
 from gem_eval.prices import Price, price_of
@@ -34,6 +36,8 @@ HOW = (
     "environment says is not counted. Without max_tokens neither are answers."
 )
 """How the figures come about, in words."""
+
+_OF_SEATS = " Several seats share the turns evenly."
 
 
 class _Frozen(BaseModel):
@@ -52,7 +56,8 @@ class PreviewedEnv(_Frozen):
 
     `prompt` is the beginning of a request as the OpenAI API writes it: `messages` and `tools`, or
     a finished `prompt`. It is None where the environment fails before it asks: `error` says how.
-    `max_turns` is None where nothing limits an episode.
+    `max_turns` is None where nothing limits an episode. Of several seats `prompts` has what each is
+    asked first, by name, as far as it was asked in an episode of sampled actions.
     """
 
     env_id: str
@@ -61,10 +66,13 @@ class PreviewedEnv(_Frozen):
     max_turns: int | None
     prompt: Mapping[str, Any] | None
     error: str | None
+    prompts: Mapping[str, Mapping[str, Any]] = {}
 
 
 class Forecast(_Frozen):
     """What a policy would be asked on an environment. None is not known, or there is no model.
+
+    `line_up` is who it would play with, None where it sits everywhere itself.
 
     `request` is the first request as it would be sent, where the policy asks a server: its `url`
     and its JSON `body`.
@@ -78,6 +86,7 @@ class Forecast(_Frozen):
     completion_tokens: int | None
     cost: float | None
     request: Mapping[str, Any] | None
+    line_up: str | None = None
 
 
 class Preview(_Frozen):
@@ -106,58 +115,90 @@ async def preview(given: Mapping[str, Any]) -> Preview:
         plan = planned_for(settings, live)
         check_rollout(settings.envs, rollout_options(settings, live))
         environments = []
-        forecasts = []
+        forecasts: list[Forecast] = []
         for env_index in range(len(settings.envs)):
             own = [planned for planned in plan if planned.env_index == env_index]
-            request, error = await _first_request(settings, live, own[:1])
-            env = _previewed(settings, live, own, request, error)
+            asked = await _first_requests(settings, live, own[:1])
+            env = _previewed(settings, live, own, asked)
             environments.append(env)
-            forecasts += [_forecast(policy, env, request, settings) for policy in live.policies]
+            for playing in live.playing:
+                forecasts += _forecasts(playing, env, asked, settings)
     finally:
         for policy in live.policies:
             await policy.aclose()
     return Preview(
         seed=settings.seed,
         repeats=settings.repeats,
-        episodes=len(plan) * len(live.policies),
+        episodes=len(plan) * len(live.playing),
         environments=tuple(environments),
         forecasts=tuple(forecasts),
+        how=HOW + _OF_SEATS if any(forecast.line_up for forecast in forecasts) else HOW,
     )
 
 
+class _Asked(NamedTuple):
+    """The first request of each seat that was asked, by name, or why there is none.
+
+    `seats` are the names of several; of one seat there is one request under "".
+    """
+
+    seats: tuple[str, ...]
+    requests: Mapping[str, Request]
+    error: str | None
+
+    @property
+    def first(self) -> Request | None:
+        return next(iter(self.requests.values()), None)
+
+
 class _Listener:
-    """Takes the first request in place of a policy, and answers nothing."""
+    """Takes the first request of each seat in place of a policy.
+
+    With `wants` it answers by samples until all `seats` were asked, and else nothing.
+    """
 
     name = "dry-run"
 
-    def __init__(self) -> None:
-        self.request: Request | None = None
+    def __init__(self, seats: int = 1) -> None:
+        self.wants = frozenset({"sample"} if seats > 1 else ())
+        self.requests: dict[int, Request] = {}
+        self._seats = seats
 
     def __call__(self, request: Request) -> str:
-        self.request = request
-        raise PolicyError("Nobody is asked in a dry run.")
+        self.requests.setdefault(request.seat, request)
+        if len(self.requests) == self._seats or request.sample is None:
+            raise PolicyError("Nobody is asked in a dry run.")
+        return request.sample
 
 
-async def _first_request(
-    settings: Settings, live: Live, plan: Sequence[PlannedEpisode]
-) -> tuple[Request | None, str | None]:
-    """Begin one episode, and return what its policy would be asked, or why that is nothing."""
+async def _first_requests(settings: Settings, live: Live, plan: Sequence[PlannedEpisode]) -> _Asked:
+    """Begin one episode, and return what its policies would be asked, or why that is nothing."""
     listener = _Listener()
+    episode = await _listened(listener, settings, live, plan)
+    seats = tuple(seat.name for seat in episode.seats)
+    if not listener.requests:
+        return _Asked(seats, {}, episode.error)
+    if not seats:
+        return _Asked((), {"": listener.requests[0]}, None)
+    further = _Listener(len(seats))
+    await _listened(further, settings, live, plan)
+    requests = {**further.requests, **listener.requests}
+    return _Asked(seats, {seats[seat]: requests[seat] for seat in sorted(requests)}, None)
+
+
+async def _listened(
+    listener: _Listener, settings: Settings, live: Live, plan: Sequence[PlannedEpisode]
+) -> Episode:
     options = replace(rollout_options(settings, live), plan=plan, policy_retries=0)
-    episodes = rollout(listener, settings.envs, options=options)
-    error: str | None = None
-    async with aclosing(episodes):
-        async for episode in episodes:
-            error = episode.error
-    return listener.request, error if listener.request is None else None
+    async with aclosing(rollout(listener, settings.envs, options=options)) as episodes:
+        return await anext(episodes)
 
 
 def _previewed(
     settings: Settings,
     live: Live,
     plan: Sequence[PlannedEpisode],
-    request: Request | None,
-    error: str | None,
+    asked: _Asked,
 ) -> PreviewedEnv:
     spec = settings.envs[plan[0].env_index]
     kwargs = live.env_kwargs
@@ -170,8 +211,9 @@ def _previewed(
         episodes=len(plan),
         starts=tuple(Start(seed=start.seed, task=start.task) for start in plan[:_STARTS]),
         max_turns=min((limit for limit in limits if limit is not None), default=None),
-        prompt=None if request is None else _prompt(request),
-        error=error,
+        prompt=None if asked.first is None else _prompt(asked.first),
+        error=asked.error,
+        prompts={seat: _prompt(request) for seat, request in asked.requests.items() if seat},
     )
 
 
@@ -181,23 +223,50 @@ def _prompt(request: Request) -> dict[str, Any]:
     return {name: value for name, value in body.items() if name != "stream"}
 
 
+def _forecasts(
+    playing: Playing, env: PreviewedEnv, asked: _Asked, settings: Settings
+) -> Iterator[Forecast]:
+    """Yield what each policy of a line-up would be asked, or the one that sits everywhere."""
+    turns = env.max_turns
+    if len(playing.members) == 1:
+        yield _forecast(playing.members[0], env, turns, asked.first, settings)
+        return
+    for member in dict.fromkeys(playing.members):
+        seats = playing.seats_of(member, asked.seats)
+        requests = [asked.requests[seat] for seat in seats if seat in asked.requests]
+        if turns is not None:
+            own = sum(each is member for each in playing.members)
+            turns_here: int | None = math.ceil(turns * own / len(playing.members))
+        else:
+            turns_here = None
+        request = next(iter(requests), None)
+        forecast = _forecast(member, env, turns_here, request, settings)
+        yield forecast.model_copy(update={"line_up": playing.name})
+
+
 def _forecast(
-    policy: NamedPolicy, env: PreviewedEnv, request: Request | None, settings: Settings
+    policy: NamedPolicy,
+    env: PreviewedEnv,
+    turns: int | None,
+    request: Request | None,
+    settings: Settings,
 ) -> Forecast:
     sent = None if request is None else policy.would_send(request)
     requests: int | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    if policy.asks_model and env.max_turns is not None:
-        requests = env.episodes * env.max_turns
-        body = env.prompt if sent is None else sent["body"]
+    if policy.asks_model and turns is not None:
+        requests = env.episodes * turns
+        body = sent["body"] if sent is not None else None
+        if body is None and request is not None:
+            body = _prompt(request)
         if body is not None:
             answer = body.get("max_tokens", body.get("max_completion_tokens"))
             completion_tokens = requests * answer if isinstance(answer, int) else None
             prompt_tokens = requests * math.ceil(_characters(body) / _CHARACTERS)
             if completion_tokens is not None:
                 # The first of n turns has no answer before it, the last n - 1: half of n - 1 each.
-                prompt_tokens += completion_tokens * (env.max_turns - 1) // 2
+                prompt_tokens += completion_tokens * (turns - 1) // 2
     return Forecast(
         env_id=env.env_id,
         policy=policy.name,

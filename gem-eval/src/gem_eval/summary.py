@@ -6,15 +6,23 @@ An episode that ended by an error is counted in `errors` and `stop_reasons`, and
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
 from gem.conversation import Usage
 from gem.episode import Episode
 from gem_eval import intervals
 from gem_eval.prices import Prices, price_of
+from gem_eval.seat_results import (
+    SeatPlay,
+    SeatResult,
+    Tokens,
+    seat_plays,
+    seat_results,
+    usage_of,
+)
 from gem_eval.settings import Settings
 
 if TYPE_CHECKING:
@@ -38,7 +46,10 @@ Verdict = Literal["BETTER", "WORSE", "SAME", "UNDECIDED"]
 
 
 class Outcome(NamedTuple):
-    """What a summary needs of an episode."""
+    """What a summary needs of an episode. `seats` is empty where there is one.
+
+    `seed` is None there: then each number of the plan has a seed of its own.
+    """
 
     env_index: int
     policy: str
@@ -55,6 +66,8 @@ class Outcome(NamedTuple):
     task: int | None = None
     answers: int = 0
     cut_answers: int = 0
+    seed: int | None = None
+    seats: tuple[SeatPlay, ...] = ()
 
     @classmethod
     def of(cls, episode: Episode) -> Outcome:
@@ -69,12 +82,14 @@ class Outcome(NamedTuple):
             turns=len(episode.turns),
             stop_reason=episode.stop_reason,
             error=(episode.error or episode.stop_reason) if episode.is_error else None,
-            usage=_usage(episode),
+            usage=usage_of(episode),
             policy_s=sum(turn.policy_s for turn in episode.turns),
             environment_s=sum(turn.step_s for turn in episode.turns),
             task=episode.task,
             answers=sum(turn.finish_reason is not None for turn in episode.turns),
             cut_answers=sum(turn.finish_reason == "length" for turn in episode.turns),
+            seed=episode.seed if episode.seats else None,
+            seats=seat_plays(episode),
         )
 
     @property
@@ -85,7 +100,10 @@ class Outcome(NamedTuple):
     @property
     def group(self) -> int:
         """What it shares with the outcomes that are like it: its task, or else its seed."""
-        return self.episode_index if self.task is None else self.task
+        if self.task is not None:
+            return self.task
+        # Where every rotation is played, several numbers of the plan have one seed.
+        return self.episode_index if self.seed is None else self.seed
 
 
 class Tries:
@@ -123,13 +141,6 @@ class Tries:
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class Tokens(_Frozen):
-    """Tokens as the servers count them, over every episode whose replies say so."""
-
-    prompt: int
-    completion: int
 
 
 class Seconds(_Frozen):
@@ -227,6 +238,8 @@ class Summary(_Frozen):
     that were made again, which are in the log alone. `counters` are of what ran after the run was
     started, or resumed for the last time; they are None where no episode of it was run to the end.
     `decisions` has one for each policy but the first, where the run was to go on until decided.
+    `seats` has the figures by seat, where there are several; the success of a result is there that
+    of all seats, and its return the sum of theirs.
     """
 
     format: Literal[1] = 1
@@ -238,6 +251,15 @@ class Summary(_Frozen):
     results: tuple[Result, ...]
     counters: Counters | None = None
     decisions: tuple[Decision, ...] = ()
+    seats: tuple[SeatResult, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_seats(self, serialised: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # Where there is one seat nothing is said of seats.
+        plain: dict[str, Any] = serialised(self)
+        if not self.seats:
+            del plain["seats"]
+        return plain
 
     def to_json(self) -> dict[str, Any]:
         """Return the summary as plain JSON data."""
@@ -248,6 +270,15 @@ class Summary(_Frozen):
         from gem_eval.frames import data_frame
 
         return data_frame(result.model_dump(mode="json") for result in self.results)
+
+    def seats_to_pandas(self) -> DataFrame:
+        """Return a table with a row for each environment, line-up, seat and policy. Needs pandas.
+
+        Where there is one seat it is empty.
+        """
+        from gem_eval.frames import data_frame
+
+        return data_frame(result.model_dump(mode="json") for result in self.seats)
 
 
 def summarise(
@@ -268,7 +299,7 @@ def summarise(
     """
     by_cell: dict[tuple[int, str], list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
-        counted = outcome._replace(task=None) if is_branch else outcome
+        counted = outcome._replace(task=None, seed=None) if is_branch else outcome
         by_cell[outcome.env_index, outcome.policy].append(counted)
     results = tuple(
         _result(spec.id, ref.name, by_cell[env_index, ref.name], settings)
@@ -284,12 +315,28 @@ def summarise(
         results=results,
         counters=counters,
         decisions=tuple(decisions),
+        seats=tuple(_by_seat(settings, by_cell)),
     )
+
+
+def _by_seat(
+    settings: Settings, by_cell: Mapping[tuple[int, str], Sequence[Outcome]]
+) -> Iterator[SeatResult]:
+    for env_index, spec in enumerate(settings.envs):
+        for ref in settings.policies:
+            # In the order of the plan, as below.
+            outcomes = sorted(by_cell.get((env_index, ref.name), ()), key=_planned)
+            plays = [play for outcome in outcomes for play in outcome.seats]
+            yield from seat_results(spec.id, ref, plays, settings.prices)
+
+
+def _planned(outcome: Outcome) -> tuple[int, int]:
+    return (outcome.episode_index, outcome.repeat)
 
 
 def _result(env_id: str, policy: str, outcomes: Sequence[Outcome], settings: Settings) -> Result:
     # In the order of the plan: sums of floats depend on the order, and so does the first error.
-    outcomes = sorted(outcomes, key=lambda outcome: (outcome.episode_index, outcome.repeat))
+    outcomes = sorted(outcomes, key=_planned)
     errors = [outcome.error for outcome in outcomes if outcome.error is not None]
     scored = [outcome for outcome in outcomes if outcome.error is None]
     rate = intervals.rate(_grouped(scored, lambda outcome: outcome.success))
@@ -327,7 +374,7 @@ def _result(env_id: str, policy: str, outcomes: Sequence[Outcome], settings: Set
         stop_reasons=dict(sorted(Counter(outcome.stop_reason for outcome in outcomes).items())),
         first_error=errors[0] if errors else None,
         tokens=tokens,
-        cost=_cost(policy, tokens, settings.prices),
+        cost=_cost(policy, tokens, outcomes, settings.prices),
         answers=sum(outcome.answers for outcome in outcomes),
         cut_answers=sum(outcome.cut_answers for outcome in outcomes),
         seconds=Seconds(
@@ -351,16 +398,6 @@ def _attempts(repeats: int) -> list[int]:
     return sorted({*powers, repeats})
 
 
-def _usage(episode: Episode) -> Usage | None:
-    counted = [turn.usage for turn in episode.turns if turn.usage is not None]
-    if not counted:
-        return None
-    return Usage(
-        sum(usage.prompt_tokens for usage in counted),
-        sum(usage.completion_tokens for usage in counted),
-    )
-
-
 def _tokens(outcomes: Iterable[Outcome]) -> Tokens | None:
     counted = [outcome.usage for outcome in outcomes if outcome.usage is not None]
     if not counted:
@@ -371,8 +408,22 @@ def _tokens(outcomes: Iterable[Outcome]) -> Tokens | None:
     )
 
 
-def _cost(policy: str, tokens: Tokens | None, prices: Prices) -> float | None:
+def _cost(
+    policy: str, tokens: Tokens | None, outcomes: Iterable[Outcome], prices: Prices
+) -> float | None:
+    plays = [play for outcome in outcomes for play in outcome.seats if play.usage is not None]
+    if plays:  # each of a line-up has a price of its own
+        return _cost_of_seats(plays, prices)
     price = price_of(policy, prices)
     if price is None or tokens is None:
         return None
     return price.cost(tokens.prompt, tokens.completion)
+
+
+def _cost_of_seats(plays: Iterable[SeatPlay], prices: Prices) -> float | None:
+    costs = []
+    for play in plays:
+        price = price_of(play.policy, prices)
+        if price is not None and play.usage is not None:
+            costs.append(price.cost(play.usage.prompt_tokens, play.usage.completion_tokens))
+    return sum(costs) if costs else None

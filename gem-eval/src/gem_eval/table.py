@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from gem.cli import one_line
+from gem_eval.seat_table import SEAT_NAMES, SEAT_NOTE, seat_rows
 from gem_eval.short_names import short_names
 from gem_eval.summary import Decision, Result, Summary
 from gem_eval.tables import Row, Table, console_for, print_table, tables_within, width_of
@@ -46,7 +47,12 @@ def print_summary(
     COLUMNS says otherwise.
     """
     console = console_for(file)
-    names = short_names([result.policy for result in summary.results])
+    names = short_names(
+        [
+            *(result.policy for result in summary.results),
+            *(result.policy for result in summary.seats),
+        ]
+    )
     rows = _rows(summary.results, names, normalised)
     together = [_Section("", tables_within(console.width, rows, _NAMES))]
     apart = [
@@ -61,6 +67,12 @@ def print_summary(
         _print_blocks(console, rows)
     else:
         _print_sections(console, together)
+    if summary.seats:
+        console.print()
+        rows = seat_rows(summary.seats, names, _figure, _short)
+        there = [name for name in SEAT_NAMES if name in rows[0]]
+        for table in tables_within(console.width, rows, there):
+            print_table(console, table, there)
     for line in _notes(summary, names, normalised, offers_next=offers_next):
         console.print(Text(line), soft_wrap=True)
 
@@ -190,6 +202,8 @@ def _notes(
     if normalised is not None:
         yield "Normalised: the return where random play is 0 and the best play 1."
         yield from (one_line(reason) for reason in normalised.reasons)
+    if summary.seats:
+        yield SEAT_NOTE
     if summary.errors:
         yield "With errors: success where an error counts as a failure."
     if summary.retried:
@@ -216,9 +230,15 @@ def _notes(
         else:
             # In the order in which people ask: what happened, who is better, whether it holds.
             yield f"Next: gem-env view {folder}"
-            if len(names) > 1:
+            if _has_rivals(summary):
                 yield f"      gem-env compare {folder}"
             yield f"      gem-env replay {folder} --verify"
+
+
+def _has_rivals(summary: Summary) -> bool:
+    """Say whether there are two to compare: policies, or those of a line-up that rotates."""
+    rotates = any(result.seat is None for result in summary.seats)
+    return rotates or len({result.policy for result in summary.results}) > 1
 
 
 def _decision(decision: Decision, names: Mapping[str, str]) -> str:

@@ -12,7 +12,8 @@ __all__ = ["add_command"]
 
 _DESCRIPTION = """\
 Compare policies of run folders with the first of them, or with --baseline. Episodes pair by what
-they played: environment, arguments, seed and task; what does not pair is counted and named.
+they played: environment, arguments, seed and task, and of several seats the seat, where each policy
+of a line-up is compared; what does not pair is counted and named.
 
 The verdict on each is a word: BETTER and WORSE where an exact test tells it from the baseline at
 5% (with Holm's correction where there are several), SAME where the whole interval is within
@@ -24,6 +25,7 @@ examples:
   gem-env compare runs/games --baseline random
   gem-env compare runs/before runs/after --tolerance 0.02 --json
   gem-env compare runs/* --policy my-model --metric return
+  gem-env compare runs/duel --seat first
 """
 _STATUS = {"BETTER": 0, "SAME": 0, "WORSE": 1, "UNDECIDED": 3}
 
@@ -39,6 +41,12 @@ def add_command(commands: Any) -> None:
     add = parser.add_argument
     add("runs", nargs="+", metavar="RUN", help="a run folder, finished or still being written")
     add("--policy", action="append", metavar="P", help="compare this policy alone (repeatable)")
+    add(
+        "--seat",
+        metavar="SEAT",
+        help="of several seats: compare what was done at this one alone (default: at each the "
+        "same seeds)",
+    )
     add("--baseline", metavar="NAME", help="the policy or run to compare with (default: the first)")
     add(
         "--metric",
@@ -67,6 +75,7 @@ def _run(options: argparse.Namespace) -> int:
         baseline=options.baseline,
         metric=options.metric,
         tolerance=options.tolerance,
+        seat=options.seat,
     )
     if options.json:
         print(json.dumps(comparison.to_json(), indent=2, allow_nan=False))

@@ -19,7 +19,7 @@ from gem_eval.wording import counted
 
 __all__ = ["dry_run"]
 
-_NAMES = ("environment", "policy")
+_NAMES = ("environment", "line-up", "policy")
 # Of an image only the beginning is shown; --json has all of it.
 _IMAGE = re.compile(r"(data:[\w/.+-]{1,60};base64,[\w/+]{40})[\w/+=]+", re.ASCII)
 
@@ -36,15 +36,25 @@ def dry_run(given: Mapping[str, Any], *, as_json: bool) -> int:
 
 def _print(found: Preview, file: IO[str]) -> None:
     console = console_for(file)
-    names = short_names([forecast.policy for forecast in found.forecasts])
+    names = short_names(
+        [
+            *(forecast.policy for forecast in found.forecasts),
+            *(forecast.line_up for forecast in found.forecasts if forecast.line_up is not None),
+        ]
+    )
     repeats = "" if found.repeats == 1 else f", each seed {found.repeats} times"
     title = f"A dry run of {counted(found.episodes, 'episode')}, seed {found.seed}{repeats}."
     console.print(Text(title), soft_wrap=True)
     console.print()
     has_costs = any(forecast.cost is not None for forecast in found.forecasts)
-    rows = [_row(forecast, names, has_costs=has_costs) for forecast in found.forecasts]
-    for table in tables_within(console.width, rows, _NAMES):
-        print_table(console, table, _NAMES)
+    plays_together = any(forecast.line_up is not None for forecast in found.forecasts)
+    rows = [
+        _row(forecast, names, has_costs=has_costs, plays_together=plays_together)
+        for forecast in found.forecasts
+    ]
+    there = [name for name in _NAMES if name in rows[0]]
+    for table in tables_within(console.width, rows, there):
+        print_table(console, table, there)
     console.print()
     for line in _estimate(found):
         console.print(Text(line), soft_wrap=True)
@@ -57,9 +67,13 @@ def _print(found: Preview, file: IO[str]) -> None:
     console.print(Text("No model was asked, and no folder was made."), soft_wrap=True)
 
 
-def _row(forecast: Forecast, names: Mapping[str, str], *, has_costs: bool) -> Row:
+def _row(
+    forecast: Forecast, names: Mapping[str, str], *, has_costs: bool, plays_together: bool
+) -> Row:
+    line_up = names[forecast.line_up or forecast.policy]
     row = {
         "environment": one_line(forecast.env_id),
+        **({"line-up": one_line(line_up)} if plays_together else {}),
         "policy": one_line(names[forecast.policy]),
         "episodes": str(forecast.episodes),
         "requests": _figure(forecast.requests),
@@ -112,7 +126,10 @@ def _first_prompt(
     yield f"{one_line(env.env_id)}: {limit}; seeds {seeds}{more}"
     if env.error is not None:
         yield f"It fails: {one_line(env.error)}"
-    if env.prompt is not None:
+    for seat, prompt in env.prompts.items():
+        yield f"The first request to {one_line(seat)}, of seed {first.seed}{task}:"
+        yield from _readable(prompt)
+    if env.prompt is not None and not env.prompts:
         yield f"The first request, of seed {first.seed}{task}:"
         yield from _readable(env.prompt)
     for forecast in forecasts:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from gem_eval.comparing import paired
-from gem_eval.comparing.contenders import Contender, Play, Task, read_contenders
+from gem_eval.comparing.contenders import Contender, Play, Slot, Task, read_contenders
 from gem_eval.comparing.paired import Pair
 from gem_eval.errors import CompareError
 from gem_eval.summary import Verdict
@@ -77,6 +77,7 @@ class Flip(_Frozen):
     is_regression: bool
     baseline_line: int
     candidate_line: int
+    seat: str | None = None
 
 
 class Unpaired(_Frozen):
@@ -119,7 +120,9 @@ class Comparison(_Frozen):
     """Policies compared with the first of them, `baseline`, on the tasks that they share.
 
     `groups` are the largest groups of policies of which no two can be told apart; they are given
-    for three policies and more. `verdict` is the worst of all: WORSE, else UNDECIDED, SAME, BETTER.
+    for three policies and more. `seat` is the one that they are compared at, where one was chosen;
+    `elsewhere` are those that were not compared, since they sat where the baseline never sat.
+    `verdict` is the worst of all: WORSE, else UNDECIDED, SAME, BETTER.
     """
 
     format: Literal[1] = 1
@@ -129,6 +132,8 @@ class Comparison(_Frozen):
     baseline: str
     differences: tuple[Difference, ...]
     groups: tuple[tuple[str, ...], ...] = ()
+    seat: str | None = None
+    elsewhere: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -164,16 +169,26 @@ def compare(
     baseline: str | None = None,
     metric: Metric = "success",
     tolerance: float | None = None,
+    seat: str | None = None,
 ) -> Comparison:
     """Compare policies of one run folder or of several, each with the first or with `baseline`.
 
     Episodes pair by what they played: environment, arguments, seed and task. `policies` chooses
     some by name. A difference within `tolerance` (in the metric's own unit, 0.02 is two points of
-    success) counts as none. The result is the same whenever it is asked for. Raises RunFolderError,
-    LogError, and CompareError where nothing pairs.
+    success) counts as none. Of several seats the policies of each line-up are compared, at the
+    same seat of the same seeds, or at one `seat` alone; who sat nowhere where the baseline did is
+    left out. The result is the same whenever it is asked for. Raises RunFolderError, LogError, and
+    CompareError where nothing pairs.
     """
     several = [runs] if isinstance(runs, (str, Path)) else runs
-    contenders = _baseline_first(read_contenders(several, policies), baseline)
+    everybody = _baseline_first(read_contenders(several, policies, seat), baseline)
+    elsewhere = [one for one in everybody[1:] if _never_meets(everybody[0], one)]
+    contenders = [one for one in everybody if one not in elsewhere]
+    if len(contenders) < 2:
+        raise CompareError(
+            f"{everybody[0].name} sat at {' and '.join(sorted(everybody[0].seats))}, and no other "
+            "policy of these runs did. Name another baseline, or a run in which one did."
+        )
     first, *others = contenders
     matches = [_Match(first, other) for other in others]
     for match in matches:
@@ -196,7 +211,14 @@ def compare(
         baseline=first.name,
         differences=differences,
         groups=_groups(contenders, metric) if len(contenders) > 2 else (),
+        seat=seat,
+        elsewhere=tuple(one.name for one in elsewhere),
     )
+
+
+def _never_meets(first: Contender, other: Contender) -> bool:
+    """Say whether two had other seats in all that they played, of an environment of several."""
+    return bool(first.seats and other.seats) and not first.seats & other.seats
 
 
 Figure = Callable[[Play], float]
@@ -249,8 +271,8 @@ class _Match:
         """Return regressions, and then what became better, each the newest of the second first."""
         flips = []
         for task in self.tasks:
-            for repeat, before in self.first.plays[task].items():
-                after = self.second.plays[task].get(repeat)
+            for slot, before in self.first.plays[task].items():
+                after = self.second.plays[task].get(slot)
                 if after is None or before.is_error or after.is_error:
                     continue
                 if before.success != after.success:
@@ -379,7 +401,7 @@ def _baseline_first(contenders: list[Contender], baseline: str | None) -> list[C
     raise CompareError(f"The baseline {baseline!r} is none of those that are compared: {names}.")
 
 
-def _finished(plays: Mapping[int, Play]) -> list[Play]:
+def _finished(plays: Mapping[Slot, Play]) -> list[Play]:
     return [play for play in plays.values() if not play.is_error]
 
 

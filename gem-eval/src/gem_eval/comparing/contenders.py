@@ -1,13 +1,14 @@
 """Read what policies did from run folders, by the task that was played.
 
 A task is known by what makes it the same anywhere: the environment's id, its arguments, its seed
-and its number. How a run counts its episodes says nothing: another run may have played others.
+and its number, and of several seats the seat. How a run counts its episodes says nothing: another
+run may have played others.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 from gem import read_episodes
 from gem.episode import Episode
 from gem_eval.errors import CompareError
+from gem_eval.line_ups import LineUpRef
 from gem_eval.run_folder import RunFolder
 from gem_eval.short_names import short_names
 
@@ -28,21 +30,27 @@ class Task(NamedTuple):
     env_kwargs: str
     seed: int
     task: int | None
+    seat: str | None = None
 
     @classmethod
-    def of(cls, episode: Episode) -> Task:
-        """Return the task that an episode played."""
-        kwargs = json.dumps(episode.env_kwargs, sort_keys=True)
-        return cls(episode.env_id, kwargs, episode.seed, episode.task)
+    def of(cls, part: Episode) -> Task:
+        """Return the task that an episode of one seat played, or the part of one of several."""
+        kwargs = json.dumps(part.env_kwargs, sort_keys=True)
+        seat = part.seats[0].name if part.seats else None
+        return cls(part.env_id, kwargs, part.seed, part.task, seat)
 
     @property
     def where(self) -> str:
         """Name it for a person, within its environment."""
-        return f"seed {self.seed}" if self.task is None else f"task {self.task}"
+        where = f"seed {self.seed}" if self.task is None else f"task {self.task}"
+        return where if self.seat is None else f"{where} at {self.seat}"
 
     @property
     def group(self) -> tuple[Any, ...]:
-        """What it shares with tasks that are like it: its number in a finite set, or its seed."""
+        """What it shares with tasks that are like it: its number in a finite set, or its seed.
+
+        So do the seats of one episode.
+        """
         which = ("seed", self.seed) if self.task is None else ("task", self.task)
         return (self.env_id, self.env_kwargs, *which)
 
@@ -57,9 +65,26 @@ class Play(NamedTuple):
     line: int
 
 
+Slot = tuple[int, int]
+"""Which repeat of a task, and which of the episodes that played it at the same seat."""
+
+
+class _Entry(NamedTuple):
+    """A policy of a run; of a line-up one of those that play in it."""
+
+    run: Path
+    line_up: str
+    policy: str
+    seat: str | None  # where it stays, if it does
+
+    @property
+    def is_alone(self) -> bool:
+        return self.line_up == self.policy
+
+
 @dataclass(slots=True)
 class Contender:
-    """A policy of a run. `plays` has the last try of each episode, by task and repeat.
+    """A policy of a run. `plays` has the last try of each episode, by task and `Slot`.
 
     `settings` are those of its run that may make the same task harder or easier, and the versions
     of packs.
@@ -70,53 +95,99 @@ class Contender:
     run: str
     settings: Mapping[str, Any]
     stops_when_decided: bool
-    plays: dict[Task, dict[int, Play]] = field(default_factory=dict)
+    plays: dict[Task, dict[Slot, Play]] = field(default_factory=dict)
+    _numbers: dict[tuple[Task, int], list[int]] = field(default_factory=dict)
 
-    def add(self, episode: Episode, line: int) -> None:
-        """Let another try of an episode count. One that no error ended stays."""
-        of_task = self.plays.setdefault(Task.of(episode), {})
-        before = of_task.get(episode.repeat)
+    @property
+    def seats(self) -> set[str]:
+        """Where it has sat; empty where there is one seat alone."""
+        return {task.seat for task in self.plays if task.seat is not None}
+
+    def add(self, part: Episode, line: int) -> None:
+        """Let another try of an episode count, or a seat's part of it. What no error ended stays.
+
+        A policy that a line-up has twice is at one seat in several rotations of a seed.
+        """
+        task = Task.of(part)
+        numbers = self._numbers.setdefault((task, part.repeat), [])
+        if part.episode_index not in numbers:
+            numbers.append(part.episode_index)
+        slot = (part.repeat, numbers.index(part.episode_index))
+        of_task = self.plays.setdefault(task, {})
+        before = of_task.get(slot)
         if before is None or before.is_error:
-            of_task[episode.repeat] = Play(
-                success=bool(episode.success),
-                total_return=episode.total_reward,
-                is_error=episode.is_error,
-                repeat=episode.repeat,
+            of_task[slot] = Play(
+                success=bool(part.success),
+                total_return=part.total_reward,
+                is_error=part.is_error,
+                repeat=part.repeat,
                 line=line,
             )
 
 
 def read_contenders(
-    runs: Sequence[str | Path], policies: Sequence[str] | None = None
+    runs: Sequence[str | Path],
+    policies: Sequence[str] | None = None,
+    seat: str | None = None,
 ) -> list[Contender]:
     """Read the policies of run folders, in their order: all, or those that are named.
 
+    Of a line-up each of its policies is one, with what it did where it sat, or at a `seat` alone.
     A run that is still being written is read as far as it is. Raises RunFolderError, LogError, and
     CompareError where there are not two to compare.
     """
     folders = _each_once(runs)
-    named = {(folder.path, ref.name): None for folder in folders for ref in _policies(folder)}
-    chosen = _chosen(list(named), policies)
+    named = {entry: None for folder in folders for entry in _entries(folder)}
+    here = [entry for entry in named if seat is None or entry.seat in (None, seat)]
+    if seat is not None and not here:
+        raise _nobody(seat)
+    chosen = _chosen(here, policies)
     names = _names(chosen)
     contenders: list[Contender] = []
     for folder in folders:
         of_run = {
-            policy: Contender(
-                names[path, policy],
-                policy,
-                str(path),
+            entry: Contender(
+                names[entry],
+                entry.policy,
+                str(entry.run),
                 _settings_of(folder),
                 stops_when_decided=folder.record.settings.until is not None,
             )
-            for path, policy in chosen
-            if path == folder.path
+            for entry in chosen
+            if entry.run == folder.path
         }
         if of_run and folder.episodes_path.exists():  # a run that was just begun has no log
             for line, episode in enumerate(read_episodes(folder.episodes_path), start=1):
-                if episode.policy in of_run:
-                    of_run[episode.policy].add(episode, line)
+                for entry, contender in of_run.items():
+                    if episode.policy == entry.line_up:
+                        _add_parts(contender, entry, episode, line, seat)
         contenders.extend(of_run.values())
+    if seat is not None and not any(contender.plays for contender in contenders):
+        raise _nobody(seat)
     return contenders
+
+
+def _nobody(seat: str) -> CompareError:
+    return CompareError(
+        f"Nobody sat at {seat!r} in these runs. `gem-env report RUN` shows the seats they have."
+    )
+
+
+def _add_parts(
+    contender: Contender, entry: _Entry, episode: Episode, line: int, seat: str | None
+) -> None:
+    for part in episode.parts():
+        where = part.seats[0].name if part.seats else None
+        if (entry.is_alone or part.policy == entry.policy) and seat in (None, where):
+            contender.add(part, line)
+
+
+def _entries(folder: RunFolder) -> Iterator[_Entry]:
+    for ref in folder.record.settings.policies:
+        fixed = ref.seats if isinstance(ref, LineUpRef) else None
+        seats: Sequence[str | None] = fixed or [None] * len(ref.members)
+        for member, seat in zip(ref.members, seats, strict=True):
+            yield _Entry(folder.path, ref.name, member.name, seat)
 
 
 def _each_once(runs: Iterable[str | Path]) -> list[RunFolder]:
@@ -125,10 +196,6 @@ def _each_once(runs: Iterable[str | Path]) -> list[RunFolder]:
         folder = RunFolder.open(run)
         folders.setdefault(folder.path.resolve(), folder)
     return list(folders.values())
-
-
-def _policies(folder: RunFolder) -> Iterable[Any]:
-    return folder.record.settings.policies
 
 
 def _settings_of(folder: RunFolder) -> Mapping[str, Any]:
@@ -143,22 +210,25 @@ def _settings_of(folder: RunFolder) -> Mapping[str, Any]:
     }
 
 
-def _chosen(
-    there: Sequence[tuple[Path, str]], policies: Sequence[str] | None
-) -> list[tuple[Path, str]]:
-    short = short_names([policy for _, policy in there])
+def _chosen(there: Sequence[_Entry], policies: Sequence[str] | None) -> list[_Entry]:
+    short = _short(there)
     chosen = list(there)
     if policies is not None:
         known = {*short, *short.values()}
         strange = [policy for policy in policies if policy not in known]
         if strange:
+            own = dict.fromkeys(short[entry.policy] for entry in there)
             raise CompareError(
-                f"The policy {strange[0]!r} is in none of these runs. They have "
-                f"{', '.join(dict.fromkeys(short.values()))}."
+                f"The policy {strange[0]!r} is in none of these runs. They have {', '.join(own)}."
             )
-        chosen = [(run, name) for run, name in there if {name, short[name]} & set(policies)]
+        chosen = [
+            entry
+            for entry in there
+            if {entry.policy, short[entry.policy], entry.line_up, short[entry.line_up]}
+            & set(policies)
+        ]
     if len(chosen) < 2:
-        only = " and ".join(f"{short[name]} of {run}" for run, name in chosen)
+        only = " and ".join(f"{short[entry.policy]} of {entry.run}" for entry in chosen) or "none"
         raise CompareError(
             f"A comparison needs two policies, and there is {only} alone. Name another run, or one "
             "with two policies."
@@ -166,13 +236,37 @@ def _chosen(
     return chosen
 
 
-def _names(chosen: Sequence[tuple[Path, str]]) -> dict[tuple[Path, str], str]:
-    """Call each by its policy or its run, whichever tells all of them apart, or else by both."""
-    policies = [policy for _, policy in chosen]
-    runs = [run for run, _ in chosen]
-    short = short_names(policies)
-    if len(set(policies)) == len(policies):
-        return {(run, policy): short[policy] for run, policy in chosen}
-    if len(set(runs)) == len(runs):
-        return {(run, policy): str(run) for run, policy in chosen}
-    return {(run, policy): f"{run}: {short[policy]}" for run, policy in chosen}
+def _names(chosen: Sequence[_Entry]) -> dict[_Entry, str]:
+    """Call each by its policy or its run, whichever tells all of them apart, or else by both.
+
+    One of a line-up is called by that too, where its policy is in another.
+    """
+    short = _short(chosen)
+    runs = [entry.run for entry in chosen]
+    calls: Sequence[Callable[[_Entry], str]] = (
+        lambda entry: short[entry.policy],
+        lambda entry: _at_seat(entry, short),
+        lambda entry: _in_line_up(entry, short),
+    )
+    for call in calls:
+        names = {entry: call(entry) for entry in chosen}
+        if len(set(names.values())) == len(chosen):
+            return names
+        if len(set(runs)) == len(runs):
+            return {entry: str(entry.run) for entry in chosen}
+    return {entry: f"{entry.run}: {_in_line_up(entry, short)}" for entry in chosen}
+
+
+def _at_seat(entry: _Entry, short: Mapping[str, str]) -> str:
+    at = "" if entry.seat is None else f" at {entry.seat}"
+    return f"{short[entry.policy]}{at}"
+
+
+def _in_line_up(entry: _Entry, short: Mapping[str, str]) -> str:
+    if entry.is_alone:
+        return short[entry.policy]
+    return f"{_at_seat(entry, short)} in {short[entry.line_up]}"
+
+
+def _short(entries: Sequence[_Entry]) -> dict[str, str]:
+    return short_names(name for entry in entries for name in (entry.policy, entry.line_up))

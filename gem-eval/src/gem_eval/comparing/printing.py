@@ -31,6 +31,12 @@ def print_comparison(comparison: Comparison, file: IO[str], *, flips: int = 10) 
         _print_line(console, "Groups that cannot be told apart, by all pairs (Holm):")
         for group in comparison.groups:
             _print_line(console, f"  {', '.join(group)}")
+    if comparison.elsewhere:
+        _print_line(
+            console,
+            f"Not compared: {', '.join(comparison.elsewhere)}, for {comparison.baseline} sat at "
+            "other seats.",
+        )
     _print_line(console, "In brackets: 95% intervals. Each task counts once; p is an exact test's.")
 
 
@@ -158,6 +164,7 @@ def _how_many_flipped(flips: Sequence[Flip], shown: int) -> str:
 
 def _flip_row(flip: Flip) -> Row:
     where = f"seed {flip.seed}" if flip.task is None else f"task {flip.task}, seed {flip.seed}"
+    where = where if flip.seat is None else f"{where} at {flip.seat}"
     repeat = f", repeat {flip.repeat}" if flip.repeat else ""
     return {
         "flipped": "lost" if flip.is_regression else "gained",

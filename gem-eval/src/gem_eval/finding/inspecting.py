@@ -48,6 +48,31 @@ class Inspector:
 
     def findings(self, episode: Episode, *, where: str = "the episode") -> list[Finding]:
         """Return what is odd in an episode. `where` names it, should a finder fail there."""
+        return [finding for found in self.by_seat(episode, where=where) for finding in found]
+
+    def by_seat(self, episode: Episode, *, where: str = "the episode") -> list[list[Finding]]:
+        """Return what is odd in each seat's part; of one seat in the episode.
+
+        A finding's turn is that of the whole episode; its evidence counts the seat's own turns.
+        """
+        if len(episode.seats) < 2:
+            return [self._found(episode, where)]
+        found = []
+        for seat, part in enumerate(episode.parts()):
+            numbers = [n for n, turn in enumerate(episode.played_turns) if turn.seat == seat]
+            at = f"at the seat {part.seats[0].name}, by its own turns: "
+            found.append(
+                [
+                    finding._replace(
+                        turn=None if finding.turn is None else numbers[finding.turn],
+                        evidence=one_line(f"{at}{finding.evidence}"),
+                    )
+                    for finding in self._found(part, where)
+                ]
+            )
+        return found
+
+    def _found(self, episode: Episode, where: str) -> list[Finding]:
         found: list[Finding] = []
         for finder, distribution in self._finders:
             try:

@@ -30,6 +30,7 @@ class _Frozen(BaseModel):
 class FoundShare(_Frozen):
     """In how many episodes of a run, an environment and a policy a finder found something.
 
+    Of several seats each counts as an episode, of the policy that sat there.
     `ci95` is the interval of `share`; it counts groups of tasks or seeds, as a summary's does.
     """
 
@@ -132,11 +133,18 @@ def _look_at(
         return
     run = str(folder.path)
     for line, episode in enumerate(read_episodes(folder.episodes_path), start=1):
-        if episode.policy in policies and fnmatchcase(episode.env_id, env):
-            findings = inspector.findings(episode, where=f"line {line:,} of {run}")
+        is_wanted = episode.policy in policies
+        seated = {outcome.policy for outcome in episode.seats}
+        if (is_wanted or seated & policies) and fnmatchcase(episode.env_id, env):
+            found = inspector.by_seat(episode, where=f"line {line:,} of {run}")
+            by_policy = [
+                (part.policy, findings)
+                for part, findings in zip(episode.parts(), found, strict=True)
+                if is_wanted or part.policy in policies
+            ]
             tally.add(
                 episode,
-                findings,
+                by_policy,
                 run=run,
                 run_number=number,
                 line=line,
@@ -199,7 +207,9 @@ def _each_once(runs: Sequence[str | Path]) -> list[RunFolder]:
 
 def _policies(folders: Sequence[RunFolder], policies: Sequence[str] | None) -> set[str]:
     """Return the whole names of the policies to look at. Raises FindError on one that none has."""
-    names = {ref.name for folder in folders for ref in folder.record.settings.policies}
+    all_settings = [folder.record.settings for folder in folders]
+    playing = {ref.name for settings in all_settings for ref in settings.policies}
+    names = playing | {ref.name for settings in all_settings for ref in settings.members}
     if policies is None:
         return names
     short = short_names(sorted(names))

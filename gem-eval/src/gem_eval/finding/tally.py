@@ -52,11 +52,10 @@ class _Look(NamedTuple):
 
     run_number: int
     line: int
-    cell: Cell
+    by_seat: Sequence[tuple[Cell, Sequence[Finding]]]
     group: int
     seed: int
     task: int | None
-    findings: Sequence[Finding]
 
 
 class Tally:
@@ -79,7 +78,7 @@ class Tally:
     def add(
         self,
         episode: Episode,
-        findings: Sequence[Finding],
+        by_policy: Sequence[tuple[str, Sequence[Finding]]],
         *,
         run: str,
         run_number: int,
@@ -88,18 +87,24 @@ class Tally:
     ) -> None:
         """Take in an episode and what was found in it. `line` counts the lines of its log from 1.
 
-        Episodes of one task are alike, and so are those of one seed. With `is_alone` this one is
-        like none, whatever its task.
+        `by_policy` has the findings of each seat with who sat there. Episodes of one task are
+        alike, and so are those of one seed. With `is_alone` this one is like none, whatever its
+        task.
         """
-        counts_by_number = is_alone or episode.task is None
+        group = episode.episode_index
+        if episode.task is not None and not is_alone:
+            group = episode.task
+        elif episode.seats:  # several numbers may have one seed there, each in another rotation
+            group = episode.seed
         look = _Look(
             run_number=run_number,
             line=line,
-            cell=Cell(run, episode.env_id, episode.policy),
-            group=episode.episode_index if counts_by_number else episode.task or 0,
+            by_seat=[
+                (Cell(run, episode.env_id, policy), findings) for policy, findings in by_policy
+            ],
+            group=group,
             seed=episode.seed,
             task=episode.task,
-            findings=findings,
         )
         place = (
             run_number,
@@ -150,17 +155,18 @@ class Tally:
 
     def _count(self, look: _Look) -> None:
         self.episodes += 1
-        self.with_findings += bool(look.findings)
-        self._sizes[look.cell][look.group] += 1
-        for finder in {finding.finder for finding in look.findings}:
-            self._hits[finder, look.cell][look.group] += 1
-        for finding in look.findings:
-            self._keep(look, finding)
+        self.with_findings += any(findings for _, findings in look.by_seat)
+        for cell, findings in look.by_seat:
+            self._sizes[cell][look.group] += 1
+            for finder in {finding.finder for finding in findings}:
+                self._hits[finder, cell][look.group] += 1
+            for finding in findings:
+                self._keep(look, cell, finding)
 
-    def _keep(self, look: _Look, finding: Finding) -> None:
+    def _keep(self, look: _Look, cell: Cell, finding: Finding) -> None:
         turn = -1 if finding.turn is None else finding.turn
         place = Place(look.run_number, look.line, turn)
-        seen = Seen(place, finding, look.cell, look.seed, look.task)
+        seen = Seen(place, finding, cell, look.seed, look.task)
         heap = self._newest[finding.finder]
         # A number of its own: two findings at one place are told apart before what they say is.
         self._seen += 1

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gem_eval.budgets import Amount
 from gem_eval.run_folder import RunRecord
+from gem_eval.seat_results import SeatResult
 from gem_eval.short_names import short_names
 from gem_eval.summary import Interval, Result, Summary
 
@@ -38,7 +39,9 @@ def figures_of(summary: Summary, spent: Amount) -> dict[str, float]:
     """Return the figures of a summary by name; what is not known yet is left out.
 
     Those of one environment and policy are called `ENVIRONMENT/POLICY/success_rate` and so on, with
-    the ends of the 95% interval in `_low` and `_high`. An error is in `errors` alone.
+    the ends of the 95% interval in `_low` and `_high`. An error is in `errors` alone. Those of a
+    seat are called `ENVIRONMENT/LINE-UP/SEAT/POLICY/success_rate`, with `any` for all seats of a
+    policy that rotates.
     """
     found: dict[str, float] = {
         "episodes": summary.episodes,
@@ -51,7 +54,21 @@ def figures_of(summary: Summary, spent: Amount) -> dict[str, float]:
     for name, result in zip(_names(summary.results), summary.results, strict=True):
         of_result = _of_result(result)
         found |= {f"{name}/{key}": value for key, value in of_result.items() if value is not None}
+    for name, of_seat in zip(_names_by_seat(summary.seats), summary.seats, strict=True):
+        by_seat = _of_seat(of_seat)
+        found |= {f"{name}/{key}": value for key, value in by_seat.items() if value is not None}
     return found
+
+
+def _of_seat(result: SeatResult) -> dict[str, float | None]:
+    return {
+        "episodes": result.episodes,
+        "errors": result.errors,
+        "forfeits": result.forfeits,
+        **_estimate("success_rate", result.success_rate, result.success_rate_ci95),
+        **_estimate("mean_return", result.mean_return, result.mean_return_ci95),
+        "cost": result.cost,
+    }
 
 
 def _of_result(result: Result) -> dict[str, float | None]:
@@ -79,9 +96,26 @@ def _estimate(name: str, value: float | None, interval: Interval) -> dict[str, f
 def _names(results: Sequence[Result]) -> list[str]:
     """Return a name for each result, in characters that every tracker takes, and each once."""
     short = short_names({result.policy for result in results})
+    return _each_once(
+        f"{part_of_name(result.env_id)}/{part_of_name(short[result.policy])}" for result in results
+    )
+
+
+def _names_by_seat(results: Sequence[SeatResult]) -> list[str]:
+    """Return the same for the figures of each seat."""
+    short = short_names(
+        {name for result in results for name in (result.line_up, result.policy)},
+    )
+    parts = [
+        (result.env_id, short[result.line_up], result.seat or "any", short[result.policy])
+        for result in results
+    ]
+    return _each_once("/".join(map(part_of_name, each)) for each in parts)
+
+
+def _each_once(given: Iterable[str]) -> list[str]:
     names: list[str] = []
-    for result in results:
-        name = f"{part_of_name(result.env_id)}/{part_of_name(short[result.policy])}"
+    for name in given:
         number = 1
         unique = name
         while unique in names:

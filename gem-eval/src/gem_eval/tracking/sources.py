@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from gem.episode import Episode
 from gem_eval.budgets import Amount
+from gem_eval.playing import amounts_of
 from gem_eval.run_folder import RunFolder
 from gem_eval.summary import Outcome, Tries, summarise
 from gem_eval.tracking.figures import figures_of, parameters_of, part_of_name, short_text
@@ -115,9 +116,9 @@ class RunSource:
     def _add(self, episode: Episode) -> None:
         self._tries.add(Outcome.of(episode))
         self._ended += 1
-        if episode.policy in self._asking:
-            usages = (turn.usage for turn in episode.turns[self._first_turn :])
-            self._spent = self._spent.plus(Amount.of(usages))
+        for policy, amount in amounts_of(episode, self._first_turn).items():
+            if policy in self._asking:
+                self._spent = self._spent.plus(amount)
 
 
 class TrainingSource:
