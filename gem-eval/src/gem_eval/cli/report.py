@@ -21,8 +21,8 @@ __all__ = ["add_command"]
 
 _DESCRIPTION = """\
 Print the tables of run folders, finished or still being written, as `gem-env eval` prints them at
-its end, and the standings of leagues above them. It reads the record and the log alone: it makes no
-environment, asks no server, and changes nothing.
+its end, and as `gem-env league` does where they are leagues. It reads the record and the log alone:
+it makes no environment, asks no server, and changes nothing.
 """
 _EPILOGUE = """\
 examples:
@@ -81,7 +81,9 @@ def _run(options: argparse.Namespace) -> int:
             print(one_line(f"It branches from {folder.record.branch}."))
         sys.stdout.flush()
         if folder.record.league is not None:
+            # Who beat whom says it all; a table of each pair would be as long as all of that.
             _print_league(folder)
+            continue
         print_summary(summary, sys.stdout, offers_next=False, normalised=scale)
     return 0
 
@@ -92,7 +94,6 @@ def _print_league(folder: RunFolder) -> None:
 
     standings = read_standings(folder)
     print_standings(standings, sys.stdout, run=str(folder.path), offers_next=False)
-    print()
 
 
 def _normalised(
