@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +18,7 @@ from gem_eval.summary import Interval, Result, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = ["FORMATS", "plot"]
 
@@ -58,7 +60,8 @@ _PANELS = (
 def plot(runs: str | Path | Sequence[str | Path], out: str | Path) -> Path:
     """Draw success, return and turns of run folders with their 95% intervals, and return the file.
 
-    `out` ends in .png, .svg or .pdf, and is not there yet. The same runs give the same file.
+    Of one league it draws the ratings with their intervals, and who beats whom. `out` ends in .png,
+    .svg or .pdf, and is not there yet. The same runs give the same file.
     Raises RunFolderError, LogError, ExportError, and MissingRequirement without matplotlib.
 
         gem_eval.plot(["runs/before", "runs/after"], "both.svg")
@@ -72,11 +75,26 @@ def plot(runs: str | Path | Sequence[str | Path], out: str | Path) -> Path:
             f"A plot was asked for at {path}, and its name says no format. Let it end in "
             f"{', '.join(f'.{each}' for each in FORMATS)}."
         )
-    rows = _rows([read_summary(RunFolder.open(run)) for run in several])
-    _refuse_nothing_and_too_much(rows, several)
+    folders = [RunFolder.open(run) for run in several]
+    if len(folders) == 1 and folders[0].record.league is not None:
+        draw = _league_drawer(folders[0])
+    else:
+        rows = _rows([read_summary(folder) for folder in folders])
+        _refuse_nothing_and_too_much(rows, several)
+        draw = partial(_draw, rows=rows)
     with draft_of(path, is_folder=False) as draft:
-        _draw(rows, draft, kind)
+        _save(draw, draft, kind)
     return path
+
+
+def _league_drawer(folder: RunFolder) -> Callable[[Figure], None]:
+    from gem_eval.leagues.drawing import draw_league
+    from gem_eval.leagues.reading import read_standings
+
+    standings = read_standings(folder)
+    if not standings.games:
+        raise ExportError(f"{folder.path} has no game yet, and there is nothing to draw.")
+    return partial(draw_league, standings=standings)
 
 
 def _rows(summaries: Sequence[Summary]) -> list[_Row]:
@@ -110,29 +128,33 @@ def _refuse_nothing_and_too_much(rows: Sequence[_Row], runs: Iterable[str | Path
         )
 
 
-def _draw(rows: Sequence[_Row], path: Path, kind: str) -> None:
+def _save(draw: Callable[[Figure], None], path: Path, kind: str) -> None:
+    """Write what is drawn on a new figure, so that the same runs give the same file."""
     from matplotlib import rc_context  # heavy: 0.5 s
     from matplotlib.figure import Figure
 
-    policies = dict.fromkeys(row.policy for row in rows)
-    colours = {policy: _COLOURS[number % len(_COLOURS)] for number, policy in enumerate(policies)}
     # Ids in an SVG are else drawn anew each time, and text becomes outlines that nobody finds.
     with rc_context({"svg.hashsalt": "gem", "svg.fonttype": "none"}):
-        figure = Figure(
-            figsize=(_WIDTH_INCHES, _FRAME_INCHES + _ROW_INCHES * len(rows)), layout="constrained"
-        )
-        axes = figure.subplots(1, len(_PANELS), sharey=True)
-        for panel, ax in zip(_PANELS, axes, strict=True):
-            _draw_panel(ax, panel, rows, colours)
-        axes[0].set_yticks(range(len(rows)))
-        # What stands between two dollars would else be read as mathematics.
-        axes[0].set_yticklabels([row.label for row in rows], parse_math=False, fontsize=8)
-        axes[0].invert_yaxis()
-        figure.supxlabel("mean and 95% interval; errors are not in it", fontsize=8)
+        figure = Figure(layout="constrained")
+        draw(figure)
         metadata: dict[str, Any] = {"Date": None} if kind == "svg" else {}
         if kind == "pdf":
             metadata = {"CreationDate": None}
         figure.savefig(path, format=kind, dpi=_DOTS, metadata=metadata)
+
+
+def _draw(figure: Figure, rows: Sequence[_Row]) -> None:
+    policies = dict.fromkeys(row.policy for row in rows)
+    colours = {policy: _COLOURS[number % len(_COLOURS)] for number, policy in enumerate(policies)}
+    figure.set_size_inches(_WIDTH_INCHES, _FRAME_INCHES + _ROW_INCHES * len(rows))
+    axes = figure.subplots(1, len(_PANELS), sharey=True)
+    for panel, ax in zip(_PANELS, axes, strict=True):
+        _draw_panel(ax, panel, rows, colours)
+    axes[0].set_yticks(range(len(rows)))
+    # What stands between two dollars would else be read as mathematics.
+    axes[0].set_yticklabels([row.label for row in rows], parse_math=False, fontsize=8)
+    axes[0].invert_yaxis()
+    figure.supxlabel("mean and 95% interval; errors are not in it", fontsize=8)
 
 
 def _draw_panel(ax: Axes, panel: _Panel, rows: Sequence[_Row], colours: dict[str, str]) -> None:

@@ -19,7 +19,7 @@ import pytest
 
 from gem import Episode, ImagePart, TextPart, ToolCall, ToolResult
 from gem.conversation import Usage
-from gem_eval import evaluate
+from gem_eval import evaluate, league
 from gem_eval.run_folder import RunFolder
 from gem_eval.settings import settings_from
 
@@ -95,6 +95,7 @@ def viewer(tmp_path_factory: pytest.TempPathFactory, site: Path) -> Iterator[Vie
     runs = tmp_path_factory.mktemp("runs")
     evaluate(["tiny:Guess", "tiny:Lamps", "tiny:Broken"], POLICIES, episodes=40, out=runs / "games")
     hostile_run(runs / "hostile")
+    league("gem.testing.envs:Kuhn", ["solver", "random", "noop"], episodes=10, out=runs / "league")
     made(runs / "live", *(episode(episode_index=n) for n in range(3)), total=100)
     many = tuple(turn(action=f"\\boxed{{{n}}}", reward=0.01) for n in range(120))
     made(runs / "long", episode(turns=many), total=1)
@@ -103,7 +104,7 @@ def viewer(tmp_path_factory: pytest.TempPathFactory, site: Path) -> Iterator[Vie
     for seed in (0, 1):
         training_folders.made(runs / f"training-{seed}", seed=seed, updates=100)
     training_folders.made(runs / "training-raw", estimator=HOSTILE)
-    names = ["games", "hostile", "live", "long", "loops"]
+    names = ["games", "hostile", "league", "live", "long", "loops"]
     names += ["training-0", "training-1", "training-raw"]
     with served(site, runs / "cache", *(str(runs / name) for name in names)) as address:
         yield Viewer(address, runs)
@@ -439,6 +440,7 @@ def test_axe_finds_nothing(
         "/runs/games?outcome=failed&q=1&turns_min=2&",
         "/runs/games?q=nothing+of+this&",
         "/runs/games?q=guess&within=conversations&",
+        "/runs/league?",
         "/runs/live?",
         "/runs/hostile/episodes/1?",
         "/runs/hostile/episodes/2?",
@@ -463,6 +465,7 @@ def test_no_page_scrolls_sideways(viewer: Viewer, page: Page, width: int) -> Non
     for path in (
         "/",
         "/runs/games",
+        "/runs/league",
         "/runs/games/episodes/3",
         "/runs/hostile/episodes/1",
         "/compare?run=games",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from gem import SeatedEnv, Step
 from gem.errors import BadArguments
 from gem_envs_games.trees.position import Position
 from gem_envs_games.trees.solving.policies import Policy
+
+if TYPE_CHECKING:
+    from gem_envs_games.seated.exploiting import AskedPolicy
 
 __all__ = ["TreeGame"]
 
@@ -35,6 +38,7 @@ class TreeGame(SeatedEnv, Generic[P]):
     titles: ClassVar[tuple[str, ...]] = ("The first player", "The second player")
     """What texts call the seats."""
 
+    _dealing: list[str] | None = None  # what chance does next, where that is not drawn
     _mixing: int  # what `drawn` is keyed by, of games where something is hidden
 
     # A snapshot is plain data, so positions are kept as the plain tuples of their fields.
@@ -58,6 +62,26 @@ class TreeGame(SeatedEnv, Generic[P]):
         """The position now, which never changes; never anything for a policy to see."""
         position: P = self.tree._make(self._position)
         return position
+
+    @property
+    def root(self) -> P:
+        """The position at the start, before chance has dealt anything."""
+        root: P = self.tree._make(self._root)
+        return root
+
+    def exploitability(self, policy: AskedPolicy) -> float:
+        """Return by how much a seat gains on average, if it alone answers this policy at best.
+
+        See `gem_envs_games.seated.exploiting`: the policy is asked for the chances of its actions.
+        """
+        from gem_envs_games.seated.exploiting import exploitability_of
+
+        return exploitability_of(self, policy)
+
+    def dealt(self, outcomes: Sequence[str]) -> tuple[Any, dict[str, Any]]:
+        """Begin a game in which chance does these things first. Returns what `reset` does."""
+        self._dealing = list(outcomes)
+        return self.reset(seed=0)
 
     def reset(self, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
         self._errors = 0
@@ -163,6 +187,9 @@ class TreeGame(SeatedEnv, Generic[P]):
     def _settled(self, position: P) -> P:
         """Return the position after all that chance does now."""
         while chances := position.chances():
+            if self._dealing:
+                position = position.after(self._dealing.pop(0))
+                continue
             outcomes = [outcome for outcome, _ in chances]
             outcome = self.rng.choices(outcomes, [chance for _, chance in chances])[0]
             position = position.after(outcome)

@@ -9,7 +9,8 @@ __all__ = ["add_command"]
 
 _DESCRIPTION = """\
 Draw success, return and turns of run folders, finished or still being written: a line for each
-policy on each environment, with its 95% interval. It only reads the runs. The file's name says its
+policy on each environment, with its 95% interval; of one league the ratings with theirs, and who
+beats whom. It only reads the runs. The file's name says its
 format: .png, .svg or .pdf. What is there already is never overwritten.
 """
 _EPILOGUE = """\

@@ -21,9 +21,9 @@ __all__ = ["add_command"]
 
 _DESCRIPTION = """\
 Print the tables of run folders, finished or still being written, as `gem-env eval` prints them at
-its end, and the standings of leagues above them. It reads the record and the logs alone: it makes
-no environment, asks no server, and changes nothing. With --references it plays what the scores are
-to be read beside, once, and keeps that in the run's folder.
+its end, and as `gem-env league` does where they are leagues. It reads the record and the logs
+alone: it makes no environment, asks no server, and changes nothing. With --references it plays what
+the scores are to be read beside, once, and keeps that in the run's folder.
 """
 _EPILOGUE = """\
 examples:
@@ -91,7 +91,9 @@ def _run(options: argparse.Namespace) -> int:
             print(one_line(f"It branches from {folder.record.branch}."))
         sys.stdout.flush()
         if folder.record.league is not None:
+            # Who beat whom says it all; a table of each pair would be as long as all of that.
             _print_league(folder)
+            continue
         print_summary(summary, sys.stdout, offers_next=False, normalised=scale)
     return 0
 
@@ -102,7 +104,6 @@ def _print_league(folder: RunFolder) -> None:
 
     standings = read_standings(folder)
     print_standings(standings, sys.stdout, run=str(folder.path), offers_next=False)
-    print()
 
 
 def _play_references(folders: Sequence[RunFolder]) -> None:

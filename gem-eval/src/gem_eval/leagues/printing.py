@@ -30,9 +30,10 @@ def print_standings(standings: Standings, file: IO[str], *, run: str, offers_nex
     console.print()
     console.print(Text("Points of the row against the column, of 1 a game", style="bold"))
     _print(console, [*_matrix(standings, names)], ("policy",), left=("policy",))
-    if standings.warning:
+    warning = one_line(standings.warning_by(names))
+    if warning:
         console.print()
-        console.print(Text(f"WARNING: {one_line(standings.warning)}", style="bold"), soft_wrap=True)
+        console.print(Text(f"WARNING: {warning}", style="bold"), soft_wrap=True)
     console.print()
     for line in _notes(standings, names):
         console.print(Text(line), soft_wrap=True)

@@ -137,9 +137,13 @@ class Standings(_Frozen):
     @property
     def warning(self) -> str:
         """Say why one number cannot rank these policies; "" where it can, for all that is known."""
+        return self.warning_by({})
+
+    def warning_by(self, called: Mapping[str, str]) -> str:
+        """Return the same, with policies called otherwise where the mapping has their names."""
         if not self.is_cyclic or self.circle is None or self.p_value is None:
             return ""
-        names = self.circle.policies
+        names = [called.get(policy, policy) for policy in self.circle.policies]
         following = (*names[1:], names[0])
         links = [
             f"{name} takes {share:.0%} from {other}"

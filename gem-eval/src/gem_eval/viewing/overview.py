@@ -11,6 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from gem.errors import LogError, MissingRequirement
+from gem_eval.leagues.reading import read_standings, stored_standings
+from gem_eval.leagues.standings import Standings
 from gem_eval.reading import stored_summary
 from gem_eval.run_folder import RunFolder
 from gem_eval.summary import Result, Summary, summarise
@@ -71,13 +74,14 @@ class ErrorGroup(NamedTuple):
 
 
 class Overview(NamedTuple):
-    """All figures of a run. `tries` says of which state of its log."""
+    """All figures of a run. `tries` says of which state of its log; `standings` are a league's."""
 
     tries: int
     summary: Summary
     plots: tuple[EnvPlots, ...]
     errors: tuple[ErrorGroup, ...]
     error_groups: int
+    standings: Standings | None
 
 
 def overview_of(folder: RunFolder, index: LogIndex) -> Overview:
@@ -93,7 +97,8 @@ def overview_of(folder: RunFolder, index: LogIndex) -> Overview:
     for env in range(len(folder.record.settings.envs)):
         with index.reading() as db:
             plots.append(_plots(folder, db, env, summary))
-    return Overview(tries, summary, tuple(plots), groups[:_MOST_ERRORS], len(groups))
+    standings = _standings(folder, summary)
+    return Overview(tries, summary, tuple(plots), groups[:_MOST_ERRORS], len(groups), standings)
 
 
 def _summary(folder: RunFolder, index: LogIndex) -> Summary:
@@ -127,6 +132,22 @@ def _summary(folder: RunFolder, index: LogIndex) -> Summary:
         decisions=() if stored is None else stored.decisions,
         is_branch=folder.record.branch is not None,
     )
+
+
+def _standings(folder: RunFolder, summary: Summary) -> Standings | None:
+    """Return where a league stands: as it was written at its end, where that is of these episodes.
+
+    None for any other run, and where there is nothing to rate a league of more than two seats by.
+    """
+    if folder.record.league is None:
+        return None
+    stored = stored_standings(folder)
+    if stored is not None and stored.games + stored.void == summary.episodes:
+        return stored
+    try:
+        return read_standings(folder)
+    except (LogError, MissingRequirement):
+        return None
 
 
 def _cells(folder: RunFolder) -> int:

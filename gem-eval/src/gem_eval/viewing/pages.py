@@ -26,6 +26,7 @@ from gem_eval.viewing.runs import Progress, Run
 from gem_eval.viewing.scanning import TURNS_AT_ONCE
 from gem_eval.viewing.searching import Search
 from gem_eval.viewing.solving import Solved
+from gem_eval.viewing.standings import league_view
 from gem_eval.viewing.text import duration, family
 from gem_eval.viewing.trainings.arms import arms_of
 from gem_eval.viewing.trainings.query import arm_address
@@ -95,6 +96,7 @@ def run_values(run: Run, query: Query) -> dict[str, Any]:
         "overview": overview,
         "scale": None if overview is None else _return_scale(overview),
         "names": short_names(run.policies),
+        "league": league_view(run, None if overview is None else overview.standings, query),
         "limits": limits,
         "query": query,
         "rows": found,
