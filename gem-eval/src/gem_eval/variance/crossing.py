@@ -49,7 +49,7 @@ class Noise(BaseModel):
     """How noisy a score is, and by whom. `parts` has each player, both together, the environment.
 
     `mean` is the score of the first seat over `tasks` tasks, each played with every seed of every
-    player; `left_out` are tasks of which an episode ended by an error.
+    player; `left_out` are tasks of which an episode, or a grading of one, ended by an error.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -263,9 +263,15 @@ def _cubes(
             if any(episode.is_error for row in episodes for episode in row):
                 left_out += 1
                 continue
-            cubes.append(
-                [[_graded(again, episode, seat, gradings) for episode in row] for row in episodes]
-            )
+            try:
+                cubes.append(
+                    [
+                        [_graded(again, episode, seat, gradings) for episode in row]
+                        for row in episodes
+                    ]
+                )
+            except Exception:  # noqa: BLE001 - a judge may raise anything, and gave no score
+                left_out += 1
     return cubes, left_out
 
 
