@@ -113,6 +113,21 @@ def test_the_noise_of_a_judge_is_found_by_grading_again() -> None:
     assert abs(found.parts["agent"].variance) < 0.3
 
 
+def test_a_task_that_a_judge_gives_no_verdict_on_is_left_out() -> None:
+    questions = 0
+
+    def judge() -> float:
+        nonlocal questions
+        questions += 1
+        if questions == 20:  # of the gradings after the 16 episodes
+            raise ValueError("no verdict")
+        return 0.0
+
+    policies = {"agent": steady, "user": steady}
+    found = gem_eval.noise(Sum, policies, episodes=4, seeds=2, env_kwargs={"judge": judge})
+    assert (found.tasks, found.left_out) == (3, 1)
+
+
 def test_whoever_draws_nothing_has_no_noise_and_it_is_said_why() -> None:
     found = gem_eval.noise(Alone, steady, episodes=4)
     assert {part.variance for part in found.parts.values()} == {0.0}

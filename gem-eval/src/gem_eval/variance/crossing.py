@@ -11,7 +11,7 @@ import hashlib
 import math
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from pydantic import BaseModel, ConfigDict
 
@@ -27,7 +27,10 @@ from gem_eval.policies import NamedPolicy, make_policy
 from gem_eval.settings import PolicyLike
 from gem_eval.variance.components import ENVIRONMENT, FIRST, SECOND, TOGETHER, Cube, components
 
-__all__ = ["Noise", "NoisePart", "noise", "noise_async"]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["DesignKeywords", "Noise", "NoisePart", "noise", "noise_async"]
 
 
 class NoisePart(BaseModel):
@@ -49,7 +52,7 @@ class Noise(BaseModel):
     """How noisy a score is, and by whom. `parts` has each player, both together, the environment.
 
     `mean` is the score of the first seat over `tasks` tasks, each played with every seed of every
-    player; `left_out` are tasks of which an episode ended by an error.
+    player; `left_out` are tasks of which an episode, or a grading of one, ended by an error.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -136,24 +139,30 @@ async def noise_async(
     return _noise(resolve(env).id, cubes, [*made], left_out, seeds, gradings)
 
 
+class DesignKeywords(TypedDict, total=False):
+    """The options of `noise` by name, for type checkers. `noise` explains them."""
+
+    episodes: int
+    seeds: int
+    gradings: int
+    seed: int
+    env_kwargs: Mapping[str, Any] | None
+    concurrency: int
+
+
 def noise(
     env: EnvLike,
     policies: PolicyLike | Mapping[str, PolicyLike],
-    *,
-    episodes: int = 20,
-    seeds: int = 4,
-    gradings: int = 2,
-    seed: int = 0,
-    env_kwargs: Mapping[str, Any] | None = None,
-    concurrency: int = 64,
+    **design: Unpack[DesignKeywords],
 ) -> Noise:
     """Split what a score differs by from run to run between the players and the environment.
 
     `policies` is a policy, where the environment has one seat, or a mapping from the names of two
-    seats; the score is that of the first. Each of `episodes` tasks is played with `seeds` seeds of
-    each player, every one with every other: `seeds ** 2` episodes a task of two seats. Then every
-    recorded episode is graded again, `gradings` times in all: its actions are taken again, and
-    what changes is the environment's own doing, a judge's if it has one.
+    seats; the score is that of the first. Each of `episodes` (20) tasks is played with `seeds` (4)
+    seeds of each player, every one with every other: `seeds ** 2` episodes a task of two seats.
+    Then every recorded episode is graded again, `gradings` (2) times in all: its actions are taken
+    again, and what changes is the environment's own doing, a judge's if it has one. `seed` (0)
+    chooses the tasks; `env_kwargs` and `concurrency` (64) are as of `gem.rollout`.
 
     A seed changes `Request.seed` of that player alone. What a player answered to a conversation
     under a seed is kept, so that a server that takes no seed has one answer a seed too. A policy
@@ -166,18 +175,7 @@ def noise(
         policies = {"agent": "openai:M@URL", "user": "customer"}
         print(gem_eval.noise("agents:ServiceOfTwo-v0", policies))
     """
-    return blocking(
-        noise_async(
-            env,
-            policies,
-            episodes=episodes,
-            seeds=seeds,
-            gradings=gradings,
-            seed=seed,
-            env_kwargs=env_kwargs,
-            concurrency=concurrency,
-        )
-    )
+    return blocking(noise_async(env, policies, **design))
 
 
 class _Seeded:
@@ -263,9 +261,15 @@ def _cubes(
             if any(episode.is_error for row in episodes for episode in row):
                 left_out += 1
                 continue
-            cubes.append(
-                [[_graded(again, episode, seat, gradings) for episode in row] for row in episodes]
-            )
+            try:
+                cubes.append(
+                    [
+                        [_graded(again, episode, seat, gradings) for episode in row]
+                        for row in episodes
+                    ]
+                )
+            except Exception:  # noqa: BLE001 - a judge may raise anything, and gave no score
+                left_out += 1
     return cubes, left_out
 
 
