@@ -183,6 +183,24 @@ def test_more_than_two_seats_play_all_line_ups(tmp_path: Path) -> None:
     assert [standing.policy for standing in found.standings.standings] == ["3", "2", "1", "0"]
     assert found.standings.games == 4 * 3 * 2
     assert found.evaluation.summary.planned == 24
+    with pytest.raises(LeagueError, match="3 seats .* and 2 policies"):
+        gem_eval.league(Race, numbers[:2])
+    with pytest.raises(LeagueError, match="do not all have a seat"):
+        gem_eval.league(Race, numbers, line_ups=1)
+
+
+def test_a_plot_of_a_league_has_its_policies_and_is_the_same_each_time(
+    play: Play, tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib", reason="gem-eval's extra `plot` is not installed")
+    found = play(Saying("rock"), Saying("paper"), Saying("scissors"))
+
+    first = gem_eval.plot(found.path, tmp_path / "first.svg").read_bytes()
+    second = gem_eval.plot(found.path, tmp_path / "second.svg").read_bytes()
+
+    assert first == second
+    assert b"scissors" in first
+    assert b"One number cannot rank" in first
 
 
 def test_an_environment_may_compute_how_far_from_an_equilibrium_a_policy_is(
