@@ -183,7 +183,7 @@ def test_more_than_two_seats_play_all_line_ups(tmp_path: Path) -> None:
     assert [standing.policy for standing in found.standings.standings] == ["3", "2", "1", "0"]
     assert found.standings.games == 4 * 3 * 2
     assert found.evaluation.summary.planned == 24
-    with pytest.raises(LeagueError, match="3 seats .* and 2 policies"):
+    with pytest.raises(LeagueError, match=r"3 seats .* and 2 policies"):
         gem_eval.league(Race, numbers[:2])
     with pytest.raises(LeagueError, match="do not all have a seat"):
         gem_eval.league(Race, numbers, line_ups=1)
