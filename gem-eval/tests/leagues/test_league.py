@@ -55,8 +55,8 @@ class Saying:
     def __call__(self, request: Request) -> str:
         return self.text
 
-    def action_probabilities(self, request: Request, actions: Any) -> list[float]:
-        return [float(action == self.text) for action in actions]
+    def probabilities(self, request: Request) -> dict[str, float]:
+        return {self.text: 1.0}
 
 
 class Failing:
@@ -208,8 +208,8 @@ def test_an_environment_may_compute_how_far_from_an_equilibrium_a_policy_is(
 ) -> None:
     class Measured(Duel):
         def exploitability(self, policy: Any) -> float:
-            chances: list[float] = policy(Request(), list(BEATS))
-            return 1.0 - min(chances)
+            chances: dict[str, float] = policy(Request())
+            return 1.0 - min(chances.get(sign, 0.0) for sign in BEATS)
 
     found = gem_eval.league(
         Measured, [Saying("rock"), "random"], episodes=2, out=tmp_path / "league"
