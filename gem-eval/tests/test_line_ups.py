@@ -202,6 +202,15 @@ def test_nobody_branches_from_an_episode_of_several_seats(play: Callable[..., Ev
         gem_eval.branch(found.path, 1, "random", turn=1)
 
 
+def test_a_line_up_does_not_play_on_from_an_episode_of_one_seat(
+    run: Callable[..., Evaluation],
+) -> None:
+    found = run(policies="random", episodes=1)
+
+    with pytest.raises(SettingsError, match="is of several seats, and a branch plays on for one"):
+        gem_eval.branch(found.path, 1, [("random", "noop")], turn=0)
+
+
 def test_arguments_of_policies_go_by_their_names_in_line_ups_too(
     play: Callable[..., Evaluation],
 ) -> None:
