@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gem_eval.finding.inspecting import findings
     from gem_eval.finding.report import Found, find
     from gem_eval.leagues.league import League, league, league_async, resume_league, standings
-    from gem_eval.leagues.standings import Standings
+    from gem_eval.leagues.results import Standings
     from gem_eval.plotting import plot
     from gem_eval.policies import make_policy
     from gem_eval.policies.token_server import TokenServer
@@ -50,7 +50,7 @@ _HOMES = {
     "gem_eval.finding.inspecting": "findings",
     "gem_eval.finding.report": "Found find",
     "gem_eval.leagues.league": "League league league_async resume_league standings",
-    "gem_eval.leagues.standings": "Standings",
+    "gem_eval.leagues.results": "Standings",
     "gem_eval.plotting": "plot",
     "gem_eval.policies": "make_policy",
     "gem_eval.policies.token_server": "TokenServer",

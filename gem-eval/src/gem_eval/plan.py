@@ -20,7 +20,7 @@ from gem_eval.errors import SettingsError
 from gem_eval.line_ups import check_seats
 from gem_eval.settings import DEFAULT_EPISODES, MOST_EPISODES, Settings
 
-__all__ = ["plan_of"]
+__all__ = ["asked", "plan_of"]
 
 T = TypeVar("T")
 
@@ -49,9 +49,9 @@ def plan_of(
         wrappers=wrappers,
     )
     if settings.line_ups:
-        seats = _asked(seats_of, settings, options)
+        seats = asked(seats_of, settings, options)
         check_seats(settings.policies, [spec.id for spec in settings.envs], seats)
-    plan = _starts(settings, _asked(count_tasks, settings, options))
+    plan = _starts(settings, asked(count_tasks, settings, options))
     return _in_every_rotation(plan, settings.rotations) if settings.every_rotation else plan
 
 
@@ -155,7 +155,7 @@ def _of_seeds(
     ]
 
 
-def _asked(
+def asked(
     ask: Callable[[Sequence[EnvSpec], RolloutOptions], T],
     settings: Settings,
     options: RolloutOptions,

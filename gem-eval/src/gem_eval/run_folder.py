@@ -59,11 +59,9 @@ class RunRecord(BaseModel):
     league: LeagueRecord | None = None
 
     @model_serializer(mode="wrap")
-    def _without_what_it_is_not(
-        self, serialised: Callable[[Any], dict[str, Any]]
-    ) -> dict[str, Any]:
+    def _without_what_it_is_not(self, dump: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
         # The record of any other run is as older versions write it.
-        plain = serialised(self)
+        plain = dump(self)
         if self.league is None:
             del plain["league"]
         return plain

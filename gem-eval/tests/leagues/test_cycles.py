@@ -49,13 +49,13 @@ def test_planted_cycles_are_flagged_and_transitive_sets_are_not() -> None:
 
 
 def test_false_alarms_are_as_rare_as_they_are_said_to_be() -> None:
-    # The hardest case there is: one beats two equals, whose games alone decide.
+    # The hardest case: of three the last beats the first, and the second is level with both.
     rng = np.random.default_rng(3)
-    odds = np.array([[0.0, 9.0, 9.0], [-9.0, 0.0, 0.0], [-9.0, 0.0, 0.0]])
+    odds = np.array([[0.0, 0.0, -3.0], [0.0, 0.0, 0.0], [3.0, 0.0, 0.0]])
 
-    alarms = [cycles_of(points_between(rng, odds, 20)).is_alarm for _ in range(200)]
+    alarms = [cycles_of(points_between(rng, odds, 30)).is_alarm for _ in range(300)]
 
-    assert sum(alarms) <= 2
+    assert sum(alarms) <= 3  # at most one in a hundred is said
 
 
 def test_many_draws_among_unequal_players_are_no_circle() -> None:

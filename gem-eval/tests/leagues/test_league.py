@@ -55,8 +55,8 @@ class Saying:
     def __call__(self, request: Request) -> str:
         return self.text
 
-    def action_probabilities(self, request: Request, actions: Any) -> list[float]:
-        return [float(action == self.text) for action in actions]
+    def probabilities(self, request: Request) -> dict[str, float]:
+        return {self.text: 1.0}
 
 
 class Failing:
@@ -183,6 +183,24 @@ def test_more_than_two_seats_play_all_line_ups(tmp_path: Path) -> None:
     assert [standing.policy for standing in found.standings.standings] == ["3", "2", "1", "0"]
     assert found.standings.games == 4 * 3 * 2
     assert found.evaluation.summary.planned == 24
+    with pytest.raises(LeagueError, match=r"3 seats .* and 2 policies"):
+        gem_eval.league(Race, numbers[:2])
+    with pytest.raises(LeagueError, match="do not all have a seat"):
+        gem_eval.league(Race, numbers, line_ups=1)
+
+
+def test_a_plot_of_a_league_has_its_policies_and_is_the_same_each_time(
+    play: Play, tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib", reason="gem-eval's extra `plot` is not installed")
+    found = play(Saying("rock"), Saying("paper"), Saying("scissors"))
+
+    first = gem_eval.plot(found.path, tmp_path / "first.svg").read_bytes()
+    second = gem_eval.plot(found.path, tmp_path / "second.svg").read_bytes()
+
+    assert first == second
+    assert b"scissors" in first
+    assert b"One number cannot rank" in first
 
 
 def test_an_environment_may_compute_how_far_from_an_equilibrium_a_policy_is(
@@ -190,8 +208,8 @@ def test_an_environment_may_compute_how_far_from_an_equilibrium_a_policy_is(
 ) -> None:
     class Measured(Duel):
         def exploitability(self, policy: Any) -> float:
-            chances: list[float] = policy(Request(), list(BEATS))
-            return 1.0 - min(chances)
+            chances: dict[str, float] = policy(Request())
+            return 1.0 - min(chances.get(sign, 0.0) for sign in BEATS)
 
     found = gem_eval.league(
         Measured, [Saying("rock"), "random"], episodes=2, out=tmp_path / "league"

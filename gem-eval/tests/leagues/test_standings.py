@@ -9,7 +9,8 @@ import pytest
 
 from gem_eval.leagues.games import Game
 from gem_eval.leagues.pairings import line_ups_of
-from gem_eval.leagues.standings import Standings, stand
+from gem_eval.leagues.results import Standings
+from gem_eval.leagues.standings import stand
 
 WON = (1.0, -1.0)
 LOST = (-1.0, 1.0)

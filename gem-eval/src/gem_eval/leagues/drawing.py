@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from gem.cli import one_line
-from gem_eval.leagues.standings import Standings
+from gem_eval.leagues.results import Standings
 from gem_eval.short_names import short_names
 
 if TYPE_CHECKING:

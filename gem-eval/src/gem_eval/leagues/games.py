@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Forfeits", "Game", "Points", "points_of"]
+from gem_eval.leagues.record import Forfeits
+
+__all__ = ["Floats", "Game", "Points", "points_of"]
 
 Floats = NDArray[np.float64]
-
-Forfeits = Literal["apart", "lose"]
-"""What a game counts that a seat's policy did not play on in: nothing, or that it lost."""
 
 
 class Game(NamedTuple):

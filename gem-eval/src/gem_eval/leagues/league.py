@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,15 +17,15 @@ from gem_eval.errors import LeagueError, RunFolderError
 from gem_eval.evaluation import EvaluateKeywords, Evaluation, blocking, finished
 from gem_eval.job import Job
 from gem_eval.leagues.exploitability import exploitabilities
-from gem_eval.leagues.games import Forfeits
 from gem_eval.leagues.pairings import MOST_LINE_UPS, line_ups_of
 from gem_eval.leagues.reading import league_in, read_standings
-from gem_eval.leagues.record import LeagueRecord
+from gem_eval.leagues.record import Forfeits, LeagueRecord
+from gem_eval.leagues.results import Standings
 from gem_eval.leagues.skill import REQUIRES
-from gem_eval.leagues.standings import Standings, with_exploitability
+from gem_eval.leagues.standings import with_exploitability
 from gem_eval.line_ups import PolicyLike
-from gem_eval.live import live_of
-from gem_eval.plan import hosting_options
+from gem_eval.live import live_of, rollout_options
+from gem_eval.plan import asked
 from gem_eval.run_folder import RunFolder
 from gem_eval.settings import settings_from
 
@@ -163,23 +164,18 @@ def started(
             f"{settings.envs[0].id} first. Give one of them."
         )
     live = live_of(settings, {**given, "policies": list(policies.values())})
-    options = hosting_options(
-        settings,
-        env_kwargs=live.env_kwargs,
-        wrappers=live.wrappers,
-        backend_options=live.backend_options,
-    )
-    [seats] = seats_of(settings.envs, options)
+    [seats] = asked(seats_of, settings, rollout_options(settings, live))
     _refuse_seats(settings.envs[0].id, seats, list(policies))
-    chosen = line_ups_of(list(policies.values()), len(seats), line_ups)
-    if line_ups < len(policies) and len(chosen) * len(seats) < len(policies):
+    every = math.comb(len(policies), len(seats))
+    most = line_ups if len(seats) > 2 else every
+    if most * len(seats) < len(policies):
         raise LeagueError(
             f"{line_ups} line-ups of {len(seats)} seats were asked for, and {len(policies)} "
             "policies do not all have a seat in them. Give more line-ups."
         )
-    every = line_ups_of(list(policies.values()), len(seats), 10 * line_ups)
+    chosen = line_ups_of(list(policies.values()), len(seats), most)
     record = LeagueRecord(
-        policies=tuple(policies), is_sample=len(every) > len(chosen), forfeits=forfeits
+        policies=tuple(policies), is_sample=every > len(chosen), forfeits=forfeits
     )
     values = {**given, "envs": env, "policies": chosen, "every_rotation": True}
     return opening.started(values, out=out, command=command, league=record)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from gem.cli import one_line
-from gem_eval.leagues.standings import Figure, Record, Standing, Standings
+from gem_eval.leagues.results import Figure, Record, Standing, Standings
 from gem_eval.short_names import short_names
 from gem_eval.tables import Row, console_for, print_table, tables_within
 from gem_eval.wording import counted

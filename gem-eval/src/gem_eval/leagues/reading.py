@@ -10,9 +10,10 @@ from pydantic import ValidationError
 from gem.episode import Episode
 from gem.rollouts import read_last_tries
 from gem_eval.errors import LeagueError
-from gem_eval.leagues.games import Forfeits, Game
-from gem_eval.leagues.record import LeagueRecord
-from gem_eval.leagues.standings import Standings, stand, with_exploitability
+from gem_eval.leagues.games import Game
+from gem_eval.leagues.record import Forfeits, LeagueRecord
+from gem_eval.leagues.results import Standings
+from gem_eval.leagues.standings import stand, with_exploitability
 from gem_eval.run_folder import RunFolder
 
 __all__ = ["Played", "games_of", "league_in", "read_standings", "stored_standings"]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict
 
-from gem_eval.leagues.games import Forfeits
+__all__ = ["Forfeits", "LeagueRecord"]
 
-__all__ = ["LeagueRecord"]
+Forfeits = Literal["apart", "lose"]
+"""What a game counts that a seat's policy did not play on in: nothing, or that it lost."""
 
 
 class LeagueRecord(BaseModel):

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from gem.registry import check_requirements
 from gem_eval.leagues.bradley_terry import Rating
-from gem_eval.leagues.games import Forfeits, Game
+from gem_eval.leagues.games import Game
+from gem_eval.leagues.record import Forfeits
 
 __all__ = ["REQUIRES", "skills"]
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gem.errors import LogError, MissingRequirement
 from gem_eval.leagues.reading import read_standings, stored_standings
-from gem_eval.leagues.standings import Standings
+from gem_eval.leagues.results import Standings
 from gem_eval.reading import stored_summary
 from gem_eval.run_folder import RunFolder
 from gem_eval.summary import Result, Summary, summarise

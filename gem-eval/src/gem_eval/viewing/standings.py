@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from gem_eval.leagues.printing import points_text, rating_text
-from gem_eval.leagues.standings import Meeting, Standing, Standings
+from gem_eval.leagues.results import Meeting, Standing, Standings
 from gem_eval.line_ups import PolicyRef
 from gem_eval.short_names import short_names
 from gem_eval.viewing.plots import Band, Scale, band_of
