@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -26,6 +25,7 @@ from gem_integrations.episodes import EnvOptions, Row, one_row, play
 from gem_integrations.frameworks import require
 from gem_integrations.rows import Start, start_of
 from gem_integrations.seats import seat_of
+from gem_integrations.trl_plays import Play, Table, joined
 from gem_integrations.trl_tools import ToolEnvironment, environment
 
 require("trl")
@@ -118,17 +118,17 @@ class Rollouts:
         if self._curriculum.schedule is not None:
             _refuse_tasks(prompts)
 
-        plays: list[_Play] = []
-        parts: list[tuple[_Play, int]] = []  # of each prompt
+        plays: list[Play] = []
+        parts: list[tuple[Play, int]] = []  # of each prompt
         for at, prompt in enumerate(prompts):
             group, repeat = divmod(first + at, members)
             unnamed = Start(key_seed(*keys, starts[group]), None, group % len(seats))
             start = _start(prompt) or unnamed
             seat = seat_of(start.seat, seats, env_id=options[group].env_id)
-            parts.append((_joined(plays, options[group], start, repeat, seat), seat))
-        table = _Table(_Sampler(trainer, codec, (*keys, first)), len(plays))
+            parts.append((joined(plays, options[group], start, repeat, seat), seat))
+        table = Table(_Sampler(trainer, codec, (*keys, first)), len(plays))
 
-        async def finish(number: int, chosen: _Play) -> None:
+        async def finish(number: int, chosen: Play) -> None:
             try:
                 chosen.episode = await play(
                     chosen.options,
@@ -159,67 +159,6 @@ class Rollouts:
         call = self._calls[mode, step]
         self._calls[mode, step] += 1
         return ("trl", seed, mode, step if is_training else 0, call)
-
-
-@dataclass(eq=False)
-class _Play:
-    """An episode to play, and its record. `taken` are the seats whose parts prompts have."""
-
-    options: EnvOptions
-    start: Start
-    repeat: int
-    taken: set[int]
-    episode: gem.Episode | None = None
-
-
-def _joined(plays: list[_Play], options: EnvOptions, start: Start, repeat: int, seat: int) -> _Play:
-    """Return the episode that a prompt has a part of: one whose seat is free, or a new one."""
-    place = (start.seed, start.task, repeat)
-    for chosen in plays:
-        known = (chosen.start.seed, chosen.start.task, chosen.repeat)
-        if known == place and chosen.options is options and seat not in chosen.taken:
-            chosen.taken.add(seat)
-            return chosen
-    plays.append(_Play(options, start, repeat, {seat}))
-    return plays[-1]
-
-
-class _Table:
-    """Where the episodes wait for one another: all that go on are one batch, in their order.
-
-    `playing` is how many go on. In a round, several seats of an episode ask.
-    """
-
-    def __init__(self, sample: _Sampler, playing: int) -> None:
-        self._sample = sample
-        self._playing = playing
-        self._asked: dict[tuple[int, int], tuple[gem.Request, asyncio.Future[Sampled]]] = {}
-
-    async def ask(self, number: int, request: gem.Request) -> Sampled:
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Sampled] = loop.create_future()
-        self._asked[number, request.seat] = request, answer
-        # Later in this turn of the loop: the other seats of a round ask in it as well.
-        loop.call_soon(self._answer_all)
-        return await answer
-
-    def leave(self) -> None:
-        self._playing -= 1
-        self._answer_all()
-
-    def _answer_all(self) -> None:
-        waiting = {number for number, _ in self._asked}
-        if not 0 < len(waiting) == self._playing:
-            return
-        pairs = [self._asked.pop(place) for place in sorted(self._asked)]
-        try:
-            answers = self._sample([request for request, _ in pairs])
-        except Exception as error:  # noqa: BLE001 - each of them raises it, and so it gets to TRL
-            for _, answer in pairs:
-                answer.set_exception(error)
-        else:
-            for (_, answer), sampled in zip(pairs, answers, strict=True):
-                answer.set_result(sampled)
 
 
 class _Sampler:
