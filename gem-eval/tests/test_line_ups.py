@@ -18,7 +18,6 @@ import gem_eval
 from gem import Request
 from gem.errors import GemError
 from gem_eval import Evaluation, RunFolderError, SettingsError
-from gem_eval.cli.line_ups import policies_from
 
 KUHN = "gem.testing.envs:Kuhn"
 SIGNS = "gem.testing.envs:Signs"
@@ -167,6 +166,7 @@ def test_a_log_in_which_others_sat_does_not_go_on(play: Callable[..., Evaluation
         ([("noop", 7)], "7 in it is no policy"),
         ([()], "it has no policy"),
         ([("noop", Saying("noop"))], "Two policies are called 'noop'"),
+        ([("noop", Saying("bold")), ("random", Saying("bold"))], "Two policies are called 'bold'"),
     ],
 )
 def test_a_line_up_that_does_not_fit_is_refused_before_a_folder_is_made(
@@ -185,6 +185,7 @@ def test_a_line_up_that_does_not_fit_is_refused_before_a_folder_is_made(
         ({"envs": [KUHN, SIGNS]}, "Evaluate environments of different seats apart"),
         ({"until": "decided", "policies": [("noop", "random"), "noop"]}, "each seat of a line-up"),
         ({"every_rotation": True, "policies": ["noop"]}, "'noop' does not rotate"),
+        ({"envs": "tiny:Picky", "env_kwargs": {"size": 0}}, "tiny:Picky cannot be made"),
     ],
 )
 def test_settings_that_do_not_fit_line_ups_are_refused(
@@ -192,6 +193,22 @@ def test_settings_that_do_not_fit_line_ups_are_refused(
 ) -> None:
     with pytest.raises(GemError, match=complaint):
         play(**{"policies": [("noop", "random")], **given})
+
+
+def test_nobody_branches_from_an_episode_of_several_seats(play: Callable[..., Evaluation]) -> None:
+    found = play(policies="random", episodes=1)
+
+    with pytest.raises(gem_eval.BranchError, match=r"Line 1 of .* has 2 seats"):
+        gem_eval.branch(found.path, 1, "random", turn=1)
+
+
+def test_a_line_up_does_not_play_on_from_an_episode_of_one_seat(
+    run: Callable[..., Evaluation],
+) -> None:
+    found = run(policies="random", episodes=1)
+
+    with pytest.raises(SettingsError, match="is of several seats, and a branch plays on for one"):
+        gem_eval.branch(found.path, 1, [("random", "noop")], turn=0)
 
 
 def test_arguments_of_policies_go_by_their_names_in_line_ups_too(
@@ -228,46 +245,6 @@ def test_line_ups_come_back_from_their_record(play: Callable[..., Evaluation]) -
     assert len({name for name, _, _ in sitting(found)}) == 3
 
 
-@pytest.mark.parametrize(
-    ("given", "rotates", "expected"),
-    [
-        (["a", "b"], False, ["a", "b"]),
-        (["a", "b"], True, [("a", "b")]),
-        (["first=a", "second=openai:m@http://h/v1?x=1"], False, "pinned"),
-        (["openai:m@http://h/v1?first=1", "./x=1.py"], False, None),
-        (["scripted:./a=b.py:Guess"], False, ["scripted:./a=b.py:Guess"]),
-        ([["a", "b"], {"first": "a"}], False, [("a", "b"), {"first": "a"}]),
-    ],
-)
-def test_a_seat_stands_before_the_first_equals_sign(
-    given: list[Any], rotates: bool, expected: Any
-) -> None:
-    if expected is None:
-        with pytest.raises(SettingsError, match="names a seat, and --policy openai"):
-            policies_from(given, rotates=rotates)
-        return
-    if expected == "pinned":
-        expected = [{"first": "a", "second": "openai:m@http://h/v1?x=1"}]
-    assert policies_from(given, rotates=rotates) == expected
-
-
-@pytest.mark.parametrize(
-    ("given", "rotates", "complaint"),
-    [
-        (["first=a", "first=b"], False, "'first' was given two policies, a and b"),
-        (["first=a", "b"], False, "--policy first=a names a seat, and --policy b none"),
-        (["first="], False, "has no policy behind the seat"),
-        (["first=a", "b"], True, "--policy first=a stays at its own"),
-        (["a"], True, "Give one for each seat"),
-    ],
-)
-def test_policies_of_a_command_that_make_no_line_up_are_refused(
-    given: list[str], rotates: bool, complaint: str
-) -> None:
-    with pytest.raises(SettingsError, match=complaint):
-        policies_from(given, rotates=rotates)
-
-
 def test_line_ups_play_the_same_in_processes(
     play: Callable[..., Evaluation], fingerprints: Callable[[Path], dict[Any, str]]
 ) -> None:
@@ -279,30 +256,6 @@ def test_line_ups_play_the_same_in_processes(
     assert sorted(sitting(here)) == sorted(sitting(there))
     for before, after in pairwise(sorted(there.episodes(), key=lambda each: each.episode_index)):
         assert before.seats != after.seats
-
-
-@pytest.mark.parametrize(
-    "config",
-    [
-        'policy = ["random", "noop"]\nrotate = true\nevery-rotation = true\n',
-        'policy = [["random", "noop"]]\nevery-rotation = true\n',
-        'policy = {first = "random", second = "noop"}\n',
-        'policy = ["first=random", "second=noop"]\n',
-    ],
-)
-def test_a_file_of_options_may_have_line_ups(
-    config: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from gem.cli._main import main
-
-    path = tmp_path / "evaluation.toml"
-    path.write_text(f'envs = "{KUHN}"\nepisodes = 2\n{config}')
-
-    assert main(["eval", "--config", str(path), "--json", "--out", str(tmp_path / "run")]) == 0
-
-    summary = json.loads(capsys.readouterr().out)
-    assert summary["results"][0]["policy"] in ("random + noop", "first=random + second=noop")
-    assert {result["policy"] for result in summary["seats"]} == {"random", "noop"}
 
 
 DYING = """

@@ -127,13 +127,17 @@ def evaluate(
     """Evaluate policies on environments and keep the run in a folder.
 
     `envs`: ids, shell patterns or specs. `policies`: names (`"random"`, `"openai:M@URL"`) or
-    policies themselves, told apart by their `name`. `out` is a new folder; without it one is made
+    policies themselves, told apart by their `name`. In an environment of several seats a policy
+    sits at all of them; a mapping from the names of seats is a line-up, and so is a tuple, which
+    rotates: policy `i` is at the seat `(i + rotation) % seats`, the rotation being the episode's
+    number. `out` is a new folder; without it one is made
     below `runs/`. `on_episode` is called with each episode that was kept.
 
     Which episodes: `episodes` counts for each environment and policy: 100, or every task once where
     there are fewer, unless it is given; `"all"` is every task of a finite set. Instead of it,
     `tasks` plays these of a finite set, as the run of all of them would, and `seed_range` the
-    environment's own seeds, from the first to before the second.
+    environment's own seeds, from the first to before the second. With `every_rotation` line-ups
+    that rotate play each of these episodes in every rotation.
 
     With `until="decided"` the policies play side by side until it is proven of each but the first
     whether its success is higher or lower than the first's, or differs by at most `tolerance`;

@@ -105,7 +105,23 @@ def policy_list(policies: Policies) -> list[Any]:
 
 def policy_refs(policies: Policies) -> tuple[PolicyRef, ...]:
     """Record policies by name, each once, in the order given."""
-    return tuple(map(_ref, policy_list(policies)))
+    listed = policy_list(policies)
+    _refuse_namesakes(listed)
+    return tuple(map(_ref, listed))
+
+
+def _refuse_namesakes(listed: Iterable[Any]) -> None:
+    """Refuse two objects of one name in line-ups: their records would be the same."""
+    known: dict[str, Hashable] = {}
+    for given in listed:
+        for policy in given.policies if isinstance(given, LineUp) else ():
+            name = policy if isinstance(policy, str) else name_of(policy)
+            if known.setdefault(name, _key(policy)) != _key(policy):
+                raise SettingsError(
+                    f"Two policies are called {name!r}, and a run tells them apart by name. Give "
+                    "one another `name`.",
+                    option="policies",
+                )
 
 
 def members_of(refs: Iterable[PolicyRef]) -> tuple[PolicyRef, ...]:

@@ -25,7 +25,8 @@ from gem.rollouts import EnvLike, WrapperLike, resolve, unknown_option
 from gem.specs import EnvSpec, WrapperRef
 from gem_eval.errors import SettingsError
 from gem_eval.line_ups import LineUpRef, Policies, PolicyLike, PolicyRef, members_of, policy_refs
-from gem_eval.prices import Price, how_to_price, model_of, price_of, prices_from
+from gem_eval.prices import Price, prices_from
+from gem_eval.settings_checks import check_settings
 
 __all__ = [
     "BUDGETS",
@@ -172,11 +173,7 @@ def settings_from(given: Mapping[str, Any]) -> Settings:
         settings = Settings.model_validate(_recorded(given), strict=True)
     except ValidationError as error:
         raise _complaint(error, given) from error
-    _check_names(settings)
-    _check_rotations(settings)
-    _check_choice(settings)
-    _check_until(settings)
-    _check_prices(settings)
+    check_settings(settings)
     return settings
 
 
@@ -346,88 +343,6 @@ def _essence(settings: Settings, name: str) -> Any:
 def _shortened(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 120 else f"{text[:117]}..."
-
-
-def _check_names(settings: Settings) -> None:
-    for refs in (settings.policies, settings.members):
-        names = [ref.name for ref in refs]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise SettingsError(
-                f"Two policies are called {twice[0]!r}, and a run tells them apart by name. Give "
-                "one another `name`.",
-                option="policies",
-            )
-
-
-def _check_rotations(settings: Settings) -> None:
-    """Refuse to play every rotation where nothing rotates, or where there is another number."""
-    if not settings.every_rotation:
-        return
-    for ref in settings.policies:
-        if not (isinstance(ref, LineUpRef) and ref.rotates):
-            raise SettingsError(
-                f"every_rotation was asked for, and {ref.name!r} does not rotate. Give line-ups "
-                "that do, each a tuple of policies (--policy A --policy B --rotate).",
-                option="every_rotation",
-            )
-
-
-def _check_choice(settings: Settings) -> None:
-    """Refuse to choose the episodes in two ways at once, or to choose none."""
-    chosen = [name for name in ("episodes", "tasks", "seed_range") if getattr(settings, name)]
-    if len(chosen) > 1:
-        raise SettingsError(
-            f"{chosen[0]} and {chosen[1]} were given, and each says which episodes to play. Leave "
-            "one of them out.",
-            option=chosen[1],
-        )
-    if settings.seed_range is not None and settings.seed_range[0] >= settings.seed_range[1]:
-        first, end = settings.seed_range
-        raise SettingsError(
-            f"seed_range={first}:{end} holds no seed. Its end is not played: {first}:{first + 1} "
-            f"is the seed {first} alone.",
-            option="seed_range",
-        )
-
-
-def _check_until(settings: Settings) -> None:
-    """Refuse to decide about one policy alone, and a tolerance that nothing asks for."""
-    if settings.until is not None and settings.line_ups:
-        raise SettingsError(
-            f"until={settings.until!r} was asked for, and it decides by the success of whole "
-            "episodes, where each seat of a line-up has its own. Play a number of episodes, and "
-            "see `gem-env compare RUN --seat SEAT`.",
-            option="until",
-        )
-    if settings.until is not None and len(settings.policies) < 2:
-        raise SettingsError(
-            f"until={settings.until!r} needs two policies, and {settings.policies[0].name} is "
-            "alone. Give another, to decide which is better.",
-            option="until",
-        )
-    if settings.tolerance is not None and settings.until is None:
-        raise SettingsError(
-            f"tolerance={settings.tolerance:g} says when two policies are the same, and nothing is "
-            'decided here. Give until="decided" too, or compare the runs afterwards.',
-            option="tolerance",
-        )
-
-
-def _check_prices(settings: Settings) -> None:
-    """Refuse a budget of money where nobody knows what a model costs."""
-    if settings.max_cost is None:
-        return
-    for ref in settings.members:
-        model = model_of(ref.name)
-        if model is not None and price_of(ref.name, settings.prices) is None:
-            known = ", ".join(map(repr, settings.prices)) or "none"
-            raise SettingsError(
-                f"max_cost={settings.max_cost:g} was given, and the model {model!r} has no price; "
-                f"those with one: {known}. {how_to_price(model)} Give the file as prices "
-                "(--prices FILE).",
-                option="prices",
-            )
 
 
 def _refuse_unknown(values: Mapping[str, Any]) -> None:

@@ -70,10 +70,10 @@ def print_summary(
     else:
         _print_sections(console, together)
     if summary.seats:
-        console.print()
         rows = seat_rows(summary.seats, names, _figure, _short)
         there = [name for name in SEAT_NAMES if name in rows[0]]
         for table in tables_within(console.width, rows, there):
+            console.print()
             print_table(console, table, there)
     for line in _notes(summary, names, normalised, offers_next=offers_next):
         console.print(Text(line), soft_wrap=True)
@@ -253,9 +253,15 @@ def _notes(
         else:
             # In the order in which people ask: what happened, who is better, whether it holds.
             yield f"Next: gem-env view {folder}"
-            if len(names) > 1:
+            if _has_rivals(summary):
                 yield f"      gem-env compare {folder}"
             yield f"      gem-env replay {folder} --verify"
+
+
+def _has_rivals(summary: Summary) -> bool:
+    """Say whether there are two to compare: policies, or those of a line-up that rotates."""
+    rotates = any(result.seat is None for result in summary.seats)
+    return rotates or len({result.policy for result in summary.results}) > 1
 
 
 def _decision(decision: Decision, names: Mapping[str, str]) -> str:

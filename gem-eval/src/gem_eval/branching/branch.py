@@ -98,6 +98,11 @@ def origin_of(
         raise BranchError(f"turn={turn!r:.40} is no turn. Give its number, counted from 0.")
     folder = RunFolder.open(run)
     line, parent = choose(folder, episode)
+    if len(parent.seats) > 1:
+        raise BranchError(
+            f"Line {line} of {folder.path} has {len(parent.seats)} seats, and a branch plays on "
+            "for one policy alone. Choose an episode of one seat."
+        )
     settings = folder.record.settings
     record = Branch(
         run=str(folder.path),

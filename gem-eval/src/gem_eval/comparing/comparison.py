@@ -6,160 +6,27 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
-
-from pydantic import BaseModel, ConfigDict
+from typing import Any
 
 from gem_eval.comparing import paired
 from gem_eval.comparing.contenders import Contender, Play, Slot, Task, read_contenders
 from gem_eval.comparing.paired import Pair
+from gem_eval.comparing.results import (
+    Comparison,
+    Difference,
+    Estimated,
+    Flip,
+    Metric,
+    Side,
+    Unpaired,
+)
 from gem_eval.errors import CompareError
 from gem_eval.summary import Verdict
 
-if TYPE_CHECKING:
-    from gem_eval.frames import DataFrame
-
 __all__ = ["Comparison", "Difference", "Flip", "Metric", "Side", "compare"]
-
-Metric = Literal["success", "return"]
-Interval = tuple[float, float] | None
 
 _LEVEL = 0.05
 _EXAMPLES = 3
-
-
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class Side(_Frozen):
-    """A policy that is compared. `run` is its folder, `policy` its whole name there."""
-
-    name: str
-    policy: str
-    run: str
-
-
-class Estimated(_Frozen):
-    """What the pairs of one environment, or of all, say of a candidate beside the baseline.
-
-    `difference` is the candidate's mean less the baseline's, over `tasks` that both have played;
-    each task counts once, as the mean of its repeats. `wins` are tasks on which the candidate has
-    the higher figure. `p_value` is of an exact test, `detectable` the least true difference that
-    as many tasks would find 4 times of 5. `saved` is the share of the variance that the common
-    tasks took away, `correlation` that of the two figures. Each is None where it cannot be told.
-    """
-
-    tasks: int
-    baseline_mean: float
-    candidate_mean: float
-    difference: float | None
-    ci95: Interval
-    wins: int
-    losses: int
-    p_value: float
-    detectable: float | None
-    correlation: float | None
-    saved: float | None
-
-
-class Flip(_Frozen):
-    """An episode that one of two policies solved and the other did not.
-
-    `baseline_line` and `candidate_line` are its lines in the logs of the two runs, from 1.
-    """
-
-    env_id: str
-    env_kwargs: str
-    seed: int
-    task: int | None
-    repeat: int
-    is_regression: bool
-    baseline_line: int
-    candidate_line: int
-    seat: str | None = None
-
-
-class Unpaired(_Frozen):
-    """Tasks of one environment that do not pair, and why.
-
-    `only_baseline` and `only_candidate` count tasks that only one of them has; `ended_by_error`
-    those that both have, of which one has ended by errors alone. `examples` names some of them.
-    """
-
-    env_id: str
-    env_kwargs: str
-    only_baseline: int
-    only_candidate: int
-    ended_by_error: int
-    examples: tuple[str, ...]
-
-
-class Difference(_Frozen):
-    """A candidate beside the baseline.
-
-    `verdict` says whether it is better, by `p_holm`: the p-value, corrected for the number of
-    candidates. It is SAME where the whole interval of `over_all` is within the tolerance.
-    `with_errors` counts an error as a failure, as far as both have tried: None without errors, and
-    of returns. `caveats` say what the two runs have differently and may change an episode, and what
-    makes the test too sure.
-    """
-
-    candidate: str
-    verdict: Verdict
-    p_holm: float
-    over_all: Estimated
-    with_errors: Estimated | None
-    by_env: Mapping[str, Estimated]
-    flips: tuple[Flip, ...]
-    unpaired: tuple[Unpaired, ...]
-    caveats: tuple[str, ...]
-
-
-class Comparison(_Frozen):
-    """Policies compared with the first of them, `baseline`, on the tasks that they share.
-
-    `groups` are the largest groups of policies of which no two can be told apart; they are given
-    for three policies and more. `seat` is the one that they are compared at, where one was chosen;
-    `elsewhere` are those that were not compared, since they sat where the baseline never sat.
-    `verdict` is the worst of all: WORSE, else UNDECIDED, SAME, BETTER.
-    """
-
-    format: Literal[1] = 1
-    metric: Metric
-    tolerance: float | None
-    sides: tuple[Side, ...]
-    baseline: str
-    differences: tuple[Difference, ...]
-    groups: tuple[tuple[str, ...], ...] = ()
-    seat: str | None = None
-    elsewhere: tuple[str, ...] = ()
-
-    @property
-    def verdict(self) -> Verdict:
-        """The first of WORSE, UNDECIDED, SAME and BETTER that is said of any candidate."""
-        words = {difference.verdict for difference in self.differences}
-        order: tuple[Verdict, ...] = ("WORSE", "UNDECIDED", "SAME", "BETTER")
-        return next(word for word in order if word in words)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the comparison as plain JSON data, with its verdict."""
-        return {**self.model_dump(mode="json"), "verdict": self.verdict}
-
-    def to_pandas(self) -> DataFrame:
-        """Return a table with a row for each candidate and environment. Needs pandas."""
-        from gem_eval.frames import data_frame
-
-        return data_frame(
-            {
-                "candidate": difference.candidate,
-                "baseline": self.baseline,
-                "env_id": env_id,
-                **estimated.model_dump(mode="json"),
-            }
-            for difference in self.differences
-            for env_id, estimated in difference.by_env.items()
-        )
 
 
 def compare(
@@ -340,6 +207,12 @@ def _caveats(first: Contender, second: Contender) -> tuple[str, ...]:
         for name in dict.fromkeys([*first.settings, *second.settings])
         if first.settings.get(name) != second.settings.get(name)
     ]
+    is_one_game = (first.run, first.line_up) == (second.run, second.line_up)
+    if first.others != second.others and not is_one_game:
+        with_whom = [", ".join(side.others) or "themselves" for side in (first, second)]
+        lines.append(
+            f"{first.name} played with {with_whom[0]}, and {second.name} with {with_whom[1]}"
+        )
     stopped = dict.fromkeys(side.run for side in (first, second) if side.stops_when_decided)
     lines += [
         f"{run} stopped as soon as it was decided, so that this test of it is too sure: "

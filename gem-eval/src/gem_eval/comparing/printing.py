@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from gem.cli import one_line
-from gem_eval.comparing.comparison import Comparison, Difference, Estimated, Flip, Metric, Unpaired
+from gem_eval.comparing.results import Comparison, Difference, Estimated, Flip, Metric, Unpaired
 from gem_eval.tables import Row, console_for, print_table, tables_within
 from gem_eval.wording import counted
 
