@@ -11,7 +11,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-__all__ = ["Writer", "aloud", "cells", "form", "listed", "near", "numbers", "votes"]
+__all__ = ["Writer", "aloud", "form", "listed", "near", "numbers", "votes"]
 
 Writer = Callable[[Any, Random], str]
 """Writes a move of a game, allowed now or not."""
@@ -64,17 +64,6 @@ def near(form: str, size: int | str, reach: int = 1, first: int = 0, pieces: str
             file + first,
             to_file + first,
         )
-
-    return write
-
-
-def cells(form: str, size: str, count: int = 1) -> Writer:
-    """Write `count` different cells of a board, row and column of each; `size` is an attribute."""
-
-    def write(game: Any, rng: Random) -> str:
-        side = getattr(game, size)
-        places = rng.sample(range(side * side), count)
-        return form.format(*(number for place in places for number in divmod(place, side)))
 
     return write
 

@@ -16,7 +16,6 @@ from gem_envs_games.textarena.family import Family
 from gem_envs_games.textarena.move_forms import (
     Writer,
     aloud,
-    cells,
     form,
     listed,
     near,
@@ -78,6 +77,11 @@ def _memory(game: Any, rng: Random) -> str:
     side = range(game.grid_size)
     hidden = [f"{row} {column}" for row in side for column in side if (row, column) not in matched]
     return f"[{' '.join(rng.sample(hidden, 2))}]" if len(hidden) > 1 else "[none]"
+
+
+def _othello(game: Any, rng: Random) -> str:
+    valid = game.state.game_state["valid_moves"]
+    return str(rng.choice(valid)) if valid else "[none]"
 
 
 def _spite(game: Any, rng: Random) -> str:
@@ -216,7 +220,7 @@ WRITERS: Mapping[str, Writer] = {
     "MemoryGame": _memory,
     "NewRecruit": form("[Propose] {A-E}{A-E}{A-E}{A-E}{A-E}{A-E}{A-E}{A-E}", "[Accept]"),
     "Nim": form("[{0-4} {1-11}]"),
-    "Othello": cells("[{}, {}]", "N"),
+    "Othello": _othello,
     "PigDice": form("[{roll|hold}]"),
     "Poker": form("[Check]", "[Call]", "[Fold]", "[Bet {20-200}]", "[Raise {20-200}]"),
     "PublicGoodsGame": aloud(form(_HELLO), form("[{0-20}]")),
