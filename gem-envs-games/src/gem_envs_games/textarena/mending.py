@@ -21,9 +21,10 @@ def mend(game: Any) -> None:
     scores on every turn, or raises.
 
     Of two players, Checkers, Santorini and Tak call `set_winner` or `set_winners` with what they
-    do not take, so that winning raises. CharacterConclave says what it says without a kind. Games
-    for any number of players ask one for ever whom they eliminated by an invalid move, and look
-    for ever for the next one where all are eliminated.
+    do not take, so that winning raises. CharacterConclave says what it says without a kind, and
+    DontSayIt without a limit compares its turns with None: both raise. Games for any number of
+    players ask one for ever whom they eliminated by an invalid move, and look for ever for the
+    next one where all are eliminated.
     """
     state = game.state
     kind = type(state).__name__
@@ -143,8 +144,14 @@ def _add_observation(
     type(state).add_observation(state, message, observation_type or default, from_id, to_id)
 
 
+def _mend_limit(game: Any) -> None:
+    if game.state.max_turns is None:
+        game.state.max_turns = float("inf")
+
+
 _MENDED: Mapping[str, Callable[[Any], None]] = {
     "CharacterConclaveEnv": _mend_messages,
+    "DontSayItEnv": _mend_limit,
     "SetEnv": _mend_set,
     "TakEnv": _mend_messages,
 }

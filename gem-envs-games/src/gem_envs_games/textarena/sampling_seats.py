@@ -7,21 +7,26 @@ is all that a player learns of it.
 from __future__ import annotations
 
 import functools
-import re
 import string
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from random import Random
 from typing import Any
 
 from gem_envs_games.textarena.family import Family
+from gem_envs_games.textarena.move_forms import (
+    Writer,
+    aloud,
+    form,
+    listed,
+    near,
+    numbers,
+    votes,
+)
 from gem_envs_games.textarena.playing import Playing
 
 __all__ = ["WRITERS", "sampled"]
 
 _TRIES = 2000  # one in 100 moves of the widest games is allowed
-
-Writer = Callable[[Any, Random], str]
-_CHOICE = re.compile(r"\{([^{}]+)\}")
 
 
 def sampled(playing: Playing, family: Family, rng: Random) -> str:
@@ -45,76 +50,6 @@ def sampled(playing: Playing, family: Family, rng: Random) -> str:
     return action
 
 
-def _form(*forms: str) -> Writer:
-    """Write one of the forms, in which `{a-e}`, `{0-12}` and `{one|other}` are drawn."""
-
-    def write(_: Any, rng: Random) -> str:
-        form = forms[0] if len(forms) == 1 else rng.choice(forms)
-        return _CHOICE.sub(lambda match: _drawn(match[1], rng), form)
-
-    return write
-
-
-def _drawn(choice: str, rng: Random) -> str:
-    if "|" in choice:
-        return rng.choice(choice.split("|"))
-    first, _, last = choice.partition("-")
-    if first.isdigit():
-        return str(rng.randint(int(first), int(last)))
-    return chr(rng.randint(ord(first), ord(last)))
-
-
-def _near(form: str, size: int | str, reach: int = 1, first: int = 0, pieces: str = "") -> Writer:
-    """Write a move of a piece by up to `reach`; `size` may be an attribute of the game.
-
-    The form has `{0}` and `{2}` for the letters of files, `{1}` and `{3}` for the numbers of
-    ranks, from `first` on, and `{4}` and `{5}` for the files as numbers. `pieces` are those of
-    the players on a board whose first row is the last rank, where only one's own may move.
-    """
-
-    def write(game: Any, rng: Random) -> str:
-        side = size if isinstance(size, int) else getattr(game, size)
-        squares = [(file, rank) for file in range(side) for rank in range(side)]
-        if pieces:
-            own = pieces[game.state.current_player_id]
-            rows = game.state.game_state["board"]
-            squares = [place for place in squares if rows[side - 1 - place[1]][place[0]] == own]
-        file, rank = rng.choice(squares)
-        to_file = min(side - 1, max(0, file + rng.randint(-reach, reach)))
-        to_rank = min(side - 1, max(0, rank + rng.randint(-reach, reach)))
-        letters = string.ascii_lowercase
-        return form.format(
-            letters[file],
-            rank + first,
-            letters[to_file],
-            to_rank + first,
-            file + first,
-            to_file + first,
-        )
-
-    return write
-
-
-def _cells(form: str, size: str, count: int = 1) -> Writer:
-    """Write `count` different cells of a board, row and column of each; `size` is an attribute."""
-
-    def write(game: Any, rng: Random) -> str:
-        side = getattr(game, size)
-        cells = rng.sample(range(side * side), count)
-        return form.format(*(place for cell in cells for place in divmod(cell, side)))
-
-    return write
-
-
-def _numbers(form: str, size: str) -> Writer:
-    """Write a number below the game's attribute `size`."""
-
-    def write(game: Any, rng: Random) -> str:
-        return form.format(rng.randrange(getattr(game, size)))
-
-    return write
-
-
 def _battleship(game: Any, rng: Random) -> str:
     shots = game.state.game_state["tracking_board"][game.state.current_player_id]
     open_cells = [
@@ -130,16 +65,6 @@ def _chess(game: Any, rng: Random) -> str:
     return f"[{rng.choice(list(game.state.game_state['board'].legal_moves)).uci()}]"
 
 
-def _listed(find: Callable[[Any], str]) -> Writer:
-    """Write one of the moves that the game lists in a text."""
-
-    def write(game: Any, rng: Random) -> str:
-        moves = re.findall(r"\[[^\[\]]+\]", find(game))
-        return rng.choice(moves) if moves else "[none]"
-
-    return write
-
-
 def _colonel_blotto(game: Any, rng: Random) -> str:
     names = [field["name"] for field in game.state.game_state["fields"]]
     cuts = sorted(rng.randint(0, game.num_total_units) for _ in names[1:])
@@ -152,6 +77,11 @@ def _memory(game: Any, rng: Random) -> str:
     side = range(game.grid_size)
     hidden = [f"{row} {column}" for row in side for column in side if (row, column) not in matched]
     return f"[{' '.join(rng.sample(hidden, 2))}]" if len(hidden) > 1 else "[none]"
+
+
+def _othello(game: Any, rng: Random) -> str:
+    valid = game.state.game_state["valid_moves"]
+    return str(rng.choice(valid)) if valid else "[none]"
 
 
 def _spite(game: Any, rng: Random) -> str:
@@ -193,31 +123,35 @@ def _words(dictionary: Any) -> list[str]:
     return sorted(dictionary.get_all_words())
 
 
+@functools.lru_cache(maxsize=64)
+def _chain(dictionary: Any, first: str, length: int) -> list[str]:
+    return [word for word in _words(dictionary) if len(word) == length and word.startswith(first)]
+
+
+@functools.lru_cache(maxsize=64)
+def _spelled(dictionary: Any, letters: str) -> list[str]:
+    allowed = set(letters)
+    return [word for word in _words(dictionary) if allowed.issuperset(word)]
+
+
 def _word_chain(game: Any, rng: Random) -> str:
     state = game.state.game_state
-    first = state["required_start_letter"]
-    words = [
-        word
-        for word in _words(game.dictionary)
-        if len(word) == state["required_length"] and word.startswith(first)
-    ]
+    length = state["required_length"]
+    words = _chain(game.dictionary, state["required_start_letter"], length)
     return f"[{rng.choice(words)}]" if words else "[none]"
 
 
 def _spelling_bee(game: Any, rng: Random) -> str:
     state = game.state.game_state
     shortest = len(state["word_history"][-1]) if state["word_history"] else 1
-    words = [
-        word
-        for word in _words(game.dictionary)
-        if len(word) >= shortest and state["allowed_letters"].issuperset(word)
-    ]
+    spelled = _spelled(game.dictionary, "".join(state["allowed_letters"]))
+    words = [word for word in spelled if len(word) >= shortest]
     return f"[{rng.choice(words)}]" if words else "[none]"
 
 
 def _codenames(game: Any, rng: Random) -> str:
     if game.state.current_player_id in (0, 2):
-        return _form("[{zzq|qqz|xqx} {1-3}]")(game, rng)
+        return form("[{zzq|qqz|xqx} {1-3}]")(game, rng)
     return f"[{rng.choice([*game.board, 'pass'])}]"
 
 
@@ -239,29 +173,6 @@ def _quantum(game: Any, rng: Random) -> str:
     return f"[{one},{other}]"
 
 
-def _votes(form: str) -> Writer:
-    """Write a form with the number of another player."""
-
-    def write(game: Any, rng: Random) -> str:
-        others = [
-            player
-            for player in range(game.state.num_players)
-            if player != game.state.current_player_id
-        ]
-        return form.format(rng.choice(others))
-
-    return write
-
-
-def _aloud(talk: Writer, move: Writer) -> Writer:
-    """Write what is said in public, in curly braces, and a move after it."""
-
-    def write(game: Any, rng: Random) -> str:
-        return f"{{{talk(game, rng)}}} {move(game, rng)}"
-
-    return write
-
-
 def _three_prisoners(game: Any, rng: Random) -> str:
     return " ".join(
         f"[{player} {rng.choice(('cooperate', 'defect'))}]"
@@ -270,78 +181,78 @@ def _three_prisoners(game: Any, rng: Random) -> str:
     )
 
 
-_CARDS = _form("[{A|K|Q|J|10|9|8|7|6|5|4|3|2}]")
-_STEP = _form("[{up|down|left|right}]")
+_CARDS = form("[{A|K|Q|J|10|9|8|7|6|5|4|3|2}]")
+_STEP = form("[{up|down|left|right}]")
 _HELLO = "{Let us see|What do you think|I am fine with that|That is fair}."
 
 WRITERS: Mapping[str, Writer] = {
-    "Alquerque": _near("[{0}{1} {2}{3}]", 5, reach=2, first=1, pieces="RB"),
+    "Alquerque": near("[{0}{1} {2}{3}]", 5, reach=2, first=1, pieces="RB"),
     "Battleship": _battleship,
-    "Breakthrough": _near("[{0}{1}{2}{3}]", "board_size", first=1),
-    "Briscola": _form("[play {1-3}]"),
-    "CharacterConclave": _votes("I am the one to remember, says a voice. [{}]"),
-    "Checkers": _near("[{1} {4} {3} {5}]", 8, reach=2),
+    "Breakthrough": near("[{0}{1}{2}{3}]", "board_size", first=1),
+    "Briscola": form("[play {1-3}]"),
+    "CharacterConclave": votes("I am the one to remember, says a voice. [{}]"),
+    "Checkers": near("[{1} {4} {3} {5}]", 8, reach=2),
     "Chess": _chess,
-    "Chopsticks": _form("[attack {0-1} {0-1}]", "[split {0-4} {0-4}]"),
+    "Chopsticks": form("[attack {0-1} {0-1}]", "[split {0-4} {0-4}]"),
     "Codenames": _codenames,
     "ColonelBlotto": _colonel_blotto,
-    "ConnectFour": _numbers("[col {}]", "num_cols"),
-    "Crusade": _listed(
+    "ConnectFour": numbers("[col {}]", "num_cols"),
+    "Crusade": listed(
         lambda game: " ".join(game._legal_moves_for_player(game.state.current_player_id))
     ),
-    "DontSayIt": _form(_HELLO),
+    "DontSayIt": form(_HELLO),
     "GameOfPureStrategy": _CARDS,
-    "GermanWhist": _form("[play {1-13}]"),
-    "Golf": _form("[draw]", "[take]", "[swap {1-3} {1-3}]", "[discard]"),
-    "HighSociety": _form("[{1-11}]"),
-    "IndianPoker": _form("[check]", "[bet {1-3}]", "[call]", "[raise {1-3}]", "[fold]"),
-    "IteratedMatchingPennies": _form("[{heads|tails}]"),
-    "IteratedPrisonersDilemma": _form(_HELLO + " [{Cooperate|Defect}]"),
-    "IteratedRockPaperScissors": _form("[{rock|paper|scissors}]"),
-    "IteratedStagHunt": _form(_HELLO + " [{Stag|Hare}]"),
-    "IteratedTwoThirdsAverage": _form("[{0-100}]"),
-    "IteratedUltimatumGame": _form("[Offer: {0-50}]", "[Accept]", "[Reject]"),
-    "KuhnPoker": _form("[{check|bet|call|fold}]"),
+    "GermanWhist": form("[play {1-13}]"),
+    "Golf": form("[draw]", "[take]", "[swap {1-3} {1-3}]", "[discard]"),
+    "HighSociety": form("[{1-11}]"),
+    "IndianPoker": form("[check]", "[bet {1-3}]", "[call]", "[raise {1-3}]", "[fold]"),
+    "IteratedMatchingPennies": form("[{heads|tails}]"),
+    "IteratedPrisonersDilemma": form(_HELLO + " [{Cooperate|Defect}]"),
+    "IteratedRockPaperScissors": form("[{rock|paper|scissors}]"),
+    "IteratedStagHunt": form(_HELLO + " [{Stag|Hare}]"),
+    "IteratedTwoThirdsAverage": form("[{0-100}]"),
+    "IteratedUltimatumGame": form("[Offer: {0-50}]", "[Accept]", "[Reject]"),
+    "KuhnPoker": form("[{check|bet|call|fold}]"),
     "LetterAuction": _letter_auction,
     "LiarsDice": _liars_dice,
-    "LinesOfAction": _near("[{0}{1} {2}{3}]", 8, reach=7, first=1, pieces="OX"),
-    "MarketEntryGame": _aloud(_form(_HELLO), _form("[{E|S}]")),
+    "LinesOfAction": near("[{0}{1} {2}{3}]", 8, reach=7, first=1, pieces="OX"),
+    "MarketEntryGame": aloud(form(_HELLO), form("[{E|S}]")),
     "MemoryGame": _memory,
-    "NewRecruit": _form("[Propose] {A-E}{A-E}{A-E}{A-E}{A-E}{A-E}{A-E}{A-E}", "[Accept]"),
-    "Nim": _form("[{0-4} {1-11}]"),
-    "Othello": _cells("[{}, {}]", "N"),
-    "PigDice": _form("[{roll|hold}]"),
-    "Poker": _form("[Check]", "[Call]", "[Fold]", "[Bet {20-200}]", "[Raise {20-200}]"),
-    "PublicGoodsGame": _aloud(_form(_HELLO), _form("[{0-20}]")),
+    "NewRecruit": form("[Propose] {A-E}{A-E}{A-E}{A-E}{A-E}{A-E}{A-E}{A-E}", "[Accept]"),
+    "Nim": form("[{0-4} {1-11}]"),
+    "Othello": _othello,
+    "PigDice": form("[{roll|hold}]"),
+    "Poker": form("[Check]", "[Call]", "[Fold]", "[Bet {20-200}]", "[Raise {20-200}]"),
+    "PublicGoodsGame": aloud(form(_HELLO), form("[{0-20}]")),
     "QuantumTicTacToe": _quantum,
-    "ReverseTicTacToe": _form("[{0-8}]"),
-    "SantoriniBaseFixed": _listed(
+    "ReverseTicTacToe": form("[{0-8}]"),
+    "SantoriniBaseFixed": listed(
         lambda game: game._get_valid_moves(game.state.current_player_id) or ""
     ),
-    "SecretMafia": _votes("I suspect [Player {}]."),
+    "SecretMafia": votes("I suspect [Player {}]."),
     "SettlersOfCatan": _settlers,
-    "SimpleBlindAuction": _form(_HELLO + " [Bid on Item {0-4}: {1-100}]"),
-    "SimpleNegotiation": _form(
+    "SimpleBlindAuction": form(_HELLO + " [Bid on Item {0-4}: {1-100}]"),
+    "SimpleNegotiation": form(
         _HELLO,
         "[Accept]",
         "[Deny]",
         "[Offer: {1-3} {Wheat|Wood|Sheep|Brick|Ore} -> {1-3} {Wheat|Wood|Sheep|Brick|Ore}]",
     ),
-    "SimpleTak": _form("[{0-63}]"),
+    "SimpleTak": form("[{0-63}]"),
     "Snake": _STEP,
     "SpellingBee": _spelling_bee,
     "SpiteAndMalice": _spite,
     "Stratego": _stratego,
     "Surround": _STEP,
-    "Taboo": _form("{Something|A thing|One of many}, not like {zzq|qqz}. [{tree|moon|spoon}]"),
+    "Taboo": form("{Something|A thing|One of many}, not like {zzq|qqz}. [{tree|moon|spoon}]"),
     "Tak": _tak,
     "ThreePlayerGOPS": _CARDS,
     "ThreePlayerIPD": _three_prisoners,
-    "ThreePlayerTicTacToe": _form("[{0-24}]"),
-    "TicTacToe": _form("[{0-8}]"),
-    "TruthAndDeception": _form(_HELLO + " [Fact {1-2}]"),
-    "TwoDollar": _form("[Propose] $1.{0-9}0", "[Propose] $0.{0-9}0", "[Accept]", "[Reject]"),
-    "UltimateTicTacToe": _form("[{0-8} {0-8}]"),
-    "WildTicTacToe": _form("[{X|O} {0-8}]"),
+    "ThreePlayerTicTacToe": form("[{0-24}]"),
+    "TicTacToe": form("[{0-8}]"),
+    "TruthAndDeception": form(_HELLO + " [Fact {1-2}]"),
+    "TwoDollar": form("[Propose] $1.{0-9}0", "[Propose] $0.{0-9}0", "[Accept]", "[Reject]"),
+    "UltimateTicTacToe": form("[{0-8} {0-8}]"),
+    "WildTicTacToe": form("[{X|O} {0-8}]"),
     "WordChains": _word_chain,
 }
