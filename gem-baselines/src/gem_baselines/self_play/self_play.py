@@ -213,7 +213,8 @@ def _own_parts_of(episode: Episode) -> list[Episode]:
     """Return the parts of the policy that learns: the first of a list, or the only one."""
     if episode.is_error:
         return []
-    return [part for part in episode.parts() if part.seats[0].policy_index == 0]
+    # An episode of one seat has no outcomes of seats, and is the policy's own.
+    return [part for part in episode.parts() if not part.seats or part.seats[0].policy_index == 0]
 
 
 def own_parts(episodes: Sequence[Episode]) -> list[Episode]:
