@@ -212,3 +212,41 @@ def test_it_learns_from_nobody_elses_actions(episode: Callable[..., Episode]) ->
 def test_arguments_that_cannot_be_are_named(change: dict[str, object], problem: str) -> None:
     with pytest.raises(BadArguments, match=problem):
         policy(**change)
+
+
+def test_what_a_state_does_not_allow_is_never_answered() -> None:
+    policy = TabularPolicy("tic_tac_toe", [f"\\boxed{{{cell}}}" for cell in range(9)])
+    full = Request((Message("user", "X O X\nO X O\n6 X O"),), seed=5)
+
+    assert policy(full) == "\\boxed{6}"
+    assert policy.probabilities(full) == {"\\boxed{6}": 1.0}
+
+
+def test_entropy_pulls_towards_the_uniform_policy() -> None:
+    rows = np.array([0])
+    played = PlayedTurns(rows, rows, np.zeros(1), np.log([0.9]), 1)
+    logits = np.log([[0.9, 0.1]])
+
+    plain = surrogate(logits, played, 0.2)
+    pulled = surrogate(logits, played, 0.2, entropy_weight=1.0)
+
+    assert np.allclose(plain.gradient, 0.0)
+    assert pulled.gradient[0, 0] > 0 > pulled.gradient[0, 1]
+
+
+def test_the_slope_of_the_entropy_is_that_of_the_loss() -> None:
+    rows = np.array([0, 0])
+    logits = np.array([[0.3, -0.2, 1.0]])
+    step = 1e-6
+    start = PlayedTurns(rows, np.array([1, 2]), np.array([0.5, -1.0]), np.zeros(2), 1)
+    log_probs = log_softmax(logits[rows])[np.arange(2), start.actions]
+    played = start._replace(log_probs=log_probs)
+
+    found = surrogate(logits, played, 0.2, entropy_weight=0.3).gradient[0]
+
+    for column in range(3):
+        nudge = np.zeros((1, 3))
+        nudge[0, column] = step
+        above = surrogate(logits + nudge, played, 0.2, entropy_weight=0.3).loss
+        below = surrogate(logits - nudge, played, 0.2, entropy_weight=0.3).loss
+        assert found[column] == pytest.approx((above - below) / (2 * step), abs=1e-5)

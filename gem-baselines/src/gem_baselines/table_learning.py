@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gem_baselines.learning_policy import Floats
 
-__all__ = ["PlayedTurns", "Steps", "Surrogate", "log_softmax", "surrogate"]
+__all__ = ["PlayedTurns", "Steps", "Surrogate", "decayed", "log_softmax", "surrogate"]
 
 _FIRST_DECAY = 0.9
 _SECOND_DECAY = 0.95
@@ -54,11 +54,14 @@ def log_softmax(logits: Floats) -> Floats:
     return log_probs
 
 
-def surrogate(logits: Floats, played: PlayedTurns, clip: float) -> Surrogate:
+def surrogate(
+    logits: Floats, played: PlayedTurns, clip: float, entropy_weight: float = 0.0
+) -> Surrogate:
     """Return the clipped loss (PPO, arXiv 1707.06347, eq. 7) of a table of logits.
 
     The loss is the sum over all turns, divided by the number of episodes: at the policy that
-    played them its gradient is REINFORCE's. `entropy` is the mean over the turns, in nats.
+    played them its gradient is REINFORCE's. `entropy` is the mean over the turns, in nats; times
+    `entropy_weight` their sum is taken from the loss, also divided by the number of episodes.
     """
     log_probs = log_softmax(logits[played.rows])
     probs = np.exp(log_probs)
@@ -74,29 +77,44 @@ def surrogate(logits: Floats, played: PlayedTurns, clip: float) -> Surrogate:
     # The derivative of a log-probability by its row of logits: 1 at the action, less the probs.
     by_turn = -weights[:, None] * probs
     by_turn[places, played.actions] += weights
+    entropies = -(probs * log_probs).sum(axis=1)
+    if entropy_weight:
+        # The derivative of an entropy by its row of logits.
+        slopes = -probs * (log_probs + entropies[:, None])
+        by_turn += entropy_weight / played.num_episodes * slopes
     gradient = np.zeros_like(logits)
     # Not `gradient[rows] -= ...`: a state that comes twice in the batch counts twice.
     np.subtract.at(gradient, played.rows, by_turn)
-    entropies = -(probs * log_probs).sum(axis=1)
+    gained = gains.sum() + entropy_weight * entropies.sum()
     return Surrogate(
-        loss=float(-gains.sum() / played.num_episodes),
+        loss=float(-gained / played.num_episodes),
         gradient=gradient,
         clip_share=float(is_clipped.mean()),
         entropy=float(entropies.mean()),
     )
 
 
+def decayed(updates: float, half_life: float | None) -> float:
+    """Return what is left of 1 after some updates; all of it without a half-life.
+
+    >>> decayed(200, half_life=100)
+    0.25
+    """
+    return 1.0 if half_life is None else 0.5 ** (updates / half_life)
+
+
 class Steps:
     """Takes gradient steps on a table that grows: Adam with decays 0.9 and 0.95, or plain SGD.
 
     Adam's moments are of the table's shape; a row that is added has moments of 0, and a row that
-    a batch does not visit moves on by its momentum.
+    a batch does not visit moves on by its momentum. `share` is what a step is multiplied by.
     """
 
     def __init__(self, kind: Literal["adam", "sgd"], learning_rate: float, width: int) -> None:
         self._kind = kind
         self._learning_rate = learning_rate
         self.taken = 0
+        self.share = 1.0
         self.first_moment = np.zeros((0, width))
         self.second_moment = np.zeros((0, width))
 
@@ -110,10 +128,11 @@ class Steps:
         """Return the table after one step against the gradient."""
         self.taken += 1
         if self._kind == "sgd":
-            return logits - self._learning_rate * gradient
+            return logits - self._learning_rate * self.share * gradient
         self.first_moment = _FIRST_DECAY * self.first_moment + (1 - _FIRST_DECAY) * gradient
         self.second_moment = _SECOND_DECAY * self.second_moment + (1 - _SECOND_DECAY) * gradient**2
         # Both moments begin at 0: divided by these they are of the right size from the first on.
         mean = self.first_moment / (1 - _FIRST_DECAY**self.taken)
         square = self.second_moment / (1 - _SECOND_DECAY**self.taken)
-        return logits - self._learning_rate * mean / (np.sqrt(square) + _LEAST_DENOMINATOR)
+        rate = self._learning_rate * self.share
+        return logits - rate * mean / (np.sqrt(square) + _LEAST_DENOMINATOR)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import random
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -19,13 +19,19 @@ from gem.conversation import Conversation, Request
 from gem.episode import Episode
 from gem.errors import BadArguments
 from gem_baselines.learning_policy import Batch, Floats, LearntRow, Per
-from gem_baselines.table_learning import PlayedTurns, Steps, log_softmax, surrogate
+from gem_baselines.table_arguments import check_arguments, check_per
+from gem_baselines.table_learning import PlayedTurns, Steps, decayed, log_softmax, surrogate
 from gem_baselines.views import view_named
 
 __all__ = ["TabularPolicy"]
 
 _TABLE = "table.npz"
 _STATES = "states.json"
+_NEVER = -1000.0
+"""The logit of an action that a state does not allow: its probability is exactly 0."""
+
+State = tuple[str, Sequence[str | None]]
+"""The key of a state, and the text that each column stands for there."""
 
 
 class TabularPolicy:
@@ -38,6 +44,9 @@ class TabularPolicy:
     - `epochs`: how many steps one update takes, each on the whole batch.
     - `critic_rate`: how far an update moves what is expected of a state towards the mean of its
       targets, from 0 to 1. None for a policy without a critic.
+    - `rate_half_life`: updates after which the steps are half as large, None for steps that stay.
+    - `entropy`: the weight of a turn's entropy, in nats, in what it maximises.
+    - `entropy_half_life`: updates after which that weight is half as large, None for a fixed one.
 
     It draws with `request.seed` alone. A state that no update has met is answered uniformly, and
     greedily by the first action; asking adds no state, so the order of requests changes nothing.
@@ -58,18 +67,36 @@ class TabularPolicy:
         clip: float = 0.2,
         epochs: int = 2,
         critic_rate: float | None = None,
+        rate_half_life: float | None = None,
+        entropy: float = 0.0,
+        entropy_half_life: float | None = None,
     ) -> None:
-        _check(actions, learning_rate, clip, epochs, critic_rate)
+        check_arguments(
+            actions,
+            above_0={
+                "learning_rate": learning_rate,
+                "clip": clip,
+                "rate_half_life": rate_half_life,
+                "entropy_half_life": entropy_half_life,
+            },
+            shares={"critic_rate": critic_rate},
+            epochs=epochs,
+            entropy=entropy,
+        )
         self.is_greedy = False
         self._view = view
         self._key = view_named(view).key
+        self._answers = view_named(view).answers
         self._actions = tuple(actions)
-        self._columns = {action: column for column, action in enumerate(self._actions)}
         self._learning_rate = learning_rate
         self._optimizer: Literal["adam", "sgd"] = optimizer
         self._clip = clip
         self._epochs = epochs
         self._critic_rate = critic_rate
+        self._rate_half_life = rate_half_life
+        self._entropy = entropy
+        self._entropy_half_life = entropy_half_life
+        self._pace = 1.0
         self._rows: dict[str, int] = {}
         self._logits = np.zeros((0, len(actions)))
         self._expected = np.zeros(0)
@@ -96,19 +123,30 @@ class TabularPolicy:
 
     def __call__(self, request: Request) -> str:
         row = self._rows.get(self._key(request))
-        if self.is_greedy:
-            column = 0 if row is None else int(self._logits[row].argmax())
-            return self._actions[column]
-        share = random.Random(request.seed).random()
+        answers = self._actions if self._answers is None else self._answers(request)
         if row is None:
-            return self._actions[int(share * len(self._actions))]
-        sums = self._sums.get(row)
-        if sums is None:
-            sums = np.exp(log_softmax(self._logits[row])).cumsum().tolist()
-            self._sums[row] = sums
-        # The last sum may miss 1 by rounding, and a share may lie above it.
-        column = min(bisect_right(sums, share), len(sums) - 1)
-        return self._actions[column]
+            allowed = [answer for answer in answers if answer is not None]
+            share = 0.0 if self.is_greedy else random.Random(request.seed).random()
+            return allowed[int(share * len(allowed))]
+        if self.is_greedy:
+            column = int(self._logits[row].argmax())
+        else:
+            column = self._drawn(row, random.Random(request.seed).random())
+        answer = answers[column]
+        assert answer is not None, "what a state does not allow has the probability 0 there"
+        return answer
+
+    def probabilities(self, request: Request) -> dict[str, float]:
+        """Return the probability of each allowed answer, where actions are drawn."""
+        answers = self._actions if self._answers is None else self._answers(request)
+        row = self._rows.get(self._key(request))
+        logits = self._at_first(answers) if row is None else self._logits[row]
+        pairs = zip(answers, np.exp(log_softmax(logits)).tolist(), strict=True)
+        return {answer: share for answer, share in pairs if answer is not None}
+
+    def set_pace(self, pace: float) -> None:
+        """Take steps of this share of what they would be, from the next update on."""
+        self._pace = pace
 
     def update(self, batch: Batch) -> Mapping[str, float]:
         """Improve by `epochs` steps on the whole batch.
@@ -116,14 +154,19 @@ class TabularPolicy:
         The figures are of the table before the first step, but `clip_share`, which is of the last.
         Raises BadArguments for a batch by token.
         """
-        _check_per(batch.per)
-        keys = list(self._keys(batch.episodes))
-        self._add_states(keys)
+        check_per(batch.per)
+        states = list(self._states(batch.episodes))
+        keys = [key for key, _ in states]
+        self._add_states(states)
         rows = np.array([self._rows[key] for key in keys], np.int64)
-        played = self._played(batch, rows)
+        played = self._played(batch, states, rows)
+        # From the steps that were taken, which a checkpoint has.
+        updates = self._steps.taken / self._epochs
+        weight = self._entropy * decayed(updates, self._entropy_half_life)
+        self._steps.share = self._pace * decayed(updates, self._rate_half_life)
         first = None
         for _ in range(self._epochs):
-            step = surrogate(self._logits, played, self._clip)
+            step = surrogate(self._logits, played, self._clip, weight)
             first = first or step
             self._logits = self._steps.stepped(self._logits, step.gradient)
         assert first is not None  # there is one epoch at least
@@ -144,14 +187,17 @@ class TabularPolicy:
 
         A state that no update has met yet is uniform, as it is when it is played.
         """
-        uniform = np.zeros(len(self._actions))
         found = []
         for number in episodes:
             episode = batch.episodes[number]
-            rows = [self._rows.get(key) for key in self._keys([episode])]
-            logits = [uniform if row is None else self._logits[row] for row in rows]
+            states = list(self._states([episode]))
+            rows = [self._rows.get(key) for key, _ in states]
+            logits = [
+                self._at_first(answers) if row is None else self._logits[row]
+                for row, (_, answers) in zip(rows, states, strict=True)
+            ]
             log_probs = log_softmax(np.array(logits).reshape(-1, len(self._actions)))
-            columns = [self._columns[turn.action] for turn in episode.turns]
+            columns = self._columns_of([episode], states)
             found.append(
                 LearntRow(
                     episode=number,
@@ -167,7 +213,7 @@ class TabularPolicy:
 
     def values(self, episodes: Sequence[Episode], *, per: Per = "turn") -> Sequence[Floats]:
         """Return what is expected before each turn: 0 of a state that no update has met."""
-        _check_per(per)
+        check_per(per)
         if self._critic_rate is None:
             raise BadArguments(
                 "The values of a tabular policy were asked for, and it was made without a critic. "
@@ -176,7 +222,8 @@ class TabularPolicy:
             )
         known = {key: float(self._expected[row]) for key, row in self._rows.items()}
         return [
-            np.array([known.get(key, 0.0) for key in self._keys([episode])]) for episode in episodes
+            np.array([known.get(key, 0.0) for key, _ in self._states([episode])])
+            for episode in episodes
         ]
 
     def save(self, folder: Path) -> None:
@@ -188,6 +235,7 @@ class TabularPolicy:
             first_moment=self._steps.first_moment,
             second_moment=self._steps.second_moment,
             steps_taken=np.array(self._steps.taken),
+            pace=np.array(self._pace),
         )
         states = json.dumps(list(self._rows))
         (folder / _STATES).write_text(states, encoding="ascii")
@@ -209,6 +257,7 @@ class TabularPolicy:
             self._steps.first_moment = table["first_moment"]
             self._steps.second_moment = table["second_moment"]
             self._steps.taken = int(table["steps_taken"])
+            self._pace = float(table["pace"])
         self._rows = {state: row for row, state in enumerate(states)}
         self._sums.clear()
 
@@ -222,41 +271,69 @@ class TabularPolicy:
             "clip": self._clip,
             "epochs": self._epochs,
             "critic_rate": self._critic_rate,
+            "rate_half_life": self._rate_half_life,
+            "entropy": self._entropy,
+            "entropy_half_life": self._entropy_half_life,
         }
 
-    def _keys(self, episodes: Sequence[Episode]) -> Iterator[str]:
+    def _states(self, episodes: Sequence[Episode]) -> Iterator[State]:
         """Yield the state before each turn, as the policy was asked it."""
         for episode in episodes:
             talk = Conversation(rewrites_history=episode.rewrites_history)
             for index, turn in enumerate(episode.turns):
                 talk.observe(turn.observation, {"suffix": turn.suffix})
                 # What a view may look at: the rest of a request is of no state.
-                yield self._key(
-                    Request(talk.messages, turn=index, env_id=episode.env_id, task=episode.task)
+                request = Request(
+                    talk.messages, turn=index, env_id=episode.env_id, task=episode.task
                 )
+                answers = self._actions if self._answers is None else self._answers(request)
+                yield self._key(request), answers
                 talk.answer(Message("assistant", turn.action, turn.tool_calls))
 
-    def _add_states(self, keys: Sequence[str]) -> None:
-        """Add a row for each state that has none, in the order of the batch."""
-        before = len(self._rows)
-        for key in keys:
-            self._rows.setdefault(key, len(self._rows))
-        added = len(self._rows) - before
-        # All at once: each addition copies the table.
-        self._logits = np.concatenate([self._logits, np.zeros((added, len(self._actions)))])
-        self._expected = np.concatenate([self._expected, np.zeros(added)])
-        self._steps.add_rows(added)
+    def _drawn(self, row: int, share: float) -> int:
+        """Return the column at this share of a row's probability."""
+        sums = self._sums.get(row)
+        if sums is None:
+            sums = np.exp(log_softmax(self._logits[row])).cumsum().tolist()
+            self._sums[row] = sums
+        # The last sum may miss 1 by rounding, and a share may lie above it. That column may be one
+        # that is not allowed: the first of those with the whole sum is.
+        return min(bisect_right(sums, share), bisect_left(sums, sums[-1]))
 
-    def _played(self, batch: Batch, rows: Any) -> PlayedTurns:
-        actions = [turn.action for episode in batch.episodes for turn in episode.turns]
-        strange = [action for action in actions if action not in self._columns]
-        if strange:
-            raise BadArguments(
-                f"A tabular policy was to learn from the action {strange[0]!r:.60}, and has none "
-                "like it. Train it on episodes that it played itself.",
-                subject="actions",
-            )
-        columns = np.array([self._columns[action] for action in actions], np.int64)
+    def _at_first(self, answers: Sequence[str | None]) -> Floats:
+        """Return the logits of a state that no update has met: all that is allowed is alike."""
+        return np.array([_NEVER if answer is None else 0.0 for answer in answers])
+
+    def _add_states(self, states: Sequence[State]) -> None:
+        """Add a row for each state that has none, in the order of the batch."""
+        added = []
+        for key, answers in states:
+            if key not in self._rows:
+                self._rows[key] = len(self._rows)
+                added.append(self._at_first(answers))
+        if not added:
+            return
+        # All at once: each addition copies the table.
+        self._logits = np.concatenate([self._logits, np.array(added)])
+        self._expected = np.concatenate([self._expected, np.zeros(len(added))])
+        self._steps.add_rows(len(added))
+
+    def _columns_of(self, episodes: Sequence[Episode], states: Sequence[State]) -> list[int]:
+        """Return the column of each turn's action. Raises BadArguments on one that has none."""
+        turns = [turn for episode in episodes for turn in episode.turns]
+        columns = []
+        for turn, (_, answers) in zip(turns, states, strict=True):
+            if turn.action not in answers:
+                raise BadArguments(
+                    f"A tabular policy was to learn from the action {turn.action!r:.60}, and has "
+                    "none like it. Train it on episodes that it played itself.",
+                    subject="actions",
+                )
+            columns.append(answers.index(turn.action))
+        return columns
+
+    def _played(self, batch: Batch, states: Sequence[State], rows: Any) -> PlayedTurns:
+        columns = np.array(self._columns_of(batch.episodes, states), np.int64)
         log_probs = log_softmax(self._logits[rows])[np.arange(len(rows)), columns]
         advantages = np.concatenate(batch.advantages)
         return PlayedTurns(rows, columns, advantages, log_probs, len(batch.episodes))
@@ -270,39 +347,3 @@ class TabularPolicy:
         means = sums[met] / counts[met]
         self._expected[met] += (self._critic_rate or 0.0) * (means - self._expected[met])
         return error
-
-
-def _check_per(per: Per) -> None:
-    if per == "token":
-        raise BadArguments(
-            "A tabular policy was asked to learn by token, and answers in whole texts: it has no "
-            "tokens. Choose an estimator by turn, such as ppo, or a policy that plays by tokens.",
-            subject="per",
-        )
-
-
-def _check(
-    actions: Sequence[str],
-    learning_rate: float,
-    clip: float,
-    epochs: int,
-    critic_rate: float | None,
-) -> None:
-    """Raise BadArguments on what no tabular policy can be made with."""
-    problems = []
-    if not actions or len(set(actions)) < len(actions):
-        problems.append("actions must be one text or more, each another")
-    if not learning_rate > 0:
-        problems.append(f"learning_rate is {learning_rate}, and must be above 0")
-    if not clip > 0:
-        problems.append(f"clip is {clip}, and must be above 0")
-    if epochs < 1:
-        problems.append(f"epochs is {epochs}, and must be 1 or more")
-    if critic_rate is not None and not 0 <= critic_rate <= 1:
-        problems.append(f"critic_rate is {critic_rate}, and must be from 0 to 1")
-    if problems:
-        raise BadArguments(
-            f"A tabular policy cannot be made: {'; '.join(problems)}. Change these arguments.",
-            subject="tabular",
-            problems=problems,
-        )

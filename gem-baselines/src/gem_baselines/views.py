@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from gem.conversation import Request
 from gem.errors import BadArguments
 from gem.parsing import boxed
+from gem_baselines.boards import board_of, cells_of, every_cell
 from gem_baselines.errors import did_you_mean
 
 __all__ = ["VIEWS", "View", "view_named"]
@@ -29,10 +30,13 @@ class View(NamedTuple):
     `key` returns the state of a request as text; two requests with one key are one state.
     `actions` returns the actions that an environment of these arguments has; it is None where
     they cannot be known from the arguments, and whoever makes the policy must list them.
+    `answers` returns the text that each action stands for in a request, None where it is not
+    allowed there; without it the actions are themselves the texts, and all allowed.
     """
 
     key: Callable[[Request], str]
     actions: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = None
+    answers: Callable[[Request], tuple[str | None, ...]] | None = None
 
 
 def view_named(name: str) -> View:
@@ -119,5 +123,6 @@ VIEWS: Mapping[str, View] = {
     "whole": View(_whole),
     "last": View(_last),
     "interval": View(_interval, _guesses),
+    "tic_tac_toe": View(board_of, every_cell, cells_of),
 }
 """Every view by its name. A new one is one more entry."""

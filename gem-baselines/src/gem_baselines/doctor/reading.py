@@ -15,6 +15,7 @@ from gem.errors import BadArguments, LogError, in_one_line
 from gem_baselines.doctor.run import Evaluation, Played, Run, Sample, Series, Shown, ShownRow
 from gem_baselines.errors import FolderError
 from gem_baselines.learning_policy import Floats
+from gem_baselines.self_play.self_play import own_parts
 from gem_baselines.text import Tokenizer, tokenizer_from
 
 __all__ = ["json_lines", "read_samples", "read_training", "series_of"]
@@ -166,6 +167,9 @@ def _figures(lines: Sequence[Mapping[str, Any]]) -> dict[str, Series]:
         update = line["update"]
         figures = {name: line[name] for name in _FIGURES}
         figures["errors"] = line["errors"] / max(line["episodes"], 1)
+        look = line.get("self_play", {}).get("monitor")
+        if look is not None:
+            figures |= {"fall": look["fall"], "collapsed": float(look["is_collapsed"])}
         learning = line.get("learning", {})
         figures |= {name: learning[name] for name in _LEARNING if name in learning}
         for name, value in figures.items():
@@ -179,7 +183,8 @@ def _evaluations(folder: Path) -> Iterator[Evaluation]:
         update = line["update"]
         log = folder / "evaluations" / f"{update:06}-sampled.jsonl"
         try:
-            episodes = [each for each in gem.read_episodes(log) if not each.is_error]
+            # Of several seats what the policy itself earned, as its own figures have it.
+            episodes = own_parts([each for each in gem.read_episodes(log) if not each.is_error])
         except (LogError, OSError):
             continue
         if episodes:

@@ -18,6 +18,7 @@ from gem.registry import checked
 from gem.tokens import Trajectory
 from gem_baselines.errors import did_you_mean
 from gem_baselines.learning_policy import Floats, Per
+from gem_baselines.self_play.averages import MovingAverages
 
 __all__ = [
     "ESTIMATORS",
@@ -27,6 +28,7 @@ __all__ = [
     "Values",
     "discounted",
     "estimator_named",
+    "start_of",
 ]
 
 
@@ -40,13 +42,17 @@ class Terms(NamedTuple):
     """What an estimator may look at beside the episodes.
 
     `baseline` is the mean discounted return of all turns of earlier batches, 0 in the first.
-    `values` is that of a policy with a critic.
+    `values` is that of a policy with a critic. `roles` has a name an episode, whose moving average
+    is in `averages`: the estimator `seat_average` moves it on. Without roles all have one, and
+    without averages they begin at 0.
     """
 
     gamma: float
     lam: float
     baseline: float
     values: Values
+    averages: MovingAverages | None = None
+    roles: Sequence[str] | None = None
 
 
 class Credit(NamedTuple):
@@ -99,6 +105,17 @@ def _constant(episodes: Sequence[Episode], terms: Terms) -> Credit:
     """Returns to go less one number that earlier batches decide, independent of this one."""
     credit = _raw(episodes, terms)
     return Credit([own - terms.baseline for own in credit.advantages])
+
+
+def _seat_average(episodes: Sequence[Episode], terms: Terms) -> Credit:
+    """Returns to go less the moving average of its role, as it was before this episode."""
+    advantages = []
+    averages = terms.averages or MovingAverages()
+    roles = terms.roles if terms.roles is not None else [""] * len(episodes)
+    for episode, role in zip(episodes, roles, strict=True):
+        own = discounted(episode, terms.gamma)
+        advantages.append(own - averages.read_then_add(role, float(own[:1].sum())))
+    return Credit(advantages)
 
 
 def _signed(episodes: Sequence[Episode], terms: Terms) -> Credit:
@@ -273,9 +290,18 @@ def _compared_by_turn(
 
 def _starts(episodes: Sequence[Episode]) -> list[int]:
     """Return the number of each episode's start: the repeats of one seed have one number."""
-    numbers: dict[tuple[int, int], int] = {}
-    starts = [(episode.env_index, episode.episode_index) for episode in episodes]
+    numbers: dict[tuple[int, ...], int] = {}
+    starts = [start_of(episode) for episode in episodes]
     return [numbers.setdefault(start, len(numbers)) for start in starts]
+
+
+def start_of(episode: Episode) -> tuple[int, ...]:
+    """Return what the repeats of one start have in common: of several seats also the seat."""
+    if not episode.seats:
+        return episode.env_index, episode.episode_index
+    seat = episode.turns[0].seat if episode.turns else -1
+    # Games against several opponents are numbered anew for each: their seeds tell them apart.
+    return episode.env_index, episode.episode_index, episode.seed, seat
 
 
 def _normalised(by_episode: Sequence[Floats]) -> list[Floats]:
@@ -295,6 +321,7 @@ def _rewards(episode: Episode) -> Floats:
 ESTIMATORS: Mapping[str, Estimator] = {
     "raw": Estimator(_raw),
     "constant": Estimator(_constant),
+    "seat_average": Estimator(_seat_average),
     "signed": Estimator(_signed),
     "rebn": Estimator(_rebn),
     "rebn_leave_one_out": Estimator(_rebn_leave_one_out),

@@ -21,6 +21,7 @@ from gem.errors import BadArguments, in_one_line
 from gem_baselines.errors import ExperimentError, FolderError
 from gem_baselines.learning_policy import LearningPolicy
 from gem_baselines.policies import KINDS, again
+from gem_baselines.self_play.self_play import SelfPlay
 from gem_baselines.training.files import (
     DRAFT,
     problem_of,
@@ -33,6 +34,7 @@ __all__ = ["Checkpoint", "Progress", "is_checkpoint", "link", "prune", "write_ch
 
 _RECORD = "checkpoint.json"
 _POLICY = "policy"
+_SELF_PLAY = "self_play"
 _NAME = "update-"
 _OURS = re.compile(rf"{_NAME}\d{{6,}}(-\d+)?")
 
@@ -42,7 +44,8 @@ class Progress(BaseModel):
 
     `turns` are those of all updates. `return_sum` is that of the discounted returns of these
     turns. `evaluated` is the last update whose policy was evaluated, -1 before the first.
-    `best_update` is the one with the highest score of an evaluation, `best_score`.
+    `best_update` is the one with the highest score of an evaluation, `best_score`. `averages` are
+    the moving averages of the roles of the estimator `seat_average`.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -53,6 +56,7 @@ class Progress(BaseModel):
     evaluated: int = -1
     best_update: int | None = None
     best_score: float | None = None
+    averages: Mapping[str, float] = {}
 
 
 class CheckpointRecord(BaseModel):
@@ -95,6 +99,17 @@ class Checkpoint:
                 path=folder,
             ) from error
 
+    def restore_self_play(self, self_play: SelfPlay) -> None:
+        """Give it the pool, the averages and what the monitor knew. Raises FolderError."""
+        try:
+            self_play.restore(self.folder / _SELF_PLAY, self._record.arguments)
+        except (OSError, ValueError, KeyError, BadArguments) as error:
+            raise FolderError(
+                f"The self-play in {self.folder} cannot be restored ({in_one_line(error)}). The "
+                "checkpoint may be damaged: take another one.",
+                path=self.folder,
+            ) from error
+
     def policy(self, *, trust_kind: bool) -> LearningPolicy:
         """Make the policy anew, and give it what it had learnt. Raises FolderError.
 
@@ -126,11 +141,18 @@ def is_checkpoint(folder: Path) -> bool:
     return (folder / _RECORD).is_file()
 
 
-def write_checkpoint(parent: Path, policy: LearningPolicy, kind: str, progress: Progress) -> Path:
+def write_checkpoint(
+    parent: Path,
+    policy: LearningPolicy,
+    kind: str,
+    progress: Progress,
+    self_play: SelfPlay | None = None,
+) -> Path:
     """Write a checkpoint into a folder of its own below `parent`, and wait until it is on disk.
 
     The folder has its name once all of it is there. Raises OSError; and ExperimentError where the
-    policy describes itself by what is no JSON.
+    policy describes itself by what is no JSON. Of a training in self-play it holds also what
+    decides how that goes on.
     """
     arguments = policy.describe()
     problem = unlike_json(dict(arguments), "describe()")
@@ -145,6 +167,9 @@ def write_checkpoint(parent: Path, policy: LearningPolicy, kind: str, progress: 
     draft.mkdir(parents=True)
     (draft / _POLICY).mkdir()
     policy.save(draft / _POLICY)
+    if self_play is not None:
+        (draft / _SELF_PLAY).mkdir()
+        self_play.save(draft / _SELF_PLAY)
     record = CheckpointRecord(kind=kind, arguments=arguments, progress=progress)
     replace_json(draft / _RECORD, record.model_dump(mode="json"))
     sync_folder(draft)

@@ -13,11 +13,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
+from gem import make
 from gem.errors import BadArguments, problems_of
 from gem.rollouts import RolloutOptions, count_tasks, resolve
 from gem_baselines.errors import ExperimentError, did_you_mean
 from gem_baselines.learning_policy import LearningPolicy
 from gem_baselines.policies import beginner
+from gem_baselines.self_play.settings import SelfPlaySettings
 from gem_baselines.training.advantages import ESTIMATORS, estimator_named
 from gem_baselines.training.files import unlike_json
 
@@ -52,6 +54,8 @@ class Experiment(BaseModel):
     - `sample_every`: updates between two that leave a sample, 0 for none; None for about twenty
       in the whole training, the first and the last among them. It changes no figure.
     - `concurrency`: episodes in flight. It changes no figure.
+    - `self_play`: settings of `gem_baselines.self_play`, for an environment of several seats, which
+      the policy then plays itself. None for an environment of one seat.
 
     All of it is JSON: what is read again to go on is just what was given.
     """
@@ -78,6 +82,7 @@ class Experiment(BaseModel):
     checkpoint_every: _Count = 25
     sample_every: _CountOrNone | None = None
     concurrency: _Count = 64
+    self_play: SelfPlaySettings | None = None
 
     @field_validator("env_kwargs", "wrappers", "policy_kwargs", "estimator_kwargs")
     @classmethod
@@ -127,6 +132,7 @@ class Experiment(BaseModel):
         Raises what is wrong with them: ExperimentError, or an error of core.
         """
         estimator_named(self.estimator, self.estimator_kwargs)
+        self._check_seats()
         if self.episodes % self.repeats:
             raise ExperimentError(
                 f"The experiment plays episodes={self.episodes} for an update in groups of "
@@ -154,6 +160,35 @@ class Experiment(BaseModel):
                     setting="policy_kwargs",
                 ) from error
         return policy
+
+    def num_seats(self) -> int:
+        """Return how many seats the environment has: it is made, and asked."""
+        with make(self.env, wrappers=list(self.wrappers), **self.env_kwargs) as env:
+            return len(env.seats)
+
+    def _check_seats(self) -> None:
+        """Raise ExperimentError where self-play and the environment's seats do not fit."""
+        count = self.num_seats()
+        if count > 1 and self.self_play is None:
+            raise ExperimentError(
+                f"{self.env} has {count} seats, and the experiment does not say who plays them. "
+                "Add a table [self_play] for the policy at all of them, or train one seat against "
+                "fixed opponents by the wrapper seat_view.",
+                setting="self_play",
+            )
+        if count == 1 and self.self_play is not None:
+            raise ExperimentError(
+                f"The experiment asks for self_play, and {self.env} has one seat. Leave self_play "
+                "out.",
+                setting="self_play",
+            )
+        if self.self_play is not None and self.repeats > 1:
+            raise ExperimentError(
+                f"The experiment asks for self_play with repeats={self.repeats}, and games of one "
+                "start go against different opponents. Set repeats to 1, and an estimator that "
+                "compares no repeats, seat_average say.",
+                setting="repeats",
+            )
 
 
 def read_experiment(path: str) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from gem.episode import Episode
 from gem.registry import versions
 from gem_baselines.errors import ExperimentError, FolderError
 from gem_baselines.learning_policy import LearningPolicy
+from gem_baselines.self_play.self_play import SelfPlay
 from gem_baselines.training.checkpoints import (
     Checkpoint,
     Progress,
@@ -182,14 +183,16 @@ class TrainingFolder:
         # Last: a sample counts as there once its batch is.
         replace_json(folder / f"{update:06}.json", batch, indent=None)
 
-    def save(self, policy: LearningPolicy, progress: Progress) -> None:
+    def save(
+        self, policy: LearningPolicy, progress: Progress, self_play: SelfPlay | None = None
+    ) -> None:
         """Make a checkpoint of what is now, the last one, and the best if it is that."""
         with self._writing():
             # First the lines: a checkpoint that is found has all lines up to it.
             for lines in (self._metrics, self._timings, self._evaluations):
                 lines.sync()
             kind = self.experiment.policy
-            folder = write_checkpoint(self._checkpoints, policy, kind, progress)
+            folder = write_checkpoint(self._checkpoints, policy, kind, progress, self_play)
             # First the last, then the best: the best is never later than what is gone on from.
             link(self._checkpoints, LAST, folder)
             if progress.best_update == progress.update:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gem.episode import Episode
 from gem_baselines.learning_policy import Batch, Floats, LearningPolicy, LearntRow, Per
-from gem_baselines.training.advantages import Values
+from gem_baselines.training.advantages import Values, start_of
 from gem_baselines.training.experiment import Experiment
 
 __all__ = ["MOST_EPISODES", "Sample", "episode_in_numbers", "is_sampled"]
@@ -87,7 +88,7 @@ class Sample:
             {
                 "update": self._update,
                 "number": number,
-                "episode": json.loads(self._batch.episodes[number].to_json()),
+                "episode": _record(self._batch.episodes[number]),
                 **self._credit(number),
                 "rows": self._rows(number),
             }
@@ -124,15 +125,21 @@ class Sample:
         ]
 
 
-def _key(episode: Episode) -> tuple[int, int, int]:
-    return (episode.env_index, episode.episode_index, episode.repeat)
+def _key(episode: Episode) -> tuple[int, ...]:
+    return (*start_of(episode), episode.repeat)
+
+
+def _record(episode: Episode) -> Any:
+    """Return an episode as JSON data: a seat's part as the record of one seat that it is."""
+    alone = replace(episode, seats=(), stopped_by=None) if episode.seats else episode
+    return json.loads(alone.to_json())
 
 
 def _shown(episodes: Sequence[Episode]) -> list[int]:
     """Return the numbers of the episodes that are shown: the first groups, each whole."""
-    groups: dict[tuple[int, int], list[int]] = {}
+    groups: dict[tuple[int, ...], list[int]] = {}
     for number, episode in enumerate(episodes):
-        groups.setdefault((episode.env_index, episode.episode_index), []).append(number)
+        groups.setdefault(start_of(episode), []).append(number)
     shown: list[int] = []
     for members in groups.values():
         if shown and len(shown) + len(members) > MOST_EPISODES:
@@ -156,7 +163,7 @@ def episode_in_numbers(episode: Episode) -> Mapping[str, Any]:
     """Return an episode in numbers. Its answers are counted in tokens where they have any."""
     has_tokens = all(turn.mask is not None for turn in episode.turns)
     return {
-        "start": [episode.env_index, episode.episode_index],
+        "start": list(start_of(episode)),
         "repeat": episode.repeat,
         "seed": episode.seed,
         "task": episode.task,

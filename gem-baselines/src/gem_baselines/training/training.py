@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
@@ -18,6 +19,9 @@ from gem.episode import Episode
 from gem.errors import GemError
 from gem_baselines.errors import ExperimentError, FolderError
 from gem_baselines.learning_policy import Batch, LearningPolicy
+from gem_baselines.self_play.averages import MovingAverages
+from gem_baselines.self_play.self_play import Games, Seated, SelfPlay, own_parts
+from gem_baselines.self_play.settings import SelfPlaySettings
 from gem_baselines.training.advantages import Terms, discounted, estimator_named
 from gem_baselines.training.checkpoints import Progress
 from gem_baselines.training.experiment import FREE, Experiment
@@ -26,8 +30,12 @@ from gem_baselines.training.folder import TrainingFolder
 from gem_baselines.training.interrupts import HeldBack
 from gem_baselines.training.reporters import Reporters
 from gem_baselines.training.samples import Sample, is_sampled
+from gem_baselines.training.trajectories import played_by
 
 __all__ = ["Training", "run_seed", "train"]
+
+_DECAY = 0.95
+"""Of the moving average of the estimator `seat_average`, where the experiment has no self-play."""
 
 OnUpdate = Callable[[Mapping[str, Any]], None]
 
@@ -80,6 +88,21 @@ class Training:
             self._experiment.estimator, self._experiment.estimator_kwargs
         )
         self._saved: Progress | None = None
+        self._decay = _DECAY
+        self.self_play: SelfPlay | None = None
+        if self._experiment.self_play is not None:
+            self._decay = self._experiment.self_play.decay
+            self.self_play = self._self_play(self._experiment.self_play)
+
+    def _self_play(self, settings: SelfPlaySettings) -> SelfPlay:
+        """Return the self-play at its beginning, or as the checkpoint to go on from has it."""
+        experiment = self._experiment
+        self_play = SelfPlay(settings, experiment.policy, experiment.num_seats())
+        if self.folder.start is None:
+            self_play.begin(self.policy)
+        else:
+            self.folder.start.restore_self_play(self_play)
+        return self_play
 
     @classmethod
     def begun(
@@ -186,10 +209,14 @@ class Training:
         update = self.progress.update + 1
         began_s = time.perf_counter()
         cpu_began_s = time.process_time()
+        seed_of = partial(run_seed, experiment.seed, update=update)
+
+        def play(seated: Seated, starts: int, purpose: str) -> list[Episode]:
+            return self._played(interrupts, seated, starts, seed_of(purpose), experiment.repeats)
+
         starts = experiment.episodes // experiment.repeats
-        seed = run_seed(experiment.seed, "update", update)
-        episodes = self._played(interrupts, starts, seed, experiment.repeats)
-        whole = without_errors(episodes, update=update, purpose="the update")
+        played = played_by(self.policy, self.self_play, number=starts, update=update, play=play)
+        whole = without_errors(played.episodes, update=update, purpose="the update")
         played_s = time.perf_counter()
         turn_returns = [discounted(episode, experiment.gamma) for episode in whole]
         turns = self.progress.turns + sum(map(len, turn_returns))
@@ -198,7 +225,10 @@ class Training:
         baseline = self.progress.return_sum / max(self.progress.turns, 1)
         sample = Sample(update, baseline) if is_sampled(experiment, update) else None
         values = self.policy.values if sample is None else sample.noting(self.policy.values)
-        credit = self._estimate(whole, Terms(experiment.gamma, experiment.lam, baseline, values))
+        # New ones: those of the progress stay as they are until the update is done.
+        averages = MovingAverages(self._decay, self.progress.averages)
+        terms = Terms(experiment.gamma, experiment.lam, baseline, values, averages, played.roles)
+        credit = self._estimate(whole, terms)
         batch = Batch(whole, credit.advantages, credit.value_targets, credit.per)
         if sample is not None:
             sample.note_before(self.policy, batch)
@@ -207,12 +237,14 @@ class Training:
             sample.note_after(self.policy, batch)
         figures = {
             "update": update,
-            "episodes": len(episodes),
-            "errors": len(episodes) - len(whole),
+            "episodes": played.num_episodes,
+            "errors": played.num_errors,
             **figures_of(whole, experiment.gamma),
             "total_turns": turns,
             "learning": checked_learning(learnt, update=update),
         }
+        if played.games is not None:
+            figures["self_play"] = self._watched(update, played.games, averages.values)
         ended_s = time.perf_counter()
         timings = {
             "update": update,
@@ -222,11 +254,32 @@ class Training:
         }
         # First the sample: an update whose line is there has one.
         if sample is not None:
-            self.folder.add_sample(update, sample.numbers(episodes), sample.lines())
+            numbers = sample.numbers(played.episodes)
+            self.folder.add_sample(update, numbers, sample.lines())
         self.folder.add_update(figures, timings)
-        changes = {"update": update, "turns": turns, "return_sum": return_sum}
+        changes = {
+            "update": update,
+            "turns": turns,
+            "return_sum": return_sum,
+            "averages": averages.values,
+        }
         self.progress = self.progress.model_copy(update=changes)
         return figures
+
+    def _watched(self, update: int, games: Games, averages: Mapping[str, float]) -> dict[str, Any]:
+        """Return the figures of self-play, once a copy is made or a collapse undone."""
+        assert self.self_play is not None, "there are games of self-play"
+        figures = {**self.self_play.note(games), "baselines": averages}
+        if not self.self_play.is_due(update):
+            return figures
+        seed_of = partial(run_seed, self._experiment.seed, update=update)
+
+        def play(seated: Seated, starts: int, purpose: str) -> list[Episode]:
+            # Ctrl-C is held back: the policy has learnt from an update that is not yet noted.
+            return self._run(seated, starts, seed_of(purpose), 1)
+
+        seen = self.self_play.look(self.policy, update, play)
+        return {**figures, **seen}
 
     def _evaluate(self, interrupts: HeldBack) -> None:
         """Play the held-out seeds with drawn and with greedy actions, and note the better policy.
@@ -242,12 +295,17 @@ class Training:
         try:
             for mode in ("sampled", "greedy"):
                 self.policy.is_greedy = mode == "greedy"
-                episodes = self._played(interrupts, experiment.eval_episodes, seed, 1)
+                seated: Seated = self.policy
+                if self.self_play is not None:
+                    seated = self.self_play.evaluation(self.policy)
+                episodes = self._played(interrupts, seated, experiment.eval_episodes, seed, 1)
                 whole = without_errors(episodes, update=update, purpose="its evaluation")
+                if self.self_play is not None:
+                    whole = own_parts(whole)
                 played[mode] = episodes
                 figures[mode] = {
                     "episodes": len(episodes),
-                    "errors": len(episodes) - len(whole),
+                    "errors": sum(episode.is_error for episode in episodes),
                     **figures_of(whole, experiment.gamma),
                 }
         finally:
@@ -259,15 +317,21 @@ class Training:
             changes |= {"best_update": update, "best_score": score}
         self.progress = self.progress.model_copy(update=changes)
 
-    def _played(self, interrupts: HeldBack, starts: int, seed: int, repeats: int) -> list[Episode]:
+    def _played(
+        self, interrupts: HeldBack, seated: Seated, starts: int, seed: int, repeats: int
+    ) -> list[Episode]:
+        """Play whole episodes, which Ctrl-C may end."""
+        with interrupts.let_through():
+            return self._run(seated, starts, seed, repeats)
+
+    def _run(self, seated: Seated, starts: int, seed: int, repeats: int) -> list[Episode]:
         """Play whole episodes and return them in the order of their plan."""
         experiment = self._experiment
         options = experiment.options(episodes=starts, seed=seed, repeats=repeats)
-        with interrupts.let_through():
-            return gem.run(self.policy, experiment.env, options=options)
+        return gem.run(seated, experiment.env, options=options)
 
     def _save(self) -> None:
         """Make a checkpoint, unless there is one of just this."""
         if self._saved != self.progress:
-            self.folder.save(self.policy, self.progress)
+            self.folder.save(self.policy, self.progress, self.self_play)
             self._saved = self.progress

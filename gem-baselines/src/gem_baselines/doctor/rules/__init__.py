@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gem_baselines.doctor.finding import Check
-from gem_baselines.doctor.rules import course, credit, logprobs, records, reward, tokens
+from gem_baselines.doctor.rules import course, credit, logprobs, records, reward, self_play, tokens
 
 __all__ = ["CHECKS"]
 
@@ -14,5 +14,6 @@ CHECKS: tuple[Check, ...] = (
     *logprobs.CHECKS,
     *reward.CHECKS,
     *course.CHECKS,
+    *self_play.CHECKS,
 )
 """Every check, those first that contradict what a run says of itself."""

@@ -46,7 +46,8 @@ def entropy(run: Run) -> Iterator[Finding]:
     error = math.sqrt(_error(before) + _error(after))
     took = at - last_high
     is_sudden = took <= _AT_ONCE
-    is_vain = len(after) > 2 and gain < 2 * error
+    # In self-play both sides learn: of a zero-sum game the mean reward stays what it is.
+    is_vain = len(after) > 2 and gain < 2 * error and not run.settings.get("self_play")
     if not is_sudden and not is_vain:
         return
     how = "in one update" if took == 1 else f"over {took} updates"

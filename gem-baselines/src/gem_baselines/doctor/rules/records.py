@@ -138,12 +138,14 @@ def starts(run: Run) -> Iterator[Finding]:
 
 def _odd_openings(run: Run) -> Iterator[tuple[Sample, Shown]]:
     for sample in run.samples:
-        openings: dict[tuple[int, int, int], object] = {}
+        openings: dict[tuple[int, ...], object] = {}
         for shown in sample.shown:
             episode = shown.episode
             if not episode.turns:
                 continue
-            key = (episode.env_index, episode.episode_index, episode.seed)
+            # Each seat of one game is shown something else.
+            seat = episode.turns[0].seat
+            key = (episode.env_index, episode.episode_index, episode.seed, seat)
             opening = episode.turns[0].observation
             if openings.setdefault(key, opening) != opening:
                 yield sample, shown

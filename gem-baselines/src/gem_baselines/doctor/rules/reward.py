@@ -202,12 +202,16 @@ def evaluation_figure(run: Run) -> Iterator[Finding]:
 
 
 def _lacks_signal(run: Run) -> str:
+    if run.settings.get("self_play"):  # equal players earn alike, and learn
+        return "fixed opponents: in self-play games may all end alike"
     if run.samples or len(run.figure("flat_share").values):
         return ""
     return "samples of updates, or a share of groups that earn the same"
 
 
 def _lacks_evaluations(run: Run) -> str:
+    if run.settings.get("self_play"):
+        return "evaluations against the opponents of the updates"
     if run.kind != "training":
         return "evaluations of the very policy that an update plays"
     pairs: list[Evaluation] = [

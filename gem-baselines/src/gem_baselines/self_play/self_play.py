@@ -1,0 +1,242 @@
+"""Self-play of one training: which games an update plays, the pool, and what the monitor does.
+
+Knows nothing about how a policy learns or where it is written to.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gem.episode import Episode
+from gem_baselines.learning_policy import LearningPolicy
+from gem_baselines.self_play.monitor import Check, Monitor
+from gem_baselines.self_play.pool import Pool, copy_of
+from gem_baselines.self_play.settings import SelfPlaySettings
+
+__all__ = ["Games", "Play", "Seated", "SelfPlay", "own_parts"]
+
+_STATE = "state.json"
+_POOL = "pool"
+_REWARDS = 20
+"""Updates whose mean reward in self-play the monitor compares."""
+
+Seated = LearningPolicy | list[LearningPolicy]
+Play = Callable[[Seated, int, str], list[Episode]]
+"""Plays as many games, of seeds that the purpose and the update decide, and returns them in order.
+
+A list of policies rotates over the seats, as `gem.rollout` has it.
+"""
+
+
+class Games(NamedTuple):
+    """The games of one update: those in self-play, and those against frozen copies."""
+
+    alone: Sequence[Episode]
+    against_copies: Sequence[Episode]
+
+    @property
+    def episodes(self) -> list[Episode]:
+        """All games, those in self-play first."""
+        return [*self.alone, *self.against_copies]
+
+
+class SelfPlay:
+    """The state of a training in self-play, at the update where it stands.
+
+    `num_seats` is that of the environment, `kind` the policy's, for its copies.
+    """
+
+    def __init__(self, settings: SelfPlaySettings, kind: str, num_seats: int) -> None:
+        self._settings = settings
+        self._kind = kind
+        self._num_seats = num_seats
+        self._monitor = Monitor(settings.margin)
+        self.pool = Pool(settings.pool_size)
+        # The share of games against copies now: the monitor raises it when it goes back.
+        self._share = settings.pool_share if settings.opponents == "pool" else 0.0
+        self._best = 0
+        self._rewards: list[float] = []
+        self._rewards_at_best: list[float] = []
+        self.went_back: list[int] = []
+
+    def begin(self, policy: LearningPolicy) -> None:
+        """Keep the policy as it is before its first update: an opponent that never changes."""
+        self.pool.add(copy_of(policy, self._kind, 0))
+
+    def play(self, policy: LearningPolicy, number: int, update: int, play: Play) -> Games:
+        """Play the games of one update."""
+        against = int(number * self._share)
+        alone = play(policy, number - against, "update") if against < number else []
+        played = []
+        copies = self.pool.copies
+        for place, copy in enumerate(copies):
+            # Games that cannot be shared out evenly go to other copies in each update.
+            extra = (place + update) % len(copies) < against % len(copies)
+            games = against // len(copies) + extra
+            if games:
+                seated = self._against(policy, copy.policy)
+                played += play(seated, games, f"update/{copy.update}")
+        return Games(alone, played)
+
+    def parts(self, games: Games) -> tuple[list[Episode], list[str]]:
+        """Return what the policy learns from, a trajectory a seat of its own, and each one's role.
+
+        A role is the seat's name, and that the opponents are frozen: games against copies earn
+        something else than those in self-play, and have averages of their own. What an error ended
+        is left out, and so is a seat that never acted.
+        """
+        found = []
+        roles = []
+        for group, suffix in ((games.alone, ""), (games.against_copies, " against copies")):
+            for episode in group:
+                for part in _own_parts_of(episode):
+                    if part.turns:
+                        found.append(part)
+                        roles.append(f"{part.seats[0].name}{suffix}")
+        return found, roles
+
+    def note(self, games: Games) -> dict[str, Any]:
+        """Return the figures of the games by seat, as JSON data, and remember the reward."""
+        parts = own_parts(games.alone)
+        if parts:
+            self._rewards.append(math.fsum(part.total_reward for part in parts) / len(parts))
+            del self._rewards[:-_REWARDS]
+        figures: dict[str, Any] = {"seats": _by_seat(parts)}
+        if games.against_copies:
+            own = own_parts(games.against_copies)
+            figures["against_copies"] = _by_seat(own)
+        return figures
+
+    def is_due(self, update: int) -> bool:
+        """Say whether a copy is to be made after an update."""
+        return update % self._settings.snapshot_every == 0
+
+    def look(self, policy: LearningPolicy, update: int, play: Play) -> dict[str, Any]:
+        """Add a copy of the policy, once the monitor has looked at it, and return its figures.
+
+        Where it is a collapse, the policy becomes the best copy again. With no monitor every copy
+        is added.
+        """
+        if not self._settings.monitor:
+            self.pool.add(copy_of(policy, self._kind, update))
+            return {}
+        check = self._checked(policy, play)
+        figures: dict[str, Any] = {"monitor": check._asdict()}
+        if check.is_collapsed:
+            figures["monitor"]["went_back_to"] = self._best
+            self.went_back.append(update)
+            # From here on there are fixed opponents, also where there were none.
+            self._share = self._settings.pool_share
+            self._rewards = list(self._rewards_at_best)
+            self._go_back(policy)
+            return figures
+        if check.is_better:
+            self._best = update
+            self._rewards_at_best = list(self._rewards)
+        self.pool.add(copy_of(policy, self._kind, update), keep=self._best)
+        return figures
+
+    def evaluation(self, policy: LearningPolicy) -> list[LearningPolicy]:
+        """Return who plays in an evaluation: the policy, against itself before its first update."""
+        return self._against(policy, self.pool.copies[0].policy)
+
+    def save(self, folder: Path) -> None:
+        """Write all that decides how it goes on. Raises OSError."""
+        state = {
+            "share": self._share,
+            "best": self._best,
+            "rewards": self._rewards,
+            "rewards_at_best": self._rewards_at_best,
+            "went_back": self.went_back,
+        }
+        (folder / _STATE).write_text(json.dumps(state), encoding="ascii")
+        self.pool.save(folder / _POOL)
+
+    def restore(self, folder: Path, arguments: Mapping[str, Any]) -> None:
+        """Take on what `save` wrote; `arguments` are those of the policy.
+
+        Raises OSError, ValueError, KeyError, BadArguments.
+        """
+        state = json.loads((folder / _STATE).read_text(encoding="ascii"))
+        self._share = state["share"]
+        self._best = state["best"]
+        self._rewards = state["rewards"]
+        self._rewards_at_best = state["rewards_at_best"]
+        self.went_back = state["went_back"]
+        size = self._settings.pool_size
+        self.pool = Pool.restored(size, folder / _POOL, self._kind, arguments)
+
+    def _go_back(self, policy: LearningPolicy) -> None:
+        """Have the policy be the best copy again, and take smaller steps if it can."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.pool.of_update(self._best).policy.save(Path(folder))
+            policy.restore(Path(folder))
+        set_pace = getattr(policy, "set_pace", None)
+        if set_pace is not None:
+            # Of all collapses: the copy is from before them, with the steps of then.
+            set_pace(self._settings.slow_down ** len(self.went_back))
+
+    def _checked(self, policy: LearningPolicy, play: Play) -> Check:
+        best = self.pool.of_update(self._best).policy
+        return self._monitor.check(
+            self._earned_against_copies(policy, play),
+            self._earned_against_copies(best, play),
+            self._rewards_at_best,
+            self._rewards,
+        )
+
+    def _earned_against_copies(self, policy: LearningPolicy, play: Play) -> list[float]:
+        """Return what a policy earns in each game against the copies, in every seat equally often.
+
+        Two policies are given games of the same seeds.
+        """
+        copies = self.pool.copies
+        # A multiple of the seats, so that each is taken equally often.
+        rounds = max(1, self._settings.monitor_games // (len(copies) * self._num_seats))
+        earned = []
+        for copy in copies:
+            seated = self._against(policy, copy.policy)
+            games = play(seated, rounds * self._num_seats, f"monitor/{copy.update}")
+            earned += [part.total_reward for part in own_parts(games)]
+        return earned
+
+    def _against(self, policy: LearningPolicy, other: LearningPolicy) -> list[LearningPolicy]:
+        return [policy, *[other] * (self._num_seats - 1)]
+
+
+def _own_parts_of(episode: Episode) -> list[Episode]:
+    """Return the parts of the policy that learns: the first of a list, or the only one."""
+    if episode.is_error:
+        return []
+    # An episode of one seat has no outcomes of seats, and is the policy's own.
+    return [part for part in episode.parts() if not part.seats or part.seats[0].policy_index == 0]
+
+
+def own_parts(episodes: Sequence[Episode]) -> list[Episode]:
+    """Return the parts of the policy that learns of each episode that no error ended."""
+    return [part for episode in episodes for part in _own_parts_of(episode)]
+
+
+def _by_seat(parts: Sequence[Episode]) -> dict[str, dict[str, float]]:
+    """Return means by the names of seats; `spread` is the standard deviation of the reward."""
+    by_name: dict[str, list[Episode]] = {}
+    for part in parts:
+        by_name.setdefault(part.seats[0].name, []).append(part)
+    found = {}
+    for name, own in sorted(by_name.items()):
+        rewards = [part.total_reward for part in own]
+        mean = math.fsum(rewards) / len(own)
+        squares = math.fsum((reward - mean) ** 2 for reward in rewards)
+        found[name] = {
+            "games": len(own),
+            "reward": mean,
+            "spread": math.sqrt(squares / len(own)),
+            "success": sum(bool(part.success) for part in own) / len(own),
+            "turns": sum(len(part.turns) for part in own) / len(own),
+        }
+    return found

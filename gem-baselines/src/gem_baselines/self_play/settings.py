@@ -1,0 +1,43 @@
+"""The settings of self-play: a table `[self_play]` of an experiment, as frozen data."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = ["SelfPlaySettings"]
+
+_Count = Annotated[int, Field(ge=1)]
+_Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class SelfPlaySettings(BaseModel):
+    """How the games of a training in self-play are played, and what watches over it.
+
+    - `opponents`: "self" for the learning policy at every seat; "pool" for that, and a share of
+      the games against frozen copies.
+    - `pool_share`: that share, of the episodes of an update.
+    - `pool_size`: the most frozen copies that are kept. The first, from before any update, and the
+      newest are always among them; the others lie as evenly in between as can be.
+    - `snapshot_every`: updates between two frozen copies.
+    - `decay`: of the moving averages that are the baselines of the seats.
+    - `monitor`: whether a collapse is looked for, when a copy is due, and undone.
+    - `monitor_games`: how many games the policy plays then against the copies, and as many the best
+      copy, which it is compared with.
+    - `margin`: what it has to earn less in these games, by game, to have fallen.
+    - `slow_down`: what its steps are multiplied by where a collapse is undone, for a policy that
+      can take smaller ones; 1 for the same steps.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    opponents: Literal["self", "pool"] = "self"
+    pool_share: _Share = 0.5
+    pool_size: Annotated[int, Field(ge=2)] = 8
+    snapshot_every: _Count = 20
+    decay: Annotated[float, Field(ge=0, lt=1)] = 0.95
+    monitor: bool = False
+    monitor_games: _Count = 128
+    margin: Annotated[float, Field(ge=0)] = 0.1
+    slow_down: Annotated[float, Field(gt=0, le=1)] = 1.0

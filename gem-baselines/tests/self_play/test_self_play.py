@@ -1,0 +1,121 @@
+"""Training in self-play: parts a seat, games against copies, and a resume that changes nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gem_baselines.doctor.diagnosis import diagnosed
+from gem_baselines.doctor.reading import read_training
+from gem_baselines.errors import ExperimentError
+from gem_baselines.self_play.monitor import Check, Monitor
+from gem_baselines.tabular import TabularPolicy
+from gem_baselines.training import train
+from gem_baselines.training.training import Training
+
+from .small import small
+
+POOL = {"opponents": "pool", "monitor": True, "monitor_games": 8, "slow_down": 0.5}
+COLLAPSED = Check(-1.0, 0.0, 1.0, 0.1, is_flat=True, is_collapsed=True)
+
+
+def lines(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+def test_both_seats_learn_from_every_game(tmp_path: Path) -> None:
+    train(small(updates=1), tmp_path)
+
+    [line] = lines(tmp_path)
+    assert line["episodes"] == 8
+    assert line["total_turns"] == 16
+    assert {name: seat["games"] for name, seat in line["self_play"]["seats"].items()} == {
+        "even": 8,
+        "odd": 8,
+    }
+
+
+def test_what_one_seat_earns_the_other_loses(tmp_path: Path) -> None:
+    train(small(), tmp_path)
+
+    for line in lines(tmp_path):
+        seats = line["self_play"]["seats"]
+        assert seats["even"]["reward"] == -seats["odd"]["reward"]
+        assert line["reward"] == 0.0
+
+
+def test_against_copies_only_the_policy_itself_learns(tmp_path: Path) -> None:
+    train(small({"opponents": "pool", "pool_share": 1.0}, updates=1), tmp_path)
+
+    [line] = lines(tmp_path)
+    against = line["self_play"]["against_copies"]
+    assert line["self_play"]["seats"] == {}
+    assert {name: seat["games"] for name, seat in against.items()} == {"even": 4, "odd": 4}
+    assert line["total_turns"] == 8
+    assert set(line["self_play"]["baselines"]) == {"even against copies", "odd against copies"}
+
+
+def test_a_training_that_is_resumed_has_the_metrics_of_one_that_was_not(tmp_path: Path) -> None:
+    train(small(POOL, updates=9), tmp_path / "whole")
+    train(small(POOL, updates=5), tmp_path / "cut")
+
+    Training.resumed(tmp_path / "cut", {"updates": 9}).run()
+
+    metrics = [(tmp_path / name / "metrics.jsonl").read_bytes() for name in ("whole", "cut")]
+    assert metrics[0] == metrics[1]
+
+
+def test_a_collapse_is_undone_and_the_copies_become_opponents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Monitor, "check", lambda self, *games: COLLAPSED)
+
+    training = train(small({"monitor": True, "slow_down": 0.5}, updates=3), tmp_path)
+
+    second, third = lines(tmp_path)[1:]
+    assert second["self_play"]["monitor"]["went_back_to"] == 0
+    # It is as before its first update: all that it knows is from the third.
+    assert third["learning"]["entropy"] == pytest.approx(0.693, abs=1e-3)
+    assert "against_copies" in third["self_play"]
+    assert isinstance(training.policy, TabularPolicy)
+    assert training.self_play is not None
+    assert training.self_play.went_back == [2]
+
+
+def test_the_doctor_names_a_collapse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Monitor, "check", lambda self, *games: COLLAPSED)
+    train(small({"monitor": True}, updates=3), tmp_path)
+
+    found = diagnosed(read_training(tmp_path)).findings
+
+    [collapse] = [finding for finding in found if finding.check == "collapse"]
+    assert collapse.updates == [2]
+
+
+def test_the_doctor_does_not_alarm_on_healthy_self_play(tmp_path: Path) -> None:
+    train(small(POOL, updates=12, eval_every=6, eval_episodes=4), tmp_path)
+
+    assert [finding.check for finding in diagnosed(read_training(tmp_path)).findings] == []
+
+
+def test_several_seats_need_self_play() -> None:
+    with pytest.raises(ExperimentError, match=r"has 2 seats.*Add a table \[self_play\]"):
+        small(self_play=None).model_copy(update={"self_play": None}).beginner()
+
+
+def test_self_play_needs_several_seats() -> None:
+    with pytest.raises(ExperimentError, match=r"has one seat\. Leave self_play out"):
+        small(env="gem.testing.envs:Guess").beginner()
+
+
+def test_self_play_compares_no_repeats() -> None:
+    with pytest.raises(ExperimentError, match="Set repeats to 1"):
+        small(repeats=2).beginner()
+
+
+def test_an_unknown_setting_is_named() -> None:
+    with pytest.raises(ExperimentError, match=r"self_play\.opponent"):
+        small({"opponent": "pool"})
