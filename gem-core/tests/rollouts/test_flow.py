@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
+from typing import Any, ClassVar
+
+import pytest
 
 import gem
 from gem._python.seeding import key_seed
@@ -10,8 +15,9 @@ from gem.conversation import Request
 from gem.env import Env
 from gem.rollouts import rollout
 from gem.rollouts._planning import plan_episodes
+from gem.testing.envs import Kuhn
 
-from .envs import Dice
+from .envs import Coin, Dice
 from .running import Guess, Stubborn, run
 
 
@@ -90,3 +96,36 @@ def test_no_more_environments_are_held_than_episodes_are_to_come() -> None:
     assert len(most) < len(plan)  # they are used again
     assert max(most) <= 4
     assert held == []
+
+
+@pytest.mark.parametrize("env", ["Coin", "Kuhn"])
+def test_an_episode_that_has_ended_holds_its_environment_no_longer(env: str) -> None:
+    # On the event loop, where the episode itself holds the environment.
+    spec = gem.EnvSpec(id="demo:Here", target=f"{__name__}:Noted{env}", blocking=False)
+    Noted.made.clear()
+    gc.collect()
+    gc.disable()
+    try:
+        assert len(run(Guess(), spec, episodes=3)) == 3
+        # Without the collector: an episode that is part of a cycle would hold it.
+        assert {reference() for reference in Noted.made} == {None}
+    finally:
+        gc.enable()
+
+
+class Noted:
+    """Notes the environments that are made."""
+
+    made: ClassVar[list[weakref.ref[Any]]] = []
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made.append(weakref.ref(self))
+
+
+class NotedCoin(Noted, Coin):
+    pass
+
+
+class NotedKuhn(Noted, Kuhn):
+    pass

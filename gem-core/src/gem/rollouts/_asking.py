@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from gem._python.sync_async import is_awaitable
 from gem.content import Message, is_shallow, normalise_text
-from gem.conversation import Policy, PolicyAnswer, Reply, Request, Usage, as_reply
+from gem.conversation import Policy, PolicyAnswer, PolicyTokens, Reply, Request, Usage, as_reply
 from gem.errors import ModelLengthError, text_of
 from gem.hosting._failure import Failure
 from gem.rollouts._deadlines import LateError, Limit, Watch
@@ -24,42 +24,46 @@ __all__ = ["AskedPolicy"]
 
 
 class AskedPolicy:
-    """One policy in one episode, at one of its seats. It answers one request at a time.
+    """One policy of a run, which all of its episodes ask, many of them at once.
 
-    `wants` names the hints that it asks for. `count_late` is called for an answer that is late and
-    tried again.
+    `name` is for records, `position` is that among the run's policies. `wants` names the hints that
+    it asks for, and `tokens` are those that it plays by.
     """
-
-    __slots__ = ("_count_late", "_limit", "_policy", "_retries", "_retry_wait_s", "_stats", "wants")
 
     def __init__(
         self,
         policy: Policy,
+        name: str,
+        position: int,
         *,
         retries: int,
         retry_wait_s: float,
         limit: Limit | None,
         stats: RolloutStats | None,
-        count_late: Callable[[], None],
     ) -> None:
+        self.name = name
+        self.position = position
         self.wants = frozenset(getattr(policy, "wants", ()))
+        self.tokens = _tokens_of(policy)
         self._policy = policy
         self._retries = retries
         self._retry_wait_s = retry_wait_s
         self._limit = limit
         self._stats = stats
-        self._count_late = count_late
 
     @property
     def state(self) -> str:
         """What it waits for beside its answer, in one line; empty where it does not say."""
         return getattr(self._policy, "state", "")
 
-    async def answer(self, request: Request, watch: Watch) -> tuple[Reply, str]:
+    async def answer(
+        self, request: Request, watch: Watch, count_late: Callable[[], None]
+    ) -> tuple[Reply, str]:
         """Ask the policy, again where it fails or is late, up to `retries` times.
 
-        Raises Failure with what the last try raised, LateError where that was late, and
-        ModelLengthError at once.
+        `watch` is over the task that asks, and `count_late` is called for an answer that is late
+        and tried again. Raises Failure with what the last try raised, LateError where that was
+        late, and ModelLengthError at once.
         """
         stats = self._stats
         tried = 0
@@ -70,19 +74,19 @@ class AskedPolicy:
                 answer = self._policy(request)
                 if is_awaitable(answer):
                     if stats is not None:
-                        stats.begin_call(self)
+                        stats.begin_call(watch)
                     try:
                         with watch.under(self._limit):
                             answer = await answer  # type: ignore[misc]
                     finally:
                         # A call that fails or is late was waited for too.
                         if stats is not None:
-                            stats.end_call(self)
+                            stats.end_call(watch)
                 return _recordable_reply(answer)  # type: ignore[arg-type]
             except LateError:
                 if tried == self._retries:
                     raise
-                self._count_late()
+                count_late()
             except ModelLengthError:
                 raise  # the same prompt is as long the next time
             except (Exception, SystemExit, asyncio.CancelledError) as error:
@@ -96,6 +100,13 @@ class AskedPolicy:
         if self._stats is not None:
             self._stats.retries += 1
         await asyncio.sleep(self._retry_wait_s * 2 ** (tried - 1))
+
+
+def _tokens_of(policy: object) -> PolicyTokens | None:
+    """Return the tokens of a policy that plays by them."""
+    # A policy may have an attribute of that name for something else of its own.
+    tokens = getattr(policy, "tokens", None)
+    return tokens if hasattr(tokens, "open_episode") else None
 
 
 def _recordable_reply(answer: PolicyAnswer) -> tuple[Reply, str]:

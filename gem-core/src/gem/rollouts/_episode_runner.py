@@ -21,11 +21,10 @@ from gem.hosting._rollout_envs import HostedEnv, RolloutEnvs
 from gem.rollouts._asking import AskedPolicy
 from gem.rollouts._deadlines import Abandon, LateError, Limit, Watch
 from gem.rollouts._planning import PlannedEpisode
-from gem.rollouts._policies import Policies, SeatedPolicy
+from gem.rollouts._policies import Policies
 from gem.rollouts._recording import Recording
 from gem.rollouts._seated_recording import SeatedRecording
 from gem.rollouts._seated_turns import SeatedTurns
-from gem.rollouts._side import tokens_of
 from gem.rollouts._stats import RolloutStats
 
 __all__ = ["EpisodeRunner", "MakeEpisode", "RunContext"]
@@ -46,7 +45,7 @@ class RunContext:
     """What the episodes of a run share.
 
     `waiting` counts, by environment, the episodes that have not begun: an environment that none of
-    them will take is closed and not kept.
+    them will take is closed and not kept. `asked` are the policies, in their order.
     """
 
     policies: Policies
@@ -56,8 +55,8 @@ class RunContext:
     retries: int = 0
     retry_wait_s: float = 0.0
     stats: RolloutStats | None = None
+    asked: Sequence[AskedPolicy] = ()
     step_limit: Limit | None = None
-    policy_limit: Limit | None = None
     episode_limit: Limit | None = None
 
 
@@ -73,17 +72,13 @@ class EpisodeRunner:
         self.waits_for: Literal["environment", "policy"] = "environment"
         self._planned = planned
         # Of one seat, until the environment says otherwise.
-        self._policies: Sequence[SeatedPolicy] = (context.policies.first,)
-        self._asked: Sequence[AskedPolicy] = (self._as_asked(context.policies.first),)
-        self._recording = Recording(
-            planned,
-            context.envs.specs[planned.env_index],
-            tokens_of(context.policies.first.policy),
-        )
+        first = context.asked[0]
+        self._asked: Sequence[AskedPolicy] = (first,)
+        spec = context.envs.specs[planned.env_index]
+        self._recording = Recording(planned, spec, first.tokens)
         self._env: HostedEnv | None = None
         self._abandon = abandon
         self._is_abandoned = False
-        self._is_left_behind = False
         self._step_limit = context.step_limit
         self._began = time.perf_counter()
 
@@ -94,8 +89,10 @@ class EpisodeRunner:
         assert task is not None
         self._task = task
         # Two watches over the one task: the limit of the episode runs while a call's begins anew.
-        self._whole = Watch(task, self.leave_behind)
-        self.calls = Watch(task, self.leave_behind)
+        # They know the run and not this runner: by a cycle each episode would stay in memory until
+        # the garbage collector found it.
+        self._whole = Watch(task, self._abandon)
+        self.calls = Watch(task, self._abandon)
         # What the environment is after this: it may have failed, or a call of it may run on.
         is_failed = False
         is_running = False
@@ -103,13 +100,13 @@ class EpisodeRunner:
             with self._whole.under(self.context.episode_limit):
                 await self._play()
         except LateError as late:
-            self._count_late()
+            self.count_late()
             is_running = self.waits_for == "environment"
             reason = _REASONS[self.waits_for]
             self._recording.fail(reason, f"TimeoutError: {self._lateness(late.limit)}")
         except Failure as stopped:
             if stopped.reason == "step_timeout":
-                self._count_late()
+                self.count_late()
             self._recording.fail(stopped.reason, stopped.text)
         except asyncio.CancelledError as error:
             # Cancelled by the run's end, nobody asks for the episode; by another, it is an error.
@@ -133,14 +130,12 @@ class EpisodeRunner:
         return make_episode
 
     def leave_behind(self, task: asyncio.Task[Any]) -> None:
-        """Leave the episode behind: a task of it does not end. Several may, and it is left once."""
-        if not self._is_left_behind:
-            self._is_left_behind = True
-            self._abandon(self._task)
+        """Leave the episode behind, because a task of it that is not its own does not end."""
+        self._abandon(self._task)
 
     def abandoned(self) -> MakeEpisode:
         """End the episode of a task that did not end when it was cancelled."""
-        self._count_late()
+        self.count_late()
         # Set first: should the task end after all, it leaves its environment behind.
         self._is_abandoned = True
         who = self.waits_for
@@ -150,13 +145,13 @@ class EpisodeRunner:
 
     def _episode_maker(self) -> MakeEpisode:
         duration_s = time.perf_counter() - self._began
-        return partial(self._recording.record, self._policies[0].name, duration_s)
+        return partial(self._recording.record, self._asked[0].name, duration_s)
 
     def _lateness(self, limit: Limit) -> str:
         who: str = self.waits_for
         if who == "policy":
             seat = self._recording.awaited
-            if len(self._policies) > 1:
+            if len(self._asked) > 1:
                 who = f"policy of seat {seat}"
             state = self._asked[seat].state
             if state:
@@ -170,21 +165,10 @@ class EpisodeRunner:
         planned = self._planned
         context = self.context
         rotation = planned.episode_index if planned.rotation is None else planned.rotation
-        self._policies = context.policies.at(names, rotation)
-        self._asked = [self._as_asked(seated) for seated in self._policies]
+        positions = context.policies.at(names, rotation)
+        self._asked = [context.asked[position] for position in positions]
         spec = context.envs.specs[planned.env_index]
-        self._recording = SeatedRecording(planned, spec, names, self._policies)
-
-    def _as_asked(self, seated: SeatedPolicy) -> AskedPolicy:
-        context = self.context
-        return AskedPolicy(
-            seated.policy,
-            retries=context.retries,
-            retry_wait_s=context.retry_wait_s,
-            limit=context.policy_limit,
-            stats=context.stats,
-            count_late=self._count_late,
-        )
+        self._recording = SeatedRecording(planned, spec, names, self._asked)
 
     async def _play(self) -> None:
         """Begin the episode, and take turns until it ends.
@@ -211,14 +195,16 @@ class EpisodeRunner:
             await SeatedTurns(self, recording, env, self._asked).play()
             return
         asked = self._asked[0]
+        side = recording.side
         while recording.stop_reason is None:
             before = time.perf_counter()
             hints = await self.hints(env, asked.wants, 0) if asked.wants else _NO_HINTS
-            request = recording.request(*hints)
+            request = side.request(recording.observation, *hints)
             if request is None:
+                recording.exceed_tokens()
                 break
             try:
-                reply, text = await asked.answer(request, self.calls)
+                reply, text = await asked.answer(request, self.calls, self.count_late)
             except ModelLengthError:
                 recording.exceed_model_length()
                 break
@@ -250,7 +236,8 @@ class EpisodeRunner:
         with self.calls.under(self._step_limit):
             return await call
 
-    def _count_late(self) -> None:
+    def count_late(self) -> None:
+        """Count a call that was late."""
         # An abandoned episode was counted when it was left behind, and may be late a second time.
         if self.context.stats is not None and not self._is_abandoned:
             self.context.stats.deadline_hits += 1

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from gem.episode._episode import Episode
 from gem.hooks import announce
+from gem.rollouts._asking import AskedPolicy
 from gem.rollouts._deadlines import Limit, Sweeper
 from gem.rollouts._episode_runner import EpisodeRunner, MakeEpisode, RunContext
 from gem.rollouts._lag import LoopWatch
@@ -29,11 +30,26 @@ class Deadlines(NamedTuple):
     episode_s: float | None
 
     def swept_by(self, sweeper: Sweeper, context: RunContext) -> RunContext:
-        """Return the context with these limits."""
+        """Return the context with these limits, and with the policies as they are asked by them."""
+        policy_limit = _limit(sweeper, self.policy_s)
+        # One object for each policy of the run, and not for each of its episodes: making one
+        # takes as long as a step.
+        asked = tuple(
+            AskedPolicy(
+                named.policy,
+                named.name,
+                position,
+                retries=context.retries,
+                retry_wait_s=context.retry_wait_s,
+                limit=policy_limit,
+                stats=context.stats,
+            )
+            for position, named in enumerate(context.policies.named)
+        )
         return replace(
             context,
+            asked=asked,
             step_limit=_limit(sweeper, self.step_s),
-            policy_limit=_limit(sweeper, self.policy_s),
             episode_limit=_limit(sweeper, self.episode_s),
         )
 
@@ -128,9 +144,11 @@ class EpisodesInFlight:
             self._ended.put_nowait((place, task.result))
 
     def _abandon(self, task: asyncio.Task[MakeEpisode]) -> None:
-        # Taken out now: should the task end after all, its episode has been handed out.
-        place, runner = self._running.pop(task)
-        self._ended.put_nowait((place, runner.abandoned))
+        # Several watches may be over one task, and each of them may find that it does not end.
+        if task in self._running:
+            # Taken out now: should the task end after all, its episode has been handed out.
+            place, runner = self._running.pop(task)
+            self._ended.put_nowait((place, runner.abandoned))
 
     async def _end_all(self) -> None:
         """Cancel what is running, and wait until it has ended or is abandoned."""

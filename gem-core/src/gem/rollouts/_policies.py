@@ -12,7 +12,7 @@ from gem.conversation import Policy, name_of
 from gem.errors import BadArguments
 from gem.registry._making import make_policy
 
-__all__ = ["Policies", "PolicyLike", "SeatedPolicy", "as_policies"]
+__all__ = ["NamedPolicy", "Policies", "PolicyLike", "as_policies"]
 
 PolicyLike = Union[Policy, str]
 """A policy, or the name of one that an installed pack provides."""
@@ -24,12 +24,11 @@ _WHAT = (
 )
 
 
-class SeatedPolicy(NamedTuple):
-    """A policy at a seat. `name` is for records, `position` is that among the run's policies."""
+class NamedPolicy(NamedTuple):
+    """A policy, and its name for records."""
 
     policy: Policy
     name: str
-    position: int
 
 
 class Policies:
@@ -37,6 +36,7 @@ class Policies:
 
     One sits everywhere. With `names` each sits where its name says; else policy `i` of a list is
     at the seat `(i + rotation) % seats`. `close` frees those that the run has made by their names.
+    `named` are all of them, in the order in which they were given, once they are made.
     """
 
     def __init__(self, given: Sequence[PolicyLike], names: Sequence[str] | None = None) -> None:
@@ -48,16 +48,17 @@ class Policies:
                 )
         self._given = tuple(given)
         self._names = None if names is None else tuple(names)
-        self._seated: tuple[SeatedPolicy, ...] = ()
+        self.named: tuple[NamedPolicy, ...] = ()
 
     def make(self) -> None:
         """Make those that were asked for by their names."""
-        seated = []
-        for position, given in enumerate(self._given):
-            policy = make_policy(given) if isinstance(given, str) else given
-            name = given if isinstance(given, str) else name_of(policy)
-            seated.append(SeatedPolicy(policy, name, position))
-        self._seated = tuple(seated)
+        named = []
+        for given in self._given:
+            if isinstance(given, str):
+                named.append(NamedPolicy(make_policy(given), given))
+            else:
+                named.append(NamedPolicy(given, name_of(given)))
+        self.named = tuple(named)
 
     @property
     def are_for_any_seats(self) -> bool:
@@ -83,24 +84,19 @@ class Policies:
                 subject="policy",
             )
 
-    @property
-    def first(self) -> SeatedPolicy:
-        """The only one, where there is one seat."""
-        return self._seated[0]
-
-    def at(self, seats: Sequence[str], rotation: int) -> list[SeatedPolicy]:
-        """Return who sits at each seat."""
-        if self.are_for_any_seats:
-            return [self.first] * len(seats)
-        if self._names is not None:
-            return [self._seated[self._names.index(name)] for name in seats]
+    def at(self, seats: Sequence[str], rotation: int) -> list[int]:
+        """Return which of the policies sits at each seat, by its place among them."""
         count = len(seats)
-        return [self._seated[(seat - rotation) % count] for seat in range(count)]
+        if self.are_for_any_seats:
+            return [0] * count
+        if self._names is not None:
+            return [self._names.index(name) for name in seats]
+        return [(seat - rotation) % count for seat in range(count)]
 
     async def close(self) -> None:
         """Free what the policies hold that the run has made."""
-        for given, seated in zip(self._given, self._seated, strict=False):
-            close = getattr(seated.policy, "aclose", None)
+        for given, named in zip(self._given, self.named, strict=False):
+            close = getattr(named.policy, "aclose", None)
             if isinstance(given, str) and close is not None:
                 await close()
 

@@ -13,7 +13,7 @@ from typing import Any
 from gem._python.fast_dataclass import quick
 from gem._python.seeding import seeds_under
 from gem.content import Action, Observation, observation_copy
-from gem.conversation import PolicyTokens, Reply, Request
+from gem.conversation import PolicyTokens, Reply
 from gem.env._step import Step
 from gem.episode._episode import Episode, StopReason, is_success
 from gem.episode._turn import Turn, answer_of
@@ -51,16 +51,16 @@ class Recording:
         "_error",
         "_info",
         "_numbers",
-        "_observation",
         "_observations",
         "_other_fields",
         "_pending",
         "_planned",
         "_reward_sum",
-        "_side",
         "_spec",
         "_success",
         "_suffix",
+        "observation",
+        "side",
         "stop_reason",
     )
 
@@ -72,10 +72,15 @@ class Recording:
         self._env: HostedEnv | None = None
 
         # What the policy is shown and answers.
-        self._side = Side(seeds_under("policy", planned.seed, planned.repeat), policy_tokens)
+        self.side = Side(
+            seeds_under("policy", planned.seed, planned.repeat),
+            policy_tokens,
+            spec.id,
+            planned.task,
+        )
 
         # What the environment returned last, which the next action answers.
-        self._observation: Observation | None = None
+        self.observation: Observation | None = None
         self._suffix: str | None = None
         self._info: Mapping[str, Any] = {}
         # The action that the environment has not answered yet: the reply, its text, `policy_s`.
@@ -101,7 +106,7 @@ class Recording:
         """Take in how the environment begins."""
         assert self._env is not None
         # It is asked after the reset: a mixture knows it once its component is drawn.
-        self._side.begin(self._env.shown_to(0))
+        self.side.begin(self._env.shown_to(0))
         self._observe(observation, info)
 
     def _observe(self, observation: Observation, info: Mapping[str, Any]) -> None:
@@ -111,31 +116,26 @@ class Recording:
         suffix = info.get("suffix")
         if not (suffix is None or isinstance(suffix, str)):
             raise TypeError(f"info['suffix'] is {suffix!r:.60}, and must be a text")
-        self._side.conversation.observe(observation, info)
-        self._observation = observation
+        self.side.conversation.observe(observation, info)
+        self.observation = observation
         self._suffix = suffix
         self._info = info
 
-    def request(self, sample: str | None, solution: str | None) -> Request | None:
-        """Return the next question to the policy; None where no token is left for an answer.
-
-        `sample` and `solution` are what the policy wanted of the environment. None ends the
-        episode.
-        """
-        request = self._side.request(
-            self._observation, self._spec.id, self._planned.task, sample, solution
-        )
-        if request is None:
-            self._end("max_tokens")
-        return request
+    def exceed_tokens(self) -> None:
+        """End the episode, because no token is left for an answer."""
+        self._end("max_tokens")
 
     def act(self, reply: Reply, text: str, policy_s: float) -> Action:
         """Return the action of a reply, noted before it is taken: one that fails is on record.
 
         `text` is what the reply says, as a record keeps it; the reply took `policy_s` seconds.
         """
+        side = self.side
         # Before the action is noted: a reply whose tokens are wrong was never an action.
-        self._side.answer(reply)
+        if side.tokens is not None:
+            side.take_tokens(side.tokens, reply)
+        side.conversation.answer(reply.message)
+        side.turn += 1
         self._pending = reply, text, policy_s
         return Action(text, tool_calls=reply.message.tool_calls)
 
@@ -173,7 +173,7 @@ class Recording:
         self._error = error
         if self._pending is not None:
             self._add_turn(self._pending, 0.0, 0.0, {})
-        self._observation = None  # after the last turn, which still answers it
+        self.observation = None  # after the last turn, which still answers it
 
     def _end(self, reason: StopReason) -> None:
         self.stop_reason = reason
@@ -204,10 +204,10 @@ class Recording:
             named = zip(_FIELDS_OF_REPLY, of_reply, strict=True)
             fields.update({name: value for name, value in named if value is not None})
         # Last: where a policy plays by tokens, those of the prompt are in front of the reply's.
-        fields.update(self._side.token_fields)
+        fields.update(self.side.token_fields)
         if fields:
             self._other_fields[len(self._actions)] = {**_NO_END, **fields}
-        self._observations.append("" if self._observation is None else self._observation)
+        self._observations.append("" if self.observation is None else self.observation)
         self._actions.append(text)
         self._numbers.extend((reward, step_s, policy_s))
 
@@ -238,7 +238,7 @@ class Recording:
             task=planned.task,
             policy=policy,
             turns=tuple(self._turns()),
-            final_observation=self._observation,
+            final_observation=self.observation,
             total_reward=self._total_reward,
             terminated=self.stop_reason == "terminated",
             truncated=self.stop_reason != "terminated",
@@ -247,7 +247,7 @@ class Recording:
             success=None if self._error is not None else self._success,
             versions=versions(spec.id),
             duration_s=duration_s,
-            rewrites_history=self._side.conversation.rewrites_history,
+            rewrites_history=self.side.conversation.rewrites_history,
         )
 
     def _turns(self) -> Iterator[Turn]:

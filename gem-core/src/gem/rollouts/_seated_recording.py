@@ -17,10 +17,10 @@ from gem.env._step import Step
 from gem.episode._episode import SEATED_FORMAT, Episode, StopReason
 from gem.episode._seats import SeatedCourse
 from gem.episode._turn import seated_answer_of
+from gem.rollouts._asking import AskedPolicy
 from gem.rollouts._planning import PlannedEpisode
-from gem.rollouts._policies import SeatedPolicy
 from gem.rollouts._recording import Recording
-from gem.rollouts._side import Side, tokens_of
+from gem.rollouts._side import Side
 from gem.specs import EnvSpec
 
 __all__ = ["SeatedRecording"]
@@ -40,7 +40,7 @@ class SeatedRecording(Recording):
         planned: PlannedEpisode,
         spec: EnvSpec,
         names: Sequence[str],
-        policies: Sequence[SeatedPolicy],
+        policies: Sequence[AskedPolicy],
     ) -> None:
         super().__init__(planned, spec)
         self._course = SeatedCourse(names)
@@ -48,10 +48,12 @@ class SeatedRecording(Recording):
         self._sides = [
             Side(
                 seeds_under("policy", planned.seed, planned.repeat, seat),
-                tokens_of(seated.policy),
+                asked.tokens,
+                spec.id,
+                planned.task,
                 seat,
             )
-            for seat, seated in enumerate(policies)
+            for seat, asked in enumerate(policies)
         ]
         self._stopped_by: int | None = None
         self.asked: Sequence[int] = ()
@@ -74,18 +76,16 @@ class SeatedRecording(Recording):
             self._sides[seat].conversation.observe(observation, {"suffix": course.suffixes[seat]})
         self.asked = tuple(shown)
         # What the next action answers, and whose it is.
-        self._side = self._sides[course.seat]
-        self._observation = course.questions[course.seat]
+        self.side = self._sides[course.seat]
+        self.observation = course.questions[course.seat]
         self._suffix = course.suffixes[course.seat]
 
     def request_of(self, seat: int, sample: str | None, solution: str | None) -> Request | None:
-        """Return the next question to a seat, as `request` does; None ends the episode."""
-        request = self._sides[seat].request(
-            self._course.questions[seat], self._spec.id, self._planned.task, sample, solution
-        )
+        """Return the next question to a seat, as `Side.request` does; None ends the episode."""
+        request = self._sides[seat].request(self._course.questions[seat], sample, solution)
         if request is None:
             self._stopped_by = seat
-            self._end("max_tokens")
+            self.exceed_tokens()
         return request
 
     def finish_turn(self, step: Step, step_s: float, max_turns: int | None) -> None:
@@ -140,12 +140,12 @@ class SeatedRecording(Recording):
             successes = [None] * len(known)
             success = None
         outcomes = course.outcomes(
-            [(seated.name, seated.position) for seated in self._policies],
+            [(asked.name, asked.position) for asked in self._policies],
             successes,
             is_terminated=self.stop_reason == "terminated",
             rewrites=[side.conversation.rewrites_history for side in self._sides],
         )
-        names = dict.fromkeys(seated.name for seated in self._policies)
+        names = dict.fromkeys(asked.name for asked in self._policies)
         return replace(
             super().record(", ".join(names), duration_s),
             total_reward=math.fsum(course.totals),

@@ -120,7 +120,7 @@ class SeatedTurns:
 
     async def _answer(self, seat: int, request: Request, watch: Watch) -> _Answer:
         before = time.perf_counter()
-        reply, text = await self._policies[seat].answer(request, watch)
+        reply, text = await self._policies[seat].answer(request, watch, self._runner.count_late)
         return _Answer(reply, text, time.perf_counter() - before)
 
     async def _leave_answers(self) -> None:

@@ -15,33 +15,29 @@ from gem.errors import text_of
 from gem.hosting._failure import Failure
 from gem.hosting._rollout_envs import Shown
 
-__all__ = ["Side", "tokens_of"]
+__all__ = ["Side"]
 
 _quick_request = quick(Request)
-
-
-def tokens_of(policy: object) -> PolicyTokens | None:
-    """Return the tokens of a policy that plays by them."""
-    # A policy may have an attribute of that name for something else of its own.
-    tokens = getattr(policy, "tokens", None)
-    return tokens if hasattr(tokens, "open_episode") else None
 
 
 class Side:
     """One seat of one episode, as its policy meets it.
 
-    `turn` counts its own turns. `token_fields` are what a turn records of its last answer's tokens.
+    `turn` counts its own turns. `tokens` are those of the episode, for a policy that plays by them,
+    and `token_fields` what a turn records of its last answer's.
     """
 
     __slots__ = (
+        "_env_id",
         "_policy_seed",
         "_policy_tokens",
         "_prompt_is_finished",
         "_seat",
-        "_tokens",
+        "_task",
         "_tools",
         "conversation",
         "token_fields",
+        "tokens",
         "turn",
     )
 
@@ -49,19 +45,23 @@ class Side:
         self,
         policy_seed: Callable[[int], int],
         policy_tokens: PolicyTokens | None,
+        env_id: str,
+        task: int | None,
         seat: int = 0,
     ) -> None:
         self.conversation = Conversation()
         self.turn = 0
+        self._env_id = env_id
+        self._task = task
         self._seat = seat
         self._tools: tuple[Mapping[str, Any], ...] = ()
         self._prompt_is_finished = False
         self._policy_seed = policy_seed
 
-        # The tokens of the episode, for a policy that plays by them. They are opened by the first
-        # request: what a policy raises there is then a fault of this one episode.
+        # They are opened by the first request: what a policy raises there is then a fault of this
+        # one episode.
         self._policy_tokens = policy_tokens
-        self._tokens: EpisodeTokens | None = None
+        self.tokens: EpisodeTokens | None = None
         self.token_fields: Mapping[str, Any] = {}
 
     def begin(self, shown: Shown) -> None:
@@ -71,12 +71,7 @@ class Side:
         self.conversation.rewrites_history = rewrites_history
 
     def request(
-        self,
-        observation: Observation | None,
-        env_id: str,
-        task: int | None,
-        sample: str | None,
-        solution: str | None,
+        self, observation: Observation | None, sample: str | None, solution: str | None
     ) -> Request | None:
         """Return the next question to the policy; None where no token is left for an answer.
 
@@ -107,8 +102,8 @@ class Side:
             token_budget,
             self._policy_seed(self.turn),
             self.turn,
-            env_id,
-            task,
+            self._env_id,
+            self._task,
             group,
             self._seat,
             sample,
@@ -121,18 +116,15 @@ class Side:
         """Return the request's tokens and how many may follow. Whatever is raised is a Failure."""
         is_rewritten = self.conversation.rewrites_history
         try:
-            if self._tokens is None:
-                self._tokens = policy_tokens.open_episode()
-            return self._tokens.ask(messages, prompt, self._tools, is_rewritten=is_rewritten)
+            if self.tokens is None:
+                self.tokens = policy_tokens.open_episode()
+            return self.tokens.ask(messages, prompt, self._tools, is_rewritten=is_rewritten)
         except Exception as error:
             raise Failure("policy_error", text_of(error)) from error
 
-    def answer(self, reply: Reply) -> None:
-        """Take in the policy's answer. Raises Failure where its tokens are wrong."""
-        if self._tokens is not None:
-            try:
-                self.token_fields = self._tokens.answered(reply)
-            except Exception as error:
-                raise Failure("policy_error", text_of(error)) from error
-        self.conversation.answer(reply.message)
-        self.turn += 1
+    def take_tokens(self, tokens: EpisodeTokens, reply: Reply) -> None:
+        """Take in the tokens of the policy's answer. Raises Failure where they are wrong."""
+        try:
+            self.token_fields = tokens.answered(reply)
+        except Exception as error:
+            raise Failure("policy_error", text_of(error)) from error
