@@ -166,8 +166,8 @@ def test_the_manifest_imports_itself_and_the_standard_library_alone() -> None:
         "gem_envs_games.seated",
         "gem_envs_games.seated.listing",
         "gem_envs_games.textarena",
-        "gem_envs_games.textarena.family",
+        "gem_envs_games.textarena.listing.family",
         "gem_envs_games.textarena.listing",
-        "gem_envs_games.textarena.one_player",
-        "gem_envs_games.textarena.several_players",
+        "gem_envs_games.textarena.listing.one_player",
+        "gem_envs_games.textarena.listing.several_players",
     }

@@ -11,8 +11,8 @@ import pytest
 import gem
 from gem.errors import BadArguments, MissingRequirement
 from gem.specs import EnvSpec
-from gem_envs_games.textarena.family import names_of
 from gem_envs_games.textarena.listing import ENVS, FAMILIES, family_of
+from gem_envs_games.textarena.listing.family import names_of
 from gem_envs_games.textarena.sampling import SAMPLERS
 from gem_envs_games.textarena.sampling_seats import WRITERS
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from gem.errors import DataError, GemError, MissingRequirement, in_one_line
 from gem_envs_games.textarena.chance import lend, seeded
-from gem_envs_games.textarena.family import Family, id_of
 from gem_envs_games.textarena.listing import family_of
+from gem_envs_games.textarena.listing.family import Family, id_of
 from gem_envs_games.textarena.mending import put_in_order
 
 __all__ = ["copied", "fresh_game", "load_game"]

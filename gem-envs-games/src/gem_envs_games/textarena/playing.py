@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from gem.errors import GemError, in_one_line
 from gem_envs_games.textarena.chance import ONE_AT_A_TIME, Chance
-from gem_envs_games.textarena.family import id_of
 from gem_envs_games.textarena.listing import family_of
+from gem_envs_games.textarena.listing.family import id_of
 from gem_envs_games.textarena.loading import copied, fresh_game
 from gem_envs_games.textarena.mending import draw_anew, mend, was_refused
 

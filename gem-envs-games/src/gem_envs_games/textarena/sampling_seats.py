@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from gem_envs_games.textarena.family import Family
+from gem_envs_games.textarena.listing.family import Family
 from gem_envs_games.textarena.move_forms import (
     Writer,
     aloud,

@@ -7,8 +7,8 @@ from typing import Any
 from gem import SeatedEnv, Step
 from gem.errors import BadArguments, in_one_line
 from gem_envs_games.textarena.answers import bracketed, spoken
-from gem_envs_games.textarena.family import Family
 from gem_envs_games.textarena.listing import family_of
+from gem_envs_games.textarena.listing.family import Family
 from gem_envs_games.textarena.loading import load_game
 from gem_envs_games.textarena.playing import Outcome, Playing, caught_up, started_anew
 from gem_envs_games.textarena.sampling_seats import sampled

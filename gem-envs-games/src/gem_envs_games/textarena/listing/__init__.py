@@ -6,9 +6,9 @@ Imports `gem.specs` and the standard library, nothing else.
 from __future__ import annotations
 
 from gem.specs import EnvSpec
-from gem_envs_games.textarena.family import Family, names_of, specs_of
-from gem_envs_games.textarena.one_player import FAMILIES as ONE_PLAYER
-from gem_envs_games.textarena.several_players import FAMILIES as SEVERAL_PLAYERS
+from gem_envs_games.textarena.listing.family import Family, names_of, specs_of
+from gem_envs_games.textarena.listing.one_player import FAMILIES as ONE_PLAYER
+from gem_envs_games.textarena.listing.several_players import FAMILIES as SEVERAL_PLAYERS
 
 __all__ = ["ENVS", "FAMILIES", "family_of"]
 

@@ -6,7 +6,7 @@ source and by playing: the package itself does not state them.
 
 from __future__ import annotations
 
-from gem_envs_games.textarena.family import BROKEN, REMOTE, TEXTARENA, Family
+from gem_envs_games.textarena.listing.family import BROKEN, REMOTE, TEXTARENA, Family
 
 __all__ = ["FAMILIES"]
 

@@ -7,7 +7,7 @@ of all seats, and lies above the game's own where it has one.
 
 from __future__ import annotations
 
-from gem_envs_games.textarena.family import REMOTE, TEXTARENA, Family
+from gem_envs_games.textarena.listing.family import REMOTE, TEXTARENA, Family
 
 __all__ = ["FAMILIES"]
 
