@@ -266,7 +266,7 @@ def others(session: nox.Session) -> None:
     own = wheel_of(session, "gem-eval")
     requirements = f"--requirement={tests}/others.txt"
     train = wheel_of(session, "gem-train")
-    extras = "[atif,hf,league,mlflow,pandas,parquet,tokens,trackio,view,wandb]"
+    extras = "[atif,hf,mlflow,pandas,parquet,tokens,trackio,view,wandb]"
     install_unpinned = ("--no-compile", requirements, *group("test"), core, train)
     session.install(*install_unpinned, f"{own}{extras}")
     # In an environment that is kept, pip takes a wheel of the same version for the same wheel.
