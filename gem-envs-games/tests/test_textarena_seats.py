@@ -90,7 +90,7 @@ def test_the_seats_are_textarena_s_players() -> None:
 
 @pytest.mark.parametrize(
     ("env_id", "num_players"),
-    [("ta:Nim-v0", 3), ("ta:Poker-v0", 1), ("ta:Poker-v0", 16), ("ta:Taboo-v0", 5)],
+    [("ta:Nim-v0", 3), ("ta:Poker-v0", 1), ("ta:Snake-v0", 10), ("ta:Taboo-v0", 5)],
 )
 def test_a_number_of_players_that_textarena_refuses_is_refused(
     env_id: str, num_players: int
@@ -189,6 +189,19 @@ def test_who_is_out_by_the_rules_is_dropped_too(env_id: str, num_players: int) -
         dropped |= set(step.ends)
 
     assert dropped
+
+
+def test_a_full_table_of_poker_plays_to_its_end() -> None:
+    env = gem.make("ta:Poker-v0-small", num_players=15)
+    env.reset(seed=0)
+    rng = random.Random(15)
+    while True:
+        step = env.step("nothing" if rng.random() < 0.3 else env.sample_action())
+        if step.terminated or step.truncated:
+            break
+
+    assert "error" not in step.info
+    assert len(step.rewards) == 15
 
 
 @pytest.mark.parametrize("name", ["ta:PublicGoodsGame-v0", "ta:MarketEntryGame-v0"])

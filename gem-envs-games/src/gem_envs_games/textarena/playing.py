@@ -98,6 +98,8 @@ class Playing:
         """Return who is out of the game, as far as TextArena says: each game does it its way."""
         state = self.game.state
         facts = state.game_state
+        if "player_chips" in facts:
+            return set()  # Poker asks players again who have no chips
         out = {*getattr(state, "elimination_order", ()), *facts.get("eliminated_players", ())}
         if "alive_players" in facts:
             out |= set(range(self.num_players)).difference(facts["alive_players"])

@@ -14,6 +14,7 @@ __all__ = ["FAMILIES"]
 _MOST = 1000  # actions, where a game ends long before, or has no limit
 _TWO = (2,)
 _THREE = (3,)
+_TWO_TO_9 = tuple(range(2, 10))  # on 5x5 there is no room for more
 _TWO_TO_15 = tuple(range(2, 16))
 _WORDS = ("words",)
 _NOUNS = ("words", "averaged_perceptron_tagger_eng")
@@ -282,10 +283,10 @@ _ROUNDS: tuple[Family, ...] = (
         (4,),
         is_talk=True,
     ),
-    _game("Snake", "Be the last snake alive.", _TWO_TO_15, "", "-standard", "-large", moves=5000),
-    _game(
-        "Surround", "Be the last not to crash.", _TWO_TO_15, "", "-standard", "-large", moves=5000
-    ),
+    _game("Snake", "Be the last snake alive.", _TWO_TO_9, moves=5000),
+    _game("Snake", "Be the last snake alive.", _TWO_TO_15, "-standard", "-large", moves=5000),
+    _game("Surround", "Be the last not to crash.", _TWO_TO_9, moves=5000),
+    _game("Surround", "Be the last not to crash.", _TWO_TO_15, "-standard", "-large", moves=5000),
     _game(
         "Taboo",
         "Two teams guess words by clues.",
