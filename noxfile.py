@@ -71,7 +71,7 @@ EXTRAS = {
     "gem-envs-math": "[data,verify,visual]",
     "gem-envs-qa": "[data]",
     "gem-envs-reasoning": "[tasks]",
-    "gem-eval": "[atif,hf,pandas,parquet,plot,tokens,view]",
+    "gem-eval": "[atif,hf,league,pandas,parquet,plot,tokens,view]",
     "gem-integrations": "[pettingzoo,ray]",
     "gem-tools": "[bm25s,data,http,mcp,search,serve]",
 }

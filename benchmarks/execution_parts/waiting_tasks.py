@@ -67,11 +67,11 @@ def as_actions(waits: Iterable[float], backend: str) -> Any:
 
 def gymnasium_vector(num_envs: int) -> Any:
     """Return Gymnasium's vector, with a process for each environment."""
-    import gymnasium  # type: ignore[import-not-found]  # the other interpreter has it
+    import gymnasium  # type: ignore[import-not-found, unused-ignore]  # the other interpreter has it
 
     text = gymnasium.spaces.Text(40, charset="".join(map(chr, range(32, 127))))
 
-    class GymnasiumWaiter(gymnasium.Env):  # type: ignore[misc]
+    class GymnasiumWaiter(gymnasium.Env):  # type: ignore[misc, unused-ignore]
         observation_space = action_space = text
 
         def reset(self, *, seed: Any = None, options: Any = None) -> tuple[str, dict[str, Any]]:
