@@ -273,6 +273,20 @@ def test_a_restored_snapshot_goes_on_alike() -> None:
     assert twin.step(action) == expected
 
 
+def test_a_fork_goes_on_alike_at_every_seat() -> None:
+    env = gem.make("ta:SecretMafia-v0", num_players=7)
+    env.reset(seed=0)
+    seats = set()
+    for _ in range(12):
+        fork = env.fork()
+        action = env.sample_action()
+        step = env.step(action)
+        seats.add(step.seat)
+        assert fork.step(action) == step
+
+    assert max(seats) > 2
+
+
 def test_a_log_is_replayed_without_a_difference(tmp_path: Path) -> None:
     def random_move(request: Any) -> str:
         return str(request.sample)

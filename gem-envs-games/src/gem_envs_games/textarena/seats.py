@@ -44,6 +44,8 @@ class TextArenaSeats(SeatedEnv):
     again before its next step: that takes as long as they took.
     """
 
+    # Of the largest game: a fork's seat is compared with these before it has its own.
+    seats = tuple(f"player_{player}" for player in range(15))
     shared = ("_playing",)  # each state finds out by its answers whether this is its own
 
     def __init__(
