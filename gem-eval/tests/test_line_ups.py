@@ -185,6 +185,7 @@ def test_a_line_up_that_does_not_fit_is_refused_before_a_folder_is_made(
         ({"envs": [KUHN, SIGNS]}, "Evaluate environments of different seats apart"),
         ({"until": "decided", "policies": [("noop", "random"), "noop"]}, "each seat of a line-up"),
         ({"every_rotation": True, "policies": ["noop"]}, "'noop' does not rotate"),
+        ({"envs": "tiny:Picky", "env_kwargs": {"size": 0}}, "tiny:Picky cannot be made"),
     ],
 )
 def test_settings_that_do_not_fit_line_ups_are_refused(
@@ -199,6 +200,15 @@ def test_nobody_branches_from_an_episode_of_several_seats(play: Callable[..., Ev
 
     with pytest.raises(gem_eval.BranchError, match=r"Line 1 of .* has 2 seats"):
         gem_eval.branch(found.path, 1, "random", turn=1)
+
+
+def test_a_line_up_does_not_play_on_from_an_episode_of_one_seat(
+    run: Callable[..., Evaluation],
+) -> None:
+    found = run(policies="random", episodes=1)
+
+    with pytest.raises(SettingsError, match="is of several seats, and a branch plays on for one"):
+        gem_eval.branch(found.path, 1, [("random", "noop")], turn=0)
 
 
 def test_arguments_of_policies_go_by_their_names_in_line_ups_too(

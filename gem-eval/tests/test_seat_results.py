@@ -175,6 +175,10 @@ def test_who_sat_elsewhere_is_left_out_of_a_comparison(play: Callable[..., Evalu
     at_right = gem_eval.compare([rock, paper], seat="right")
     assert [side.policy for side in at_right.sides] == ["random", "random"]
     assert at_right.elsewhere == ()
+    assert at_right.differences[0].caveats == (
+        f"{rock} played with rocky, and {paper} with papery",
+    )
+    assert compared.differences[0].caveats == ()
     with pytest.raises(CompareError, match="Nobody sat at 'middle'"):
         gem_eval.compare([rock, paper], seat="middle")
     with pytest.raises(CompareError, match="and no other policy of these runs did"):

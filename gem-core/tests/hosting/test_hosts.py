@@ -19,7 +19,7 @@ from gem.hosting import ASK, DROP, MAKE, RESET, STEP, Failure, Host
 from gem.hosting._in_thread import InThreadHost
 from gem.hosting._processes import ProcessHost
 from gem.hosting._threads import ThreadHost
-from gem.rollouts import count_tasks
+from gem.rollouts import count_tasks, seats_of
 from gem.rollouts._options import RolloutOptions
 from gem.specs import EnvSpec
 
@@ -263,6 +263,13 @@ def test_tasks_are_counted_where_the_environments_live() -> None:
     register()
 
     assert count_tasks(["host:Frail"], RolloutOptions(backend="thread")) == [3]
+
+
+def test_seats_are_named_where_the_environments_live() -> None:
+    register()
+    envs = ["host:Frail", "gem.testing.envs:Kuhn"]
+
+    assert seats_of(envs, RolloutOptions(backend="thread")) == [("agent",), ("first", "second")]
 
 
 def test_one_that_cannot_be_made_in_a_process_says_so_when_its_tasks_are_counted() -> None:

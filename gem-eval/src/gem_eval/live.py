@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gem import RolloutOptions
 from gem.conversation import name_of
-from gem.rollouts import PlannedEpisode, WrapperLike, seats_of
+from gem.rollouts import PlannedEpisode, WrapperLike
 from gem_eval.branching.origin import Origin
 from gem_eval.errors import SettingsError
-from gem_eval.line_ups import LineUp, PolicyLike, PolicyRef, check_seats, policy_list
-from gem_eval.plan import hosting_options, plan_of
+from gem_eval.line_ups import LineUp, PolicyLike, PolicyRef, policy_list
+from gem_eval.plan import plan_of
 from gem_eval.playing import Playing
 from gem_eval.policies import NamedPolicy, make_policy
 from gem_eval.settings import Settings, kwargs_by_policy
@@ -113,15 +113,12 @@ def planned_for(
     if origin is not None:
         _refuse_line_ups(settings)
         return origin.plan(settings)
-    made_by: Any = {
-        "env_kwargs": live.env_kwargs,
-        "wrappers": live.wrappers,
-        "backend_options": live.backend_options,
-    }
-    if settings.line_ups:
-        seats = seats_of(settings.envs, hosting_options(settings, **made_by))
-        check_seats(settings.policies, [spec.id for spec in settings.envs], seats)
-    return plan_of(settings, **made_by)
+    return plan_of(
+        settings,
+        env_kwargs=live.env_kwargs,
+        wrappers=live.wrappers,
+        backend_options=live.backend_options,
+    )
 
 
 def _refuse_line_ups(settings: Settings) -> None:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeVar
 
 from gem.errors import GemError, in_one_line
-from gem.rollouts import PlannedEpisode, RolloutOptions, WrapperLike, count_tasks, plan_episodes
+from gem.rollouts import (
+    PlannedEpisode,
+    RolloutOptions,
+    WrapperLike,
+    count_tasks,
+    plan_episodes,
+    seats_of,
+)
+from gem.specs import EnvSpec
 from gem_eval.errors import SettingsError
+from gem_eval.line_ups import check_seats
 from gem_eval.settings import DEFAULT_EPISODES, MOST_EPISODES, Settings
 
-__all__ = ["hosting_options", "plan_of"]
+__all__ = ["plan_of"]
+
+T = TypeVar("T")
 
 
 def plan_of(
@@ -21,36 +32,27 @@ def plan_of(
     wrappers: Sequence[WrapperLike],
     backend_options: Mapping[str, Any],
 ) -> list[PlannedEpisode]:
-    """List the episodes that each policy plays. Makes each environment once; raises GemError.
+    """List the episodes that each policy plays. Makes each environment; raises GemError.
 
-    It is made where the evaluation will run it: one that needs a process is never made here.
+    It is made once, and once more where line-ups are to fit its seats; and where the evaluation
+    will run it: one that needs a process is never made here.
 
     An episode has the same seed and task whichever others are played beside it: `tasks` chooses
     from what `episodes="all"` would play, and more `episodes` begin with those of fewer. In every
     rotation each of them is played once, under a number of its own.
     """
-    options = hosting_options(
-        settings, env_kwargs=env_kwargs, wrappers=wrappers, backend_options=backend_options
-    )
-    plan = _starts(settings, _task_counts(settings, options))
-    return _in_every_rotation(plan, settings.rotations) if settings.every_rotation else plan
-
-
-def hosting_options(
-    settings: Settings,
-    *,
-    env_kwargs: Mapping[str, Any],
-    wrappers: Sequence[WrapperLike],
-    backend_options: Mapping[str, Any],
-) -> RolloutOptions:
-    """Return where and how the environments of an evaluation are made, before one is played."""
-    return RolloutOptions(
+    options = RolloutOptions(
         backend=settings.backend,
         num_workers=settings.num_workers,
         backend_options=backend_options,
         env_kwargs=env_kwargs,
         wrappers=wrappers,
     )
+    if settings.line_ups:
+        seats = _asked(seats_of, settings, options)
+        check_seats(settings.policies, [spec.id for spec in settings.envs], seats)
+    plan = _starts(settings, _asked(count_tasks, settings, options))
+    return _in_every_rotation(plan, settings.rotations) if settings.every_rotation else plan
 
 
 def _starts(settings: Settings, task_counts: Sequence[int | None]) -> list[PlannedEpisode]:
@@ -153,12 +155,17 @@ def _of_seeds(
     ]
 
 
-def _task_counts(settings: Settings, options: RolloutOptions) -> list[int | None]:
+def _asked(
+    ask: Callable[[Sequence[EnvSpec], RolloutOptions], T],
+    settings: Settings,
+    options: RolloutOptions,
+) -> T:
+    """Return what is asked of the environments, which may raise anything when they are made."""
     try:
-        return count_tasks(settings.envs, options)
+        return ask(settings.envs, options)
     except GemError:
         raise
-    except (Exception, SystemExit) as error:  # an environment may raise anything when it is made
+    except (Exception, SystemExit) as error:
         ids = ", ".join(spec.id for spec in settings.envs)
         raise SettingsError(
             f"An environment of {ids} cannot be made ({in_one_line(error)}). Check "

@@ -68,10 +68,10 @@ def print_summary(
     else:
         _print_sections(console, together)
     if summary.seats:
-        console.print()
         rows = seat_rows(summary.seats, names, _figure, _short)
         there = [name for name in SEAT_NAMES if name in rows[0]]
         for table in tables_within(console.width, rows, there):
+            console.print()
             print_table(console, table, there)
     for line in _notes(summary, names, normalised, offers_next=offers_next):
         console.print(Text(line), soft_wrap=True)

@@ -207,6 +207,12 @@ def _caveats(first: Contender, second: Contender) -> tuple[str, ...]:
         for name in dict.fromkeys([*first.settings, *second.settings])
         if first.settings.get(name) != second.settings.get(name)
     ]
+    is_one_game = (first.run, first.line_up) == (second.run, second.line_up)
+    if first.others != second.others and not is_one_game:
+        with_whom = [", ".join(side.others) or "themselves" for side in (first, second)]
+        lines.append(
+            f"{first.name} played with {with_whom[0]}, and {second.name} with {with_whom[1]}"
+        )
     stopped = dict.fromkeys(side.run for side in (first, second) if side.stops_when_decided)
     lines += [
         f"{run} stopped as soon as it was decided, so that this test of it is too sure: "

@@ -76,6 +76,7 @@ class _Entry(NamedTuple):
     line_up: str
     policy: str
     seat: str | None  # where it stays, if it does
+    others: tuple[str, ...]  # of its line-up
 
     @property
     def is_alone(self) -> bool:
@@ -87,7 +88,7 @@ class Contender:
     """A policy of a run. `plays` has the last try of each episode, by task and `Slot`.
 
     `settings` are those of its run that may make the same task harder or easier, and the versions
-    of packs.
+    of packs. `others` are who it played with in its `line_up`.
     """
 
     name: str
@@ -95,6 +96,8 @@ class Contender:
     run: str
     settings: Mapping[str, Any]
     stops_when_decided: bool
+    line_up: str
+    others: tuple[str, ...] = ()
     plays: dict[Task, dict[Slot, Play]] = field(default_factory=dict)
     _numbers: dict[tuple[Task, int], list[int]] = field(default_factory=dict)
 
@@ -152,6 +155,8 @@ def read_contenders(
                 str(entry.run),
                 _settings_of(folder),
                 stops_when_decided=folder.record.settings.until is not None,
+                line_up=entry.line_up,
+                others=entry.others,
             )
             for entry in chosen
             if entry.run == folder.path
@@ -186,8 +191,10 @@ def _entries(folder: RunFolder) -> Iterator[_Entry]:
     for ref in folder.record.settings.policies:
         fixed = ref.seats if isinstance(ref, LineUpRef) else None
         seats: Sequence[str | None] = fixed or [None] * len(ref.members)
-        for member, seat in zip(ref.members, seats, strict=True):
-            yield _Entry(folder.path, ref.name, member.name, seat)
+        names = [member.name for member in ref.members]
+        for number, seat in enumerate(seats):
+            others = sorted(names[:number] + names[number + 1 :])
+            yield _Entry(folder.path, ref.name, names[number], seat, tuple(others))
 
 
 def _each_once(runs: Iterable[str | Path]) -> list[RunFolder]:
