@@ -48,8 +48,12 @@ TARGETS: Mapping[str, Target] = {
     "mt_grpo": "J1",
 }
 """What each estimator aims at. Those of sums of rewards aim at J where they are discounted."""
-BY_TURN = tuple(name for name, estimator in ESTIMATORS.items() if estimator.per == "turn")
-"""The estimators that can be measured: what is enumerated are turns, and no tokens."""
+BY_TURN = tuple(
+    name
+    for name, estimator in ESTIMATORS.items()
+    if estimator.per == "turn" and not estimator.depends_on_order
+)
+"""The estimators that can be measured: what is enumerated are turns in no order, no tokens."""
 
 _MOST_GROUPS = 50_000  # to enumerate: the groups of 3 of guessing a number from 1 to 4 are 45,920
 _MOST_BATCHES = 20_000  # to enumerate: each is a call of the estimator
@@ -131,9 +135,11 @@ def gradients(
 
 def _check_by_turn(name: str) -> None:
     if name in ESTIMATORS and name not in BY_TURN:
+        is_ordered = ESTIMATORS[name].depends_on_order
+        why = "The order of its episodes counts" if is_ordered else "It credits tokens"
         raise BadArguments(
-            f"The gradient of the estimator {name!r} was asked for. It credits tokens, and what is "
-            f"enumerated are turns: take of {', '.join(BY_TURN)}.",
+            f"The gradient of the estimator {name!r} was asked for. {why}, and what is "
+            f"enumerated are turns, in no order: take of {', '.join(BY_TURN)}.",
             subject="estimator",
         )
 

@@ -67,13 +67,15 @@ class Estimator(NamedTuple):
     """A function to credit, and what it needs. Its options are its keyword arguments.
 
     `compares_repeats` says that without several episodes of one start every advantage is 0. `per`
-    is what it gives an advantage to, and asks the critic's values for.
+    is what it gives an advantage to, and asks the critic's values for. `depends_on_order` says that
+    the order of the episodes counts.
     """
 
     function: Callable[..., Credit]
     compares_repeats: bool = False
     needs_critic: bool = False
     per: Per = "turn"
+    depends_on_order: bool = False
 
 
 def estimator_named(
@@ -321,7 +323,7 @@ def _rewards(episode: Episode) -> Floats:
 ESTIMATORS: Mapping[str, Estimator] = {
     "raw": Estimator(_raw),
     "constant": Estimator(_constant),
-    "seat_average": Estimator(_seat_average),
+    "seat_average": Estimator(_seat_average, depends_on_order=True),
     "signed": Estimator(_signed),
     "rebn": Estimator(_rebn),
     "rebn_leave_one_out": Estimator(_rebn_leave_one_out),
