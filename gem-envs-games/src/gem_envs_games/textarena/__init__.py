@@ -1,1 +1,1 @@
-"""TextArena's single-player games as environments. Importing this package imports none of them."""
+"""TextArena's games as environments. Importing this package imports none of them."""
