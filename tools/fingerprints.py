@@ -6,9 +6,9 @@
     python tools/fingerprints.py --store              write tools/fingerprints.json anew
 
 Each group is one `gem.rollout` over its environments. What has no finite set of tasks, and one
-seat, is played once more, with the actions of the rollout, through `gem.make_vec` on the same backend: it must
-tell the same episodes. A group that needs a package or a sandbox that is not here is skipped,
-which is said. The exit status is 1 where an episode differs from the stored one.
+seat, is played once more, with the actions of the rollout, through `gem.make_vec` on the same
+backend: it must tell the same episodes. A group that needs a package or a sandbox that is not here
+is skipped, which is said. The exit status is 1 where an episode differs from the stored one.
 
 The file has, for each environment, a digest of all its fingerprints and the first digits of each
 seed's, so that a difference is told with its seed. Its positions count: an episode's seed depends
