@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tools import fingerprints
 
-GROUPS = ["tables", "wrapped", "mixtures", "scheduled"]
+GROUPS = ["two seats", "tables", "wrapped", "mixtures", "scheduled"]
 
 
 def test_episodes_are_those_that_are_stored(capsys: pytest.CaptureFixture[str]) -> None:

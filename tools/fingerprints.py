@@ -5,10 +5,10 @@
     python tools/fingerprints.py games tables         some groups alone
     python tools/fingerprints.py --store              write tools/fingerprints.json anew
 
-Each group is one `gem.rollout` over its environments. What has no finite set of tasks is played
-once more, with the actions of the rollout, through `gem.make_vec` on the same backend: it must
-tell the same episodes. A group that needs a package or a sandbox that is not here is skipped,
-which is said. The exit status is 1 where an episode differs from the stored one.
+Each group is one `gem.rollout` over its environments. What has no finite set of tasks, and one
+seat, is played once more, with the actions of the rollout, through `gem.make_vec` on the same
+backend: it must tell the same episodes. A group that needs a package or a sandbox that is not here
+is skipped, which is said. The exit status is 1 where an episode differs from the stored one.
 
 The file has, for each environment, a digest of all its fingerprints and the first digits of each
 seed's, so that a difference is told with its seed. Its positions count: an episode's seed depends
@@ -190,7 +190,16 @@ MIXED = [
 ]
 MIXTURE = gem.EnvSpec(id="fingerprints:Mixture", target=f"{gem.Mixture.__module__}:Mixture")
 # Left out of `games`, where they would move the positions of those that are stored.
-TWO_SEATS = ("game:ConnectFour-v0", "game:Nim-v0", "game:TicTacToe-v0")
+TWO_SEATS = (
+    "game:ConnectFour-v0",
+    "game:KuhnPoker-v0",
+    "game:LeducPoker-v0",
+    "game:LiarsDice-v0",
+    "game:Nim-v0",
+    "game:PrisonersDilemma-v0",
+    "game:RockPaperScissors-v0",
+    "game:TicTacToe-v0",
+)
 
 
 def _over(rows: Sequence[Mapping[str, Any]], *ids: str) -> dict[str, Any]:
@@ -201,6 +210,7 @@ def _over(rows: Sequence[Mapping[str, Any]], *ids: str) -> dict[str, Any]:
 GROUPS = {
     "games": Group(("game:*",), without=TWO_SEATS),
     "solved games": Group(("game:*-easy",), is_solved=True),
+    "two seats": Group(TWO_SEATS, is_solved=True),
     "textarena": Group(
         ("ta:2048-v0", "ta:B*-v0", "ta:C*-v0", "ta:F*-v0", "ta:L*-v0", "ta:M*-v0", "ta:S*-v0"),
     ),
@@ -334,12 +344,14 @@ async def _rolled_out(
 def stepped_through(
     envs: Mapping[str, gem.EnvSpec], episodes: Mapping[str, Sequence[gem.Episode]], backend: str
 ) -> Fingerprints:
-    """Play in a vector what a rollout played, by its actions; tables apart.
+    """Play in a vector what a rollout played, by its actions; tables and several seats apart.
 
     A rollout gives each episode its task and a vector leaves it to the seed, so what has a finite
-    set of tasks starts elsewhere there.
+    set of tasks starts elsewhere there. Of several seats a vector has what one instance returns,
+    which the line `vectors` of `gem-env check` compares.
     """
-    names = [name for name in envs if episodes[name][0].task is None]
+    first = {name: episodes[name][0] for name in envs}
+    names = [name for name in envs if first[name].task is None and not first[name].seats]
     prints: Fingerprints = {name: [] for name in names}
     if not names:
         return prints

@@ -114,13 +114,17 @@ class CheckHints(_Spec):
 
     `fixed_start` declares that every seed starts alike, `winnable=False` that even a perfect
     player cannot succeed (`bound` is then the best return there is), `needs_luck` that some starts
-    are only won by a lucky guess.
+    are only won by a lucky guess. `mixes` declares that no move is right by itself: the best play
+    draws its moves, as in poker, or depends on how the others play. Its `solve()` may then earn
+    less than a fixed player does against a fixed opponent, and says different moves in states that
+    look alike.
     """
 
     fixed_start: bool = False
     winnable: bool = True
     needs_luck: bool = False
     bound: float | None = None
+    mixes: bool = False
 
 
 # Names that were fields of EnvSpec itself in earlier releases.

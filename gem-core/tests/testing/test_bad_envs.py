@@ -123,6 +123,23 @@ def test_luck_that_is_declared_may_be_had_on_some_seeds_only() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "check"),
+    [
+        ("EveryAnswerWins", "solve_beats_random"),
+        ("EveryAnswerWins", "solve_beats_echo"),
+        ("SolvePeeks", "solve_is_fair"),
+        ("LeaksWord", "leaks"),
+    ],
+)
+def test_where_the_best_play_mixes_no_move_is_held_to_be_right(name: str, check: str) -> None:
+    assert line(name, check).state == "failed"
+
+    found = line(name, check, mixes=True)
+
+    assert (found.state, "it declares mixes" in found.evidence) == ("skipped", True), found
+
+
+@pytest.mark.parametrize(
     ("name", "check", "declared", "evidence"),
     [
         ("FixedStart", "different_seeds", {"fixed_start": True}, "start differently"),

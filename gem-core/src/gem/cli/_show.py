@@ -272,6 +272,8 @@ def _rewards(facts: dict[str, Any]) -> str:
     hints = facts["check"]
     if hints["needs_luck"]:
         won = f"{won}, at times by a lucky guess only"
+    if hints["mixes"]:
+        won = f"{won}, no move is right by itself"
     if not hints["winnable"]:
         best = "" if hints["bound"] is None else f", the best return is {hints['bound']:g}"
         won = f"cannot be won{best}"

@@ -12,7 +12,7 @@ from gem.episode._episode import is_success
 from gem.errors import SnapshotError
 from gem.testing._formats import asked_formats
 from gem.testing._playing import shown_text
-from gem.testing._report import NotHeldError
+from gem.testing._report import NotApplicableError, NotHeldError
 from gem.testing._subject import Subject
 
 __all__ = ["observation_holds_no_answer"]
@@ -64,6 +64,10 @@ def observation_holds_no_answer(subject: Subject) -> str:
     Chance is what sampled actions win; it is half of the seeds where the text names two answers
     ("even or odd", "Ann or Bob"), of which one is right: to copy either is to toss a coin.
     """
+    if subject.spec.check.mixes:
+        raise NotApplicableError(
+            "it declares mixes: any move may win, and the rules name the moves"
+        )
     with _Worlds(subject) as worlds:
         copiers = list(_copiers(subject, worlds))
         for copier in copiers:

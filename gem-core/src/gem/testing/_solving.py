@@ -68,17 +68,25 @@ def solve_beats_noop(subject: Subject) -> str:
 def solve_beats_random(subject: Subject) -> str:
     """Compare with sampled actions; where these win every time too, it takes fewer turns."""
     subject.require_samples()
+    _refuse_mixing(subject)
     return _beats(subject, lambda env, sight: env.sample_action(), "sampled actions", by_turns=True)
 
 
 def solve_beats_echo(subject: Subject) -> str:
-    """Compare with a player that repeats what it was shown."""
+    """Compare with a player that repeats what it was shown, which may name a move."""
+    _refuse_mixing(subject)
     return _beats(subject, lambda env, sight: sight.text, "an echo of the prompt")
 
 
 def solve_beats_a_plea(subject: Subject) -> str:
     """Compare with a player that tells the grader to be kind."""
     return _beats(subject, lambda env, sight: _PLEA, "a plea to the grader")
+
+
+def _refuse_mixing(subject: Subject) -> None:
+    """Raise NotApplicableError where the best play need not beat a fixed one."""
+    if subject.spec.check.mixes:
+        raise NotApplicableError("it declares mixes: a fixed player may earn more by luck")
 
 
 def _beats(subject: Subject, player: Player, name: str, *, by_turns: bool = False) -> str:
@@ -156,6 +164,8 @@ def solve_knows_only_what_was_seen(subject: Subject) -> str:
     plays = _solved(subject)
     if any(episode.single_turn for episode in plays):
         raise NotApplicableError("single-turn: solve() is the gold answer")
+    if subject.spec.check.mixes:
+        raise NotApplicableError("it declares mixes: solve() draws its move in states alike")
     moves: dict[tuple[str, ...], tuple[int | None, str]] = {}
     compared = 0
     for episode in plays:
