@@ -25,6 +25,7 @@ plugin = PluginManifest(name="acme", envs=(
     spec("Lamps", check=CheckHints(fixed_start=True, winnable=False, bound=0.5)),
     spec("Coin", check=CheckHints(winnable=False)),
     spec("Lucky", target="gem.testing.envs:Coin", check=CheckHints(needs_luck=True)),
+    spec("Mixed", target="gem.testing.envs:Coin", check=CheckHints(mixes=True)),
     spec("Needy", requires=("acme-absent>=1.0",)),
     spec("Raises", target="acme_show.envs:Raises"),
     spec("Long", target="acme_show.envs:Long"),
@@ -113,6 +114,7 @@ def test_what_cannot_be_won_is_stated_with_its_bound(capsys: Output) -> None:
 
 def test_what_takes_luck_is_stated(capsys: Output) -> None:
     assert "by a lucky guess only" in shown(capsys, "Lucky")
+    assert "no move is right by itself" in shown(capsys, "Mixed")
 
 
 def test_what_cannot_be_won_is_stated_without_a_bound_too(capsys: Output) -> None:
