@@ -11,11 +11,11 @@ import pytest
 
 import gem_eval
 from gem import Request
+
+pytest.importorskip("jinja2", reason="gem-eval's extra `view` is not installed")
 from gem_eval.viewing.pages import run_page
 from gem_eval.viewing.query import Query
 from gem_eval.viewing.runs import Run, open_runs
-
-pytest.importorskip("jinja2", reason="gem-eval's extra `view` is not installed")
 
 SIGNS = "gem.testing.envs:Signs"
 Show = Callable[..., Run]

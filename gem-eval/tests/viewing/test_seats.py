@@ -13,14 +13,15 @@ from gem.content import observation_text
 from gem.testing.envs import Kuhn, Signs
 from gem_eval.viewing import rows
 from gem_eval.viewing.batches import read_batch
+
+pytest.importorskip("starlette", reason="gem-eval's extra `view` is not installed")
+pytest.importorskip("jinja2", reason="gem-eval's extra `view` is not installed")
 from gem_eval.viewing.export import export
 from gem_eval.viewing.rendering import fixed
 from gem_eval.viewing.runs import Run
 
 from .conftest import Client
 from .reading import words
-
-pytest.importorskip("starlette", reason="gem-eval's extra `view` is not installed")
 
 MakeRun = Callable[..., Run]
 HOSTILE = "<script>window.hacked = 1</script> \\boxed{pass}"
