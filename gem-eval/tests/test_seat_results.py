@@ -115,6 +115,15 @@ def test_a_forfeit_counts_for_the_seat_whose_policy_failed(play: Callable[..., E
     assert (left.episodes, left.errors, left.forfeits) == (4, 2, 2)
     assert (right.episodes, right.errors, right.forfeits) == (4, 2, 0)
     assert left.mean_turns == 3.0  # of those that no error ended
+
+
+def test_a_table_has_a_row_for_each_seat_of_an_episode(play: Callable[..., Evaluation]) -> None:
+    pytest.importorskip("pandas", reason="gem-eval's extra `pandas` is not installed")
+    failing = Counted("failing", "rock", answers=7)
+
+    found = play(policies={"left": failing, "right": "random"}, concurrency=1)
+
+    assert len(found.summary.seats_to_pandas()) == 2
     frame = found.to_pandas()
     assert list(frame["is_forfeit"]) == [False] * 4 + [True, False] * 2
     assert set(frame["line_up"]) == {"left=failing + right=random"}
@@ -146,7 +155,6 @@ def test_a_report_has_a_row_for_each_line_up_and_seat(
     summary = read_summary(found.folder)
     assert as_json[0]["seats"] == [result.model_dump(mode="json") for result in summary.seats]
     assert summary.seats == found.summary.seats
-    assert len(found.summary.seats_to_pandas()) == 8
 
 
 def test_policies_compare_at_the_same_seats_of_the_same_seeds(
