@@ -97,6 +97,7 @@ class TabularPolicy:
         self._entropy = entropy
         self._entropy_half_life = entropy_half_life
         self._pace = 1.0
+        self._entropy_share = 1.0
         self._rows: dict[str, int] = {}
         self._logits = np.zeros((0, len(actions)))
         self._expected = np.zeros(0)
@@ -144,9 +145,10 @@ class TabularPolicy:
         pairs = zip(answers, np.exp(log_softmax(logits)).tolist(), strict=True)
         return {answer: share for answer, share in pairs if answer is not None}
 
-    def set_pace(self, pace: float) -> None:
-        """Take steps of this share of what they would be, from the next update on."""
+    def set_pace(self, pace: float, entropy: float = 1.0) -> None:
+        """Take these shares of the steps and of the entropy's weight, from the next update on."""
         self._pace = pace
+        self._entropy_share = entropy
 
     def update(self, batch: Batch) -> Mapping[str, float]:
         """Improve by `epochs` steps on the whole batch.
@@ -160,9 +162,8 @@ class TabularPolicy:
         self._add_states(states)
         rows = np.array([self._rows[key] for key in keys], np.int64)
         played = self._played(batch, states, rows)
-        # From the steps that were taken, which a checkpoint has.
-        updates = self._steps.taken / self._epochs
-        weight = self._entropy * decayed(updates, self._entropy_half_life)
+        updates = self._steps.taken / self._epochs  # from what a checkpoint has
+        weight = self._entropy * self._entropy_share * decayed(updates, self._entropy_half_life)
         self._steps.share = self._pace * decayed(updates, self._rate_half_life)
         first = None
         for _ in range(self._epochs):
@@ -235,7 +236,7 @@ class TabularPolicy:
             first_moment=self._steps.first_moment,
             second_moment=self._steps.second_moment,
             steps_taken=np.array(self._steps.taken),
-            pace=np.array(self._pace),
+            pace=np.array([self._pace, self._entropy_share]),
         )
         states = json.dumps(list(self._rows))
         (folder / _STATES).write_text(states, encoding="ascii")
@@ -257,7 +258,7 @@ class TabularPolicy:
             self._steps.first_moment = table["first_moment"]
             self._steps.second_moment = table["second_moment"]
             self._steps.taken = int(table["steps_taken"])
-            self._pace = float(table["pace"])
+            self._pace, self._entropy_share = table["pace"].tolist()
         self._rows = {state: row for row, state in enumerate(states)}
         self._sums.clear()
 

@@ -8,18 +8,29 @@ from typing import Any
 
 import pytest
 
+import gem
+from gem.episode import Episode
 from gem_baselines.doctor.diagnosis import diagnosed
 from gem_baselines.doctor.reading import read_training
 from gem_baselines.errors import ExperimentError
+from gem_baselines.self_play import SelfPlaySettings
 from gem_baselines.self_play.monitor import Check, Monitor
+from gem_baselines.self_play.self_play import Seated, SelfPlay
 from gem_baselines.tabular import TabularPolicy
 from gem_baselines.training import train
+from gem_baselines.training.checkpoints import Checkpoint
 from gem_baselines.training.training import Training
 
 from .small import small
 
-POOL = {"opponents": "pool", "monitor": True, "monitor_games": 8, "slow_down": 0.5}
-COLLAPSED = Check(-1.0, 0.0, 1.0, 0.1, is_flat=True, is_collapsed=True)
+POOL = {
+    "opponents": "pool",
+    "monitor": True,
+    "monitor_games": 8,
+    "slow_down": 0.5,
+    "settle_half_life": 4,
+}
+COLLAPSED = Check(-1.0, 0.0, 1.0, is_flat=True, is_collapsed=True)
 
 
 def lines(folder: Path) -> list[dict[str, Any]]:
@@ -68,6 +79,28 @@ def test_a_training_that_is_resumed_has_the_metrics_of_one_that_was_not(tmp_path
     assert metrics[0] == metrics[1]
 
 
+def test_a_resume_after_a_collapse_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = Monitor.check
+
+    def check(self: Monitor, *series: Any) -> Check:
+        seen = plain(self, *series)
+        return seen._replace(is_collapsed=seen.fall >= 0)
+
+    monkeypatch.setattr(Monitor, "check", check)
+    train(small(POOL, updates=9), tmp_path / "whole")
+    train(small(POOL, updates=5), tmp_path / "cut")
+
+    resumed = Training.resumed(tmp_path / "cut", {"updates": 9})
+    assert resumed.self_play is not None
+    assert resumed.self_play.went_back
+    resumed.run()
+
+    metrics = [(tmp_path / name / "metrics.jsonl").read_bytes() for name in ("whole", "cut")]
+    assert metrics[0] == metrics[1]
+
+
 def test_a_collapse_is_undone_and_the_copies_become_opponents(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,6 +116,70 @@ def test_a_collapse_is_undone_and_the_copies_become_opponents(
     assert isinstance(training.policy, TabularPolicy)
     assert training.self_play is not None
     assert training.self_play.went_back == [2]
+
+
+def test_after_a_collapse_it_settles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Monitor, "check", lambda self, *games: COLLAPSED)
+    paces: list[tuple[float, float]] = []
+    monkeypatch.setattr(TabularPolicy, "set_pace", lambda self, *paced: paces.append(paced))
+
+    train(small({"monitor": True, "slow_down": 0.5, "settle_half_life": 2}, updates=6), tmp_path)
+
+    # Each of the three looks saw one, and the weight halves between them.
+    assert paces == [(0.5, 1.0), (0.25, 0.5), (0.125, 0.25)]
+
+
+def test_the_best_policy_is_the_one_that_the_monitor_knows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    better = Check(0.0, 0.0, 0.0, is_flat=True, is_collapsed=False)
+    worse = Check(-0.1, 0.0, 0.1, is_flat=True, is_collapsed=False)
+    checks = iter([better, worse, worse])
+    monkeypatch.setattr(Monitor, "check", lambda self, *games: next(checks))
+
+    training = train(small({"monitor": True}, eval_every=3, eval_episodes=2), tmp_path)
+
+    assert training.progress.best_update == 2
+    found = [Checkpoint.read(tmp_path / "checkpoints" / name) for name in ("best", "last")]
+    assert [checkpoint.progress.update for checkpoint in found] == [2, 6]
+
+
+def test_before_the_monitor_has_seen_a_better_one_the_first_policy_is_the_best(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Monitor, "check", lambda self, *games: COLLAPSED)
+
+    train(small({"monitor": True}), tmp_path)
+
+    assert Checkpoint.read(tmp_path / "checkpoints" / "best").progress.update == 0
+
+
+def test_a_copy_that_beats_the_policy_is_met_more_often() -> None:
+    settings = SelfPlaySettings(opponents="pool", pool_share=1.0, monitor=True)
+    self_play = SelfPlay(settings, "tabular", num_seats=2)
+    learner = TabularPolicy("whole", ["a", "b"])
+    self_play.begin(learner)
+    met: list[tuple[str, int]] = []
+
+    def play(seated: Seated, games: int, purpose: str) -> list[Episode]:
+        met.append((purpose, games))
+        copy = seated[1].name if isinstance(seated, list) else ""
+        return [lost_to(copy)] * games if copy.endswith("@20") else []
+
+    # At the second look it loses to the copy of the first.
+    self_play.look(learner, 20, play)
+    self_play.look(learner, 40, play)
+    met.clear()
+    self_play.play(learner, 24, 41, play)
+
+    assert dict(met) == {"update/0": 4, "update/20": 16, "update/40": 4}
+
+
+def lost_to(copy: str) -> Episode:
+    """Return a game that a policy at the first seat lost."""
+    [game] = gem.run([lambda request: "a", lambda request: "b"], small().env, episodes=1)
+    assert game.parts()[0].total_reward == -1.0, copy
+    return game
 
 
 def test_the_doctor_names_a_collapse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

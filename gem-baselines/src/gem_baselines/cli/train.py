@@ -103,7 +103,7 @@ def _show(training: Training) -> None:
     for name, figures in rows:
         print(f"  {name:<15} {_figures(figures)}")
     if training.progress.best_update is not None:
-        print(f"  best evaluation after update {training.progress.best_update}")
+        print(f"  best policy after update {training.progress.best_update}")
     print(f"Evaluate it with: {_evaluation(training)}")
 
 

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from gem.episode import Episode
 from gem_baselines.learning_policy import LearningPolicy
-from gem_baselines.self_play.monitor import Check, Monitor
-from gem_baselines.self_play.pool import Pool, copy_of
+from gem_baselines.self_play.monitor import Check, Monitor, Results
+from gem_baselines.self_play.opponents import shared_out, weight_of
+from gem_baselines.self_play.pool import Frozen, Pool, copy_of
 from gem_baselines.self_play.settings import SelfPlaySettings
 
 __all__ = ["Games", "Play", "Seated", "SelfPlay", "own_parts"]
@@ -31,6 +32,10 @@ Play = Callable[[Seated, int, str], list[Episode]]
 
 A list of policies rotates over the seats, as `gem.rollout` has it.
 """
+
+
+Pairings = Mapping[int, Mapping[str, Sequence[float]]]
+"""What was earned in each game: by the update of the copy that was met, and by the seat's name."""
 
 
 class Games(NamedTuple):
@@ -60,9 +65,16 @@ class SelfPlay:
         # The share of games against copies now: the monitor raises it when it goes back.
         self._share = settings.pool_share if settings.opponents == "pool" else 0.0
         self._best = 0
+        # What a game against each copy earned at the last look, by the copy's update.
+        self._earned: dict[int, float] = {}
         self._rewards: list[float] = []
         self._rewards_at_best: list[float] = []
         self.went_back: list[int] = []
+
+    @property
+    def best_update(self) -> int | None:
+        """The update of the best copy that the monitor knows; None where there is no monitor."""
+        return self._best if self._settings.monitor else None
 
     def begin(self, policy: LearningPolicy) -> None:
         """Keep the policy as it is before its first update: an opponent that never changes."""
@@ -73,15 +85,24 @@ class SelfPlay:
         against = int(number * self._share)
         alone = play(policy, number - against, "update") if against < number else []
         played = []
-        copies = self.pool.copies
-        for place, copy in enumerate(copies):
-            # Games that cannot be shared out evenly go to other copies in each update.
-            extra = (place + update) % len(copies) < against % len(copies)
-            games = against // len(copies) + extra
-            if games:
-                seated = self._against(policy, copy.policy)
-                played += play(seated, games, f"update/{copy.update}")
+        for copy, games in self._opponents(against, update):
+            seated = self._against(policy, copy.policy)
+            played += play(seated, games, f"update/{copy.update}")
         return Games(alone, played)
+
+    def _opponents(self, games: int, update: int) -> list[tuple[Frozen, int]]:
+        """Return the copies that are met in an update, and each one's games.
+
+        They are given rounds, in which the policy takes every seat once; until a look has met a
+        copy it counts as one that is as good as the policy.
+        """
+        copies = self.pool.copies
+        weights = [weight_of(self._earned.get(copy.update, 0.0)) for copy in copies]
+        rounds = shared_out(games // self._num_seats, weights, turn=update)
+        shares = [number * self._num_seats for number in rounds]
+        shares[update % len(copies)] += games % self._num_seats
+        pairs = zip(copies, shares, strict=True)
+        return [(copy, share) for copy, share in pairs if share]
 
     def parts(self, games: Games) -> tuple[list[Episode], list[str]]:
         """Return what the policy learns from, a trajectory a seat of its own, and each one's role.
@@ -125,8 +146,12 @@ class SelfPlay:
         if not self._settings.monitor:
             self.pool.add(copy_of(policy, self._kind, update))
             return {}
-        check = self._checked(policy, play)
+        results = self._results(policy, play)
+        best_results = self._results(self.pool.of_update(self._best).policy, play)
+        check = self._checked(results, best_results)
         figures: dict[str, Any] = {"monitor": check._asdict()}
+        # Before a copy is added: the results are of those that are there.
+        self._remember(best_results if check.is_collapsed else results)
         if check.is_collapsed:
             figures["monitor"]["went_back_to"] = self._best
             self.went_back.append(update)
@@ -134,11 +159,13 @@ class SelfPlay:
             self._share = self._settings.pool_share
             self._rewards = list(self._rewards_at_best)
             self._go_back(policy)
+            self._settle(policy, update)
             return figures
         if check.is_better:
             self._best = update
             self._rewards_at_best = list(self._rewards)
         self.pool.add(copy_of(policy, self._kind, update), keep=self._best)
+        self._settle(policy, update)
         return figures
 
     def evaluation(self, policy: LearningPolicy) -> list[LearningPolicy]:
@@ -150,6 +177,7 @@ class SelfPlay:
         state = {
             "share": self._share,
             "best": self._best,
+            "earned": {str(update): earned for update, earned in self._earned.items()},
             "rewards": self._rewards,
             "rewards_at_best": self._rewards_at_best,
             "went_back": self.went_back,
@@ -165,6 +193,7 @@ class SelfPlay:
         state = json.loads((folder / _STATE).read_text(encoding="ascii"))
         self._share = state["share"]
         self._best = state["best"]
+        self._earned = {int(update): earned for update, earned in state["earned"].items()}
         self._rewards = state["rewards"]
         self._rewards_at_best = state["rewards_at_best"]
         self.went_back = state["went_back"]
@@ -172,41 +201,63 @@ class SelfPlay:
         self.pool = Pool.restored(size, folder / _POOL, self._kind, arguments)
 
     def _go_back(self, policy: LearningPolicy) -> None:
-        """Have the policy be the best copy again, and take smaller steps if it can."""
+        """Have the policy be the best copy again."""
         with tempfile.TemporaryDirectory() as folder:
             self.pool.of_update(self._best).policy.save(Path(folder))
             policy.restore(Path(folder))
-        set_pace = getattr(policy, "set_pace", None)
-        if set_pace is not None:
-            # Of all collapses: the copy is from before them, with the steps of then.
-            set_pace(self._settings.slow_down ** len(self.went_back))
 
-    def _checked(self, policy: LearningPolicy, play: Play) -> Check:
-        best = self.pool.of_update(self._best).policy
+    def _settle(self, policy: LearningPolicy, update: int) -> None:
+        """Have a policy that can take smaller steps take them, once there was a collapse.
+
+        At each look, for the weight of the entropy goes on falling. Of all collapses: the copy that
+        it became again is from before them, with the steps of then.
+        """
+        set_pace = getattr(policy, "set_pace", None)
+        if set_pace is None or not self.went_back:
+            return
+        half_life = self._settings.settle_half_life
+        since = update - self.went_back[0]
+        entropy = 1.0 if half_life is None else 0.5 ** (since / half_life)
+        set_pace(self._settings.slow_down ** len(self.went_back), entropy)
+
+    def _checked(self, results: Pairings, best_results: Pairings) -> Check:
         return self._monitor.check(
-            self._earned_against_copies(policy, play),
-            self._earned_against_copies(best, play),
-            self._rewards_at_best,
-            self._rewards,
+            _by_pairing(results), _by_pairing(best_results), self._rewards_at_best, self._rewards
         )
 
-    def _earned_against_copies(self, policy: LearningPolicy, play: Play) -> list[float]:
+    def _results(self, policy: LearningPolicy, play: Play) -> Pairings:
         """Return what a policy earns in each game against the copies, in every seat equally often.
 
-        Two policies are given games of the same seeds.
+        A mapping from the update of a copy to what each seat earned, by the seat's name. Two
+        policies are given games of the same seeds.
         """
         copies = self.pool.copies
         # A multiple of the seats, so that each is taken equally often.
         rounds = max(1, self._settings.monitor_games // (len(copies) * self._num_seats))
-        earned = []
+        results = {}
         for copy in copies:
             seated = self._against(policy, copy.policy)
             games = play(seated, rounds * self._num_seats, f"monitor/{copy.update}")
-            earned += [part.total_reward for part in own_parts(games)]
-        return earned
+            by_seat: dict[str, list[float]] = {}
+            for part in own_parts(games):
+                by_seat.setdefault(part.seats[0].name, []).append(part.total_reward)
+            results[copy.update] = by_seat
+        return results
+
+    def _remember(self, results: Pairings) -> None:
+        """Remember what a game against each copy earned, for who is met how often."""
+        self._earned = {}
+        for update, by_seat in results.items():
+            earned = [each for seat in by_seat.values() for each in seat]
+            if earned:  # else an error ended every game
+                self._earned[update] = math.fsum(earned) / len(earned)
 
     def _against(self, policy: LearningPolicy, other: LearningPolicy) -> list[LearningPolicy]:
         return [policy, *[other] * (self._num_seats - 1)]
+
+
+def _by_pairing(results: Pairings) -> Results:
+    return [earned for by_seat in results.values() for earned in by_seat.values()]
 
 
 def _own_parts_of(episode: Episode) -> list[Episode]:

@@ -24,10 +24,17 @@ class SelfPlaySettings(BaseModel):
     - `decay`: of the moving averages that are the baselines of the seats.
     - `monitor`: whether a collapse is looked for, when a copy is due, and undone.
     - `monitor_games`: how many games the policy plays then against the copies, and as many the best
-      copy, which it is compared with.
-    - `margin`: what it has to earn less in these games, by game, to have fallen.
+      copy, which it is compared with: shared out evenly over each copy in each seat.
+    - `margin`: what it has to earn less, by game, against the copy and in the seat where it earns
+      least, to have fallen.
     - `slow_down`: what its steps are multiplied by where a collapse is undone, for a policy that
       can take smaller ones; 1 for the same steps.
+    - `settle_half_life`: updates after which the weight of its entropy is half as large, counted
+      from the first collapse that was undone, for a policy that can lower it; None for a weight
+      that stays.
+
+    The defaults of the monitor are for games that pay from -1 to 1. Where it looks, copies that
+    beat the policy are met more often (`gem_baselines.self_play.opponents`).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -38,6 +45,7 @@ class SelfPlaySettings(BaseModel):
     snapshot_every: _Count = 20
     decay: Annotated[float, Field(ge=0, lt=1)] = 0.95
     monitor: bool = False
-    monitor_games: _Count = 128
-    margin: Annotated[float, Field(ge=0)] = 0.1
+    monitor_games: _Count = 512
+    margin: Annotated[float, Field(ge=0)] = 0.3
     slow_down: Annotated[float, Field(gt=0, le=1)] = 1.0
+    settle_half_life: _Count | None = None

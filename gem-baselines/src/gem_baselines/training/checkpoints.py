@@ -44,8 +44,9 @@ class Progress(BaseModel):
 
     `turns` are those of all updates. `return_sum` is that of the discounted returns of these
     turns. `evaluated` is the last update whose policy was evaluated, -1 before the first.
-    `best_update` is the one with the highest score of an evaluation, `best_score`. `averages` are
-    the moving averages of the roles of the estimator `seat_average`.
+    `best_update` is the one with the highest score of an evaluation, `best_score`; where self-play
+    has a monitor it is that of the best copy. `averages` are the moving averages of the roles of
+    the estimator `seat_average`.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")

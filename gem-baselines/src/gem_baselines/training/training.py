@@ -100,6 +100,7 @@ class Training:
         self_play = SelfPlay(settings, experiment.policy, experiment.num_seats())
         if self.folder.start is None:
             self_play.begin(self.policy)
+            self.progress = self.progress.model_copy(update={"best_update": self_play.best_update})
         else:
             self.folder.start.restore_self_play(self_play)
         return self_play
@@ -189,7 +190,7 @@ class Training:
             if self._is_evaluated_here(is_last=is_last):
                 self._evaluate(interrupts)
                 self._save()
-            elif is_last or update % experiment.checkpoint_every == 0:
+            elif is_last or update % experiment.checkpoint_every == 0 or self._is_best():
                 self._save()
             if is_last:
                 return
@@ -263,8 +264,18 @@ class Training:
             "return_sum": return_sum,
             "averages": averages.values,
         }
+        if self._watched_best() is not None:
+            changes["best_update"] = self._watched_best()
         self.progress = self.progress.model_copy(update=changes)
         return figures
+
+    def _watched_best(self) -> int | None:
+        """Return the update of the best policy that the monitor of self-play knows, if any."""
+        return None if self.self_play is None else self.self_play.best_update
+
+    def _is_best(self) -> bool:
+        """Say whether the policy is the best so far, of which there is a checkpoint."""
+        return self.progress.best_update == self.progress.update
 
     def _watched(self, update: int, games: Games, averages: Mapping[str, float]) -> dict[str, Any]:
         """Return the figures of self-play, once a copy is made or a collapse undone."""
@@ -285,7 +296,7 @@ class Training:
         """Play the held-out seeds with drawn and with greedy actions, and note the better policy.
 
         The best policy is the one whose drawn actions earn the highest discounted return; of
-        equals it is the later one.
+        equals it is the later one. Where self-play has a monitor, that one knows the best.
         """
         experiment = self._experiment
         update = self.progress.update
@@ -313,7 +324,8 @@ class Training:
         score = figures["sampled"]["discounted_return"]
         self.folder.add_evaluation(figures, played)
         changes: dict[str, Any] = {"evaluated": update}
-        if self.progress.best_score is None or score >= self.progress.best_score:
+        is_best = self.progress.best_score is None or score >= self.progress.best_score
+        if is_best and self._watched_best() is None:
             changes |= {"best_update": update, "best_score": score}
         self.progress = self.progress.model_copy(update=changes)
 

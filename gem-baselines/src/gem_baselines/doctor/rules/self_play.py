@@ -13,7 +13,7 @@ __all__ = ["CHECKS"]
 
 
 def collapse(run: Run) -> Iterator[Finding]:
-    """Find a policy that earns less against its frozen copies than the best of them does."""
+    """Find a policy whose worst pairing with a frozen copy is worse than the best copy's."""
     collapsed = run.figure("collapsed")
     fall = run.figure("fall")
     places = np.flatnonzero(collapsed.values)
@@ -22,15 +22,15 @@ def collapse(run: Run) -> Iterator[Finding]:
     updates = [int(update) for update in collapsed.updates[places]]
     worst = float(fall.values[places].max())
     is_last = places[-1] == len(collapsed.values) - 1
-    how = "Its last look saw one: take the best copy" if is_last else "It went back each time"
+    when = "Its last look saw one" if is_last else "It went back each time"
     yield Finding(
         "collapse",
         "suspect",
         f"Self-play collapses: at {len(updates)} of {len(collapsed.values)} looks the policy "
-        "earned less a game against its frozen copies than the best of them, by up to "
-        f"{worst:.3g}, while its reward in self-play did not rise. {how}. Take smaller steps, and "
-        "fixed opponents: "
-        'opponents = "pool".',
+        "earned less a game than the best of its frozen copies, by up to "
+        f"{worst:.3g}, each against the copy and in the seat where it earns least, while its "
+        f"reward in self-play did not rise. {when}, and checkpoints/best is the best copy. Take "
+        'smaller steps, and fixed opponents: opponents = "pool".',
         updates,
         {"collapses": float(len(updates)), "worst": worst},
     )
