@@ -10,7 +10,7 @@ and run again: an arm that is done is in benchmarks/results/self_play.json and i
   the best moves, the games lost out of 200, 100 in each seat, by the policy's most probable actions
   and by drawn ones, and the share of games lost, by the whole tree. What counts is the policy that
   `baseline:PATH` plays: the best one that the monitor knows, without it the last. A training
-  degrades where drawn actions lose 5 % more of the games with it than at the best look. Without the
+  degrades where it ends with 10 lost games of drawn actions more than at its best look. Without the
   monitor at least three must, with it none, and none may lose a game by the most probable actions.
 """
 
@@ -46,7 +46,7 @@ RESULTS = Path(__file__).parent / "results" / "self_play.json"
 EXPERIMENTS = Path(__file__).parents[1] / "examples" / "experiments"
 LOOK_EVERY = 60  # updates
 GAMES = 200  # against perfect play, half of them in each seat
-LEAST_LOSS = 0.05  # of the games more than at the best look, for a training that has degraded
+LEAST_LOSS = 10  # games more than at its best, for a training that has degraded
 LEAST_DEGRADED = 3  # of the trainings without the monitor
 MOST_EXPLOITABILITY = 0.05
 MOST_CPU_S = 600
@@ -255,8 +255,8 @@ def missed(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def has_degraded(row: Mapping[str, Any]) -> bool:
     """Say whether a training of TicTacToe keeps a policy that loses more than at its best look."""
-    best = min(look["share_drawn"] for look in row["looks"])
-    return bool(row["kept"]["share_drawn"] - best >= LEAST_LOSS)
+    best = min(look["lost_drawn"] for look in row["looks"])
+    return bool(row["kept"]["lost_drawn"] - best >= LEAST_LOSS)
 
 
 def _keep(rows: Sequence[Mapping[str, Any]]) -> None:
