@@ -9,7 +9,7 @@ import signal
 from collections.abc import Mapping
 from typing import Any
 
-from gem import SeatedEnv, Step
+from gem import Observation, SeatedEnv, Step
 from gem.env import Env, stream
 
 TURNS = 5
@@ -81,7 +81,7 @@ class SeatedHazard(SeatedEnv):
     def __init__(self, faults: dict[str, list[Any]] | None = None) -> None:
         self.faults: dict[str, list[Any]] = faults or {}
 
-    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+    def reset(self, seed: int | None = None) -> tuple[Observation, dict[str, Any]]:
         self.kind, self.due = self.faults.get(str(seed), ["", -1])
         self.cards = self.rng.sample(range(100), 2)
         for seat, card in enumerate(self.cards):

@@ -60,7 +60,7 @@ def test_what_the_last_step_gave_the_seats_is_in_the_final_info(
     kind: type[gem.SeatedEnv], act: Act, backend: str
 ) -> None:
     episodes = [[alone(kind(), act, episode_seed(SEED, i, n)) for n in (0, 1)] for i in range(3)]
-    options = {"num_workers": 2} if backend == "process" else {}
+    options: dict[str, Any] = {"num_workers": 2} if backend == "process" else {}
     target = f"gem.testing.envs:{kind.__name__}"
     seen: list[list[list[dict[str, Any]]]] = [[] for _ in range(NUM_ENVS)]
 
@@ -89,7 +89,7 @@ def test_what_the_last_step_gave_the_seats_is_in_the_final_info(
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_where_the_next_step_begins_anew_the_end_is_in_its_own_info(backend: str) -> None:
-    options = {"num_workers": 1} if backend == "process" else {}
+    options: dict[str, Any] = {"num_workers": 1} if backend == "process" else {}
     ended = alone(Kuhn(), lambda _: "\\boxed{bet}", episode_seed(SEED, 0, 0))[-1]
 
     with make_vec(
