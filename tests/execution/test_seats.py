@@ -1,4 +1,4 @@
-"""A worker dies while several seats play: what is lost is that episode alone, and nobody's fault."""
+"""A worker dies while several seats play: that episode alone is lost, by nobody's fault."""
 
 from __future__ import annotations
 
