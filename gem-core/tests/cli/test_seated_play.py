@@ -229,19 +229,26 @@ def test_the_rounds_of_policies_are_watched_action_by_action(play: Play) -> None
 
 @pytest.fixture
 def run_folder(tmp_path: Path) -> Path:
-    """Return a run folder with a hand that was played to its end, and one that failed."""
+    """Return a run folder with a hand that was played to its end, and two that failed."""
     folder = tmp_path / "run"
     folder.mkdir()
+
+    class Breaks(Kuhn):
+        def step(self, action: str) -> gem.Step:
+            return super().step(action) if self.turn == 0 else 1 / 0  # type: ignore[return-value]
 
     def breaks(request: gem.Request) -> str:
         if request.seat == 1:
             raise RuntimeError("no words")
         return "\\boxed{pass}"
 
+    def bets(request: gem.Request) -> str:
+        return "\\boxed{bet}"
+
     async def record() -> None:
         with gem.EpisodeLog(folder / "episodes.jsonl") as log:
-            for policy in (lambda request: "\\boxed{bet}", breaks):
-                async for episode in gem.rollout(policy, KUHN, seed=1):
+            for policy, env in ((bets, KUHN), (breaks, KUHN), (bets, Breaks)):
+                async for episode in gem.rollout(policy, env, seed=1):
                     log.append(episode)
 
     asyncio.run(record())
@@ -252,7 +259,7 @@ def test_a_recorded_game_of_several_is_watched_by_seat(run_folder: Path, capsys:
     assert main(["play", str(run_folder), "1"]) == 0
     shown = capsys.readouterr().out
 
-    assert ", first=function, second=function\n" in shown.replace("<lambda>", "function")
+    assert ", first=bets, second=bets\n" in shown
     assert "\n[first] \\boxed{bet}\n  [second] Kuhn poker" in shown
     assert "\n  [first] The other player answered bet.\n" in shown
     assert "Over after 2 turns (terminated). first: " in shown
@@ -266,11 +273,22 @@ def test_a_recorded_game_that_failed_names_the_seat(run_folder: Path, capsys: Ou
     assert shown.endswith("Ended by policy_error of second: RuntimeError: no words\n")
 
 
+def test_a_recorded_game_is_watched_up_to_the_action_that_failed(
+    run_folder: Path, capsys: Output
+) -> None:
+    assert main(["play", str(run_folder), "3"]) == 0
+    shown = capsys.readouterr().out
+
+    assert "\n[first] \\boxed{bet}\n  [second] Kuhn poker" in shown
+    assert "[second] \\boxed{bet}" not in shown
+    assert shown.endswith("Ended by env_error: ZeroDivisionError: division by zero\n")
+
+
 def test_the_list_of_a_run_has_who_sat_where_and_what_each_has(
     run_folder: Path, capsys: Output
 ) -> None:
     assert main(["play", str(run_folder)]) == 0
-    whole, failed, _ = capsys.readouterr().out.splitlines()
+    whole, failed, _, _ = capsys.readouterr().out.splitlines()
 
     assert ": 2 turns, returns first=" in whole
     assert failed.endswith("returns first=breaks 0, second=breaks 0, error")

@@ -100,9 +100,7 @@ class SeatedReplay:
         total = math.fsum(self._course.totals)
         if episode.total_reward != total:
             yield "total_reward", episode.total_reward, total
-        if episode.final_observation is None:
-            return
-        recorded = observation_to_json(episode.final_observation)
+        recorded = observation_to_json(episode.final_observation or "")
         question = self._course.questions[self._course.seat]
         # A rollout keeps the question that is left open, the wrapper `record` the last observation.
         shown = [observation_to_json(each) for each in (question or "", self._last_observation)]
