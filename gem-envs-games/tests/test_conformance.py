@@ -12,7 +12,7 @@ CORE = ("sync", "thread", "process")  # others are tested where they come from
 DECLARED = {"tasks", "different_seeds", "backends"}
 OF_SEATS = {"rounds", "secrets", "solve_succeeds"}  # nothing is hidden, and the other may win
 GAMES = [spec for spec in plugin.envs if spec.namespace == "game" and not spec.replaced_by]
-MIXED = {"solve_beats_random", "solve_beats_echo", "solve_is_fair", "leaks"}  # declared by mixes
+MIXED = {"solve_beats_random", "solve_beats_echo", "solve_is_fair"}  # declared by mixes
 LONG = "game:Game2048-"  # hundreds of turns, each of them searched by solve()
 
 pytestmark = pytest.mark.slow

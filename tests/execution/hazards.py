@@ -6,9 +6,10 @@ import ctypes
 import faulthandler
 import os
 import signal
+from collections.abc import Mapping
 from typing import Any
 
-from gem import Step
+from gem import Observation, SeatedEnv, Step
 from gem.env import Env, stream
 
 TURNS = 5
@@ -64,6 +65,48 @@ class Hazard(Env):
 
     def sample_action(self) -> str:
         return f"go {self.sample_rng.randrange(1000)}"
+
+
+class SeatedHazard(SeatedEnv):
+    """Rounds of two seats, after each of which one speaks alone. `faults` are as of Hazard.
+
+    What happens at a turn happens where the environment takes its action: in a round at the last.
+    """
+
+    seats = ("left", "right")
+    zero_sum = True
+    reward_range = (-1.0, 1.0)
+    max_turns = 9
+
+    def __init__(self, faults: dict[str, list[Any]] | None = None) -> None:
+        self.faults: dict[str, list[Any]] = faults or {}
+
+    def reset(self, seed: int | None = None) -> tuple[Observation, dict[str, Any]]:
+        self.kind, self.due = self.faults.get(str(seed), ["", -1])
+        self.cards = self.rng.sample(range(100), 2)
+        for seat, card in enumerate(self.cards):
+            self.tell(seat, f"Your card is {card}.")
+        return self.begin(0, 1)
+
+    def step_all(self, actions: Mapping[int, str]) -> Step:
+        self._harmed()
+        self.tell(1, f"{self.rng.randrange(100)} after {actions[0]}.")
+        sign = 1.0 if self.cards[0] > self.cards[1] else -1.0
+        return self.ask(1, rewards=(sign, -sign))
+
+    def step(self, action: str) -> Step:
+        self._harmed()
+        self.tell_all(f"Right said {action}.")
+        if self.turn + 1 >= self.max_turns:
+            return self.end(truncated=True, success=(True, False))
+        return self.ask(0, 1)
+
+    def _harmed(self) -> None:
+        if self.turn == self.due:
+            do_harm(self.kind)
+
+    def sample_action(self) -> str:
+        return f"say {self.sample_rng.randrange(1000)}"
 
 
 def fault_of(seed: int, rate: float) -> list[Any]:

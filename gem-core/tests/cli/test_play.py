@@ -208,32 +208,3 @@ def test_without_a_seed_it_is_any_episode(
 def test_an_unknown_id_is_wrong_use(site: Path, capsys: Output) -> None:
     assert main(["play", "play:Lamp"]) == 2
     assert "Did you mean 'play:Lamps'" in capsys.readouterr().err
-
-
-def test_a_seat_is_played_against_a_policy(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
-    opponent = "gem.testing._seats:sampled"
-    monkeypatch.setattr("sys.stdin", io.StringIO("bet\nbet\n"))
-
-    status = main(
-        ["play", "gem.testing.envs:Kuhn", "--seat", "0", "--policy", opponent, "--seed", "1"]
-    )
-
-    shown = capsys.readouterr().out
-    assert status == 0
-    assert "You are first. Your card is J" in shown
-    assert "total reward" in shown
-
-
-def test_every_seat_may_be_played_by_one(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("bet\npass\n"))
-
-    main(["play", "gem.testing.envs:Kuhn", "--seed", "1"])
-
-    shown = capsys.readouterr().out
-    assert "[first] Kuhn poker" in shown
-    assert "[second] Kuhn poker" in shown
-
-
-def test_a_seat_without_a_policy_for_the_others_is_wrong_use(capsys: Output) -> None:
-    assert main(["play", "gem.testing.envs:Kuhn", "--seat", "first"]) == 2
-    assert "--seat first was given without --policy" in capsys.readouterr().err

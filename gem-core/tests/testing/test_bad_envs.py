@@ -20,58 +20,58 @@ from gem.testing.envs import Echo
 pytestmark = pytest.mark.slow
 
 FAULTS = [
-    ("GlobalChance", "global_chance", "changed the global state of random"),
-    ("NumpyChance", "global_chance", "changed the global state of numpy.random"),
-    ("ReadsGlobalChance", "global_chance", "the global random state changed"),
-    ("IgnoresSeed", "same_seed", "seed"),
-    ("UnseededSamples", "same_seed", "sample_action() drew"),
-    ("OneEpisode", "different_seeds", "gave the same episode"),
-    ("LeaksNumber", "leaks", "number"),
-    ("LeaksWord", "leaks", "word"),
-    ("LeaksLater", "leaks", "from the end"),
-    ("LeaksOftenEnough", "leaks", "word"),
-    ("KeepsState", "second_reset", "guesses so far"),
-    ("RaisesOnMalformed", "malformed_actions", "raised ValueError"),
-    ("SquareTime", "long_actions", "in proportion to the length"),
-    ("BadSample", "sampled_actions", "was refused (format_error)"),
-    ("SampleIsNoText", "sampled_actions", "not text"),
-    ("NoSample", "sampled_actions", "NotImplementedError"),
-    ("SampleDrawsChance", "sampling", "drew from rng"),
-    ("SampleCounts", "sampling", "called before each step"),
-    ("RewardOutOfRange", "rewards", "outside reward_range"),
-    ("RewardIsNoNumber", "rewards", "float32"),
-    ("StepsAfterEnd", "step_after_end", "was accepted"),
-    ("StepsAfterEnd", "step_before_reset", "was accepted"),
-    ("RefusesInItsWay", "step_before_reset", "raised ValueError"),
-    ("EndsBothWays", "flags", "at once"),
-    ("LimitTerminates", "flags", "a turn limit truncates"),
-    ("IgnoresLimit", "flags", "max_turns is 4"),
-    ("NotSingle", "flags", "single_turn"),
-    ("FlagsAreNumbers", "flags", "terminated is 0"),
-    ("SolveFails", "solve_succeeds", "ended after 4 turns"),
-    ("SolveGivesUp", "solve_succeeds", "gave up or went on"),
-    ("EveryAnswerWins", "solve_beats_noop", "by an empty answer"),
-    ("EveryAnswerWins", "solve_beats_random", "by sampled actions"),
-    ("EveryAnswerWins", "solve_beats_echo", "by an echo"),
-    ("BelievesPleas", "solve_beats_plea", "by a plea"),
-    ("SolvePeeks", "solve_is_fair", "looked alike at turn 1"),
-    ("SolveDraws", "solving", "drew from rng"),
-    ("SolveWavers", "solving", "in the same state"),
-    ("SolveCounts", "solving", "called before each step"),
-    ("ForgetsGenerator", "snapshots", "saved after 0 turns, restored"),
-    ("RestoreForgetsLamps", "snapshots", "restored in place"),
-    ("SharesWithFork", "forks", "after its fork went on"),
-    ("NotPlain", "snapshots", "'lock'"),
-    ("ByHash", "another_process", "the same seed in another process"),
-    ("DiesElsewhere", "another_process", "ended with 3"),
-    ("RaisesElsewhere", "another_process", "RuntimeError: not here"),
-    ("CountsInstances", "rollouts", "one at a time"),
-    ("CountsInstances", "vectors", "alone and in a vector"),
-    ("CountsInstances", "spec", "rebuilt from its spec"),
-    ("RaisesAlways", "rollouts", "ended by env_error"),
-    ("TasksByAnotherName", "tasks", 'info["task"] is None'),
-    ("TakesAnyTask", "tasks", "task 2 was accepted"),
-    ("ExitsAlways", "same_seed", "SystemExit"),
+    ("chance:GlobalChance", "global_chance", "changed the global state of random"),
+    ("chance:NumpyChance", "global_chance", "changed the global state of numpy.random"),
+    ("chance:ReadsGlobalChance", "global_chance", "the global random state changed"),
+    ("chance:IgnoresSeed", "same_seed", "seed"),
+    ("chance:UnseededSamples", "same_seed", "sample_action() drew"),
+    ("chance:OneEpisode", "different_seeds", "gave the same episode"),
+    ("leaks:LeaksNumber", "leaks", "number"),
+    ("leaks:LeaksWord", "leaks", "word"),
+    ("leaks:LeaksLater", "leaks", "from the end"),
+    ("leaks:LeaksOftenEnough", "leaks", "word"),
+    ("chance:KeepsState", "second_reset", "guesses so far"),
+    ("actions:RaisesOnMalformed", "malformed_actions", "raised ValueError"),
+    ("actions:SquareTime", "long_actions", "in proportion to the length"),
+    ("actions:BadSample", "sampled_actions", "was refused (format_error)"),
+    ("actions:SampleIsNoText", "sampled_actions", "not text"),
+    ("actions:NoSample", "sampled_actions", "NotImplementedError"),
+    ("actions:SampleDrawsChance", "sampling", "drew from rng"),
+    ("actions:SampleCounts", "sampling", "called before each step"),
+    ("steps:RewardOutOfRange", "rewards", "outside reward_range"),
+    ("steps:RewardIsNoNumber", "rewards", "float32"),
+    ("steps:StepsAfterEnd", "step_after_end", "was accepted"),
+    ("steps:StepsAfterEnd", "step_before_reset", "was accepted"),
+    ("steps:RefusesInItsWay", "step_before_reset", "raised ValueError"),
+    ("steps:EndsBothWays", "flags", "at once"),
+    ("steps:LimitTerminates", "flags", "a turn limit truncates"),
+    ("steps:IgnoresLimit", "flags", "max_turns is 4"),
+    ("steps:NotSingle", "flags", "single_turn"),
+    ("steps:FlagsAreNumbers", "flags", "terminated is 0"),
+    ("solving:SolveFails", "solve_succeeds", "ended after 4 turns"),
+    ("solving:SolveGivesUp", "solve_succeeds", "gave up or went on"),
+    ("solving:EveryAnswerWins", "solve_beats_noop", "by an empty answer"),
+    ("solving:EveryAnswerWins", "solve_beats_random", "by sampled actions"),
+    ("solving:EveryAnswerWins", "solve_beats_echo", "by an echo"),
+    ("solving:BelievesPleas", "solve_beats_plea", "by a plea"),
+    ("solving:SolvePeeks", "solve_is_fair", "looked alike at turn 1"),
+    ("solving:SolveDraws", "solving", "drew from rng"),
+    ("solving:SolveWavers", "solving", "in the same state"),
+    ("solving:SolveCounts", "solving", "called before each step"),
+    ("making:ForgetsGenerator", "snapshots", "saved after 0 turns, restored"),
+    ("making:RestoreForgetsLamps", "snapshots", "restored in place"),
+    ("making:SharesWithFork", "forks", "after its fork went on"),
+    ("making:NotPlain", "snapshots", "'lock'"),
+    ("chance:ByHash", "another_process", "the same seed in another process"),
+    ("making:DiesElsewhere", "another_process", "ended with 3"),
+    ("making:RaisesElsewhere", "another_process", "RuntimeError: not here"),
+    ("chance:CountsInstances", "rollouts", "one at a time"),
+    ("chance:CountsInstances", "vectors", "alone and in a vector"),
+    ("chance:CountsInstances", "spec", "rebuilt from its spec"),
+    ("making:RaisesAlways", "rollouts", "ended by env_error"),
+    ("making:TasksByAnotherName", "tasks", 'info["task"] is None'),
+    ("making:TakesAnyTask", "tasks", "task 2 was accepted"),
+    ("making:ExitsAlways", "same_seed", "SystemExit"),
 ]
 
 
@@ -82,7 +82,8 @@ def _bad_envs_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def line(name: str, check: str, **declared: object) -> CheckLine:
     hints = CheckHints.model_validate(declared)
-    spec = EnvSpec(id=f"bad:{name}", target=f"bad_envs:{name}", check=hints)
+    _, _, own_name = name.partition(":")
+    spec = EnvSpec(id=f"bad:{own_name}", target=f"bad_envs.{name}", check=hints)
     [found] = [each for each in CHECKS if each.name == check]
     return found.line(Subject(spec))
 
@@ -97,17 +98,17 @@ def test_a_fault_fails_its_line_with_the_evidence(name: str, check: str, evidenc
 @pytest.mark.parametrize(
     ("name", "check"),
     [
-        ("RefusesEarly", "step_before_reset"),
-        ("SaysTheConstant", "leaks"),
-        ("ShowsTosses", "leaks"),
-        ("AsksWhich", "leaks"),
-        ("AsksYesOrNo", "leaks"),
-        ("OneEpisode", "same_seed"),
-        ("KeepsState", "same_seed"),
-        ("NoSample", "same_seed"),
-        ("NotPlain", "leaks"),
-        ("NeverEnds", "flags"),
-        ("NeverEnds", "sampled_actions"),
+        ("steps:RefusesEarly", "step_before_reset"),
+        ("leaks:SaysTheConstant", "leaks"),
+        ("leaks:ShowsTosses", "leaks"),
+        ("leaks:AsksWhich", "leaks"),
+        ("leaks:AsksYesOrNo", "leaks"),
+        ("chance:OneEpisode", "same_seed"),
+        ("chance:KeepsState", "same_seed"),
+        ("actions:NoSample", "same_seed"),
+        ("making:NotPlain", "leaks"),
+        ("steps:NeverEnds", "flags"),
+        ("steps:NeverEnds", "sampled_actions"),
     ],
 )
 def test_no_line_fails_for_what_is_no_fault_of_it(name: str, check: str) -> None:
@@ -117,7 +118,7 @@ def test_no_line_fails_for_what_is_no_fault_of_it(name: str, check: str) -> None
 
 
 def test_luck_that_is_declared_may_be_had_on_some_seeds_only() -> None:
-    found = line("SolveFails", "solve_succeeds", needs_luck=True)
+    found = line("solving:SolveFails", "solve_succeeds", needs_luck=True)
 
     assert (found.state, "declares needs_luck" in found.evidence) == ("passed", True), found
 
@@ -125,10 +126,9 @@ def test_luck_that_is_declared_may_be_had_on_some_seeds_only() -> None:
 @pytest.mark.parametrize(
     ("name", "check"),
     [
-        ("EveryAnswerWins", "solve_beats_random"),
-        ("EveryAnswerWins", "solve_beats_echo"),
-        ("SolvePeeks", "solve_is_fair"),
-        ("LeaksWord", "leaks"),
+        ("solving:EveryAnswerWins", "solve_beats_random"),
+        ("solving:EveryAnswerWins", "solve_beats_echo"),
+        ("solving:SolvePeeks", "solve_is_fair"),
     ],
 )
 def test_where_the_best_play_mixes_no_move_is_held_to_be_right(name: str, check: str) -> None:
@@ -139,13 +139,30 @@ def test_where_the_best_play_mixes_no_move_is_held_to_be_right(name: str, check:
     assert (found.state, "it declares mixes" in found.evidence) == ("skipped", True), found
 
 
+@pytest.mark.parametrize("name", ["leaks:LeaksWord", "leaks:LeaksTheirMove"])
+def test_where_the_best_play_mixes_a_copy_that_always_wins_is_a_leak_all_the_same(
+    name: str,
+) -> None:
+    found = line(name, "leaks", mixes=True)
+
+    assert (found.state, "copying word" in found.evidence) == ("failed", True), found
+
+
+def test_where_the_best_play_mixes_the_rules_may_name_a_move_that_wins() -> None:
+    assert line("leaks:NamesAGoodMove", "leaks").state == "failed"
+
+    found = line("leaks:NamesAGoodMove", "leaks", mixes=True)
+
+    assert (found.state, "none wins nine of ten" in found.evidence) == ("passed", True), found
+
+
 @pytest.mark.parametrize(
     ("name", "check", "declared", "evidence"),
     [
-        ("FixedStart", "different_seeds", {"fixed_start": True}, "start differently"),
-        ("RefusesEarly", "solve_succeeds", {"winnable": False}, "solve() succeeded"),
-        ("Hopeless", "solve_succeeds", {"winnable": False, "bound": 0.2}, "the bound 0.2"),
-        ("Hopeless", "solve_succeeds", {"needs_luck": True}, "succeeded on 0 of"),
+        ("chance:FixedStart", "different_seeds", {"fixed_start": True}, "start differently"),
+        ("steps:RefusesEarly", "solve_succeeds", {"winnable": False}, "solve() succeeded"),
+        ("solving:Hopeless", "solve_succeeds", {"winnable": False, "bound": 0.2}, "the bound 0.2"),
+        ("solving:Hopeless", "solve_succeeds", {"needs_luck": True}, "succeeded on 0 of"),
     ],
 )
 def test_a_declaration_that_the_evidence_contradicts_fails(
@@ -159,13 +176,18 @@ def test_a_declaration_that_the_evidence_contradicts_fails(
 @pytest.mark.parametrize(
     ("name", "check", "declared", "reason"),
     [
-        ("ForgetsGenerator", "different_seeds", {"fixed_start": True}, "declares fixed_start"),
-        ("Hopeless", "solve_succeeds", {"winnable": False, "bound": 0.5}, "winnable=False"),
-        ("Hopeless", "solve_succeeds", {"winnable": False}, "winnable=False"),
-        ("NeverEnds", "step_after_end", {}, "came to an end"),
-        ("NeverEnds", "solve_succeeds", {}, "no solve() is known"),
-        ("NeverEnds", "tasks", {}, "no finite set"),
-        ("NeverEnds", "manifest", {}, "registered in this process"),
+        (
+            "making:ForgetsGenerator",
+            "different_seeds",
+            {"fixed_start": True},
+            "declares fixed_start",
+        ),
+        ("solving:Hopeless", "solve_succeeds", {"winnable": False, "bound": 0.5}, "winnable=False"),
+        ("solving:Hopeless", "solve_succeeds", {"winnable": False}, "winnable=False"),
+        ("steps:NeverEnds", "step_after_end", {}, "came to an end"),
+        ("steps:NeverEnds", "solve_succeeds", {}, "no solve() is known"),
+        ("steps:NeverEnds", "tasks", {}, "no finite set"),
+        ("steps:NeverEnds", "manifest", {}, "registered in this process"),
     ],
 )
 def test_a_line_is_skipped_for_a_reason_that_it_states(
@@ -177,7 +199,7 @@ def test_a_line_is_skipped_for_a_reason_that_it_states(
 
 
 def test_an_environment_that_raises_everywhere_gives_a_report_and_no_exception() -> None:
-    gem.register("bad:Raises", "bad_envs:RaisesAlways")
+    gem.register("bad:Raises", "bad_envs.making:RaisesAlways")
 
     report = check_env("bad:Raises")
 
@@ -187,7 +209,7 @@ def test_an_environment_that_raises_everywhere_gives_a_report_and_no_exception()
 
 
 def test_an_environment_that_cannot_be_made_gives_a_report_and_no_exception() -> None:
-    gem.register("bad:Unmade", "bad_envs:CannotBeMade")
+    gem.register("bad:Unmade", "bad_envs.making:CannotBeMade")
 
     [only] = check_env("bad:Unmade").lines
 
@@ -196,7 +218,7 @@ def test_an_environment_that_cannot_be_made_gives_a_report_and_no_exception() ->
 
 
 def test_data_that_is_not_there_is_the_callers_error() -> None:
-    gem.register("bad:LacksData", "bad_envs:LacksData")
+    gem.register("bad:LacksData", "bad_envs.making:LacksData")
 
     with pytest.raises(DataError, match="There is no table"):
         check_env("bad:LacksData")
@@ -230,7 +252,7 @@ def test_a_misspelled_field_of_a_manifest_is_found(
 
 
 def test_specs_ignore_unknown_fields_again_after_a_check() -> None:
-    line("OneEpisode", "manifest")
+    line("chance:OneEpisode", "manifest")
 
     EnvSpec.model_validate({"id": "a:b", "target": "a:b", "novelty": 1})
 
@@ -250,7 +272,7 @@ def test_a_spec_that_json_cannot_carry_fails_its_line() -> None:
 def test_measuring_memory_leaves_a_running_measurement_alone() -> None:
     tracemalloc.start()
     try:
-        found = line("ForgetsGenerator", "costs")
+        found = line("making:ForgetsGenerator", "costs")
         is_tracing = tracemalloc.is_tracing()
     finally:
         tracemalloc.stop()

@@ -31,7 +31,7 @@ class TestHardGuess(EnvContract):
 
 
 class _Broken(EnvContract):
-    env_id = EnvSpec(id="bad:OneEpisode", target="bad_envs:OneEpisode")
+    env_id = EnvSpec(id="bad:OneEpisode", target="bad_envs.chance:OneEpisode")
 
 
 class _Needy(EnvContract):

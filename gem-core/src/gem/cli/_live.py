@@ -1,4 +1,4 @@
-"""Watch a policy play: each turn as it comes. Knows nothing about how views are drawn."""
+"""Watch policies play: each turn as it comes. Knows nothing about how views are drawn."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gem._python.sync_async import is_awaitable
+from gem.cli._opponents import Policies, listed, refuse_person
 from gem.cli._options import find_modules_here
 from gem.cli._screen import Display, Exchange, View, display
+from gem.cli._seats import message
 from gem.cli._watching import outcome_of, watch
 from gem.content import Observation, observation_text
 from gem.conversation import Policy, PolicyAnswer, Request
@@ -16,25 +18,24 @@ from gem.env._env import Env
 from gem.env._step import Step
 from gem.env._wrapper import Wrapper
 from gem.episode._episode import Episode
-from gem.errors import BadArguments
 from gem.registry._making import make_policy
 from gem.rollouts._planning import PlannedEpisode
 from gem.rollouts._rollout import rollout
 
-__all__ = ["watch_policy"]
+__all__ = ["watch_policies"]
 
 _TICK_S = 0.25  # how often it is said what is waited for
 
 
-def watch_policy(
-    name: str,
+def watch_policies(
+    policies: Policies,
     env_id: str,
     *,
     seed: int,
     env_kwargs: Mapping[str, Any],
     wrappers: Sequence[Any],
 ) -> int:
-    """Let a policy play the episode of a seed, and show each turn as it comes. Return the status.
+    """Let policies play the episode of a seed, and show each turn as it comes. Return the status.
 
     It is 1 where an error ended what was shown. A policy that asks a server looks first
     whether that answers (`probe`), and raises what it finds: in the episode itself it would wait
@@ -42,7 +43,7 @@ def watch_policy(
     """
     find_modules_here()
     screen = display()
-    live = _LiveEpisode(name, env_id, seed, env_kwargs, wrappers, screen)
+    live = _LiveEpisode(policies, env_id, seed, env_kwargs, wrappers, screen)
     try:
         watch(live.views(), screen)
     finally:
@@ -53,25 +54,20 @@ def watch_policy(
 def _watchable(name: str) -> Policy:
     """Make a policy. Raises BadArguments where it is a person, who would use the screen as well."""
     policy = make_policy(name)
-    if getattr(policy, "uses_screen", False):
-        raise BadArguments(
-            f"--policy {name} was asked for, and that is a person at this terminal. Leave it out "
-            "to play yourself.",
-            subject="--policy",
-        )
+    refuse_person(policy, name)
     return policy
 
 
 class _LiveEpisode:
-    """The views of an episode that a policy plays, each when it is asked for.
+    """The views of an episode that policies play, each when it is asked for.
 
-    The policy is asked for its next answer when the next view is wanted, and the event loop runs
+    A policy is asked for its next answer when the next view is wanted, and the event loop runs
     no longer than until that is there: who looks at a view for an hour makes no answer late.
     """
 
     def __init__(
         self,
-        name: str,
+        policies: Policies,
         env_id: str,
         seed: int,
         env_kwargs: Mapping[str, Any],
@@ -79,14 +75,20 @@ class _LiveEpisode:
         screen: Display,
     ) -> None:
         self.is_error = False
-        self._name = name
-        self._heading = f"{env_id} seed {seed}, policy {name}"
+        by_seat = {"": policies} if isinstance(policies, str) else policies
+        self._heading = f"{env_id} seed {seed}, policy {listed(policies)}"
         self._screen = screen
         self._view: View | None = None
-        self._policy = _Patient(_watchable(name))
+        self._leave = _Leave()
+        names = dict.fromkeys(by_seat.values())
+        self._policies = {name: _Patient(_watchable(name), name, self._leave) for name in names}
+        self._by_seat = {seat: self._policies[name] for seat, name in by_seat.items()}
+        # Whose turn it is: the seat, and its policy.
+        self._seat = 0
+        self._asked = next(iter(self._by_seat.values()))
         self._views: asyncio.Queue[View] = asyncio.Queue()  # views that nobody has asked for yet
         self._run = rollout(
-            self._policy,
+            self._asked if isinstance(policies, str) else self._by_seat,
             env_id,
             plan=[PlannedEpisode(0, 0, 0, seed, None)],
             env_kwargs=env_kwargs,
@@ -114,10 +116,11 @@ class _LiveEpisode:
     async def _next(self) -> View:
         if self._episode is None:
             # Before the episode begins: in it, a server that is not there is waited for.
-            await self._policy.probe()
+            for policy in self._policies.values():
+                await policy.probe()
             self._episode = asyncio.ensure_future(anext(self._run))
         else:
-            self._policy.let()
+            self._leave.give()
             self._screen.wait(self._awaited(0.0), is_new=True)
         begun = self._loop.time()
         tick_s = None if self._view is None else _TICK_S  # at first there is no screen
@@ -144,29 +147,47 @@ class _LiveEpisode:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
         await self._run.aclose()
-        await self._policy.aclose()
+        for policy in self._policies.values():
+            await policy.aclose()
 
     def _awaited(self, waited_s: float) -> str:
         """Say in one line what is waited for, and for how long from a second on."""
-        if self._policy.is_asked and self._policy.waits_for:
-            return self._policy.waits_for  # which says how long itself
-        what = f"{self._name} is thinking" if self._policy.is_asked else "The environment works"
+        policy = self._asked
+        if self._leave.is_asked and policy.waits_for:
+            return policy.waits_for  # which says how long itself
+        is_asked = self._leave.is_asked
+        what = f"{policy.own_name} is thinking" if is_asked else "The environment works"
         return what if waited_s < 1 else f"{what}, {waited_s:.0f} s"
 
     def _start(self, env: Env, observation: Observation, info: Mapping[str, Any]) -> None:
-        message, board = _message_and_board(observation, info)
+        text, board = self._read_out(env, Step(observation, info=dict(info)))
         marks = env.unwrapped.highlights
-        turns = (Exchange("", message),)
-        self._pass_on(View(self._heading, turns, board, max_turns=env.max_turns, highlights=marks))
+        turns = (Exchange("", text),)
+        view = View(self._heading, turns, board, max_turns=env.max_turns, highlights=marks)
+        self._pass_on(view if len(env.seats) == 1 else view.of_seats(env.seats))
 
     def _land(self, env: Env, action: str, step: Step) -> None:
         assert self._view is not None, "a reset was told before"
-        message, board = _message_and_board(step.observation, step.info)
-        turn = Exchange(str(action), message)
+        rewards = step.rewards if self._view.seats else ()
+        whose = f"[{env.seats[self._seat]}] " if self._view.seats else ""
+        text, board = self._read_out(env, step)
+        turn = Exchange(f"{whose}{action}", text)
         self._pass_on(
-            self._view.after(turn, board, step.reward, replaces=env.rewrites_history),
+            self._view.after(
+                turn, board, step.reward, replaces=env.rewrites_history, rewards=rewards
+            ),
             is_last=step.terminated or step.truncated,
         )
+
+    def _read_out(self, env: Env, step: Step) -> tuple[str, str]:
+        """Return the message and the board; of several seats, note whose turn it is now."""
+        board = str(step.info.get("suffix") or "")
+        names = env.seats
+        if len(names) == 1:
+            return observation_text(step.observation), board
+        self._seat = step.seat
+        self._asked = self._by_seat.get(names[step.seat], self._asked)
+        return message(names, step), board
 
     def _pass_on(self, view: View, *, is_last: bool = False) -> None:
         """Pass a view on, from whatever thread. The last one comes with its outcome."""
@@ -182,36 +203,43 @@ async def _first_of(ends: set[asyncio.Future[Any]], timeout_s: float | None) -> 
     return bool(done)
 
 
-def _message_and_board(observation: Observation, info: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the message and the board."""
-    return observation_text(observation), str(info.get("suffix") or "")
+class _Leave:
+    """The leave to answer, which the policies of an episode share: whoever is asked takes it."""
+
+    def __init__(self) -> None:
+        self._is_given = asyncio.Event()
+        self.is_asked = False
+
+    def give(self) -> None:
+        """Let whose turn it is answer once; in a round, all that are asked."""
+        self.is_asked = True
+        self._is_given.set()
+
+    async def take(self) -> None:
+        """Wait until it is given."""
+        await self._is_given.wait()
+        self._is_given.clear()  # before the answer: the next one needs a leave of its own
 
 
 class _Patient:
     """A policy that is asked when it is let: once for each turn that somebody wants to see."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Policy, own_name: str, leave: _Leave) -> None:
+        self.own_name = own_name
         self._policy = policy
-        self._is_let = asyncio.Event()
-        self.is_asked = False
+        self._leave = leave
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._policy, name)  # what a rollout looks for: `wants`, `tokens`, `state`
 
     async def __call__(self, request: Request) -> PolicyAnswer:
-        await self._is_let.wait()
-        self._is_let.clear()  # before it answers: the next answer needs a leave of its own
+        await self._leave.take()
         try:
             answer: Any = self._policy(request)
             awaited: PolicyAnswer = await answer if is_awaitable(answer) else answer
             return awaited
         finally:
-            self.is_asked = False
-
-    def let(self) -> None:
-        """Let it answer once."""
-        self.is_asked = True
-        self._is_let.set()
+            self._leave.is_asked = False
 
     @property
     def waits_for(self) -> str:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gem.cli._choosing import chosen_id, is_missing_run, is_run, missing_run
 from gem.cli._options import OWN, add_making, env_kwargs, find_modules_here, wrapper_list
 from gem.cli._text import one_line
 from gem.cli._typed_play import TypedPlay, any_seed
+
+if TYPE_CHECKING:
+    from gem.cli._opponents import Policies
+    from gem.env._env import Env
 
 __all__ = ["add_command"]
 
@@ -18,7 +24,9 @@ examples:
   gem-env play                                             choose from a menu
   gem-env play game:GuessTheNumber-v0-easy --seed 3
   gem-env play game:Wordle-v0-hard --policy solver         watch a policy
-  gem-env play ./cards.py:Kuhn --seat first --policy random
+  gem-env play game:TicTacToe-v0                           play every seat yourself
+  gem-env play game:KuhnPoker-v0 --seat first --policy random
+  gem-env play game:TicTacToe-v0 --policy X=random --policy O=solver
   gem-env play runs/games 12                               watch the 12th episode of a run
   gem-env play ./try.py:Parity                             an environment of your own
 
@@ -56,10 +64,15 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--policy",
         metavar="P",
-        help="watch a policy play, as `eval` names it; with --seat, whom to play against",
+        action="append",
+        help="watch a policy play, as `eval` names it; with --seat, whom to play against; of "
+        "several seats once for all of them, or once for each as SEAT=P",
     )
     parser.add_argument(
-        "--seat", metavar="S", help="of several seats, the one to play: its name or number"
+        "--seat",
+        metavar="S",
+        help="of several seats, the one to play: its name, its number from 0, or `rotate` for one "
+        "that the seed decides",
     )
     add_making(parser)
     parser.set_defaults(run=_run)
@@ -67,8 +80,8 @@ def add_command(commands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from gem.cli import _watching as watching
+    from gem.cli._opponents import OpponentFailed, policies_from
     from gem.errors import BadArguments, GemError, in_one_line
-    from gem.registry._making import make
 
     if options.id is None:
         options.id = chosen_id()
@@ -90,46 +103,87 @@ def _run(options: argparse.Namespace) -> int:
     kwargs = env_kwargs(options.env_kwargs)
     layers = wrapper_list(options.wrappers)
     seed = any_seed() if options.seed is None else options.seed
-    if options.seat is not None:
-        layers = [*layers, _view(options.seat, options.policy)]
-    elif options.policy is not None:
-        from gem.cli._live import watch_policy  # heavy, with what it imports: 0.2 s
-
-        return watch_policy(
-            options.policy, options.id, seed=seed, env_kwargs=kwargs, wrappers=layers
+    policies = policies_from(options.policy or [])
+    if options.seat is not None and not policies:
+        raise BadArguments(
+            f"--seat {options.seat} was given without --policy, which plays the other seats. Name "
+            "one, as `eval` does, or leave --seat out to play every seat yourself.",
+            subject="--seat",
         )
+    if policies and options.seat is None:
+        from gem.cli._live import watch_policies  # heavy, with what it imports: 0.2 s
+
+        return watch_policies(policies, options.id, seed=seed, env_kwargs=kwargs, wrappers=layers)
     try:
-        with make(options.id, wrappers=layers, **kwargs) as env:
-            TypedPlay(env, options.id, is_strict=options.strict).play(seed)
+        with _seated(options, policies, kwargs, layers) as (env, opponents):
+            play = TypedPlay(env, options.id, is_strict=options.strict, opponents=opponents)
+            play.play(seed)
     except (GemError, BrokenPipeError):
         raise  # `main` has a line for these
+    except OpponentFailed as failure:
+        print(one_line(str(failure)))
+        return 1
     except Exception as error:  # noqa: BLE001 - an environment may raise anything
         print(f"The environment raised {one_line(in_one_line(error))}")
         return 1
     return 0
 
 
-def _view(seat: str, policy: str | None) -> dict[str, Any]:
-    """Return the wrapper that leaves one seat to the player, and the others to a policy."""
+@contextmanager
+def _seated(
+    options: argparse.Namespace,
+    policies: Policies,
+    kwargs: Mapping[str, Any],
+    layers: Sequence[Any],
+) -> Iterator[tuple[Env, str]]:
+    """Make the environment, or its view of one seat, and say who plays the other seats."""
+    from gem.cli._opponents import listed, opponents
+    from gem.registry._making import make
+    from gem.wrappers._seat_view import SeatView
+
+    with make(options.id, wrappers=layers, **kwargs) as env:
+        if options.seat is None:
+            yield env, ""
+            return
+        seat = _seat_of(env, options.seat, options.id)
+        others = [name for place, name in enumerate(env.seats) if place != seat]
+        by_name = opponents(policies, others)
+        try:
+            yield SeatView(env, seat, by_name), listed(policies)
+        finally:
+            for opponent in {id(each): each for each in by_name.values()}.values():
+                opponent.close()
+
+
+def _seat_of(env: Env, seat: str, env_id: str) -> int | str:
+    """Return the seat that was asked for. Raises BadArguments where there is none of that name."""
     from gem.errors import BadArguments
 
-    if policy is None:
+    if len(env.seats) == 1:
         raise BadArguments(
-            f"--seat {seat} was given without --policy, which plays the other seats. Name one, as "
-            "`eval` does, or leave --seat out to play every seat yourself.",
+            f"--seat {seat} was asked for, and {env_id} has one seat. Leave --seat out.",
             subject="--seat",
         )
+    if seat in env.seats:
+        return env.seats.index(seat)
     # A short number: int() refuses thousands of digits, and no game has so many seats.
-    is_number = seat.isdecimal() and len(seat) < 5
-    number: int | str = int(seat) if is_number else seat
-    return {"id": "seat_view", "seat": number, "opponents": policy}
+    if seat.isdecimal() and len(seat) < 5 and int(seat) < len(env.seats):
+        return int(seat)
+    if seat == "rotate":
+        return seat
+    raise BadArguments(
+        f"--seat {seat} was asked for, and the seats of {env_id} are {', '.join(env.seats)}. Give "
+        f"one of these names, or a number from 0 to {len(env.seats) - 1}.",
+        subject="--seat",
+    )
 
 
 def _refuse_for_a_run(options: argparse.Namespace) -> None:
     """Raise BadArguments where an option is for playing, and what is named is a recorded run."""
     from gem.errors import BadArguments
 
-    of_playing = {"--policy": options.policy, "--seed": options.seed, "--seat": options.seat}
+    policy = None if options.policy is None else options.policy[0]
+    of_playing = {"--policy": policy, "--seed": options.seed, "--seat": options.seat}
     for option, value in of_playing.items():
         if value is not None:
             raise BadArguments(

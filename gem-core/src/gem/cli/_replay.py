@@ -130,13 +130,16 @@ def _difference(report: ReplayReport) -> dict[str, Any]:
     assert report.difference is not None
     episode = report.episode
     difference = report.difference
-    return {
+    facts = {
         "env_id": episode.env_id,
         "policy": episode.policy,
         "seed": episode.seed,
         "task": episode.task,
         **difference._asdict(),
     }
+    if episode.seats and difference.turn < len(episode.turns):
+        facts["seat"] = episode.seats[episode.turns[difference.turn].seat].name
+    return facts
 
 
 def _verdict(
@@ -157,8 +160,9 @@ def _verdict(
 
 def _difference_lines(facts: dict[str, Any]) -> Iterator[str]:
     task = "" if facts["task"] is None else f", task {facts['task']}"
+    seat = f" ({facts['seat']})" if "seat" in facts else ""
     yield (
         f"First difference: {facts['env_id']}, {facts['policy']}, seed {facts['seed']}{task}, "
-        f"turn {facts['turn'] + 1}, {facts['field']}:"
+        f"turn {facts['turn'] + 1}{seat}, {facts['field']}:"
     )
     yield from difference_lines(facts["recorded"], facts["replayed"])

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from gem.cli._colours import Highlight, are_wanted, painted
+from gem.cli._seats import figures
 from gem.cli._text import indented, one_line, printable
 
 __all__ = ["Display", "Exchange", "View", "display", "frame"]
@@ -32,7 +33,8 @@ class Exchange(NamedTuple):
 class View(NamedTuple):
     """All that there is to see. `turns` is never empty; its first holds the instructions.
 
-    `total` is None where the player is not told of rewards.
+    `total` is None where the player is not told of rewards. Where several seats are shown, `seats`
+    are their names, and `totals` and `rewards` stand in the place of `total` and `reward`.
     """
 
     heading: str
@@ -44,6 +46,9 @@ class View(NamedTuple):
     reward: float | None = None
     outcome: str = ""
     highlights: Sequence[Highlight] = ()
+    seats: tuple[str, ...] = ()
+    totals: tuple[float, ...] = ()
+    rewards: tuple[float, ...] = ()
 
     @property
     def status(self) -> str:
@@ -51,20 +56,46 @@ class View(NamedTuple):
         limit = "" if self.max_turns is None else f" of {self.max_turns}"
         total = "" if self.total is None else f", total reward {self.total:g}"
         last = "" if self.reward is None else f", last reward {self.reward:g}"
+        if self.seats:
+            total = f", total rewards {figures(self.seats, self.totals)}"
+            last = f", last rewards {self.earned}" if self.earned else ""
         return self.outcome or f"Turn {self.turn}{limit}{total}{last}."
 
-    def after(self, turn: Exchange, board: str, reward: float, *, replaces: bool) -> View:
+    @property
+    def earned(self) -> str:
+        """What each seat earned by the last action; empty where none did."""
+        return figures(self.seats, self.rewards) if any(self.rewards) else ""
+
+    def of_seats(self, names: Sequence[str]) -> View:
+        """Return the first view of an episode of these seats, each of which is shown."""
+        nothing = (0.0,) * len(names)
+        return self._replace(seats=tuple(names), total=None, totals=nothing)
+
+    def after(
+        self,
+        turn: Exchange,
+        board: str,
+        reward: float,
+        *,
+        replaces: bool,
+        rewards: Sequence[float] = (),
+    ) -> View:
         """Return the view that a turn leads to.
 
         `replaces` says that its message is the whole prompt, which the earlier ones are part of.
+        Where several seats are shown, `rewards` has what each of them earned.
         """
-        return self._replace(
+        view = self._replace(
             turns=(turn,) if replaces else (*self.turns, turn),
             board=board,
             turn=self.turn + 1,
             total=None if self.total is None else self.total + reward,
             reward=reward,
         )
+        if not self.seats:
+            return view
+        totals = [total + earned for total, earned in zip(self.totals, rewards, strict=True)]
+        return view._replace(reward=None, totals=tuple(totals), rewards=tuple(rewards))
 
     def log(self) -> str:
         """Return every turn so far."""
@@ -113,6 +144,8 @@ class Scroll:
         print(indented("\n".join(filter(None, (view.turns[-1].message, view.board)))))
         if view.reward is not None:
             print(f"  reward {view.reward:g}")
+        if view.earned:
+            print(printable(f"  rewards {view.earned}"))
         if view.outcome:
             self.end(view)
         sys.stdout.flush()  # a pipe would else keep it until the game is over

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gem.cli._player import Player, PlayerLeft, TypedAnswer, answer_form
 from gem.cli._screen import Exchange, View
-from gem.cli._text import counted, indented, one_line
+from gem.cli._seats import addressed, figures, message, results
+from gem.cli._text import counted, indented, one_line, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,13 +46,17 @@ class _Saved(NamedTuple):
 
 
 class TypedPlay:
-    """Episodes of one environment, with the states to go back to."""
+    """Episodes of one environment, with the states to go back to.
+
+    `opponents` names who plays the other seats, where there are some.
+    """
 
     _seed: int
 
-    def __init__(self, env: Env, id: str, *, is_strict: bool) -> None:
+    def __init__(self, env: Env, id: str, *, is_strict: bool, opponents: str = "") -> None:
         self._env = env
         self._id = id
+        self._opponents = opponents
         self._is_strict = is_strict
         self._past: list[_Saved] = []
         self._player = Player(
@@ -80,39 +85,55 @@ class TypedPlay:
                 answer = self._player.read(f"{_OVER}> " if self._view.outcome else "> ")
                 if answer is not None:
                     self._take(answer)
-        if not self._view.outcome:
-            print(f"Left after {_turns(self._env)}, total reward {self._view.total:g} so far.")
+        view = self._view
+        if not view.outcome:
+            total = f"total rewards {figures(view.seats, view.totals)}"
+            if view.total is not None:
+                total = f"total reward {view.total:g}"
+            print(printable(f"Left after {_turns(self._env)}, {total} so far."))
 
     def _start(self, seed: int) -> None:
         self._seed = seed
         self._past.clear()  # before the reset: what is saved is of the episode before
         observation, info = self._env.reset(seed=seed)
         self._player.form = _form(self._env, observation)
-        heading = f"{self._id}. Seed {seed}. Type your action, or :help."
-        rules, board = self._numbered(observation, info)
-        rules = self._addressed(rules)
+        from gem.env._step import Step
+
+        heading = f"{self._id}. {self._who()}Seed {seed}. Type your action, or :help."
+        rules, board = self._read_out(Step(observation, info=info))
         view = View(
             heading,
             (Exchange("", rules),),
             board,
+            turn=self._env.turn,  # of one seat of several: others may have moved before it
             max_turns=self._env.max_turns,
             highlights=self._env.unwrapped.highlights,
         )
-        self._player.begin(view)
+        self._player.begin(view if len(self._env.seats) == 1 else view.of_seats(self._env.seats))
+
+    def _who(self) -> str:
+        """Say which seats the player has, and against whom; nothing where there is one seat."""
+        env = self._env
+        if len(env.seats) > 1:
+            return f"You play every seat: {', '.join(env.seats)}. "
+        name = getattr(env, "seat_name", "")  # of the view of a seat
+        against = f", against {self._opponents}" if self._opponents else ""
+        return f"You are {name}{against}. " if name else ""
 
     def _take(self, answer: TypedAnswer) -> None:
         if self._view.outcome:
             self._display.note(_OVER)
             return
         self._remember()  # before the step, so that there is a state to take it back to
+        is_of_one = len(self._env.seats) == 1
+        typed = answer.text if is_of_one else f"[{self._env.seats[self._env.seat]}] {answer.text}"
         step = self._env.step(answer.action)
         cannot_be_read = step.info.get("action_error") == "format"
         if cannot_be_read and self._past and not self._is_strict:
             self._ask_again(step, answer.text)
             return
-        message, board = self._numbered(step.observation, step.info)
-        message = self._addressed(message)
-        view = self._after(step, Exchange(answer.text, message), board)
+        text, board = self._read_out(step)
+        view = self._after(step, Exchange(typed, text), board)
         is_as_typed = answer.text == answer.action
         self._player.show(view, "" if is_as_typed else f"  sent as {answer.action}")
 
@@ -125,28 +146,36 @@ class TypedPlay:
         wrong = one_line(typed)[:_SHOWN]
         lines = [f'"{wrong}" cannot be read here. It was not counted (--strict counts it).']
         # What the game says takes the answer for counted, and may say that the game is over.
-        message = _text(step.observation).strip()
-        if message:
-            lines.append(f"A model would be told: {message}")
+        told = _text(step.observation).strip()
+        if told:
+            lines.append(f"A model would be told: {told}")
         elif self._player.form != "%s":
             lines.append(f"An answer looks like this: {self._player.form % '...'}")
         self._display.note("\n".join(lines))
 
-    def _numbered(self, observation: Observation, info: Mapping[str, Any]) -> tuple[str, str]:
-        """Return the message and the board, with numbers where one of them lists answers."""
-        return self._player.numbered(_text(observation), _board(info))
+    def _read_out(self, step: Step) -> tuple[str, str]:
+        """Return the message and the board, with numbers where one of them lists answers.
 
-    def _addressed(self, message: str) -> str:
-        """Return a message with the name of whose turn it is, where one player has all seats."""
-        env = self._env
-        return message if len(env.seats) == 1 else f"[{env.seats[env.seat]}] {message}"
+        Where one player has all seats, the message says which of them is shown it.
+        """
+        text, board = self._player.numbered(_text(step.observation), _board(step.info))
+        names = self._env.seats
+        if len(names) == 1:
+            return text, board
+        if step.terminated or step.truncated:
+            return message(names, step), board
+        return addressed(names, {step.seat: text}), board
 
     def _after(self, step: Step, turn: Exchange, board: str) -> View:
-        replaces = self._env.rewrites_history
-        view = self._view.after(turn, board, step.reward, replaces=replaces)
-        assert view.total is not None, "_start has begun to count"
-        outcome = _outcome(self._env, step, view.total)
-        return view._replace(max_turns=self._env.max_turns, outcome=outcome)
+        env = self._env
+        rewards = step.rewards if self._view.seats else ()
+        view = self._view.after(
+            turn, board, step.reward, replaces=env.rewrites_history, rewards=rewards
+        )
+        outcome = _outcome(env, step, view)
+        view = view._replace(max_turns=env.max_turns, outcome=outcome)
+        # The limit is one of all seats: so is the number beside it.
+        return view if len(env.unwrapped.seats) == 1 else view._replace(turn=env.turn)
 
     def _remember(self) -> None:
         from gem.errors import SnapshotError
@@ -206,17 +235,23 @@ def _board(info: Mapping[str, Any]) -> str:
 
 
 def _turns(env: Env) -> str:
-    return counted(env.turn, "turn")
+    turns = counted(env.turn, "turn")
+    return turns if len(env.unwrapped.seats) == 1 else f"{turns} of all seats"
 
 
-def _outcome(env: Env, step: Step, total: float) -> str:
+def _outcome(env: Env, step: Step, view: View) -> str:
     """Return how the episode ended, nothing while it goes on."""
     from gem.episode._episode import is_success
+    from gem.episode._seats import seats_succeeded
 
     if not (step.terminated or step.truncated):
         return ""
-    won = is_success(step.info, total, env.spec)
-    return f"{'Success' if won else 'No success'} after {_turns(env)}, total reward {total:g}."
+    if view.seats:
+        successes = seats_succeeded(step.info, view.totals, env.spec)
+        return f"Over after {_turns(env)}. {results(view.seats, view.totals, successes)}."
+    assert view.total is not None, "_start has begun to count"
+    won = is_success(step.info, view.total, env.spec)
+    return f"{'Success' if won else 'No success'} after {_turns(env)}, total reward {view.total:g}."
 
 
 def _form(env: Env, observation: Observation) -> str:

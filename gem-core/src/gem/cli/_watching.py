@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gem.cli._screen import Display, Exchange, View, display
+from gem.cli._seats import addressed, figures, results
 from gem.cli._text import counted, one_line
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ def _views(episode: Episode) -> list[View]:
     """Return what there was to see: how it began, and after each turn that was answered."""
     from gem.content import observation_text
 
+    if len(episode.seats) > 1:
+        return _seated_views(episode)
     turns = episode.played_turns
     messages = [observation_text(turn.observation) for turn in episode.turns]
     boards = [turn.suffix or "" for turn in episode.turns]
@@ -90,6 +93,38 @@ def _views(episode: Episode) -> list[View]:
     for number, turn in enumerate(turns, 1):
         entry = Exchange(turn.action, messages[number])
         view = view.after(entry, boards[number], turn.reward, replaces=episode.rewrites_history)
+        frames.append(view)
+    frames[-1] = frames[-1]._replace(outcome=outcome_of(episode))
+    return frames
+
+
+def _seated_views(episode: Episode) -> list[View]:
+    """Return what there was to see of all seats: whose each action was, and who was shown what."""
+    from gem.content import observation_text
+
+    names = [outcome.name for outcome in episode.seats]
+    turns = episode.played_turns
+    messages = [
+        addressed(names, {turn.seat: observation_text(turn.observation)}) for turn in episode.turns
+    ]
+    boards = [turn.suffix or "" for turn in episode.turns]
+    if len(messages) == len(turns):  # else what follows the last answer is a turn that failed
+        last = {
+            seat: observation_text(outcome.final_observation)
+            for seat, outcome in enumerate(episode.seats)
+            if outcome.final_observation
+        }
+        messages.append(addressed(names, last))
+        boards.append("")
+    sitting = ", ".join(f"{outcome.name}={outcome.policy}" for outcome in episode.seats)
+    heading = f"{episode.env_id} seed {episode.seed}, {sitting}"
+    view = View(heading, (Exchange("", messages[0]),), boards[0], highlights=_highlights(episode))
+    view = view.of_seats(names)
+    frames = [view]
+    for number, turn in enumerate(turns, 1):
+        entry = Exchange(f"[{names[turn.seat]}] {turn.action}", messages[number])
+        earned = turn.rewards or (0.0,) * len(names)
+        view = view.after(entry, boards[number], turn.reward, replaces=False, rewards=earned)
         frames.append(view)
     frames[-1] = frames[-1]._replace(outcome=outcome_of(episode))
     return frames
@@ -113,6 +148,14 @@ def _highlights(episode: Episode) -> Sequence[tuple[str, str, str]]:
 
 def _line(episode: Episode) -> str:
     won = {True: "success", False: "no success", None: "error"}[episode.success]
+    if len(episode.seats) > 1:
+        sitting = [f"{outcome.name}={outcome.policy}" for outcome in episode.seats]
+        returns = figures(sitting, [outcome.total_reward for outcome in episode.seats])
+        end = "" if episode.success is not None else ", error"
+        return (
+            f"{episode.env_id} seed {episode.seed}: {counted(len(episode.turns), 'turn')}, returns "
+            f"{returns}{end}"
+        )
     return (
         f"{episode.env_id} seed {episode.seed}: {counted(len(episode.turns), 'turn')}, return "
         f"{episode.total_reward:g}, {won}"
@@ -121,10 +164,18 @@ def _line(episode: Episode) -> str:
 
 def outcome_of(episode: Episode) -> str:
     """Say how an episode ended, in one line."""
+    how: str = episode.stop_reason
+    if len(episode.seats) > 1 and episode.stopped_by is not None:
+        how = f"{how} of {episode.seats[episode.stopped_by].name}"
     if episode.error is not None:
-        return f"Ended by {episode.stop_reason}: {episode.error}"
+        return f"Ended by {how}: {episode.error}"
+    turns = counted(len(episode.turns), "turn")
+    if len(episode.seats) > 1:
+        by_seat = results(
+            [outcome.name for outcome in episode.seats],
+            [outcome.total_reward for outcome in episode.seats],
+            [outcome.success for outcome in episode.seats],
+        )
+        return f"Over after {turns} ({how}). {by_seat}."
     won = "Success" if episode.success else "No success"
-    return (
-        f"{won} after {counted(len(episode.turns), 'turn')} ({episode.stop_reason}), total reward "
-        f"{episode.total_reward:g}."
-    )
+    return f"{won} after {turns} ({how}), total reward {episode.total_reward:g}."

@@ -14,7 +14,7 @@ from gem.env._env import Env
 from gem.env._joining import joined
 from gem.env._lifecycle._phases import NEW, misuse
 from gem.env._step import Step
-from gem.errors import BadArguments
+from gem.errors import BadArguments, SnapshotError
 
 __all__ = ["End", "Rewards", "SeatedEnv", "Successes"]
 
@@ -158,8 +158,7 @@ class SeatedEnv(Env):
     def _lay_table(self) -> None:
         """Forget the episode before: nobody is told anything, and nobody is out."""
         seats = self.seats
-        is_named = type(seats) is tuple and all(type(name) is str for name in seats)
-        if not is_named or len(seats) < 2 or len(set(seats)) < len(seats):
+        if not _are_names(seats):
             raise self._wrong(
                 f"{type(self).__name__} has the seats {seats!r:.80}. Give two or more names that "
                 "differ, in a tuple."
@@ -284,5 +283,26 @@ class SeatedEnv(Env):
 
     def _can_load(self, name: str, value: Any) -> bool:
         if name == "seat":
-            return type(value) is int and 0 <= value < len(self.seats)
+            return type(value) is int
         return super()._can_load(name, value)
+
+    def _load(self, state: Mapping[str, Any]) -> None:
+        before = dict(self._state())
+        super()._load(state)
+        # Only now: the seats may be an instance's own, and a fork has its class's before this.
+        is_at_a_seat = _are_names(self.seats) and 0 <= self.seat < len(self.seats)
+        if not is_at_a_seat:
+            seat = self.seat
+            seats = self.seats
+            self._set(before)
+            raise SnapshotError(
+                f"This snapshot has the turn of seat {seat}, and the seats {seats!r:.80}. Take it "
+                "again with the versions installed here.",
+                attribute="seat",
+            )
+
+
+def _are_names(seats: Any) -> bool:
+    """Say whether these are two names or more that differ, in a tuple."""
+    is_named = type(seats) is tuple and all(type(name) is str for name in seats)
+    return is_named and len(seats) > 1 and len(set(seats)) == len(seats)

@@ -5,10 +5,11 @@ Knows nothing about how the environment is made again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
-from gem.content import Action, observation_to_json
+from gem.content import Action, Observation, observation_to_json
 from gem.env._env import Env
 from gem.episode._episode import Episode
 from gem.episode._seats import SeatedCourse
@@ -27,6 +28,7 @@ class SeatedReplay:
         self._episode = episode
         self._env = env
         self._course = SeatedCourse(env.seats)
+        self._last_observation: Observation = ""
         self.turn = 0
 
     def differences(self, actions: Iterator[Action]) -> Iterator[FieldDifference]:
@@ -61,6 +63,7 @@ class SeatedReplay:
 
     def _after(self, recorded: Turn, action: Action) -> Iterator[FieldDifference]:
         step = self._env.step(action)
+        self._last_observation = step.observation
         replayed = recorded.answered(step, seats=len(self._course.names))
         outcome = replayed.outcome()
         for field, recorded_value in recorded.outcome().items():
@@ -89,3 +92,17 @@ class SeatedReplay:
         success = self._course.is_success(successes)
         if episode.success != success:
             yield "success", episode.success, success
+        yield from self._of_all()
+
+    def _of_all(self) -> Iterator[FieldDifference]:
+        """Compare what the record repeats of its seats: their sum, and what was shown last."""
+        episode = self._episode
+        total = math.fsum(self._course.totals)
+        if episode.total_reward != total:
+            yield "total_reward", episode.total_reward, total
+        recorded = observation_to_json(episode.final_observation or "")
+        question = self._course.questions[self._course.seat]
+        # A rollout keeps the question that is left open, the wrapper `record` the last observation.
+        shown = [observation_to_json(each) for each in (question or "", self._last_observation)]
+        if recorded not in shown:
+            yield "observation", recorded, shown[0]

@@ -12,7 +12,7 @@ from gem.episode._episode import is_success
 from gem.errors import SnapshotError
 from gem.testing._formats import asked_formats
 from gem.testing._playing import shown_text
-from gem.testing._report import NotApplicableError, NotHeldError
+from gem.testing._report import NotHeldError
 from gem.testing._subject import Subject
 
 __all__ = ["observation_holds_no_answer"]
@@ -63,17 +63,20 @@ def observation_holds_no_answer(subject: Subject) -> str:
 
     Chance is what sampled actions win; it is half of the seeds where the text names two answers
     ("even or odd", "Ann or Bob"), of which one is right: to copy either is to toss a coin.
+
+    Where the best play mixes, any move may win and the rules name the moves. There a copier has a
+    leak that wins nine of ten seeds, and by moves that the seeds decide.
     """
-    if subject.spec.check.mixes:
-        raise NotApplicableError(
-            "it declares mixes: any move may win, and the rules name the moves"
-        )
+    is_mixed = subject.spec.check.mixes
+    most_losses = len(_SEEDS) // (10 if is_mixed else 2)
     with _Worlds(subject) as worlds:
         copiers = list(_copiers(subject, worlds))
         for copier in copiers:
-            winning = worlds.winning(copier)
+            winning = worlds.winning(copier, most_losses)
             actions = list(winning.values())
-            if len(actions) * 2 < len(_SEEDS):
+            if len(actions) < len(_SEEDS) - most_losses:
+                continue
+            if is_mixed and _is_one_line_of_play(actions):
                 continue
             # Only now: the random plays cost as much as a copier's, and few need the comparison.
             by_chance = worlds.random_wins()
@@ -87,7 +90,8 @@ def observation_holds_no_answer(subject: Subject) -> str:
                 f"copying {copier} wins {len(actions)} of {len(_SEEDS)} seeds, sampled actions "
                 f"{by_chance}"
             )
-    return f"{len(copiers)} copying players, none wins half of {len(_SEEDS)} seeds"
+    share = "nine of ten" if is_mixed else "half"
+    return f"{len(copiers)} copying players, none wins {share} of {len(_SEEDS)} seeds"
 
 
 def _is_leak(winning: Sequence[tuple[str, ...]], by_chance: int) -> bool:
@@ -99,6 +103,12 @@ def _is_leak(winning: Sequence[tuple[str, ...]], by_chance: int) -> bool:
     is_guess = len(set(winning)) == 1 and len(winning) < 4 * by_chance
     is_luck = len(winning) - by_chance < _LUCK
     return not is_guess and not is_luck
+
+
+def _is_one_line_of_play(winning: Sequence[tuple[str, ...]]) -> bool:
+    """Say whether these are the same moves in the same order, some played on for longer."""
+    longest = max(winning, key=len)
+    return all(actions == longest[: len(actions)] for actions in winning)
 
 
 def _copiers(subject: Subject, worlds: _Worlds) -> Iterator[_Copier]:
@@ -136,12 +146,11 @@ class _Worlds:
             self._starts[seed] = (env, shown_text(*env.reset(seed=seed)))
         return self._starts[seed][1]
 
-    def winning(self, copier: _Copier) -> dict[int, tuple[str, ...]]:
-        """Return the actions of its winning plays by seed; cut short once they are too few."""
+    def winning(self, copier: _Copier, most_losses: int) -> dict[int, tuple[str, ...]]:
+        """Return the actions of its winning plays by seed, cut short after too many losses."""
         won: dict[int, tuple[str, ...]] = {}
         for done, seed in enumerate(_SEEDS):
-            # Even if it won all that are left, it would stay below half.
-            if (len(won) + len(_SEEDS) - done) * 2 < len(_SEEDS):
+            if done - len(won) > most_losses:
                 break
             actions, is_win = self._outcome(copier, seed)
             if is_win:

@@ -19,7 +19,7 @@ from gem.registry._making import make_policy
 from gem.specs import EnvSpec
 from gem.wrappers._seats import Course, own_info, seat_number
 
-__all__ = ["SeatView"]
+__all__ = ["SeatView", "opponent_policy"]
 
 T = TypeVar("T")
 Started = tuple[Observation, dict[str, Any]]
@@ -66,6 +66,11 @@ class SeatView(Wrapper, both_forms=True):  # awaited, it waits for opponents and
         self._suffix: str | None = None
         self._end: str | None = None
         self._owed = 0.0  # what the seat earned before its first turn
+
+    @property
+    def seat_name(self) -> str:
+        """The name of the seat that is viewed: of "rotate", in the episode that runs."""
+        return self.env.seats[self._number]
 
     @property
     def rewrites_history(self) -> bool:  # type: ignore[override]
@@ -282,10 +287,14 @@ def _opponents(env: Env, which: int | str, number: int, given: Any) -> dict[str,
             f"{', '.join(others)}. Give one policy for all, a list of as many, or a mapping.",
             subject="seat_view",
         )
-    return {name: _as_policy(opponent) for name, opponent in by_name.items()}
+    return {name: opponent_policy(opponent) for name, opponent in by_name.items()}
 
 
-def _as_policy(opponent: Any) -> Policy:
+def opponent_policy(opponent: Any) -> Policy:
+    """Return a policy that was given as itself, by its name or as `module:attribute`.
+
+    Raises UnknownPolicy, TargetError, and BadArguments on what cannot be called.
+    """
     if not isinstance(opponent, str):
         policy = opponent
     else:

@@ -269,7 +269,45 @@ def test_a_snapshot_with_a_seat_that_there_is_not_is_refused() -> None:
     snapshot = env.snapshot()
     wrong = gem.Snapshot(snapshot.spec, {**snapshot.state, "seat": 7})
 
-    with pytest.raises(SnapshotError, match="'seat'"):
+    with pytest.raises(SnapshotError, match="the turn of seat 7, and the seats"):
+        env.restore(wrong)
+
+    assert env.snapshot() == snapshot  # on an error nothing changes
+
+
+class Table(gem.SeatedEnv):
+    """As many seats as it is told to have; the last one is always asked."""
+
+    def __init__(self, number: int) -> None:
+        self.seats = tuple(f"player {seat}" for seat in range(number))
+
+    def reset(self, seed: int | None = None) -> tuple[gem.Observation, dict[str, Any]]:
+        self.tell_all("Go.")
+        return self.begin(len(self.seats) - 1)
+
+    def step(self, action: str) -> gem.Step:
+        self.tell_all(action)
+        return self.ask(len(self.seats) - 1)
+
+
+def test_a_fork_is_at_a_seat_that_only_its_instance_has() -> None:
+    env = Table(4)
+    env.reset(seed=1)
+
+    twin = env.fork()
+
+    assert (twin.seats, twin.seat) == (env.seats, 3)
+    assert twin.step("on") == env.step("on")
+
+
+@pytest.mark.parametrize("seats", [["player 0"] * 4, 4, {"$": "tuple", "v": ["one"]}])
+def test_a_snapshot_whose_seats_are_no_names_is_refused(seats: Any) -> None:
+    env = Table(4)
+    env.reset(seed=1)
+    snapshot = env.snapshot()
+    wrong = gem.Snapshot(snapshot.spec, {**snapshot.state, "seats": seats})
+
+    with pytest.raises(SnapshotError, match="Take it again"):
         env.restore(wrong)
 
 
