@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -22,6 +23,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # is told the width of that of the first.
 for name in ("COLUMNS", "LINES"):
     os.environ.pop(name, None)
+
+
+ADDRESS = re.compile(r" at 0x[0-9a-f]+>")
+"""How the text of an object without one of its own ends: with where it is in memory."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,7 +44,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what the first run of a pair passed."""
+    """Refuse tests that each process calls otherwise, and leave out what the first run passed.
+
+    Processes that run tests side by side have to find the same names.
+    """
+    if changing := [item.nodeid for item in items if ADDRESS.search(item.nodeid)]:
+        raise pytest.UsageError(f"These names hold an address, give them ids: {changing[:3]}")
     path: Path | None = config.getoption("--leave-out-passed")
     if path is None:
         return

@@ -53,9 +53,7 @@ def alone(env: gem.Env, act: Act, seed: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize(
-    ("kind", "act"), [(Kuhn, bet_or_pass), (Signs, sign), (LastOne, number)], ids=str
-)
+@pytest.mark.parametrize(("kind", "act"), [(Kuhn, bet_or_pass), (Signs, sign), (LastOne, number)])
 def test_what_the_last_step_gave_the_seats_is_in_the_final_info(
     kind: type[gem.SeatedEnv], act: Act, backend: str
 ) -> None:
