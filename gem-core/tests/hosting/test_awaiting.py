@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -18,6 +19,9 @@ from gem.hosting._awaiting import AwaitedHost
 from gem.hosting._messages import Command
 from gem.hosting._processes import ProcessHost
 from gem.hosting._recipes import Recipe
+from gem.hosting._threads import ThreadHost
+
+HANGS_S = 10.0  # what a close waits for, unless the test lets it go on
 
 Scenario = Callable[[AwaitedHost], Awaitable[Any]]
 
@@ -188,3 +192,39 @@ def test_all_who_wait_are_told_when_the_pool_cannot_go_on() -> None:
 
     assert isinstance(cancelled, asyncio.CancelledError)
     assert isinstance(told, GemError)
+
+
+def test_what_is_given_up_while_the_host_closes_is_closed_once() -> None:
+    closed: list[str] = []
+    may_close = threading.Event()
+
+    class SlowToClose(gem.Env):
+        def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+            return "", {}
+
+        def step(self, action: Any) -> gem.Step:
+            return gem.Step("")
+
+        def close(self) -> None:
+            may_close.wait(HANGS_S)
+            closed.append("once")
+
+    async def scenario() -> asyncio.Future[Any]:
+        host = ThreadHost(most_threads=1, timeout_s=None)
+        mine = AwaitedHost(host)
+        slot = host.open(SlowToClose)
+        await mine.do((RESET, slot, 1, {}, 0))
+        closing = asyncio.ensure_future(mine.aclose())
+        while not (host._busy or closing.done()):  # until the environment is being closed
+            await asyncio.sleep(0)
+        mine.drop(slot)
+        asked_late = mine.do((ASK, slot, "solve"))
+        await asyncio.sleep(0)
+        may_close.set()
+        await closing
+        return asked_late
+
+    asked_late = asyncio.run(scenario())
+
+    assert asked_late.cancelled()
+    assert closed == ["once"]

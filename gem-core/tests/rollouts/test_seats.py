@@ -352,7 +352,9 @@ def test_a_round_that_is_late_with_its_episode_blames_who_is_waited_for() -> Non
 def test_policies_that_no_cancellation_ends_are_left_behind_once() -> None:
     async def collect() -> tuple[Episode, int]:
         stubborn = Stubborn()
-        run = gem.rollout(stubborn, Signs, policy_timeout_s=0.01, episode_timeout_s=0.02)
+        # Both deadlines find that the policy does not end; that of the episode must not be due
+        # while the environment is still being made.
+        run = gem.rollout(stubborn, Signs, policy_timeout_s=0.01, episode_timeout_s=HANGS_S)
         episode = await anext(run)
         left = len(asyncio.all_tasks())
         stubborn.end.set()

@@ -35,10 +35,15 @@ class AwaitedHost:
         self._futures: list[asyncio.Future[Outcome]] = []
         self._awaited: dict[int, asyncio.Future[Outcome]] = {}
         self._to_drop: set[int] = set()  # slots, once their command has an outcome
+        self._is_closed = False
 
     def do(self, command: Command) -> asyncio.Future[Outcome]:
         """Have a command done. The future raises where it is out of turn."""
         future: asyncio.Future[Outcome] = self._loop.create_future()
+        if self._is_closed:
+            # The host is closed on a thread, and takes commands of one thread only.
+            future.cancel()
+            return future
         if not self._commands:
             self._loop.call_soon(self._submit)
         self._commands.append(command)
@@ -58,6 +63,7 @@ class AwaitedHost:
 
     async def aclose(self) -> None:
         """Close the host, without holding up the loop. What is awaited is cancelled."""
+        self._is_closed = True
         self._let_go(None)
         await in_thread(self.host.close)
 
