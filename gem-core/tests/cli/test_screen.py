@@ -94,6 +94,18 @@ def test_long_lines_are_broken_between_words() -> None:
     assert lines[2:4] == ["Say nothing, at", "length."]
 
 
+def test_of_several_seats_each_has_its_rewards() -> None:
+    begun = View("Seed 1.", TURNS[:1]).of_seats(("left", "right"))
+    stepped = begun.after(TURNS[1], "", 0.0, replaces=False, rewards=(-1.0, 1.0))
+    waited = stepped.after(TURNS[2], "", 0.0, replaces=False, rewards=(0.0, 0.0))
+
+    assert begun.status == "Turn 0, total rewards left 0, right 0."
+    assert stepped.status == (
+        "Turn 1, total rewards left -1, right 1, last rewards left -1, right 1."
+    )
+    assert waited.status == "Turn 2, total rewards left -1, right 1."
+
+
 @pytest.mark.parametrize("columns", [40, 60, 80])
 def test_a_heading_is_wrapped_and_never_cut(columns: int) -> None:
     heading = (
