@@ -289,8 +289,10 @@ def baselines_smoke(session: nox.Session) -> None:
     parts = ("core", "envs-games", "eval", "train")
     wheels = [wheel_of(session, f"gem-{part}") for part in parts]
     own = f"{wheel_of(session, 'gem-baselines')}[torch]"
-    install(session, *group("test"), *wheels, own)
-    session.run("pytest", "tests/test_training.py", "tests/test_examples.py")
+    questions = f"{wheel_of(session, 'gem-envs-reasoning')}[tasks]"
+    install(session, *group("test"), *wheels, own, questions)
+    tests = ("test_training", "test_examples", "test_baselines_again")
+    session.run("pytest", *(f"tests/{name}.py" for name in tests))
     session.run("python", "benchmarks/learning.py", *session.posargs)
 
 

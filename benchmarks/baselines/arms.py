@@ -110,11 +110,12 @@ def _of_seed(
     """Yield the arms of an experiment's seed, which is the `number`-th from 0."""
     chosen = rates() if "rates" in plain else {}
     also_on = {name: _environment(every[name]) for name in plain.get("also_on", ())}
+    fewer = plain.get("fewer_seeds", {})  # of arms that take long, by task and arm
     for task in plain["tasks"]:
         for name, changes in plain["arms"].items():
-            of_task = dict(plain.get("by_task", {}).get(task, {}))
-            if number >= of_task.pop("seeds", plain["seeds"]):
+            if number >= fewer.get(task, {}).get(name, plain["seeds"]):
                 continue
+            of_task = plain.get("by_task", {}).get(task, {})
             here = _merged(every[task], {"settings": of_task})
             settings = task_settings(here, plain["base"], changes)
             if settings["estimator"] not in ESTIMATORS:

@@ -7,19 +7,34 @@ may not fail at all. What its trainings do not decide yet, is said to be open.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from benchmarks.baselines.arms import EXPERIMENTS
+from benchmarks.baselines.alike import alike
+from benchmarks.baselines.arms import EXPERIMENTS, TUNING
 from benchmarks.baselines.measured import Measured, estimated, measured
-from benchmarks.baselines.tables import OPTIMA
+from benchmarks.baselines.references import references
+from benchmarks.baselines.tables import OPTIMA, untrained
 
 from gem_baselines.statistics import bootstrap_interval, probability_of_improvement
 
-__all__ = ["CLAIMS", "PAIRS", "Claim", "NoLongerTrue", "compared", "of_game", "sentence_of"]
+__all__ = [
+    "CLAIMS",
+    "PAIRS",
+    "Claim",
+    "NoLongerTrue",
+    "compared",
+    "of_game",
+    "of_unmoved",
+    "sentence_of",
+    "unmoved",
+]
 
 LONGEST_S = 15 * 60
+QUICK_S = 2 * 60
+UNDISCOUNTED_GROUPS = {"rloo", "grpo", "dr_grpo", "mt_grpo"}
+INVALID_MOVE = -0.1
 
 
 class NoLongerTrue(Exception):
@@ -60,6 +75,8 @@ def compared(experiment: Measured, first: str, second: str) -> str:
     It is decided where the 95 % interval of the probability that a training of one scores more than
     one of the other leaves a half out.
     """
+    if alike(experiment.tasks).get(first) == second:
+        return f"`{first}` and `{second}` are the same here."
     both = [
         [experiment.scores(task, name) for task in experiment.tasks] for name in (first, second)
     ]
@@ -80,7 +97,10 @@ def compared(experiment: Measured, first: str, second: str) -> str:
 
 def of_game(experiment: Measured, task: str) -> str:
     """Return a sentence on what came of a task: the best estimator, and what reading gave."""
-    names = [name for name in experiment.names if not name.endswith(", blind")]
+    others = alike([task])
+    names = [
+        name for name in experiment.names if not name.endswith(", blind") and name not in others
+    ]
     arms = [arm for name in names for arm in (name, f"{name}, blind")]
     done = sum(experiment.is_done(task, arm) for arm in arms)
     if done < len(arms):
@@ -102,6 +122,37 @@ def of_game(experiment: Measured, task: str) -> str:
     )
 
 
+def unmoved(experiment: Measured, task: str) -> dict[str, int]:
+    """Return the estimators that changed their policy in no training, with how many those were.
+
+    Evaluations play the same seeds each time, so a policy that no update changed has all figures of
+    its first evaluation in every later one.
+    """
+    found = {}
+    for name in experiment.names:
+        lines = experiment.of(task, name)
+        if lines and not any(map(_has_moved, lines)):
+            found[name] = len(lines)
+    return found
+
+
+def _has_moved(line: Mapping[str, Any]) -> bool:
+    points = [(point["drawn"], point["greedy"]) for point in line["curve"]]
+    return any(point != points[0] for point in points)
+
+
+def of_unmoved(experiment: Measured, task: str) -> str:
+    """Return a sentence on the estimators that learnt nothing at all on a task."""
+    found = unmoved(experiment, task)
+    names = [f"`{name}`" for name in found if not name.endswith(", blind")]
+    if not names:
+        return "Every estimator changes its policy."
+    return (
+        f"{', '.join(names)} change nothing: in each of their {sum(found.values())} trainings, the "
+        "blind ones too, every evaluation came out as the one before the first update."
+    )
+
+
 PAIRS = (
     ("rebn", "raw"),
     ("rebn", "signed"),
@@ -118,6 +169,36 @@ PAIRS = (
 def _no_arm_takes_too_long() -> bool:
     lines = [line for name in EXPERIMENTS if name != "z_stretch" for line in measured(name).lines]
     return all(line["cpu_s"] <= LONGEST_S for line in lines)
+
+
+def _quick_arms_have_ten_seeds() -> bool:
+    for name in EXPERIMENTS:
+        if name in (TUNING, "h_table", "z_stretch"):
+            continue
+        experiment = measured(name)
+        for task in experiment.tasks:
+            for arm in experiment.names:
+                seconds = [line["cpu_s"] for line in experiment.of(task, arm)]
+                is_quick = bool(seconds) and np.mean(seconds) < QUICK_S
+                if experiment.num_seeds(task, arm) < (10 if is_quick else 5):
+                    return False
+    return True
+
+
+def _groups_of_hanoi_are_flat() -> bool:
+    """Whether no sum of rewards is another one before the first update, where groups need that."""
+    experiment = measured("b_many_turns")
+    names = {name.removesuffix(", blind") for name in unmoved(experiment, "hanoi")}
+    lines = [line for name in experiment.names for line in experiment.of("hanoi", name)]
+    begins = {line["curve"][0]["drawn"]["reward"] for line in lines}
+    return names == UNDISCOUNTED_GROUPS and begins == {INVALID_MOVE}
+
+
+def _chance_beats_the_untrained() -> bool:
+    experiment = measured("b_many_turns")
+    at_random = references()["guess"]["random"]["success"]
+    begins = untrained(experiment, "guess", "success")
+    return begins is not None and begins.value < at_random
 
 
 def _reading_pays(name: str) -> bool:
@@ -188,6 +269,31 @@ CLAIMS: dict[str, Claim] = {
         (),
         "No training but the stretch took more than 15 CPU minutes.",
         _no_arm_takes_too_long,
+    ),
+    "seeds": Claim(
+        (),
+        "Arms that take less than two CPU minutes on average have ten seeds, others five.",
+        _quick_arms_have_ten_seeds,
+        "Not all arms that take less than two CPU minutes on average have ten seeds.",
+    ),
+    "flat_groups": Claim(
+        (),
+        "An untrained policy ends each episode by an answer that is no move, so each sums to -0.1 "
+        "and no turn before the last earns anything: in every group all are alike. Estimators that "
+        "compare sums, or rewards at one turn, within a group have no signal then, and their first "
+        "update changes nothing; nor does any later one. Those that discount see that the end "
+        "comes later in one episode than in another, and learn to go on playing.",
+        _groups_of_hanoi_are_flat,
+        "It is not so that all estimators that compare sums of rewards within a group, and only "
+        "they, change nothing.",
+    ),
+    "untrained": Claim(
+        (),
+        "Random play is better here than an untrained policy: `sample_action` draws among the "
+        "numbers that were not guessed yet, while an untrained policy also guesses a number again, "
+        "and ends the game by words of its vocabulary that are no numbers.",
+        _chance_beats_the_untrained,
+        "Random play is no better here than an untrained policy.",
     ),
     "many_turns_blind": Claim(
         ("b_many_turns",),

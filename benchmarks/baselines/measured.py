@@ -39,9 +39,12 @@ class Estimate(NamedTuple):
 
     def text(self, places: int) -> str:
         """Return it as the page shows it; a spread needs some runs."""
-        if self.runs < FEWEST:
-            return f"{self.value:.{places}f}"
-        return f"{self.value:.{places}f} ({self.low:.{places}f} to {self.high:.{places}f})"
+        value, low, high = (
+            # No sign before a zero.
+            f"{round(number, places) + 0.0:.{places}f}"
+            for number in (self.value, self.low, self.high)
+        )
+        return value if self.runs < FEWEST else f"{value} ({low} to {high})"
 
 
 class Measured:
@@ -73,10 +76,14 @@ class Measured:
         """Return the runs of an arm on a task, by seed."""
         return sorted(self._by_arm.get((task, arm), []), key=lambda line: int(line["seed"]))
 
+    def num_seeds(self, task: str, arm: str) -> int:
+        """Return how many trainings an arm has, done or not."""
+        return self._expected.get((task, arm), 0)
+
     def is_done(self, task: str, arm: str) -> bool:
         """Whether all seeds of an arm are done; one that stopped by itself is."""
         done = [line for line in self.lines if (line["task"], line["arm"]) == (task, arm)]
-        return 0 < self._expected.get((task, arm), 0) == len(done)
+        return 0 < self.num_seeds(task, arm) == len(done)
 
     def figures(self, task: str, arm: str, figure: str, mode: str = "drawn") -> Floats:
         """Return a figure of the last evaluation, for each run of an arm."""

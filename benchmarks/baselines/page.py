@@ -15,23 +15,25 @@ from pathlib import Path
 # The parts are modules.
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.baselines.arms import FOLDER
+from benchmarks.baselines.alike import alike_sentence
+from benchmarks.baselines.arms import EXPERIMENTS, FOLDER
 from benchmarks.baselines.findings import (
     CLAIMS,
     PAIRS,
     NoLongerTrue,
     compared,
     of_game,
+    of_unmoved,
     sentence_of,
 )
-from benchmarks.baselines.measured import measured
+from benchmarks.baselines.measured import Measured, measured
 from benchmarks.baselines.pictures import pictures
-from benchmarks.baselines.tables import LEARNERS, learns, table
+from benchmarks.baselines.tables import LEARNERS, OF_ENVIRONMENTS, learners, table
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "baselines.md"
 PICTURES = DOCS / "baselines"
-MARK = re.compile(r"\{\{(table|claim|pairs|game|picture|doctor) ?(\w*)\}\}")
+MARK = re.compile(r"\{\{(table|claim|pairs|game|alike|unmoved|picture|doctor) ?(\w*)\}\}")
 
 
 def main() -> int:
@@ -80,6 +82,12 @@ def _filled(kind: str, name: str) -> str:
         return "\n".join(f"- {compared(experiment, *pair)}" for pair in PAIRS)
     if kind == "game":
         return of_game(measured("b_many_turns"), name)
+    if kind == "alike" and name in EXPERIMENTS:
+        return alike_sentence(measured(name), measured(name).tasks)
+    if kind == "alike":
+        return alike_sentence(measured("b_many_turns"), [name])
+    if kind == "unmoved":
+        return of_unmoved(measured("b_many_turns"), name)
     if kind == "doctor":
         return _doctor()
     return f"![{name.replace('_', ' ')}](baselines/{name}.svg)"
@@ -88,16 +96,28 @@ def _filled(kind: str, name: str) -> str:
 def _doctor() -> str:
     """Return what the doctor says of trainings that did not learn: a task, an estimator, a seed."""
     lines = []
-    experiment = measured("h_table")
-    for task in experiment.tasks:
-        if learns(experiment, task) != "none":
-            continue
-        for name in LEARNERS:
-            findings = [text for line in experiment.of(task, name)[:1] for text in line["doctor"]]
-            lines += [f"- {task}, `{name}`: {text}" for text in findings[:2]]
+    for experiment in map(measured, OF_ENVIRONMENTS):
+        for task in experiment.tasks:
+            learnt = learners(experiment, task)
+            if learnt is None:  # not decided yet
+                continue
+            for name in LEARNERS:
+                if name not in learnt:
+                    lines += [
+                        f"- {task}, `{name}`: {text}" for text in _words(experiment, task, name)
+                    ]
     if not lines:
         return ""
-    return "\n".join(["What the doctor says of the first seed where none learns:", "", *lines])
+    head = "What the doctor says of arms that learn nothing, by the first training it looked at:"
+    return "\n".join([head, "", *lines])
+
+
+def _words(experiment: Measured, task: str, name: str) -> list[str]:
+    """Return at most two findings. A line from before there was a doctor has no `doctor`."""
+    looked_at = [line["doctor"] for line in experiment.of(task, name) if "doctor" in line]
+    if not looked_at:
+        return ["not looked at."]
+    return looked_at[0][:2] or ["nothing is wrong with how it was trained."]
 
 
 def _read(path: Path) -> str:

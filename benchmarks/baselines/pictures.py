@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.baselines.alike import alike
 from benchmarks.baselines.arms import read
 from benchmarks.baselines.curves import Line, Panel, drawn
 from benchmarks.baselines.measured import Measured, measured
@@ -63,11 +64,12 @@ def _curve(experiment: Measured, task: str, arm: str, figure: str) -> list[tuple
 
 def _algorithms(experiment: Measured) -> list[Panel]:
     panels = []
+    others = alike(experiment.tasks)
     for task in experiment.tasks:
         lines = [
             Line(name, _curve(experiment, task, name, RETURN))
             for name in experiment.names
-            if not name.endswith(", blind")
+            if not name.endswith(", blind") and name not in others
         ]
         blind = _curve(experiment, task, "rebn, blind", RETURN)
         lines.append(Line("rebn, blind", blind, is_dashed=True))
@@ -80,9 +82,10 @@ def _profile(experiment: Measured) -> Panel:
     """Return the share of trainings above each score, over all tasks."""
     thresholds = np.linspace(0, 1, 41)
     lines = []
+    others = alike(experiment.tasks)
     for name in experiment.names:
         scores = [experiment.scores(task, name) for task in experiment.tasks]
-        if name.endswith(", blind") or not all(map(len, scores)):
+        if name.endswith(", blind") or name in others or not all(map(len, scores)):
             continue
         shares = performance_profile(scores, thresholds)
         lines.append(Line(name, list(zip(thresholds.tolist(), shares.tolist(), strict=True))))

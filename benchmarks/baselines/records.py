@@ -11,8 +11,11 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from io import BufferedRandom
 from pathlib import Path
 from typing import Any, Protocol
+
+from gem_baselines.training.files import replace_file
 
 __all__ = ["Results", "claimed"]
 
@@ -55,10 +58,8 @@ class Results:
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Append a line."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(line, separators=(",", ":"))
-        with self.path.open("ab+") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        with self._locked() as file:
             # What a killed process left of a line is closed off, so that it spoils no other.
             is_open = file.tell() > 0 and _last_byte(file.fileno(), file.tell()) != b"\n"
             file.write((f"\n{text}\n" if is_open else f"{text}\n").encode("utf-8"))
@@ -66,12 +67,33 @@ class Results:
             os.fsync(file.fileno())
 
     def keep(self, arms: Sequence[Digested]) -> int:
-        """Drop the lines of arms that are no longer set so; return how many those were."""
-        lines = self.lines()
-        kept = self.of(arms)
-        text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in kept)
-        self.path.write_text(text, encoding="utf-8")
+        """Drop the lines of arms that are no longer set so; return how many those were.
+
+        The file is replaced as a whole, while no other process can add a line.
+        """
+        if not self.path.exists():
+            return 0
+        with self._locked():
+            lines = self.lines()
+            kept = self.of(arms)
+            text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in kept)
+            replace_file(self.path, text)
         return len(lines) - len(kept)
+
+    @contextmanager
+    def _locked(self) -> Iterator[BufferedRandom]:
+        """Open the file to append, while no other process writes."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        while True:
+            with self.path.open("ab+") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                # `keep` may have put another file in its place before the lock was free: what were
+                # written to the old one would be in no file any more.
+                if self.path.exists() and os.path.samestat(
+                    os.fstat(file.fileno()), self.path.stat()
+                ):
+                    yield file
+                    return
 
 
 def _last_byte(descriptor: int, size: int) -> bytes:

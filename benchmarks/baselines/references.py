@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from benchmarks.baselines.training_arm import figures
 
 import gem
 
-__all__ = ["PATH", "references"]
+__all__ = ["PATH", "references", "setting_of"]
 
 PATH = Path(__file__).parent / "results" / "references.json"
 EPISODES = 200
@@ -41,7 +42,7 @@ def main() -> None:
     every = tasks()
     for name in dict.fromkeys(task for each in EXPERIMENTS for task in read(each)["tasks"]):
         task = every[name]
-        setting = {"env": task["env"], "env_kwargs": task.get("env_kwargs", {})}
+        setting = setting_of(task)
         if found.get(name, {}).get("setting") == setting:
             continue
         found[name] = {"setting": setting}
@@ -53,11 +54,24 @@ def main() -> None:
         print(name, {policy: found[name][policy]["reward"] for policy in POLICIES}, flush=True)
 
 
+def setting_of(task: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a reference is of: where it changes, it is played again."""
+    setting = {"env": task["env"], "env_kwargs": task.get("env_kwargs", {})}
+    if "wrappers" in task:
+        setting["wrappers"] = task["wrappers"]
+    return setting
+
+
 def played(policy: str, setting: dict[str, Any]) -> dict[str, Any]:
     """Play a task, and return the figures of its episodes."""
     began_s = time.process_time()
     episodes = gem.run(
-        policy, setting["env"], episodes=EPISODES, seed=7, env_kwargs=setting["env_kwargs"]
+        policy,
+        setting["env"],
+        episodes=EPISODES,
+        seed=7,
+        env_kwargs=setting["env_kwargs"],
+        wrappers=setting.get("wrappers", ()),
     )
     return {**figures(episodes, gamma=0.9), "cpu_s": round(time.process_time() - began_s, 1)}
 

@@ -21,6 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.baselines.arms import EXPERIMENTS, TUNING, Arm, arms_of, is_tuned, read
+from benchmarks.baselines.progress import left
 from benchmarks.baselines.records import Results, claimed
 
 from gem.errors import GemError
@@ -138,11 +139,9 @@ def _done(name: str) -> str:
     lines = Results(name).of(arms)
     seconds = sum(line["cpu_s"] for line in lines)
     longest = max((line["cpu_s"] for line in lines), default=0)
-    mean = seconds / max(len(lines), 1)
-    left_h = mean * (len(arms) - len(lines)) / 3600
     return (
         f"{name:14}{len(lines):5} of {len(arms)} arms, {seconds / 3600:.2f} CPU hours, the longest "
-        f"{longest:.0f} s, about {left_h:.2f} hours left"
+        f"{longest:.0f} s, {left(arms, lines)}"
     )
 
 

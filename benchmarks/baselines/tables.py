@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from benchmarks.baselines.arms import TUNING, is_tuned, rates, read
-from benchmarks.baselines.measured import Measured, estimated, measured
+from benchmarks.baselines.alike import alike, label
+from benchmarks.baselines.arms import EXPERIMENTS, TUNING, is_tuned, rates, read
+from benchmarks.baselines.measured import Estimate, Measured, estimated, measured
 from benchmarks.baselines.rates import means_of
 from benchmarks.baselines.references import references
 
-from gem_baselines.statistics import interquartile_mean, probability_of_improvement
+from gem_baselines.statistics import probability_of_improvement
 
-__all__ = ["NONE", "table"]
+__all__ = ["LEARNERS", "NONE", "OF_ENVIRONMENTS", "OPTIMA", "learners", "table", "untrained"]
 
 NONE = ""
 """An empty cell: not run yet."""
@@ -42,6 +45,7 @@ def table(name: str) -> list[str]:
         "frameworks": _frameworks,
         "environments": _environments,
         "batches": _batches,
+        "code": _code,
         "gradients": _gradients,
     }[name]()
 
@@ -56,8 +60,6 @@ def _cell(found: object) -> str:
 
 
 def _progress() -> list[str]:
-    from benchmarks.baselines.arms import EXPERIMENTS
-
     def rows() -> Iterator[Sequence[str]]:
         for name in EXPERIMENTS:
             experiment = measured(name)
@@ -95,14 +97,14 @@ def _algorithms(experiment: Measured) -> list[str]:
 
     def rows() -> Iterator[Sequence[str]]:
         raw = [experiment.scores(task, "raw") for task in experiment.tasks]
-        for name in _seeing(experiment):
+        for name in _seeing(experiment, experiment.tasks):
             own = [experiment.scores(task, name) for task in experiment.tasks]
             blind = [experiment.scores(task, f"{name}, blind") for task in experiment.tasks]
             improvement = NONE
             if name != "raw" and all(map(len, own)) and all(map(len, raw)):
                 improvement = _improvement(own, raw)
             yield (
-                f"`{name}`",
+                label(name, experiment.tasks),
                 _cell(estimated(own)),
                 _cell(estimated(blind)),
                 improvement,
@@ -121,8 +123,12 @@ def _improvement(own: list[np.ndarray], other: list[np.ndarray]) -> str:
     return f"{value:.2f} ({float(low):.2f} to {float(high):.2f})"
 
 
-def _seeing(experiment: Measured) -> list[str]:
-    return [name for name in experiment.names if not name.endswith(", blind")]
+def _seeing(experiment: Measured, names: Sequence[str]) -> list[str]:
+    """Return the estimators that are shown what a task tells, one for all that are alike there."""
+    others = alike(names)
+    return [
+        name for name in experiment.names if not name.endswith(", blind") and name not in others
+    ]
 
 
 def _task(experiment: Measured, task: str) -> list[str]:
@@ -133,7 +139,11 @@ def _task(experiment: Measured, task: str) -> list[str]:
             own = references()[task][policy]
             turns = f"{own['turns']:.2f}"
             yield policy, f"{own['success']:.2f}", f"{own['reward']:.2f}", turns, NONE, NONE
-        for name in _seeing(experiment):
+        begins = [
+            _cell(untrained(experiment, task, name)) for name in ("success", "reward", "turns")
+        ]
+        yield "untrained", *begins, NONE, NONE
+        for name in _seeing(experiment, [task]):
             cells = [
                 _cell(estimated([experiment.figures(task, name, figure)]))
                 for figure in ("success", "reward", "turns")
@@ -141,7 +151,7 @@ def _task(experiment: Measured, task: str) -> list[str]:
             blind = _cell(estimated([experiment.figures(task, f"{name}, blind", "reward")]))
             seconds = [line["cpu_s"] for line in experiment.of(task, name)]
             cpu = f"{np.mean(seconds):.0f}" if seconds else NONE
-            yield f"`{name}`", *cells, blind, cpu
+            yield label(name, [task]), *cells, blind, cpu
 
     head = ("policy", "success", "reward", "turns", "reward, blind", "CPU s")
     return _rows(head, rows())
@@ -221,51 +231,80 @@ def _frameworks() -> list[str]:
 
 def _environments() -> list[str]:
     """Return a row for each task: random play, the solver, and the small policy."""
-    sources = [measured(name) for name in ("b_many_turns", "c_one_turn", "h_table")]
 
     def rows() -> Iterator[Sequence[str]]:
-        for experiment in sources:
+        for experiment in map(measured, OF_ENVIRONMENTS):
             for task in experiment.tasks:
                 own = references()[task]
                 played = [
                     f"{own[policy]['success']:.2f}, {own[policy]['reward']:.2f}"
                     for policy in ("random", "solver")
                 ]
+                begins = _both(
+                    *(untrained(experiment, task, name) for name in ("success", "reward"))
+                )
                 cells = [_success_and_reward(experiment, task, name) for name in LEARNERS]
-                yield f"{own['setting']['env']}", *played, *cells, learns(experiment, task)
+                known = (f"{own['setting']['env']}", *played, begins)
+                yield *known, *cells, _learns(experiment, task)
 
-    head = ("environment", "random", "solver", *(f"`{name}`" for name in LEARNERS), "learns")
+    head = (
+        "environment",
+        "random",
+        "solver",
+        "untrained",
+        *(f"`{name}`" for name in LEARNERS),
+        "learns",
+    )
     return _rows(head, rows())
 
 
+OF_ENVIRONMENTS = ("b_many_turns", "c_one_turn", "h_table")
+"""The experiments whose tasks are the rows of the table of environments."""
 LEARNERS = ("rebn", "grpo", "ppo")
 
 
 def _success_and_reward(experiment: Measured, task: str, name: str) -> str:
-    success = experiment.figures(task, name, "success")
-    if not len(success):
+    figures = (experiment.figures(task, name, figure) for figure in ("success", "reward"))
+    return _both(*(estimated([own]) for own in figures))
+
+
+def _both(success: Estimate | None, reward: Estimate | None) -> str:
+    if success is None or reward is None:
         return NONE
-    reward = experiment.figures(task, name, "reward")
-    middle = (float(interquartile_mean([own])) for own in (success, reward))
-    return "{:.2f}, {:.2f}".format(*middle)
+    values = (round(each.value, 2) + 0.0 for each in (success, reward))  # no sign before a zero
+    return "{:.2f}, {:.2f}".format(*values)
 
 
-def learns(experiment: Measured, task: str) -> str:
-    """Say which of the estimators learn a task: the interval of their return is above both.
+def untrained(experiment: Measured, task: str, figure: str) -> Estimate | None:
+    """Return a figure of the evaluation before the first update; all arms of a seed begin alike."""
+    begins = [line["curve"][0]["drawn"][figure] for line in experiment.of(task, "rebn")]
+    return estimated([np.array(begins, np.float64)])
 
-    Both are random play, and the policy before its first update; the return is discounted.
+
+def _learns(experiment: Measured, task: str) -> str:
+    found = learners(experiment, task)
+    if found is None:
+        return NONE
+    return ", ".join(f"`{name}`" for name in found) or "none"
+
+
+def learners(experiment: Measured, task: str) -> list[str] | None:
+    """Return which estimators learn a task, None as long as not all of their trainings are done.
+
+    One learns where the interval of its return is above both random play and the policy before its
+    first update; the return is discounted.
     """
     at_random = references()[task]["random"]["discounted_return"]
-    learners = []
+    found = []
     for name in LEARNERS:
         lines = experiment.of(task, name)
         if not experiment.is_done(task, name) or not lines:
-            return NONE
+            return None
         begins = np.mean([line["curve"][0]["drawn"]["discounted_return"] for line in lines])
-        found = estimated([experiment.figures(task, name, "discounted_return")])
-        if found is not None and found.low > max(at_random, float(begins)):
-            learners.append(f"`{name}`")
-    return ", ".join(learners) or "none"
+        reached = estimated([experiment.figures(task, name, "discounted_return")])
+        if reached is not None and reached.low > max(at_random, float(begins)):
+            found.append(name)
+    return found
 
 
 def _batches() -> list[str]:
@@ -289,8 +328,23 @@ KINDS = ("rebn", "leave-one-out")
 
 
 def _gradients() -> list[str]:
-    """Return the rows of docs/estimators.md that compare the two forms: its script made them."""
-    lines = ESTIMATORS_PAGE.read_text(encoding="utf-8").splitlines()
-    start = next(place for place, line in enumerate(lines) if line.startswith("| estimator |"))
-    of_both = [line for line in lines[start + 2 :] if line.startswith("| `rebn")][:4]
-    return [*lines[start : start + 2], *of_both]
+    """Return what the script of docs/estimators.md wrote there: a row for every estimator."""
+    text = ESTIMATORS_PAGE.read_text(encoding="utf-8")
+    found = re.search(r"<!-- written by [^>]*-->\n(.*?)\n<!-- end of [^>]*-->", text, re.DOTALL)
+    assert found is not None, f"{ESTIMATORS_PAGE.name} has the marks of its script"
+    return found[1].strip().splitlines()
+
+
+def _code() -> list[str]:
+    """Return a row for each code that made trainings of the page."""
+    made = Counter(
+        (line["commit"], line.get("code"), line.get("torch"))
+        for name in EXPERIMENTS
+        for line in measured(name).lines
+    )
+
+    def rows() -> Iterator[Sequence[str]]:
+        for (commit, code, torch), count in made.items():
+            yield f"`{commit}`", f"`{code}`" if code else NONE, torch or NONE, str(count)
+
+    return _rows(("commit", "digest of the sources", "torch", "trainings"), rows())

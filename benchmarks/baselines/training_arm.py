@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import platform
 import subprocess
@@ -10,19 +9,22 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from benchmarks.baselines.arms import Arm
+from benchmarks.baselines.code import code_of
 
 import gem
 from gem.episode import Episode
+from gem_baselines.doctor import diagnosed, open_run
 from gem_baselines.errors import TrainingStopped
 from gem_baselines.training import train
 from gem_baselines.training.figures import figures_of
 from gem_baselines.training.training import Training, run_seed
 
-__all__ = ["FINAL_EPISODES", "figures", "trained"]
+__all__ = ["FINAL_EPISODES", "figures", "made_by", "trained"]
 
 FINAL_EPISODES = 200
 """Episodes of the last evaluation, drawn and as many greedy, from seeds that no update plays."""
@@ -51,7 +53,20 @@ def trained(arm: Arm) -> dict[str, Any]:
             line |= _learnt(training, arm)
     line["cpu_s"] = round(time.process_time() - began_s, 1)
     line["wall_s"] = round(time.monotonic() - wall_began_s, 1)
-    return {**line, "machine": _machine(), "commit": _commit()}
+    return {**line, **made_by(arm)}
+
+
+def made_by(arm: Arm) -> dict[str, str]:
+    """Return what makes an arm's figures here, beside its settings.
+
+    With the same machine, torch and code they are the same, bit for bit.
+    """
+    return {
+        "machine": _machine(),
+        "torch": version("torch"),
+        "code": code_of(arm),
+        "commit": _commit(),
+    }
 
 
 def _learnt(training: Training, arm: Arm) -> dict[str, Any]:
@@ -86,11 +101,8 @@ def _learnt(training: Training, arm: Arm) -> dict[str, Any]:
 
 
 def _doctor(folder: Path) -> list[str]:
-    """Return what the doctor says of a training, where there is one; nothing if all is well."""
-    if importlib.util.find_spec("gem_baselines.doctor") is None:
-        return []
-    doctor: Any = importlib.import_module("gem_baselines.doctor")
-    findings = doctor.diagnosed(doctor.open_run(folder)).findings
+    """Return what the doctor says of a training; nothing if all is well."""
+    findings = diagnosed(open_run(folder)).findings
     return [f"{finding.check}: {finding.sentence}" for finding in findings]
 
 
