@@ -155,3 +155,34 @@ def write(folder: Path, tables: dict[str, Any], tasks: list[dict[str, Any]]) -> 
     (folder / "tasks_test.jsonl").write_text(lines, encoding="utf-8")
     (folder / "wiki.md").write_text("# Policy\n\nBe kind.\n", encoding="utf-8")
     return str(folder)
+
+
+CORRECTED = {
+    "id": "7",
+    "user_scenario": {
+        "instructions": {
+            "task_instructions": ".",
+            "reason_for_call": "You want to cancel #W1.",
+            "known_info": "You are Ada Berg, ada@example.com.",
+            "unknown_info": None,
+        }
+    },
+    "evaluation_criteria": {
+        "actions": [
+            {"name": "find_user_id_by_email", "arguments": {"email": "ada@example.com"}},
+            {
+                "name": "cancel_pending_order",
+                "arguments": {"order_id": "#W1", "reason": "no longer needed"},
+            },
+        ],
+        "communicate_info": None,
+        "nl_assertions": ["The agent says what is paid back.", "The agent is kind."],
+    },
+}
+
+
+def write_corrected(folder: Path) -> str:
+    """Write a shop with one task as the corrected ones are published."""
+    (folder / "tasks.json").write_text(json.dumps([CORRECTED]), encoding="utf-8")
+    (folder / "split_tasks.json").write_text('{"base": ["7"]}', encoding="utf-8")
+    return write(folder, RETAIL, [])

@@ -12,7 +12,6 @@ from gem import Env, Step
 from gem.content import Action, ToolCall
 from gem.errors import BadArguments
 from gem_envs_agents.desk.actions import write_call
-from gem_envs_agents.desk.judging import VerdictError
 from gem_envs_agents.desk.tool import Call
 
 from .small import RETAIL, write
@@ -184,68 +183,6 @@ def test_many_at_once_share_the_tables(tmp_path: Path) -> None:
     size = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     assert size < 64 * 60_000  # bytes; the tables alone are more than a megabyte
-
-
-CORRECTED = {
-    "id": "7",
-    "user_scenario": {
-        "instructions": {
-            "task_instructions": ".",
-            "reason_for_call": "You want to cancel #W1.",
-            "known_info": "You are Ada Berg, ada@example.com.",
-            "unknown_info": None,
-        }
-    },
-    "evaluation_criteria": {
-        "actions": [{"name": call["name"], "arguments": call["kwargs"]} for call in (FIND, CANCEL)],
-        "communicate_info": None,
-        "nl_assertions": ["The agent says what is paid back.", "The agent is kind."],
-    },
-}
-
-
-def corrected(folder: Path, verdicts: Any, **kwargs: Any) -> Env:
-    data = write(folder, RETAIL, [])
-    (folder / "tasks.json").write_text(json.dumps([CORRECTED]), encoding="utf-8")
-    (folder / "split_tasks.json").write_text('{"base": ["7"]}', encoding="utf-8")
-    made = gem.make("tau:Retail-v1.0.1", data=data, reward="official", judge=verdicts, **kwargs)
-    made.reset(task=0)
-    return made
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "reward"), [(["Yes.", "yes"], 1.0), (["Yes.", "No, it is rude."], 0.0)]
-)
-def test_a_judge_has_to_say_yes_to_everything(
-    verdicts: list[str], reward: float, tmp_path: Path
-) -> None:
-    questions = []
-
-    def judge(question: str) -> str:
-        questions.append(question)
-        return verdicts[len(questions) - 1]
-
-    step = play(corrected(tmp_path, judge), WHO, PROPOSE, DO, DONE)
-    assert step.reward == reward
-    assert f"Agent: {DONE}" in questions[0]
-    assert "tool_call" not in questions[0]
-
-
-@pytest.mark.parametrize("answer", ["", "  ", "The agent did well.", "Yesterday", None])
-def test_a_verdict_that_cannot_be_read_is_an_error_and_no_pass(answer: Any, tmp_path: Path) -> None:
-    env = corrected(tmp_path, lambda question: answer)
-    with pytest.raises(VerdictError, match="passes nobody"):
-        play(env, WHO, PROPOSE, DO, DONE)
-
-
-def test_such_an_episode_ends_by_an_error_and_is_not_counted(tmp_path: Path) -> None:
-    actions = [WHO, PROPOSE, DO, DONE]
-    [episode] = gem.run(
-        lambda request: actions[request.turn],
-        lambda: corrected(tmp_path, lambda question: ""),
-        episodes=1,
-    )
-    assert (episode.stop_reason, episode.success) == ("env_error", None)
 
 
 def test_official_needs_a_judge_and_is_refused(tmp_path: Path) -> None:

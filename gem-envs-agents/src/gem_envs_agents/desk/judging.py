@@ -11,9 +11,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gem.content import Action, ToolResult
 from gem.errors import GemError
+from gem.parsing import outside_thought
 
-__all__ = ["Judge", "VerdictError", "judged"]
+__all__ = ["Judge", "VerdictError", "answers", "judged"]
 
 Judge = Callable[[str], str]
 
@@ -28,28 +30,61 @@ class VerdictError(GemError):
         self.statement = statement
 
 
-def judged(judge: Judge, statements: Sequence[str], transcript: Sequence[str]) -> float:
-    """Return 1.0 where the judge says yes to every statement, else 0.0.
+def answers(
+    judge: Judge, statements: Sequence[str], transcript: Sequence[str], action: str
+) -> tuple[ToolResult, ...]:
+    """Ask a judge about each statement. An action that is replayed brings the recorded answers.
 
-    Without a statement there is nothing to judge, and it is 1.0. Raises VerdictError.
+    They are recorded as the results of tools are, since they come from outside as well. Raises
+    VerdictError where one is no text.
     """
+    recorded = action.tool_results if isinstance(action, Action) else ()
+    if len(recorded) == len(statements):
+        return recorded
     # All are asked about before any counts: an unreadable verdict is found whatever the others are.
-    verdicts = [_verdict(judge, statement, transcript) for statement in statements]
+    return tuple(
+        ToolResult(f"judge-{number}", _answer(judge, statement, transcript))
+        for number, statement in enumerate(statements)
+    )
+
+
+def judged(statements: Sequence[str], results: Sequence[ToolResult]) -> float:
+    """Return 1.0 where the judge's answer about every statement is yes, else 0.0.
+
+    Without a statement there is nothing to judge, and it is 1.0. Raises VerdictError where an
+    answer cannot be read.
+    """
+    verdicts = [
+        _verdict(statement, result.content)
+        for statement, result in zip(statements, results, strict=True)
+    ]
     return float(all(verdicts))
 
 
-def _verdict(judge: Judge, statement: str, transcript: Sequence[str]) -> bool:
+def _answer(judge: Judge, statement: str, transcript: Sequence[str]) -> str:
     dialogue = "\n".join(transcript)
     # Whatever it is annotated as, a judge may be anybody's.
     answer: Any = judge(
         f"Read this dialogue between an agent and a customer.\n\n{dialogue}\n\n"
         f"Is this true of the agent: {statement}\nBegin your answer with yes or no."
     )
-    verdict = _VERDICT.match(answer) if isinstance(answer, str) else None
+    if not isinstance(answer, str):
+        raise _unreadable(statement, answer)
+    return str(answer)
+
+
+def _verdict(statement: str, answer: str) -> bool:
+    # A model may think before it answers, and in words that are none of its verdict.
+    text = " ".join(answer[start:end] for start, end in outside_thought(answer))
+    verdict = _VERDICT.match(text)
     if verdict is None:
-        raise VerdictError(
-            f"The judge was asked whether {statement!r:.200} is true, and answered {answer!r:.60}. "
-            "Let it begin its answer with yes or no; an unreadable verdict passes nobody.",
-            statement=statement,
-        )
+        raise _unreadable(statement, answer)
     return verdict[1].casefold() == "yes"
+
+
+def _unreadable(statement: str, answer: object) -> VerdictError:
+    return VerdictError(
+        f"The judge was asked whether {statement!r:.200} is true, and answered {answer!r:.60}. "
+        "Let it begin its answer with yes or no; an unreadable verdict passes nobody.",
+        statement=statement,
+    )

@@ -53,9 +53,9 @@ class ServiceDesk(Desk, Env):
         if len(move.text) > LONGEST_MESSAGE:
             problem = f"Not sent: a message has {LONGEST_MESSAGE} characters at most."
             return self._going_on(problem, {"action_error": "invalid"})
-        return self._say(move)
+        return self._say(move, action)
 
-    def _say(self, move: Move) -> Step:
+    def _say(self, move: Move, action: str) -> Step:
         self.messages.append(move.text)
         self.transcript.append(f"Agent: {move.text}")
         before = State(*self.user)
@@ -72,9 +72,9 @@ class ServiceDesk(Desk, Env):
         self.transcript.append(f"Customer: {text}")
         if not state.end:
             return self._going_on(f"Customer: {text}", {})
-        parts = self.parts()
+        parts, graded = self.graded(action)
         earned = float(all(parts.values()))
-        info = {**self._info(), "success": earned == 1.0, "reward_parts": parts}
+        info = {**self._info(), "success": earned == 1.0, **graded}
         return Step(f"Customer: {text} [The customer has left.]", earned, True, False, info)
 
     def _going_on(self, observation: Observation, facts: Mapping[str, Any]) -> Step:

@@ -14,7 +14,7 @@ from gem.parsing import Malformed, ParsedCall
 from gem_envs_agents.desk.actions import MOST_AT_ONCE, Move
 from gem_envs_agents.desk.case import Case
 from gem_envs_agents.desk.database import Changes, Database
-from gem_envs_agents.desk.judging import Judge, judged
+from gem_envs_agents.desk.judging import Judge, answers, judged
 from gem_envs_agents.desk.scoring import attempt, missing_outputs, reaches
 from gem_envs_agents.desk.tool import Call, Outcome, Tools, run
 
@@ -120,7 +120,7 @@ class Desk:
     def parts(self) -> dict[str, float]:
         """Return each part of the reward, 0.0 or 1.0, for the episode as it is.
 
-        Raises VerdictError where there is a judge who gives no verdict.
+        What a judge says is not among them: `graded` adds it.
         """
         case = self.case
         is_right = reaches(case.goal, self.database, self.attempts)
@@ -131,9 +131,21 @@ class Desk:
             parts["communicate"] = float(not missing_outputs(case.outputs, self.messages))
         if "policy" in names:
             parts["policy"] = float(self.unlawful == 0)
-        if self.judge is not None:
-            parts["judge"] = judged(self.judge, case.assertions, self.transcript)
         return parts
+
+    def graded(self, action: str) -> tuple[dict[str, float], dict[str, Any]]:
+        """Return each part of the reward of an episode that `action` ended, and the info of both.
+
+        Where there is a judge the info has its answers. Raises VerdictError where one is no
+        verdict.
+        """
+        parts = self.parts()
+        if self.judge is None:
+            return parts, {"reward_parts": parts}
+        statements = self.case.assertions
+        results = answers(self.judge, statements, self.transcript, action)
+        parts["judge"] = judged(statements, results)
+        return parts, {"reward_parts": parts, "tool_results": results}
 
     def _agent_call(self, parsed: ParsedCall | Malformed, *, is_agreed: bool) -> Outcome:
         case = self.case

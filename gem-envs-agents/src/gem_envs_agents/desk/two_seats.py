@@ -102,9 +102,9 @@ class ServiceDeskOfTwo(Desk, SeatedEnv):
         if STOP not in move.text:
             return self._ask_or_cut_off(AGENT, f"Customer: {text}")
         self.tell(AGENT, f"Customer: {text} [The customer has left.]")
-        parts = self.parts()
+        parts, graded = self.graded(action)
         earned = float(all(parts.values()))
-        info = {"task": self.case.id, "reward_parts": parts}
+        info = {"task": self.case.id, **graded}
         return self.end((earned, earned), success=earned == 1.0, info=info)
 
     def _again(self, seat: int, observation: Any, *, are_errors: bool) -> Step:

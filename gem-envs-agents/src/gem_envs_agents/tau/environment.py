@@ -9,6 +9,7 @@ from gem.content import Observation
 from gem.errors import BadArguments
 from gem_envs_agents.desk.case import Case
 from gem_envs_agents.desk.judging import Judge
+from gem_envs_agents.desk.named_judges import PolicyJudge, as_judge
 from gem_envs_agents.desk.one_seat import ServiceDesk
 from gem_envs_agents.desk.rules import Desk
 from gem_envs_agents.desk.tool import Tools
@@ -28,7 +29,9 @@ class _Tasks(Desk):
 
     number: int
     num_tasks: int | None
-    shared: ClassVar[Sequence[str]] = ("judge",)  # a function, which no snapshot holds
+    shared: ClassVar[Sequence[str]] = (
+        "judge",
+    )  # a function, or connections: no snapshot holds them
 
     def __init__(
         self,
@@ -38,17 +41,22 @@ class _Tasks(Desk):
         database: str | None = None,
         split: str | None = None,
         reward: str = "db+communicate",
-        judge: Judge | None = None,
+        judge: Judge | str | None = None,
         max_turns: int | None = None,
     ) -> None:
         self.benchmark_name: str = benchmark
         self.data = _checked(benchmark, data, reward, judge, max_turns)
-        self.judge = judge
+        self.judge = None if judge is None else as_judge(judge)
         self.tables_folder = database or self.data
         self.split = split or BENCHMARKS[benchmark].splits[0]
         self.number = 0
         self.num_tasks = len(self.published.tasks)
         super().__init__(reward=reward, max_turns=max_turns)
+
+    async def aclose(self) -> None:
+        """Close the connections of a judge that has some."""
+        if isinstance(self.judge, PolicyJudge):
+            await self.judge.aclose()
 
     @property
     def published(self) -> Benchmark:
@@ -74,8 +82,9 @@ class Tau(_Tasks, ServiceDesk):
     `data` is a folder with the published files, `database` one with the tables where they lie
     apart. `split` is one of the published. `reward` is "db", the state of the database, or
     "db+communicate", that and what the agent has to say. "official" is how the corrected tasks
-    were graded where they were published, the state and what a judge says; `judge` is a function
-    from a question to an answer, and without one it is refused. `max_turns` is 60 where it is None.
+    were graded where they were published, the state and what a judge says, and without `judge` it
+    is refused: a function from a question to an answer, its `module:attribute`, or the name of a
+    policy, such as "openai:MODEL@URL". `max_turns` is 60 where it is None.
 
     The user is scripted: it asks for what the solution does. Scores are not those that were
     published with a model as the user.
@@ -105,7 +114,7 @@ class TauOfTwo(_Tasks, ServiceDeskOfTwo):
 
 
 def _checked(
-    name: str, data: str | None, reward: str, judge: Judge | None, max_turns: int | None
+    name: str, data: str | None, reward: str, judge: Judge | str | None, max_turns: int | None
 ) -> str:
     """Return the folder of the data. Raises BadArguments on what cannot be played."""
     problem = ""
@@ -120,8 +129,9 @@ def _checked(
         problem = "reward='official' is that of the corrected tasks. Take 'db+communicate'"
     elif reward == "official" and judge is None:
         problem = (
-            "reward='official' needs a model as a judge, and no judge= was given. Give a function "
-            f"from a question to an answer, or take {' or '.join(map(repr, _BASES))}"
+            "reward='official' needs a model as a judge, and no judge= was given. Give "
+            "'openai:MODEL@URL', or a function from a question to an answer as itself or as "
+            f"'module:attribute', or take {' or '.join(map(repr, _BASES))}"
         )
     elif reward != "official" and judge is not None:
         problem = f"judge= was given, and reward={reward!r} needs none. Leave it out"
