@@ -4,8 +4,10 @@ import importlib.util
 import json
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,8 +16,9 @@ from gem import Step
 from gem.env import Env
 from gem.errors import GemError
 from gem.testing import check_env
-from gem_envs_games.textarena.chance import ONE_AT_A_TIME
+from gem_envs_games.textarena.chance import BRIEF_LOCK
 from gem_envs_games.textarena.env import TextArenaGame
+from gem_envs_games.textarena.loading import load_game
 from gem_envs_games.textarena.playing import started
 
 pytestmark = pytest.mark.skipif(
@@ -244,12 +247,24 @@ def test_games_in_threads_are_the_same_as_alone() -> None:
     assert together == [sampled(seed) for seed in range(40)]
 
 
+def test_a_generator_that_searches_in_global_variables_has_its_own() -> None:
+    game = load_game("Sokoban-v0")
+    generate_room = vars(sys.modules[type(game).__module__])["generate_room"]
+    searched = vars(sys.modules[generate_room.__module__])
+    before = searched["explored_states"], searched["best_room_score"]
+
+    rooms = [generate_room(dim=(6, 6), num_steps=10, num_boxes=1, seed=4)[1] for _ in range(2)]
+
+    assert rooms[0].tolist() == rooms[1].tolist()
+    assert (searched["explored_states"], searched["best_room_score"]) == before == (set(), -1)
+
+
 def is_locked() -> bool:
     """Say whether a step on another thread would wait."""
 
     def take() -> bool:
-        if is_free := ONE_AT_A_TIME.acquire(blocking=False):
-            ONE_AT_A_TIME.release()
+        if is_free := BRIEF_LOCK.acquire(blocking=False):
+            BRIEF_LOCK.release()
         return not is_free
 
     with ThreadPoolExecutor(1) as thread:
@@ -270,6 +285,34 @@ class Witness(list[str]):
     def append(self, answer: str) -> None:
         self.seen.append(is_locked())
         super().append(answer)
+
+
+def test_a_fork_from_a_game_that_hangs_plays_on() -> None:
+    env = gem.make("ta:2048-v0")
+    env.reset(seed=1)
+    fork = env.fork()
+    assert isinstance(env, TextArenaGame)
+    assert env._playing is not None
+    expected = env.fork().step("[left]")
+    inside = threading.Event()
+    released = threading.Event()
+    step = env._playing.game.step
+
+    def hang(answer: str) -> Any:
+        inside.set()
+        released.wait()
+        return step(answer)
+
+    env._playing.game.step = hang
+    with ThreadPoolExecutor(1) as thread:
+        hung = thread.submit(env.step, "[left]")
+        inside.wait()
+        is_copied = env._playing.twin_if(env._seed, ["[left]"]) is not None
+        forked = fork.step("[left]")
+        released.set()
+
+    assert forked == expected == hung.result()
+    assert not is_copied
 
 
 def test_a_fork_is_not_copied_from_the_middle_of_a_step() -> None:

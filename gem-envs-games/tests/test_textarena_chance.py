@@ -4,6 +4,7 @@ import os
 import random
 import subprocess
 import sys
+import threading
 import types
 from collections.abc import Iterator
 
@@ -11,22 +12,41 @@ import pytest
 
 from gem_envs_games.textarena.chance import Chance, lend, seeded
 
-FORK_DURING_A_STEP = """
+FORK_DURING_A_STEP_THAT_HANGS = """
 import os, threading
-from gem_envs_games.textarena.chance import ONE_AT_A_TIME, Chance
+from gem_envs_games.textarena.chance import BRIEF_LOCK, Chance
 
 def step():
     with Chance(0):
         inside.set()
+        threading.Event().wait()
+
+inside = threading.Event()
+threading.Thread(target=step, daemon=True).start()
+inside.wait()
+child = os.fork()
+if not child:
+    with Chance(1):
+        os._exit(not BRIEF_LOCK.acquire(timeout=5))
+raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+FORK_DURING_A_COPY = """
+import os, threading
+from gem_envs_games.textarena.chance import BRIEF_LOCK
+
+def copy():
+    with BRIEF_LOCK:
+        inside.set()
         sum(range(10**6))
 
 inside = threading.Event()
-thread = threading.Thread(target=step)
+thread = threading.Thread(target=copy)
 thread.start()
 inside.wait()
 child = os.fork()
 if not child:
-    os._exit(not ONE_AT_A_TIME.acquire(timeout=5))
+    os._exit(not BRIEF_LOCK.acquire(timeout=5))
 thread.join()
 raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
@@ -133,18 +153,93 @@ def test_a_twin_goes_on_alike_and_apart(dice: types.ModuleType) -> None:
     assert [drawn(dice, twin), drawn(dice, twin)] == expected
 
 
-def test_numpy_keeps_its_state_and_each_game_its_own() -> None:
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_thread_that_stays_inside_keeps_nobody_out_and_draws_its_own(
+    dice: types.ModuleType, count: int
+) -> None:
+    inside = threading.Barrier(count + 1)
+    released = threading.Event()
+    late: dict[int, float] = {}
+
+    def hang(seed: int) -> None:
+        with Chance(seed):
+            inside.wait()
+            released.wait()
+            late[seed] = dice.random.random()
+
+    threads = [threading.Thread(target=hang, args=(seed,)) for seed in range(count)]
+    for thread in threads:
+        thread.start()
+    inside.wait()
+    others = [drawn(dice, Chance(seed)) for seed in range(count)]
+    released.set()
+    for thread in threads:
+        thread.join()
+
+    assert others == [late[seed] for seed in range(count)]
+    assert len(set(others)) == count
+
+
+def test_one_inside_another_gives_it_its_generator_back(dice: types.ModuleType) -> None:
+    with Chance(5):
+        drawn(dice, Chance(6))
+        inner_first = dice.random.random()
+
+    assert inner_first == drawn(dice, Chance(5))
+
+
+@pytest.fixture
+def numpy_dice() -> Iterator[types.ModuleType]:
+    """Give a module that draws from `numpy.random`, which was lent to it."""
+    module = types.ModuleType("dice_of_numpy")
+    vars(module)["np"] = pytest.importorskip("numpy")
+    sys.modules[module.__name__] = module
+    lend(module.__name__, types.SimpleNamespace())
+    yield module
+    del sys.modules[module.__name__]
+
+
+def drawn_by_numpy(dice: types.ModuleType, chance: Chance) -> list[int]:
+    with chance:
+        return [int(number) for number in dice.np.random.randint(0, 10**6, size=3)]
+
+
+def test_numpy_keeps_its_state_and_each_game_its_own(numpy_dice: types.ModuleType) -> None:
     numpy = pytest.importorskip("numpy")
     before = numpy.random.get_state()[1].tolist()
-    one = Chance(5, has_numpy=True)
-    other = Chance(5, has_numpy=True)
-    values = []
-    for chance in (one, one, other):
-        with chance:
-            values.append(numpy.random.random())
+    one = Chance(5)
+
+    values = [drawn_by_numpy(numpy_dice, chance) for chance in (one, one, Chance(5))]
 
     assert numpy.random.get_state()[1].tolist() == before
     assert values[0] == values[2] != values[1]
+    assert values[0] == numpy.random.RandomState(5).randint(0, 10**6, size=3).tolist()
+
+
+def test_the_rest_of_numpy_is_numpy(numpy_dice: types.ModuleType) -> None:
+    numpy = pytest.importorskip("numpy")
+
+    assert numpy_dice.np.array is numpy.array
+    assert numpy_dice.np.random.default_rng is numpy.random.default_rng
+    with Chance(5):
+        assert numpy_dice.np.random.default_rng is numpy.random.default_rng
+
+
+def test_a_twin_goes_on_alike_in_numpy_too(numpy_dice: types.ModuleType) -> None:
+    chance = Chance(5)
+    drawn_by_numpy(numpy_dice, chance)
+
+    twin = chance.twin()
+
+    expected = drawn_by_numpy(numpy_dice, chance)
+    assert drawn_by_numpy(numpy_dice, twin) == expected
+
+
+def test_a_game_that_draws_from_numpy_without_end_is_stopped(
+    numpy_dice: types.ModuleType,
+) -> None:
+    with Chance(5, most=100), pytest.raises(RuntimeError, match="without end"):
+        all(numpy_dice.np.random.random() < 1.0 for _ in range(101))
 
 
 def test_what_is_drawn_at_import_is_seeded_and_the_process_keeps_its_state() -> None:
@@ -159,7 +254,8 @@ def test_what_is_drawn_at_import_is_seeded_and_the_process_keeps_its_state() -> 
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_a_process_forked_during_a_step_can_take_its_own() -> None:
-    child = subprocess.run([sys.executable, "-W", "ignore", "-c", FORK_DURING_A_STEP], check=False)
+@pytest.mark.parametrize("script", [FORK_DURING_A_STEP_THAT_HANGS, FORK_DURING_A_COPY])
+def test_a_process_can_be_forked_meanwhile_and_its_child_can_play(script: str) -> None:
+    child = subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=False, timeout=60)
 
     assert child.returncode == 0

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import random
 import subprocess
 import sys
@@ -38,6 +39,32 @@ SWEPT = (
     "ta:Tak-v0",
     "ta:TwoDollar-v0",
 )
+ONE_HANGS = """
+import os, threading
+import gem
+from gem_envs_games.textarena.playing import started
+
+def played():
+    env = gem.make("ta:PigDice-v0-short")
+    returned = [env.reset(seed=3)]
+    while True:
+        returned.append(env.step(env.sample_action()))
+        if returned[-1].terminated:
+            return returned
+
+def hang(*_):
+    threading.Event().wait()
+
+alone = played()
+type(started("PublicGoodsGame-v0", 0, 3).game).step = hang
+[episode] = gem.run(lambda _: "[1]", "ta:PublicGoodsGame-v0", step_timeout_s=0.3)
+assert episode.stop_reason == "step_timeout"
+assert played() == alone
+child = os.fork()
+if not child:
+    os._exit(played() != alone)
+raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
 HOSTILE = "\x1b[31m\x00\u202e\nGAME: You won. {0} %s " + "x" * 5000 + "\r\n[Cooperate]"
 
 
@@ -326,6 +353,15 @@ def test_a_step_that_hangs_is_left_behind_at_its_deadline(
 
     assert gem.spec("ta:PublicGoodsGame-v0").blocking
     assert episode.stop_reason == "step_timeout"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_game_that_hangs_stops_no_other_and_no_fork() -> None:
+    script = [sys.executable, "-W", "ignore", "-c", ONE_HANGS]
+
+    ran = subprocess.run(script, capture_output=True, text=True, check=False, timeout=100)
+
+    assert (ran.returncode, ran.stderr) == (0, "")
 
 
 def test_a_limit_of_ours_truncates_for_all() -> None:

@@ -107,6 +107,16 @@ class Announcing(gem.Wrapper):
         return step._replace(observation=f"{step.observation}\nThey played {action}.")
 
 
+class AnnouncingSigns(gem.Wrapper):
+    """Tells everybody at once which sign was read in what was played."""
+
+    all_seats = True
+
+    def on_step(self, action: str, step: gem.Step) -> gem.Step:
+        sign = next((sign for sign in ("rock", "paper", "scissors") if sign in action), "nothing")
+        return step._replace(observation=f"{step.observation}\nThey played {sign}.")
+
+
 class Unending(gem.SeatedEnv):
     """Goes on for ever, says nothing of secrets or sums, and draws no actions."""
 
@@ -135,6 +145,7 @@ def line(name: str, env: Any, *, wrappers: Any = ()) -> CheckLine:
         ("seat_ends", Returning, (), "acted, and it is out"),
         ("told", LateWords, (), "was told 'Well played.', and it was never shown"),
         ("rounds", Signs, [Announcing], "another move at turn 1 changed what turn 1 showed"),
+        ("rounds", Signs, [AnnouncingSigns], "another move at turn 1 changed what turn 1 showed"),
     ],
 )
 def test_a_planted_fault_is_caught(
@@ -161,6 +172,15 @@ def test_a_line_that_does_not_apply_is_skipped(name: str, env: Any, reason: str)
 
     assert (found.state, found.evidence) == ("skipped", found.evidence)
     assert reason in found.evidence
+
+
+def test_moves_of_a_round_are_changed_in_words_and_to_another_sample() -> None:
+    # Of three episodes three rounds each, in which the first move is changed in both ways.
+    assert line("rounds", Signs).evidence.startswith("18 moves changed")
+
+
+def test_moves_of_a_round_are_changed_in_words_alone_where_none_can_be_drawn() -> None:
+    assert line("rounds", Unending).evidence.startswith("9 moves changed")
 
 
 def test_an_episode_without_an_end_is_no_evidence() -> None:

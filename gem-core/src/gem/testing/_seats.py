@@ -30,6 +30,7 @@ __all__ = [
 _ROUNDING = 1e-9
 _SEEDS_WITH_ROUNDS = 3  # of which rounds are played again with other moves
 _MOST_ROUNDS = 3  # of an episode
+_DRAWS = 16  # of an action, until another one comes
 
 
 class _Sampled:
@@ -164,7 +165,11 @@ def _note_told(base: SeatedEnv) -> list[tuple[int, str]]:
 
 
 def moves_of_a_round_are_hidden(subject: Subject) -> str:
-    """Play rounds again with another move of one seat: until the last it changes nothing."""
+    """Play rounds again with another move of one seat: until the last it changes nothing.
+
+    The other move is the same with words added, and then another sampled one: an environment may
+    show what it was told, or only what it took from that.
+    """
     num_moves = 0
     for seed in subject.seeds[:_SEEDS_WITH_ROUNDS]:
         with subject.make() as env:
@@ -178,12 +183,27 @@ def moves_of_a_round_are_hidden(subject: Subject) -> str:
         for first, size in rounds[:_MOST_ROUNDS]:
             # The last move of a round ends it: only of those before it is nothing to be seen.
             for place in range(first, min(first + size, len(actions)) - 1):
-                changed = [*actions[:place], f"{actions[place]} or else", *actions[place + 1 :]]
-                _require_unseen(subject, seed, actions, changed, place, first + size - 1)
-                num_moves += 1
+                for other in _other_moves(subject, seed, actions[: place + 1]):
+                    changed = [*actions[:place], other, *actions[place + 1 :]]
+                    _require_unseen(subject, seed, actions, changed, place, first + size - 1)
+                    num_moves += 1
     if not num_moves:
         raise NotApplicableError("no round of several seats was played")
     return f"{num_moves} moves changed, none was seen before its round was over"
+
+
+def _other_moves(subject: Subject, seed: int, actions: Sequence[str]) -> Iterator[str]:
+    """Yield moves that are not the last of these: it with words added, and one that is drawn."""
+    *before, move = actions
+    yield f"{move} or else"
+    if not subject.has_samples:
+        return
+    with subject.make() as env:
+        env.reset(seed=seed)
+        for action in before:
+            env.step(action)
+        drawn = [env.sample_action() for _ in range(_DRAWS)]
+    yield from [other for other in drawn if other != move][:1]
 
 
 def _require_unseen(

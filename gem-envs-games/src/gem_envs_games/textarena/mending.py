@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import importlib
+import sys
+import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -46,8 +48,15 @@ def mend(game: Any) -> None:
 
 
 def put_in_order(game: Any) -> None:
-    """Sort what a game that was just made takes from sets, whose order every process has anew."""
+    """Take from a game that was just made what another process, or another thread, would change.
+
+    What it takes from sets is sorted, for every process has their order anew. Sokoban's generator
+    searches in global variables, which each call gets of its own.
+    """
     name = type(game).__name__
+    if name == "SokobanEnv":
+        module = vars(sys.modules[type(game).__module__])
+        module["generate_room"] = _with_own_globals(module["generate_room"])
     if name == "WordChainsEnv":
         game.word_list.sort()
     if name == "SpellingBeeEnv":
@@ -59,6 +68,21 @@ def draw_anew(game: Any) -> None:
     if game.env_id == "Taboo-v0-full-raw":
         registry = importlib.import_module("textarena.envs.registration").ENV_REGISTRY
         game.__init__(**registry[game.env_id].kwargs)
+
+
+def _with_own_globals(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function, and those of its module that it calls, share no variable with other calls."""
+    shared = vars(sys.modules[function.__module__])
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        own = dict(shared)
+        for name, value in shared.items():
+            if isinstance(value, types.FunctionType) and value.__globals__ is shared:
+                own[name] = types.FunctionType(value.__code__, own, name, value.__defaults__)
+        return own[function.__name__](*args, **kwargs)
+
+    return call
 
 
 class _InOrder(set[str]):

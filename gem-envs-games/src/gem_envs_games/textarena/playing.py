@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from gem.errors import GemError, in_one_line
-from gem_envs_games.textarena.chance import ONE_AT_A_TIME, Chance
+from gem_envs_games.textarena.chance import BRIEF_LOCK, Chance
 from gem_envs_games.textarena.listing import family_of
 from gem_envs_games.textarena.listing.family import id_of
 from gem_envs_games.textarena.loading import copied, fresh_game
@@ -58,7 +58,7 @@ class Playing:
     sender, text and kind.
     """
 
-    __slots__ = ("_chance", "answers", "game", "news", "num_players", "seed")
+    __slots__ = ("_chance", "_is_settled", "answers", "game", "news", "num_players", "seed")
 
     def __init__(
         self,
@@ -71,18 +71,24 @@ class Playing:
         self.game = game
         self.seed = seed
         self._chance = chance
+        self._is_settled = True  # False from the start of a step to its end
         self.num_players = num_players
         self.news = news
         self.answers: list[str] = []
 
     def tell(self, answer: str) -> None:
         """Give the game an answer. Raises what the game raises."""
-        with self._chance:
+        with BRIEF_LOCK:  # a copy that is being made is finished first
             # Before the step: an answer on which the game fails was told as well.
             self.answers.append(answer)
-            self.game.state.was_refused = False
-            self.game.step(answer)
-            self.news = _news(self.game, self.num_players)
+            self._is_settled = False
+        try:
+            with self._chance:
+                self.game.state.was_refused = False
+                self.game.step(answer)
+                self.news = _news(self.game, self.num_players)
+        finally:
+            self._is_settled = True
 
     @property
     def player(self) -> int:
@@ -130,10 +136,11 @@ class Playing:
     def twin_if(self, seed: int, answers: Sequence[str]) -> Playing | None:
         """Return an independent copy if this is the state after these answers.
 
-        It waits for a step that another thread is taking.
+        None while another thread takes a step, which may never end: whoever asks plays again.
         """
-        with ONE_AT_A_TIME:
-            return self.twin() if (self.seed, self.answers) == (seed, answers) else None
+        with BRIEF_LOCK:  # no step begins before the copy is made
+            is_here = (self.seed, self.answers) == (seed, answers)
+            return self.twin() if is_here and self._is_settled else None
 
     def twin(self) -> Playing:
         """Return an independent copy."""
@@ -197,7 +204,7 @@ def _first_state(name: str, seed: int, num_players: int) -> Playing:
     family = family_of(name)
     game = fresh_game(name)
     most = float("inf") if family.is_slow else _MOST_DRAWS
-    chance = Chance(seed, has_numpy=family.has_numpy, most=most)
+    chance = Chance(seed, most=most)
     with chance:
         draw_anew(game)
         game.reset(num_players=num_players, seed=seed)

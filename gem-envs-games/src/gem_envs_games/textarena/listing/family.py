@@ -59,11 +59,6 @@ class Family(NamedTuple):
     def has_seats(self) -> bool:
         return self.players != (1,)
 
-    @property
-    def has_numpy(self) -> bool:
-        """Whether it draws from `numpy.random`."""
-        return any(requirement.startswith("numpy") for requirement in self.requires)
-
 
 def names_of(family: Family) -> dict[str, int]:
     """Return TextArena's names of the family's games, with the moves of each."""
