@@ -37,7 +37,7 @@ class ServiceDesk(Desk, Env):
         self.open_desk()
         state, opening = begin(self.case.script)
         self.user = tuple(state)
-        self.transcript.append(f"Customer: {opening.text}")
+        self.hear_user(opening.text)
         prompt = agent_prompt(self.case, self.turns)
         return f"{prompt}\n\nCustomer: {opening.text}", {"task": self.case.id}
 
@@ -56,8 +56,7 @@ class ServiceDesk(Desk, Env):
         return self._say(move)
 
     def _say(self, move: Move) -> Step:
-        self.messages.append(move.text)
-        self.transcript.append(f"Agent: {move.text}")
+        self.hear_agent(move.text)
         before = State(*self.user)
         heard = hear(move.text)
         state, reply = answer(self.case.script, before, heard)
@@ -69,7 +68,7 @@ class ServiceDesk(Desk, Env):
         for call in reply.calls:
             self.use_device(call)
         text = reply.text.replace(STOP, "").strip()
-        self.transcript.append(f"Customer: {text}")
+        self.hear_user(text)
         if not state.end:
             return self._going_on(f"Customer: {text}", {})
         parts = self.parts()

@@ -75,8 +75,7 @@ class ServiceDeskOfTwo(Desk, SeatedEnv):
         problem = _problem(move)
         if problem:
             return self._again(AGENT, problem, are_errors=True)
-        self.messages.append(move.text)
-        self.transcript.append(f"Agent: {move.text}")
+        self.hear_agent(move.text)
         before = State(*self.user)
         heard = hear(move.text)
         state, reply = answer(self.case.script, before, heard)
@@ -97,7 +96,7 @@ class ServiceDeskOfTwo(Desk, SeatedEnv):
         if problem:
             return self._again(USER, problem, are_errors=True)
         text = move.text.replace(STOP, "").strip()
-        self.transcript.append(f"Customer: {text}")
+        self.hear_user(text)
         self.is_agreed = _YES.search(text) is not None
         if STOP not in move.text:
             return self._ask_or_cut_off(AGENT, f"Customer: {text}")

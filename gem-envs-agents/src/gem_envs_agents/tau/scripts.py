@@ -16,6 +16,7 @@ from gem_envs_agents.desk.case import Plan
 from gem_envs_agents.desk.database import Record, Tables
 from gem_envs_agents.desk.scoring import communicates
 from gem_envs_agents.desk.tool import Call, Tools
+from gem_envs_agents.tau.lookups import lookups
 from gem_envs_agents.tau.reading import Task
 from gem_envs_agents.tau.wishes import Wish, wish
 from gem_envs_agents.users.script import Request, Script
@@ -59,6 +60,8 @@ def scripted(task: Task, tools: Tools, tables: Tables) -> tuple[Script, tuple[Pl
     if task.outputs or not requests:
         words = _question(task, {*identity.values(), *secret})
         requests.append(Request("question", words, {}))
+        user_id = task.user_id or _user_of(task, tables)
+        calls += lookups(task.outputs, task.actions, user_id, tools, tables)
         plans.append(Plan(tuple(calls), outputs=task.outputs))
     elif calls:
         plans[-1] = plans[-1]._replace(calls=(*plans[-1].calls, *calls))
@@ -134,11 +137,16 @@ def _user_of(task: Task, tables: Tables) -> str:
         order = tables.get("orders", {}).get(arguments.get("order_id", ""))
         if order is not None:
             return str(order["user_id"])
+    # Two customers may have one name: the one of whom the paragraph says more.
+    text = task.instruction.casefold()
+    best = ("", 0)
     for user_id, user in tables["users"].items():
-        name = user["name"]
-        if f"{name['first_name']} {name['last_name']}" in task.instruction:
-            return user_id
-    return ""
+        name = f"{user['name']['first_name']} {user['name']['last_name']}".casefold()
+        if name in text:
+            facts = (user.get("email", ""), user.get("address", {}).get("zip", ""), user_id)
+            score = 1 + sum(fact.casefold() in text for fact in facts if fact)
+            best = max(best, (user_id, score), key=lambda each: each[1])
+    return best[0]
 
 
 def _question(task: Task, unsaid: set[str]) -> str:
