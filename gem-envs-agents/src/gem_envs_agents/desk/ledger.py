@@ -10,7 +10,6 @@ to be known before it counts. What an agent itself put into a call is known by n
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple

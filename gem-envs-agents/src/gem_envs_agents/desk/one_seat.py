@@ -13,6 +13,7 @@ from gem_envs_agents.desk.solving import next_action
 from gem_envs_agents.desk.tool import run
 from gem_envs_agents.users.automaton import STOP, State, answer, begin
 from gem_envs_agents.users.hearing import hear
+from gem_envs_agents.users.script import listens_for
 
 __all__ = ["ServiceDesk"]
 
@@ -44,7 +45,7 @@ class ServiceDesk(Desk, Env):
     def step(self, action: str) -> Step:
         move = read_move(action)
         if move.calls:
-            results = self.agent_calls(move, is_agreed=State(*self.user).agreed)
+            results = self.agent_calls(move, is_agreed=State(*self.user).agreed != 0)
             error = {"action_error": "invalid"} if results.are_errors else {}
             return self._going_on(results.observation, error)
         if not move.text:
@@ -58,7 +59,7 @@ class ServiceDesk(Desk, Env):
     def _say(self, move: Move) -> Step:
         self.hear_agent(move.text)
         before = State(*self.user)
-        heard = hear(move.text)
+        heard = hear(move.text, listens_for(self.case.script, before.closed))
         state, reply = answer(self.case.script, before, heard)
         self.user = tuple(state)
         if state.closed > before.closed:

@@ -1,8 +1,8 @@
 r"""Write every common markup of reasoning as `<think>` and `</think>`, which the core reads.
 
-Models mark what they think in many ways: `<thinking>`, `<reasoning>`, `[THINK]`, `\u25c1think\u25b7`,
-the channels of gpt-oss. Here each becomes the one that `gem.parsing.outside_thought` knows, which
-then says what stands outside. Knows nothing about calls.
+Models mark what they think in many ways: `<thinking>`, `<reasoning>`, `[THINK]`, triangles around
+the word, the channels of gpt-oss. Here each becomes the one that `gem.parsing.outside_thought`
+knows, which then says what stands outside. Knows nothing about calls.
 """
 
 from __future__ import annotations

@@ -191,7 +191,10 @@ def agent_prompt(case: Case, turns: int) -> str:
         "How to act: write to the customer, or call tools. Where you have no other way to call "
         'one, write <tool_call>{"name": ..., "arguments": {...}}</tool_call>. A message that '
         "calls a tool is not shown to the customer, and what you think is not either. The "
-        f"customer ends the dialogue; there are {turns} messages and calls at most.\n\n"
+        "customer agrees to a change where one message proposes what was asked for and nothing "
+        "else: what you do, with the number of the order or reservation, the items, and the "
+        "payment that the customer wants. The customer ends the dialogue; there are "
+        f"{turns} messages and calls at most.\n\n"
         f"Tools: {'; '.join(signatures)}."
     )
 
