@@ -55,6 +55,8 @@ class Ledger(NamedTuple):
 
 def after_words(ledger: Ledger, words: str, outputs: Sequence[str]) -> Ledger:
     """Return the ledger after words that the agent reads: the user's, or a tool's answer."""
+    if not outputs:
+        return ledger  # in most tasks nothing has to be told: what is known does not matter
     if len(ledger.own_numbers) > _MOST_OWN or len(ledger.known_numbers) > _MOST_KNOWN:
         # No honest dialogue comes here. What it could not tell apart any more, it takes for no
         # knowledge.
@@ -83,6 +85,8 @@ def after_call(
 
     One that fails, or whose answer is made of its arguments, says nothing and is left out.
     """
+    if not outputs:
+        return ledger
     given = json.dumps(arguments, ensure_ascii=False)
     known = {*ledger.known_numbers, *_of_policy(policy)}
     numbers = dict.fromkeys(ledger.own_numbers)
@@ -101,6 +105,8 @@ def after_call(
 
 def after_message(ledger: Ledger, message: str, outputs: Sequence[str], policy: str) -> Ledger:
     """Return the ledger after a message of the agent to the user."""
+    if not outputs:
+        return ledger
     numbers = dict.fromkeys(_numbers(message))
     known = {*ledger.known_numbers, *_of_policy(policy)}
     guesses = [number for number in numbers if number not in known]

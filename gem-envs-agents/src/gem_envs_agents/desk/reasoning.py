@@ -47,6 +47,8 @@ def with_think_tags(text: str) -> str:
     if bare is not None:
         final = _BARE_FINAL.search(text, bare.end())
         text = "<think>" if final is None else text[final.end() :]
+    if not any(mark in text for mark in "<[\u25c1"):
+        return text  # most messages: no pattern is tried
     pieces: list[str] = []
     place = 0
     opened = ""  # the kind of the thought that is open
