@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gem_envs_agents.desk.scoring import communicates, missing_outputs
+from gem_envs_agents.desk.scoring import communicates, numbers_in
 
 
 @pytest.mark.parametrize(
@@ -28,12 +28,17 @@ def test_what_is_said_in_another_form_is_said(message: str, output: str) -> None
         ("Version 1.10.2", "10"),
         ("cameras", "camera"),
         ("", "10"),
-        (" ".join(map(str, range(100))), "10"),
+        ("1. a lamp\n2. a kettle", "2"),
     ],
 )
 def test_what_is_not_said_is_not_found(message: str, output: str) -> None:
     assert not communicates(message, output)
 
 
-def test_each_output_may_be_in_a_message_of_its_own() -> None:
-    assert missing_outputs(["1", "2", "3"], ["It is 1.", "It is 3."]) == ["2"]
+def test_the_numbers_of_a_list_are_none() -> None:
+    assert numbers_in("I see:\n 1. 30 lamps\n 2) 1,024.5 kettles\n10. And more") == [
+        "30",
+        "1024.5",
+        "10",
+    ]
+    assert numbers_in("4. More cannot be had.") == ["4"]

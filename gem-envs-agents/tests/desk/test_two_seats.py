@@ -117,28 +117,87 @@ def test_what_cannot_be_read_is_asked_again() -> None:
         assert (step.seat, step.info["action_error"]) == (USER, "invalid")
 
 
-def test_consent_is_a_yes_of_the_customer() -> None:
-    rewards = []
-    for answer in ("Yes, please go ahead.", "No, leave it."):
-        env = gem.make(ID, difficulty="easy", wording=0)
-        env.reset(seed=_with_a_write(env))
-        while True:
-            action = str(env.hint("solve", env.seat))
-            step = env.step(answer if action.startswith("Yes") else action)
-            if step.terminated:
-                break
-        rewards.append(step.info["reward_parts"]["policy"])
-    assert rewards == [1.0, 0.0]
+def policy_part(answer: str, *more: str) -> float:
+    """Play the solution, with another answer to the proposal and what the agent says after it."""
+    env = with_writes("easy", 1)
+    further = list(more)
+    while True:
+        action = str(env.hint("solve", env.seat))
+        if env.seat == USER and action.startswith("Yes"):
+            action = answer
+        elif env.seat == AGENT and further and action.startswith("<tool_call>") and agreed(env):
+            action = further.pop(0)
+        step = env.step(action)
+        if step.terminated:
+            return float(step.info["reward_parts"]["policy"])
 
 
-def _with_a_write(env: Env) -> int:
+def agreed(env: Env) -> bool:
     base: Any = env.unwrapped
-    for seed in range(100):
+    return bool(base.is_agreed)
+
+
+def with_writes(difficulty: str, count: int) -> Env:
+    """Return a desk whose customer wants so many things done, and nothing else."""
+    env = gem.make(ID, difficulty=difficulty, wording=0)
+    base: Any = env.unwrapped
+    for seed in range(300):
         env.reset(seed=seed)
-        plan = base.case.plans[0]
-        if not plan.denial and not plan.outputs:
-            return seed
-    raise AssertionError("no task of a hundred may be done")
+        plans = base.case.plans
+        if len(plans) == count and not any(plan.denial or plan.outputs for plan in plans):
+            return env
+    raise AssertionError("no task of 300 is like that")
+
+
+@pytest.mark.parametrize(
+    ("answer", "part"),
+    [
+        ("Yes, please go ahead.", 1.0),
+        ("Sure, go ahead.", 1.0),
+        ("That sounds good, please do.", 1.0),
+        ("No, leave it.", 0.0),
+        ("I do not say yes to that. No.", 0.0),
+        ("Yes, if it costs nothing.", 0.0),
+        ("What would that cost?", 0.0),
+    ],
+)
+def test_consent_is_what_the_customer_says_in_any_words(answer: str, part: float) -> None:
+    assert policy_part(answer) == part
+
+
+def test_consent_outlasts_another_question() -> None:
+    assert (
+        policy_part("Yes, go ahead.", "Could you tell me your email?", "And your zip code?") == 1.0
+    )
+
+
+def test_a_yes_to_a_question_about_facts_is_no_consent() -> None:
+    env = with_writes("easy", 1)
+    env.step("Hello.")
+    env.step("What is your email?")
+    env.step("Yes, it is ada@example.org.")
+    assert not agreed(env)
+
+
+def test_what_was_agreed_to_can_be_taken_back() -> None:
+    env = with_writes("easy", 1)
+    env.step("Hello.")
+    env.step("I would cancel it. Shall I go ahead?")
+    env.step("Yes.")
+    assert agreed(env)
+    env.step("One moment, please.")
+    env.step("Stop, I have changed my mind.")
+    assert not agreed(env)
+
+
+def test_a_yes_is_good_for_one_request() -> None:
+    env = with_writes("medium", 2)
+    env.step("Hello.")
+    env.step("I would cancel it. Shall I go ahead?")
+    env.step("Yes.")
+    env.step("That is done. Is there anything else?")
+    env.step("My lamp should come back.")
+    assert not agreed(env)
 
 
 class Solver:

@@ -74,7 +74,7 @@ DO = call("cancel_pending_order", order_id="#W1", reason="no longer needed")
 def test_the_policy_comes_before_the_first_words_of_the_customer(env: Env) -> None:
     observation, info = env.reset(task=0)
     assert str(observation).startswith("# Policy")
-    assert str(observation).endswith("Customer: Hello. I want to cancel my order with the Kettle.")
+    assert str(observation).endswith("Customer: Hello. I want to cancel an order.")
     assert info["task"] == "retail-2024/0"
 
 

@@ -1,7 +1,19 @@
 from __future__ import annotations
 
-from gem_envs_agents.users.automaton import STOP, Reply, State, answer, begin
+import pytest
+
+from gem_envs_agents.users.automaton import (
+    NOT_ASKED,
+    STOP,
+    UNCLEAR,
+    YES,
+    Reply,
+    State,
+    answer,
+    begin,
+)
 from gem_envs_agents.users.hearing import hear
+from gem_envs_agents.users.script import listens_for
 
 from .user import ADA, READ
 
@@ -10,12 +22,13 @@ def talk(*messages: str) -> tuple[State, Reply]:
     """Say something to Ada, and return how she stands and what she says last."""
     state, reply = begin(ADA)
     for message in messages:
-        state, reply = answer(ADA, state, hear(message))
+        state, reply = answer(ADA, state, hear(message, listens_for(ADA, state.closed)))
     return state, reply
 
 
 WHO = "What is your email?"
-GO = "Shall I go ahead?"
+GO = "I would cancel the order #W1 with the kettle, back to your paypal. Shall I go ahead?"
+MEND = "I would repair the lamps of #W2 and #W3. Shall I go ahead?"
 DONE = "That is done."
 
 
@@ -41,9 +54,73 @@ def test_it_keeps_what_is_private_until_it_was_asked_who_it_is() -> None:
     assert "paypal" in talk(f"{WHO} {payment}")[1].text
 
 
-def test_it_agrees_to_what_it_asked_for_alone() -> None:
-    assert talk(f"I would cancel #W1. {GO}")[1].text.startswith("Yes")
-    assert talk(f"I would cancel #W9. {GO}")[1].text.startswith("No")
+@pytest.mark.parametrize(
+    "proposal",
+    [
+        "I would cancel #W1, the kettle, to your paypal.",
+        "I would call your order #W1 with k1 off, and refund to your PayPal account.",
+        "Cancel the kettle of #W1 for ada_1: the refund goes to PayPal.",
+    ],
+)
+def test_it_agrees_to_what_it_asked_for(proposal: str) -> None:
+    state, reply = talk(f"{proposal} Shall I go ahead?")
+    assert (state.agreed, reply.text) == (1, YES)
+
+
+@pytest.mark.parametrize(
+    "proposal",
+    [
+        "I would give all your money to me.",
+        "I would give all your money to me, and cancel #W1 with the kettle to your paypal.",
+        "I would cancel #W9 with the kettle to your paypal.",
+        "I would cancel #W1 and #W9 with the kettle to your paypal.",
+        "I would cancel #W1 with the kettle and 1151293680 to your paypal.",
+        "I would cancel #W1 with the kettle to your gift card.",
+        "I would cancel the reservation XXXXXX.",
+        "I would return the kettle of #W1 to your paypal.",
+        "I would cancel and return the kettle of #W1 to your paypal.",
+    ],
+)
+def test_it_says_that_it_has_not_asked_for_anything_else(proposal: str) -> None:
+    state, reply = talk(f"{proposal} Shall I go ahead?")
+    assert (state.agreed, reply.text) == (
+        0,
+        f"{NOT_ASKED} I want to call off my order for the kettle.",
+    )
+
+
+@pytest.mark.parametrize(
+    "proposal",
+    ["I can cancel it.", "I would cancel #W1.", "I would cancel the kettle, to your paypal."],
+)
+def test_it_wants_to_hear_all_that_is_done(proposal: str) -> None:
+    state, reply = talk(f"{proposal} Shall I go ahead?")
+    assert state.agreed == 0
+    assert reply.text.startswith(UNCLEAR)
+
+
+def test_what_is_denied_or_proposes_nothing_is_not_agreed_to() -> None:
+    assert talk("Shall I go ahead?")[0].agreed == 0
+    assert (
+        talk("I would not cancel #W1 with the kettle to paypal. Shall I go ahead?")[0].agreed == 0
+    )
+
+
+def test_parts_may_be_proposed_one_by_one_and_none_is_forgotten() -> None:
+    one = "I would repair the lamp of #W2. Shall I go ahead?"
+    other = "I would repair the lamp of #W3. Shall I go ahead?"
+    assert talk(GO, DONE, one)[1].text == YES
+    assert talk(GO, DONE, one, DONE)[1].text.startswith("That is not all of it.")
+    assert talk(GO, DONE, one, other)[0].agreed == 3
+    assert talk(GO, DONE, one, DONE, other, DONE)[0].closed == 2
+    assert talk(GO, DONE, MEND)[0].agreed == 3
+
+
+def test_words_of_its_own_are_said_as_they_are() -> None:
+    kettle = ADA.requests[0]._replace(facts={"reason": "I would rather have tea."})
+    script = ADA._replace(requests=(kettle,))
+    reply = answer(script, begin(script)[0], hear("Why?"))[1]
+    assert reply.text == "I would rather have tea."
 
 
 def test_it_goes_on_when_it_is_told_that_it_is_done() -> None:
@@ -61,7 +138,7 @@ def test_it_uses_its_device_when_it_is_asked_to() -> None:
 
 
 def test_it_ends_when_everything_is_done() -> None:
-    state, reply = talk(GO, DONE, GO, DONE, DONE)
+    state, reply = talk(GO, DONE, MEND, DONE, DONE)
     assert state.end == "satisfied"
     assert STOP in reply.text
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from gem.content import Action
 from gem.parsing import Hermes, Malformed, OpenAI, ParsedCall, outside_thought
+from gem_envs_agents.desk.reasoning import with_think_tags
 from gem_envs_agents.desk.tool import Call
 
 __all__ = ["MOST_AT_ONCE", "Move", "read_move", "write_call"]
@@ -33,8 +34,10 @@ def read_move(action: str) -> Move:
     'What is your name?'
     """
     is_beside = isinstance(action, Action) and bool(action.tool_calls)
-    found = (OpenAI() if is_beside else Hermes()).parse(action).found
-    text = " ".join(action[start:end] for start, end in outside_thought(action))
+    # The one place where text passes to the other side: what is marked as thought stays here.
+    marked = with_think_tags(str(action))
+    found = OpenAI().parse(action).found if is_beside else Hermes().parse(marked).found
+    text = " ".join(marked[start:end] for start, end in outside_thought(marked))
     return Move(tuple(found), is_beside, text.strip())
 
 

@@ -13,6 +13,7 @@ from gem_envs_agents.desk.solving import next_action
 from gem_envs_agents.desk.tool import run
 from gem_envs_agents.users.automaton import STOP, State, answer, begin
 from gem_envs_agents.users.hearing import hear
+from gem_envs_agents.users.script import listens_for
 
 __all__ = ["ServiceDesk"]
 
@@ -37,14 +38,14 @@ class ServiceDesk(Desk, Env):
         self.open_desk()
         state, opening = begin(self.case.script)
         self.user = tuple(state)
-        self.transcript.append(f"Customer: {opening.text}")
+        self.hear_user(opening.text)
         prompt = agent_prompt(self.case, self.turns)
         return f"{prompt}\n\nCustomer: {opening.text}", {"task": self.case.id}
 
     def step(self, action: str) -> Step:
         move = read_move(action)
         if move.calls:
-            results = self.agent_calls(move, is_agreed=State(*self.user).agreed)
+            results = self.agent_calls(move, is_agreed=State(*self.user).agreed != 0)
             error = {"action_error": "invalid"} if results.are_errors else {}
             return self._going_on(results.observation, error)
         if not move.text:
@@ -56,10 +57,9 @@ class ServiceDesk(Desk, Env):
         return self._say(move, action)
 
     def _say(self, move: Move, action: str) -> Step:
-        self.messages.append(move.text)
-        self.transcript.append(f"Agent: {move.text}")
+        self.hear_agent(move.text)
         before = State(*self.user)
-        heard = hear(move.text)
+        heard = hear(move.text, listens_for(self.case.script, before.closed))
         state, reply = answer(self.case.script, before, heard)
         self.user = tuple(state)
         if state.closed > before.closed:
@@ -69,7 +69,7 @@ class ServiceDesk(Desk, Env):
         for call in reply.calls:
             self.use_device(call)
         text = reply.text.replace(STOP, "").strip()
-        self.transcript.append(f"Customer: {text}")
+        self.hear_user(text)
         if not state.end:
             return self._going_on(f"Customer: {text}", {})
         parts, graded = self.graded(action)

@@ -15,7 +15,8 @@ from gem_envs_agents.desk.actions import MOST_AT_ONCE, Move
 from gem_envs_agents.desk.case import Case
 from gem_envs_agents.desk.database import Changes, Database
 from gem_envs_agents.desk.judging import Judge, answers, judged
-from gem_envs_agents.desk.scoring import attempt, missing_outputs, reaches
+from gem_envs_agents.desk.ledger import Ledger, after_call, after_message, after_words, untold
+from gem_envs_agents.desk.scoring import attempt, reaches
 from gem_envs_agents.desk.tool import Call, Outcome, Tools, run
 
 __all__ = ["LONGEST_MESSAGE", "Basis", "Desk", "Results", "agent_prompt", "schemas"]
@@ -51,7 +52,7 @@ class Desk:
     attempts: list[str]  # calls of the solution that have to be refused, and were
     calls_made: int  # calls of the solution that the agent has made, in its order
     unlawful: int  # writing calls that the user had not agreed to
-    messages: list[str]  # what the agent has said to the user
+    ledger: tuple[Any, ...]  # what the agent knows and has told, as plain data
     transcript: list[str]  # what both have said
     user: tuple[Any, ...]  # where the automaton stands, or would, as plain data
     asked: list[str]  # slots that the agent asked for about the present request
@@ -94,10 +95,22 @@ class Desk:
         self.attempts = []
         self.calls_made = 0
         self.unlawful = 0
-        self.messages = []
+        self.ledger = tuple(Ledger())
         self.transcript = []
         self.user = ()
         self.asked = []
+
+    def hear_agent(self, text: str) -> None:
+        """Note a message of the agent to the user."""
+        case = self.case
+        ledger = after_message(Ledger(*self.ledger), text, case.outputs, case.policy)
+        self.ledger = tuple(ledger)
+        self.transcript.append(f"Agent: {text}")
+
+    def hear_user(self, text: str) -> None:
+        """Note what the user says to the agent."""
+        self.ledger = tuple(after_words(Ledger(*self.ledger), text, self.case.outputs))
+        self.transcript.append(f"Customer: {text}")
 
     def agent_calls(self, move: Move, *, is_agreed: bool) -> Results:
         """Make the agent's calls."""
@@ -128,7 +141,7 @@ class Desk:
         parts = {"db": float(is_right and is_right_there)}
         names = self.reward.split("+")
         if "communicate" in names:
-            parts["communicate"] = float(not missing_outputs(case.outputs, self.messages))
+            parts["communicate"] = float(not untold(Ledger(*self.ledger), case.outputs))
         if "policy" in names:
             parts["policy"] = float(self.unlawful == 0)
         return parts
@@ -157,6 +170,10 @@ class Desk:
         tool = case.tools.get(call.name)
         if tool is not None:
             self._note(call, outcome, writes=tool.writes)
+        if tool is not None and not tool.echoes and not outcome.is_error:
+            ledger = Ledger(*self.ledger)
+            ledger = after_call(ledger, call.arguments, outcome.text, case.outputs, case.policy)
+            self.ledger = tuple(ledger)
         if outcome.database is not before:
             self.unlawful += tool is not None and tool.needs_consent and not is_agreed
             self.changes = outcome.database.changes
@@ -186,7 +203,10 @@ def agent_prompt(case: Case, turns: int) -> str:
         "How to act: write to the customer, or call tools. Where you have no other way to call "
         'one, write <tool_call>{"name": ..., "arguments": {...}}</tool_call>. A message that '
         "calls a tool is not shown to the customer, and what you think is not either. The "
-        f"customer ends the dialogue; there are {turns} messages and calls at most.\n\n"
+        "customer agrees to a change where one message proposes what was asked for and nothing "
+        "else: what you do, with the number of the order or reservation, the items, and the "
+        "payment that the customer wants. The customer ends the dialogue; there are "
+        f"{turns} messages and calls at most.\n\n"
         f"Tools: {'; '.join(signatures)}."
     )
 

@@ -1,23 +1,23 @@
 """Score an episode: by the state of its databases and by what the agent said. No model judges.
 
 Texts compare without case and commas, numbers by their value: 25 is 25.0, and 10 is not in 100.
+What counts as told is in `ledger`.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from gem_envs_agents.desk.database import Database, canonical
 from gem_envs_agents.desk.tool import Call, Tools, run
 
-__all__ = ["Goal", "attempt", "communicates", "goal", "missing_outputs", "reaches"]
+__all__ = ["Goal", "attempt", "communicates", "goal", "is_number", "numbers_in", "reaches"]
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w]|\.\d)")
-_MOST_NUMBERS = 60
-"""Numbers that a message may hold and still communicate one: a list of all numbers says nothing."""
+_LISTED = re.compile(r"^[ \t]*(\d{1,3})[.)][ \t]+(?=\S)", re.MULTILINE)
 
 
 class Goal(NamedTuple):
@@ -55,15 +55,6 @@ def reaches(wanted: Goal, database: Database, attempts: Collection[str]) -> bool
     return database.state() == wanted.state and set(wanted.attempts) <= set(attempts)
 
 
-def missing_outputs(outputs: Sequence[str], messages: Sequence[str]) -> list[str]:
-    """Return the outputs that no message communicates."""
-    return [
-        output
-        for output in outputs
-        if not any(communicates(message, output) for message in messages)
-    ]
-
-
 def communicates(message: str, output: str) -> bool:
     """Say whether a message says something.
 
@@ -72,12 +63,37 @@ def communicates(message: str, output: str) -> bool:
     >>> communicates("There are 100 of them.", "10")
     False
     """
-    text = _plain(message)
     wanted = _plain(output)
     if _NUMBER.fullmatch(wanted):
-        numbers = _NUMBER.findall(text)
-        return len(numbers) <= _MOST_NUMBERS and float(wanted) in map(float, numbers)
-    return re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", text) is not None
+        return float(wanted) in map(float, numbers_in(message))
+    return re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", _plain(message)) is not None
+
+
+def is_number(output: str) -> bool:
+    """Say whether an output is a number, which may be written in several ways."""
+    return _NUMBER.fullmatch(_plain(output)) is not None
+
+
+def numbers_in(text: str) -> list[str]:
+    """Return the numbers of a text as they are written, without the commas.
+
+    The numbers that lines of a list begin with, from 1 on, are none.
+
+    >>> numbers_in("1. Two bags, 1,024.50 in all")
+    ['1024.50']
+    """
+    return _NUMBER.findall(_plain(_LISTED.sub(_without_markers(text), text)))
+
+
+def _without_markers(text: str) -> Callable[[re.Match[str]], str]:
+    markers = {int(number) for number in _LISTED.findall(text)}
+
+    def shortened(match: re.Match[str]) -> str:
+        number = int(match[1])
+        # "4. More than that cannot be had." begins no list.
+        return "" if number == 1 or number - 1 in markers else match[0]
+
+    return shortened
 
 
 def _plain(text: str) -> str:

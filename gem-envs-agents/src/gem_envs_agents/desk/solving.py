@@ -25,6 +25,11 @@ _QUESTIONS = {
     "variant": "which variant you would like",
     "label": "what is on the label",
     "restart": "whether you can restart it",
+    "flights": "which flight you would like",
+    "cabin": "the cabin",
+    "bags": "how many bags you have",
+    "passengers": "which passengers it is about",
+    "insurance": "about the insurance",
 }
 
 
@@ -48,7 +53,7 @@ def next_action(case: Case, state: State, asked: Collection[str], calls_made: in
         return write_call(left[0])
     if plan.denial:
         return write_call(left[0]) if left else f"I am sorry, this is not possible: {plan.denial}"
-    if request.kind == "action" and not state.agreed:
+    if request.kind == "action" and state.agreed != request.whole:
         return f"{plan.summary} Shall I go ahead (yes/no)?"
     if left:
         return write_call(left[0])

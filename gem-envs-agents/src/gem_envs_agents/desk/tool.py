@@ -53,6 +53,8 @@ class Tool:
     writes: bool = False
     needs_consent: bool = True
     """Of a tool that writes: whether the policy wants the user to agree first."""
+    echoes: bool = False
+    """Whether it answers with what its caller gave it, so that nothing is known by the answer."""
 
     def schema(self) -> dict[str, Any]:
         """Return the schema in the OpenAI form."""

@@ -6,7 +6,6 @@ the user's seat is what the automaton would do, so a solver there is the scripte
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,15 +15,16 @@ from gem_envs_agents.desk.actions import Move, read_move, write_call
 from gem_envs_agents.desk.rules import LONGEST_MESSAGE, Desk, agent_prompt, schemas
 from gem_envs_agents.desk.solving import next_action
 from gem_envs_agents.desk.tool import Tools
+from gem_envs_agents.users.assent import assent
 from gem_envs_agents.users.automaton import STOP, Reply, State, answer, begin
 from gem_envs_agents.users.hearing import hear
+from gem_envs_agents.users.script import listens_for
 
 __all__ = ["AGENT", "USER", "ServiceDeskOfTwo"]
 
 AGENT = 0
 USER = 1
 
-_YES = re.compile(r"\byes\b", re.IGNORECASE)
 _NO_MOVE = "Neither a message nor a call was found. Write to the other side, or call."
 _TOO_LONG = f"Not sent: a message has {LONGEST_MESSAGE} characters at most."
 
@@ -33,8 +33,8 @@ class ServiceDeskOfTwo(Desk, SeatedEnv):
     """Let two policies talk at a service desk. A subclass draws the task and gives `case`.
 
     The user speaks first, and alone ends the dialogue, by the sign that it is told. Both seats earn
-    the same, at the end: a customer wants to be served. Consent is a "yes" in what the user said
-    last.
+    the same, at the end: a customer wants to be served. Consent is a yes, in any words, to what the
+    agent proposed last; it holds until the user says no or the agent reports that it is done.
     """
 
     seats = ("agent", "user")
@@ -46,6 +46,7 @@ class ServiceDeskOfTwo(Desk, SeatedEnv):
         super().open_desk()
         self.user_plan: list[str] = []  # what the automaton would do next
         self.is_agreed = False
+        self.is_proposed = False  # in what the agent said last
 
     @property
     def user_tools(self) -> Tools:
@@ -75,10 +76,12 @@ class ServiceDeskOfTwo(Desk, SeatedEnv):
         problem = _problem(move)
         if problem:
             return self._again(AGENT, problem, are_errors=True)
-        self.messages.append(move.text)
-        self.transcript.append(f"Agent: {move.text}")
+        self.hear_agent(move.text)
         before = State(*self.user)
-        heard = hear(move.text)
+        heard = hear(move.text, listens_for(self.case.script, before.closed))
+        self.is_proposed = heard.proposes
+        # What was agreed to is over once it is reported, so that no yes is good for two requests.
+        self.is_agreed = self.is_agreed and not (heard.reports and not heard.proposes)
         state, reply = answer(self.case.script, before, heard)
         self._plan(state, reply)
         if state.closed > before.closed:
@@ -97,8 +100,12 @@ class ServiceDeskOfTwo(Desk, SeatedEnv):
         if problem:
             return self._again(USER, problem, are_errors=True)
         text = move.text.replace(STOP, "").strip()
-        self.transcript.append(f"Customer: {text}")
-        self.is_agreed = _YES.search(text) is not None
+        self.hear_user(text)
+        verdict = assent(text)
+        if verdict == "no":
+            self.is_agreed = False
+        elif verdict == "yes" and self.is_proposed:
+            self.is_agreed = True
         if STOP not in move.text:
             return self._ask_or_cut_off(AGENT, f"Customer: {text}")
         self.tell(AGENT, f"Customer: {text} [The customer has left.]")

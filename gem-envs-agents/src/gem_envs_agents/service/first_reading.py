@@ -101,7 +101,9 @@ def _act(name: str, wish: str, order: Any, observations: list[str], done: list[s
     if name == "exchange" and "show_product" not in asked:
         return write_call(Call("show_product", {"product_id": item["product_id"]}))
     if "Shall I" not in asked:
-        return f"I would do this with {order['order_id']}. Shall I go ahead (yes/no)?"
+        return (
+            f"I would {_proposal(name, wish, item, heard)} {order['order_id']}. Shall I go ahead?"
+        )
     if name == "cancel":
         return write_call(Call("cancel_order", {"order_id": order["order_id"]}))
     if name == "send back":
@@ -116,6 +118,19 @@ def _act(name: str, wish: str, order: Any, observations: list[str], done: list[s
         )
         return write_call(call)
     return _exchange(wish, item, on_item, observations)
+
+
+def _proposal(name: str, wish: str, item: Any, heard: str) -> str:
+    """Return what is proposed, in words that hold what a customer wants to hear."""
+    it = f"the {item['name']}"
+    if name == "move":
+        place = re.findall(r"The address: ([^.\n]*)", heard)
+        return f"change the address of {it} to {(place or [''])[-1]}, in the order"
+    if name == "exchange":
+        colors = re.findall(rf"\b(?:{'|'.join(COLORS)})\b", wish)
+        return f"exchange {it} for a {(colors or [''])[-1]} one, in the order"
+    verb = {"send back": "return", "repair": "repair"}.get(name, "cancel")
+    return f"{verb} {it} of the order"
 
 
 def _exchange(wish: str, item: Any, on_item: dict[str, str], observations: list[str]) -> str:

@@ -19,7 +19,7 @@ from gem_envs_agents.service.policy import POLICY
 from gem_envs_agents.service.shop import COLORS, RETURN_DAYS, Tables, address, shop
 from gem_envs_agents.service.tools import AGENT_TOOLS, USER_TOOLS
 from gem_envs_agents.service.wording import Goal, Thing, worded
-from gem_envs_agents.users.script import Device, Request, Script
+from gem_envs_agents.users.script import Device, Part, Request, Script
 
 __all__ = ["Difficulty", "case"]
 
@@ -36,6 +36,14 @@ _FITTING: dict[str, tuple[Goal, ...]] = {
     "shipped": ("price",),
     "delivered": ("send back", "exchange", "repair"),
 }
+_VERBS: dict[Goal, frozenset[str]] = {
+    "cancel": frozenset({"cancel"}),
+    "move": frozenset({"change"}),
+    "send back": frozenset({"return"}),
+    "exchange": frozenset({"exchange", "change"}),
+    "repair": frozenset({"repair"}),
+    "price": frozenset(),
+}
 _MOSTLY = 0.75  # of the requests fit their order; of the others the rules are against most
 
 
@@ -47,6 +55,23 @@ class _Errand(NamedTuple):
     plan: Plan
     facts: dict[str, str]
     new_color: str = ""
+    new_item_id: str = ""
+
+    @property
+    def part(self) -> Part:
+        """What a proposal of it has to name: the order, its item, and what is new."""
+        name = self.thing.item["name"]
+        names = [{self.thing.order_id}, {self.thing.item["item_id"], name}]
+        names += [{new} for new in (self.new_color, self.facts.get("address", "")) if new]
+        groups = (frozenset(map(str.casefold, group)) for group in names)
+        return Part(_VERBS[self.goal], tuple(groups))
+
+    @property
+    def also(self) -> frozenset[str]:
+        """What a proposal of it may name: what the shop knows of the item and its product."""
+        item = self.thing.item
+        known = {item["product_id"], item["color"], self.new_item_id} - {""}
+        return frozenset(each.casefold() for each in known)
 
 
 def case(seed: int, difficulty: Difficulty, wording: int) -> Case:
@@ -126,17 +151,22 @@ def _errand(rng: random.Random, tables: Tables, name: Goal, order: Record, seria
         return _Errand(name, thing, plan, facts)
     if name == "repair":
         call = Call("register_repair", {**on_item, "serial": serial})
-        return _Errand(name, thing, _allowed(look, call), facts)
+        return _Errand(
+            name, thing, _allowed(f"repair the {thing.item['name']} of", look, call), facts
+        )
     if name in ("cancel", "move"):
         call = Call("cancel_order", on_order)
+        words = f"cancel the {item['name']} in"
         if name == "move":
             facts["address"] = address(rng)
+            words = f"change the address of the {item['name']} to {facts['address']}, in"
             call = Call("change_address", {**on_order, "address": facts["address"]})
         rule = "" if order["status"] == "open" else "not open any more"
-        return _Errand(name, thing, _plan(look, call, rule), facts)
+        return _Errand(name, thing, _plan(words, look, call, rule), facts)
     rule = _rule_on_sending_back(order)
     if name == "send back":
-        return _Errand(name, thing, _plan(look, Call("send_back", on_item), rule), facts)
+        words = f"return the {item['name']} of"
+        return _Errand(name, thing, _plan(words, look, Call("send_back", on_item), rule), facts)
     color = rng.choice([each for each in COLORS if each != item["color"]])
     facts["variant"] = color
     items = tables["products"][item["product_id"]]["items"].values()
@@ -144,8 +174,10 @@ def _errand(rng: random.Random, tables: Tables, name: Goal, order: Record, seria
     call = Call("exchange", {**on_item, "new_item_id": new["item_id"]})
     if not rule and not new["available"]:
         rule = "sold out"
-    plan = _plan(look, call, rule, Call("show_product", {"product_id": item["product_id"]}))
-    return _Errand(name, thing, plan, facts, color)
+    words = f"exchange the {item['name']} for a {color} one, in"
+    show = Call("show_product", {"product_id": item["product_id"]})
+    plan = _plan(words, look, call, rule, show)
+    return _Errand(name, thing, plan, facts, color, new["item_id"])
 
 
 def _rule_on_sending_back(order: Record) -> str:
@@ -154,17 +186,16 @@ def _rule_on_sending_back(order: Record) -> str:
     return "too late" if order["days_since_delivery"] > RETURN_DAYS else ""
 
 
-def _plan(look: Call, call: Call, rule: str, *reads: Call) -> Plan:
+def _plan(words: str, look: Call, call: Call, rule: str, *reads: Call) -> Plan:
     if not rule:
-        return _allowed(look, *reads, call)
+        return _allowed(words, look, *reads, call)
     order_id = look.arguments["order_id"]
     log = Call("log_refusal", {"order_id": order_id, "rule": rule})
     return Plan((look, *reads, log), denial=f"{order_id} is {rule}.")
 
 
-def _allowed(*calls: Call) -> Plan:
-    name = calls[-1].name.replace("_", " ")
-    return Plan(calls, f"I would do this for you with {calls[0].arguments['order_id']}: {name}.")
+def _allowed(words: str, *calls: Call) -> Plan:
+    return Plan(calls, f"I would {words} the order {calls[0].arguments['order_id']}.")
 
 
 def _request(errand: _Errand, wording: int, serial: str) -> Request:
@@ -180,7 +211,8 @@ def _request(errand: _Errand, wording: int, serial: str) -> Request:
         wording=worded(errand.goal, errand.thing, wording, new_color=errand.new_color),
         facts=errand.facts,
         private=frozenset({"address"} & errand.facts.keys()),
-        names=frozenset({errand.thing.order_id}),
+        parts=() if errand.goal == "price" else (errand.part,),
+        also=errand.also,
         devices=devices,
     )
 

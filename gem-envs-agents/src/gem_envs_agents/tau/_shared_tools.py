@@ -60,12 +60,14 @@ SHARED = (
         "Calculate the value of an expression with + - * / and parentheses.",
         _calculate,
         {"expression": text_parameter("the expression, such as '(2 + 3) * 4'")},
+        echoes=True,
     ),
     Tool(
         "think",
         "Write a thought down. Nothing is looked up or changed by it.",
         _think,
         {"thought": text_parameter("the thought")},
+        echoes=True,
     ),
     Tool(
         "transfer_to_human_agents",

@@ -62,7 +62,7 @@ class Benchmark:
         return self._cases[number]
 
     def _made(self, task: Task) -> Case:
-        script, plans = scripted(task, self.tools, self.tables)
+        user = scripted(task, self.tools, self.tables)
         return Case(
             id=f"{self.name}/{task.id}",
             policy=self.policy,
@@ -70,9 +70,9 @@ class Benchmark:
             tables=self.tables,
             user_tools={},
             user_tables={},
-            script=script,
+            script=user.script,
             instruction=task.instruction,
-            plans=plans,
+            plans=user.plans,
             goal=goal(self.tools, Database(self.tables, {}), task.actions),
             user_goal=Goal("{}"),
             outputs=task.outputs,

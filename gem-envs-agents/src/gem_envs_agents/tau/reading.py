@@ -30,8 +30,8 @@ _TOO_DEEP = (SyntaxError, RecursionError, MemoryError)  # as `ast.parse` and `js
 class Task(NamedTuple):
     """One published task. `actions` is its solution, `outputs` what the agent has to say.
 
-    `facts` and `reason` are what the corrected tasks write apart: what the user knows, and why
-    they call. `assertions` are sentences that only a judge can grade.
+    `known`, `unknown` and `reason` are what the corrected tasks write apart: what the user knows of
+    themselves, what not, and why they call. `assertions` are sentences that only a judge can grade.
     """
 
     id: str
@@ -39,7 +39,8 @@ class Task(NamedTuple):
     instruction: str
     actions: tuple[Call, ...]
     outputs: tuple[str, ...]
-    facts: str = ""
+    known: str = ""
+    unknown: str = ""
     reason: str = ""
     assertions: tuple[str, ...] = ()
 
@@ -186,7 +187,7 @@ _OF_2024 = {
     "outputs": ListOf(str),
 }
 _INSTRUCTIONS = dict.fromkeys(
-    ("known_info", "reason_for_call", "task_instructions"), (str, type(None))
+    ("known_info", "unknown_info", "reason_for_call", "task_instructions"), (str, type(None))
 )
 _LISTED = (list, type(None))
 _CORRECTED = {
@@ -252,7 +253,8 @@ def _corrected(row: Mapping[str, Any]) -> Task:
         instruction=" ".join(part for part in parts if part),
         actions=tuple(Call(action["name"], action["arguments"]) for action in actions),
         outputs=tuple(outputs),
-        facts=instructions["known_info"] or "",
+        known=instructions["known_info"] or "",
+        unknown=instructions["unknown_info"] or "",
         reason=instructions["reason_for_call"] or "",
         assertions=tuple(assertions),
     )

@@ -1,115 +1,186 @@
 """Make a scripted user of a published task, from its own facts.
 
 The published user is a paragraph for a model to act out. The scripted one wants what the solution
-does, one request for each call that writes, in the shop's words; and where the task has outputs,
-or writes nothing, what the paragraph asks for, in its words. It knows who it is as far as the
-paragraph says so. It never says an id of an item or a payment, nor an output that the paragraph
-does not say itself: these are for the agent to find out.
+does, one request for each call that writes, and where the task has outputs, or writes nothing, what
+the paragraph asks for. What it knows is what the paragraph says: asked for more, it says what it
+prefers in the paragraph's words, or that it does not know. The other details of the solution are
+its secrets, for the agent to find out, and so are outputs that the paragraph does not say.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from gem_envs_agents.desk.case import Plan
 from gem_envs_agents.desk.database import Record, Tables
 from gem_envs_agents.desk.scoring import communicates
 from gem_envs_agents.desk.tool import Call, Tools
+from gem_envs_agents.tau.lookups import lookups
+from gem_envs_agents.tau.paragraph import Paragraph
 from gem_envs_agents.tau.reading import Task
 from gem_envs_agents.tau.wishes import Wish, wish
-from gem_envs_agents.users.script import Request, Script
+from gem_envs_agents.users.automaton import NOT_ASKED, NOT_KNOWN, UNCLEAR, YES
+from gem_envs_agents.users.hearing import SLOTS
+from gem_envs_agents.users.script import IDENTITY, Request, Script
 
-__all__ = ["scripted"]
+__all__ = ["Scripted", "scripted"]
 
 _PRIVATE = ("payment", "address")
 _GREETING = "Hello."
 _VAGUE = "I have a question about my account. Can you tell me the details?"
-_ASKING = re.compile(
-    r"\b(?:know|how|total|price|cost|tell|what|which|save|saved|refund|tracking|check|ask)\b",
-    re.IGNORECASE,
-)
-_PERSONS = (
-    (r"\byou are\b", "I am"),
-    (r"\byou're\b", "I am"),
-    (r"\byou have\b", "I have"),
-    (r"\byourself\b", "myself"),
-    (r"\byours\b", "mine"),
-    (r"\byour\b", "my"),
-    (r"\byou\b", "I"),
-)
+_PLACES = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
-def scripted(task: Task, tools: Tools, tables: Tables) -> tuple[Script, tuple[Plan, ...]]:
+class Scripted(NamedTuple):
+    """A user, how each request is done, and what the user cannot say although it is needed.
+
+    `unknown` are slots of the requests; "identity" stands for a paragraph that does not say who
+    its user is, who then says what the shop has on file.
+    """
+
+    script: Script
+    plans: tuple[Plan, ...]
+    unknown: frozenset[str]
+
+
+class _Errand(NamedTuple):
+    """Calls that write one after another and are one wish, as the paragraph puts it."""
+
+    wishes: tuple[Wish, ...]
+    calls: tuple[Call, ...]
+
+
+def scripted(task: Task, tools: Tools, tables: Tables) -> Scripted:
     """Return the user of a task, and how each of its requests is done."""
-    identity = _identity(task, tables)
-    secret = frozenset(
-        output for output in task.outputs if not communicates(task.instruction, output)
-    )
-    requests = []
-    plans = []
-    calls: list[Call] = []
-    for action in task.actions:
-        calls.append(action)
-        if action.name in tools and tools[action.name].writes:
-            wanted = wish(action, tables)
-            requests.append(_request(wanted, task, secret))
-            plans.append(Plan(tuple(calls), wanted.summary))
-            calls = []
+    user_id = task.user_id or _user_of(task, tables)
+    identity, is_known = _identity(task, user_id, tables)
+    outputs = [each for each in task.outputs if not communicates(task.instruction, each)]
+    on_file = _on_file(user_id, tables).values()
+    paragraph = Paragraph(task.instruction, [*identity.values(), *on_file, *outputs])
+    errands, calls = _errands(task, tools, tables, paragraph)
+    requests = [_request(errand, outputs) for errand in errands]
+    plans = [
+        Plan(errand.calls, " ".join(each.summary for each in errand.wishes)) for errand in errands
+    ]
     if task.outputs or not requests:
-        words = _question(task, {*identity.values(), *secret})
+        why = Paragraph(task.reason, [*identity.values(), *on_file, *outputs])
+        words = why.asking() or paragraph.asking() or _VAGUE
         requests.append(Request("question", words, {}))
+        calls += lookups(task.outputs, task.actions, user_id, tools, tables)
         plans.append(Plan(tuple(calls), outputs=task.outputs))
     elif calls:
         plans[-1] = plans[-1]._replace(calls=(*plans[-1].calls, *calls))
-    requests = _told_apart(requests)
-    requests = [_with_private(request, requests) for request in requests]
-    return Script(_GREETING, identity, tuple(requests), secret), tuple(plans)
+    requests = [_with_private(request, requests) for request in _told_apart(requests)]
+    wishes = [each for errand in errands for each in errand.wishes]
+    secret = {*outputs, *(detail for each in wishes for detail in each.unsaid)}
+    unknown = {slot for each in wishes for slot in each.unknown}
+    if not is_known:
+        unknown.add("identity")
+    secret = {each for each in secret if not _is_phrase(each)}
+    script = Script(_GREETING, identity, tuple(requests), frozenset(secret))
+    return Scripted(script, tuple(plans), frozenset(unknown))
 
 
-def _request(wanted: Wish, task: Task, secret: frozenset[str]) -> Request:
-    """Return a wish as a request, without what the user cannot know."""
-    facts = {}
-    for slot, value in wanted.facts.items():
-        is_secret = any(communicates(value, each) for each in secret)
-        is_unknown = slot == "order" and value.casefold() not in task.instruction.casefold()
-        if not is_secret and not is_unknown:
-            facts[slot] = value
-    candidates = (wanted.wording, wanted.vague_wording, wanted.plain_wording)
-    silent = [
-        words for words in candidates if not any(communicates(words, each) for each in secret)
-    ]
-    wording = silent[0] if silent else _VAGUE
-    return Request("action", wording, facts, names=wanted.names)
+def _errands(
+    task: Task, tools: Tools, tables: Tables, paragraph: Paragraph
+) -> tuple[list[_Errand], list[Call]]:
+    """Return what the user wants of the solution, in its order, and the calls after the last write.
+
+    Writes that follow one another and that the paragraph does not tell apart are one errand: who
+    wants all orders cancelled wants them in any order, and all at once.
+    """
+    errands: list[_Errand] = []
+    calls: list[Call] = []
+    for action in task.actions:
+        calls.append(action)
+        if action.name not in tools or not tools[action.name].writes:
+            continue
+        wanted = wish(action, tables, paragraph)
+        last = errands[-1] if errands else None
+        if last is not None and _is_of_one_kind(last, wanted, action):
+            errands[-1] = _Errand((*last.wishes, wanted), (*last.calls, *calls))
+        else:
+            errands.append(_Errand((wanted,), tuple(calls)))
+        calls = []
+    return errands, calls
+
+
+def _is_of_one_kind(errand: _Errand, wanted: Wish, action: Call) -> bool:
+    before = errand.wishes[-1]
+    is_alike = errand.calls[-1].name == action.name and before.wording == wanted.wording
+    return is_alike and before.facts == wanted.facts and len(errand.wishes) < _MOST_TOGETHER
+
+
+_MOST_TOGETHER = 5  # wishes in one errand: a proof looks at every set of those agreed to
+
+
+def _request(errand: _Errand, outputs: Sequence[str]) -> Request:
+    """Return an errand as a request, without what holds an output."""
+    first = errand.wishes[0]
+    facts = {
+        slot: value
+        for slot, value in first.facts.items()
+        if not any(communicates(value, output) for output in outputs)
+    }
+    is_silent = not any(communicates(first.wording, output) for output in outputs)
+    return Request(
+        "action",
+        first.wording if is_silent else _VAGUE,
+        facts,
+        parts=tuple(each.part for each in errand.wishes),
+        also=frozenset().union(*(each.also for each in errand.wishes)),
+    )
 
 
 def _told_apart(requests: list[Request]) -> list[Request]:
-    """Number the requests whose words came before, so that none is taken for another."""
+    """Number the requests whose words came before, so that none is taken for another.
+
+    What was said as a fact came before, too.
+    """
     apart: list[Request] = []
     used: set[str] = set()
-    for number, request in enumerate(requests, 1):
+    for number, request in enumerate(requests):
         wording = request.wording
+        facts = [value for each in requests[:number] for value in each.facts.values()]
+        if any(wording in value for value in facts):
+            wording = f"One more thing: {wording}"
         if wording in used:
-            wording = f"Wish number {number}: {wording}"
+            place = _PLACES[number - 1] if number <= len(_PLACES) else "next"
+            wording = f"This is another wish, the {place}: {wording}"
         used.add(wording)
         apart.append(request._replace(wording=wording))
     return apart
 
 
 def _with_private(request: Request, requests: list[Request]) -> Request:
-    """Mark what is private, unless a wording says it."""
-    wordings = " ".join(each.wording for each in requests).casefold()
+    """Mark what is private, unless a wording or another fact says it."""
+    said = [each.wording for each in requests]
+    said += [
+        value for each in requests for slot, value in each.facts.items() if slot not in _PRIVATE
+    ]
+    spoken = " ".join(said).casefold()
     private = frozenset(
         slot
         for slot, value in request.facts.items()
-        if slot in _PRIVATE and value.casefold() not in wordings
+        if slot in _PRIVATE and value.casefold() not in spoken
     )
     return request._replace(private=private)
 
 
-def _identity(task: Task, tables: Tables) -> Mapping[str, str]:
-    """Return what the user knows of who they are: what the paragraph says."""
-    user_id = task.user_id or _user_of(task, tables)
+def _is_phrase(detail: str) -> bool:
+    """Say whether a detail is of the words that every user says, and so tells nothing."""
+    return re.search(rf"(?<!\w){re.escape(detail.casefold())}(?!\w)", _PHRASES) is not None
+
+
+_PHRASES = " ".join(
+    (_GREETING, _VAGUE, NOT_ASKED, UNCLEAR, YES, NOT_KNOWN, "Thank you. I see. All right.")
+).casefold()
+
+
+def _on_file(user_id: str, tables: Tables) -> Mapping[str, str]:
+    """Return what a shop has on file of who a user is."""
     user: Record = tables["users"].get(user_id, {})
     name = user.get("name", {})
     facts = {
@@ -118,12 +189,30 @@ def _identity(task: Task, tables: Tables) -> Mapping[str, str]:
         "zip": user.get("address", {}).get("zip", ""),
         "user_id": user_id,
     }
-    text = task.instruction.casefold()
-    known = {slot: value for slot, value in facts.items() if value and value.casefold() in text}
+    return {slot: value for slot, value in facts.items() if value}
+
+
+def _identity(task: Task, user_id: str, tables: Tables) -> tuple[Mapping[str, str], bool]:
+    """Return what the user knows of who they are, and whether the paragraph says it.
+
+    The corrected tasks write apart what the user knows and what not.
+    """
+    facts = _on_file(user_id, tables)
+    text = (task.known or task.instruction).casefold()
+    forgotten = [slot for slot in IDENTITY if _FORGETS[slot].search(task.unknown)]
+    known = {
+        slot: value
+        for slot, value in facts.items()
+        if value.casefold() in text and slot not in forgotten
+    }
     if known:
-        return known
+        return known, True
     # The tables know nobody of the name in a few paragraphs: the first of what they know it is.
-    return {slot: facts[slot] for slot in ("name", "zip") if facts[slot]} or {"user_id": user_id}
+    on_file = {slot: facts[slot] for slot in ("name", "zip") if slot in facts}
+    return on_file or {"user_id": user_id}, False
+
+
+_FORGETS = {slot: re.compile(SLOTS[slot], re.IGNORECASE) for slot in IDENTITY}
 
 
 def _user_of(task: Task, tables: Tables) -> str:
@@ -134,37 +223,13 @@ def _user_of(task: Task, tables: Tables) -> str:
         order = tables.get("orders", {}).get(arguments.get("order_id", ""))
         if order is not None:
             return str(order["user_id"])
+    # Two customers may have one name: the one of whom the paragraph says more.
+    text = task.instruction.casefold()
+    best = ("", 0)
     for user_id, user in tables["users"].items():
-        name = user["name"]
-        if f"{name['first_name']} {name['last_name']}" in task.instruction:
-            return user_id
-    return ""
-
-
-def _question(task: Task, unsaid: set[str]) -> str:
-    """Return what the paragraph asks, as its user would say it."""
-    sentences = [
-        sentence
-        for sentence in _sentences(task.reason or task.instruction)
-        if not any(_holds(sentence, each) for each in unsaid)
-    ]
-    asking = [sentence for sentence in sentences if _ASKING.search(sentence)]
-    chosen = (asking or sentences)[:2]
-    return " ".join(map(_in_first_person, chosen)) or _VAGUE
-
-
-def _holds(sentence: str, text: str) -> bool:
-    return text.casefold() in sentence.casefold() or communicates(sentence, text)
-
-
-def _sentences(text: str) -> Iterator[str]:
-    for sentence in re.split(r"(?<=[.!?])\s+", text):
-        # What begins with "if" is what the user does later, and not what they call for.
-        if sentence.strip() and not re.match(r"if\b", sentence, re.IGNORECASE):
-            yield sentence.strip()
-
-
-def _in_first_person(sentence: str) -> str:
-    for pattern, word in _PERSONS:
-        sentence = re.sub(pattern, word, sentence, flags=re.IGNORECASE)
-    return sentence[:1].upper() + sentence[1:]
+        name = f"{user['name']['first_name']} {user['name']['last_name']}".casefold()
+        if name in text:
+            facts = (user.get("email", ""), user.get("address", {}).get("zip", ""), user_id)
+            score = 1 + sum(fact.casefold() in text for fact in facts if fact)
+            best = max(best, (user_id, score), key=lambda each: each[1])
+    return best[0]

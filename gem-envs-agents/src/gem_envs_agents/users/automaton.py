@@ -2,7 +2,8 @@
 
 - It says what it wants, one request at a time, and each of its facts when it is asked for it.
 - What is private it says only to an agent that has asked who it is.
-- It agrees to what it asked for, and to nothing that names another order.
+- It agrees to what it asked for: a proposal has to name what is done and with what, and nothing
+  else. To any other it says that it has not asked for that.
 - It goes on to the next request once this one is done, or answered, and ends the dialogue after the
   last. An agent that gets nowhere loses its patience, and it ends the dialogue then.
 """
@@ -12,17 +13,30 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from gem_envs_agents.desk.tool import Call
-from gem_envs_agents.users.hearing import Heard
+from gem_envs_agents.users.hearing import ANY_AMOUNT, Heard
 from gem_envs_agents.users.script import IDENTITY, Request, Script
 
-__all__ = ["NOT_KNOWN", "STOP", "YES", "End", "Reply", "State", "answer", "begin"]
+__all__ = [
+    "NOT_ASKED",
+    "NOT_KNOWN",
+    "STOP",
+    "UNCLEAR",
+    "YES",
+    "End",
+    "Reply",
+    "State",
+    "answer",
+    "begin",
+]
 
 STOP = "###STOP###"
 """What a user says to end the dialogue. From anybody else it is text."""
 
 NOT_KNOWN = "I don't know"
-_NO = "No"
 YES = "Yes, please go ahead."
+NOT_ASKED = "No, I have not asked for that."
+UNCLEAR = "No, please say exactly what you would do, and with what."
+_REST = "That is not all of it."
 _WHO = "You have not asked who I am yet."
 
 End = Literal["", "satisfied", "gave up", "transferred"]
@@ -33,13 +47,13 @@ class State(NamedTuple):
 
     `closed` counts the requests that are over; the one after them is the present one, and all
     before it were worded. `asked_who` says whether the agent has asked who the user is, `agreed`
-    whether the user said yes to the present request, `refused` whether the agent has turned it
-    down once.
+    has a bit for each part of the present request that the user said yes to, `refused` says whether
+    the agent has turned it down once.
     """
 
     closed: int = 0
     asked_who: bool = False
-    agreed: bool = False
+    agreed: int = 0
     refused: bool = False
     patience: int = 0
     end: End = ""
@@ -69,17 +83,46 @@ def answer(script: Script, state: State, heard: Heard) -> tuple[State, Reply]:
     request = script.requests[state.closed]
     state, parts, calls = _facts(script, state, heard)
     if heard.proposes and request.kind == "action":
-        is_right = set(heard.names) <= {name.casefold() for name in request.names}
-        parts.append(YES if is_right else f"{_NO}. {request.wording}")
-        state = state._replace(agreed=state.agreed or is_right)
-        if is_right:
-            return state._replace(patience=script.patience), Reply(" ".join(parts), calls)
+        agreed = _agreed(request, heard)
+        parts += [YES] if agreed else [_objection(request, heard), request.wording]
+        if agreed:
+            state = state._replace(agreed=state.agreed | agreed, patience=script.patience)
+            return state, Reply(" ".join(parts), calls)
     if calls or _is_news(heard, request, parts):
         return state._replace(patience=script.patience), Reply(" ".join(parts), calls)
     if heard.refuses and not state.refused:
         state = state._replace(refused=True)
         return state, Reply(" ".join([*parts, "Please look at it again.", request.wording]))
+    if heard.reports and state.agreed and not parts:
+        parts = [_REST, request.wording]
     return _lose_patience(state, " ".join(parts) or request.wording)
+
+
+def _agreed(request: Request, heard: Heard) -> int:
+    """Return the parts of a request that are proposed, as bits; 0 where anything else is too."""
+    if _is_strange(request, heard):
+        return 0
+    names = frozenset(heard.names)
+    agreed = 0
+    for number, part in enumerate(request.parts):
+        if part.verbs.intersection(heard.verbs) and all(names & group for group in part.names):
+            agreed |= 1 << number
+    return agreed
+
+
+def _is_strange(request: Request, heard: Heard) -> bool:
+    """Say whether a proposal holds what was not asked for."""
+    names = request.names
+    strange = [name for name in heard.names if name not in names]
+    if ANY_AMOUNT in names:
+        strange = [name for name in strange if not name.startswith("$")]
+    return bool(strange) or not request.verbs.issuperset(heard.verbs)
+
+
+def _objection(request: Request, heard: Heard) -> str:
+    """Return what is said to a proposal that is not agreed to."""
+    is_of_it = request.verbs.intersection(heard.verbs) and not _is_strange(request, heard)
+    return UNCLEAR if is_of_it else NOT_ASKED
 
 
 def _is_news(heard: Heard, request: Request, parts: list[str]) -> bool:
@@ -91,12 +134,13 @@ def _is_over(script: Script, state: State, heard: Heard) -> bool:
     """Say whether the present request is over by what is heard."""
     if heard.asks or heard.proposes:
         return False
-    if heard.reports and state.agreed:
+    request = script.requests[state.closed]
+    if heard.reports and request.parts and state.agreed == request.whole:
         # Also where it adds what cannot be done, such as to undo it.
         return True
     if heard.refuses:
         return state.refused
-    return script.requests[state.closed].kind == "question" and heard.answers
+    return request.kind == "question" and heard.answers
 
 
 def _go_on(script: Script, state: State, heard: Heard) -> tuple[State, Reply]:
@@ -144,6 +188,11 @@ _SLOT_WORDS = {
     "variant": "the variant",
     "label": "the serial number",
     "restart": "how to restart it",
+    "flights": "the flights",
+    "cabin": "the cabin",
+    "bags": "the bags",
+    "passengers": "the passengers",
+    "insurance": "the insurance",
 }
 
 
@@ -151,6 +200,9 @@ def _sentence(slot: str, value: str | None) -> str:
     words = _SLOT_WORDS[slot]
     if value is None:
         return f"{NOT_KNOWN} {words}."
+    if value.endswith((".", "!", "?")):
+        # Words of its own, such as "I would like the cheapest.", are said as they are.
+        return value
     return f"{words[0].upper()}{words[1:]}: {value}."
 
 

@@ -2,15 +2,17 @@ r"""What a scripted user hears in an agent's words. Knows nothing about what it 
 
 Words alone decide, sentence by sentence, in linear time. A sentence asks for something where it is
 a question or an order ("please", "tell me"); a slot is asked for where such a sentence holds a word
-of it.
+of it. Of a proposal it hears the verbs, and what is named: ids of every form, methods of payment,
+and the words that the user listens for.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-__all__ = ["SLOTS", "Heard", "hear"]
+__all__ = ["ANY_AMOUNT", "PAYMENTS", "SLOTS", "VERBS", "Heard", "hear"]
 
 _LONGEST = 4_000  # characters that a user listens to
 
@@ -21,12 +23,21 @@ SLOTS = {
     "name": rf"\b(?:full |first |last |your )name\b|{_WHO}",
     "zip": r"\bzip\b|\bpost(?:al)? ?code\b",
     "user_id": r"\b(?:user|customer|account) ?(?:id|number)\b",
-    "order": r"\border (?:id|number)|\b(?:which|what) (?:order|reservation|booking)",
+    "order": r"\b(?:order|reservation|booking|confirmation) (?:id|number|code)|"
+    r"\b(?:which|what) (?:order|reservation|booking|trip)",
     "item": r"\b(?:which|what) (?:item|product|one)|\bitems? (?:is|are)\b",
     "payment": r"\bpayment\b|\brefund(?:ed)? to\b|\bpay (?:with|by)\b",
     "address": r"(?<!mail )\baddress\b|\bwhere (?:to|should)\b",
     "reason": r"\breason\b|\bwhy\b",
     "variant": r"\b(?:which|what) (?:colou?r|variant|option|size|version|replacement)\b",
+    "flights": r"\b(?:which|what) (?:flights?|dates?|days?|times?)\b|\b(?:flight|travel|departure) "
+    r"(?:preferences?|dates?|times?)\b|\bwhen (?:would|do) you\b",
+    "cabin": r"\bcabin\b|\b(?:which|what) (?:travel |fare )?class\b",
+    "bags": r"\b(?:how many|any|number of) (?:\w+ )?(?:bags?|baggages?|suitcases?)\b",
+    "passengers": r"\b(?:which|how many|who are the|number of) passengers?\b|"
+    r"\bpassengers?' names?\b|"
+    r"\bpassengers? (?:names?|details?)\b|\bwho (?:will|is) (?:fly|travel)",
+    "insurance": r"\binsurance\b|\binsured\b",
     "label": r"\blabel\b|\bserial\b",
     "restart": r"\brestart\b|\breboot\b|\boff and on\b",
 }
@@ -40,7 +51,9 @@ _ASKS = re.compile(
 )
 _PROPOSES = re.compile(
     r"\b(?:shall i|should i|do you want me to|would you like me to|go ahead|proceed|do you agree|"
-    r"do you confirm|please confirm|yes/no)\b"
+    r"do you confirm|please confirm|yes/no|may i (?:now )?(?:cancel|return|exchange|change|book)|"
+    r"is (?:that|this|it) (?:ok|okay|all right|alright|correct|right|fine)|"
+    r"does (?:that|this) (?:work|sound|look)|are you (?:ok|okay|fine|happy) with)\b"
 )
 _DONE = re.compile(
     r"\b(?:done|has been|have been|is now|are now|completed|successfully|processed)\b"
@@ -51,14 +64,59 @@ _REFUSES = re.compile(
     r"\b(?:cannot|can't|can not|unable|not able|not possible|not allowed|against (?:our|the) polic)"
 )
 _TRANSFERS = re.compile(r"\bhuman agent\b|\bbeing transferred\b|\btransfer you\b")
-_ID = re.compile(r"#\w+")
+
+VERBS = {
+    "cancel": r"cancel(?:l?ing)?|cancellation(?! (?:policy|polic|fee|rule))|"
+    r"call(?:ing)? [^.!?\n]{0,40}\boff|undo",
+    "return": r"return(?:ing)?(?! (?:flights?|trip|leg|journey|date|on|from|segment))|"
+    r"(?:send(?:ing)?|take|taking|get) [^.!?\n]{0,40}\bback",
+    "exchange": r"exchang(?:e|ing)|swap(?:ping)?",
+    "change": r"chang(?:es?|ing)(?! (?:fees?|policy))|modifications?|modify(?:ing)?|updat(?:e|"
+    r"ing)|upgrad(?:e|ing)|downgrad(?:e|ing)|"
+    r"switch(?:ing)?|replac(?:e|ing)|correct(?:ing)?|mov(?:e|ing)|add(?:ing)?|remov(?:e|ing)",
+    "book": r"(?:re)?book|reserve|(?:re)?booking (?:this|it|the|a|your)|with (?:the|this|"
+    r"your) booking",
+    "compensate": r"compensat(?:e|ing|ion)|(?:issue|send|offer)(?: you)? (?:a|the) [^.!?\n]{0,30}"
+    r"\b(?:certificate|voucher)",
+    "repair": r"repair(?:ing)?|fix(?:ing)?|mend(?:ing)?",
+    "give": r"give(?! you\b)|donat(?:e|ing)|delet(?:e|ing)|hand(?:ing)? over|clos(?:e|ing) "
+    r"(?:\w+ )?account|withdraw(?:ing)?",
+}
+"""What an agent may propose to do, and the words for each kind. The last is what nobody wants."""
+
+_VERBS = {kind: re.compile(rf"\b(?:{pattern})\b") for kind, pattern in VERBS.items()}
+# "I would not cancel it": a verb that is denied proposes nothing.
+_DENIED = re.compile(
+    r"(?:\bnot|n't|\bnever|\bwithout|\binstead of|\brather than|\bcannot)(?: \w{1,12}){0,2} $"
+)
+_BEFORE = 45  # characters before a verb in which it may be denied
+
+PAYMENTS = ("credit card", "gift card", "paypal", "certificate")
+"""The methods of payment, which a user hears whatever it listens for."""
+_PAYMENTS = {name: re.compile(rf"\b{name}s?\b") for name in PAYMENTS}
+ANY_AMOUNT = "$"
+"""Beside what a right proposal may name, it says that amounts are not compared."""
+
+_ID = re.compile(
+    r"#\w+"
+    r"|\b[a-z]+_(?:[a-z]+_){0,3}\d+\b"  # methods of payment, users
+    r"|\b\d{8,16}\b"  # items, products
+    r"|\b[A-Z]{1,3}\d{4,8}[A-Z]?(?:-\d+)?\b"  # order numbers without their sign, serial numbers
+    r"|\b[A-Z0-9]{6}\b"  # reservations, flights
+)
+# Words of six capitals that name nothing: an agent may shout.
+_SHOUTED = frozenset(
+    ("CANCEL", "REFUND", "RETURN", "CHANGE", "MODIFY", "UPDATE", "PLEASE", "FLIGHT", "NUMBER")
+)
+_AMOUNT = re.compile(r"\$ ?(\d[\d,]{0,12}(?:\.\d+)?)|\b(\d[\d,]{0,12}(?:\.\d+)?) dollars\b")
 
 
 class Heard(NamedTuple):
     """What a message says, as far as a scripted user understands it.
 
     `reports` says that something was done, which closes what the user agreed to. `answers` says
-    that it only states something, or offers more help, which closes a question.
+    that it only states something, or offers more help, which closes a question. `verbs` and `names`
+    are what a proposal holds, sorted; other messages have none.
     """
 
     asks: tuple[str, ...] = ()
@@ -68,18 +126,23 @@ class Heard(NamedTuple):
     transfers: bool = False
     names: tuple[str, ...] = ()
     answers: bool = False
+    verbs: tuple[str, ...] = ()
 
 
-def hear(message: str) -> Heard:
+def hear(message: str, words: Collection[str] = ()) -> Heard:
     """Return what a message says. It draws nothing, and no text raises.
 
-    >>> hear("I would cancel the order #W12. Shall I go ahead?")
+    `words` are those that the user listens for in a proposal, in lower case. An amount is written
+    with its sign, "$5"; where there is one among the words, every amount is heard.
+
+    >>> hear("I would cancel the order #W12 with the lamp. Shall I go ahead?", ["lamp"])
     Heard(asks=(), proposes=True, reports=False, refuses=False, transfers=False, \
-names=('#w12',), answers=False)
+names=('#w12', 'lamp'), answers=False, verbs=('cancel',))
     >>> hear("Could you tell me your e-mail, or your name and zip code?").asks
     ('email', 'name', 'zip')
     """
-    text = message[:_LONGEST].casefold().replace("\u2019", "'")
+    listened_to = message[:_LONGEST].replace("\u2019", "'")
+    text = listened_to.casefold()
     asked: set[str] = set()
     proposes = False
     transfers = False
@@ -103,6 +166,35 @@ names=('#w12',), answers=False)
         reports=offers_more or _DONE.search(text) is not None,
         refuses=bool(_REFUSES.search(text)),
         transfers=transfers,
-        names=tuple(sorted(set(_ID.findall(text)))),
+        names=tuple(sorted(set(_names(listened_to, text, words)))) if proposes else (),
         answers=offers_more or only_states,
+        verbs=tuple(sorted(_verbs(text))) if proposes else (),
     )
+
+
+def _verbs(text: str) -> Iterator[str]:
+    """Yield the kinds of what is proposed: of verbs that are not denied."""
+    for kind, pattern in _VERBS.items():
+        for match in pattern.finditer(text):
+            if not _DENIED.search(text[max(0, match.start() - _BEFORE) : match.start()]):
+                yield kind
+                break
+
+
+def _names(message: str, text: str, words: Collection[str]) -> Iterator[str]:
+    """Yield what is named: ids as they stand in the message, words as they stand in its text."""
+    for found in _ID.findall(message):
+        if found not in _SHOUTED:
+            yield found.casefold()
+    for name, pattern in _PAYMENTS.items():
+        if pattern.search(text):
+            yield name
+    are_amounts_heard = False
+    for word in words:
+        if word.startswith("$"):
+            are_amounts_heard = True
+        elif word in text and re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text):
+            yield word
+    if are_amounts_heard:
+        for match in _AMOUNT.finditer(text):
+            yield f"${float((match[1] or match[2]).replace(',', '')):g}"

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from gem_envs_agents.desk.tool import Call
 
-__all__ = ["IDENTITY", "Device", "Kind", "Request", "Script"]
+__all__ = ["IDENTITY", "Device", "Kind", "Part", "Request", "Script", "listens_for"]
 
 IDENTITY = ("email", "name", "zip", "user_id")
 """The slots that say who a person is."""
@@ -31,20 +31,49 @@ class Device(NamedTuple):
     report: str
 
 
+class Part(NamedTuple):
+    """One change that a request asks for, and what a proposal has to name before it is agreed to.
+
+    `verbs` are kinds of what is done (`hearing.VERBS`), one of which is named. Of each group in
+    `names` at least one is: an order by its number, an item by its id or its name. All are in lower
+    case.
+    """
+
+    verbs: frozenset[str]
+    names: tuple[frozenset[str], ...]
+
+
 class Request(NamedTuple):
     """One thing that a user wants.
 
     `wording` is said unasked; `facts` are said when they are asked for, by slot. Those in
-    `private` are said to nobody who has not asked who the user is. `names` are the ids, such as
-    order numbers, that a right proposal may mention: a proposal with another is turned down.
+    `private` are said to nobody who has not asked who the user is. An action has `parts`, which may
+    be proposed together or one by one; a right proposal may mention what is in `also`, and a
+    proposal that names anything else is turned down.
     """
 
     kind: Kind
     wording: str
     facts: Mapping[str, str]
     private: frozenset[str] = frozenset()
-    names: frozenset[str] = frozenset()
+    parts: tuple[Part, ...] = ()
+    also: frozenset[str] = frozenset()
     devices: tuple[Device, ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What a right proposal may name."""
+        return self.also.union(*(group for part in self.parts for group in part.names))
+
+    @property
+    def verbs(self) -> frozenset[str]:
+        """What a right proposal may do."""
+        return frozenset().union(*(part.verbs for part in self.parts))
+
+    @property
+    def whole(self) -> int:
+        """The parts as bits, all of them set."""
+        return (1 << len(self.parts)) - 1
 
 
 class Script(NamedTuple):
@@ -58,3 +87,9 @@ class Script(NamedTuple):
     requests: tuple[Request, ...]
     secret: frozenset[str] = frozenset()
     patience: int = 4
+
+
+def listens_for(script: Script, number: int) -> frozenset[str]:
+    """Return the words that a user listens for in a proposal while a request is open."""
+    # After the last one is closed nothing is proposed any more.
+    return script.requests[min(number, len(script.requests) - 1)].names
