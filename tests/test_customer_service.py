@@ -141,6 +141,30 @@ def test_a_person_plays_the_agent_in_an_evaluation(
     assert main(["replay", str(run), "--verify"]) == 0
 
 
+def test_a_person_plays_the_user_in_an_evaluation(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    env = gem.make(TWO, difficulty="easy", wording=0)
+    env.reset(seed=7)
+    lines = []
+    while True:
+        action = str(env.hint("solve", env.seat))
+        if env.seat == 1:
+            lines.append(" ".join(action.split()))
+        if env.step(action).terminated:
+            break
+    run = tmp_path / "run"
+    kwargs = '{"difficulty": "easy", "wording": 0}'
+    command = ("eval", TWO, "--policy", "agent=solver", "--policy", "user=human")
+    options = ("--seed-range", "7", "--env-kwargs", kwargs, "--out", str(run))
+    assert typed(lines, monkeypatch, *command, *options) == 0
+    [episode] = gem.read_episodes(run / "episodes.jsonl")
+    assert [seat.policy for seat in episode.seats] == ["solver", "human"]
+    assert [turn.action for turn in episode.turns if turn.seat == 1] == lines
+    assert episode.success
+    assert main(["replay", str(run), "--verify"]) == 0
+
+
 @pytest.mark.slow
 def test_runs_of_one_seed_are_alike_on_every_backend_and_replay(tmp_path: Path) -> None:
     found = {}
