@@ -44,6 +44,7 @@ TASK = {
     "user_scenario": {
         "instructions": {
             "task_instructions": ".",
+            "unknown_info": None,
             "reason_for_call": "You want to cancel #W1.",
             "known_info": "You are Ada Berg, ada@example.com.",
         }

@@ -9,9 +9,10 @@ from typing import Any
 
 import gem
 from gem import Env, Step
-from gem_envs_agents.desk.actions import write_call
+from gem_envs_agents.desk.actions import MOST_AT_ONCE, write_call
 from gem_envs_agents.desk.case import Case
 from gem_envs_agents.desk.do_nothing import LEAVING
+from gem_envs_agents.desk.scoring import is_number
 from gem_envs_agents.desk.tool import Call
 from gem_envs_agents.tau.environment import Tau, TauOfTwo
 
@@ -49,8 +50,14 @@ class PublishedTasks:
         return tool is not None and tool.writes
 
     def earned(self, number: int, calls: Sequence[Call], outputs: Sequence[str]) -> float:
-        """Make the calls of a task, say outputs, and let the user leave. Return the reward."""
+        """Make the calls of a task, say outputs, and let the user leave. Return the reward.
+
+        Where an output is a text, every product is looked up before: a text counts once it is
+        known, and some solutions leave the look-up out.
+        """
         self.env.reset(seed=1, task=number)
+        if not all(map(is_number, outputs)):
+            self._look_products_up(number)
         for call in calls:
             assert not self.env.step(write_call(call)).terminated
         if outputs:
@@ -58,6 +65,13 @@ class PublishedTasks:
             if step.terminated:
                 return step.reward
         return left_alone(self.env).reward
+
+    def _look_products_up(self, number: int) -> None:
+        products = list(self.case(number).tables["products"])
+        for start in range(0, len(products), MOST_AT_ONCE):
+            some = products[start : start + MOST_AT_ONCE]
+            calls = [Call("get_product_details", {"product_id": product}) for product in some]
+            assert not self.env.step("".join(map(write_call, calls))).terminated
 
 
 @lru_cache(maxsize=3)

@@ -52,6 +52,7 @@ RETAIL = {
             "email": "ada@example.com",
             "payment_methods": {
                 "paypal_1": {"source": "paypal", "id": "paypal_1"},
+                "credit_card_1": {"source": "credit_card", "id": "credit_card_1"},
                 "gift_card_1": {"source": "gift_card", "balance": 20, "id": "gift_card_1"},
             },
             "orders": ["#W1", "#W2", "#W3"],

@@ -75,7 +75,7 @@ def test_the_policy_comes_before_the_first_words_of_the_customer(env: Env) -> No
     observation, info = env.reset(task=0)
     assert str(observation).startswith("# Policy")
     assert str(observation).endswith("Customer: Hello. I want to cancel an order.")
-    assert info["task"] == "retail-2024/0"
+    assert (info["task"], info["task_id"]) == (0, "retail-2024/0")
 
 
 def test_what_is_right_earns_one_and_only_at_the_end(env: Env) -> None:

@@ -167,17 +167,10 @@ POLICIES = """
 class Judge:
     def __init__(self, argument):
         self.argument = argument
-        self.closed = 0
 
     async def __call__(self, request):
         assert request.messages[0].role == "user"
         return self.argument
-
-    async def aclose(self):
-        closed.append(self.argument)
-
-
-closed = []
 """
 MANIFEST = """
 from gem.specs import PluginManifest, PolicySpec
@@ -205,13 +198,8 @@ def says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.mark.parametrize("id", FORMS)
 def test_a_policy_may_be_the_judge(id: str, data: str, says: str) -> None:
-    closed = gem.registry.load_target("judging_policy:closed")
     for words, reward in (("Yes, it is.", 1.0), ("No.", 0.0)):
-        closed.clear()
-        with gem.make(id, data=data, reward="official", judge=f"{says}{words}") as env:
-            env.reset(seed=1, task=0)
-            assert to_the_end(env).reward == reward
-        assert closed == [words]
+        assert graded(id, data, f"{says}{words}").reward == reward
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +108,22 @@ def test_splits_are_those_that_were_published(split: str, tasks: int, local_data
     env = make("tau:Retail-2024", local_data, split=split)
     assert env.num_tasks == tasks
     assert by_solution(env, 3) == 1.0
+
+
+@pytest.mark.parametrize(("split", "tasks"), [("base", 114), ("train", 74), ("test", 40)], ids=str)
+def test_corrected_splits_are_those_that_were_published(
+    split: str, tasks: int, local_data: Path, tmp_path: Path
+) -> None:
+    # As it is published: the tables in one file, beside the tasks.
+    tables = published(make("tau:Retail-v1.0.1", local_data)).published.tables
+    (tmp_path / "db.json").write_text(json.dumps(tables), encoding="utf-8")
+    for name in ("tasks.json", "split_tasks.json", "policy.md"):
+        shutil.copy(local_data / "tau2_retail" / name, tmp_path)
+    env = gem.make("tau:Retail-v1.0.1", data=str(tmp_path), split=split)
+    ids = json.loads((tmp_path / "split_tasks.json").read_text(encoding="utf-8"))[split]
+    assert env.num_tasks == tasks
+    assert sorted(task.id for task in published(env).published.tasks) == sorted(ids)
+    assert by_solution(env, tasks - 1) == 1.0
 
 
 def test_a_missing_output_a_missing_write_and_an_extra_write_each_earn_nothing(

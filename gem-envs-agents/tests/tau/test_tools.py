@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import copy
+import json
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from gem_envs_agents.desk.tool import Call, Outcome, Tool, by_name, run
 from gem_envs_agents.service.shop import RETURN_DAYS, shop
 from gem_envs_agents.service.tools import AGENT_TOOLS, USER_TOOLS
 from gem_envs_agents.tau.airline import AIRLINE_2024
-from gem_envs_agents.tau.retail import RETAIL_V1
+from gem_envs_agents.tau.retail import RETAIL_2024, RETAIL_V1
 
 from .small import ADDRESS, AIRLINE, MOVED, RETAIL
 
@@ -52,6 +54,7 @@ ITEMS = {"order_id": "#W1", "item_ids": ["k1"], "new_item_ids": ["k2"]}
 RIGHT: dict[str, dict[str, Any]] = {
     "cancel_pending_order": {"order_id": "#W1", "reason": "no longer needed"},
     "modify_pending_order_address": {"order_id": "#W1", **MOVED},
+    "modify_pending_order_payment": {"order_id": "#W1", "payment_method_id": "credit_card_1"},
     "modify_pending_order_items": {**ITEMS, "payment_method_id": "paypal_1"},
     "return_delivered_order_items": {
         "order_id": "#W2",
@@ -106,6 +109,45 @@ RIGHT_SERVICE: dict[str, dict[str, Any]] = {
     "log_refusal": {"order_id": OPEN["order_id"], "rule": "not delivered"},
     "restart_device": {},
 }
+CUSTOMER = SERVICE["customers"][OPEN["customer_id"]]
+ROUTE = {"origin": "JFK", "destination": "SEA", "date": "2024-05-20"}
+RIGHT_READS: dict[str, dict[str, dict[str, Any]]] = {
+    "retail": {
+        "find_user_id_by_email": {"email": "ada@example.com"},
+        "find_user_id_by_name_zip": {"first_name": "Ada", "last_name": "Berg", "zip": "80001"},
+        "get_user_details": {"user_id": "ada_1"},
+        "get_order_details": {"order_id": "#W1"},
+        "get_product_details": {"product_id": "kettle"},
+        "get_item_details": {"item_id": "k1"},
+        "list_all_product_types": {},
+    },
+    "airline": {
+        "get_user_details": {"user_id": "bo_2"},
+        "get_reservation_details": {"reservation_id": "RES001"},
+        "list_all_airports": {},
+        "search_direct_flight": ROUTE,
+        "search_onestop_flight": ROUTE,
+    },
+    "service": {
+        "find_customer": {"email": CUSTOMER["email"]},
+        "find_customer_by_name": {"name": CUSTOMER["name"], "zip": CUSTOMER["zip"]},
+        "show_order": {"order_id": OPEN["order_id"]},
+        "show_product": {"product_id": BOUGHT["product_id"]},
+    },
+    "device": {"read_label": {}},
+}
+RIGHT_SHARED: dict[str, dict[str, Any]] = {
+    "calculate": {"expression": "6 * 7"},
+    "think": {"thought": "What now?"},
+    "transfer_to_human_agents": {"summary": "A lost parcel."},
+}
+IDS = {
+    *("order_id", "user_id", "product_id", "item_id", "new_item_id", "reservation_id"),
+    *("payment_method_id", "payment_id", "email", "item_ids", "new_item_ids", "zip"),
+}
+"""Arguments whose value has to be one that the tables hold."""
+FREE = {"modify_pending_order_address", "modify_user_address"}
+"""Tools whose zip is no key, but what is written."""
 SERVICE_IDS = (OPEN["order_id"], *ON_ITEM.values(), OTHER)
 WORDS = (
     *SERVICE_IDS,
@@ -148,7 +190,7 @@ def of_type(rng: random.Random, schema: Mapping[str, Any]) -> Any:
     return rng.choice((0, 1, 50, 999_999))
 
 
-def call(shop: str, name: str, **arguments: Any) -> Outcome:
+def call(shop: str, name: str, /, **arguments: Any) -> Outcome:
     return run(TOOLS[shop], Database(TABLES[shop], {}), Call(name, arguments))
 
 
@@ -176,25 +218,39 @@ def test_bad_arguments_are_an_error_text_and_write_nothing(shop: str, tool: Tool
     assert TABLES[shop] == before
 
 
-@pytest.mark.parametrize("name", [*RIGHT, *RIGHT_SERVICE])
-def test_a_right_call_writes(name: str) -> None:
-    outcome = call(shop_of(name), name, **{**RIGHT, **RIGHT_SERVICE}[name])
+def right(shop: str, name: str) -> dict[str, Any]:
+    """Return arguments by which a tool does what it is for."""
+    return {**RIGHT, **RIGHT_SERVICE, **RIGHT_SHARED, **RIGHT_READS[shop]}[name]
+
+
+@pytest.mark.parametrize(("shop", "tool"), EVERY, ids=lambda each: getattr(each, "name", each))
+def test_a_call_that_is_right_is_no_error(shop: str, tool: Tool) -> None:
+    outcome = call(shop, tool.name, **right(shop, tool.name))
     assert not outcome.is_error, outcome.text
-    assert outcome.database.state() != "{}"
+    assert (outcome.database.state() != "{}") == tool.writes
 
 
-@pytest.mark.parametrize("name", RIGHT)
-@pytest.mark.parametrize("change", ["missing", "more", "of another type", "unknown"])
-def test_a_call_that_is_nearly_right_is_an_error(name: str, change: str) -> None:
-    arguments = dict(RIGHT[name])
-    first = next(iter(arguments))
-    if change == "missing":
-        del arguments[first]
-    elif change == "more":
-        arguments["force"] = True
-    else:
-        arguments[first] = 7 if change == "of another type" else "nobody"
-    assert call(shop_of(name), name, **arguments).is_error
+@pytest.mark.parametrize(("shop", "tool"), EVERY, ids=lambda each: getattr(each, "name", each))
+def test_a_call_that_is_nearly_right_is_an_error(shop: str, tool: Tool) -> None:
+    for arguments in nearly_right(tool, right(shop, tool.name)):
+        outcome = call(shop, tool.name, **arguments)
+        assert outcome.is_error, arguments
+        assert outcome.database.state() == "{}"
+
+
+def nearly_right(tool: Tool, arguments: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield arguments with one thing wrong: more, missing, of another type, unknown."""
+    yield {**arguments, "force": True}
+    for name, value in arguments.items():
+        yield {each: arguments[each] for each in arguments if each != name}
+        yield {**arguments, name: None}
+        yield {**arguments, name: 7 if isinstance(value, str) else "7"}
+        yield {**arguments, name: {"$eq": value}}
+        yield {**arguments, name: [] if isinstance(value, list) else [value]}
+        is_key = name in IDS and tool.name not in FREE
+        if is_key or name in ("order_id", "user_id") or "enum" in tool.parameters[name]:
+            nobody = [f"{value[0]}x", *value[1:]] if isinstance(value, list) else f"{value}x"
+            yield {**arguments, name: nobody}
 
 
 @pytest.mark.parametrize(("shop", "tool"), EVERY, ids=lambda each: getattr(each, "name", each))
@@ -204,9 +260,51 @@ def test_every_tool_has_a_schema_with_all_its_arguments(shop: str, tool: Tool) -
     assert tool.description.endswith(".")
 
 
-def test_every_tool_that_writes_is_called_rightly_here() -> None:
-    writing = {tool.name for _, tool in EVERY if tool.writes}
-    assert writing - {"modify_pending_order_payment"} == {*RIGHT, *RIGHT_SERVICE}
+@pytest.mark.parametrize("shop", ["retail", "airline"])
+def test_tools_take_what_those_that_were_published_take(shop: str, local_data: Path) -> None:
+    text = (local_data / f"tau_{shop}" / "tools.json").read_text(encoding="utf-8")
+    published = {
+        schema["function"]["name"]: signature(schema["function"]["parameters"])
+        for schema in json.loads(text)
+    }
+    tools = RETAIL_2024 if shop == "retail" else AIRLINE_2024
+    ours = {tool.name: signature(tool.schema()["function"]["parameters"]) for tool in tools}
+    assert ours == published
+
+
+def signature(schema: Mapping[str, Any], path: str = "") -> dict[str, Any]:
+    """Return what a schema says but for its descriptions: types, choices, what is required."""
+    said: dict[str, Any] = {path: (schema["type"], schema.get("enum"))}
+    for name, inner in schema.get("properties", {}).items():
+        said |= signature(inner, f"{path}.{name}")
+    if "items" in schema:
+        said |= signature(schema["items"], f"{path}[]")
+    if "required" in schema:
+        said[f"{path} required"] = sorted(schema["required"])
+    return said
+
+
+def test_a_pending_order_is_paid_by_another_method() -> None:
+    arguments = RIGHT["modify_pending_order_payment"]
+    outcome = call("retail", "modify_pending_order_payment", **arguments)
+    order = outcome.database.get("orders", "#W1")
+    assert order is not None
+    assert [
+        (payment["transaction_type"], payment["amount"], payment["payment_method_id"])
+        for payment in order["payment_history"]
+    ] == [
+        ("payment", 40.0, "paypal_1"),
+        ("payment", 40.0, "credit_card_1"),
+        ("refund", 40.0, "paypal_1"),
+    ]
+
+
+def test_it_is_not_paid_twice_by_one_method_nor_by_a_card_that_holds_less() -> None:
+    for method, why in (("paypal_1", "already"), ("gift_card_1", "holds 20")):
+        arguments = {"order_id": "#W1", "payment_method_id": method}
+        outcome = call("retail", "modify_pending_order_payment", **arguments)
+        assert outcome.is_error
+        assert why in outcome.text
 
 
 def test_a_tool_that_does_not_exist_is_an_error_text() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Awaitable
 
 from gem.content import Message
 from gem.conversation import Policy, Request, as_reply
-from gem.env import key_seed, on_background, wait_for
+from gem.env import key_seed, wait_for
 from gem.errors import BadArguments
 from gem.registry import load_target, policies
 from gem_envs_agents.desk.judging import Judge
@@ -21,7 +21,8 @@ class PolicyJudge:
     """A policy as a judge, a model behind an endpoint for one. It is asked without a history.
 
     The seed of a request follows from the question alone: where a server takes seeds, the same
-    dialogue gets the same verdict in every run.
+    dialogue gets the same verdict in every run. Its connections are closed as it is collected, with
+    its environment.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -34,13 +35,6 @@ class PolicyJudge:
             # On the background loop: `step` runs on a thread that may wait.
             answer = wait_for(answer)
         return as_reply(answer).message.text
-
-    async def aclose(self) -> None:
-        """Close the connections of the policy. A later question opens new ones."""
-        close = getattr(self._policy, "aclose", None)
-        if close is not None:
-            # Where they were opened.
-            await on_background(close())
 
 
 def as_judge(judge: Judge | str) -> Judge:

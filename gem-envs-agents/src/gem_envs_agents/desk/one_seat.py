@@ -40,7 +40,7 @@ class ServiceDesk(Desk, Env):
         self.user = tuple(state)
         self.hear_user(opening.text)
         prompt = agent_prompt(self.case, self.turns)
-        return f"{prompt}\n\nCustomer: {opening.text}", {"task": self.case.id}
+        return f"{prompt}\n\nCustomer: {opening.text}", dict(self.task_facts)
 
     def step(self, action: str) -> Step:
         move = read_move(action)
@@ -85,7 +85,7 @@ class ServiceDesk(Desk, Env):
         return Step(observation, 0.0, False, is_over, info)
 
     def _info(self) -> dict[str, Any]:
-        return {"task": self.case.id, "user": State(*self.user).end or "in the dialogue"}
+        return {**self.task_facts, "user": State(*self.user).end or "in the dialogue"}
 
     def sample_action(self) -> str:
         case = self.case

@@ -79,6 +79,11 @@ class Desk:
         raise NotImplementedError(f"{type(self).__name__} defines no case.")
 
     @property
+    def task_facts(self) -> Mapping[str, Any]:
+        """What an info says of the task: its id, and of a published one its number beside it."""
+        return {"task": self.case.id}
+
+    @property
     def database(self) -> Database:
         """The shop's database as it is now."""
         return Database(self.case.tables, self.changes)

@@ -63,7 +63,7 @@ class ServiceDeskOfTwo(Desk, SeatedEnv):
         self._plan(state, opening)
         self.tell(AGENT, agent_prompt(self.case, self.turns))
         self.tell(USER, _user_prompt(self.case.instruction))
-        return self.begin(USER, info={"task": self.case.id})
+        return self.begin(USER, info=dict(self.task_facts))
 
     def step(self, action: str) -> Step:
         return self._agent_step(action) if self.seat == AGENT else self._user_step(action)
@@ -111,7 +111,7 @@ class ServiceDeskOfTwo(Desk, SeatedEnv):
         self.tell(AGENT, f"Customer: {text} [The customer has left.]")
         parts, graded = self.graded(action)
         earned = float(all(parts.values()))
-        info = {"task": self.case.id, **graded}
+        info = {**self.task_facts, **graded}
         return self.end((earned, earned), success=earned == 1.0, info=info)
 
     def _again(self, seat: int, observation: Any, *, are_errors: bool) -> Step:
@@ -124,7 +124,7 @@ class ServiceDeskOfTwo(Desk, SeatedEnv):
     ) -> Step:
         texts = [observation] if isinstance(observation, str) else list(observation)
         self.tell(seat, *texts)
-        info = {"task": self.case.id, **(facts or {})}
+        info = {**self.task_facts, **(facts or {})}
         if self.turn + 1 >= self.turns:
             return self.end(success=False, truncated=True, info=info)
         return self.ask(seat, info=info)

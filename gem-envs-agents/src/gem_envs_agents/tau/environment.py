@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from gem.content import Observation
 from gem.errors import BadArguments
 from gem_envs_agents.desk.case import Case
 from gem_envs_agents.desk.judging import Judge
-from gem_envs_agents.desk.named_judges import PolicyJudge, as_judge
+from gem_envs_agents.desk.named_judges import as_judge
 from gem_envs_agents.desk.one_seat import ServiceDesk
 from gem_envs_agents.desk.rules import Desk
 from gem_envs_agents.desk.tool import Tools
@@ -53,11 +53,6 @@ class _Tasks(Desk):
         self.num_tasks = len(self.published.tasks)
         super().__init__(reward=reward, max_turns=max_turns)
 
-    async def aclose(self) -> None:
-        """Close the connections of a judge that has some."""
-        if isinstance(self.judge, PolicyJudge):
-            await self.judge.aclose()
-
     @property
     def published(self) -> Benchmark:
         """The set of tasks, shared by every environment of the process."""
@@ -66,6 +61,10 @@ class _Tasks(Desk):
     @property
     def case(self) -> Case:
         return self.published.case(self.number)
+
+    @property
+    def task_facts(self) -> Mapping[str, Any]:
+        return {"task": self.number, "task_id": self.case.id}
 
     @property
     def agent_tools(self) -> Tools:
