@@ -45,7 +45,7 @@ def _answers(calls: Sequence[Call], tools: Tools, tables: Tables) -> list[str]:
 def _reads(user_id: str, tables: Tables) -> Iterator[Call]:
     """Yield what can be read about a customer of the shop: orders, then products in them."""
     orders = tables["users"].get(user_id, {}).get("orders", [])
-    products = {}
+    products: dict[str, None] = {}
     for order_id in orders:
         yield Call("get_order_details", {"order_id": order_id})
         for item in tables.get("orders", {}).get(order_id, {}).get("items", ()):
