@@ -277,10 +277,19 @@ def others(session: nox.Session) -> None:
 
 @nox.session(name="open-spiel")
 def open_spiel(session: nox.Session) -> None:
-    """Compare the exploitability of policies with what OpenSpiel makes of it, for two minutes."""
+    """Compare the exploitability of policies with what OpenSpiel makes of it, for ten minutes."""
     wheels = [wheel_of(session, f"gem-{part}") for part in ("core", "envs-games")]
     install(session, "open_spiel==2.0.2", *group("test"), *wheels)
     session.run("pytest", "-rs", *session.posargs, "gem-envs-games/tests/trees/test_open_spiel.py")
+
+
+@nox.session
+def textarena(session: nox.Session) -> None:
+    """Play and replay every game of TextArena, for a quarter of an hour, against the table."""
+    wheels = [wheel_of(session, f"gem-{part}") for part in ("core", "envs-games")]
+    install(session, *wheels[:1], f"{wheels[1]}[textarena]")
+    options = session.posargs or ["--compare"]
+    session.run("python", "gem-envs-games/tests/textarena_sweep.py", *options)
 
 
 @nox.session(name="baselines-smoke")

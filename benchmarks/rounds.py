@@ -1,18 +1,23 @@
 """Measure how long rounds take whose policies wait: the seats of a round are asked at once.
 
-Run it with `python benchmarks/rounds.py`. An episode is three rounds of rock, paper, scissors; each
-answer of either policy comes after 50 ms. Asked one after another they would take 300 ms.
+Run it with `python benchmarks/rounds.py`, which writes benchmarks/results/rounds.json. An episode
+is three rounds of rock, paper, scissors; each answer of either policy comes after 50 ms. Asked one
+after another they would take 300 ms.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
+import platform
 import statistics
 import time
+from pathlib import Path
 
 import gem
 from gem.testing.envs import Signs
 
+RESULTS = Path(__file__).parent / "results" / "rounds.json"
 WAIT_S = 0.05
 EPISODES = 15
 
@@ -45,6 +50,14 @@ def main() -> None:
         f"three rounds of two policies of {1000 * WAIT_S:.0f} ms: {median_ms:.0f} ms at the median "
         f"of {EPISODES} episodes, {max(times_ms):.0f} ms at most"
     )
+    figures = {
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "episodes": EPISODES,
+        "median_ms": round(median_ms, 1),
+        "highest_ms": round(max(times_ms), 1),
+    }
+    RESULTS.write_text(json.dumps(figures, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import csv
 import importlib
 import importlib.util
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -132,3 +134,16 @@ def test_a_name_that_is_no_game_of_one_player_is_refused() -> None:
 def test_a_limit_of_no_turns_is_refused() -> None:
     with pytest.raises(BadArguments, match="needs a turn at least"):
         gem.make("ta:2048-v0", max_turns=0)
+
+
+def test_the_sweep_has_every_id_and_every_episode_of_it_was_replayed_the_same() -> None:
+    table = Path(__file__).with_name("textarena_sweep.tsv")
+    with table.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t"))
+
+    assert [row["id"] for row in rows] == [spec.id for spec in ENVS]
+    for row in rows:
+        if row["status"] == "run":
+            assert (row["episodes"], row["raised"], row["replayed"]) == ("10", "0", "10"), row
+        else:
+            assert row["status"].startswith("unavailable: "), row

@@ -11,6 +11,7 @@ __all__ = ["ConnectFour", "has_four"]
 
 _SEATS = ((0,), (1,))
 _NOBODY: tuple[int, ...] = ()
+_SIGNS = str.maketrans("012", ".XO")
 
 
 class ConnectFour(NamedTuple):
@@ -79,13 +80,11 @@ class ConnectFour(NamedTuple):
         pitch = self.rows + 1
         first = self.own ^ self.taken if self.seat else self.own
         second = first ^ self.taken
-        lines = []
-        for height in reversed(range(self.rows)):
-            cells = [1 << column * pitch + height for column in range(self.columns)]
-            lines.append(
-                "".join(["X" if first & cell else "O" if second & cell else "." for cell in cells])
-            )
-        return "/".join(lines)
+        # A decimal digit for each cell, 1 for the first seat and 2 for the second: to look at each
+        # bit by itself took half of a step (benchmarks/seats.py).
+        digits = int(f"{first:b}") + 2 * int(f"{second:b}")
+        cells = f"{digits:0{self.columns * pitch}d}".translate(_SIGNS)[::-1]
+        return "/".join([cells[height::pitch] for height in range(self.rows - 1, -1, -1)])
 
     def returns(self) -> tuple[float, ...]:
         if not self.is_won:
