@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         ExportError,
         FindError,
         LeagueError,
+        NoiseError,
         PolicyError,
         RunFolderError,
         RunStopped,
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
     from gem_eval.policies import make_policy
     from gem_eval.policies.token_server import TokenServer
     from gem_eval.summary import Result, Summary
-    from gem_eval.variance.crossing import Noise, noise, noise_async
+    from gem_eval.variance.crossing import noise, noise_async
+    from gem_eval.variance.results import Noise
 
 __version__ = "0.1.0"
 
@@ -41,8 +43,8 @@ _HOMES = {
     "gem_eval.branching.branch": "branch branch_async",
     "gem_eval.comparing.comparison": "Comparison compare",
     "gem_eval.errors": (
-        "BranchError CompareError EvalError ExportError FindError LeagueError PolicyError "
-        "RunFolderError RunStopped SettingsError"
+        "BranchError CompareError EvalError ExportError FindError LeagueError "
+        "NoiseError PolicyError RunFolderError RunStopped SettingsError"
     ),
     "gem_eval.evaluation": "Evaluation evaluate evaluate_async resume resume_async",
     "gem_eval.exporting.export": "Export export",
@@ -55,7 +57,8 @@ _HOMES = {
     "gem_eval.policies": "make_policy",
     "gem_eval.policies.token_server": "TokenServer",
     "gem_eval.summary": "Result Summary",
-    "gem_eval.variance.crossing": "Noise noise noise_async",
+    "gem_eval.variance.crossing": "noise noise_async",
+    "gem_eval.variance.results": "Noise",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
@@ -73,6 +76,7 @@ __all__ = [
     "League",
     "LeagueError",
     "Noise",
+    "NoiseError",
     "PolicyError",
     "Result",
     "RunFolderError",

@@ -5,6 +5,7 @@ GemError
     ├── SettingsError       options that no evaluation can have
     ├── CompareError        runs, or policies of them, that cannot be compared
     ├── LeagueError         policies that cannot play each other, a run that is no league
+    ├── NoiseError          a design that shows no noise, or a run that shows none of it yet
     ├── BranchError         an episode, or a turn of one, from which nobody can play on
     ├── ExportError         episodes that cannot be handed on, or not to that place
     ├── FindError           a finder, a policy or environments that no run or pack has
@@ -32,6 +33,7 @@ __all__ = [
     "ExportError",
     "FindError",
     "LeagueError",
+    "NoiseError",
     "PolicyError",
     "RequestRefusedError",
     "RunFolderError",
@@ -63,6 +65,10 @@ class CompareError(EvalError):
 
 class LeagueError(EvalError):
     """Policies that cannot play each other: too few, one twice, a single seat; a run of another."""
+
+
+class NoiseError(EvalError):
+    """Noise that cannot be split: by the design, or because too few tasks were played whole."""
 
 
 class BranchError(EvalError):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gem.hooks import hookimpl
-from gem_eval.cli import branch, compare, export, find, league, options, plot, report, view
+from gem_eval.cli import branch, compare, export, find, league, noise, options, plot, report, view
 
 __all__ = ["gem_cli_commands", "gem_log_readers"]
 
@@ -18,6 +18,7 @@ def gem_cli_commands(subparsers: Any) -> None:
     report.add_command(subparsers)
     compare.add_command(subparsers)
     league.add_command(subparsers)
+    noise.add_command(subparsers)
     find.add_command(subparsers)
     branch.add_command(subparsers)
     export.add_command(subparsers)

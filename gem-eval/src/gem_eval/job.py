@@ -34,6 +34,8 @@ from gem_eval.run_folder import RunFolder
 from gem_eval.settings import BUDGETS, GROWING, Settings
 from gem_eval.summary import Counters, Outcome, Summary, Tries, summarise
 from gem_eval.tracking.listening import Tracking
+from gem_eval.variance.cells import Cell, Cells
+from gem_eval.variance.grading import grade_again
 
 __all__ = ["Job"]
 
@@ -64,6 +66,8 @@ class Job:
         self._unlogged = folder.unlogged()
         self._spending = Spending(settings, self._unlogged)
         self._race: Race | None = None
+        self._cells = Cells(folder)
+        self._grading = ""  # how far that is, while recorded episodes are graded again
         asking = [policy.name for policy in live.policies if policy.asks_model]
         self.tracking = Tracking(folder, settings.track, asking=asking)
         self._log = EpisodeLog(folder.episodes_path)
@@ -98,6 +102,8 @@ class Job:
     @property
     def command(self) -> str:
         """The command that goes on with it."""
+        if self.folder.record.noise is not None:
+            return "gem-env noise"
         return "gem-env eval" if self.folder.record.league is None else "gem-env league"
 
     @property
@@ -119,7 +125,7 @@ class Job:
     def state(self) -> str:
         """What the run waits for beside answers and environments; empty where that is nothing."""
         states = [policy.state for policy in self._live.policies]
-        states.append(self.tracking.state)
+        states += [self.tracking.state, self._grading]
         if self._race is not None:
             states.append(self._race.state)
         return next(filter(None, states), "")
@@ -151,10 +157,12 @@ class Job:
             await self._probe()
             if self._race is None:
                 for playing in self._live.playing:
-                    await self._evaluate(playing, self._missing(playing), on_episode)
+                    for cell in self._cells.of(self._missing(playing)):
+                        await self._evaluate(playing, cell, on_episode)
             else:
                 await self._evaluate_until_decided(self._race, on_episode)
             await self._play_references()
+            await self._grade_again()
         except (LogError, PolicyError) as error:
             raise self._stopped(error) from error
         finally:
@@ -169,9 +177,23 @@ class Job:
             outcomes = self._tries.last
             await play_references(self.folder, self.settings, self._live, self._plan, outcomes)
 
+    async def _grade_again(self) -> None:
+        """Have a run that splits noise score its episodes anew, as often as it asks for."""
+
+        def note(done: int, of: int) -> None:
+            self._grading = f"grading again: {done} of {of}"
+
+        try:
+            await grade_again(self.folder, self.settings, self._live, note)
+        except OSError as error:
+            raise self._stopped(f"A grading cannot be written ({error.strerror}).") from error
+        finally:
+            self._grading = ""
+
     def close(self) -> None:
-        """Release the log and the cache."""
+        """Release the log, the answers of players and the cache."""
         self._log.close()
+        self._cells.close()
         if self._live.cache is not None:
             self._live.cache.close()
 
@@ -189,33 +211,34 @@ class Job:
                     for planned in self._missing(playing)
                     if planned.episode_index in numbers
                 ]
-                await self._evaluate(playing, missing, on_episode)
+                await self._evaluate(playing, Cell(missing), on_episode)
 
     async def _evaluate(
         self,
         playing: Playing,
-        missing: Sequence[PlannedEpisode],
+        cell: Cell,
         on_episode: Callable[[Episode], None] | None,
     ) -> None:
         options = replace(
-            rollout_options(self.settings, self._live), plan=missing, stats=self.stats
+            rollout_options(self.settings, self._live), plan=cell.plan, stats=self.stats
         )
         if playing.uses_screen:
             options = replace(options, concurrency=1)
-        waiting = Waiting(episodes=len(missing), at_once=options.concurrency)
+        waiting = Waiting(episodes=len(cell.plan), at_once=options.concurrency)
         metered = {
             policy.name: Metered(policy, self._spending, waiting)
             for policy in playing.members
             if self._metered(policy.name)
         }
-        episodes = rollout(playing.seated(metered), self.settings.envs, options=options)
+        seated = cell.seated(playing.seated(metered))
+        episodes = rollout(seated, self.settings.envs, options=options)
         # A server that refuses everything would use the whole plan up. So refusals of one kind
         # are held back while they are in a row, and kept once an episode ends in another way.
         refused: list[Episode] = []
         last: str | None = None
         async with aclosing(episodes):
             async for played in episodes:
-                episode = playing.recorded(played)
+                episode = cell.recorded(playing.recorded(played))
                 if ended_by(episode, BudgetError):
                     raise BudgetError(error_text(episode))
                 waiting.ended()
@@ -320,6 +343,7 @@ class Job:
             planned=self.total,
             decisions=() if self._race is None else self._race.decisions(),
             is_branch=self.folder.record.branch is not None,
+            is_crossed=self.folder.record.is_crossed,
         ).model_copy(update={"references": read_references(self.folder)})
 
     def _summed_up(self) -> Summary:

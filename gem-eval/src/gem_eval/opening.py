@@ -21,6 +21,7 @@ from gem_eval.live import live_of, planned_for, rollout_options
 from gem_eval.run_folder import RunFolder
 from gem_eval.settings import Settings, differences, resumed, settings_from
 from gem_eval.tracking.installed import check_trackers
+from gem_eval.variance.record import NoiseRecord
 
 __all__ = ["branched", "continued", "started"]
 
@@ -33,8 +34,9 @@ def started(
     out: str | Path | None,
     command: Sequence[str],
     league: LeagueRecord | None = None,
+    noise: NoiseRecord | None = None,
 ) -> Job:
-    """Check a new evaluation, or league, and make its folder.
+    """Check a new evaluation, league or run that splits noise, and make its folder.
 
     Raises GemError, and then makes none.
     """
@@ -45,7 +47,7 @@ def started(
     check_rollout(settings.envs, rollout_options(settings, live))
     total = len(plan) * len(settings.policies)
     # The folder comes last: an evaluation that is refused leaves none behind.
-    folder = RunFolder.create(out, settings, command, total=total, league=league)
+    folder = RunFolder.create(out, settings, command, total=total, league=league, noise=noise)
     return Job(folder, settings, live, plan)
 
 
@@ -83,6 +85,12 @@ def continued(path: str | Path, given: Mapping[str, Any]) -> Job:
             path=str(folder.path),
         )
     settings = resumed(stored, given)
+    if folder.record.noise is not None and settings.repeats != stored.repeats:
+        raise RunFolderError(
+            f"{folder.path} crosses the seeds of players, and repeats={settings.repeats} would "
+            "leave seeds that do not meet. Give more episodes, or start a new run with --out.",
+            path=str(folder.path),
+        )
     if "track" in given:  # of one that is on record the lack is told, and the run goes on
         check_trackers(settings.track)
     changed = _changed_files(folder)

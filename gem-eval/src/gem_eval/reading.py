@@ -30,6 +30,7 @@ def read_summary(folder: RunFolder) -> Summary:
         planned=folder.record.total,
         decisions=() if stored is None else stored.decisions,
         is_branch=folder.record.branch is not None,
+        is_crossed=folder.record.is_crossed,
     ).model_copy(update={"references": read_references(folder)})
 
 

@@ -29,6 +29,7 @@ from gem_eval.budgets import Amount
 from gem_eval.errors import RunFolderError
 from gem_eval.leagues.record import LeagueRecord
 from gem_eval.settings import FREE, Settings
+from gem_eval.variance.record import NoiseRecord
 
 __all__ = ["RunFolder", "RunRecord"]
 
@@ -42,8 +43,9 @@ class RunRecord(BaseModel):
 
     `total` counts the episodes of all policies. `digest` is of those settings that decide what an
     episode is: where they no longer fit it, somebody has edited them. Both are None in the record
-    of a version that kept none. `branch` says where a run branches from, None for any other, and
-    `league` that its line-ups are those of a league.
+    of a version that kept none. `branch` says where a run branches from, None for any other,
+    `league` that its line-ups are those of a league, and `noise` that its repeats cross the seeds
+    of two players.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -57,6 +59,12 @@ class RunRecord(BaseModel):
     digest: str | None = None
     branch: Branch | None = None
     league: LeagueRecord | None = None
+    noise: NoiseRecord | None = None
+
+    @property
+    def is_crossed(self) -> bool:
+        """Whether repeats of a task share a player's seed, and so are no attempts of their own."""
+        return self.noise is not None and bool(self.noise.seats)
 
     @model_serializer(mode="wrap")
     def _without_what_it_is_not(self, dump: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
@@ -64,6 +72,8 @@ class RunRecord(BaseModel):
         plain = dump(self)
         if self.league is None:
             del plain["league"]
+        if self.noise is None:
+            del plain["noise"]
         return plain
 
 
@@ -101,6 +111,11 @@ class RunFolder:
         """The log of what reference policies did on the run's episodes, where it has any."""
         return self.path / "references.jsonl"
 
+    @property
+    def gradings_path(self) -> Path:
+        """What the episodes of a run that splits noise scored when they were graded again."""
+        return self.path / "gradings.jsonl"
+
     def tracker_path(self, tracker: str) -> Path:
         """What a tracker was told of the run, and what it calls it."""
         return self.path / f"tracker-{tracker}.jsonl"
@@ -126,13 +141,14 @@ class RunFolder:
         branch: Branch | None = None,
         parent: Episode | None = None,
         league: LeagueRecord | None = None,
+        noise: NoiseRecord | None = None,
     ) -> RunFolder:
         """Make a new run: in an empty or absent folder, or in a new one below `runs/`.
 
         A branch has its parent beside its record. Raises RunFolderError, and then leaves nothing
         behind.
         """
-        record = _record(settings, command, total, branch, league)
+        record = _record(settings, command, total, branch, league, noise)
         folder = _new_folder() if path is None else _empty_folder(Path(path))
         try:
             claim(folder / "run.json", record.model_dump_json(indent=2))
@@ -166,7 +182,7 @@ class RunFolder:
             plain = json.loads(text)
             is_edited = record.digest not in (
                 None,
-                _digest(plain["settings"], plain.get("branch")),
+                _digest(plain["settings"], branch=plain.get("branch"), noise=plain.get("noise")),
             )
             return cls(folder, record, is_edited)
         except ValidationError as error:
@@ -187,7 +203,7 @@ class RunFolder:
 
     def extended(self, settings: Settings, *, total: int) -> RunFolder:
         """Write other settings into `run.json`, whole or not at all. Raises OSError."""
-        digest = _digest_of(settings, self.record.branch)
+        digest = _digest_of(settings, self.record.branch, self.record.noise)
         update = {"settings": settings, "total": total, "digest": digest}
         record = self.record.model_copy(update=update)
         _replace(self.path / "run.json", record.model_dump_json(indent=2))
@@ -238,20 +254,22 @@ def _replace(path: Path, text: str) -> None:
         raise
 
 
-def _digest_of(settings: Settings, branch: Branch | None) -> str:
+def _digest_of(settings: Settings, branch: Branch | None, noise: NoiseRecord | None) -> str:
     return _digest(
-        settings.model_dump(mode="json"), None if branch is None else branch.model_dump(mode="json")
+        settings.model_dump(mode="json"),
+        branch=None if branch is None else branch.model_dump(mode="json"),
+        noise=None if noise is None else noise.model_dump(mode="json"),
     )
 
 
-def _digest(settings: Mapping[str, Any], branch: Mapping[str, Any] | None) -> str:
+def _digest(settings: Mapping[str, Any], **kinds: Mapping[str, Any] | None) -> str:
     """Hash what decides the episodes: the settings as JSON, without those that are free.
 
-    And where they branch from, if they do: the digest of any other run knows nothing of that.
+    And where they branch from, or whose seeds they cross, if they do: the digest of any other run
+    knows nothing of that.
     """
     deciding = {name: value for name, value in settings.items() if name not in FREE}
-    if branch is not None:
-        deciding["branch"] = branch
+    deciding |= {name: kind for name, kind in kinds.items() if kind is not None}
     text = json.dumps(deciding, sort_keys=True)
     return blake2b(text.encode("ascii"), digest_size=16).hexdigest()
 
@@ -290,6 +308,7 @@ def _record(
     total: int | None,
     branch: Branch | None,
     league: LeagueRecord | None,
+    noise: NoiseRecord | None,
 ) -> RunRecord:
     from gem_eval import __version__
 
@@ -301,9 +320,10 @@ def _record(
         versions={"python": python, "gem-eval": __version__, **packs},
         settings=settings,
         total=total,
-        digest=_digest_of(settings, branch),
+        digest=_digest_of(settings, branch, noise),
         branch=branch,
         league=league,
+        noise=noise,
     )
 
 

@@ -300,18 +300,21 @@ def summarise(
     planned: int | None = None,
     decisions: Sequence[Decision] = (),
     is_branch: bool = False,
+    is_crossed: bool = False,
 ) -> Summary:
     """Sum outcomes up, for each environment and policy in the order of the settings.
 
     The children of a branch have one task, and yet none is like another: what is asked is how
-    often the policy succeeds from there on, and each is a draw of its own.
+    often the policy succeeds from there on, and each is a draw of its own. Repeats that cross seeds
+    are no attempts of their own: there is no pass@k of them beyond the first.
     """
+    attempts = 1 if is_crossed else settings.repeats
     by_cell: dict[tuple[int, str], list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
         counted = outcome._replace(task=None, seed=None) if is_branch else outcome
         by_cell[outcome.env_index, outcome.policy].append(counted)
     results = tuple(
-        _result(spec.id, ref.name, by_cell[env_index, ref.name], settings)
+        _result(spec.id, ref.name, by_cell[env_index, ref.name], settings.prices, attempts)
         for env_index, spec in enumerate(settings.envs)
         for ref in settings.policies
     )
@@ -343,7 +346,9 @@ def _planned(outcome: Outcome) -> tuple[int, int]:
     return (outcome.episode_index, outcome.repeat)
 
 
-def _result(env_id: str, policy: str, outcomes: Sequence[Outcome], settings: Settings) -> Result:
+def _result(
+    env_id: str, policy: str, outcomes: Sequence[Outcome], prices: Prices, attempts: int
+) -> Result:
     # In the order of the plan: sums of floats depend on the order, and so does the first error.
     outcomes = sorted(outcomes, key=_planned)
     errors = [outcome.error for outcome in outcomes if outcome.error is not None]
@@ -357,9 +362,9 @@ def _result(env_id: str, policy: str, outcomes: Sequence[Outcome], settings: Set
     returns = intervals.mean(_grouped(scored, lambda outcome: outcome.total_return))
     turns = intervals.mean(_grouped(scored, lambda outcome: float(outcome.turns)))
     by_task = _grouped(scored, lambda outcome: outcome.success)
-    passes = {k: intervals.pass_at_k(by_task, k) for k in _attempts(settings.repeats)}
+    passes = {k: intervals.pass_at_k(by_task, k) for k in _attempts(attempts)}
     # Without repeats pass@1 is the rate, which has its interval, and pass^1 is the same.
-    resampled = [k for k in passes if settings.repeats > 1]
+    resampled = [k for k in passes if attempts > 1]
     always = {k: intervals.pass_hat_k(by_task, k) for k in resampled}
     tokens = _tokens(outcomes)
     return Result(
@@ -389,7 +394,7 @@ def _result(env_id: str, policy: str, outcomes: Sequence[Outcome], settings: Set
         stop_reasons=dict(sorted(Counter(outcome.stop_reason for outcome in outcomes).items())),
         first_error=errors[0] if errors else None,
         tokens=tokens,
-        cost=_cost(policy, tokens, outcomes, settings.prices),
+        cost=_cost(policy, tokens, outcomes, prices),
         answers=sum(outcome.answers for outcome in outcomes),
         cut_answers=sum(outcome.cut_answers for outcome in outcomes),
         seconds=Seconds(

@@ -17,7 +17,7 @@ from gem_eval.tables import Row, Table, console_for, print_table, tables_within,
 from gem_eval.wording import counted
 from gem_eval.yardsticks import Normalised, Scaled
 
-__all__ = ["print_summary"]
+__all__ = ["next_lines", "print_summary"]
 
 _NAMES = ("environment", "policy")
 _LEFT = (*_NAMES, "stop reasons")  # what is words; figures stand to the right
@@ -164,10 +164,11 @@ def _row(result: Result, names: Mapping[str, str], scaled: Scaled | None) -> Row
         "turns": _figure(result.mean_turns, result.mean_turns_ci95, 2),
     }
     if len(result.pass_at_k) > 1:
-        k = max(result.pass_at_k, key=int)
-        row[f"pass@{k}"] = _figure(result.pass_at_k[k], result.pass_at_k_ci95[k], 3)
-        if k in result.pass_hat_k:
-            row[f"pass^{k}"] = _figure(result.pass_hat_k[k], result.pass_hat_k_ci95[k], 3)
+        most = max(result.pass_at_k, key=int)
+        row[f"pass@{most}"] = _figure(result.pass_at_k[most], result.pass_at_k_ci95[most], 3)
+        for k in sorted(result.pass_hat_k, key=int):
+            if k != "1":  # which is the success
+                row[f"pass^{k}"] = _figure(result.pass_hat_k[k], result.pass_hat_k_ci95[k], 3)
     tokens = result.tokens
     row["tokens in/out"] = "-"
     if tokens is not None:
@@ -245,17 +246,22 @@ def _notes(
             what = one_line(result.first_error)[:_SHOWN]
             yield f"The first error of {names[result.policy]} on {result.env_id}: {what}"
     if offers_next:
-        folder = shlex.quote(summary.run)
-        yield ""
-        yield f"Run folder: {summary.run}"
-        if summary.errors:
-            yield f"Next: gem-env eval --resume {folder} runs again what ended by an error"
-        else:
-            # In the order in which people ask: what happened, who is better, whether it holds.
-            yield f"Next: gem-env view {folder}"
-            if _has_rivals(summary):
-                yield f"      gem-env compare {folder}"
-            yield f"      gem-env replay {folder} --verify"
+        yield from next_lines(summary)
+
+
+def next_lines(summary: Summary) -> Iterator[str]:
+    """Yield where a run is, and the commands that come next, below an empty line."""
+    folder = shlex.quote(summary.run)
+    yield ""
+    yield f"Run folder: {summary.run}"
+    if summary.errors:
+        yield f"Next: gem-env eval --resume {folder} runs again what ended by an error"
+        return
+    # In the order in which people ask: what happened, who is better, whether it holds.
+    yield f"Next: gem-env view {folder}"
+    if _has_rivals(summary):
+        yield f"      gem-env compare {folder}"
+    yield f"      gem-env replay {folder} --verify"
 
 
 def _has_rivals(summary: Summary) -> bool:

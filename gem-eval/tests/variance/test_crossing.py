@@ -10,7 +10,7 @@ import pytest
 import gem
 import gem_eval
 from gem import Request
-from gem_eval.errors import SettingsError
+from gem_eval.errors import NoiseError
 
 
 class Sum(gem.SeatedEnv):
@@ -80,7 +80,7 @@ def shares(found: gem_eval.Noise) -> dict[str, float | None]:
 
 @pytest.mark.parametrize("agent", [drawing, Unseeded()])
 def test_the_noise_of_an_agent_is_its_own(agent: Any) -> None:
-    found = gem_eval.noise(Sum, {"agent": agent, "user": steady}, episodes=30, seeds=3)
+    found = gem_eval.noise(Sum, {"agent": agent, "user": steady}, episodes=30, agents=3, users=3)
     # The agent hears the same of every seed of the user, and answers it the same.
     assert shares(found) == {
         "agent": 1.0,
@@ -92,7 +92,7 @@ def test_the_noise_of_an_agent_is_its_own(agent: Any) -> None:
 
 
 def test_the_noise_of_a_user_is_its_own() -> None:
-    found = gem_eval.noise(Sum, {"agent": steady, "user": drawing}, episodes=30, seeds=3)
+    found = gem_eval.noise(Sum, {"agent": steady, "user": drawing}, episodes=30, agents=3, users=3)
     assert shares(found)["user"] == 1.0
     assert found.deviation(100) == pytest.approx((found.parts["user"].variance / 100) ** 0.5)
 
@@ -103,8 +103,9 @@ def test_the_noise_of_a_judge_is_found_by_grading_again() -> None:
         Sum,
         {"agent": steady, "user": steady},
         episodes=30,
-        seeds=2,
-        gradings=3,
+        agents=2,
+        users=2,
+        judges=3,
         env_kwargs={"judge": lambda: rng.gauss(0.0, 1.0)},
     )
     part = found.parts["environment (judge)"]
@@ -124,7 +125,9 @@ def test_a_task_that_a_judge_gives_no_verdict_on_is_left_out() -> None:
         return 0.0
 
     policies = {"agent": steady, "user": steady}
-    found = gem_eval.noise(Sum, policies, episodes=4, seeds=2, env_kwargs={"judge": judge})
+    found = gem_eval.noise(
+        Sum, policies, episodes=4, agents=2, users=2, env_kwargs={"judge": judge}
+    )
     assert (found.tasks, found.left_out) == (3, 1)
 
 
@@ -137,20 +140,20 @@ def test_whoever_draws_nothing_has_no_noise_and_it_is_said_why() -> None:
 
 
 def test_an_agent_alone_has_the_noise_of_its_seeds() -> None:
-    found = gem_eval.noise(Alone, drawing, episodes=30, seeds=3)
+    found = gem_eval.noise(Alone, drawing, episodes=30, agents=3)
     assert found.parts["agent"].share == 1.0
     assert found.parts["agent"].variance == pytest.approx(4.0, rel=0.4)
 
 
 def test_the_same_call_says_the_same() -> None:
     policies = {"agent": drawing, "user": drawing}
-    assert gem_eval.noise(Sum, policies, episodes=3, seeds=2) == gem_eval.noise(
-        Sum, policies, episodes=3, seeds=2, concurrency=1
+    assert gem_eval.noise(Sum, policies, episodes=3, agents=2, users=2) == gem_eval.noise(
+        Sum, policies, episodes=3, agents=2, users=2, concurrency=1
     )
 
 
 def test_a_task_that_an_error_ended_is_left_out_and_counted() -> None:
-    found = gem_eval.noise(Alone, failing, episodes=40, seeds=2)
+    found = gem_eval.noise(Alone, failing, episodes=40, agents=2)
     assert found.tasks + found.left_out == 40
     assert 0 < found.left_out < 40
 
@@ -158,15 +161,21 @@ def test_a_task_that_an_error_ended_is_left_out_and_counted() -> None:
 @pytest.mark.parametrize(
     ("policies", "options", "why"),
     [
-        (steady, {"seeds": 1}, "seeds=1 was asked for"),
+        (steady, {"agents": 1, "judges": 1}, "what is done once shows no noise"),
+        (steady, {"agents": 0}, "agents=0 was asked for"),
         (steady, {"episodes": 1}, "episodes=1 was asked for"),
+        (steady, {"users": 2}, "users=2 was given, and a policy alone plays in one seat"),
+        (steady, {"repeats": 2}, "repeats was given"),
+        (steady, {}, "Say who sits where, .*--policy agent=P --policy user=Q"),
         ({"agent": steady}, {}, "Policies of 1 seats were given"),
+        ([steady, drawing], {}, "2 policies were given"),
+        ([(steady, drawing)], {}, "Policies that rotate were given"),
     ],
 )
 def test_a_design_that_shows_nothing_is_refused(
     policies: Any, options: dict[str, Any], why: str
 ) -> None:
-    with pytest.raises(SettingsError, match=why):
+    with pytest.raises(NoiseError, match=why):
         gem_eval.noise(Sum, policies, **options)
 
 
@@ -174,5 +183,5 @@ def test_a_run_of_errors_alone_says_so() -> None:
     def never(request: Request) -> str:
         raise RuntimeError("no answer")
 
-    with pytest.raises(SettingsError, match="nothing is left to compare"):
-        gem_eval.noise(Alone, never, episodes=2, seeds=2)
+    with pytest.raises(NoiseError, match="Nothing is left to compare: 0 tasks of 2"):
+        gem_eval.noise(Alone, never, episodes=2, agents=2)

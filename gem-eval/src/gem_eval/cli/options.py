@@ -109,7 +109,7 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
     add_which(parser)
 
 
-def add_which(parser: argparse.ArgumentParser) -> None:
+def add_which(parser: argparse.ArgumentParser, *, has_repeats: bool = True) -> None:
     """Add the options that say which episodes are played, and with what arguments."""
     add = parser.add_argument
     add(
@@ -139,7 +139,9 @@ def add_which(parser: argparse.ArgumentParser) -> None:
         metavar="A:B",
         help="the environment's own seeds from A to before B (`gem-env play --seed A`), or A alone",
     )
-    add("--repeats", type=int, metavar="K", help="the same seeds K times, for pass@k. Default: 1")
+    if has_repeats:
+        again = "the same seeds K times, for pass@k. Default: 1"
+        add("--repeats", type=int, metavar="K", help=again)
     add("--seed", type=int, metavar="S", help="the run's seed. Default: 0")
     add(
         "--wrappers",

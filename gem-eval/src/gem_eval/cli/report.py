@@ -21,9 +21,9 @@ __all__ = ["add_command"]
 
 _DESCRIPTION = """\
 Print the tables of run folders, finished or still being written, as `gem-env eval` prints them at
-its end, and as `gem-env league` does where they are leagues. It reads the record and the logs
-alone: it makes no environment, asks no server, and changes nothing. With --references it plays what
-the scores are to be read beside, once, and keeps that in the run's folder.
+its end, and as `gem-env league` and `gem-env noise` do where they are of these. It reads the record
+and the logs alone: it makes no environment, asks no server, and changes nothing. With --references
+it plays what the scores are to be read beside, once, and keeps that in the run's folder.
 """
 _EPILOGUE = """\
 examples:
@@ -64,6 +64,7 @@ def add_command(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from gem_eval.cli.noise import show_noise
     from gem_eval.reading import read_summary  # heavy, with what it imports: 0.3 s
     from gem_eval.run_folder import RunFolder
     from gem_eval.table import print_summary
@@ -95,6 +96,8 @@ def _run(options: argparse.Namespace) -> int:
             _print_league(folder)
             continue
         print_summary(summary, sys.stdout, offers_next=False, normalised=scale)
+        if folder.record.noise is not None:
+            show_noise(folder)
     return 0
 
 
@@ -132,13 +135,17 @@ def _normalised(
 def _report(folder: RunFolder, summary: Summary, scale: Normalised | None) -> dict[str, Any]:
     """Return a summary as JSON data, with the normalised returns where they were asked for.
 
-    That of a league has its standings, too.
+    That of a league has its standings, too, and that of a run that splits noise has whose it is.
     """
     report = summary.to_json()
     if folder.record.league is not None:
         from gem_eval.leagues.reading import read_standings
 
         report["league"] = read_standings(folder).model_dump(mode="json")
+    if folder.record.noise is not None:
+        from gem_eval.cli.noise import noise_json
+
+        report["noise"] = noise_json(folder)
     if scale is not None:
         for result, scaled in zip(report["results"], scale.scaled, strict=True):
             result["normalised_return"] = None if scaled is None else scaled.value

@@ -90,6 +90,7 @@ class RunSource:
             run=str(self._folder.path),
             retried=self._tries.retried,
             is_branch=record.branch is not None,
+            is_crossed=record.is_crossed,
         )
         return [Point(self._ended, figures_of(summary, self._spent))]
 

@@ -9,7 +9,7 @@ what grading the same again changes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,43 +17,89 @@ from numpy.typing import NDArray
 
 from gem_eval import intervals
 
-__all__ = ["ENVIRONMENT", "FIRST", "SECOND", "TOGETHER", "Estimates", "components"]
+__all__ = ["ENVIRONMENT", "FIRST", "PARTS", "SECOND", "TOGETHER", "Cube", "Estimates", "components"]
 
 FIRST = "first"
 SECOND = "second"
 TOGETHER = "together"
 ENVIRONMENT = "environment"
+PARTS = (FIRST, SECOND, TOGETHER, ENVIRONMENT)
 
 Cube = Sequence[Sequence[Sequence[float]]]
 """The scores of a task: [first player's seed][second player's seed][grading]."""
 
 
 class Estimates(NamedTuple):
-    """The mean score, and the variance of one score on a task, by where it comes from."""
+    """The mean score, and the variance of one score on a task, by where it comes from.
+
+    `same_tasks` is the sum of `variances`: by so much two scores on one task differ from draw to
+    draw. `between_tasks` is how much the true scores of tasks differ, and `new_tasks` the sum of
+    both: the variance of a score on a task that is drawn too. `by_task` has each part of each task.
+    """
 
     mean: intervals.Estimate
     variances: Mapping[str, intervals.Estimate]
+    between_tasks: intervals.Estimate
+    same_tasks: intervals.Estimate
+    new_tasks: intervals.Estimate
+    by_task: Mapping[str, Sequence[float]]
 
 
-def components(tasks: Sequence[Cube]) -> Estimates:
+def components(tasks: Sequence[Cube], absent: Collection[str] = ()) -> Estimates:
     """Estimate the parts of the variance from the cubes of tasks, all of one shape.
 
     Every part is unbiased, so that one whose truth is 0 may come out below it. Where a player has
-    one seed, or everything was graded once, that part is 0. Intervals are a bootstrap over tasks.
+    one seed, or everything was graded once, that part is 0, and so are those in `absent`, of which
+    that is known. Intervals are a bootstrap over tasks.
 
     >>> estimates = components([[[[0.0]], [[1.0]]], [[[1.0]], [[1.0]]]])
     >>> estimates.variances["first"].value, estimates.variances["second"].value
     (0.25, 0.0)
     """
     cubes = [np.array(cube, dtype=np.float64) for cube in tasks]
-    parts = [_of_task(cube) for cube in cubes]
+    parts = [_of_task(cube) | dict.fromkeys(absent, 0.0) for cube in cubes]
+    by_task = {name: [part[name] for part in parts] for name in PARTS}
+    same = [sum(part.values()) for part in parts]
+    between = _between([float(cube.mean()) for cube in cubes], parts, cubes[0].shape)
+    new = [one + other for one, other in zip(same, between, strict=True)] if between else []
     return Estimates(
         intervals.mean([[float(cube.mean())] for cube in cubes]),
-        {
-            name: intervals.mean([[part[name]] for part in parts])
-            for name in (FIRST, SECOND, TOGETHER, ENVIRONMENT)
-        },
+        {name: _mean(by_task[name]) for name in PARTS},
+        _mean(between),
+        _mean(same),
+        _mean(new),
+        by_task,
     )
+
+
+def _mean(values: Sequence[float]) -> intervals.Estimate:
+    return intervals.mean([[value] for value in values])
+
+
+def _between(
+    means: Sequence[float], parts: Sequence[Mapping[str, float]], shape: tuple[int, ...]
+) -> list[float]:
+    """Return what each task adds to the variance between tasks; nothing where there is one task.
+
+    The means of tasks vary by what tasks differ in, and by what is left of each part in a mean of
+    so many scores, which is taken off.
+    """
+    count = len(means)
+    if count < 2:
+        return []
+    firsts, seconds, gradings = shape
+    scores = {
+        FIRST: firsts,
+        SECOND: seconds,
+        TOGETHER: firsts * seconds,
+        ENVIRONMENT: firsts * seconds * gradings,
+    }
+    centre = sum(means) / count
+    return [
+        (mean - centre) ** 2 * count / (count - 1)
+        - sum(part[name] / averaged for name, averaged in scores.items())
+        for mean, part in zip(means, parts, strict=True)
+    ]
 
 
 def _of_task(cube: NDArray[np.float64]) -> dict[str, float]:

@@ -131,6 +131,7 @@ def _summary(folder: RunFolder, index: LogIndex) -> Summary:
         planned=folder.record.total,
         decisions=() if stored is None else stored.decisions,
         is_branch=folder.record.branch is not None,
+        is_crossed=folder.record.is_crossed,
     )
 
 
