@@ -1,6 +1,6 @@
 """Train by self-play, and hold what is learnt to exact play.
 
-Run it with `python benchmarks/self_play.py [--processes N]`: about 25 CPU minutes. It may be killed
+Run it with `python benchmarks/self_play.py [--processes N]`: about 40 CPU minutes. It may be killed
 and run again: an arm that is done is in benchmarks/results/self_play.json and is not trained anew;
 `--again` forgets them. `--summary` prints what is there and trains nothing.
 
@@ -74,8 +74,12 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=1, metavar="N")
     parser.add_argument("--again", action="store_true", help="train all arms anew")
     parser.add_argument("--summary", action="store_true", help="train nothing")
+    parser.add_argument("--tables", action="store_true", help="print the page's, train nothing")
     options = parser.parse_args()
     rows = [] if options.again or not RESULTS.is_file() else json.loads(RESULTS.read_text())
+    if options.tables:
+        print(page_tables(rows))
+        return 0
     done = {_arm_of(row) for row in rows}
     left = [] if options.summary else [arm for arm in ARMS if arm not in done]
     spawning = multiprocessing.get_context("spawn")
@@ -284,9 +288,8 @@ def missed(rows: Sequence[Mapping[str, Any]]) -> list[str]:
             if last >= MOST_EXPLOITABILITY or row["cpu_s"] > MOST_CPU_S:
                 problems.append(f"{_name(row)}: {last:.3f} after {row['cpu_s']} CPU s.")
             continue
-        need = need_of(row)
-        if need is None or row["updates"] < LEAST_LENGTH * need:
-            problems.append(f"{_name(row)}: {row['updates']} updates, and it needs {need}.")
+        if not is_long_enough(row):
+            problems.append(f"{_name(row)}: {row['updates']} updates, it needs {need_of(row)}.")
         if row["arm"] == "monitor":
             if max(fall_of(row).values()) >= LEAST_FALL:
                 problems.append(f"{_name(row)}: it has degraded.")
@@ -311,27 +314,86 @@ def need_of(row: Mapping[str, Any]) -> int | None:
     return unbeaten[0] if unbeaten else None
 
 
+def is_long_enough(row: Mapping[str, Any]) -> bool:
+    """Say whether a training of TicTacToe went on for three times as long as it needed."""
+    need = need_of(row)
+    return need is not None and row["updates"] >= LEAST_LENGTH * need
+
+
+def late_of(row: Mapping[str, Any]) -> dict[str, float]:
+    """Return what the best opponent earns in the end, by way of playing.
+
+    The mean over the looks of the last third, of the policy that would have been kept.
+    """
+    late = [look for look in row["looks"] if look["update"] > row["updates"] * 2 / 3]
+    found = {}
+    for way in WAYS:
+        earned = [look.get("kept", look)[f"best_{way}"] for look in late]
+        found[way] = sum(earned) / len(earned)
+    return found
+
+
 def fall_of(row: Mapping[str, Any]) -> dict[str, float]:
     """Return how much more the best opponent earns in the end than at the need, by way of playing.
 
-    The end is the mean over the looks of the last third, of the policy that would have been kept.
     Without a need nothing has been learnt that could be unlearnt.
     """
     need = need_of(row)
     if need is None:
         return dict.fromkeys(WAYS, 0.0)
     [then] = [look for look in row["looks"] if look["update"] == need]
-    late = [look for look in row["looks"] if look["update"] > row["updates"] * 2 / 3]
-    falls = {}
-    for way in WAYS:
-        earned = [look.get("kept", look)[f"best_{way}"] for look in late]
-        falls[way] = sum(earned) / len(earned) - then[f"best_{way}"]
-    return falls
+    late = late_of(row)
+    return {way: late[way] - then[f"best_{way}"] for way in WAYS}
 
 
 def has_degraded(row: Mapping[str, Any]) -> bool:
     """Say whether a training of TicTacToe has degraded: in both ways of playing its policy."""
     return min(fall_of(row).values()) >= LEAST_FALL
+
+
+def page_tables(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the tables of TicTacToe as `docs/self-play.md` has them."""
+    played = [row for row in rows if row["game"] == "tic_tac_toe"]
+    verdicts = [
+        "| arm | trainings | long enough | fall by drawn actions | fall by the most probable "
+        "| degraded | lose one of 200 games by the most probable |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for change in CHANGES:
+        own = [row for row in played if row["arm"] == change]
+        counts = [
+            sum(map(is_long_enough, own)),
+            *(sum(fall_of(row)[way] >= LEAST_FALL for row in own) for way in WAYS),
+            sum(map(has_degraded, own)),
+            sum(row["kept"]["lost_greedy"] > 0 for row in own),
+        ]
+        if own:
+            cells = " | ".join(map(str, [change, len(own), *counts]))
+            verdicts.append(f"| {cells} |")
+    trainings = [
+        "| arm | seed | needs | best opponent at the need | over the last third | of what is kept "
+        "| lost to perfect play | games lost of 200 | went back after | CPU s |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in played:
+        need = need_of(row)
+        kept = row["kept"]
+        late = late_of(row)
+        then = [look for look in row["looks"] if look["update"] == need]
+        cells = " | ".join(
+            [
+                f"{row['arm']} | {row['seed']} | {need or 'more'}",
+                " / ".join(f"{then[0][f'best_{way}']:.2f}" for way in WAYS) if then else "-",
+                " / ".join(f"{late[way]:.2f}" for way in WAYS),
+                " / ".join(f"{kept[f'best_{way}']:.2f}" for way in WAYS),
+                " / ".join(f"{kept[f'share_{way}']:.1%}" for way in WAYS),
+                " / ".join(str(kept[f"lost_{way}"]) for way in WAYS),
+                ", ".join(map(str, row["went_back"])) or "-",
+                f"{row['cpu_s']:.0f}",
+            ]
+        )
+        trainings.append(f"| {cells} |")
+    return "\n".join([*verdicts, "", *trainings])
 
 
 def _keep(rows: Sequence[Mapping[str, Any]]) -> None:
