@@ -1,17 +1,17 @@
 """Train by self-play, and hold what is learnt to exact play.
 
-Run it with `python benchmarks/self_play.py [--processes N]`: about 25 CPU minutes. It may be killed
+Run it with `python benchmarks/self_play.py [--processes N]`: about 40 CPU minutes. It may be killed
 and run again: an arm that is done is in benchmarks/results/self_play.json and is not trained anew;
 `--again` forgets them. `--summary` prints what is there and trains nothing.
 
 - `kuhn`, three seeds: the exploitability of Kuhn poker, by its whole tree, of the policy of the
   last update, which is what the training keeps. It must be under 0.05 within 10 CPU minutes.
-- `tic_tac_toe`, five seeds with the monitor and without: against perfect play, which draws among
-  the best moves, the games lost out of 200, 100 in each seat, by the policy's most probable actions
-  and by drawn ones, and the share of games lost, by the whole tree. What counts is the policy that
-  `baseline:PATH` plays: the best one that the monitor knows, without it the last. A training
-  degrades where it ends with 10 lost games of drawn actions more than at its best look. Without the
-  monitor at least three must, with it none, and none may lose a game by the most probable actions.
+- `tic_tac_toe`, five seeds, each without the monitor ("alone"), with it ("monitor"), and with it
+  but without settling ("unsettled"): how well the policy that the training would keep plays, by the
+  whole tree, and at the end in 200 counted games against perfect play. `docs/self-play.md` says
+  what it needs and what degraded means; `need_of` and `fall_of` are that in code. Every training
+  must be three times as long as its own need at least. Of those alone at least three must degrade,
+  with the monitor none, and none with it may lose a game by its most probable actions.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from gem.content import Message
 from gem.conversation import Request
 from gem.parsing import boxed
 from gem_baselines.baseline import load
+from gem_baselines.learning_policy import LearningPolicy
 from gem_baselines.tabular import TabularPolicy
 from gem_baselines.training.experiment import Experiment, read_experiment
 from gem_baselines.training.training import Training
@@ -46,16 +47,25 @@ RESULTS = Path(__file__).parent / "results" / "self_play.json"
 EXPERIMENTS = Path(__file__).parents[1] / "examples" / "experiments"
 LOOK_EVERY = 60  # updates
 GAMES = 200  # against perfect play, half of them in each seat
-LEAST_LOSS = 10  # games more than at its best, for a training that has degraded
+LEAST_FALL = 0.05  # of what the best opponent earns by game, for a training that has degraded
 LEAST_DEGRADED = 3  # of the trainings without the monitor
+LEAST_LENGTH = 3  # times the updates that a training needs
 MOST_EXPLOITABILITY = 0.05
 MOST_CPU_S = 600
-Arm = tuple[str, bool, int]
-"""The game, whether there is a monitor, and the seed."""
+CHANGES: Mapping[str, Mapping[str, Any]] = {
+    "alone": {"monitor": False},
+    "monitor": {},
+    "unsettled": {"slow_down": 1.0, "settle_half_life": None},
+}
+"""What each arm changes in the table `[self_play]` of its experiment."""
+Arm = tuple[str, str, int]
+"""The game, what is changed, and the seed."""
 ARMS: tuple[Arm, ...] = (
-    *(("kuhn", False, seed) for seed in range(3)),
-    *(("tic_tac_toe", monitor, seed) for seed in range(5) for monitor in (False, True)),
+    *(("kuhn", "alone", seed) for seed in range(3)),
+    *(("tic_tac_toe", change, seed) for change in CHANGES for seed in range(5)),
 )
+WAYS = ("drawn", "greedy")
+"""How a policy is played: its actions drawn, which it learnt from, or the most probable ones."""
 
 
 def main() -> int:
@@ -64,15 +74,19 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=1, metavar="N")
     parser.add_argument("--again", action="store_true", help="train all arms anew")
     parser.add_argument("--summary", action="store_true", help="train nothing")
+    parser.add_argument("--tables", action="store_true", help="print the page's, train nothing")
     options = parser.parse_args()
     rows = [] if options.again or not RESULTS.is_file() else json.loads(RESULTS.read_text())
-    done = {(row["game"], row["monitor"], row["seed"]) for row in rows}
+    if options.tables:
+        print(page_tables(rows))
+        return 0
+    done = {_arm_of(row) for row in rows}
     left = [] if options.summary else [arm for arm in ARMS if arm not in done]
     spawning = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(options.processes, spawning) as pool:
         for future in as_completed([pool.submit(trained, arm) for arm in left]):
             rows.append(future.result())
-            _keep(sorted(rows, key=lambda row: (row["game"], row["monitor"], row["seed"])))
+            _keep(sorted(rows, key=lambda row: ARMS.index(_arm_of(row))))
             print(_line(rows[-1]), flush=True)
     if not left:
         print("\n".join(map(_line, rows)))
@@ -83,9 +97,10 @@ def main() -> int:
 
 def trained(arm: Arm) -> dict[str, Any]:
     """Train one arm, and return how good it was on the way and at its end."""
-    game, monitor, seed = arm
+    game, change, seed = arm
     settings = read_experiment(str(EXPERIMENTS / f"{game}_self_play.toml"))
-    settings["self_play"] = {**settings["self_play"], "monitor": monitor}
+    changed = {**settings["self_play"], **CHANGES[change]}
+    settings["self_play"] = {name: value for name, value in changed.items() if value is not None}
     experiment = Experiment.of({**settings, "seed": seed, "sample_every": 0})
     looks: list[dict[str, Any]] = []
     looked_s = 0.0
@@ -97,27 +112,42 @@ def trained(arm: Arm) -> dict[str, Any]:
             nonlocal looked_s
             if figures["update"] % LOOK_EVERY == 0:
                 began_s = time.process_time()
-                looks.append({"update": figures["update"], **MEASURES[game](training.policy)})
+                looks.append({"update": figures["update"], **_seen(game, training)})
                 looked_s += time.process_time() - began_s
 
         training.run(look)
         went_back = [] if training.self_play is None else training.self_play.went_back
         kept_update = training.progress.best_update
         began_s = time.process_time()
-        kept = MEASURES[game](load(str(training.folder.path)))
+        # What `baseline:PATH` plays: the best policy that the monitor knows, without it the last.
+        kept = load(str(training.folder.path))
+        kept_figures = MEASURES[game](kept)
+        if game == "tic_tac_toe":
+            kept_figures |= counted_games(kept)
         looked_s += time.process_time() - began_s
     cpu_s = time.process_time() - since_s - looked_s
     return {
         "game": game,
-        "monitor": monitor,
+        "arm": change,
         "seed": seed,
         "updates": experiment.updates,
         "games": experiment.updates * experiment.episodes,
         "cpu_s": round(cpu_s, 1),
         "went_back": went_back,
         "looks": looks,
-        "kept": {"update": kept_update or experiment.updates, **kept},
+        "kept": {"update": kept_update or experiment.updates, **kept_figures},
     }
+
+
+def _seen(game: str, training: Training) -> dict[str, Any]:
+    """Return the figures of the policy that learns and, if another one is kept, of that one."""
+    figures = MEASURES[game](training.policy)
+    self_play = training.self_play
+    best = None if self_play is None else self_play.best_update
+    if self_play is None or best is None:
+        return figures
+    kept = self_play.pool.of_update(best).policy
+    return {**figures, "kept": {"update": best, **MEASURES[game](kept)}}
 
 
 def kuhn_figures(policy: TabularPolicy) -> dict[str, Any]:
@@ -134,32 +164,50 @@ def kuhn_figures(policy: TabularPolicy) -> dict[str, Any]:
 
 
 def tic_tac_toe_figures(policy: TabularPolicy) -> dict[str, Any]:
-    """Return how many games are lost against perfect play, and which share of all, exactly."""
-    figures: dict[str, Any] = {}
-    for name, is_greedy in (("drawn", False), ("greedy", True)):
-        policy.is_greedy = is_greedy
-        games = gem.run([policy, _Solver()], "game:TicTacToe-v0", episodes=GAMES, seed=1)
-        own = [part for game in games for part in game.parts() if part.seats[0].policy_index == 0]
-        figures[f"lost_{name}"] = sum(part.total_reward < 0 for part in own)
-    policy.is_greedy = False
-    figures["share_drawn"] = _share_lost(policy)
+    """Return how a policy plays TicTacToe, exactly, both seats alike, in both ways of playing it.
+
+    `best_*` is what the best opponent earns by game, one that knows the policy: 0 where nobody can
+    beat it. `share_*` is the share of games that are lost to perfect play.
+    """
+    graph = _tic_tac_toe()
+    solver = from_table(
+        {board: dict.fromkeys(best, 1 / len(best)) for board, best in _best_moves().items()}
+    )
+    figures = {}
+    for way in WAYS:
+        own = from_table(_table_of(policy, way))
+        best = [graph.best_response([own, own], seat)[0] for seat in range(2)]
+        figures[f"best_{way}"] = sum(best) / 2
+        # Perfect play never loses, so what it earns is the share of games that it wins.
+        lost = graph.values([own, solver])[1] + graph.values([solver, own])[0]
+        figures[f"share_{way}"] = lost / 2
     return figures
 
 
-def _share_lost(policy: TabularPolicy) -> float:
-    """Return which share of games drawn actions lose against perfect play, the seats alike."""
+def _table_of(policy: TabularPolicy, way: str) -> dict[str, dict[str, float]]:
+    """Return what a policy plays on each board, as the tree names boards and cells."""
     table = {}
     for board in _best_moves():
         request = Request((Message("user", _shown(board)),))
         shares = policy.probabilities(request)
+        if way == "greedy":
+            policy.is_greedy = True
+            shares = {policy(request): 1.0}
+            policy.is_greedy = False
         table[board] = {cell: shares.get(boxed(cell), 0.0) for cell in "012345678"}
-    solver = from_table(
-        {board: dict.fromkeys(best, 1 / len(best)) for board, best in _best_moves().items()}
-    )
-    own = from_table(table)
-    graph = _tic_tac_toe()
-    # Perfect play never loses, so what it earns is the share of games that it wins.
-    return (graph.values([own, solver])[1] + graph.values([solver, own])[0]) / 2
+    return table
+
+
+def counted_games(policy: LearningPolicy) -> dict[str, int]:
+    """Return how many of 200 games of TicTacToe a policy loses to perfect play, in both ways."""
+    figures = {}
+    for way in WAYS:
+        policy.is_greedy = way == "greedy"
+        games = gem.run([policy, _Solver()], "game:TicTacToe-v0", episodes=GAMES, seed=1)
+        own = [part for game in games for part in game.parts() if part.seats[0].policy_index == 0]
+        figures[f"lost_{way}"] = sum(part.total_reward < 0 for part in own)
+    policy.is_greedy = False
+    return figures
 
 
 MEASURES: Mapping[str, Callable[[Any], dict[str, Any]]] = {
@@ -239,12 +287,15 @@ def missed(rows: Sequence[Mapping[str, Any]]) -> list[str]:
             last = row["looks"][-1]["exploitability"]
             if last >= MOST_EXPLOITABILITY or row["cpu_s"] > MOST_CPU_S:
                 problems.append(f"{_name(row)}: {last:.3f} after {row['cpu_s']} CPU s.")
-        elif row["monitor"]:
-            if has_degraded(row):
+            continue
+        if not is_long_enough(row):
+            problems.append(f"{_name(row)}: {row['updates']} updates, it needs {need_of(row)}.")
+        if row["arm"] == "monitor":
+            if max(fall_of(row).values()) >= LEAST_FALL:
                 problems.append(f"{_name(row)}: it has degraded.")
             if row["kept"]["lost_greedy"]:
                 problems.append(f"{_name(row)}: it loses to perfect play.")
-    alone = [row for row in rows if row["game"] == "tic_tac_toe" and not row["monitor"]]
+    alone = [row for row in rows if row["game"] == "tic_tac_toe" and row["arm"] == "alone"]
     num_degraded = sum(map(has_degraded, alone))
     if num_degraded < LEAST_DEGRADED:
         problems.append(f"Without the monitor {num_degraded} of {len(alone)} have degraded.")
@@ -253,10 +304,96 @@ def missed(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return problems
 
 
+def need_of(row: Mapping[str, Any]) -> int | None:
+    """Return the updates that a training of TicTacToe needs; None where they did not suffice.
+
+    It is the first look at which nobody can beat the most probable actions of the policy that
+    learns.
+    """
+    unbeaten = [look["update"] for look in row["looks"] if look["best_greedy"] == 0]
+    return unbeaten[0] if unbeaten else None
+
+
+def is_long_enough(row: Mapping[str, Any]) -> bool:
+    """Say whether a training of TicTacToe went on for three times as long as it needed."""
+    need = need_of(row)
+    return need is not None and row["updates"] >= LEAST_LENGTH * need
+
+
+def late_of(row: Mapping[str, Any]) -> dict[str, float]:
+    """Return what the best opponent earns in the end, by way of playing.
+
+    The mean over the looks of the last third, of the policy that would have been kept.
+    """
+    late = [look for look in row["looks"] if look["update"] > row["updates"] * 2 / 3]
+    found = {}
+    for way in WAYS:
+        earned = [look.get("kept", look)[f"best_{way}"] for look in late]
+        found[way] = sum(earned) / len(earned)
+    return found
+
+
+def fall_of(row: Mapping[str, Any]) -> dict[str, float]:
+    """Return how much more the best opponent earns in the end than at the need, by way of playing.
+
+    Without a need nothing has been learnt that could be unlearnt.
+    """
+    need = need_of(row)
+    if need is None:
+        return dict.fromkeys(WAYS, 0.0)
+    [then] = [look for look in row["looks"] if look["update"] == need]
+    late = late_of(row)
+    return {way: late[way] - then[f"best_{way}"] for way in WAYS}
+
+
 def has_degraded(row: Mapping[str, Any]) -> bool:
-    """Say whether a training of TicTacToe keeps a policy that loses more than at its best look."""
-    best = min(look["lost_drawn"] for look in row["looks"])
-    return bool(row["kept"]["lost_drawn"] - best >= LEAST_LOSS)
+    """Say whether a training of TicTacToe has degraded: in both ways of playing its policy."""
+    return min(fall_of(row).values()) >= LEAST_FALL
+
+
+def page_tables(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the tables of TicTacToe as `docs/self-play.md` has them."""
+    played = [row for row in rows if row["game"] == "tic_tac_toe"]
+    verdicts = [
+        "| arm | trainings | long enough | fall by drawn actions | fall by the most probable "
+        "| degraded | lose one of 200 games by the most probable |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for change in CHANGES:
+        own = [row for row in played if row["arm"] == change]
+        counts = [
+            sum(map(is_long_enough, own)),
+            *(sum(fall_of(row)[way] >= LEAST_FALL for row in own) for way in WAYS),
+            sum(map(has_degraded, own)),
+            sum(row["kept"]["lost_greedy"] > 0 for row in own),
+        ]
+        if own:
+            cells = " | ".join(map(str, [change, len(own), *counts]))
+            verdicts.append(f"| {cells} |")
+    trainings = [
+        "| arm | seed | needs | best opponent at the need | over the last third | of what is kept "
+        "| lost to perfect play | games lost of 200 | went back after | CPU s |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in played:
+        need = need_of(row)
+        kept = row["kept"]
+        late = late_of(row)
+        then = [look for look in row["looks"] if look["update"] == need]
+        cells = " | ".join(
+            [
+                f"{row['arm']} | {row['seed']} | {need or 'more'}",
+                " / ".join(f"{then[0][f'best_{way}']:.2f}" for way in WAYS) if then else "-",
+                " / ".join(f"{late[way]:.2f}" for way in WAYS),
+                " / ".join(f"{kept[f'best_{way}']:.2f}" for way in WAYS),
+                " / ".join(f"{kept[f'share_{way}']:.1%}" for way in WAYS),
+                " / ".join(str(kept[f"lost_{way}"]) for way in WAYS),
+                ", ".join(map(str, row["went_back"])) or "-",
+                f"{row['cpu_s']:.0f}",
+            ]
+        )
+        trainings.append(f"| {cells} |")
+    return "\n".join([*verdicts, "", *trainings])
 
 
 def _keep(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -265,9 +402,12 @@ def _keep(rows: Sequence[Mapping[str, Any]]) -> None:
     draft.replace(RESULTS)
 
 
+def _arm_of(row: Mapping[str, Any]) -> Arm:
+    return row["game"], row["arm"], row["seed"]
+
+
 def _name(row: Mapping[str, Any]) -> str:
-    watched = " with the monitor" if row["monitor"] else ""
-    return f"{row['game']}{watched}, seed {row['seed']}"
+    return f"{row['game']}, {row['arm']}, seed {row['seed']}"
 
 
 def _line(row: Mapping[str, Any]) -> str:
@@ -275,16 +415,17 @@ def _line(row: Mapping[str, Any]) -> str:
     if row["game"] == "kuhn":
         course = ", ".join(f"{look['exploitability']:.3f}" for look in looks)
         return f"{_name(row)}, {row['cpu_s']} CPU s: exploitability {course}"
-    drawn = ", ".join(f"{look['share_drawn']:.1%}" for look in looks)
-    greedy = ", ".join(str(look["lost_greedy"]) for look in looks)
-    kept = row["kept"]
-    went_back = f"; it went back after {row['went_back']}" if row["went_back"] else ""
-    degraded = "degraded, " if has_degraded(row) else ""
-    return (
-        f"{_name(row)}, {row['cpu_s']} CPU s: {degraded}of {GAMES} games {greedy} lost by the most "
-        f"probable actions, of drawn ones {drawn}; kept, of update {kept['update']}: "
-        f"{kept['lost_greedy']}, drawn {kept['lost_drawn']} or {kept['share_drawn']:.1%}{went_back}"
-    )
+    lines = [f"{_name(row)}, {row['cpu_s']} CPU s: it needs {need_of(row)} of {row['updates']}"]
+    for way in WAYS:
+        course = " ".join(f"{look[f'best_{way}']:.2f}" for look in looks)
+        kept = row["kept"]
+        lines.append(
+            f"  {way}: the best opponent earns {course}; kept, of update {kept['update']}: "
+            f"{kept[f'best_{way}']:.3f}, lost to perfect play {kept[f'share_{way}']:.1%}, "
+            f"{kept[f'lost_{way}']} of {GAMES} games; fall {fall_of(row)[way]:+.3f}"
+        )
+    lines.append(f"  degraded: {has_degraded(row)}; it went back after {row['went_back']}")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

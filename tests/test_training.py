@@ -40,6 +40,25 @@ def test_an_experiment_runs_and_is_evaluated(gem_env: Run, tmp_path: Path, path:
     assert (result["episodes"], result["errors"]) == (8, 0)
 
 
+def test_a_league_says_how_exploitable_a_trained_policy_is(gem_env: Run) -> None:
+    [path] = [path for path in EXPERIMENTS if path.stem == "kuhn_self_play"]
+    few = [word for each in ("updates=20", "episodes=64") for word in ("--set", each)]
+    policies = ["baseline:run/checkpoints/last", "random", "solver"]
+    seated = [word for policy in policies for word in ("--policy", policy)]
+
+    trained = gem_env("train", str(path), "--out", "run", *few)
+    played = gem_env("league", "game:KuhnPoker-v0", *seated, "--episodes", "2", "--json")
+
+    assert trained.returncode == 0, trained.stderr
+    assert played.returncode == 0, played.stderr
+    standings = json.loads(played.stdout)["standings"]
+    found = {each["policy"]: each["exploitability"] for each in standings}
+    assert set(found) == set(policies)
+    assert found["random"] == pytest.approx(0.4583, abs=1e-4)
+    assert found["solver"] == pytest.approx(0.0, abs=1e-9)
+    assert 0.0 < found[policies[0]] < found["random"]
+
+
 def long_episode(run: Path) -> tuple[int, gem.Episode]:
     """Return the first episode of two turns or more, and its line in the log."""
     lines = enumerate(gem.read_episodes(run / "episodes.jsonl"), start=1)

@@ -42,6 +42,6 @@ def small(self_play: dict[str, Any] | None = None, **changes: Any) -> Experiment
         "episodes": 8,
         "eval_every": 0,
         "checkpoint_every": 1,
-        "self_play": {"snapshot_every": 2, "pool_size": 3, **(self_play or {})},
+        "self_play": {"snapshot_every": 2, "pool_size": 4, **(self_play or {})},
     }
     return Experiment.of({**plain, **changes})

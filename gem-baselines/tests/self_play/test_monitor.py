@@ -36,14 +36,15 @@ def test_the_worst_pairing_may_become_another_one() -> None:
     check = Monitor(margin=0.3).check([EVEN, LOST], [LOST, EVEN], FLAT, FLAT)
 
     assert not check.is_collapsed
-    assert check.is_better
+    assert check.is_as_good
 
 
-def test_play_that_stays_as_good_is_healthy() -> None:
+def test_play_that_stays_as_good_is_healthy_and_not_better() -> None:
     check = Monitor(margin=0.3).check([EVEN], [EVEN], FLAT, FLAT)
 
     assert not check.is_collapsed
-    assert check.is_better
+    assert check.is_as_good
+    assert not check.is_better
 
 
 def test_better_play_is_healthy() -> None:
@@ -51,6 +52,25 @@ def test_better_play_is_healthy() -> None:
 
     assert not check.is_collapsed
     assert check.is_better
+
+
+def test_who_earns_more_by_no_more_than_chance_is_not_better() -> None:
+    luckier = [*EVEN[:-2], 1.0, 1.0]  # one game of 32 more is won
+
+    check = Monitor(margin=0.3).check([luckier], [EVEN], FLAT, FLAT)
+
+    assert check.rise == 0.0625
+    assert check.is_as_good
+    assert not check.is_better
+
+
+def test_who_earns_more_in_all_and_less_in_the_worst_pairing_is_not_better() -> None:
+    below = [*EVEN[:-2], -1.0, -1.0]
+
+    check = Monitor(margin=0.3).check([WON, below], [EVEN, EVEN], FLAT, FLAT)
+
+    assert check.rise > check.chance
+    assert not check.is_better
 
 
 def test_a_fall_within_the_margin_is_healthy() -> None:

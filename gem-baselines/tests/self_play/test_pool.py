@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ def policy() -> TabularPolicy:
     return TabularPolicy("last", ["act", "other"], learning_rate=5.0)
 
 
-def pool_of(size: int, updates: range, keep: int | None = None) -> list[int]:
+def pool_of(size: int, updates: range, keep: Collection[int] = ()) -> list[int]:
     pool = Pool(size)
     for update in updates:
         pool.add(copy_of(policy(), "tabular", update), keep=keep)
@@ -40,8 +41,12 @@ def test_what_stays_covers_the_whole_training() -> None:
     assert gaps.max() <= 80
 
 
-def test_a_copy_that_is_asked_for_stays() -> None:
-    assert 1 in pool_of(3, range(20), keep=1)
+def test_copies_that_are_asked_for_stay_and_the_pool_is_no_larger() -> None:
+    assert pool_of(4, range(20), keep={1, 2}) == [0, 1, 2, 19]
+
+
+def test_a_pool_of_two_has_the_first_and_the_newest() -> None:
+    assert pool_of(2, range(20)) == [0, 19]
 
 
 def test_a_copy_does_not_learn_with_the_policy(episode: object) -> None:

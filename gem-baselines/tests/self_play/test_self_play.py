@@ -30,7 +30,7 @@ POOL = {
     "slow_down": 0.5,
     "settle_half_life": 4,
 }
-COLLAPSED = Check(-1.0, 0.0, 1.0, is_flat=True, is_collapsed=True)
+COLLAPSED = Check(-1.0, 0.0, 1.0, -1.0, 0.2, is_flat=True, is_collapsed=True)
 
 
 def lines(folder: Path) -> list[dict[str, Any]]:
@@ -132,8 +132,8 @@ def test_after_a_collapse_it_settles(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_the_best_policy_is_the_one_that_the_monitor_knows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    better = Check(0.0, 0.0, 0.0, is_flat=True, is_collapsed=False)
-    worse = Check(-0.1, 0.0, 0.1, is_flat=True, is_collapsed=False)
+    better = Check(0.0, 0.0, 0.0, 0.1, 0.2, is_flat=True, is_collapsed=False)
+    worse = Check(-0.1, 0.0, 0.1, -0.1, 0.2, is_flat=True, is_collapsed=False)
     checks = iter([better, worse, worse])
     monkeypatch.setattr(Monitor, "check", lambda self, *games: next(checks))
 
@@ -182,6 +182,53 @@ def lost_to(copy: str) -> Episode:
     return game
 
 
+def test_falls_that_luck_hides_do_not_add_up_unseen() -> None:
+    settings = SelfPlaySettings(monitor=True, monitor_games=200, margin=0.3)
+    self_play = SelfPlay(settings, "tabular", num_seats=2)
+    learner = TabularPolicy("whole", ["a", "b"])
+    self_play.begin(learner)
+    [won] = gem.run([lambda request: "a", lambda request: "a"], small().env, episodes=1)
+    # Each copy wins a tenth less than the one before; while it learnt, luck hid just that.
+    share_won = {"tabular@0": 0.0, "tabular@20": 1.0, "tabular@40": 0.9, "tabular@60": 0.8}
+    lucky = {20: 1.0, 40: 1.0, 60: 0.9, 80: 0.8}
+
+    for update, share in lucky.items():
+
+        def play(seated: Seated, games: int, purpose: str, own: float = share) -> list[Episode]:
+            assert isinstance(seated, list)
+            wins = round(games * share_won.get(seated[0].name, own))
+            return [won] * wins + [lost_to(seated[1].name)] * (games - wins)
+
+        figures = self_play.look(learner, update, play)
+
+    assert self_play.went_back == [80]
+    assert figures["monitor"]["fall"] == pytest.approx(0.4)
+    assert figures["monitor"]["went_back_to"] == 40
+
+
+def test_a_restored_training_compares_with_the_same_copy(tmp_path: Path) -> None:
+    settings = SelfPlaySettings(monitor=True)
+    self_play = SelfPlay(settings, "tabular", num_seats=2)
+    learner = TabularPolicy("whole", ["a", "b"])
+    self_play.begin(learner)
+    # Where no game is won or lost, each copy is as good, and none is better than the first.
+    self_play.look(learner, 20, lambda seated, games, purpose: [])
+    self_play.save(tmp_path)
+
+    again = SelfPlay(settings, "tabular", num_seats=2)
+    again.restore(tmp_path, learner.describe())
+    played: list[str] = []
+
+    def play(seated: Seated, games: int, purpose: str) -> list[Episode]:
+        assert isinstance(seated, list)
+        played.append(seated[0].name)
+        return []
+
+    again.look(learner, 40, play)
+    assert again.best_update == 40
+    assert sorted(set(played)) == ["tabular", "tabular@0"]
+
+
 def test_the_doctor_names_a_collapse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Monitor, "check", lambda self, *games: COLLAPSED)
     train(small({"monitor": True}, updates=3), tmp_path)
@@ -211,6 +258,11 @@ def test_self_play_needs_several_seats() -> None:
 def test_self_play_compares_no_repeats() -> None:
     with pytest.raises(ExperimentError, match="Set repeats to 1"):
         small(repeats=2).beginner()
+
+
+def test_a_monitor_needs_a_pool_that_has_room_for_what_it_keeps() -> None:
+    with pytest.raises(ExperimentError, match=r"pool_size of 3.*Set pool_size to 4 or more"):
+        small({"monitor": True, "pool_size": 3})
 
 
 def test_an_unknown_setting_is_named() -> None:

@@ -221,6 +221,23 @@ def test_an_environment_may_compute_how_far_from_an_equilibrium_a_policy_is(
     assert "does not tell the chances" in by_policy["random"].no_exploitability
 
 
+def test_an_environment_may_say_it_of_what_it_draws_and_of_its_solution(tmp_path: Path) -> None:
+    class Hinting(Duel):
+        def hint_exploitability(self, method: str) -> float:
+            if method == "solve":
+                raise ValueError("It has no solution.")
+            return 0.25
+
+    found = gem_eval.league(
+        Hinting, ["random", "solver", Saying("rock")], episodes=2, out=tmp_path / "league"
+    ).standings
+
+    by_policy = {each.policy: each for each in found.standings}
+    assert by_policy["random"].exploitability == 0.25
+    assert by_policy["solver"].no_exploitability == "ValueError: It has no solution."
+    assert by_policy["rock"].no_exploitability == "The environment computes none."
+
+
 @pytest.mark.parametrize(
     ("policies", "options", "why"),
     [

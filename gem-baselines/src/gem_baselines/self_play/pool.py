@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ class Frozen(NamedTuple):
 
 
 class Pool:
-    """Frozen copies, the oldest first, of which at most `size` are kept.
+    """Frozen copies, the oldest first, of which at most `size` are kept, 2 at least.
 
     The first and the newest always stay. Of the others the one goes whose neighbours are closest to
     each other, so that what stays covers the whole training.
@@ -46,16 +46,21 @@ class Pool:
         [copy] = [copy for copy in self._copies if copy.update == update]
         return copy
 
-    def add(self, copy: Frozen, keep: int | None = None) -> None:
-        """Add a newer copy. `keep` is the update of one that stays whatever its neighbours are."""
+    def add(self, copy: Frozen, keep: Collection[int] = ()) -> None:
+        """Add a newer copy. `keep` are updates of copies that stay whatever their neighbours are.
+
+        There is room for the first, the newest and `size` - 2 that are kept.
+        """
         self._copies.append(copy)
         if len(self._copies) <= self._size:
             return
         inner = [
-            place for place in range(1, len(self._copies) - 1) if self._copies[place].update != keep
+            place
+            for place in range(1, len(self._copies) - 1)
+            if self._copies[place].update not in keep
         ]
-        if inner:
-            del self._copies[min(inner, key=self._gap_without)]
+        assert inner, "the settings leave room for all that are kept"
+        del self._copies[min(inner, key=self._gap_without)]
 
     def save(self, folder: Path) -> None:
         """Write each copy into a folder of its own, named by its update. Raises OSError."""

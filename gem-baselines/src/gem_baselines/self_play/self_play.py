@@ -64,6 +64,9 @@ class SelfPlay:
         self.pool = Pool(settings.pool_size)
         # The share of games against copies now: the monitor raises it when it goes back.
         self._share = settings.pool_share if settings.opponents == "pool" else 0.0
+        # The copy that looks compare with, and the newest one that seemed as good. They differ: a
+        # copy that only seemed as good must not become what the next one has to reach.
+        self._reference = 0
         self._best = 0
         # What a game against each copy earned at the last look, by the copy's update.
         self._earned: dict[int, float] = {}
@@ -140,18 +143,19 @@ class SelfPlay:
     def look(self, policy: LearningPolicy, update: int, play: Play) -> dict[str, Any]:
         """Add a copy of the policy, once the monitor has looked at it, and return its figures.
 
-        Where it is a collapse, the policy becomes the best copy again. With no monitor every copy
-        is added.
+        Where it is a collapse, the policy becomes the best copy again: the newest that earned no
+        less than the reference. The reference moves to a policy that is better by more than chance.
+        With no monitor every copy is added.
         """
         if not self._settings.monitor:
             self.pool.add(copy_of(policy, self._kind, update))
             return {}
         results = self._results(policy, play)
-        best_results = self._results(self.pool.of_update(self._best).policy, play)
-        check = self._checked(results, best_results)
+        reference_results = self._results(self.pool.of_update(self._reference).policy, play)
+        check = self._checked(results, reference_results)
         figures: dict[str, Any] = {"monitor": check._asdict()}
         # Before a copy is added: the results are of those that are there.
-        self._remember(best_results if check.is_collapsed else results)
+        self._remember(reference_results if check.is_collapsed else results)
         if check.is_collapsed:
             figures["monitor"]["went_back_to"] = self._best
             self.went_back.append(update)
@@ -162,9 +166,11 @@ class SelfPlay:
             self._settle(policy, update)
             return figures
         if check.is_better:
+            self._reference = update
+        if check.is_as_good:
             self._best = update
             self._rewards_at_best = list(self._rewards)
-        self.pool.add(copy_of(policy, self._kind, update), keep=self._best)
+        self.pool.add(copy_of(policy, self._kind, update), keep={self._best, self._reference})
         self._settle(policy, update)
         return figures
 
@@ -177,6 +183,7 @@ class SelfPlay:
         state = {
             "share": self._share,
             "best": self._best,
+            "reference": self._reference,
             "earned": {str(update): earned for update, earned in self._earned.items()},
             "rewards": self._rewards,
             "rewards_at_best": self._rewards_at_best,
@@ -193,6 +200,8 @@ class SelfPlay:
         state = json.loads((folder / _STATE).read_text(encoding="ascii"))
         self._share = state["share"]
         self._best = state["best"]
+        # A checkpoint of before there was one compares with its best copy.
+        self._reference = state.get("reference", self._best)
         self._earned = {int(update): earned for update, earned in state["earned"].items()}
         self._rewards = state["rewards"]
         self._rewards_at_best = state["rewards_at_best"]
@@ -220,9 +229,12 @@ class SelfPlay:
         entropy = 1.0 if half_life is None else 0.5 ** (since / half_life)
         set_pace(self._settings.slow_down ** len(self.went_back), entropy)
 
-    def _checked(self, results: Pairings, best_results: Pairings) -> Check:
+    def _checked(self, results: Pairings, reference_results: Pairings) -> Check:
         return self._monitor.check(
-            _by_pairing(results), _by_pairing(best_results), self._rewards_at_best, self._rewards
+            _by_pairing(results),
+            _by_pairing(reference_results),
+            self._rewards_at_best,
+            self._rewards,
         )
 
     def _results(self, policy: LearningPolicy, play: Play) -> Pairings:

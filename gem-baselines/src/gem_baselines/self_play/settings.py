@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 __all__ = ["SelfPlaySettings"]
 
 _Count = Annotated[int, Field(ge=1)]
 _Share = Annotated[float, Field(ge=0, le=1)]
+_WATCHED = 4
+"""The least `pool_size` of a monitor: the first copy, the newest, the best and the reference."""
 
 
 class SelfPlaySettings(BaseModel):
@@ -19,12 +21,13 @@ class SelfPlaySettings(BaseModel):
       the games against frozen copies.
     - `pool_share`: that share, of the episodes of an update.
     - `pool_size`: the most frozen copies that are kept. The first, from before any update, and the
-      newest are always among them; the others lie as evenly in between as can be.
+      newest are always among them; the others lie as evenly in between as can be. A monitor keeps
+      two more, so that it needs a pool of 4 at least.
     - `snapshot_every`: updates between two frozen copies.
     - `decay`: of the moving averages that are the baselines of the seats.
     - `monitor`: whether a collapse is looked for, when a copy is due, and undone.
-    - `monitor_games`: how many games the policy plays then against the copies, and as many the best
-      copy, which it is compared with: shared out evenly over each copy in each seat.
+    - `monitor_games`: how many games the policy plays then against the copies, and as many the copy
+      that it is compared with: shared out evenly over each copy in each seat.
     - `margin`: what it has to earn less, by game, against the copy and in the seat where it earns
       least, to have fallen.
     - `slow_down`: what its steps are multiplied by where a collapse is undone, for a policy that
@@ -49,3 +52,13 @@ class SelfPlaySettings(BaseModel):
     margin: Annotated[float, Field(ge=0)] = 0.3
     slow_down: Annotated[float, Field(gt=0, le=1)] = 1.0
     settle_half_life: _Count | None = None
+
+    @model_validator(mode="after")
+    def _has_room_for_what_is_kept(self) -> SelfPlaySettings:
+        if self.monitor and self.pool_size < _WATCHED:
+            raise ValueError(
+                f"A monitor was asked for with a pool_size of {self.pool_size}, and it keeps the "
+                "first copy, the newest, the best and the one that it compares with. Set pool_size "
+                f"to {_WATCHED} or more."
+            )
+        return self

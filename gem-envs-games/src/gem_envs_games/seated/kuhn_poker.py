@@ -5,6 +5,7 @@ from __future__ import annotations
 from gem_envs_games.parsing import move_reader
 from gem_envs_games.seated.tree_game import TreeGame
 from gem_envs_games.trees.kuhn_poker import KuhnPoker as Tree
+from gem_envs_games.trees.solving.policies import Policy
 from gem_envs_games.trees.solving.stored import stored_equilibrium
 
 __all__ = ["KuhnPoker"]
@@ -69,5 +70,5 @@ class KuhnPoker(TreeGame[Tree]):
         cards = position.cards
         return f"The first player had {cards[0]}, the second {cards[1]}. {won}"
 
-    def best_move(self, position: Tree) -> str:
-        return self.drawn(stored_equilibrium("kuhn_poker"), position)
+    def solution(self) -> Policy:
+        return stored_equilibrium("kuhn_poker")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gem_envs_games.parsing import move_reader
 from gem_envs_games.seated.tree_game import TreeGame
 from gem_envs_games.trees.leduc_poker import LeducPoker as Tree
+from gem_envs_games.trees.solving.policies import Policy
 from gem_envs_games.trees.solving.stored import stored_equilibrium
 
 __all__ = ["LeducPoker"]
@@ -79,5 +80,5 @@ class LeducPoker(TreeGame[Tree]):
         cards = f"The first player had {position.cards[0]}, the second {position.cards[1]}."
         return f"{cards} {won}" if any(returns) else f"{cards} The pot is shared."
 
-    def best_move(self, position: Tree) -> str:
-        return self.drawn(stored_equilibrium("leduc_poker"), position)
+    def solution(self) -> Policy:
+        return stored_equilibrium("leduc_poker")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gem_envs_games.parsing import integers, move_reader
 from gem_envs_games.seated.tree_game import TreeGame
 from gem_envs_games.trees.liars_dice import LiarsDice as Tree
+from gem_envs_games.trees.solving.policies import Policy
 from gem_envs_games.trees.solving.stored import stored_equilibrium
 
 __all__ = ["LiarsDice"]
@@ -74,5 +75,5 @@ class LiarsDice(TreeGame[Tree]):
             f"{self.seats[winner]} player wins."
         )
 
-    def best_move(self, position: Tree) -> str:
-        return self.drawn(stored_equilibrium("liars_dice"), position)
+    def solution(self) -> Policy:
+        return stored_equilibrium("liars_dice")

@@ -8,7 +8,7 @@ from gem_envs_games.parsing import move_reader
 from gem_envs_games.seated.round_game import RoundGame
 from gem_envs_games.seated.rounds import checked_rounds
 from gem_envs_games.trees.rock_paper_scissors import RockPaperScissors as Tree
-from gem_envs_games.trees.solving.policies import uniform
+from gem_envs_games.trees.solving.policies import Policy, uniform
 
 __all__ = ["RockPaperScissors"]
 
@@ -70,5 +70,5 @@ class RockPaperScissors(RoundGame[Tree]):
             return [0.0, 0.0]
         return [-left, left] if losers[0] == 0 else [left, -left]
 
-    def best_move(self, position: Tree) -> str:
-        return self.drawn(uniform, position)
+    def solution(self) -> Policy:
+        return uniform

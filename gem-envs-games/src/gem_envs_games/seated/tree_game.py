@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from gem import SeatedEnv, Step
 from gem.errors import BadArguments
 from gem_envs_games.trees.position import Position
-from gem_envs_games.trees.solving.policies import Policy
+from gem_envs_games.trees.solving.policies import Policy, uniform
 
 if TYPE_CHECKING:
     from gem_envs_games.seated.exploiting import AskedPolicy
@@ -26,8 +26,9 @@ class TreeGame(SeatedEnv, Generic[P]):
     times in a row; the next one forfeits the game, which costs its seat as much as the game can.
     Such steps say so in `info["action_error"]`. What the game pays is paid at its end.
 
-    A subclass sets `tree` and `stake`, and writes `instructions`, `read`, `expected`, `question`
-    and `closing`; where chance deals, `private`, `secrets` and `revealed`.
+    A subclass sets `tree` and `stake`, and writes `instructions`, `read`, `expected`, `question`,
+    `closing`, and `solution` or `best_move`; where chance deals, `private`, `secrets` and
+    `revealed`.
     """
 
     zero_sum = True
@@ -77,6 +78,22 @@ class TreeGame(SeatedEnv, Generic[P]):
         from gem_envs_games.seated.exploiting import exploitability_of
 
         return exploitability_of(self, policy)
+
+    def hint_exploitability(self, method: Literal["sample_action", "solve"]) -> float:
+        """Return the exploitability of who plays what the game itself draws, or its solution.
+
+        Raises ValueError where `exploitability` does, and where `solve` plays no policy by what a
+        seat knows.
+        """
+        from gem_envs_games.seated.exploiting import exploitability_of_policy
+
+        policy = uniform if method == "sample_action" else self.solution()
+        if policy is None:
+            raise ValueError(
+                f"The solution of {type(self).__name__} is no policy by what a seat knows: its "
+                "exploitability is not computed."
+            )
+        return exploitability_of_policy(self, policy)
 
     def dealt(self, outcomes: Sequence[str]) -> tuple[Any, dict[str, Any]]:
         """Begin a game in which chance does these things first. Returns what `reset` does."""
@@ -156,9 +173,19 @@ class TreeGame(SeatedEnv, Generic[P]):
         """Return what all seats are told after a chance move in the midst of the game."""
         raise NotImplementedError
 
+    def solution(self) -> Policy | None:
+        """Return the policy that `solve` plays by what a seat knows; None where it plays none.
+
+        A game has this or a `best_move` of its own.
+        """
+        return None
+
     def best_move(self, position: P) -> str:
         """Return the move that `solve` answers for the seat whose turn it is."""
-        raise NotImplementedError
+        policy = self.solution()
+        if policy is None:
+            raise NotImplementedError
+        return self.drawn(policy, position)
 
     def sample_action(self) -> str:
         position = self.position

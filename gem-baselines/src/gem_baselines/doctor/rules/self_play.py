@@ -13,7 +13,7 @@ __all__ = ["CHECKS"]
 
 
 def collapse(run: Run) -> Iterator[Finding]:
-    """Find a policy whose worst pairing with a frozen copy is worse than the best copy's."""
+    """Find a policy whose worst pairing with a frozen copy is worse than the reference's."""
     collapsed = run.figure("collapsed")
     fall = run.figure("fall")
     places = np.flatnonzero(collapsed.values)
@@ -27,7 +27,7 @@ def collapse(run: Run) -> Iterator[Finding]:
         "collapse",
         "suspect",
         f"Self-play collapses: at {len(updates)} of {len(collapsed.values)} looks the policy "
-        "earned less a game than the best of its frozen copies, by up to "
+        "earned less a game than the frozen copy that is its reference, by up to "
         f"{worst:.3g}, each against the copy and in the seat where it earns least, while its "
         f"reward in self-play did not rise. {when}, and checkpoints/best is the best copy. Take "
         'smaller steps, and fixed opponents: opponents = "pool".',
