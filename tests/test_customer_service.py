@@ -286,5 +286,7 @@ def test_a_scripted_user_and_no_judge_have_no_noise() -> None:
     assert {part.variance for part in found.parts.values()} == {0.0}
     assert found.parts["user"].why_zero
     assert found.parts["environment (judge)"].why_zero
-    of_two = gem_eval.noise(TWO, {"agent": asks_first, "user": "customer"}, episodes=2, agents=2, users=2)
+    of_two = gem_eval.noise(
+        TWO, {"agent": asks_first, "user": "customer"}, episodes=2, agents=2, users=2
+    )
     assert {part.variance for part in of_two.parts.values()} == {0.0}
