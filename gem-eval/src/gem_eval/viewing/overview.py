@@ -153,7 +153,7 @@ def _standings(folder: RunFolder, summary: Summary) -> Standings | None:
 
 def _cells(folder: RunFolder) -> int:
     settings = folder.record.settings
-    return len(settings.envs) * len(settings.policies)
+    return len(settings.envs) // settings.variants * len(settings.policies)
 
 
 def _plots(folder: RunFolder, db: sqlite3.Connection, env: int, summary: Summary) -> EnvPlots:
