@@ -130,6 +130,9 @@ def test_a_run_is_extended_in_all_its_variants(gem_env_here: Command) -> None:
     assert refused.status == 2
     assert "goes on with the variants that it began with" in refused.err
     assert gem_env_here("replay", "run", "--verify").status == 0
+    pytest.importorskip("starlette", reason="gem-eval's extra `view` is not installed")
+    assert gem_env_here("view", "run", "--export", "run.html").status == 0
+    assert Path("run.html").read_text().count('<figure class="plot">') == 1
 
 
 @pytest.mark.parametrize(
