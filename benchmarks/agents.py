@@ -3,8 +3,8 @@
 Run it with `python benchmarks/agents.py [--only PART] [--quick]`. The published tasks are not
 shipped: `--retail`, `--airline` and `--corrected` name folders with their files, and what needs a
 folder that is not named stays as it was stored. Parts: `speed`, `memory`, `proof`, `solution`,
-`wordings`, `tasks` and `references`. Each is kept as soon as it is measured, so that it may be
-killed.
+`wordings`, `noise`, `tasks` and `references`. Each is kept as soon as it is measured, so that it
+may be killed.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.agents_parts.folders import Folders
+from benchmarks.agents_parts.noisy import noise
 from benchmarks.agents_parts.played import references, solution, tasks, wordings
 from benchmarks.agents_parts.proved import proof
 from benchmarks.agents_parts.speed import memory, speed
@@ -32,6 +33,7 @@ PARTS: dict[str, Callable[[Folders, bool], dict[str, Any]]] = {
     "proof": proof,
     "solution": solution,
     "wordings": wordings,
+    "noise": noise,
     "tasks": tasks,
     "references": references,
 }

@@ -17,6 +17,7 @@ import pytest
 import gem
 import gem_eval
 from gem.cli._main import main
+from gem_envs_agents.service.sensitivity import phrase_sensitivity
 from gem_eval.references import any_references, declared_references
 
 ONE = "agents:Service-v0"
@@ -290,3 +291,37 @@ def test_a_scripted_user_and_no_judge_have_no_noise() -> None:
         TWO, {"agent": asks_first, "user": "customer"}, episodes=2, agents=2, users=2
     )
     assert {part.variance for part in of_two.parts.values()} == {0.0}
+
+
+def test_phrase_sensitivity_is_a_figure_of_a_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    command = ["eval", ONE, "--policy", "first-reading", "--seed-range", "0:12", "--vary"]
+    hard = ["--env-kwargs", '{"difficulty": "hard"}']
+    assert main([*command, "wording=[0, 7, 13]", *hard, "--out", str(run)]) == 0
+    assert "Sensitivity to wording: 0." in capsys.readouterr().out
+    scores: dict[int, dict[int, float]] = {}
+    for episode in gem.read_episodes(run / "episodes.jsonl"):
+        own = scores.setdefault(int(episode.env_kwargs["wording"]), {})
+        own[episode.seed] = episode.total_reward
+    by_wording = {word: [own[seed] for seed in range(12)] for word, own in scores.items()}
+    expected = phrase_sensitivity(by_wording)
+    [found] = json.loads((run / "summary.json").read_text())["sensitivities"]
+    assert found["sensitivity"] == pytest.approx(expected.sensitivity)
+    assert found["worst"]["mean_return"] == pytest.approx(expected.worst)
+    assert (found["best"]["value"], found["best"]["mean_return"]) == (0, 1.0)
+
+
+def test_the_noise_of_a_desk_is_split_from_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    players = ["--policy", "agent=solver", "--policy", "user=customer"]
+    design = ["--episodes", "2", "--agents", "2", "--users", "2", "--out", str(run)]
+    assert main(["noise", TWO, *players, *design]) == 0
+    shown = capsys.readouterr().out
+    assert "agent: no noise, for it plays alike under every seed" in shown
+    assert "user: no noise, for it plays alike under every seed" in shown
+    assert "environment (judge): no noise, for every grading of an episode is the same" in shown
+    assert main(["replay", str(run), "--verify"]) == 0

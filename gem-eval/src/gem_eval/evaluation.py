@@ -87,6 +87,7 @@ class EvaluateKeywords(RunKeywords, total=False):
     tasks: Iterable[int] | None
     seed_range: tuple[int, int] | range | None
     every_rotation: bool
+    vary: Mapping[str, Iterable[Any]] | None
     policy_kwargs: Mapping[str, Any] | None
     until: Literal["decided"] | None
     tolerance: float | None
@@ -138,6 +139,9 @@ def evaluate(
     `tasks` plays these of a finite set, as the run of all of them would, and `seed_range` the
     environment's own seeds, from the first to before the second. With `every_rotation` line-ups
     that rotate play each of these episodes in every rotation.
+
+    `vary` maps one argument of the environments to its values: every task is played with each of
+    them, and `summary.sensitivities` says how much the returns depend on it.
 
     With `until="decided"` the policies play side by side until it is proven of each but the first
     whether its success is higher or lower than the first's, or differs by at most `tolerance`;

@@ -22,6 +22,7 @@ from gem_eval.run_folder import RunFolder
 from gem_eval.settings import Settings, differences, resumed, settings_from
 from gem_eval.tracking.installed import check_trackers
 from gem_eval.variance.record import NoiseRecord
+from gem_eval.variants import varied
 
 __all__ = ["branched", "continued", "started"]
 
@@ -40,6 +41,7 @@ def started(
 
     Raises GemError, and then makes none.
     """
+    given = varied(given)
     settings = settings_from(given)
     check_trackers(settings.track)
     live = live_of(settings, given)
@@ -77,6 +79,12 @@ def continued(path: str | Path, given: Mapping[str, Any]) -> Job:
     """
     folder = RunFolder.open(path)
     stored = folder.record.settings
+    if given.get("vary") is not None:
+        raise RunFolderError(
+            f"vary was given, and {folder.path} goes on with the variants that it began with. "
+            "Leave it out.",
+            path=str(folder.path),
+        )
     different = differences(stored, given)
     if different:
         raise RunFolderError(

@@ -57,15 +57,22 @@ def plan_of(
 
 def _starts(settings: Settings, task_counts: Sequence[int | None]) -> list[PlannedEpisode]:
     """List the episodes, each in one rotation."""
+    variants = settings.variants
 
     def planned(episodes: Any) -> list[PlannedEpisode]:
-        return plan_episodes(
-            settings.envs,
+        plan = plan_episodes(
+            settings.envs[::variants],
             episodes=episodes,
             seed=settings.seed,
             repeats=settings.repeats,
-            num_tasks=task_counts.__getitem__,
+            num_tasks=task_counts[::variants].__getitem__,
         )
+        # Every variant of an environment plays the same tasks, from the same seeds.
+        return [
+            episode._replace(env_index=episode.env_index * variants + variant)
+            for episode in plan
+            for variant in range(variants)
+        ]
 
     if settings.seed_range is not None:
         return _of_seeds(settings, planned(1), settings.seed_range)

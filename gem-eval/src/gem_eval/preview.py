@@ -25,6 +25,7 @@ from gem_eval.policies import NamedPolicy
 from gem_eval.policies.chat_api import request_body
 from gem_eval.prices import Price, price_of
 from gem_eval.settings import Settings, settings_from
+from gem_eval.variants import varied
 
 __all__ = ["HOW", "Forecast", "Preview", "PreviewedEnv", "Start", "preview"]
 
@@ -109,6 +110,7 @@ async def preview(given: Mapping[str, Any]) -> Preview:
     """Find out what `gem_eval.evaluate` would do with these options. Raises GemError as it does."""
     # A cache would make its folder.
     given = {name: value for name, value in given.items() if name != "cache"}
+    given = varied(given)
     settings = settings_from(given)
     live = live_of(settings, given)
     try:

@@ -103,7 +103,8 @@ class Settings(BaseModel):
     `episodes` is None where nobody said how many: 100 of each environment, or every task once
     where it has fewer. `tasks` and `seed_range` choose the episodes one by one instead. With
     `until="decided"` the plan is what is played at most: `tolerance` is a difference of success
-    that counts as none. With `every_rotation` line-ups play each seed in every rotation.
+    that counts as none. With `every_rotation` line-ups play each seed in every rotation. Where an
+    argument is `varied`, `envs` has each environment once for each of its `variants`, side by side.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -139,6 +140,8 @@ class Settings(BaseModel):
     max_total_tokens: Positive | None = None
     max_cost: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     prices: Mapping[str, Price] = {}
+    varied: str | None = None
+    variants: Positive = 1
 
     @property
     def members(self) -> tuple[PolicyRef, ...]:
@@ -163,6 +166,9 @@ class Settings(BaseModel):
         plain: dict[str, Any] = serialised(self)
         if not self.every_rotation:
             del plain["every_rotation"]
+        if self.varied is None:
+            del plain["varied"]
+            del plain["variants"]
         return plain
 
 

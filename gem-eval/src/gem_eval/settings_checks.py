@@ -23,6 +23,7 @@ def check_settings(settings: Settings) -> None:
     _check_rotations(settings)
     _check_choice(settings)
     _check_until(settings)
+    _check_varied(settings)
     _check_prices(settings)
 
 
@@ -89,6 +90,16 @@ def _check_until(settings: Settings) -> None:
             f"tolerance={settings.tolerance:g} says when two policies are the same, and nothing is "
             'decided here. Give until="decided" too, or compare the runs afterwards.',
             option="tolerance",
+        )
+
+
+def _check_varied(settings: Settings) -> None:
+    """Refuse to decide by episodes of one task as if they were tasks of their own."""
+    if settings.varied is not None and settings.until is not None:
+        raise SettingsError(
+            f"until={settings.until!r} was asked for, and {settings.varied!r} is varied: it "
+            "decides by tasks that are played once. Leave one of them out.",
+            option="until",
         )
 
 

@@ -24,6 +24,7 @@ from gem_eval.seat_results import (
     usage_of,
 )
 from gem_eval.settings import Settings
+from gem_eval.variants import Sensitivity, sensitivities
 
 if TYPE_CHECKING:
     from gem_eval.frames import DataFrame
@@ -234,7 +235,7 @@ class Decision(_Frozen):
     interval: tuple[float, float]
 
 
-_LEFT_OUT_EMPTY = ("references", "seats")
+_LEFT_OUT_EMPTY = ("references", "seats", "sensitivities")
 
 
 class Summary(_Frozen):
@@ -247,7 +248,8 @@ class Summary(_Frozen):
     `references` are policies beside whose scores those of some environments are to be read, on the
     same episodes: see `gem_eval.references`.
     `seats` has the figures by seat, where there are several; the success of a result is there that
-    of all seats, and its return the sum of theirs.
+    of all seats, and its return the sum of theirs. `sensitivities` has the figures by the value of
+    an argument that was varied; a result is then over all values, each task a group.
     """
 
     format: Literal[1] = 1
@@ -261,6 +263,7 @@ class Summary(_Frozen):
     decisions: tuple[Decision, ...] = ()
     references: tuple[Result, ...] = ()
     seats: tuple[SeatResult, ...] = ()
+    sensitivities: tuple[Sensitivity, ...] = ()
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, serialised: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -308,14 +311,16 @@ def summarise(
     often the policy succeeds from there on, and each is a draw of its own. Repeats that cross seeds
     are no attempts of their own: there is no pass@k of them beyond the first.
     """
-    attempts = 1 if is_crossed else settings.repeats
+    # Nor are those of several variants of a task.
+    is_one_attempt = is_crossed or settings.varied is not None
+    attempts = 1 if is_one_attempt else settings.repeats
     by_cell: dict[tuple[int, str], list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
         counted = outcome._replace(task=None, seed=None) if is_branch else outcome
-        by_cell[outcome.env_index, outcome.policy].append(counted)
+        by_cell[outcome.env_index // settings.variants, outcome.policy].append(counted)
     results = tuple(
         _result(spec.id, ref.name, by_cell[env_index, ref.name], settings.prices, attempts)
-        for env_index, spec in enumerate(settings.envs)
+        for env_index, spec in enumerate(settings.envs[:: settings.variants])
         for ref in settings.policies
     )
     return Summary(
@@ -328,13 +333,14 @@ def summarise(
         counters=counters,
         decisions=tuple(decisions),
         seats=tuple(_by_seat(settings, by_cell)),
+        sensitivities=sensitivities(settings, [each for cell in by_cell.values() for each in cell]),
     )
 
 
 def _by_seat(
     settings: Settings, by_cell: Mapping[tuple[int, str], Sequence[Outcome]]
 ) -> Iterator[SeatResult]:
-    for env_index, spec in enumerate(settings.envs):
+    for env_index, spec in enumerate(settings.envs[:: settings.variants]):
         for ref in settings.policies:
             # In the order of the plan, as below.
             outcomes = sorted(by_cell.get((env_index, ref.name), ()), key=_planned)
@@ -342,8 +348,8 @@ def _by_seat(
             yield from seat_results(spec.id, ref, plays, settings.prices)
 
 
-def _planned(outcome: Outcome) -> tuple[int, int]:
-    return (outcome.episode_index, outcome.repeat)
+def _planned(outcome: Outcome) -> tuple[int, int, int]:
+    return (outcome.episode_index, outcome.env_index, outcome.repeat)
 
 
 def _result(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, NamedTuple
@@ -14,6 +15,7 @@ from gem_eval.seat_table import SEAT_NAMES, SEAT_NOTE, seat_rows
 from gem_eval.short_names import short_names
 from gem_eval.summary import Decision, Result, Summary
 from gem_eval.tables import Row, Table, console_for, print_table, tables_within, width_of
+from gem_eval.variants import Sensitivity
 from gem_eval.wording import counted
 from gem_eval.yardsticks import Normalised, Scaled
 
@@ -75,8 +77,37 @@ def print_summary(
         for table in tables_within(console.width, rows, there):
             console.print()
             print_table(console, table, there)
+    for sensitivity in summary.sensitivities:
+        console.print()
+        _print_sensitivity(console, sensitivity, one_line(names[sensitivity.policy]))
     for line in _notes(summary, names, normalised, offers_next=offers_next):
         console.print(Text(line), soft_wrap=True)
+
+
+def _print_sensitivity(console: Console, found: Sensitivity, policy: str) -> None:
+    """Print the returns by the value of an argument, and what they differ by."""
+    name = one_line(found.argument)
+    rows = []
+    for variant in found.variants:
+        mark = ""
+        if found.worst != found.best:
+            mark = "worst" if variant == found.worst else "best" if variant == found.best else ""
+        rows.append(
+            {
+                name: one_line(json.dumps(variant.value)),
+                "return": _figure(variant.mean_return, variant.mean_return_ci95, 3),
+                "": mark,
+            }
+        )
+    tasks = counted(found.tasks, "task")
+    title = f"{policy} on {one_line(found.env_id)} by {name}, the same {tasks} each"
+    console.print(Text(title, style="bold"), soft_wrap=True)
+    print_table(console, rows, (name, ""))
+    spread = _figure(found.sensitivity, found.sensitivity_ci95, 3)
+    line = f"Sensitivity to {name}: {spread}, the standard deviation of a task's return over it."
+    if found.left_out:
+        line = f"{line} Left out: {counted(found.left_out, 'task')} not played whole with each."
+    console.print(Text(line), soft_wrap=True)
 
 
 def _of(env: str, rows: Table) -> Table:

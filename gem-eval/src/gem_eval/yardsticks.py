@@ -98,7 +98,8 @@ def normalised(
     reasons: list[str] = []
     policies = len(settings.policies)
     for number, result in enumerate(results):
-        found = _fitting(settings, settings.envs[number // policies], yardsticks, is_branch)
+        spec = settings.envs[number // policies * settings.variants]
+        found = _fitting(settings, spec, yardsticks, is_branch)
         if isinstance(found, str):
             scaled.append(None)
             reasons.append(f"{result.env_id} has no normalised return: {found}")
@@ -119,6 +120,8 @@ def _fitting(
     if not fitting:
         given = json.dumps(dict(for_id[-1].env_kwargs))
         return f"its yardstick is of the arguments {given}, and the run of {json.dumps(kwargs)}."
+    if settings.varied is not None:
+        return f"the run varies {settings.varied}, and a yardstick is of one value."
     if is_branch:
         return "a branch plays on from a turn, and a yardstick is of whole episodes."
     if settings.tasks is not None or settings.seed_range is not None:

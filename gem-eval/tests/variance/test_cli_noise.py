@@ -128,9 +128,8 @@ def gem_env_here(
 
 
 def seated(agent: str, user: str, env: str = "Sum") -> tuple[str, ...]:
-    places = ("--policy", f"agent=scripted:./sums.py:{agent}")
-    places += ("--policy", f"user=scripted:./sums.py:{user}")
-    return (f"./sums.py:{env}", *places)
+    names = (f"agent=scripted:./sums.py:{agent}", f"user=scripted:./sums.py:{user}")
+    return (f"./sums.py:{env}", "--policy", names[0], "--policy", names[1])
 
 
 def figures(shown: str) -> dict[str, str]:

@@ -42,6 +42,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "until": (str,),
     "tolerance": (int, float),
     "repeats": (int,),
+    "vary": (dict,),
     "seed": (int,),
     "wrappers": (str, list),
     "env-kwargs": (dict,),
@@ -73,6 +74,7 @@ _ITEMS: Mapping[str, tuple[type, ...]] = {
     "task": (int,),
     "seed-range": (int,),
 }
+_MOST_VALUES = 10_000  # of --vary; an evaluation refuses fewer
 _LISTS = ("envs", "policy", "track")
 
 
@@ -128,9 +130,35 @@ def arguments(options: Mapping[str, Any]) -> dict[str, Any]:
             "--rotate.",
             option="policies",
         )
+    if isinstance(values.get("vary"), str):
+        values["vary"] = _variants(values["vary"])
     if "task" in values and isinstance(values["task"], list):
         values["task"] = _flat(values["task"])
     return {_RENAMED.get(name, name): value for name, value in values.items()}
+
+
+def _variants(text: str) -> dict[str, list[Any]]:
+    """Return an argument and its values as `evaluate` takes them. Raises SettingsError.
+
+    >>> _variants("wording=0:3"), _variants('difficulty=["easy", "hard"]')
+    ({'wording': [0, 1, 2]}, {'difficulty': ['easy', 'hard']})
+    """
+    name, _, listed = text.partition("=")
+    first, colon, end = listed.partition(":")
+    try:
+        if colon and first.isdecimal() and end.isdecimal():
+            values: Any = range(int(first), min(int(end), int(first) + _MOST_VALUES))
+        else:
+            values = json.loads(listed)
+        if name and isinstance(values, (list, range)):
+            return {name: list(values)}
+    except (ValueError, RecursionError):
+        pass
+    raise SettingsError(
+        f"--vary {text!r:.80} is no argument with its values. Write wording=0:20 for those from 0 "
+        'to 19, or a JSON list: \'difficulty=["easy", "hard"]\'.',
+        option="vary",
+    )
 
 
 def _flat(tasks: list[Any]) -> list[int]:

@@ -39,6 +39,7 @@ examples:
   gem-env eval ./try.py:Parity --policy scripted:./try.py:Guess
   gem-env eval game:Nim-v0 --policy first=random --policy second=solver
   gem-env eval game:Nim-v0 --policy random --policy solver --rotate --every-rotation
+  gem-env eval agents:Service-v0 --policy first-reading --vary wording=0:20
   gem-env eval --resume runs/my-model
   gem-env eval --resume runs/my-model --episodes 500
   gem-env eval game:GuessTheNumber-v0-hard --policy random --seed-range 7:10
@@ -93,6 +94,12 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
         "--every-rotation",
         action="store_true",
         help="with --rotate: each seed in every rotation, so that --episodes counts seeds",
+    )
+    add(
+        "--vary",
+        metavar="NAME=VALUES",
+        help="play every task with each of these values of an argument, and show how much the "
+        "returns depend on it: wording=0:20, or a JSON list",
     )
     add(
         "--until",

@@ -45,7 +45,7 @@ __all__ = [
 
 OnEpisode = Callable[[Episode], None]
 _COMMAND = ("gem_eval.league",)
-_NOT_OF_LEAGUES = ("until", "tolerance", "every_rotation")
+_NOT_OF_LEAGUES = ("until", "tolerance", "every_rotation", "vary")
 
 
 @dataclass(frozen=True, slots=True)

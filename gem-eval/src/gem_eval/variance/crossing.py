@@ -36,7 +36,7 @@ EPISODES = 20  # tasks, where nobody says how many
 _SEEDS = 4
 _GRADINGS = 2
 _COMMAND = ("gem_eval.noise",)
-_NOT_OF_NOISE = ("repeats", "every_rotation", "until", "tolerance")
+_NOT_OF_NOISE = ("repeats", "every_rotation", "until", "tolerance", "vary")
 
 
 class NoiseKeywords(EvaluateKeywords, total=False):
@@ -77,8 +77,8 @@ def noise(
     recorded episode is graded again, `judges` (2) times in all: its actions are taken again, and
     what changes is the environment's own doing, a judge's if it has one.
 
-    It is a run as any other, and takes the options of `evaluate` but `repeats`, `every_rotation`
-    and `until`. Its folder is `out`; without it nothing is kept.
+    It is a run as any other, and takes the options of `evaluate` but `repeats`, `every_rotation`,
+    `until` and `vary`. Its folder is `out`; without it nothing is kept.
 
     A seed changes `Request.seed` of that player alone. What a player answered to a conversation
     under a seed is kept, so that a server that takes no seed has one answer a seed too. A policy

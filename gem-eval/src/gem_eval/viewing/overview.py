@@ -94,9 +94,12 @@ def overview_of(folder: RunFolder, index: LogIndex) -> Overview:
         groups = _errors(db)
     summary = _summary(folder, index)
     plots = []
-    for env in range(len(folder.record.settings.envs)):
+    settings = folder.record.settings
+    # The variants of an environment are shown as one: they are of the same tasks.
+    for first in range(0, len(settings.envs), settings.variants):
         with index.reading() as db:
-            plots.append(_plots(folder, db, env, summary))
+            envs = range(first, first + settings.variants)
+            plots.append(_plots(folder, db, envs, summary))
     standings = _standings(folder, summary)
     return Overview(tries, summary, tuple(plots), groups[:_MOST_ERRORS], len(groups), standings)
 
@@ -153,23 +156,24 @@ def _standings(folder: RunFolder, summary: Summary) -> Standings | None:
 
 def _cells(folder: RunFolder) -> int:
     settings = folder.record.settings
-    return len(settings.envs) * len(settings.policies)
+    return len(settings.envs) // settings.variants * len(settings.policies)
 
 
-def _plots(folder: RunFolder, db: sqlite3.Connection, env: int, summary: Summary) -> EnvPlots:
+def _plots(folder: RunFolder, db: sqlite3.Connection, envs: range, summary: Summary) -> EnvPlots:
     policies = [ref.name for ref in folder.record.settings.policies]
-    numbers, outcomes = _by_number(db, env)
+    first_result = envs.start // len(envs) * len(policies)
+    numbers, outcomes = _by_number(db, envs)
     per_column = max(1, math.ceil(len(numbers) / _MOST_COLUMNS))
-    limit = _limit(folder, db, env)
+    limit = _limit(folder, db, envs)
     return EnvPlots(
-        env=env,
+        env=envs.start,
         limit=limit,
         seeds_per_column=per_column,
         strips=tuple(
             _strip(policy, numbers, outcomes.get(policy, {}), per_column) for policy in policies
         ),
         histograms=tuple(
-            _histogram(db, env, policy, limit, summary.results[env * len(policies) + place])
+            _histogram(db, envs, policy, limit, summary.results[first_result + place])
             for place, policy in enumerate(policies)
         ),
     )
@@ -178,14 +182,17 @@ def _plots(folder: RunFolder, db: sqlite3.Connection, env: int, summary: Summary
 Counts = tuple[int, int, int]  # succeeded, failed, ended by an error
 
 
-def _by_number(db: sqlite3.Connection, env: int) -> tuple[list[int], dict[str, dict[int, Counts]]]:
+def _by_number(
+    db: sqlite3.Connection, envs: range
+) -> tuple[list[int], dict[str, dict[int, Counts]]]:
     """Return the episodes' numbers, hardest first, and what each policy came to on each."""
     outcomes: dict[str, dict[int, Counts]] = defaultdict(dict)
     wins: dict[int, int] = defaultdict(int)
     selected = db.execute(
         "SELECT policy, number, sum(outcome = 'succeeded'), sum(outcome = 'failed'), "
-        "sum(outcome = 'error') FROM tries WHERE counts AND env = ? GROUP BY policy, number",
-        (env,),
+        "sum(outcome = 'error') FROM tries WHERE counts AND env BETWEEN ? AND ? "
+        "GROUP BY policy, number",
+        (envs[0], envs[-1]),
     )
     for policy, number, *counts in selected:
         succeeded, failed, errors = counts
@@ -217,27 +224,28 @@ def _sum(counts: Iterable[Counts]) -> Counts:
     return (succeeded, failed, errors)
 
 
-def _limit(folder: RunFolder, db: sqlite3.Connection, env: int) -> int:
+def _limit(folder: RunFolder, db: sqlite3.Connection, envs: range) -> int:
     """Return the most turns that an episode may have, or, where nobody says, had."""
     settings = folder.record.settings
-    own = settings.envs[env].kwargs.get("max_turns")
+    own = settings.envs[envs[0]].kwargs.get("max_turns")
     stated = settings.max_turns if settings.max_turns is not None else own
-    most = db.execute("SELECT max(turns) FROM tries WHERE counts AND env = ?", (env,)).fetchone()[0]
+    longest = "SELECT max(turns) FROM tries WHERE counts AND env BETWEEN ? AND ?"
+    most = db.execute(longest, (envs[0], envs[-1])).fetchone()[0]
     if type(stated) is int and stated > 0:
         return max(stated, 1)
     return max(most or 1, 1)
 
 
 def _histogram(
-    db: sqlite3.Connection, env: int, policy: str, limit: int, result: Result
+    db: sqlite3.Connection, envs: range, policy: str, limit: int, result: Result
 ) -> Histogram:
     # In whole numbers: a limit that somebody wrote may be larger than any float.
     width = -(-limit // _MOST_BINS)
     bins: dict[int, list[int]] = defaultdict(lambda: [0, 0])
     selected = db.execute(
         "SELECT turns, outcome = 'failed', count(*) FROM tries "
-        "WHERE counts AND env = ? AND policy = ? AND outcome != 'error' GROUP BY 1, 2",
-        (env, policy),
+        "WHERE counts AND env BETWEEN ? AND ? AND policy = ? AND outcome != 'error' GROUP BY 1, 2",
+        (envs[0], envs[-1], policy),
     )
     last = -(-limit // width) - 1
     for turns, is_failed, count in selected:
