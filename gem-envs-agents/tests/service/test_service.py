@@ -26,9 +26,12 @@ class TestConformance(EnvContract):
 
 @pytest.mark.slow
 def test_the_solution_earns_all_on_500_seeds() -> None:
+    # Of all 20 wordings every seed has four, since all of them take half a minute: these are
+    # played by benchmarks/agents.py, and its committed figure is 10,000 of 10,000.
     envs = [make(difficulty="hard", wording=wording) for wording in range(WORDINGS)]
-    rewards = [solved(envs[seed % WORDINGS], seed).reward for seed in range(500)]
-    assert set(rewards) == {1.0}
+    for seed in range(500):
+        for wording in range(seed % 5, WORDINGS, 5):
+            assert solved(envs[wording], seed).reward == 1.0
 
 
 def test_the_solution_earns_all_in_every_wording() -> None:
@@ -44,6 +47,21 @@ def test_doing_nothing_earns_nothing() -> None:
         return "That is done. Is there anything else? I cannot do it."
 
     assert sum(acted(env, seed, idle).reward for seed in range(50)) == 0.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("difficulty", LEVELS)
+def test_no_two_of_a_thousand_resets_are_alike_in_one_wording(difficulty: str) -> None:
+    # Of one wording, so that they differ by what is wanted and not by how it is said; and by what
+    # is wanted and done alone, for shops are drawn anew and would differ in any case.
+    env = make(difficulty=difficulty, wording=0)
+    tasks = set()
+    for seed in range(1_000):
+        env.reset(seed=seed)
+        case_now = case_of(env)
+        wishes = tuple(request.wording for request in case_now.script.requests)
+        tasks.add((wishes, case_now.goal.state))
+    assert len(tasks) == 1_000
 
 
 def test_no_two_of_a_thousand_tasks_are_alike() -> None:
