@@ -59,6 +59,27 @@ def test_a_league_says_how_exploitable_a_trained_policy_is(gem_env: Run) -> None
     assert 0.0 < found[policies[0]] < found["random"]
 
 
+def test_an_evaluation_during_training_is_reported_and_compared(
+    gem_env: Run, tmp_path: Path
+) -> None:
+    few = ["updates=2", "episodes=8", "eval_every=2", "eval_episodes=6"]
+    [path] = [path for path in EXPERIMENTS if path.stem == "guess_the_number"]
+    words = [word for assignment in few for word in ("--set", assignment)]
+    gem_env("train", str(path), "--out", "run", *words)
+    before, after = (f"run/evaluations/{update:06}-sampled.jsonl" for update in (0, 2))
+
+    reported = gem_env("report", after, "--json")
+    comparison = gem_env("compare", before, after, "--json")
+
+    noted = (tmp_path / "work" / "run" / "evaluations.jsonl").read_text().splitlines()[-1]
+    [report] = json.loads(reported.stdout)
+    [result] = report["results"]
+    assert (report["episodes"], report["planned"]) == (6, 6)
+    assert result["success_rate"] == pytest.approx(json.loads(noted)["sampled"]["success"])
+    # Six tasks decide nothing; that they are compared is what is asked.
+    assert json.loads(comparison.stdout)["verdict"] == "UNDECIDED", comparison.stderr
+
+
 def long_episode(run: Path) -> tuple[int, gem.Episode]:
     """Return the first episode of two turns or more, and its line in the log."""
     lines = enumerate(gem.read_episodes(run / "episodes.jsonl"), start=1)

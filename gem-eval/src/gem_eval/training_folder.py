@@ -81,7 +81,12 @@ class TrainingFiles:
 
     def episodes_path(self, update: int, mode: str) -> Path:
         """The episodes that were played after an update: "sampled" or "greedy" ones."""
-        return self.path / "evaluations" / f"{update:06}-{mode}.jsonl"
+        return self.evaluations_of(self.path) / f"{update:06}-{mode}.jsonl"
+
+    @staticmethod
+    def evaluations_of(folder: Path) -> Path:
+        """Return where a training has the logs of its evaluations."""
+        return folder / "evaluations"
 
     def tracker_path(self, tracker: str) -> Path:
         """What a tracker was told of the training, and what it calls it."""

@@ -39,7 +39,12 @@ def add_command(commands: Any) -> None:
         epilog=_EPILOGUE,
     )
     add = parser.add_argument
-    add("runs", nargs="+", metavar="RUN", help="a run folder, finished or still being written")
+    add(
+        "runs",
+        nargs="+",
+        metavar="RUN",
+        help="a run folder, finished or still being written, or a log of TRAINING/evaluations",
+    )
     add("--policy", action="append", metavar="P", help="compare this policy alone (repeatable)")
     add(
         "--seat",

@@ -44,7 +44,9 @@ def add_command(commands: Any) -> None:
         description=_DESCRIPTION,
         epilog=_EPILOGUE,
     )
-    parser.add_argument("runs", nargs="+", metavar="RUN", help="a run folder")
+    parser.add_argument(
+        "runs", nargs="+", metavar="RUN", help="a run folder, or a log of TRAINING/evaluations"
+    )
     parser.add_argument(
         "--yardsticks",
         action="append",
@@ -65,13 +67,13 @@ def add_command(commands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from gem_eval.cli.noise import show_noise
+    from gem_eval.evaluation_logs import open_run
     from gem_eval.reading import read_summary  # heavy, with what it imports: 0.3 s
-    from gem_eval.run_folder import RunFolder
     from gem_eval.table import print_summary
     from gem_eval.yardsticks import read_yardstick
 
     yardsticks = [read_yardstick(path) for path in options.yardsticks]
-    folders = [RunFolder.open(path) for path in options.runs]
+    folders = [open_run(path) for path in options.runs]
     if options.references:
         _play_references(folders)
     summaries = [read_summary(folder) for folder in folders]
@@ -111,11 +113,19 @@ def _print_league(folder: RunFolder) -> None:
 
 def _play_references(folders: Sequence[RunFolder]) -> None:
     from gem.cli import find_modules_here
+    from gem_eval.errors import RunFolderError
     from gem_eval.interrupts import run_to_end
     from gem_eval.references import references_for
 
     find_modules_here()
     for folder in folders:
+        if not folder.has_name:
+            raise RunFolderError(
+                f"{folder.path} was to be given references, and it is the log of a training's "
+                "evaluation, which has no place for them. Leave --references out, or evaluate "
+                f"the checkpoint: --policy baseline:{folder.path.parent.parent}.",
+                path=str(folder.path),
+            )
         run_to_end(references_for(folder))
 
 

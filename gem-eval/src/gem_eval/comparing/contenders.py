@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from gem import read_episodes
 from gem.episode import Episode
 from gem_eval.errors import CompareError
+from gem_eval.evaluation_logs import open_run
 from gem_eval.line_ups import LineUpRef
 from gem_eval.run_folder import RunFolder
 from gem_eval.short_names import short_names
@@ -200,7 +201,7 @@ def _entries(folder: RunFolder) -> Iterator[_Entry]:
 def _each_once(runs: Iterable[str | Path]) -> list[RunFolder]:
     folders: dict[Path, RunFolder] = {}
     for run in runs:
-        folder = RunFolder.open(run)
+        folder = open_run(run)
         folders.setdefault(folder.path.resolve(), folder)
     return list(folders.values())
 

@@ -5,15 +5,10 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gem.episode import Episode
-from gem.specs import EnvSpec
-from gem_eval.line_ups import PolicyRef
-from gem_eval.run_folder import RunFolder, RunRecord
-from gem_eval.settings import Settings
+from gem_eval.evaluation_logs import LogFolder, folder_of_log
 from gem_eval.viewing.conversation import UNREADABLE
 from gem_eval.viewing.runs import Run
 from gem_eval.viewing.trainings.training import MODES, ViewedTraining
@@ -24,23 +19,6 @@ _NAME = re.compile(rf"(?P<training>.+)~(?P<update>\d{{6,15}})-(?P<mode>{'|'.join
 _LONGEST = 1 << 20  # bytes of an episode whose actions a page of a training shows
 _READING_S = 5.0  # that a page waits for a log which nobody has read yet
 _LOOKING_S = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class _LogFolder(RunFolder):
-    """The folder of a training, seen as that of a run whose log is one evaluation."""
-
-    log: Path = Path()
-
-    @property
-    def episodes_path(self) -> Path:
-        """The log of the evaluation."""
-        return self.log
-
-    @property
-    def has_name(self) -> bool:
-        """Whether a command of `gem-env` can be given it as a run."""
-        return False
 
 
 class EvaluationLogs:
@@ -105,34 +83,7 @@ def _episode_of(line: bytes) -> Episode | None:
         return None
 
 
-def _folder_of(training: ViewedTraining, log: Path) -> _LogFolder:
-    """Return a folder with what the pages of a run ask for.
-
-    Nothing of it is checked or looked up: it is only shown, and may be of packs that are not here.
-    """
-    experiment = training.experiment
+def _folder_of(training: ViewedTraining, log: Path) -> LogFolder:
+    """Return a folder with what the pages of a run ask for."""
     [first] = first_episodes(log, 1) or [None]
-    kwargs: Any = experiment.get("env_kwargs")
-    env_id = f"{experiment.get('env', '')}" if first is None else first.env_id
-    policy = f"{experiment.get('policy', '')}" if first is None else first.policy
-    spec = EnvSpec.model_construct(id=env_id, kwargs=kwargs if isinstance(kwargs, dict) else {})
-    settings = Settings.model_construct(
-        envs=(spec,),
-        policies=(PolicyRef(name=policy),),
-        seed=experiment.get("seed", 0),
-        max_turns=_count(experiment.get("max_turns")),
-        backend=f"{experiment.get('backend', 'inline')}",
-    )
-    record = RunRecord.model_construct(
-        command=training.folder.record.command,
-        created=training.folder.record.created,
-        versions=training.folder.record.versions,
-        settings=settings,
-        total=_count(experiment.get("eval_episodes")),
-    )
-    return _LogFolder(training.folder.path, record, log=log)
-
-
-def _count(value: Any) -> int | None:
-    is_one = isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 53
-    return value if is_one else None
+    return folder_of_log(training.folder, log, first=first, path=training.folder.path)
