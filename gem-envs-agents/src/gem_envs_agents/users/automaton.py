@@ -126,8 +126,9 @@ def _objection(request: Request, heard: Heard) -> str:
 
 
 def _is_news(heard: Heard, request: Request, parts: list[str]) -> bool:
-    known = (*request.facts, *IDENTITY)
-    return bool(parts) and any(slot in known for slot in heard.asks) and _WHO not in parts
+    if not parts or _WHO in parts:
+        return False
+    return any(slot in request.facts or slot in IDENTITY for slot in heard.asks)
 
 
 def _is_over(script: Script, state: State, heard: Heard) -> bool:
@@ -156,6 +157,8 @@ def _go_on(script: Script, state: State, heard: Heard) -> tuple[State, Reply]:
 
 def _facts(script: Script, state: State, heard: Heard) -> tuple[State, list[str], tuple[Call, ...]]:
     """Return what is said to each slot that is asked for, and the calls that it takes."""
+    if not heard.asks:
+        return state, [], ()
     request = script.requests[state.closed]
     devices = {device.slot: device for device in request.devices}
     parts = []
@@ -172,7 +175,9 @@ def _facts(script: Script, state: State, heard: Heard) -> tuple[State, list[str]
             calls.append(devices[slot].call)
         else:
             parts.append(_sentence(slot, request.facts.get(slot)))
-    return state._replace(asked_who=asked_who), list(dict.fromkeys(parts)), tuple(calls)
+    if asked_who != state.asked_who:
+        state = state._replace(asked_who=asked_who)
+    return state, list(dict.fromkeys(parts)), tuple(calls)
 
 
 _SLOT_WORDS = {

@@ -298,7 +298,7 @@ def _answers(
     script: Script, request: Request, state: State, heard: Heard, reply: Reply
 ) -> Iterator[Fault]:
     """Find questions that are answered wrongly, or not at all."""
-    if heard.transfers:
+    if heard.transfers or not heard.asks:
         return
     asked_who = state.asked_who or any(slot in IDENTITY for slot in heard.asks)
     devices = {device.slot: device.report for device in request.devices}
@@ -312,7 +312,7 @@ def _answers(
         if is_kept_back and STOP not in reply.text:
             yield Fault("contradiction", f"it keeps its {slot} back", state, heard)
     denies = NOT_KNOWN.casefold() in reply.text.casefold()
-    if heard.asks and knows_all and denies:
+    if knows_all and denies:
         yield Fault("contradiction", "it does not know what it knows", state, heard)
     for slot, value in script.identity.items():
         if slot in heard.asks:

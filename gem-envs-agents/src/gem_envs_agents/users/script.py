@@ -7,6 +7,7 @@ A slot is something that an agent may ask for. Facts of a person say who they ar
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from gem_envs_agents.desk.tool import Call
@@ -63,17 +64,27 @@ class Request(NamedTuple):
     @property
     def names(self) -> frozenset[str]:
         """What a right proposal may name."""
-        return self.also.union(*(group for part in self.parts for group in part.names))
+        return _names_of(self.parts, self.also)
 
     @property
     def verbs(self) -> frozenset[str]:
         """What a right proposal may do."""
-        return frozenset().union(*(part.verbs for part in self.parts))
+        return _verbs_of(self.parts)
 
     @property
     def whole(self) -> int:
         """The parts as bits, all of them set."""
         return (1 << len(self.parts)) - 1
+
+
+@lru_cache(maxsize=1_000)  # a proof asks for them with every proposal
+def _names_of(parts: tuple[Part, ...], also: frozenset[str]) -> frozenset[str]:
+    return also.union(*(group for part in parts for group in part.names))
+
+
+@lru_cache(maxsize=1_000)
+def _verbs_of(parts: tuple[Part, ...]) -> frozenset[str]:
+    return frozenset().union(*(part.verbs for part in parts))
 
 
 class Script(NamedTuple):
