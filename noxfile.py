@@ -277,7 +277,7 @@ def others(session: nox.Session) -> None:
 
 @nox.session(name="open-spiel")
 def open_spiel(session: nox.Session) -> None:
-    """Compare the exploitability of policies with what OpenSpiel makes of it, for ten minutes."""
+    """Compare the exploitability of policies with what OpenSpiel makes of it, for five minutes."""
     wheels = [wheel_of(session, f"gem-{part}") for part in ("core", "envs-games")]
     install(session, "open_spiel==2.0.2", *group("test"), *wheels)
     session.run("pytest", "-rs", *session.posargs, "gem-envs-games/tests/trees/test_open_spiel.py")
