@@ -83,6 +83,12 @@ def test_a_record_has_each_turn_with_what_its_seat_was_shown(hand: Episode) -> N
     assert "observations" not in hand.turns[2].info
 
 
+def test_the_info_of_a_turn_holds_nothing_that_the_record_has_elsewhere(hand: Episode) -> None:
+    known = {"seat", "rewards", "ends", "observations", "successes"}
+
+    assert not any(known & turn.info.keys() for turn in hand.turns)
+
+
 def test_outcomes_say_how_it_went_for_each_seat(hand: Episode) -> None:
     first, second = hand.seats
 
@@ -118,6 +124,8 @@ def test_the_fingerprint_is_of_seats_and_not_of_policies(hand: Episode) -> None:
     richer = replace(hand, seats=(replace(first, total_reward=1.0), second))
     turn = replace(hand.turns[0], rewards=(1.0, -1.0))
 
+    # Stored fingerprints are of this text: none of its words may change.
+    assert replace(hand, env_id="test:Cards").fingerprint() == "11a80bc33c9b80ff32a53c9015912eb0"
     assert renamed.fingerprint() == hand.fingerprint()
     assert richer.fingerprint() != hand.fingerprint()
     assert replace(hand, turns=(turn, *hand.turns[1:])).fingerprint() != hand.fingerprint()

@@ -445,6 +445,46 @@ def test_a_mixture_asks_its_component_for_what_is_of_a_seat() -> None:
     assert (step.info["successes"], step.info["success"]) == ((True, False), False)
 
 
+def test_a_mixture_is_of_zero_sum_where_every_component_is() -> None:
+    class Even(Paying):
+        seats = ("first", "second")
+        zero_sum = True
+
+    class Uneven(Even):
+        zero_sum = False
+
+    assert Mixture([Component(env=Even), Component(env=Even, name="again")]).zero_sum
+    assert not Mixture([Component(env=Even), Component(env=Uneven)]).zero_sum
+
+
+def test_what_each_seat_earned_is_counted_from_nought_in_each_episode() -> None:
+    mixture = Mixture([Component(env=Paying)])
+    assert mixture.totals == [0.0, 0.0]
+    for seed in range(3):
+        mixture.reset(seed=seed)
+        assert mixture.step("x").info["successes"] == (True, False)
+        assert mixture.totals == [1.0, 0.5]
+
+
+def test_a_seat_is_given_actions_of_the_mixtures_own_stream() -> None:
+    mixture = Mixture([Component(env=Paying)])
+    mixture.reset(seed=1)
+    before = mixture.sample_rng.getstate()
+
+    assert str(mixture.hint("sample_action")).startswith("0 ")
+    assert mixture.sample_rng.getstate() != before
+
+
+def test_one_seat_is_shown_nothing_before_an_episode_and_has_no_totals_of_seats() -> None:
+    mixture = Mixture([Component(env=SLOW)])
+
+    assert mixture.shown_to(0) == (False, False, [])
+    asyncio.run(mixture.areset(seed=0))
+    assert mixture.shown_to(0) == (True, True, list(Slow.tools))
+    # A snapshot of one seat holds what it held before there were several.
+    assert "totals" not in vars(mixture)
+
+
 def test_components_of_different_seats_are_refused() -> None:
     with pytest.raises(BadArguments, match="Give it some whose seats are equal"):
         Mixture([Component(**KUHN), Component(env=GUESS)])
