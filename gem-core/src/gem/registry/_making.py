@@ -73,7 +73,8 @@ def make(
     blueprint = blueprint_of(resolve(env_id))
     first_seed = checked_seed(seed, "make")
     kwargs = current_kwargs(kwargs, blueprint.spec.obsolete_kwargs, subject=blueprint.spec.id)
-    blueprint = blueprint._replace(overrides=kwargs)
+    if kwargs:
+        blueprint = blueprint._replace(overrides=kwargs)
     # Before any import: that of a wrapper, too, could fail by what is missing here.
     blueprint.check_requirements()
     outer_wrappers = _as_wrapper_list(wrappers)
