@@ -19,6 +19,7 @@ from gem.testing import check_env
 from gem_envs_games.textarena.chance import BRIEF_LOCK
 from gem_envs_games.textarena.env import TextArenaGame
 from gem_envs_games.textarena.loading import load_game
+from gem_envs_games.textarena.mending import put_in_order
 from gem_envs_games.textarena.playing import started
 
 pytestmark = pytest.mark.skipif(
@@ -259,6 +260,15 @@ def test_a_generator_that_searches_in_global_variables_has_its_own() -> None:
 
     assert rooms[0].tolist() == rooms[1].tolist()
     assert (searched["explored_states"], searched["best_room_score"]) == before == (set(), -1)
+
+
+def test_a_generator_is_mended_once_however_many_games_are_made() -> None:
+    module = vars(sys.modules[type(load_game("Sokoban-v0")).__module__])
+    mended = module["generate_room"]
+
+    put_in_order(load_game("Sokoban-v0"))
+
+    assert module["generate_room"] is mended
 
 
 def is_locked() -> bool:

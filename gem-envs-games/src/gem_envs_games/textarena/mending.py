@@ -56,7 +56,9 @@ def put_in_order(game: Any) -> None:
     name = type(game).__name__
     if name == "SokobanEnv":
         module = vars(sys.modules[type(game).__module__])
-        module["generate_room"] = _with_own_globals(module["generate_room"])
+        # Once for each process: around itself, it would grow by a layer with each game.
+        if not hasattr(module["generate_room"], "__wrapped__"):
+            module["generate_room"] = _with_own_globals(module["generate_room"])
     if name == "WordChainsEnv":
         game.word_list.sort()
     if name == "SpellingBeeEnv":
