@@ -26,3 +26,9 @@ def test_games_of_equals_that_do_not_come_out_even_go_by_turns() -> None:
     met = [shared_out(1, [0.25] * 3, turn=turn).index(1) for turn in range(3)]
 
     assert sorted(met) == [0, 1, 2]
+
+
+def test_thirds_beside_a_larger_share_are_equals_too() -> None:
+    met = [shared_out(10, [1.0, 0.25, 0.25], turn) for turn in range(3)]
+
+    assert [sum(each) for each in zip(*met, strict=True)] == [20, 5, 5]

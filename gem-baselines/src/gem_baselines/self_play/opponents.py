@@ -33,15 +33,17 @@ def shared_out(games: int, weights: Sequence[float], turn: int) -> list[int]:
     What does not come out even goes by the largest remainder; of equals by turns, so that in each
     `turn` others get it.
 
-    >>> shared_out(10, [1.0, 0.25, 0.25], turn=0)
-    [6, 2, 2]
+    >>> [shared_out(10, [1.0, 0.25, 0.25], turn) for turn in range(3)]
+    [[7, 2, 1], [7, 1, 2], [6, 2, 2]]
     """
     total = sum(weights)
     wanted = [games * weight / total for weight in weights]
     shares = [int(each) for each in wanted]
+    # Rounded, for 6 2/3 and 1 2/3 leave remainders that differ in their last digits.
+    remainders = [round(each - share, 9) for each, share in zip(wanted, shares, strict=True)]
     by_remainder = sorted(
         range(len(weights)),
-        key=lambda place: (shares[place] - wanted[place], (place + turn) % len(weights)),
+        key=lambda place: (-remainders[place], (place + turn) % len(weights)),
     )
     for place in by_remainder[: games - sum(shares)]:
         shares[place] += 1
