@@ -91,7 +91,12 @@ def test_it_says_that_it_has_not_asked_for_anything_else(proposal: str) -> None:
 
 @pytest.mark.parametrize(
     "proposal",
-    ["I can cancel it.", "I would cancel #W1.", "I would cancel the kettle, to your paypal."],
+    [
+        "I can cancel it.",
+        "I would cancel #W1.",
+        "I would cancel the kettle, to your paypal.",
+        "I found it.",
+    ],
 )
 def test_it_wants_to_hear_all_that_is_done(proposal: str) -> None:
     state, reply = talk(f"{proposal} Shall I go ahead?")
@@ -160,3 +165,16 @@ def test_an_agent_that_gets_nowhere_loses_its_patience() -> None:
 
 def test_it_leaves_with_the_human_agent() -> None:
     assert talk("You are being transferred to a human agent.")[0].end == "transferred"
+
+
+def test_of_two_orders_which_one_is_an_order() -> None:
+    state, reply = talk("There are #W1 and #W9. Which one do you mean?")
+    assert reply.text == "The order number: #W1."
+    assert state.patience == ADA.patience
+
+
+def test_it_does_not_say_twice_what_another_of_its_facts_holds() -> None:
+    facts = {"order": "I mean the first. I pay by card.", "payment": "I pay by card."}
+    script = ADA._replace(requests=(ADA.requests[0]._replace(facts=facts, private=frozenset()),))
+    reply = answer(script, begin(script)[0], hear("Which order, and which payment?"))[1]
+    assert reply.text == "I mean the first. I pay by card."

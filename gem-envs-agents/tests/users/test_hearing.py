@@ -141,3 +141,105 @@ def test_words_and_amounts_are_heard_where_they_are_listened_for() -> None:
 def test_what_proposes_nothing_names_nothing() -> None:
     heard = hear("I have cancelled #W1.", {"lamp"})
     assert (heard.verbs, heard.names) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("message", "asks"),
+    [
+        ("I see two orders with a kettle, #A1 and #A2. Which one do you mean?", ("item",)),
+        ("Could you tell me which of your orders you mean?", ("order",)),
+        ("Please confirm the order number.", ("order",)),
+        ("Please confirm the new delivery address.", ("address",)),
+        ("Have you tried restarting it?", ("restart",)),
+        ("Could you turn it off and then on again?", ("restart",)),
+        ("Please unplug it and plug it back in.", ("restart",)),
+        ("What's the name on the account?", ("name",)),
+        ("Could you provide the new options you would like?", ("variant",)),
+        ("Which card should I use?", ("payment",)),
+        ("Where would you like the refund to go?", ("payment",)),
+        ("Where would you like it sent?", ("address",)),
+        ("I need some facts. Could you provide:\n- Your email\n- Your zip code", ("email", "zip")),
+        (
+            "We can find you by your name and zip code. Could you provide those details?",
+            ("name", "zip"),
+        ),
+        ("What would you like me to do with it?", ()),
+    ],
+)
+def test_what_models_ask_for_is_heard(message: str, asks: tuple[str, ...]) -> None:
+    heard = hear(message)
+    assert heard.asks == asks
+    assert not heard.proposes
+
+
+@pytest.mark.parametrize(
+    ("message", "verbs"),
+    [
+        ("I will return the lamp. Please confirm if everything is correct.", ("return",)),
+        ("Cancel #W1 (reason: change of plans). Is this correct?", ("cancel",)),
+        ("Shall I move forward with cancelling #W1?", ("cancel",)),
+        ("Please give me your confirmation to cancel #W1 (yes/no).", ("cancel",)),
+        ("I would cancel #W1, and you get $40 back. Do you agree?", ("cancel",)),
+        ("It is within the return window. Shall I exchange the lamp?", ("exchange",)),
+        ("I exchange it; we tell you how to return the old one. Is that okay?", ("exchange",)),
+        ("It does not switch on, so I would repair it. Do you approve?", ("repair",)),
+        ("For the flight cancellation: proceed with issuing a $50 certificate?", ("compensate",)),
+        ("Would you like to cancel the order #W1?", ("cancel",)),
+        ('I would cancel #W1. Reply "yes" to proceed.', ("cancel",)),
+        ("Do I have your permission to cancel #W1?", ("cancel",)),
+        ("Could you confirm that you want me to cancel #W1?", ("cancel",)),
+    ],
+)
+def test_what_models_propose_is_heard_without_what_they_say_beside_it(
+    message: str, verbs: tuple[str, ...]
+) -> None:
+    heard = hear(message)
+    assert heard.proposes
+    assert heard.verbs == verbs
+
+
+def test_a_proposal_may_ask_for_something_too() -> None:
+    heard = hear("Shall I cancel #W1, and which payment method would you like?")
+    assert (heard.proposes, heard.asks) == (True, ("payment",))
+
+
+def test_who_asks_first_and_would_do_it_later_proposes_nothing() -> None:
+    heard = hear("Please tell me which order to cancel, and I'll proceed with it.")
+    assert (heard.proposes, heard.asks) == (False, ("order",))
+
+
+def test_what_is_ruled_out_is_not_named_unless_it_is_listened_for() -> None:
+    message = "IFOYYZ cannot be cancelled. Shall I cancel NQNU5R?"
+    assert hear(message).names == ("nqnu5r",)
+    assert hear(message, {"ifoyyz"}).names == ("ifoyyz", "nqnu5r")
+
+
+@pytest.mark.parametrize(
+    "message", ["I have cancelled your order.", "We've just submitted the return."]
+)
+def test_what_was_done_is_heard_in_the_active_voice(message: str) -> None:
+    assert hear(message).reports
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I'm sorry, but the return window has closed.",
+        "That color is sold out.",
+        "This order is not eligible for it.",
+    ],
+)
+def test_a_refusal_is_heard_by_its_reason(message: str) -> None:
+    assert hear(message).refuses
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I can transfer you to a human agent if you like.",
+        "I cannot transfer you to a human agent.",
+        "I could transfer you to a human agent.",
+    ],
+)
+def test_who_might_transfer_a_user_does_not(message: str) -> None:
+    assert not hear(message).transfers

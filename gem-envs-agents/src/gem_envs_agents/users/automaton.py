@@ -121,14 +121,18 @@ def _is_strange(request: Request, heard: Heard) -> bool:
 
 def _objection(request: Request, heard: Heard) -> str:
     """Return what is said to a proposal that is not agreed to."""
-    is_of_it = request.verbs.intersection(heard.verbs) and not _is_strange(request, heard)
-    return UNCLEAR if is_of_it else NOT_ASKED
+    return NOT_ASKED if _is_strange(request, heard) else UNCLEAR
 
 
 def _is_news(heard: Heard, request: Request, parts: list[str]) -> bool:
     if not parts or _WHO in parts:
         return False
-    return any(slot in request.facts or slot in IDENTITY for slot in heard.asks)
+    return any(_fact_of(request, slot) in request.facts or slot in IDENTITY for slot in heard.asks)
+
+
+def _fact_of(request: Request, slot: str) -> str:
+    """Return the slot whose fact answers a question: of two orders, "which one" is an order."""
+    return "order" if slot == "item" and "item" not in request.facts else slot
 
 
 def _is_over(script: Script, state: State, heard: Heard) -> bool:
@@ -174,10 +178,18 @@ def _facts(script: Script, state: State, heard: Heard) -> tuple[State, list[str]
             parts.append(devices[slot].report)
             calls.append(devices[slot].call)
         else:
-            parts.append(_sentence(slot, request.facts.get(slot)))
+            fact = _fact_of(request, slot)
+            value = request.facts.get(fact)
+            parts.append(_sentence(slot if value is None else fact, value))
     if asked_who != state.asked_who:
         state = state._replace(asked_who=asked_who)
-    return state, list(dict.fromkeys(parts)), tuple(calls)
+    return state, _each_once(parts), tuple(calls)
+
+
+def _each_once(parts: list[str]) -> list[str]:
+    """Return what is said, without what another part of it says too."""
+    once = list(dict.fromkeys(parts))
+    return [part for part in once if not any(part != each and part in each for each in once)]
 
 
 _SLOT_WORDS = {
