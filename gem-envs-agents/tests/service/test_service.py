@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +13,10 @@ from gem.testing import EnvContract
 from gem_envs_agents.desk.tool import Call
 from gem_envs_agents.service.tasks import case
 from gem_envs_agents.service.wording import WORDINGS
+from gem_envs_agents.users.automaton import YES, State, answer
+from gem_envs_agents.users.hearing import hear
 from gem_envs_agents.users.proving import prove
+from gem_envs_agents.users.script import listens_for
 
 from .playing import acted, case_of, make, solved, to_the_end, write
 
@@ -97,6 +101,65 @@ def test_its_customers_are_fair(difficulty: Any) -> None:
     for seed in range(3):
         script = case(seed, difficulty, seed)[6]
         assert prove(script._replace(patience=2)).faults == ()
+
+
+HONEST = {
+    "repair": "I would register a repair of the {name} of {order} with the serial number {serial}.",
+    "cancel": "Dear {customer}, I would cancel the whole order {order}: {items}.",
+    "change": "I would change the address of {order} ({items}) from {home} to {address}.",
+    "return": "It is within the return window. I would return the {name} ({item}) of {order}.",
+    "exchange": "I would exchange the {name} ({item}) of {order} for the {variant} one ({new}).",
+}
+
+
+@pytest.mark.parametrize("verb", HONEST)
+def test_a_customer_agrees_to_an_honest_proposal_that_says_more_than_it_has_to(verb: str) -> None:
+    for seed, number in list(_wishes(verb))[:5]:
+        task = case(seed, "hard", 0)
+        request = task.script.requests[number]
+        order = task.tables["orders"][request.facts["order"]]
+        known = {
+            **request.facts,
+            "customer": order["customer_id"],
+            "home": order["address"],
+            "name": order["items"][0]["name"],
+            "item": order["items"][0]["item_id"],
+            "items": ", ".join(f"{item['name']} {item['item_id']}" for item in order["items"]),
+            "serial": task.user_tables["device"]["mine"]["serial"],
+            "new": task.plans[number].calls[-1].arguments.get("new_item_id", ""),
+        }
+        proposal = f"{HONEST[verb].format(**known)} Is that correct (yes/no)?"
+        heard = hear(proposal, listens_for(task.script, number))
+        state = State(closed=number, asked_who=True, patience=1)
+        assert answer(task.script, state, heard)[1].text == YES, proposal
+
+
+def _wishes(verb: str) -> Iterator[tuple[int, int]]:
+    """Yield seeds and the numbers of requests that the rules allow, by what is wanted."""
+    for seed in range(120):
+        task = case(seed, "hard", 0)
+        for number, request in enumerate(task.script.requests):
+            is_wanted = verb in request.verbs and not task.plans[number].denial
+            if is_wanted and (verb != "change" or "exchange" not in request.verbs):
+                yield seed, number
+
+
+def test_one_rule_is_against_a_request_at_most() -> None:
+    refused = 0
+    for seed in range(300):
+        task = case(seed, "hard", 0)
+        for request, plan in zip(task.script.requests, task.plans, strict=True):
+            if "exchange" in request.verbs and plan.denial:
+                refused += 1
+                products = task.tables["products"][plan.calls[-2].arguments["product_id"]]
+                [new] = [
+                    item
+                    for item in products["items"].values()
+                    if item["color"] == request.facts["variant"]
+                ]
+                is_sold_out = plan.calls[-1].arguments["rule"] == "sold out"
+                assert new["available"] is not is_sold_out
+    assert refused > 30
 
 
 def test_what_the_customer_has_to_do_at_home_counts() -> None:

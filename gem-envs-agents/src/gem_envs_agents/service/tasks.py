@@ -44,6 +44,7 @@ _VERBS: dict[Goal, frozenset[str]] = {
     "repair": frozenset({"repair"}),
     "price": frozenset(),
 }
+_OF_WHOLE_ORDERS = ("cancel", "move")
 _MOSTLY = 0.75  # of the requests fit their order; of the others the rules are against most
 
 
@@ -59,19 +60,29 @@ class _Errand(NamedTuple):
 
     @property
     def part(self) -> Part:
-        """What a proposal of it has to name: the order, its item, and what is new."""
-        name = self.thing.item["name"]
-        names = [{self.thing.order_id}, {self.thing.item["item_id"], name}]
+        """What a proposal of it has to name: the order, its item, and what is new.
+
+        What is done with a whole order is named by the order alone.
+        """
+        names = [{self.thing.order_id}]
+        if self.goal not in _OF_WHOLE_ORDERS:
+            names.append({self.thing.item["item_id"], self.thing.item["name"]})
         names += [{new} for new in (self.new_color, self.facts.get("address", "")) if new]
         groups = (frozenset(map(str.casefold, group)) for group in names)
         return Part(_VERBS[self.goal], tuple(groups))
 
-    @property
-    def also(self) -> frozenset[str]:
-        """What a proposal of it may name: what the shop knows of the item and its product."""
-        item = self.thing.item
-        known = {item["product_id"], item["color"], self.new_item_id} - {""}
-        return frozenset(each.casefold() for each in known)
+    def also(self, order: Record, serial: str) -> frozenset[str]:
+        """What a proposal of it may name: what the shop knows of the customer and the order."""
+        known = {order["customer_id"], self.thing.item["color"], self.new_item_id}
+        if self.goal in _OF_WHOLE_ORDERS:
+            known.update(item["item_id"] for item in order["items"])
+            known.update(item["product_id"] for item in order["items"])
+        else:
+            known |= {self.thing.item["product_id"]}
+        if self.goal == "repair":
+            # The rules want it asked for before the repair is proposed.
+            known.add(serial)
+        return frozenset(each.casefold() for each in known if each)
 
 
 def case(seed: int, difficulty: Difficulty, wording: int) -> Case:
@@ -84,7 +95,10 @@ def case(seed: int, difficulty: Difficulty, wording: int) -> Case:
     # The wording also turns the order of the requests.
     turned = wording % len(errands)
     errands = [*errands[turned:], *errands[:turned]]
-    requests = tuple(_request(errand, wording, serial) for errand in errands)
+    orders = tables["orders"]
+    requests = tuple(
+        _request(errand, orders[errand.thing.order_id], wording, serial) for errand in errands
+    )
     identity = {name: customer[name] for name in ("email", "name", "zip")}
     find = Call("find_customer", {"email": customer["email"]})
     plans = [errand.plan for errand in errands]
@@ -168,8 +182,12 @@ def _errand(rng: random.Random, tables: Tables, name: Goal, order: Record, seria
         words = f"return the {item['name']} of"
         return _Errand(name, thing, _plan(words, look, Call("send_back", on_item), rule), facts)
     color = rng.choice([each for each in COLORS if each != item["color"]])
-    facts["variant"] = color
     items = tables["products"][item["product_id"]]["items"].values()
+    if rule:
+        # One rule is against it, or none: of two an agent could log either.
+        possible = [each["color"] for each in items if each["available"]]
+        color = color if color in possible else _other(possible, item["color"])
+    facts["variant"] = color
     new = next(each for each in items if each["color"] == color)
     call = Call("exchange", {**on_item, "new_item_id": new["item_id"]})
     if not rule and not new["available"]:
@@ -178,6 +196,10 @@ def _errand(rng: random.Random, tables: Tables, name: Goal, order: Record, seria
     show = Call("show_product", {"product_id": item["product_id"]})
     plan = _plan(words, look, call, rule, show)
     return _Errand(name, thing, plan, facts, color, new["item_id"])
+
+
+def _other(colors: Sequence[str], color: str) -> str:
+    return next(each for each in colors if each != color)
 
 
 def _rule_on_sending_back(order: Record) -> str:
@@ -198,7 +220,7 @@ def _allowed(words: str, *calls: Call) -> Plan:
     return Plan(calls, f"I would {words} the order {calls[0].arguments['order_id']}.")
 
 
-def _request(errand: _Errand, wording: int, serial: str) -> Request:
+def _request(errand: _Errand, order: Record, wording: int, serial: str) -> Request:
     devices: tuple[Device, ...] = ()
     if errand.goal == "repair":
         restarted = "It was restarted, and it still does not work."
@@ -212,7 +234,7 @@ def _request(errand: _Errand, wording: int, serial: str) -> Request:
         facts=errand.facts,
         private=frozenset({"address"} & errand.facts.keys()),
         parts=() if errand.goal == "price" else (errand.part,),
-        also=errand.also,
+        also=errand.also(order, serial),
         devices=devices,
     )
 

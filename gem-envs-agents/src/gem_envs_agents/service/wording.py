@@ -19,7 +19,7 @@ _PHRASES: dict[Goal, tuple[str, ...]] = {
         "Can you undo my purchase of {it}?",
     ),
     "move": (
-        "I want to change the address of the order with {it}.",
+        "I want {it} to be sent to another address.",
         "I am moving house, and {it} should go to my new place.",
         "{It} is on its way to the wrong house.",
         "Send {it} somewhere else than you have written down.",
