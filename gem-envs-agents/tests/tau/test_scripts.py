@@ -50,8 +50,9 @@ def words_of(text: str) -> set[str]:
     return set(re.findall(r"[a-z0-9#_@.'-]*[a-z0-9]", text.casefold().replace("\u2019", "'")))
 
 
-# What turns "you are" into "I am", and an abbreviation at the end of a clause.
-PERSONS = {"i", "am", "my", "me", "mine", "myself", "have", "i'd", "i'll", "i've"}
+# What turns "you are" into "I am", "ask the agent to" into "please" and "the agent" into "you".
+PERSONS = {"i", "am", "my", "me", "mine", "myself", "have", "i'd", "i'll", "i've", "was"}
+PERSONS |= {"please", "tell", "know", "want", "you", "insist", "ask"}
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -196,3 +197,44 @@ def test_what_users_cannot_say_is_listed_in_the_documentation(name: str, local_d
     for slot, numbers in unknown.items():
         listed = ", ".join(map(str, numbers))
         assert f"| `{name}` | {slot} | {len(numbers)} | {listed} |" in page
+    rows = re.findall(rf"(?m)^\| `{re.escape(name)}` \| (\w+) \|", page)
+    assert sorted(rows) == sorted(unknown)
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "words"),
+    [
+        ("retail-2024", 31, "I want to know the tracking number of the order"),
+        ("retail-2024", 36, "I wonder what the most expensive item and its price"),
+        ("retail-2024", 46, "the total amount of the refund I should expect"),
+        ("retail-2024", 63, "Finally, please confirm the total price of my new order."),
+        ("retail-v1.0.1", 54, "please tell me how much money I will get back"),
+        ("retail-v1.0.1", 12, "want to cancel or return everything not associated with it"),
+        ("airline-2024", 12, "I want to cancel my flights from MCO to CLT."),
+        ("airline-2024", 18, "I want to cancel my flights in reservation ID SI5UKW."),
+    ],
+)
+def test_a_question_says_what_the_user_wants_to_know(
+    name: str, number: int, words: str, local_data: Path
+) -> None:
+    wordings = [each.wording for each in user(name, number, local_data).script.requests]
+    assert words in wordings[-1]
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_no_user_speaks_of_the_agent_to_the_agent(name: str, local_data: Path) -> None:
+    for number, _, made in users(name, local_data, split=SETS[name][2][0]):
+        for request in made.script.requests:
+            for said in (request.wording, *request.facts.values()):
+                assert "the agent" not in said.casefold(), (number, said)
+
+
+def test_who_has_a_question_can_say_what_it_is_about(local_data: Path) -> None:
+    made = user("airline-2024", 13, local_data)
+    assert "XEWRD9" in replies(made.script, 0, "Which reservation is it about?")
+
+
+def test_a_user_is_known_by_the_id_that_a_paragraph_says(local_data: Path) -> None:
+    made = user("retail-v1.0.1", 57, local_data)
+    assert made.script.identity["user_id"] == "ivan_hernandez_6923"
+    assert "identity" not in made.unknown

@@ -38,12 +38,29 @@ ABOUT = {
 """Words, by slot, of sentences that say what a user wants of it."""
 _ABOUT = {slot: re.compile(rf"\b(?:{words})\b") for slot, words in ABOUT.items()}
 
+# What a paragraph tells its actor to say to the agent, as words to the agent.
+_SPOKEN = (
+    (r"^(?:be insistent|tell the agent) that ", ""),
+    (r"^insist (that|on)\b", r"you insist \1"),
+    (r"^be persistent and ask for\b", "you ask for"),
+    (r"^make sure to ask\b", "you want"),
+    (r"^provide all details upfront in your very first message and ", ""),
+    (r"\bto ask the agent(?= (?:if|about|how|what|which)\b)", "to know"),
+    (r"\b(?:you )?ask the agent(?: explicitly)? to\b", "please"),
+    (r"\b(?:you )?ask the agent(?: explicitly)? for\b", "you ask for"),
+    (
+        r"\b(?:you )?ask the agent(?: explicitly)?(?= (?:if|about|how|what|which)\b)",
+        "please tell you",
+    ),
+    (r"^if not, (?=you (?:wonder|want to know)\b)", ""),
+)
 _PERSONS = (
     (
         r"\b(to|for|of|with|from|told|tells?|gives?|refund|upgrade|asks?|helps?|lets?|"
-        r"saves?) you\b",
+        r"saves?) you\b(?! (?:should|will|would|can|expect|have|want|need|get)\b)",
         r"\1 me",
     ),
+    (r"\byou (?:are|were)\b(?= out of town\b)", "I was"),
     (r"\byou are\b", "I am"),
     (r"\byou're\b", "I am"),
     (r"\byou have\b", "I have"),
@@ -51,7 +68,10 @@ _PERSONS = (
     (r"\byours\b", "mine"),
     (r"\byour\b", "my"),
     (r"\byou\b", "I"),
+    (r"\bthe (?:customer )?(?:service )?agent\b", "you"),
 )
+# Who wonders whether the agent can help asks for it.
+_HOPES = re.compile(r"\b(?:wonder|know|and) if the agent can\b", re.IGNORECASE)
 # What a paragraph tells its actor to do, and not what a user would say.
 _STAGE = re.compile(
     r"\b(?:do not|don't|not to|never) (?:reveal|mention|say|tell|offer)\b|\bthe agent (?:ask|"
@@ -83,8 +103,8 @@ class Paragraph:
         spoken = _ASKED_FOR.sub("", _ASIDE.sub(_kept_aside, text[:_TEXT_LIMIT]))
         self._sentences = [
             _in_first_person(sentence)
-            for sentence in _without(spoken, unsaid)
-            if not _STAGE.search(sentence)
+            for sentence in map(_to_the_agent, _without(spoken, unsaid))
+            if not _STAGE.search(_HOPES.sub("", sentence))
         ]
         self._words = _stems(" ".join(self._sentences))
         self.is_about_all = _ALL.search(self._folded) is not None
@@ -119,14 +139,29 @@ class Paragraph:
         return " ".join(chosen[:_LONGEST_ANSWER])
 
     def asking(self) -> str:
-        """Return what it asks, as its user would say it: two sentences at most."""
-        sentences = [each for each in self._sentences if not re.match(r"if\b", each, re.IGNORECASE)]
-        asking = [each for each in sentences if _ASKING.search(each)]
-        return " ".join((asking or sentences)[:2])
+        """Return what it asks, as its user would say it: three sentences at most."""
+        sentences = [each for each in self._sentences if not _BESIDE.match(each)]
+        for pattern in (_WANTS_TO_KNOW, _ASKING):
+            asking = [each for each in sentences if pattern.search(each)]
+            if asking:
+                return " ".join(asking[:_LONGEST_QUESTION])
+        return self.wanting()
+
+    def wanting(self) -> str:
+        """Return how it begins, as its user would say it: three sentences at most."""
+        return " ".join(self._sentences[:_LONGEST_QUESTION])
 
 
+_LONGEST_QUESTION = 3  # sentences
+_BESIDE = re.compile(r"if\b|\(", re.IGNORECASE)
+_WANTS_TO_KNOW = re.compile(
+    r"\b(?:to know|wonder|tell me|total amount|to check|to confirm|please confirm|"
+    r"how (?:much|many)|ask about|"
+    r"to ask which|figure out how)\b",
+    re.IGNORECASE,
+)
 _ASKING = re.compile(
-    r"\b(?:know|how|total|price|cost|tell|what|which|save|saved|refund|tracking|check|ask)\b",
+    r"\b(?:know|total|price|cost|what|which|saved?|refund|tracking|check|ask)\b",
     re.IGNORECASE,
 )
 # Words of products' names that say nothing of which it is.
@@ -185,7 +220,7 @@ def _without(text: str, unsaid: Sequence[str]) -> Iterator[str]:
 
 def _if_any(sentence: str) -> Iterator[str]:
     # The corrected tasks write a point where they have no words.
-    stripped = sentence.strip().lstrip(".,; ").rstrip(",;")
+    stripped = re.sub(r"\.\.$", ".", sentence.strip().lstrip(".,; ").rstrip(",;"))
     if len(stripped) > 1:
         yield stripped if stripped[-1] in ".!?" else f"{stripped}."
 
@@ -194,7 +229,17 @@ def _holds(sentence: str, text: str) -> bool:
     return text.casefold() in sentence.casefold() or communicates(sentence, text)
 
 
+def _to_the_agent(sentence: str) -> str:
+    """Return what its actor is told to say to the agent, as words to the agent."""
+    return _replaced(sentence, _SPOKEN)
+
+
 def _in_first_person(sentence: str) -> str:
-    for pattern, word in _PERSONS:
-        sentence = re.sub(pattern, word, sentence, flags=re.IGNORECASE)
+    sentence = _replaced(sentence, _PERSONS)
     return sentence[:1].upper() + sentence[1:]
+
+
+def _replaced(sentence: str, patterns: Sequence[tuple[str, str]]) -> str:
+    for pattern, words in patterns:
+        sentence = re.sub(pattern, words, sentence, flags=re.IGNORECASE)
+    return sentence

@@ -18,7 +18,7 @@ from gem_envs_agents.desk.database import Record, Tables
 from gem_envs_agents.desk.scoring import communicates
 from gem_envs_agents.desk.tool import Call, Tools
 from gem_envs_agents.tau.lookups import lookups
-from gem_envs_agents.tau.paragraph import Paragraph
+from gem_envs_agents.tau.paragraph import ABOUT, Paragraph
 from gem_envs_agents.tau.reading import Task
 from gem_envs_agents.tau.wishes import Wish, wish
 from gem_envs_agents.users.automaton import NOT_ASKED, NOT_KNOWN, UNCLEAR, YES
@@ -66,8 +66,11 @@ def scripted(task: Task, tools: Tools, tables: Tables) -> Scripted:
     ]
     if task.outputs or not requests:
         why = Paragraph(task.reason, [*identity.values(), *on_file, *outputs])
-        words = why.asking() or paragraph.asking() or _VAGUE
-        requests.append(Request("question", words, {}))
+        if task.outputs:
+            words = why.asking() or paragraph.asking() or _VAGUE
+        else:
+            words = why.wanting() or paragraph.wanting() or _VAGUE
+        requests.append(Request("question", words, _asked_about(paragraph, outputs)))
         calls += lookups(task.outputs, task.actions, user_id, tools, tables)
         plans.append(Plan(tuple(calls), outputs=task.outputs))
     elif calls:
@@ -132,6 +135,16 @@ def _request(errand: _Errand, outputs: Sequence[str]) -> Request:
         parts=tuple(each.part for each in errand.wishes),
         also=frozenset().union(*(each.also for each in errand.wishes)),
     )
+
+
+def _asked_about(paragraph: Paragraph, outputs: Sequence[str]) -> Mapping[str, str]:
+    """Return what a user who has a question can say of it, by slot."""
+    facts = {slot: paragraph.about(slot) for slot in ABOUT}
+    return {
+        slot: value
+        for slot, value in facts.items()
+        if value and not any(communicates(value, output) for output in outputs)
+    }
 
 
 def _told_apart(requests: list[Request]) -> list[Request]:
@@ -209,7 +222,8 @@ def _identity(task: Task, user_id: str, tables: Tables) -> tuple[Mapping[str, st
         return known, True
     # The tables know nobody of the name in a few paragraphs: the first of what they know it is.
     on_file = {slot: facts[slot] for slot in ("name", "zip") if slot in facts}
-    return on_file or {"user_id": user_id}, False
+    # Who is in no table knows nothing: an empty id would be a part of every sentence.
+    return on_file or ({"user_id": user_id} if user_id else {}), False
 
 
 _FORGETS = {slot: re.compile(SLOTS[slot], re.IGNORECASE) for slot in IDENTITY}
@@ -228,7 +242,7 @@ def _user_of(task: Task, tables: Tables) -> str:
     best = ("", 0)
     for user_id, user in tables["users"].items():
         name = f"{user['name']['first_name']} {user['name']['last_name']}".casefold()
-        if name in text:
+        if name in text or user_id.casefold() in text:
             facts = (user.get("email", ""), user.get("address", {}).get("zip", ""), user_id)
             score = 1 + sum(fact.casefold() in text for fact in facts if fact)
             best = max(best, (user_id, score), key=lambda each: each[1])
