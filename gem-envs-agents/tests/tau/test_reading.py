@@ -74,9 +74,27 @@ def test_tasks_that_are_not_as_published_are_a_data_error(
     assert "not as they were published" in refusal(tmp_path)
 
 
+def test_tables_may_lie_where_their_repository_has_them(tmp_path: Path) -> None:
+    write(tmp_path, RETAIL, [TASK])
+    (tmp_path / "data").mkdir()
+    for name in ("users", "orders", "products"):
+        [path] = tmp_path.glob(f"*{name}.json")
+        path.rename(tmp_path / "data" / f"{name}.json")
+    assert gem.make("tau:Retail-2024", data=str(tmp_path)).num_tasks == 1
+
+
+def test_a_folder_that_is_none_is_called_so(tmp_path: Path) -> None:
+    assert "does not exist" in refusal(tmp_path / "nowhere")
+
+
 def test_a_split_without_tasks_is_a_data_error(tmp_path: Path) -> None:
     write(tmp_path, RETAIL, [])
     assert "holds no task" in refusal(tmp_path)
+
+
+DEEP: Any = []
+for _ in range(600):
+    DEEP = [DEEP]
 
 
 def spoiled(*path: str, value: Any) -> Spoil:
@@ -97,6 +115,13 @@ def spoiled(*path: str, value: Any) -> Spoil:
         (spoiled("users", "ada_1", value=None), "ada_1 is no object"),
         (spoiled("users", "ada_1", "email", value=7), "ada_1.email is 7"),
         (spoiled("users", "ada_1", "payment_methods", value={"x": {}}), "has no 'source'"),
+        (spoiled("users", "ada_1", "payment_methods", value={"x": {"source": "x"}}), "no 'id'"),
+        (
+            spoiled("users", "ada_1", "payment_methods", "gift_card_1", "balance", value="20"),
+            "gift_card_1.balance is '20'",
+        ),
+        (spoiled("products", "kettle", "variants", "k2", "price", value=float("nan")), "is nan"),
+        (spoiled("orders", "#W1", "address", value=DEEP), "deeper than 30 levels"),
         (spoiled("orders", "#W1", "items", value={}), "#W1.items is no list"),
         (spoiled("orders", "#W1", "items", value=[{}]), "#W1.items[0] has no 'name'"),
         (spoiled("products", "kettle", "variants", value={"k": {"item_id": "k"}}), "has no"),

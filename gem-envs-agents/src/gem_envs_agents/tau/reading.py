@@ -1,8 +1,9 @@
 """Read the published files: tables, tasks, policy. Runs no code that it reads.
 
-A folder holds the tables, one file each (`db_users.json` or `users.json`), or all of them in
-`db.json`; the tasks, as JSON lines, as JSON, or as the published Python files of 2024, whose
-literals alone are read; and the policy (`policy.md` or `wiki.md`).
+A folder holds the tables, one file each (`db_users.json` or `users.json`, there or in the folder
+`data` in it, where the repository of 2024 has them), or all of them in `db.json`; the tasks, as
+JSON lines, as JSON, or as the published Python files of 2024, whose literals alone are read; and
+the policy (`policy.md` or `wiki.md`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any, NamedTuple
 from gem.errors import DataError, in_one_line
 from gem_envs_agents.desk.database import Tables
 from gem_envs_agents.desk.tool import Call
-from gem_envs_agents.tau.shapes import SHAPES, ListOf, RowsOf, Shape, misfit
+from gem_envs_agents.tau.shapes import DEEPEST, SHAPES, ListOf, RowsOf, Shape, is_too_deep, misfit
 
 __all__ = ["LARGEST_FILE", "Task", "read_policy", "read_tables", "read_tasks"]
 
@@ -54,7 +55,7 @@ def read_tables(folder: str, shop: str) -> Tables:
     names = list(SHAPES[shop])
     whole = Path(folder) / "db.json"
     if not whole.exists():
-        paths = [_first(folder, f"db_{name}.json", f"{name}.json") for name in names]
+        paths = [_table(folder, name) for name in names]
         tables = {name: _json(path) for name, path in zip(names, paths, strict=True)}
         sources = dict(zip(names, paths, strict=True))
     else:
@@ -69,6 +70,8 @@ def read_tables(folder: str, shop: str) -> Tables:
             )
     for name in names:
         wrong = misfit(RowsOf(SHAPES[shop][name]), tables[name])
+        if wrong is None and is_too_deep(tables[name]):
+            wrong = f"a row is nested deeper than {DEEPEST} levels"
         if wrong is not None:
             raise DataError(
                 f"{sources[name]} is not as it was published: of the table {name!r}, {wrong}. "
@@ -114,14 +117,25 @@ def _read_tasks(folder: str, split: str) -> tuple[Task, ...]:
     return tuple(_of_2024(number, row) for number, row in enumerate(rows))
 
 
-def _first(folder: str, *names: str) -> Path:
+def _table(folder: str, name: str) -> Path:
+    return _first(
+        folder,
+        f"db_{name}.json",
+        f"{name}.json",
+        f"data/{name}.json",
+        hint=", and database= the folder with the tables where they lie apart",
+    )
+
+
+def _first(folder: str, *names: str, hint: str = "") -> Path:
     for name in names:
         path = Path(folder) / name
         if path.exists():
             return path
+    what = f"holds no {' or '.join(names)}" if Path(folder).is_dir() else "does not exist"
     raise DataError(
-        f"The folder {folder!r} holds no {' or '.join(names)}. Give data= the folder with the "
-        "published files of this benchmark.",
+        f"The folder {folder!r} {what}. Give data= the folder with the published files of this "
+        f"benchmark{hint}.",
         source=folder,
     )
 
@@ -203,6 +217,8 @@ _CORRECTED = {
 
 def _check(shape: Shape, row: Any) -> None:
     wrong = misfit(shape, row)
+    if wrong is None and is_too_deep(row):
+        wrong = f"a part is nested deeper than {DEEPEST} levels"
     if wrong is not None:
         raise ValueError(f"of a task, {wrong}")
 

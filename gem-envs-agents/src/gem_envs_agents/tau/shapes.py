@@ -6,10 +6,14 @@ the file and the row, and no episode ends by it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Union
 
-__all__ = ["SHAPES", "ListOf", "RowsOf", "Shape", "Where", "misfit"]
+__all__ = ["DEEPEST", "SHAPES", "ListOf", "RowsOf", "Shape", "Where", "is_too_deep", "misfit"]
+
+DEEPEST = 30
+"""How deep a row may be nested: copying it calls itself. The published ones have six levels."""
 
 
 class ListOf(NamedTuple):
@@ -25,11 +29,11 @@ class RowsOf(NamedTuple):
 
 
 class Where(NamedTuple):
-    """An object that has more keys where one of them has a certain value."""
+    """An object that has more keys where one of them has one of some values."""
 
     always: Mapping[str, Any]
     key: str
-    value: str
+    values: tuple[str, ...]
     also: Mapping[str, Any]
 
 
@@ -37,11 +41,11 @@ Shape = Union[type, tuple[type, ...], Mapping[str, Any], ListOf, RowsOf, Where]
 """A type of JSON data, several of which one fits, or an object that has these keys at least."""
 
 _NUMBER = (int, float)
-_METHODS = RowsOf({"source": str})
+_METHOD = {"source": str, "id": str}
 _ITEM = {"name": str, "product_id": str, "item_id": str, "price": _NUMBER, "options": dict}
 _CABINS = {"basic_economy": _NUMBER, "economy": _NUMBER, "business": _NUMBER}
 _DAY = Where(
-    {"status": str}, "status", "available", {"available_seats": _CABINS, "prices": _CABINS}
+    {"status": str}, "status", ("available",), {"available_seats": _CABINS, "prices": _CABINS}
 )
 _LEG = {"flight_number": str, "date": str, "price": _NUMBER}
 
@@ -51,7 +55,9 @@ SHAPES: Mapping[str, Mapping[str, Shape]] = {
             "name": {"first_name": str, "last_name": str},
             "address": {"zip": str},
             "email": str,
-            "payment_methods": _METHODS,
+            "payment_methods": RowsOf(
+                Where(_METHOD, "source", ("gift_card",), {"balance": _NUMBER})
+            ),
             "orders": ListOf(str),
         },
         "orders": {
@@ -70,7 +76,12 @@ SHAPES: Mapping[str, Mapping[str, Shape]] = {
         },
     },
     "airline": {
-        "users": {"payment_methods": _METHODS, "reservations": ListOf(str)},
+        "users": {
+            "payment_methods": RowsOf(
+                Where(_METHOD, "source", ("gift_card", "certificate"), {"amount": _NUMBER})
+            ),
+            "reservations": ListOf(str),
+        },
         "flights": {
             "origin": str,
             "destination": str,
@@ -101,6 +112,23 @@ def misfit(shape: Shape, value: Any) -> str | None:
     return next(_misfits("", shape, value), None)
 
 
+def is_too_deep(value: Any) -> bool:
+    """Say whether JSON data are nested deeper than any row. It calls nothing, however deep."""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [inner for each in level for inner in _inner(each)]
+        if not level:
+            return False
+    return True
+
+
+def _inner(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        yield from value.values()
+    elif isinstance(value, list):
+        yield from value
+
+
 def _misfits(path: str, shape: Shape, value: Any) -> Iterator[str]:
     if isinstance(shape, ListOf):
         yield from _of_list(path, shape, value)
@@ -108,13 +136,19 @@ def _misfits(path: str, shape: Shape, value: Any) -> Iterator[str]:
         yield from _of_rows(path, shape, value)
     elif isinstance(shape, Where):
         yield from _of_object(path, shape.always, value)
-        if isinstance(value, dict) and value.get(shape.key) == shape.value:
+        if isinstance(value, dict) and value.get(shape.key) in shape.values:
             yield from _of_object(path, shape.also, value)
     elif isinstance(shape, Mapping):
         yield from _of_object(path, shape, value)
-    # To Python, true is an int.
-    elif not isinstance(value, shape) or (isinstance(value, bool) and shape is not bool):
+    elif not _is_of(shape, value):
         yield f"{path or 'it'} is {value!r:.60}"
+
+
+def _is_of(kinds: type | tuple[type, ...], value: Any) -> bool:
+    # To Python, true is an int, and a number may be infinite, which JSON has no word for.
+    if isinstance(value, bool):
+        return kinds is bool
+    return isinstance(value, kinds) and not (isinstance(value, float) and not math.isfinite(value))
 
 
 def _of_list(path: str, shape: ListOf, value: Any) -> Iterator[str]:
