@@ -198,6 +198,20 @@ def test_what_was_not_agreed_to_earns_nothing() -> None:
     assert step.reward == 0.0
 
 
+def test_who_never_asks_who_the_customer_is_earns_nothing() -> None:
+    env = make(difficulty="easy", wording=0)
+    seed = next(
+        seed for seed in range(50) if not _of(seed).plans[0].denial and _of(seed).goal.state != "{}"
+    )
+    env.reset(seed=seed)
+    plan = case_of(env).plans[0]
+    assert "Yes" in str(env.step(f"{plan.summary} Shall I go ahead?").observation)
+    for call in plan.calls:
+        env.step(write(call))
+    step = env.step("That is done. Is there anything else?")
+    assert step.info["reward_parts"] == {"db": 1.0, "communicate": 1.0, "policy": 0.0}
+
+
 def _of(seed: int) -> Any:
     env = make(difficulty="easy")
     env.reset(seed=seed)

@@ -18,6 +18,7 @@ from gem_envs_agents.desk.judging import Judge, answers, judged
 from gem_envs_agents.desk.ledger import Ledger, after_call, after_message, after_words, untold
 from gem_envs_agents.desk.scoring import attempt, reaches
 from gem_envs_agents.desk.tool import Call, Outcome, Tools, run
+from gem_envs_agents.users.automaton import State
 
 __all__ = ["LONGEST_MESSAGE", "Basis", "Desk", "Results", "agent_prompt", "schemas"]
 
@@ -51,7 +52,7 @@ class Desk:
     user_changes: Changes
     attempts: list[str]  # calls of the solution that have to be refused, and were
     calls_made: int  # calls of the solution that the agent has made, in its order
-    unlawful: int  # writing calls that the user had not agreed to
+    unlawful: int  # writing calls that the user had not agreed to, or to nobody known
     ledger: tuple[Any, ...]  # what the agent knows and has told, as plain data
     transcript: list[str]  # what both have said
     user: tuple[Any, ...]  # where the automaton stands, or would, as plain data
@@ -104,6 +105,14 @@ class Desk:
         self.transcript = []
         self.user = ()
         self.asked = []
+
+    def knows_user(self) -> bool:
+        """Say whether the agent has asked who the user is, or was told unasked."""
+        identity = self.case.script.identity.values()
+        if not identity or State(*self.user).asked_who:
+            return True
+        told = [line.casefold() for line in self.transcript if line.startswith("Customer: ")]
+        return any(value.casefold() in line for value in identity for line in told)
 
     def hear_agent(self, text: str) -> None:
         """Note a message of the agent to the user."""
@@ -180,7 +189,8 @@ class Desk:
             ledger = after_call(ledger, call.arguments, outcome.text, case.outputs, case.policy)
             self.ledger = tuple(ledger)
         if outcome.database is not before:
-            self.unlawful += tool is not None and tool.needs_consent and not is_agreed
+            is_lawful = is_agreed and self.knows_user()
+            self.unlawful += tool is not None and tool.needs_consent and not is_lawful
             self.changes = outcome.database.changes
         return outcome
 
