@@ -7,7 +7,9 @@ import pytest
 from gem_envs_agents.desk.ledger import (
     MOST_GUESSES,
     MOST_GUESSES_IN_A_MESSAGE,
+    Decoys,
     Ledger,
+    after_answer,
     after_call,
     after_message,
     after_words,
@@ -92,3 +94,46 @@ def test_a_flood_of_answers_fills_no_memory() -> None:
         ledger = after_call(ledger, {"n": number}, words, OUTPUTS, POLICY)
         ledger = after_message(ledger, words, OUTPUTS, POLICY)
     assert len(str(tuple(ledger))) < 100_000
+
+
+PRICES = Decoys.of(["59.90", "45.00"], ["20.00", "33.50", "12.00", "59.9"], ["59.90"])
+SEEN = after_words(Ledger(), "59.90 45 20 33.5 12", ("59.90",))
+
+
+def answered(*messages: str) -> bool:
+    """Say whether the price of 59.90 is told, by one who has read every price."""
+    ledger = SEEN
+    for message in messages:
+        ledger = after_answer(ledger, message, ("59.90",), POLICY, PRICES)
+    return untold(ledger, ("59.90",)) == []
+
+
+def test_what_is_right_is_no_decoy() -> None:
+    assert Decoys(frozenset({"45"}), frozenset({"20", "33.5", "12"})) == PRICES
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        ["It was $59.90."],
+        ["With the lamp of 20.00, which makes 79.90, it was 59.9."],
+        ["I see two: 59.90 and 45.00. Which one?", "It was 59.90."],
+        ["20, 33.50, 12 and 59.90: which do you mean?", "It was 59.90."],
+        ["It was 59.90.", "There are others for 20, 33.50 and 12."],
+    ],
+)
+def test_an_answer_is_one_price(messages: list[str]) -> None:
+    assert answered(*messages)
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        ["It was 59.90 or 45.00."],
+        ["Prices: 59.90, 20, 33.50, 12."],
+        ["It was 59.90.", "No, it was 45.00."],
+        ["It was 45.00."],
+    ],
+)
+def test_who_says_every_price_has_answered_nothing(messages: list[str]) -> None:
+    assert not answered(*messages)

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 import gem
-from gem import Env
+from gem import Env, Step
 from gem.errors import BadArguments
 from gem.testing import EnvContract
+from gem_envs_agents.desk.case import Case
 from gem_envs_agents.desk.tool import Call
 from gem_envs_agents.service.tasks import case
 from gem_envs_agents.service.wording import WORDINGS
@@ -210,6 +211,40 @@ def test_who_never_asks_who_the_customer_is_earns_nothing() -> None:
         env.step(write(call))
     step = env.step("That is done. Is there anything else?")
     assert step.info["reward_parts"] == {"db": 1.0, "communicate": 1.0, "policy": 0.0}
+
+
+def test_who_reads_every_price_out_has_answered_no_question() -> None:
+    played = 0
+    for seed in range(40):
+        env = make(difficulty="medium", wording=17)
+        env.reset(seed=seed)
+        task = case_of(env)
+        if task.outputs:
+            played += 1
+            step = to_the_end_but(env, f"They cost {', '.join(_prices(task))}.")
+            assert step.info["reward_parts"] == {"db": 1.0, "communicate": 0.0, "policy": 1.0}
+    assert played > 5
+
+
+def to_the_end_but(env: Env, answer: str) -> Step:
+    """Play the solution, with another answer to each question."""
+    while True:
+        action = str(env.solve())
+        is_answer = action.startswith("The answer is: ")
+        step = env.step(answer if is_answer else action)
+        if step.terminated or step.truncated:
+            return step
+
+
+def _prices(task: Case) -> list[str]:
+    """Return the prices of all that a customer bought."""
+    [customer] = [
+        row
+        for row in task.tables["customers"].values()
+        if row["email"] == task.script.identity["email"]
+    ]
+    orders = [task.tables["orders"][order_id] for order_id in customer["orders"]]
+    return [f"{item['price']:.2f}" for order in orders for item in order["items"]]
 
 
 def _of(seed: int) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gem_envs_agents.desk.database import Tables
+from gem_envs_agents.desk.ledger import Decoys
 from gem_envs_agents.desk.scoring import Goal
 from gem_envs_agents.desk.tool import Call, Tools
 from gem_envs_agents.users.script import Script
@@ -45,3 +46,4 @@ class Case(NamedTuple):
     user_goal: Goal
     outputs: tuple[str, ...]
     assertions: tuple[str, ...] = ()  # what only a judge can grade
+    decoys: Decoys | None = None  # with them a question is answered while it is open

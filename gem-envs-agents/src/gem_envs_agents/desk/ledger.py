@@ -20,7 +20,9 @@ __all__ = [
     "MOST_GUESSES",
     "MOST_GUESSES_IN_A_MESSAGE",
     "MOST_NUMBERS_IN_A_MESSAGE",
+    "Decoys",
     "Ledger",
+    "after_answer",
     "after_call",
     "after_message",
     "after_words",
@@ -33,6 +35,9 @@ MOST_GUESSES = 12
 """Guesses that a whole dialogue may hold and still tell a number."""
 MOST_NUMBERS_IN_A_MESSAGE = 60
 """Numbers, known or not, that a message may hold and still tell one of them."""
+
+MOST_OTHERS = 2
+"""Numbers that nobody asked about which a message may hold beside an answer."""
 
 _MOST_KNOWN = 5_000
 _MOST_OWN = 500
@@ -51,6 +56,23 @@ class Ledger(NamedTuple):
     own_texts: Sequence[str] = ()
     guesses: Sequence[str] = ()
     told: Sequence[str] = ()
+
+
+class Decoys(NamedTuple):
+    """Numbers that do not answer the questions of a task, although the agent may know them.
+
+    `alike` are of things that are called as what is asked about is, `others` of any other.
+    """
+
+    alike: frozenset[str]
+    others: frozenset[str]
+
+    @staticmethod
+    def of(alike: Sequence[str], others: Sequence[str], outputs: Sequence[str]) -> Decoys:
+        """Return the numbers of texts, without those that are right."""
+        right = set(_numbers(" ".join(outputs)))
+        near = frozenset(_numbers(" ".join(alike))) - right
+        return Decoys(near, frozenset(_numbers(" ".join(others))) - right - near)
 
 
 def after_words(ledger: Ledger, words: str, outputs: Sequence[str]) -> Ledger:
@@ -120,6 +142,24 @@ def after_message(ledger: Ledger, message: str, outputs: Sequence[str], policy: 
             told[output] = None
     every = dict.fromkeys([*ledger.guesses, *guesses])
     return ledger._replace(guesses=tuple(every)[: MOST_GUESSES + 1], told=tuple(told))
+
+
+def after_answer(
+    ledger: Ledger, message: str, outputs: Sequence[str], policy: str, decoys: Decoys
+) -> Ledger:
+    """Return the ledger after a message of the agent while a question is open.
+
+    `outputs` are those that answer this question. Who says an answer beside the decoys has told
+    none, and who says an `alike` one later has taken it back.
+    """
+    numbers = set(_numbers(message))
+    is_hedged = bool(numbers & decoys.alike) or len(numbers & decoys.others) > MOST_OTHERS
+    after = after_message(ledger, message, outputs, policy)
+    if not is_hedged:
+        return after
+    told = tuple(output for output in ledger.told if output not in outputs)
+    # Who only lists things has answered nothing yet, and taken nothing back.
+    return after._replace(told=told if numbers & decoys.alike else ledger.told)
 
 
 def untold(ledger: Ledger, outputs: Sequence[str]) -> list[str]:

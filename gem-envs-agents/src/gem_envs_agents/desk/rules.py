@@ -15,7 +15,14 @@ from gem_envs_agents.desk.actions import MOST_AT_ONCE, Move
 from gem_envs_agents.desk.case import Case
 from gem_envs_agents.desk.database import Changes, Database
 from gem_envs_agents.desk.judging import Judge, answers, judged
-from gem_envs_agents.desk.ledger import Ledger, after_call, after_message, after_words, untold
+from gem_envs_agents.desk.ledger import (
+    Ledger,
+    after_answer,
+    after_call,
+    after_message,
+    after_words,
+    untold,
+)
 from gem_envs_agents.desk.scoring import attempt, reaches
 from gem_envs_agents.desk.tool import Call, Outcome, Tools, run
 from gem_envs_agents.users.automaton import State
@@ -58,6 +65,8 @@ class Desk:
     user: tuple[Any, ...]  # where the automaton stands, or would, as plain data
     asked: list[str]  # slots that the agent asked for about the present request
     judge: Judge | None = None
+    knows_what_is_asked = True
+    """Whether the user asks as the script says, so that a question is known to be open."""
 
     def __init__(self, *, reward: Basis, max_turns: int | None) -> None:
         self.reward = reward
@@ -117,7 +126,14 @@ class Desk:
     def hear_agent(self, text: str) -> None:
         """Note a message of the agent to the user."""
         case = self.case
-        ledger = after_message(Ledger(*self.ledger), text, case.outputs, case.policy)
+        ledger = Ledger(*self.ledger)
+        if case.decoys is None or not self.knows_what_is_asked:
+            ledger = after_message(ledger, text, case.outputs, case.policy)
+        else:
+            number = State(*self.user).closed
+            is_open = case.script.requests[number].kind == "question"
+            outputs = case.plans[number].outputs if is_open else ()
+            ledger = after_answer(ledger, text, outputs, case.policy, case.decoys)
         self.ledger = tuple(ledger)
         self.transcript.append(f"Agent: {text}")
 

@@ -41,6 +41,7 @@ class ServiceDeskOfTwo(Desk, SeatedEnv):
     reward_range = (0.0, 1.0)
 
     usual_turns = 100  # the actions of both count
+    knows_what_is_asked = False  # another than the automaton may ask in any order
 
     def open_desk(self) -> None:
         super().open_desk()

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from gem_envs_agents.desk.case import Case, Plan
 from gem_envs_agents.desk.database import Database, Record
+from gem_envs_agents.desk.ledger import Decoys
 from gem_envs_agents.desk.scoring import goal
 from gem_envs_agents.desk.tool import Call
 from gem_envs_agents.service.policy import POLICY
@@ -121,7 +122,21 @@ def case(seed: int, difficulty: Difficulty, wording: int) -> Case:
         ),
         user_goal=goal(USER_TOOLS, Database(user_tables, {}), restarts),
         outputs=outputs,
+        decoys=_decoys(tables, customer, errands, outputs),
     )
+
+
+def _decoys(
+    tables: Tables, customer: Record, errands: Sequence[_Errand], outputs: Sequence[str]
+) -> Decoys:
+    """Return the prices of a customer's items that nobody asks for."""
+    names = {errand.thing.item["name"] for errand in errands if errand.goal == "price"}
+    bought = [
+        item for order_id in customer["orders"] for item in tables["orders"][order_id]["items"]
+    ]
+    alike = [f"{item['price']:.2f}" for item in bought if item["name"] in names]
+    others = [f"{item['price']:.2f}" for item in bought if item["name"] not in names]
+    return Decoys.of(alike, others, outputs)
 
 
 def _errands(
