@@ -189,7 +189,7 @@ names=('#w12', 'lamp'), answers=False, verbs=('cancel',))
     """
     listened_to = message[:_LONGEST].replace("\u2019", "'")
     text = listened_to.casefold()
-    verbs = tuple(sorted(_verbs(text)))
+    verbs: tuple[str, ...] | None = None  # looked for once something is proposed: most propose none
     asked: set[str] = set()
     proposes = False
     transfers = False
@@ -202,6 +202,8 @@ names=('#w12', 'lamp'), answers=False, verbs=('cancel',))
             found = _slots_in(sentence) or (_slots_in(before) if _THOSE.search(sentence) else set())
             # "Shall I refund it to your payment?" proposes; "Please confirm your email." asks.
             is_proposal = _is_proposal(sentence) and found.isdisjoint(("email", "name", "zip"))
+            if is_proposal and verbs is None:
+                verbs = tuple(sorted(_verbs(text)))
             # Where nothing would be done, what is to be confirmed is a fact.
             is_deed = is_proposal and (bool(verbs) or not found)
             proposes = proposes or is_deed
@@ -212,8 +214,7 @@ names=('#w12', 'lamp'), answers=False, verbs=('cancel',))
             # "Would you like to be transferred?" is an offer.
             is_handed_over = _TRANSFERS.search(sentence) and not _KEEPS.search(sentence)
             transfers = transfers or bool(is_handed_over)
-            is_entry = _ENTRY.match(sentence) or _NUMBER.fullmatch(before)
-            if is_listing and is_entry:
+            if is_listing and (_ENTRY.match(sentence) or _NUMBER.fullmatch(before)):
                 asked |= _slots_in(sentence)
             elif sentence.strip():
                 is_listing = False
@@ -227,7 +228,7 @@ names=('#w12', 'lamp'), answers=False, verbs=('cancel',))
         transfers=transfers,
         names=tuple(sorted(set(_names(listened_to, text, words)))) if proposes else (),
         answers=offers_more or only_states,
-        verbs=verbs if proposes else (),
+        verbs=(verbs or ()) if proposes else (),
     )
 
 
