@@ -109,7 +109,8 @@ HONEST = {
     "cancel": "Dear {customer}, I would cancel the whole order {order}: {items}.",
     "change": "I would change the address of {order} ({items}) from {home} to {address}.",
     "return": "It is within the return window. I would return the {name} ({item}) of {order}.",
-    "exchange": "I would exchange the {name} ({item}) of {order} for the {variant} one ({new}).",
+    "exchange": "There are {all}. I would exchange the {name} ({item}) of {order} for the "
+    "{variant} one ({new}).",
 }
 
 
@@ -127,6 +128,7 @@ def test_a_customer_agrees_to_an_honest_proposal_that_says_more_than_it_has_to(v
             "item": order["items"][0]["item_id"],
             "items": ", ".join(f"{item['name']} {item['item_id']}" for item in order["items"]),
             "serial": task.user_tables["device"]["mine"]["serial"],
+            "all": ", ".join(task.tables["products"][order["items"][0]["product_id"]]["items"]),
             "new": task.plans[number].calls[-1].arguments.get("new_item_id", ""),
         }
         proposal = f"{HONEST[verb].format(**known)} Is that correct (yes/no)?"

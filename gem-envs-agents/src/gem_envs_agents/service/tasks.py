@@ -57,7 +57,7 @@ class _Errand(NamedTuple):
     plan: Plan
     facts: dict[str, str]
     new_color: str = ""
-    new_item_id: str = ""
+    variants: frozenset[str] = frozenset()  # the ids of all items of the product, to exchange
 
     @property
     def part(self) -> Part:
@@ -74,7 +74,8 @@ class _Errand(NamedTuple):
 
     def also(self, order: Record, serial: str) -> frozenset[str]:
         """What a proposal of it may name: what the shop knows of the customer and the order."""
-        known = {order["customer_id"], self.thing.item["color"], self.new_item_id}
+        # Who exchanges may list what there is: the customer knows colors, and no id.
+        known = {order["customer_id"], self.thing.item["color"], *self.variants}
         if self.goal in _OF_WHOLE_ORDERS:
             known.update(item["item_id"] for item in order["items"])
             known.update(item["product_id"] for item in order["items"])
@@ -210,7 +211,8 @@ def _errand(rng: random.Random, tables: Tables, name: Goal, order: Record, seria
     words = f"exchange the {item['name']} for a {color} one, in"
     show = Call("show_product", {"product_id": item["product_id"]})
     plan = _plan(words, look, call, rule, show)
-    return _Errand(name, thing, plan, facts, color, new["item_id"])
+    variants = frozenset(each["item_id"] for each in items)
+    return _Errand(name, thing, plan, facts, color, variants)
 
 
 def _other(colors: Sequence[str], color: str) -> str:
