@@ -121,12 +121,22 @@ WRONG = {
     "Did you mean 'tabular'?": ["own.toml", "--set", "policy=tabluar"],
     "it takes no 'rate'": ["own.toml", "--set", "policy_kwargs.rate=1"],
     "min_number and max_number are": ["own.toml", "--set", 'policy_kwargs={"view": "interval"}'],
-    "gamma: Input should be less than or equal to 1": ["own.toml", "--set", "gamma=2"],
+    "sets gamma to 2, and it has to be less than or equal to 1": ["own.toml", "--set", "gamma=2"],
+    "sets episodes to 'many', and it has to be": ["own.toml", "--set", "episodes=many"],
+    "does not set 'env', which has no default": ["empty.toml"],
+    "Did you mean 'opponents'?": ["own.toml", "--set", "self_play.oponents=pool"],
+    "sets self_play.opponents to 'pol'": ["own.toml", "--set", "self_play.opponents=pol"],
+    "gem-env: A monitor was asked for": [
+        "own.toml",
+        "--set",
+        'self_play={"monitor": true, "pool_size": 2}',
+    ],
     "is no assignment": ["own.toml", "--set", "gamma"],
     "which has no parts": ["own.toml", "--set", "episodes.x=1"],
     "it takes no 'size'": ["own.toml", "--set", "env_kwargs.size=1"],
     "No installed pack provides": ["own.toml", "--set", "env=tiny:Absent"],
-    "The folder full is not empty": ["own.toml", "--out", "full"],
+    "one of its own. Choose another --out": ["own.toml", "--out", "full"],
+    "Go on with the training in it by --resume begun": ["own.toml", "--out", "begun"],
     "full is no training folder": ["--resume", "full"],
     "leave --out x away": ["--resume", "full", "--out", "x"],
     "leave own.toml away": ["own.toml", "--resume", "full"],
@@ -138,8 +148,11 @@ WRONG = {
 def test_wrong_use_is_one_line(gem_train: Train, problem: str) -> None:
     Path("broken.toml").write_text("env = ", encoding="utf-8")
     Path("deep.toml").write_text(f"x = {'[' * 5000}{']' * 5000}", encoding="utf-8")
+    Path("empty.toml").touch()
     Path("full").mkdir()
     Path("full", "note.txt").touch()
+    Path("begun").mkdir()
+    Path("begun", "experiment.json").touch()
     before = sorted(Path().iterdir())
 
     status, out, err = gem_train(*WRONG[problem])

@@ -38,8 +38,8 @@ def require(subject: str, packages: Sequence[str]) -> None:
                 raise
             command = pip_command([package], of="gem-baselines")
             raise MissingRequirement(
-                f"A {subject} was asked for, and {package}, which computes it, is not installed "
-                f"here. Run: {command}",
+                f"The policy {subject} was asked for, and {package}, which computes it, is not "
+                f"installed here. Run: {command}",
                 requirements=[package],
                 command=command,
             ) from error

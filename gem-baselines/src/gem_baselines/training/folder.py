@@ -319,8 +319,11 @@ def _empty_folder(folder: Path) -> Path:
 
 
 def _not_empty(folder: Path) -> FolderError:
+    advice = "Choose another --out."
+    if is_training_folder(folder):
+        resume = f"--resume {shlex.quote(str(folder))}"
+        advice = f"Go on with the training in it by {resume}, or choose another --out."
     return FolderError(
-        f"The folder {folder} is not empty, and a new training needs one of its own. Go on with "
-        f"what is there by --resume {shlex.quote(str(folder))}, or choose another --out.",
+        f"The folder {folder} is not empty, and a new training needs one of its own. {advice}",
         path=folder,
     )
