@@ -138,6 +138,7 @@ WRONG = {
     "one of its own. Choose another --out": ["own.toml", "--out", "full"],
     "Go on with the training in it by --resume begun": ["own.toml", "--out", "begun"],
     "full is no training folder": ["--resume", "full"],
+    "evaluated is a run of `gem-env eval` or `gem-env league`": ["--resume", "evaluated"],
     "leave --out x away": ["--resume", "full", "--out", "x"],
     "leave own.toml away": ["own.toml", "--resume", "full"],
     "invalid int value": ["own.toml", "--seed", "x"],
@@ -151,6 +152,8 @@ def test_wrong_use_is_one_line(gem_train: Train, problem: str) -> None:
     Path("empty.toml").touch()
     Path("full").mkdir()
     Path("full", "note.txt").touch()
+    Path("evaluated").mkdir()
+    Path("evaluated", "run.json").touch()
     Path("begun").mkdir()
     Path("begun", "experiment.json").touch()
     before = sorted(Path().iterdir())

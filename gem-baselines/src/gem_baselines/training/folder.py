@@ -266,6 +266,12 @@ def _read_record(folder: Path) -> ExperimentRecord:
     try:
         return ExperimentRecord.model_validate(json.loads((folder / _RECORD).read_bytes()))
     except OSError as error:
+        if (folder / "run.json").is_file():
+            raise FolderError(
+                f"{folder} is a run of `gem-env eval` or `gem-env league`, and no training. Go on "
+                f"with it by that command's own --resume {shlex.quote(str(folder))}.",
+                path=folder,
+            ) from error
         raise FolderError(
             f"{folder} is no training folder: its {_RECORD} cannot be read ({error.strerror}). "
             "Check the path, or start a training there with --out.",
