@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -110,6 +111,14 @@ class Diverging(Counter):
     def update(self, batch: Batch) -> Mapping[str, float]:
         super().update(batch)
         return {"loss": float("nan") if self.updates == 3 else 0.0}
+
+
+class Sweeping(Counter):
+    """Removes, from a training in the folder `run`, that of its evaluations."""
+
+    def update(self, batch: Batch) -> Mapping[str, float]:
+        shutil.rmtree("run/evaluations", ignore_errors=True)
+        return super().update(batch)
 
 
 class Failing(Counter):

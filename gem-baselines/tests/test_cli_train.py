@@ -106,6 +106,19 @@ def test_a_training_that_stops_is_status_1(gem_train: Train, acted: Callable[[st
     assert err.splitlines()[-1].startswith("gem-env train: Update 3 gave loss=nan")
 
 
+def test_a_training_that_can_no_longer_be_written_is_status_1(
+    gem_train: Train, acted: Callable[[str], str]
+) -> None:
+    policy = ["--set", f"policy={acted('Sweeping')}", "--set", "policy_kwargs={}"]
+
+    status, out, err = gem_train("own.toml", "--out", "run", *policy)
+
+    assert (status, out) == (1, "")
+    assert err.splitlines()[-1].startswith(
+        "gem-env train: The training in run cannot be written there (No such file or directory)."
+    )
+
+
 WRONG = {
     "needs one experiment, and none was given": [],
     "two were given: own.toml and other.toml": ["own.toml", "--config", "other.toml"],
@@ -136,6 +149,7 @@ WRONG = {
     "it takes no 'size'": ["own.toml", "--set", "env_kwargs.size=1"],
     "No installed pack provides": ["own.toml", "--set", "env=tiny:Absent"],
     "one of its own. Choose another --out": ["own.toml", "--out", "full"],
+    "note.txt cannot be made (a file has that name)": ["own.toml", "--out", "full/note.txt"],
     "Go on with the training in it by --resume begun": ["own.toml", "--out", "begun"],
     "full is no training folder": ["--resume", "full"],
     "evaluated is a run of `gem-env eval` or `gem-env league`": ["--resume", "evaluated"],

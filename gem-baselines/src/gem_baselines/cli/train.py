@@ -14,7 +14,7 @@ from typing import Any
 
 from gem.cli import find_modules_here, one_line
 from gem.errors import GemError
-from gem_baselines.errors import ExperimentError, TrainingStopped
+from gem_baselines.errors import ExperimentError, FolderError, TrainingStopped
 from gem_baselines.policies import KINDS, kind_and_kwargs
 from gem_baselines.training.experiment import Experiment, read_experiment, set_values
 from gem_baselines.training.progress_line import ProgressLine
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         with ProgressLine(updates=updates, done=done) as line:
             training.run(line.show)
-    except TrainingStopped as error:
+    except (TrainingStopped, FolderError) as error:  # one that cannot be written stops as well
         print(f"gem-env train: {one_line(str(error))}", file=sys.stderr)
         return 1
     except KeyboardInterrupt as interrupt:

@@ -116,8 +116,15 @@ class TrainingFolder:
             for name in (CHECKPOINTS, _EVALUATIONS):
                 (folder / name).mkdir(exist_ok=True)
             return cls(folder, experiment)
-        except FileExistsError as error:  # another training was begun there just now
-            raise _not_empty(folder or Path("runs")) from error
+        except FileExistsError as error:
+            wanted = folder or Path("runs")
+            if not wanted.is_dir():
+                raise FolderError(
+                    f"The training folder {wanted} cannot be made (a file has that name). Choose "
+                    "another --out.",
+                    path=wanted,
+                ) from error
+            raise _not_empty(wanted) from error  # another training was begun there just now
         except OSError as error:
             raise FolderError(
                 f"The training folder {folder or 'runs'} cannot be made ({error.strerror}). "
