@@ -56,6 +56,18 @@ def test_it_trains_and_says_where_and_how_to_evaluate(gem_train: Train) -> None:
     assert len(Path("run", "metrics.jsonl").read_text().splitlines()) == 3
 
 
+def test_after_self_play_it_says_how_the_policy_meets_another(gem_train: Train) -> None:
+    words = ("env=gem.testing.envs:Kuhn", "env_kwargs={}", "estimator=seat_average", "self_play={}")
+    assignments = [part for word in (*words, "eval_every=0") for part in ("--set", word)]
+
+    status, out, _ = gem_train("own.toml", "--out", "run", *assignments)
+
+    assert status == 0
+    assert out.endswith(
+        "gem-env league gem.testing.envs:Kuhn --policy baseline:run --policy random\n"
+    )
+
+
 def test_a_new_folder_below_runs_is_the_default(gem_train: Train) -> None:
     status, _, _ = gem_train("--config", "own.toml", "--set", "updates=1")
 

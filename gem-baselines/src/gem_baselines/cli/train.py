@@ -108,9 +108,14 @@ def _show(training: Training) -> None:
 
 
 def _evaluation(training: Training) -> str:
-    """Return the command that evaluates the best policy on the environment that it knows."""
+    """Return the command that evaluates the best policy on the environment that it knows.
+
+    One that plays all seats against itself earns what the game pays in all, however it plays: after
+    self-play it meets another one.
+    """
     experiment = training.folder.experiment
-    words = ["gem-env", "eval", experiment.env]
+    is_alone = experiment.self_play is None
+    words = ["gem-env", "eval" if is_alone else "league", experiment.env]
     if experiment.env_kwargs:
         words += ["--env-kwargs", json.dumps(dict(experiment.env_kwargs))]
     if experiment.wrappers:
@@ -118,6 +123,8 @@ def _evaluation(training: Training) -> str:
     if experiment.max_turns is not None:
         words += ["--max-turns", str(experiment.max_turns)]
     words += ["--policy", f"baseline:{training.folder.path}"]
+    if not is_alone:
+        words += ["--policy", "random"]
     if experiment.policy not in KINDS:
         words += ["--policy-kwargs", json.dumps({"trust_kind": True})]
     return shlex.join(words)
