@@ -126,7 +126,7 @@ class Failing(Counter):
 
     def __call__(self, request: Request) -> str:
         if request.seed % 3 == 0 or self.updates == 2:
-            raise RuntimeError("no answer")
+            raise RuntimeError("No answer.")
         return super().__call__(request)
 
 

@@ -151,6 +151,9 @@ WRONG = {
     "does not set 'env', which has no default": ["empty.toml"],
     "Did you mean 'opponents'?": ["own.toml", "--set", "self_play.oponents=pool"],
     "sets self_play.opponents to 'pol'": ["own.toml", "--set", "self_play.opponents=pol"],
+    "sets self_play to True, and it has to be a table": ["own.toml", "--set", "self_play=true"],
+    "sets wrappers to 3, and it has to be a list": ["own.toml", "--set", "wrappers=3"],
+    "sets env_kwargs to 3, and it has to be a table": ["own.toml", "--set", "env_kwargs=3"],
     "gem-env: A monitor was asked for": [
         "own.toml",
         "--set",

@@ -210,6 +210,10 @@ def _complaint(problem: ErrorDetails, setting: str) -> str:
     if kind == "missing":
         return f"The experiment does not set {setting!r}, which has no default. Add it."
     rule = problem["msg"].replace("Input should be", "it has to be", 1)
+    if kind in ("model_type", "dict_type", "mapping_type"):
+        rule = "it has to be a table"
+    elif kind in ("is_instance_of", "list_type"):  # of `wrappers` alone
+        rule = "it has to be a list"
     return f"The experiment sets {setting} to {problem['input']!r:.60}, and {rule}. Change it."
 
 
