@@ -216,7 +216,9 @@ def test_wrong_use_is_refused_in_one_line(tmp_path: Path) -> None:
         BadArguments, match=r"does not fit: width=30 is no multiple of 4\. .*its fields"
     ):
         make_policy(shape={"width": 30})
-    with pytest.raises(BadArguments, match=r"learning=.*it has no 'epoch', did you mean 'epochs'"):
+    with pytest.raises(
+        BadArguments, match=r"learning=.*it has no 'epoch' .did you mean 'epochs'\?.\. L"
+    ):
         make_policy(learning={"epoch": 1})
     with pytest.raises(BadArguments, match=r"fit: lr=-1 has to be greater than 0. .*: lr, epochs"):
         make_policy(learning={"lr": -1})

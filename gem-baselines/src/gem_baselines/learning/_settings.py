@@ -89,7 +89,7 @@ def _complaint(problem: ErrorDetails, known: Sequence[str]) -> str:
     name = ".".join(map(str, problem["loc"]))
     if problem["type"] == "extra_forbidden":
         alike = near(name, list(known))
-        return f"it has no {name!r}" + (f", did you mean {alike[0]!r}?" if alike else "")
+        return f"it has no {name!r}" + (f" (did you mean {alike[0]!r}?)" if alike else "")
     if problem["type"] == "value_error":  # a validator of ours
         return str(problem["ctx"]["error"])
     rule = problem["msg"].replace("Input should be", "has to be", 1)
