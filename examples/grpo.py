@@ -2,12 +2,13 @@ r"""Train a small transformer to guess numbers: GRPO, which compares tries of on
 
 It begins from random weights and learns from play alone. Eight episodes seek the same number, and
 every turn of one gets what the episode earned, less the mean of the eight and divided by their
-deviation (arXiv 2402.03300). What it earns is discounted here: of the plain sum of rewards a late
-find is worth as much as an early one. As all turns of an episode share its fate, it learns more
-slowly than examples/reinforce_rebn.py: 4.8 turns, where 2.9 on average are the fewest possible.
+deviation (arXiv 2402.03300). Rewards are discounted, as else a late find is worth an early one.
+All turns of an episode share its fate, so that it learns more slowly than reinforce_rebn.py: in
+400 updates to find 71% of the numbers, in 4.8 turns on average.
 
-Run it with `python examples/grpo.py`, for another seed with `--seed 1`. It takes about 40 seconds
-of one core. GEM_EXAMPLE_UPDATES=2 in the environment shortens it.
+Run it with `python examples/grpo.py`, for another seed with `--seed 1`. It needs torch (the extra
+`torch` of gem-baselines), and takes about 40 seconds of one core. GEM_EXAMPLE_UPDATES=2 in the
+environment shortens it.
 """
 
 from __future__ import annotations
@@ -48,9 +49,7 @@ def make_policy(seed: int) -> TransformerPolicy:
     )
 
 
-async def play(
-    policy: TransformerPolicy, starts: int, seed: int, tries: int = 1
-) -> list[gem.Episode]:
+async def play(policy: TransformerPolicy, starts: int, tries: int, seed: int) -> list[gem.Episode]:
     """Play whole episodes, all at once, and return them by start, and then by try."""
     rollout = gem.rollout(
         policy, GAME, env_kwargs=ARGUMENTS, episodes=starts, repeats=tries, seed=seed
@@ -59,9 +58,10 @@ async def play(
     return sorted(played, key=lambda episode: (episode.episode_index, episode.repeat))
 
 
-def mean_turns(episodes: list[gem.Episode]) -> float:
-    """Return how many turns episodes take on average."""
-    return float(np.mean([len(episode.turns) for episode in episodes]))
+def show(name: str, played: list[gem.Episode]) -> None:
+    """Print how many turns episodes take on average, and how many of them find the number."""
+    found = np.mean([episode.success is True for episode in played])
+    print(f"{name}: {np.mean([len(each.turns) for each in played]):.2f} turns, {found:.0%} found")
 
 
 def learn(policy: TransformerPolicy, episodes: list[gem.Episode]) -> None:
@@ -82,15 +82,15 @@ async def train(seed: int) -> None:
     policy = make_policy(seed)
     # Each update has a seed of its own, and so has the play at the end.
     seeds = np.random.default_rng(seed).integers(2**31, size=NUM_UPDATES + 1).tolist()
-    turns: list[float] = []  # the mean of each update
+    recent: list[gem.Episode] = []  # of the last ten updates
     for update in range(1, NUM_UPDATES + 1):
-        episodes = await play(policy, STARTS, seeds[update], TRIES)
+        episodes = await play(policy, STARTS, TRIES, seeds[update])
         learn(policy, episodes)
-        turns.append(mean_turns(episodes))
+        recent = [*recent, *episodes][-10 * len(episodes) :]
         if update % 50 == 0:
-            print(f"update {update}: {np.mean(turns[-10:]):.2f} turns")
+            show(f"update {update}", recent)
     policy.is_greedy = True
-    print(f"greedy: {mean_turns(await play(policy, 500, seeds[0])):.2f} turns")
+    show("greedy", await play(policy, 500, 1, seeds[0]))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -112,12 +113,20 @@ class Diverging(Counter):
         return {"loss": float("nan") if self.updates == 3 else 0.0}
 
 
+class Sweeping(Counter):
+    """Removes, from a training in the folder `run`, that of its evaluations."""
+
+    def update(self, batch: Batch) -> Mapping[str, float]:
+        shutil.rmtree("run/evaluations", ignore_errors=True)
+        return super().update(batch)
+
+
 class Failing(Counter):
     """Answers no request of some seeds, or of any seed after its second update."""
 
     def __call__(self, request: Request) -> str:
         if request.seed % 3 == 0 or self.updates == 2:
-            raise RuntimeError("no answer")
+            raise RuntimeError("No answer.")
         return super().__call__(request)
 
 

@@ -56,6 +56,18 @@ def test_it_trains_and_says_where_and_how_to_evaluate(gem_train: Train) -> None:
     assert len(Path("run", "metrics.jsonl").read_text().splitlines()) == 3
 
 
+def test_after_self_play_it_says_how_the_policy_meets_another(gem_train: Train) -> None:
+    words = ("env=gem.testing.envs:Kuhn", "env_kwargs={}", "estimator=seat_average", "self_play={}")
+    assignments = [part for word in (*words, "eval_every=0") for part in ("--set", word)]
+
+    status, out, _ = gem_train("own.toml", "--out", "run", *assignments)
+
+    assert status == 0
+    assert out.endswith(
+        "gem-env league gem.testing.envs:Kuhn --policy baseline:run --policy random\n"
+    )
+
+
 def test_a_new_folder_below_runs_is_the_default(gem_train: Train) -> None:
     status, _, _ = gem_train("--config", "own.toml", "--set", "updates=1")
 
@@ -106,6 +118,19 @@ def test_a_training_that_stops_is_status_1(gem_train: Train, acted: Callable[[st
     assert err.splitlines()[-1].startswith("gem-env train: Update 3 gave loss=nan")
 
 
+def test_a_training_that_can_no_longer_be_written_is_status_1(
+    gem_train: Train, acted: Callable[[str], str]
+) -> None:
+    policy = ["--set", f"policy={acted('Sweeping')}", "--set", "policy_kwargs={}"]
+
+    status, out, err = gem_train("own.toml", "--out", "run", *policy)
+
+    assert (status, out) == (1, "")
+    assert err.splitlines()[-1].startswith(
+        "gem-env train: The training in run cannot be written there (No such file or directory)."
+    )
+
+
 WRONG = {
     "needs one experiment, and none was given": [],
     "two were given: own.toml and other.toml": ["own.toml", "--config", "other.toml"],
@@ -121,13 +146,28 @@ WRONG = {
     "Did you mean 'tabular'?": ["own.toml", "--set", "policy=tabluar"],
     "it takes no 'rate'": ["own.toml", "--set", "policy_kwargs.rate=1"],
     "min_number and max_number are": ["own.toml", "--set", 'policy_kwargs={"view": "interval"}'],
-    "gamma: Input should be less than or equal to 1": ["own.toml", "--set", "gamma=2"],
+    "sets gamma to 2, and it has to be less than or equal to 1": ["own.toml", "--set", "gamma=2"],
+    "sets episodes to 'many', and it has to be": ["own.toml", "--set", "episodes=many"],
+    "does not set 'env', which has no default": ["empty.toml"],
+    "Did you mean 'opponents'?": ["own.toml", "--set", "self_play.oponents=pool"],
+    "sets self_play.opponents to 'pol'": ["own.toml", "--set", "self_play.opponents=pol"],
+    "sets self_play to True, and it has to be a table": ["own.toml", "--set", "self_play=true"],
+    "sets wrappers to 3, and it has to be a list": ["own.toml", "--set", "wrappers=3"],
+    "sets env_kwargs to 3, and it has to be a table": ["own.toml", "--set", "env_kwargs=3"],
+    "gem-env: A monitor was asked for": [
+        "own.toml",
+        "--set",
+        'self_play={"monitor": true, "pool_size": 2}',
+    ],
     "is no assignment": ["own.toml", "--set", "gamma"],
     "which has no parts": ["own.toml", "--set", "episodes.x=1"],
     "it takes no 'size'": ["own.toml", "--set", "env_kwargs.size=1"],
     "No installed pack provides": ["own.toml", "--set", "env=tiny:Absent"],
-    "The folder full is not empty": ["own.toml", "--out", "full"],
+    "one of its own. Choose another --out": ["own.toml", "--out", "full"],
+    "note.txt cannot be made (a file has that name)": ["own.toml", "--out", "full/note.txt"],
+    "Go on with the training in it by --resume begun": ["own.toml", "--out", "begun"],
     "full is no training folder": ["--resume", "full"],
+    "evaluated is a run of `gem-env eval` or `gem-env league`": ["--resume", "evaluated"],
     "leave --out x away": ["--resume", "full", "--out", "x"],
     "leave own.toml away": ["own.toml", "--resume", "full"],
     "invalid int value": ["own.toml", "--seed", "x"],
@@ -138,8 +178,13 @@ WRONG = {
 def test_wrong_use_is_one_line(gem_train: Train, problem: str) -> None:
     Path("broken.toml").write_text("env = ", encoding="utf-8")
     Path("deep.toml").write_text(f"x = {'[' * 5000}{']' * 5000}", encoding="utf-8")
+    Path("empty.toml").touch()
     Path("full").mkdir()
     Path("full", "note.txt").touch()
+    Path("evaluated").mkdir()
+    Path("evaluated", "run.json").touch()
+    Path("begun").mkdir()
+    Path("begun", "experiment.json").touch()
     before = sorted(Path().iterdir())
 
     status, out, err = gem_train(*WRONG[problem])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +23,49 @@ def test_the_command_prints_a_table_and_json(capsys: pytest.CaptureFixture[str])
     assert data["best"]["turns"] == {"1": 0.1, "2": 0.2, "3": 0.4, "4": 0.3}
     assert data["worst"]["is_exact"]
     assert data["env_kwargs"] == {"min_number": 1, "max_number": 10, "max_turns": 4}
+
+
+def test_returns_of_several_seats_come_with_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    piles = ["--env-kwargs", '{"piles": [1, 1]}']
+    assert main(["yardstick", "game:Nim-v0", *piles, "--json"]) == 0
+    several = capsys.readouterr()
+    assert main(["yardstick", "game:GuessTheNumber-v0-easy"]) == 0
+
+    [line] = several.err.splitlines()
+    assert "game:Nim-v0 has 2 seats. A return is the sum over them here" in line
+    assert json.loads(several.out)["best"]["is_exact"]
+    assert capsys.readouterr().err == ""
+
+
+RARE = """
+import gem
+
+
+class Rare(gem.Env):
+    max_turns = 3
+
+    def reset(self, seed=None):
+        return "Draw a 0 of 0 to 119, and go on.", {}
+
+    def step(self, action):
+        return gem.Step("", 0.0, terminated=action != "0", truncated=self.turn == 2)
+
+    def sample_action(self):
+        return str(self.sample_rng.randrange(120))
+"""
+
+
+def test_a_number_of_turns_that_hardly_ever_is_seen_is_not_shown_as_never(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rare.py").write_text(RARE, encoding="utf-8")
+
+    assert main(["yardstick", "./rare.py:Rare", "--turns"]) == 0
+
+    table = capsys.readouterr().out
+    assert " 3  < 0.0001" in table
+    assert " 0.0000\n" not in table
 
 
 @pytest.mark.parametrize(

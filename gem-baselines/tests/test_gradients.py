@@ -215,6 +215,7 @@ class Idle(Chain):
     [
         (Open, {}, "cannot be enumerated: a draw of a real number"),
         (Idle, {}, "they are 0: what is played there changes no return"),
+        ("game:Nim-v0", {"piles": (1, 1)}, "has 2 seats, .* Take an environment of one seat"),
         (
             "game:GuessTheNumber-v0",
             {"max_number": 9, "max_turns": 4},

@@ -161,7 +161,9 @@ def test_a_training_of_errors_alone_stops_and_says_which(
 ) -> None:
     failing = experiment(policy=acted("Failing"), policy_kwargs={}, episodes=16, eval_every=0)
 
-    with pytest.raises(TrainingStopped, match=r"each of the 16 episodes .* RuntimeError: no"):
+    with pytest.raises(
+        TrainingStopped, match=r"each of the 16 .* RuntimeError: No answer\. Mend that and"
+    ):
         train(failing, tmp_path)
     assert len(lines(tmp_path)) == 2
 

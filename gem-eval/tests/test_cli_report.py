@@ -130,6 +130,16 @@ def test_json_is_a_list_of_summaries(gem_env_here: Command) -> None:
     assert {**found, "counters": None} == {**summary, "counters": None}
 
 
+def test_a_training_is_no_run_and_its_evaluations_are(gem_env_here: Command) -> None:
+    Path("guess").mkdir()
+    Path("guess", "experiment.json").touch()
+
+    done = gem_env_here("report", "guess")
+
+    assert (done.status, done.out) == (2, "")
+    assert "`gem-env view guess` shows it, and its evaluations are runs" in done.err
+
+
 @pytest.mark.parametrize("path", ["nowhere", "run/run.json", "."])
 def test_what_is_no_run_folder_is_one_line(gem_env_here: Command, path: str) -> None:
     done = gem_env_here("report", "run", path)

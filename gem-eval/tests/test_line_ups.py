@@ -161,7 +161,8 @@ def test_a_log_in_which_others_sat_does_not_go_on(play: Callable[..., Evaluation
     ("policies", "complaint"),
     [
         ({"first": "noop"}, "has nobody for the seat 'second', and the seats of .* first, second"),
-        ({"first": "noop", "third": "noop"}, "is for the seat 'third', and the seats"),
+        ({"first": "noop", "third": "noop"}, "seat 'third', and .* Give a policy for each"),
+        ({"First": "noop", "second": "noop"}, "for the seat 'First', .* Did you mean 'first'?"),
         ([("noop", "noop", "random")], "has 3 policies, and the seats"),
         ([("noop", 7)], "7 in it is no policy"),
         ([()], "it has no policy"),

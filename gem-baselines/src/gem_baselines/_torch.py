@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
-from gem.errors import BadArguments, MissingRequirement
+from gem.errors import BadArguments, MissingRequirement, in_one_line
 from gem.registry import pip_command
 
-__all__ = ["check_above_zero", "own_threads", "require"]
+__all__ = ["check_above_zero", "device_named", "own_threads", "require"]
 
 
 @contextmanager
@@ -38,11 +39,27 @@ def require(subject: str, packages: Sequence[str]) -> None:
                 raise
             command = pip_command([package], of="gem-baselines")
             raise MissingRequirement(
-                f"A {subject} was asked for, and {package}, which computes it, is not installed "
-                f"here. Run: {command}",
+                f"The policy {subject} was asked for, and {package}, which computes it, is not "
+                f"installed here. Run: {command}",
                 requirements=[package],
                 command=command,
             ) from error
+
+
+def device_named(name: str) -> Any:
+    """Return torch's device of this name. Raises BadArguments where there is none of it here."""
+    import torch
+
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except Exception as error:  # torch has no error of its own for it, and several of Python's
+        raise BadArguments(
+            f"device={name!r} was asked for, and torch cannot compute there "
+            f"({in_one_line(error)[:100]}). Name another one: the device 'cpu' is everywhere.",
+            subject="device",
+        ) from error
+    return device
 
 
 def check_above_zero(**quantities: float | None) -> None:

@@ -88,17 +88,20 @@ def test_a_training_that_was_just_begun_is_no_fault(
 
 
 @pytest.mark.parametrize(
-    ("name", "problem"),
+    ("name", "text", "problem"),
     [
-        ("run.json", "is an evaluation: nothing was trained there. `gem-env find"),
-        ("other.json", "there is no training in it. Give a folder that `gem-env train` wrote"),
-        ("experiment.json", "its experiment.json is none"),
+        ("run.json", "{}", "is an evaluation: nothing was trained there. `gem-env find"),
+        ("a.json", "{}", "there is no training in it. Give a folder that `gem-env train` wrote"),
+        ("experiment.json", "{}", "its experiment.json has no settings of an experiment. Give"),
+        ("experiment.json", '{"experiment": "x"}', "has no settings of an experiment"),
+        ("experiment.json", "[]", "has no settings of an experiment"),
+        ("experiment.json", "{", "its experiment.json is no JSON"),
     ],
 )
 def test_a_folder_without_a_training_is_wrong_use(
-    name: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, text: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / name).write_text("{}")
+    (tmp_path / name).write_text(text)
 
     status = main(["doctor", str(tmp_path)])
 

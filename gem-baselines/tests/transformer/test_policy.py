@@ -212,10 +212,18 @@ def test_wrong_use_is_refused_in_one_line(tmp_path: Path) -> None:
     policy = make_policy()
     episodes = play(policy, episodes=2)
 
-    with pytest.raises(BadArguments, match=r"shape=.*width=30 is no multiple of 4.*its fields"):
+    with pytest.raises(
+        BadArguments, match=r"does not fit: width=30 is no multiple of 4\. .*its fields"
+    ):
         make_policy(shape={"width": 30})
-    with pytest.raises(BadArguments, match=r"learning=.*rate: Extra inputs.*fields: lr, epochs"):
-        make_policy(learning={"rate": 1})
+    with pytest.raises(
+        BadArguments, match=r"learning=.*it has no 'epoch' .did you mean 'epochs'\?.\. L"
+    ):
+        make_policy(learning={"epoch": 1})
+    with pytest.raises(BadArguments, match=r"fit: lr=-1 has to be greater than 0. .*: lr, epochs"):
+        make_policy(learning={"lr": -1})
+    with pytest.raises(BadArguments, match=r"device='nowhere' was asked for, and torch cannot"):
+        make_policy(device="nowhere")
     with pytest.raises(BadArguments, match="threads=0 was asked for"):
         make_policy(threads=0)
     with pytest.raises(BadArguments, match=r"Give it to gem\.rollout, which fills them in"):

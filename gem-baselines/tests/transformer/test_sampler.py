@@ -29,8 +29,10 @@ SHAPES: list[dict[str, Any]] = [
 ]
 
 
-def make_sampler(*, temperature: float = 1.0, cache_mb: float = 8.0) -> Sampler:
-    model = CausalTransformer(TransformerShape(width=16, max_length=64), 10, seed=1)
+def make_sampler(
+    *, temperature: float = 1.0, cache_mb: float = 8.0, max_length: int = 64
+) -> Sampler:
+    model = CausalTransformer(TransformerShape(width=16, max_length=max_length), 10, seed=1)
     # Far from even: what is drawn then depends on what was read.
     with torch.no_grad():
         model.head.weight.mul_(20)
@@ -68,6 +70,15 @@ def test_logprobs_are_right_where_the_cache_loses_episodes_in_flight() -> None:
     assert policy._sampler.num_slots == 1
 
     assert greatest_gap(policy, play(policy)) < 1e-5
+
+
+def test_a_model_may_read_fewer_tokens_than_a_block_looks_at() -> None:
+    sampler = make_sampler(max_length=4)
+    question = Question((5, 6), limit=2, seed=0)
+
+    [answer] = sampler.sample([question], is_greedy=True)
+
+    assert 1 <= len(answer.ids) <= 2
 
 
 def test_a_later_turn_reads_its_new_tokens_alone() -> None:

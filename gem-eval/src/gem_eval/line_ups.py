@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from gem.conversation import Policy, name_of
+from gem.registry import near
 from gem_eval.errors import SettingsError
 
 __all__ = [
@@ -187,7 +188,11 @@ def _refuse_others(ref: LineUpRef, env_id: str, seats: Sequence[str]) -> None:
         return
     unknown = [seat for seat in ref.seats if seat not in seats]
     if unknown:
-        raise _misfit(f"The line-up {ref.name!r} is for the seat {unknown[0]!r}, and {are}.")
+        alike = near(unknown[0], list(seats))
+        advice = f"Did you mean {alike[0]!r}?" if alike else "Give a policy for each of these."
+        raise _misfit(
+            f"The line-up {ref.name!r} is for the seat {unknown[0]!r}, and {are}. {advice}"
+        )
     missing = [seat for seat in seats if seat not in ref.seats]
     if missing:
         raise _misfit(

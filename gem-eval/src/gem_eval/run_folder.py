@@ -29,6 +29,7 @@ from gem_eval.budgets import Amount
 from gem_eval.errors import RunFolderError
 from gem_eval.leagues.record import LeagueRecord
 from gem_eval.settings import FREE, Settings
+from gem_eval.training_folder import is_training_folder
 from gem_eval.variance.record import NoiseRecord
 
 __all__ = ["RunFolder", "RunRecord"]
@@ -171,6 +172,13 @@ class RunFolder:
         try:
             text = (folder / "run.json").read_bytes()
         except OSError as error:
+            if is_training_folder(folder):
+                raise RunFolderError(
+                    f"{folder} is a training folder, and no run of episodes. `gem-env view "
+                    f"{folder}` shows it, and its evaluations are runs: the files in "
+                    f"{folder / 'evaluations'}.",
+                    path=str(folder),
+                ) from error
             raise RunFolderError(
                 f"{folder} is no run folder: its run.json cannot be read ({error.strerror}). "
                 "Check the path, or start a run there with --out.",

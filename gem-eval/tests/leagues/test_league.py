@@ -244,6 +244,7 @@ def test_an_environment_may_say_it_of_what_it_draws_and_of_its_solution(tmp_path
         (["random"], {}, "needs two policies or more, and one policy was given"),
         ([], {}, "needs two policies or more, and none was given"),
         (["noop", "noop"], {}, "'noop' was given twice"),
+        (["first=noop", "random"], {}, "'first=noop' names a seat, .* Give 'noop' alone"),
         (["noop", ("noop", "random")], {}, "makes the line-ups itself"),
         (["noop", "random"], {"forfeits": "win"}, "counted 'apart', or they 'lose'"),
         (["noop", "random"], {"until": "decided"}, "until was given"),

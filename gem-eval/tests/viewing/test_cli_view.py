@@ -120,7 +120,7 @@ def test_a_port_that_is_taken_is_told_with_one_that_is_free(
 
     assert err.count("\n") == 1
     assert f"at 127.0.0.1 port {port}, and cannot" in err
-    assert "A free port: --port " in err
+    assert "and cannot (Address already in use). A free port: --port " in err
 
 
 def test_an_address_that_is_not_here_is_told(

@@ -30,7 +30,7 @@ examples:
   gem-env train --config experiment.toml --policy hf:models/my-model
   gem-env train --resume runs/guess
   gem-env train --resume runs/guess --set updates=200
-  gem-env eval game:GuessTheNumber-v0 --policy baseline:runs/guess
+  gem-env eval game:GuessTheNumber-v0-easy --policy baseline:runs/guess
 """
 
 

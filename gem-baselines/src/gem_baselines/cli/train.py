@@ -14,7 +14,7 @@ from typing import Any
 
 from gem.cli import find_modules_here, one_line
 from gem.errors import GemError
-from gem_baselines.errors import ExperimentError, TrainingStopped
+from gem_baselines.errors import ExperimentError, FolderError, TrainingStopped
 from gem_baselines.policies import KINDS, kind_and_kwargs
 from gem_baselines.training.experiment import Experiment, read_experiment, set_values
 from gem_baselines.training.progress_line import ProgressLine
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         with ProgressLine(updates=updates, done=done) as line:
             training.run(line.show)
-    except TrainingStopped as error:
+    except (TrainingStopped, FolderError) as error:  # one that cannot be written stops as well
         print(f"gem-env train: {one_line(str(error))}", file=sys.stderr)
         return 1
     except KeyboardInterrupt as interrupt:
@@ -108,9 +108,14 @@ def _show(training: Training) -> None:
 
 
 def _evaluation(training: Training) -> str:
-    """Return the command that evaluates the best policy on the environment that it knows."""
+    """Return the command that evaluates the best policy on the environment that it knows.
+
+    One that plays all seats against itself earns what the game pays in all, however it plays: after
+    self-play it meets another one.
+    """
     experiment = training.folder.experiment
-    words = ["gem-env", "eval", experiment.env]
+    is_alone = experiment.self_play is None
+    words = ["gem-env", "eval" if is_alone else "league", experiment.env]
     if experiment.env_kwargs:
         words += ["--env-kwargs", json.dumps(dict(experiment.env_kwargs))]
     if experiment.wrappers:
@@ -118,6 +123,8 @@ def _evaluation(training: Training) -> str:
     if experiment.max_turns is not None:
         words += ["--max-turns", str(experiment.max_turns)]
     words += ["--policy", f"baseline:{training.folder.path}"]
+    if not is_alone:
+        words += ["--policy", "random"]
     if experiment.policy not in KINDS:
         words += ["--policy-kwargs", json.dumps({"trust_kind": True})]
     return shlex.join(words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 from gem.cli import env_kwargs, one_line
@@ -57,6 +58,12 @@ def _run(options: argparse.Namespace) -> int:
 
     kwargs = env_kwargs(options.env_kwargs)
     found = yardstick(options.env, kwargs, episodes=options.episodes, seed=options.seed)
+    if found.seats > 1:
+        print(
+            f"gem-env yardstick: {found.env_id} has {found.seats} seats. A return is the sum over "
+            "them here, which says nothing of who plays well: `gem-env league` ranks policies.",
+            file=sys.stderr,
+        )
     if options.json:
         plays = {name: figure and figure.to_json() for name, figure in _plays(found).items()}
         whole = {"env_id": found.env_id, "env_kwargs": dict(found.env_kwargs), **plays}
@@ -80,7 +87,9 @@ def _print(found: Yardstick, *, with_turns: bool) -> None:
         print(f"{name:7}{_shown_return(figure):>20}{turns:>8}  {one_line(figure.how)}")
         if with_turns and figure.turns is not None:
             for number, share in figure.turns.items():
-                print(f"{number:>35}  {share:.4f}")
+                # What can be is not shown as what cannot.
+                shown = f"{share:.4f}" if share >= 0.0001 else "< 0.0001"
+                print(f"{number:>35}  {shown}")
 
 
 def _shown_return(figure: Figure) -> str:

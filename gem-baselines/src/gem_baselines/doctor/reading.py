@@ -26,15 +26,7 @@ _FIGURES = ("reward", "success", "turns")
 
 def read_training(folder: Path) -> Run:
     """Read what `gem-env train` left, finished or not. Raises FolderError."""
-    try:
-        record = json.loads((folder / "experiment.json").read_bytes())
-        settings = dict(record["experiment"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise FolderError(
-            f"The training in {folder} was to be read, and its experiment.json is none "
-            f"({in_one_line(error)}). Give a folder that `gem-env train` wrote.",
-            path=folder,
-        ) from error
+    settings = _settings(folder)
     metrics = folder / "metrics.jsonl"
     try:
         series = _figures(list(json_lines(metrics)))
@@ -52,6 +44,28 @@ def read_training(folder: Path) -> Run:
         evaluations=list(_evaluations(folder)),
         settings=settings,
         tokenizer=_tokenizer(settings),
+    )
+
+
+def _settings(folder: Path) -> dict[str, Any]:
+    """Return the settings of the experiment that was trained. Raises FolderError."""
+    try:
+        record = json.loads((folder / "experiment.json").read_bytes())
+    except OSError as error:
+        raise _no_training(folder, f"cannot be read ({error.strerror})") from error
+    except (ValueError, RecursionError) as error:
+        raise _no_training(folder, f"is no JSON ({in_one_line(error)})") from error
+    settings = record.get("experiment") if isinstance(record, dict) else None
+    if not isinstance(settings, dict):
+        raise _no_training(folder, "has no settings of an experiment")
+    return settings
+
+
+def _no_training(folder: Path, problem: str) -> FolderError:
+    return FolderError(
+        f"The training in {folder} was to be read, and its experiment.json {problem}. Give a "
+        "folder that `gem-env train` wrote.",
+        path=folder,
     )
 
 

@@ -55,7 +55,8 @@ class Figure(NamedTuple):
 class Yardstick(NamedTuple):
     """The best, the random and the worst return of one environment; `worst` may be unknown.
 
-    `env_kwargs` are all arguments that it was made with, those of its spec too.
+    `env_kwargs` are all arguments that it was made with, those of its spec too. Where it has more
+    than one of `seats`, a return is the sum over them, which says nothing of who plays well.
     """
 
     env_id: str
@@ -63,6 +64,7 @@ class Yardstick(NamedTuple):
     random: Figure
     worst: Figure | None
     env_kwargs: Mapping[str, Any] = {}
+    seats: int = 1
 
     def normalised(self, mean_return: float) -> float | None:
         """Return where a return lies: 0 as random play, 1 as the best; None unless both are exact.
@@ -120,6 +122,7 @@ def yardstick(
             random=random,
             worst=_worst(exactly),
             env_kwargs=dict(spec.kwargs),
+            seats=len(env.seats),
         )
 
 

@@ -88,13 +88,20 @@ def trajectories_of(env_id: str, env_kwargs: Mapping[str, Any] | None = None) ->
     """Enumerate the trajectories of an environment, in a fixed order.
 
     Raises BadArguments where they cannot be enumerated, where they or the histories are too many,
-    and where the environment fails.
+    where there are several seats, and where the environment fails.
     """
     with gem.make(env_id, **(env_kwargs or {})) as env:
         spec = env.spec
         assert spec is not None, "gem.make gives every environment its spec"
         graph = StateGraph(env, _MOST_STEPS)
         asked = f"The gradients of {spec.id}"
+        if len(env.seats) > 1:
+            raise BadArguments(
+                f"{asked} were asked for, and it has {len(env.seats)} seats, each with returns of "
+                "its own, where this is of one policy and its return. Take an environment of one "
+                "seat, or a class of your own that is a `gem.SeatView`.",
+                subject=spec.id,
+            )
         try:
             return searched(
                 lambda graph: _enumerated(graph, spec), graph, asked=asked, env_id=spec.id

@@ -15,7 +15,7 @@ from gem.episode import Episode
 from gem.errors import BadArguments, in_one_line
 from gem.tokens import ChatCodec, Sampled, TokenPolicy, TokenTerms
 from gem_baselines._sampling import Answer, Question
-from gem_baselines._torch import check_above_zero, own_threads, require
+from gem_baselines._torch import check_above_zero, device_named, own_threads, require
 from gem_baselines.learning import LearningSettings
 from gem_baselines.learning._episodes import learn_from, learnt_rows, values_of
 from gem_baselines.learning._settings import settings_of
@@ -168,12 +168,13 @@ class HFPolicy:
         from gem_baselines.hf._model import HFModel
 
         arguments = self._arguments
-        device = arguments["device"] or ("cuda" if torch.cuda.is_available() else "cpu")
+        found = "cuda" if torch.cuda.is_available() else "cpu"
+        device = device_named(arguments["device"] or found)
         try:
             return HFModel(
                 self._folder,
                 dtype=arguments["dtype"],
-                device=torch.device(device),
+                device=device,
                 with_critic=arguments["critic"],
                 seed=arguments["seed"],
             )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
-from gem.errors import BadArguments, problems_of
+from gem.errors import BadArguments
+from gem.registry import near
 
 __all__ = ["Aggregation", "LearningSettings", "settings_of"]
 
@@ -72,10 +74,23 @@ def settings_of(kind: type[Settings], subject: str, fields: Mapping[str, Any] | 
     try:
         return kind.model_validate(dict(fields or {}))
     except ValidationError as error:
-        problems = problems_of(error, whole=subject)
+        known = list(kind.model_fields)
+        problems = [_complaint(each, known) for each in error.errors(include_url=False)]
         raise BadArguments(
             f"{subject}={fields!r:.100} was given, and does not fit: {'; '.join(problems)}. "
-            f"{kind.__name__} lists its fields: {', '.join(kind.model_fields)}.",
+            f"{kind.__name__} lists its fields: {', '.join(known)}.",
             subject=subject,
             problems=problems,
         ) from error
+
+
+def _complaint(problem: ErrorDetails, known: Sequence[str]) -> str:
+    """Return what pydantic found wrong with a field, in words of our own where we have them."""
+    name = ".".join(map(str, problem["loc"]))
+    if problem["type"] == "extra_forbidden":
+        alike = near(name, list(known))
+        return f"it has no {name!r}" + (f" (did you mean {alike[0]!r}?)" if alike else "")
+    if problem["type"] == "value_error":  # a validator of ours
+        return str(problem["ctx"]["error"])
+    rule = problem["msg"].replace("Input should be", "has to be", 1)
+    return f"{name}={problem['input']!r:.40} {rule}"

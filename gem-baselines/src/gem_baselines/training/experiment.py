@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic_core import ErrorDetails
 
 from gem import make
-from gem.errors import BadArguments, problems_of
+from gem.errors import BadArguments
 from gem.rollouts import RolloutOptions, count_tasks, resolve
 from gem_baselines.errors import ExperimentError, did_you_mean
 from gem_baselines.learning_policy import LearningPolicy
@@ -90,7 +91,10 @@ class Experiment(BaseModel):
         plain = dict(value) if isinstance(value, Mapping) else value
         problem = unlike_json(plain, str(info.field_name))
         if problem:
-            raise ValueError(f"{problem}, which JSON cannot hold")
+            raise ValueError(
+                f"The experiment sets a value that cannot be: {problem}, which JSON cannot hold. "
+                "Change that setting."
+            )
         return value
 
     @classmethod
@@ -104,14 +108,21 @@ class Experiment(BaseModel):
                     f"{did_you_mean(name, known)}It has {', '.join(known)}.",
                     setting=name,
                 )
+        table = plain.get("self_play")
+        known = list(SelfPlaySettings.model_fields)
+        for name in table if isinstance(table, Mapping) else ():
+            if name not in known:
+                raise ExperimentError(
+                    f"The experiment sets {name!r} in self_play, which has no such setting. "
+                    f"{did_you_mean(name, known)}It has {', '.join(known)}.",
+                    setting=f"self_play.{name}",
+                )
         try:
             return cls(**plain)
         except ValidationError as error:
-            problem = problems_of(error)[0]
-            raise ExperimentError(
-                f"The experiment cannot be: {problem}. Change that setting.",
-                setting=problem.partition(":")[0],
-            ) from error
+            first = error.errors(include_url=False)[0]
+            setting = ".".join(map(str, first["loc"]))
+            raise ExperimentError(_complaint(first, setting), setting=setting) from error
 
     def options(self, *, episodes: int, seed: int, repeats: int = 1) -> RolloutOptions:
         """Return the options of a rollout of this experiment, of `episodes` starts."""
@@ -189,6 +200,21 @@ class Experiment(BaseModel):
                 "compares no repeats, seat_average say.",
                 setting="repeats",
             )
+
+
+def _complaint(problem: ErrorDetails, setting: str) -> str:
+    """Return what pydantic found wrong with a setting, as what was set and what is true of it."""
+    kind = problem["type"]
+    if kind == "value_error":  # a validator of ours, which says all of it
+        return str(problem["ctx"]["error"])
+    if kind == "missing":
+        return f"The experiment does not set {setting!r}, which has no default. Add it."
+    rule = problem["msg"].replace("Input should be", "it has to be", 1)
+    if kind in ("model_type", "dict_type", "mapping_type"):
+        rule = "it has to be a table"
+    elif kind in ("is_instance_of", "list_type"):  # of `wrappers` alone
+        rule = "it has to be a list"
+    return f"The experiment sets {setting} to {problem['input']!r:.60}, and {rule}. Change it."
 
 
 def read_experiment(path: str) -> dict[str, Any]:

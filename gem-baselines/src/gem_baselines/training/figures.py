@@ -20,9 +20,11 @@ def without_errors(episodes: Sequence[Episode], *, update: int, purpose: str) ->
     """Return the episodes that no error ended. Raises TrainingStopped where there is none."""
     whole = [episode for episode in episodes if not episode.is_error]
     if not whole:
+        first = (episodes[0].error or "").rstrip(".")
         raise TrainingStopped(
             f"Update {update} cannot go on: each of the {len(episodes)} episodes of {purpose} "
-            f"ended by an error, the first by: {episodes[0].error}. Mend that, and resume.",
+            f"ended by an error, the first by: {first}. Mend that and go on with --resume; where "
+            "the experiment is at fault, change it and start anew with --out.",
             update=update,
         )
     return whole

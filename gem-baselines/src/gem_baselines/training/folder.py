@@ -116,8 +116,15 @@ class TrainingFolder:
             for name in (CHECKPOINTS, _EVALUATIONS):
                 (folder / name).mkdir(exist_ok=True)
             return cls(folder, experiment)
-        except FileExistsError as error:  # another training was begun there just now
-            raise _not_empty(folder or Path("runs")) from error
+        except FileExistsError as error:
+            wanted = folder or Path("runs")
+            if not wanted.is_dir():
+                raise FolderError(
+                    f"The training folder {wanted} cannot be made (a file has that name). Choose "
+                    "another --out.",
+                    path=wanted,
+                ) from error
+            raise _not_empty(wanted) from error  # another training was begun there just now
         except OSError as error:
             raise FolderError(
                 f"The training folder {folder or 'runs'} cannot be made ({error.strerror}). "
@@ -266,6 +273,12 @@ def _read_record(folder: Path) -> ExperimentRecord:
     try:
         return ExperimentRecord.model_validate(json.loads((folder / _RECORD).read_bytes()))
     except OSError as error:
+        if (folder / "run.json").is_file():
+            raise FolderError(
+                f"{folder} is a run of `gem-env eval` or `gem-env league`, and no training. Go on "
+                f"with it by that command's own --resume {shlex.quote(str(folder))}.",
+                path=folder,
+            ) from error
         raise FolderError(
             f"{folder} is no training folder: its {_RECORD} cannot be read ({error.strerror}). "
             "Check the path, or start a training there with --out.",
@@ -319,8 +332,11 @@ def _empty_folder(folder: Path) -> Path:
 
 
 def _not_empty(folder: Path) -> FolderError:
+    advice = "Choose another --out."
+    if is_training_folder(folder):
+        resume = f"--resume {shlex.quote(str(folder))}"
+        advice = f"Go on with the training in it by {resume}, or choose another --out."
     return FolderError(
-        f"The folder {folder} is not empty, and a new training needs one of its own. Go on with "
-        f"what is there by --resume {shlex.quote(str(folder))}, or choose another --out.",
+        f"The folder {folder} is not empty, and a new training needs one of its own. {advice}",
         path=folder,
     )

@@ -62,7 +62,8 @@ class Sampler:
         self._temperature = temperature
         self._device = device
         # Twice: a row of new tokens is rounded up to at most twice the length that is left.
-        length = 2 * _power_of_two(model.shape.max_length)
+        # And never fewer places than a block looks at.
+        length = max(_FEWEST_KEYS, 2 * _power_of_two(model.shape.max_length))
         slot_bytes = KeyValueCache.bytes_of_slot(model.shape, length)
         self.num_slots = max(1, min(_MOST_SLOTS, int(cache_mb * 1e6 / slot_bytes)))
         self._slots = PrefixSlots(self.num_slots)

@@ -11,7 +11,7 @@ from gem.conversation import PolicyAnswer, Reply, Request
 from gem.episode import Episode
 from gem.errors import BadArguments
 from gem_baselines._sampling import Question
-from gem_baselines._torch import check_above_zero, own_threads, require
+from gem_baselines._torch import check_above_zero, device_named, own_threads, require
 from gem_baselines.learning import LearningSettings
 from gem_baselines.learning._episodes import learn_from, learnt_rows, values_of
 from gem_baselines.learning._settings import settings_of
@@ -118,14 +118,12 @@ class TransformerPolicy:
         self._batches = MicroBatch(self._answers, max_batch=_MOST_REQUESTS, max_wait_s=0.0)
 
     def _make_parts(self) -> None:
-        import torch  # heavy: seconds
-
         from gem_baselines.learning._learner import Learner
         from gem_baselines.transformer._model import CausalTransformer
         from gem_baselines.transformer._sampler import Sampler
 
         arguments = self._arguments
-        device = torch.device(arguments["device"])
+        device = device_named(arguments["device"])
         model = CausalTransformer(self._shape, self._tokenizer.size, seed=arguments["seed"])
         model.to(device)
         self._learner: Learner = Learner(

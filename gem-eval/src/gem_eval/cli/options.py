@@ -29,6 +29,7 @@ policies:
   openai:MODEL@BASE_URL  a model behind any server that speaks the OpenAI API; its key is read
                          from the environment variable OPENAI_API_KEY
   hf:PATH                a model in a folder on this machine, by transformers
+  baseline:PATH          what `gem-env train` left: a training folder or a checkpoint of it
   human                  you, on the screen of `gem-env play`; :quit leaves, --resume goes on
   and whatever an installed pack provides
 

@@ -23,7 +23,7 @@ from gem_eval.leagues.record import Forfeits, LeagueRecord
 from gem_eval.leagues.results import Standings
 from gem_eval.leagues.skill import REQUIRES
 from gem_eval.leagues.standings import with_exploitability
-from gem_eval.line_ups import PolicyLike
+from gem_eval.line_ups import PolicyLike, named_policies
 from gem_eval.live import live_of, rollout_options
 from gem_eval.plan import asked
 from gem_eval.run_folder import RunFolder
@@ -239,6 +239,12 @@ def _checked(policies: Any) -> dict[str, PolicyLike]:
                 "line-ups itself: give each policy alone."
             )
         name = policy if isinstance(policy, str) else name_of(policy)
+        seat, own_name = named_policies(policy)[0] if isinstance(policy, str) else ("", name)
+        if seat:
+            raise LeagueError(
+                f"{name!r} names a seat, and in a league each policy sits at every seat in turn. "
+                f"Give {own_name!r} alone."
+            )
         if name in by_name:
             raise LeagueError(
                 f"The policy {name!r} was given twice, and a league tells policies apart by name. "

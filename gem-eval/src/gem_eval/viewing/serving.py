@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ipaddress
+import os
 import signal
 import socket
 from collections.abc import Iterator
@@ -32,8 +33,11 @@ def listening(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((address, port), family=family)
     except (OSError, OverflowError) as error:
+        # Of the system's error the reason alone: its text has the address and a number as well.
+        number = getattr(error, "errno", None)
+        reason = error if number is None else os.strerror(number)
         raise ViewError(
-            f"gem-env view was to listen at {host} port {port}, and cannot ({error}). "
+            f"gem-env view was to listen at {host} port {port}, and cannot ({reason}). "
             f"{_offer(address, family)}"
         ) from error
 
