@@ -86,13 +86,13 @@ class Session:
         self.heartbeat.close()
 
 
-def status_of(answer: Answer) -> str:
+def status_of(answer: Answer) -> int:
     """Return the status of an answer.
 
     One that shares its message with what cannot be carried travels packed. Which ones share a
     message depends on how long they took.
     """
-    status: str = loads(answer[1])[0] if answer[0] == FOREIGN else answer[0]
+    status: int = loads(answer[1])[0] if answer[0] == FOREIGN else answer[0]
     return status
 
 
