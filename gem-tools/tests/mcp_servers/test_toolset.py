@@ -114,7 +114,7 @@ def test_a_command_that_is_not_there_is_one_error(offers: Offers) -> None:
 
 def test_a_command_that_is_no_server_is_one_error(offers: Offers) -> None:
     # What is noticed first of a process that has ended: that it writes, or reads, no more.
-    with pytest.raises(McpUnavailable, match="connected to: (ended|stopped reading)"):
+    with pytest.raises(McpUnavailable, match=r"connected to: (ended|stopped reading)"):
         offers(command=[sys.executable, "-c", "print('Hello.')"])
 
 
