@@ -11,10 +11,37 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from pydantic_core import ErrorDetails
+
 from gem.errors import GemError
 from gem.registry import near
 
-__all__ = ["ExperimentError", "FolderError", "TrainingStopped", "did_you_mean"]
+__all__ = [
+    "ExperimentError",
+    "FolderError",
+    "TrainingStopped",
+    "did_you_mean",
+    "rule_of",
+    "validator_words",
+]
+
+
+def validator_words(problem: ErrorDetails) -> str | None:
+    """Return what a validator of ours said of a value; None where pydantic itself refused it."""
+    return str(problem["ctx"]["error"]) if problem["type"] == "value_error" else None
+
+
+def rule_of(problem: ErrorDetails) -> str:
+    """Return what pydantic asks of a value, to follow its name.
+
+    >>> from pydantic import TypeAdapter, ValidationError
+    >>> try:
+    ...     TypeAdapter(int).validate_python("x", strict=True)
+    ... except ValidationError as error:
+    ...     rule_of(error.errors()[0])
+    'has to be a valid integer'
+    """
+    return problem["msg"].replace("Input should be", "has to be", 1)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from pydantic_core import ErrorDetails
 
 from gem.errors import BadArguments
 from gem.registry import near
+from gem_baselines.errors import rule_of, validator_words
 
 __all__ = ["Aggregation", "LearningSettings", "settings_of"]
 
@@ -90,7 +91,4 @@ def _complaint(problem: ErrorDetails, known: Sequence[str]) -> str:
     if problem["type"] == "extra_forbidden":
         alike = near(name, list(known))
         return f"it has no {name!r}" + (f" (did you mean {alike[0]!r}?)" if alike else "")
-    if problem["type"] == "value_error":  # a validator of ours
-        return str(problem["ctx"]["error"])
-    rule = problem["msg"].replace("Input should be", "has to be", 1)
-    return f"{name}={problem['input']!r:.40} {rule}"
+    return validator_words(problem) or f"{name}={problem['input']!r:.40} {rule_of(problem)}"

@@ -17,7 +17,7 @@ from pydantic_core import ErrorDetails
 from gem import make
 from gem.errors import BadArguments
 from gem.rollouts import RolloutOptions, count_tasks, resolve
-from gem_baselines.errors import ExperimentError, did_you_mean
+from gem_baselines.errors import ExperimentError, did_you_mean, rule_of, validator_words
 from gem_baselines.learning_policy import LearningPolicy
 from gem_baselines.policies import beginner
 from gem_baselines.self_play.settings import SelfPlaySettings
@@ -100,23 +100,9 @@ class Experiment(BaseModel):
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Experiment:
         """Make an experiment from data. Raises ExperimentError on what cannot be one."""
-        known = list(cls.model_fields)
-        for name in plain:
-            if name not in known:
-                raise ExperimentError(
-                    f"The experiment sets {name!r}, and has no such setting. "
-                    f"{did_you_mean(name, known)}It has {', '.join(known)}.",
-                    setting=name,
-                )
-        table = plain.get("self_play")
-        known = list(SelfPlaySettings.model_fields)
-        for name in table if isinstance(table, Mapping) else ():
-            if name not in known:
-                raise ExperimentError(
-                    f"The experiment sets {name!r} in self_play, which has no such setting. "
-                    f"{did_you_mean(name, known)}It has {', '.join(known)}.",
-                    setting=f"self_play.{name}",
-                )
+        _refuse_unknown(plain, cls)
+        if isinstance(table := plain.get("self_play"), Mapping):
+            _refuse_unknown(table, SelfPlaySettings, table="self_play")
         try:
             return cls(**plain)
         except ValidationError as error:
@@ -202,19 +188,34 @@ class Experiment(BaseModel):
             )
 
 
+def _refuse_unknown(
+    settings: Mapping[str, Any], kind: type[BaseModel], table: str | None = None
+) -> None:
+    """Raise ExperimentError for a name that is no setting of this kind."""
+    known = list(kind.model_fields)
+    for name in settings:
+        if name not in known:
+            where = ", and has" if table is None else f" in {table}, which has"
+            raise ExperimentError(
+                f"The experiment sets {name!r}{where} no such setting. "
+                f"{did_you_mean(name, known)}It has {', '.join(known)}.",
+                setting=name if table is None else f"{table}.{name}",
+            )
+
+
 def _complaint(problem: ErrorDetails, setting: str) -> str:
     """Return what pydantic found wrong with a setting, as what was set and what is true of it."""
+    if own := validator_words(problem):
+        return own
     kind = problem["type"]
-    if kind == "value_error":  # a validator of ours, which says all of it
-        return str(problem["ctx"]["error"])
     if kind == "missing":
         return f"The experiment does not set {setting!r}, which has no default. Add it."
-    rule = problem["msg"].replace("Input should be", "it has to be", 1)
+    rule = rule_of(problem)
     if kind in ("model_type", "dict_type", "mapping_type"):
-        rule = "it has to be a table"
+        rule = "has to be a table"
     elif kind in ("is_instance_of", "list_type"):  # of `wrappers` alone
-        rule = "it has to be a list"
-    return f"The experiment sets {setting} to {problem['input']!r:.60}, and {rule}. Change it."
+        rule = "has to be a list"
+    return f"The experiment sets {setting} to {problem['input']!r:.60}, and it {rule}. Change it."
 
 
 def read_experiment(path: str) -> dict[str, Any]:
