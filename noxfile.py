@@ -203,7 +203,7 @@ def isolation(session: nox.Session, name: str) -> None:
 
     install(session, *group("test"), *sorted({*needed, own}))
     session.run("python", "-c", f"import {IMPORT_NAMES[name]}")
-    quick = ["-rs", "-m", "not slow"]
+    quick = ["-rsfE", "-m", "not slow"]  # what failed is named last, where a reader looks
     session.run("pytest", *quick, f"--write-outcomes={outcomes}", f"{name}/tests")
 
     skipped_files = json.loads(outcomes.read_text(encoding="utf-8"))["skipped_files"]
