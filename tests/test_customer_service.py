@@ -241,7 +241,7 @@ def ray() -> Iterator[None]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("ray")
-@pytest.mark.parametrize("id", DESKS)
+@pytest.mark.parametrize("id", [ONE, "tau:Retail-2024", "tau:Airline-2024-OfTwo"])
 def test_ray_has_the_logs_of_this_process(id: str, request: pytest.FixtureRequest) -> None:
     kwargs = made_with(id, request)
     assert logs(id, kwargs, backend="ray", num_workers=1) == logs(id, kwargs)

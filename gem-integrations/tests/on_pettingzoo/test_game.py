@@ -229,8 +229,8 @@ def test_sampled_actions_are_legal_and_do_not_move_the_game() -> None:
     ("kwargs", "message"),
     [
         ({"game": "told_v0"}, "is in no registry of PettingZoo."),
-        ({"game": "classic/tictactoe_v9"}, "Did you mean 'classic/tictactoe-v3'?"),
-        ({"game": "tictactoe_v3"}, "Did you mean 'classic/tictactoe-v3'?"),
+        ({"game": "classic/tictactoe_v9"}, "Did you mean 'classic/tictactoe-v3'"),
+        ({"game": "tictactoe_v3"}, "Did you mean 'classic/tictactoe-v3'"),
         ({"game": "classic/go_v5", "form": "parallel"}, "leave `form` out"),
         ({"game": games.Pick, "form": "both"}, "Pass 'aec' or 'parallel'."),
         (

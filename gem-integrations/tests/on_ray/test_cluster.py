@@ -53,10 +53,8 @@ if sys.argv[1] == "left the second":
 assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 print(*below(os.getpid()), flush=True)
 if sys.argv[1] == "killed":
-    os.kill(os.getpid(), signal.SIGKILL)
-if sys.argv[1] == "asked":
     sys.stdin.read()
-    vector.close()
+    os.kill(os.getpid(), signal.SIGKILL)
 """
 
 CLUSTER = """
@@ -92,9 +90,8 @@ def program(tmp_path: Path) -> Iterator[Program]:
     shutil.rmtree(temp)
 
 
-@pytest.mark.parametrize("ending", ["killed", "left", "left the second"])
-def test_nothing_is_left_of_a_ray_when_its_program_is(program: Program, ending: str) -> None:
-    done = program.run(OWN, ending)
+def test_nothing_is_left_of_two_rays_when_their_program_ends(program: Program) -> None:
+    done = program.run(OWN, "left the second")
 
     assert done.stderr == ""
     assert len(done.stdout.split()) > 4
@@ -166,22 +163,26 @@ def test_a_second_address_is_refused(walk: EnvSpec) -> None:
         gem.make_vec(walk, backend="ray", backend_options={"address": "10.0.0.1:6379"})
 
 
-def test_what_is_started_listens_on_the_loopback_interface_alone(program: Program) -> None:
+def test_an_own_ray_listens_on_the_loopback_interface_alone_and_ends_with_its_program(
+    program: Program,
+) -> None:
     with subprocess.Popen(
-        program.command(OWN, "asked"),
+        program.command(OWN, "killed"),
         env=program.env,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     ) as running:
         assert running.stdout is not None
-        processes = map(int, running.stdout.readline().split())
-        sockets = {each for process in processes for each in sockets_of(process)}
+        processes = running.stdout.readline()
+        sockets = {each for process in processes.split() for each in sockets_of(int(process))}
         heard = [address for address, inode in listening() if inode in sockets]
         running.communicate()
 
     assert len(heard) > 3
     assert set(heard) <= LOOPBACK
+    assert remaining(processes, program.temp) == []
+    assert list(program.home.iterdir()) == []
 
 
 def sockets_of(process: int) -> Iterator[str]:
