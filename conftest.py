@@ -1,7 +1,8 @@
-"""What holds for every run of tests, and how a second run leaves out what a first one passed.
+"""What holds for every run of tests, and what `nox -s isolation` leaves out of its two runs.
 
-`nox -s isolation` runs tests without the extras of a distribution and then, with them, those that
-did not pass.
+It runs one case of each parametrized test: all of them import the same, and `nox -s tests` runs
+them all. A first run is without the extras of a distribution, and a second one, with them, of the
+tests that did not pass.
 """
 
 from __future__ import annotations
@@ -30,11 +31,13 @@ ADDRESS = re.compile(r" at 0x[0-9a-f]+>")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the two options of a pair of runs."""
+    """Add the options of a pair of runs."""
     write = "write the tests that passed, and the files of those that were skipped, to a JSON file"
     parser.addoption("--write-outcomes", type=Path, metavar="FILE", help=write)
     leave_out = "leave out the tests that passed when that file was written"
     parser.addoption("--leave-out-passed", type=Path, metavar="FILE", help=leave_out)
+    one = "run the first case of each parametrized test, and those that have marks of their own"
+    parser.addoption("--one-case", action="store_true", help=one)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -50,13 +53,34 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     if changing := [item.nodeid for item in items if ADDRESS.search(item.nodeid)]:
         raise pytest.UsageError(f"These names hold an address, give them ids: {changing[:3]}")
+    left_out: set[str] = set()
+    if config.getoption("--one-case"):
+        left_out |= further_cases(items)
     path: Path | None = config.getoption("--leave-out-passed")
-    if path is None:
-        return
-    passed = set(json.loads(path.read_text(encoding="utf-8"))["passed"])
-    left_out = [item for item in items if item.nodeid in passed]
-    items[:] = [item for item in items if item.nodeid not in passed]
-    config.hook.pytest_deselected(items=left_out)
+    if path is not None:
+        left_out |= set(json.loads(path.read_text(encoding="utf-8"))["passed"])
+    if left_out:
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left_out])
+        items[:] = [item for item in items if item.nodeid not in left_out]
+
+
+def further_cases(items: list[pytest.Item]) -> set[str]:
+    """Return the names of all cases of a parametrized test but the first.
+
+    Those that have marks of their own are not among them: such a mark often says which extra a case
+    needs.
+    """
+    found: set[str] = set()
+    seen: set[str] = set()
+    for item in items:
+        case = getattr(item, "callspec", None)
+        if case is None or case.marks:
+            continue
+        test, _, _ = item.nodeid.partition("[")
+        if test in seen:
+            found.add(item.nodeid)
+        seen.add(test)
+    return found
 
 
 class _Outcomes:

@@ -194,7 +194,10 @@ def types(session: nox.Session) -> None:
 @nox.session
 @nox.parametrize("name", list(IMPORT_NAMES), ids=list(IMPORT_NAMES))
 def isolation(session: nox.Session, name: str) -> None:
-    """Run each distribution's quick tests with what it needs, those skipped with its extras."""
+    """Run each distribution's quick tests with what it needs, those skipped with its extras.
+
+    One case of each: conftest.py says which.
+    """
     neighbours = NEIGHBOURS.get(name, set())
     core = wheel_of(session, "gem-core")
     own = wheel_of(session, name)
@@ -203,7 +206,7 @@ def isolation(session: nox.Session, name: str) -> None:
 
     install(session, *group("test"), *sorted({*needed, own}))
     session.run("python", "-c", f"import {IMPORT_NAMES[name]}")
-    quick = ["-rsfE", "-m", "not slow"]  # what failed is named last, where a reader looks
+    quick = ["-rsfE", "-m", "not slow", "--one-case"]  # what failed is named last, where a reader looks
     session.run("pytest", *quick, f"--write-outcomes={outcomes}", f"{name}/tests")
 
     skipped_files = json.loads(outcomes.read_text(encoding="utf-8"))["skipped_files"]

@@ -77,6 +77,7 @@ def test_the_first_id_of_each_game_of_one_player_is_swept_with_the_counts_of_the
     assert last.endswith(" replayed the same, as in the table")
 
 
+@pytest.mark.slow
 def test_the_first_observation_is_the_prompt_the_board_and_how_to_answer() -> None:
     observation, info = gem.make("ta:TowerOfHanoi-v0").reset(seed=0)
 

@@ -107,6 +107,7 @@ def test_one_that_needs_a_newer_python_says_which() -> None:
         gem.make("ta:UltimateTexasHoldem-v0")
 
 
+@pytest.mark.slow
 @needs_textarena
 @pytest.mark.parametrize(
     "name",

@@ -359,6 +359,7 @@ def test_a_step_that_hangs_is_left_behind_at_its_deadline(
     assert episode.stop_reason == "step_timeout"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_a_game_that_hangs_stops_no_other_and_no_fork() -> None:
     script = [sys.executable, "-W", "ignore", "-c", ONE_HANGS]

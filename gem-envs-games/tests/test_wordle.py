@@ -151,6 +151,7 @@ def test_a_game_is_solved_in_as_many_turns_as_the_words_were_found_in(length: in
         assert len(solved(started(word=word, max_turns=None))) == turns[word]
 
 
+@pytest.mark.slow
 def test_every_secret_of_easy_is_found_in_its_turns_for_a_total_of_one() -> None:
     env = gem.make("game:Wordle-v0-easy")
     env.reset(seed=0)

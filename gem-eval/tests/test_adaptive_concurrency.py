@@ -81,6 +81,7 @@ def small(server: Any, answers: Any) -> Iterator[Any]:
     served.close()
 
 
+@pytest.mark.slow
 def test_a_server_with_little_room_costs_no_episode(
     small: Any, server: Any, tmp_path: Path, fingerprints: Fingerprints
 ) -> None:
@@ -260,6 +261,7 @@ def faulty(server: Any, answers: Any) -> Iterator[Any]:
     served.close()
 
 
+@pytest.mark.slow
 def test_a_faulty_server_gives_the_totals_of_one_without_faults(
     faulty: Any, server: Any, answers: Any, tmp_path: Path, fingerprints: Fingerprints
 ) -> None:
@@ -275,6 +277,7 @@ def test_a_faulty_server_gives_the_totals_of_one_without_faults(
     assert sorted(fingerprints(found.path).values()) == sorted(undisturbed.values())
 
 
+@pytest.mark.slow
 def test_what_a_silent_server_ended_is_played_again(
     server: Any, answers: Any, tmp_path: Path
 ) -> None:

@@ -192,6 +192,7 @@ def outcomes(folder: Path) -> dict[int, tuple[bool | None, str]]:
     }
 
 
+@pytest.mark.slow
 def test_every_fault_in_turn_leaves_the_figures_of_a_run_without_faults(
     start: Callable[..., Any], tmp_path: Path, fingerprints: Fingerprints
 ) -> None:
@@ -209,6 +210,7 @@ def test_every_fault_in_turn_leaves_the_figures_of_a_run_without_faults(
     assert sorted(played) == sorted(fingerprints(tmp_path / "undisturbed").values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault != "slow"])
 def test_a_fault_that_stays_with_one_episode_is_its_error_alone(
     start: Callable[..., Any], tmp_path: Path, fault: str

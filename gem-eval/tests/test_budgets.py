@@ -261,6 +261,7 @@ def test_a_budget_of_nothing_is_refused(tmp_path: Path, name: str) -> None:
         gem_eval.evaluate(**settings("", tmp_path / "run", policies="noop", **{name: 0}))
 
 
+@pytest.mark.slow
 def test_costs_are_in_the_summary_and_the_table(guess: Any, gem_env: Run, tmp_path: Path) -> None:
     (tmp_path / "prices.toml").write_text("m = {prompt = 1000, completion = 5000}")
     policies = ("--policy", f"openai:m@{guess.url}", "--policy", "random")
@@ -279,6 +280,7 @@ def test_costs_are_in_the_summary_and_the_table(guess: Any, gem_env: Run, tmp_pa
     assert "110/50  0.36" in report.stdout
 
 
+@pytest.mark.slow
 def test_the_command_stops_in_one_line_and_says_how_to_go_on(
     guess: Any, gem_env: Run, tmp_path: Path
 ) -> None:

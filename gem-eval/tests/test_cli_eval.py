@@ -89,6 +89,7 @@ def test_without_a_folder_one_is_made_and_named(gem_eval: Command) -> None:
     assert f"Run folder: {folder}\n" in done.out
 
 
+@pytest.mark.slow
 def test_every_option_reaches_the_record(gem_eval: Command) -> None:
     given = {
         "--repeats": "2",

@@ -72,6 +72,7 @@ def terminal(variables: dict[str, str], tmp_path: Path) -> Terminal:
     return run
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_the_figures_until_the_table_comes(terminal: Terminal) -> None:
     done = terminal(*EVALUATION, "--episodes", "100")
 
@@ -84,6 +85,7 @@ def test_a_terminal_shows_the_figures_until_the_table_comes(terminal: Terminal) 
     assert "tiny:Lamps" in done.out
 
 
+@pytest.mark.slow
 def test_a_resumed_run_counts_on(terminal: Terminal, tmp_path: Path) -> None:
     terminal(*EVALUATION, "--episodes", "100")
     log = tmp_path / "run" / "episodes.jsonl"
@@ -95,6 +97,7 @@ def test_a_resumed_run_counts_on(terminal: Terminal, tmp_path: Path) -> None:
     assert "200/200 episodes" in done.err
 
 
+@pytest.mark.slow
 def test_no_colour_is_wanted_and_none_is_shown(terminal: Terminal) -> None:
     done = terminal(*EVALUATION, "--episodes", "10", NO_COLOR="1")
 
@@ -102,16 +105,19 @@ def test_no_colour_is_wanted_and_none_is_shown(terminal: Terminal) -> None:
     assert "\x1b[3" not in done.err
 
 
+@pytest.mark.slow
 def test_what_a_policy_is_called_cannot_colour_the_line(terminal: Terminal) -> None:
     done = terminal(*EVALUATION, "--policy", "parrot:\x1b[31m", "--episodes", "10")
 
     assert "tiny:Lamps parrot:\\x1b[31m" in done.err
 
 
+@pytest.mark.slow
 def test_json_hides_the_line(terminal: Terminal) -> None:
     assert terminal(*EVALUATION, "--episodes", "10", "--json").err == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["inline", "thread", "process"])
 def test_ctrl_c_shows_what_is_there_and_says_how_to_go_on(terminal: Terminal, backend: str) -> None:
     # So many that none of them can end before the key is pressed, however late.
@@ -130,6 +136,7 @@ def test_ctrl_c_shows_what_is_there_and_says_how_to_go_on(terminal: Terminal, ba
     )
 
 
+@pytest.mark.slow
 def test_a_server_that_is_waited_for_is_said(terminal: Terminal, server: Any, answers: Any) -> None:
     server.answers = [answers.Answer(503, b"loading")]
     policy = f"openai:m@{server.url}"
@@ -149,6 +156,7 @@ def test_a_server_that_is_waited_for_is_said(terminal: Terminal, server: Any, an
     assert "5/5 episodes" in done.err
 
 
+@pytest.mark.slow
 def test_a_server_that_is_asked_less_is_said(terminal: Terminal, server: Any, answers: Any) -> None:
     good = answers.chat(r"\boxed{8}")
     # All five are refused at once, and the pause is long enough to be drawn on a busy machine.

@@ -103,6 +103,7 @@ def test_a_task_counts_once_however_often_it_is_repeated(run: Run) -> None:
     assert len({(flip.seed, flip.repeat) for flip in difference.flips}) == len(difference.flips)
 
 
+@pytest.mark.slow
 def test_what_is_equal_within_the_tolerance_is_the_same(run: Run) -> None:
     folders = [run(name, policies="solver", episodes=200).summary.run for name in ("one", "two")]
 

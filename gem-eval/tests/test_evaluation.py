@@ -146,6 +146,7 @@ def recorded(folder: Path) -> list[str]:
     return sorted(re.sub(r'"\w+_s":[^,}]*', "", line) for line in lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "where",
     [
@@ -372,6 +373,7 @@ def test_a_live_argument_is_refused_where_environments_live_elsewhere(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_summary_has_the_counters_of_the_run(run: Callable[..., Evaluation]) -> None:
     found = run(envs="tiny:Broken", policies="random", num_workers=1, backend="process")
 
@@ -385,6 +387,7 @@ def test_the_summary_has_the_counters_of_the_run(run: Callable[..., Evaluation])
     assert (counters.restarts, counters.deadline_hits, counters.retries) == (0, 0, 0)
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_costs_its_own_episodes(run: Callable[..., Evaluation]) -> None:
     found = run(envs="tiny:Deadly", policies="random", backend="process", num_workers=2)
 

@@ -308,6 +308,7 @@ def test_wilson_covers_the_rate_about_95_times_in_100_over_all_rates(n: int) -> 
     assert 0.945 <= covered.mean() <= 0.96
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", ["normal", "exponential"])
 @pytest.mark.parametrize(("n", "least", "most"), [(20, 0.92, 0.97), (100, 0.935, 0.965)])
 def test_a_mean_of_20_covers_the_true_one_too(draw: str, n: int, least: float, most: float) -> None:

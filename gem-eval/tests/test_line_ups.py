@@ -246,6 +246,7 @@ def test_line_ups_come_back_from_their_record(play: Callable[..., Evaluation]) -
     assert len({name for name, _, _ in sitting(found)}) == 3
 
 
+@pytest.mark.slow
 def test_line_ups_play_the_same_in_processes(
     play: Callable[..., Evaluation], fingerprints: Callable[[Path], dict[Any, str]]
 ) -> None:
@@ -275,6 +276,7 @@ DYING = """
 """
 
 
+@pytest.mark.slow
 def test_a_killed_run_of_line_ups_goes_on_to_the_same_episodes(
     gem_env: Callable[..., Any], tmp_path: Path, fingerprints: Callable[[Path], dict[Any, str]]
 ) -> None:

@@ -40,6 +40,7 @@ def gem_env(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 
 
+@pytest.mark.slow
 def test_a_file_is_evaluated_and_resumed_and_its_changes_are_told() -> None:
     # Another name than any test's file: a process imports a file once.
     Path("gem_evaluated.py").write_text(PARITY)
@@ -60,6 +61,7 @@ def test_a_file_is_evaluated_and_resumed_and_its_changes_are_told() -> None:
     assert "./gem_evaluated.py was sha256:" in replayed.stdout
 
 
+@pytest.mark.slow
 def test_a_file_that_changed_is_a_warning_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("gem_resumed.py").write_text(PARITY)
     done = gem_env("eval", "gem_resumed.py:Parity", "--policy", "noop", "--out", "runs/b")

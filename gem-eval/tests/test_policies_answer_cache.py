@@ -212,6 +212,7 @@ def test_what_a_stopped_run_was_answered_is_not_paid_twice(
     assert len(server.asked) == turns + 2  # the look before each start
 
 
+@pytest.mark.slow
 def test_the_table_says_what_came_from_the_cache(
     server: Any, answers: Any, gem_env: Any, tmp_path: Path
 ) -> None:
@@ -258,6 +259,7 @@ cache.close()
 """
 
 
+@pytest.mark.slow
 def test_many_processes_share_one_cache(tmp_path: Path) -> None:
     command = [sys.executable, "-c", WRITER, str(tmp_path)]
     writers = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]

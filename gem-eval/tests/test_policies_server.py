@@ -178,6 +178,7 @@ gc.collect()
 """
 
 
+@pytest.mark.slow
 def test_a_forked_process_opens_connections_of_its_own(server: Any) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", FORKED, server.url],

@@ -144,6 +144,7 @@ def test_a_record_may_be_edited_before_the_first_episode(run: Callable[..., Eval
     assert gem_eval.resume(path).settings.seed == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [

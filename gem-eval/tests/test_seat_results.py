@@ -140,6 +140,7 @@ def test_self_play_says_of_each_seat_what_all_of_them_hide(play: Callable[..., E
     ]
 
 
+@pytest.mark.slow
 def test_a_report_has_a_row_for_each_line_up_and_seat(
     play: Callable[..., Evaluation], gem_env: Callable[..., Any]
 ) -> None:
@@ -210,6 +211,7 @@ def test_findings_are_of_the_seat_that_was_odd(play: Callable[..., Evaluation]) 
     assert gem_eval.find(found.path, policies=["random"]).episodes == 4
 
 
+@pytest.mark.slow
 def test_a_dry_run_shows_what_each_seat_is_asked(gem_env: Callable[..., Any]) -> None:
     address = "http://127.0.0.1:9/v1"
     done = gem_env(

@@ -26,6 +26,7 @@ def installed(commands: dict[str, tuple[list[str], str | None]]) -> list[list[st
     return [command for command, needed in commands.values() if not needed or find_spec(needed)]
 
 
+@pytest.mark.slow
 def test_a_key_is_in_no_file_and_no_output(
     server: Any,
     answers: Any,

@@ -61,6 +61,7 @@ def only(calls: Sequence[Mapping[str, Any]], what: str) -> list[Mapping[str, Any
     return [call for call in calls if what in call]
 
 
+@pytest.mark.slow
 def test_a_tracker_has_the_settings_the_figures_and_the_summary(
     run: Run, recorded: Recorded
 ) -> None:
@@ -92,6 +93,7 @@ def test_errors_are_apart_from_wrong_answers(run: Run, recorded: Recorded) -> No
     assert figures["tiny_Broken/random/success_rate"] == 1.0
 
 
+@pytest.mark.slow
 def test_requests_and_tokens_are_counted(
     run: Run, recorded: Recorded, server: Any, answers: Any
 ) -> None:
@@ -104,6 +106,7 @@ def test_requests_and_tokens_are_counted(
     assert (figures["completion_tokens"], figures["tiny_Guess/m/completion_tokens"]) == (15, 15)
 
 
+@pytest.mark.slow
 def test_a_resumed_run_goes_on_with_its_trackers_and_logs_no_step_twice(
     run: Run, recorded: Recorded
 ) -> None:
@@ -117,6 +120,7 @@ def test_a_resumed_run_goes_on_with_its_trackers_and_logs_no_step_twice(
     assert steps(calls)[-1] == 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["raise in begin", "leave in log", "die in begin"])
 def test_a_tracker_that_fails_stops_nothing_and_is_named(
     run: Run,
@@ -140,6 +144,7 @@ def test_a_tracker_that_fails_stops_nothing_and_is_named(
     assert len(warnings) == 1
 
 
+@pytest.mark.slow
 def test_a_tracker_that_works_again_is_told_by_a_resumed_run(
     run: Run, recorded: Recorded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,6 +193,7 @@ def test_a_tracker_that_hung_while_it_took_the_last_point_has_it_once_the_run_is
     assert (steps(recorded()), again.tracking_problems) == ([10], ())
 
 
+@pytest.mark.slow
 def test_what_a_tracker_says_is_told_without_keys(
     run: Run, recorded: Recorded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,6 +205,7 @@ def test_what_a_tracker_says_is_told_without_keys(
     assert "out of paper ***" in problem
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["raise in init", "raise in log"])
 def test_no_part_of_a_key_is_left_where_an_error_is_cut(
     run: Run, recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: str
@@ -213,6 +220,7 @@ def test_no_part_of_a_key_is_left_where_an_error_is_cut(
     assert "sk-planted" not in problem
 
 
+@pytest.mark.slow
 def test_the_command_names_a_tracker_that_failed(
     recorded: Recorded,
     tmp_path: Path,

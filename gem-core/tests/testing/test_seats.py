@@ -195,6 +195,7 @@ def test_views_of_an_environment_without_samples_have_opponents_all_the_same() -
     assert view.driven(0).texts[:2] == ("Both.", "Again.")
 
 
+@pytest.mark.slow
 def test_a_report_has_the_lines_of_all_seats_and_of_the_view_of_each() -> None:
     report = check_env(KUHN, seeds=range(2), backends=())
     names = [line.name for line in report.lines]

@@ -97,6 +97,7 @@ def test_a_seed_has_one_task_whether_its_wording_is_drawn_or_chosen() -> None:
     assert len(states) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("difficulty", LEVELS)
 def test_its_customers_are_fair(difficulty: Any) -> None:
     for seed in range(3):

@@ -55,6 +55,7 @@ PERSONS = {"i", "am", "my", "me", "mine", "myself", "have", "i'd", "i'll", "i've
 PERSONS |= {"please", "tell", "know", "want", "you", "insist", "ask"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_what_a_user_says_when_it_is_asked_stands_in_its_paragraph(
     name: str, local_data: Path
@@ -73,6 +74,7 @@ def test_what_a_user_says_when_it_is_asked_stands_in_its_paragraph(
                 assert strange == set(), (number, slot, value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_no_user_says_an_id_or_an_amount_that_its_paragraph_lacks(
     name: str, local_data: Path
@@ -86,6 +88,7 @@ def test_no_user_says_an_id_or_an_amount_that_its_paragraph_lacks(
         assert missing == [], (number, missing)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_every_detail_of_a_solution_is_said_by_the_paragraph_or_a_secret(
     name: str, local_data: Path

@@ -77,6 +77,7 @@ def test_a_title_with_odd_characters_is_found(book: str | None) -> None:
             assert page[0] == title
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [

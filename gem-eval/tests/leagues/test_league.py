@@ -189,6 +189,7 @@ def test_more_than_two_seats_play_all_line_ups(tmp_path: Path) -> None:
         gem_eval.league(Race, numbers, line_ups=1)
 
 
+@pytest.mark.slow
 def test_a_plot_of_a_league_has_its_policies_and_is_the_same_each_time(
     play: Play, tmp_path: Path
 ) -> None:

@@ -138,6 +138,7 @@ def figures(shown: str) -> dict[str, str]:
     return dict(re.match(r"(.+?)  +(.+)", line).groups() for line in table)  # type: ignore[misc, union-attr]
 
 
+@pytest.mark.slow
 def test_a_run_says_whose_noise_it_is(gem_env_here: Command) -> None:
     command = ("noise", *seated("Steady", "Drawing", "Judged"), "--episodes", "20")
     done = gem_env_here(*command, "--agents", "2", "--out", "run")

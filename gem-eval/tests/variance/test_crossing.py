@@ -78,6 +78,7 @@ def shares(found: gem_eval.Noise) -> dict[str, float | None]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agent", [drawing, Unseeded()])
 def test_the_noise_of_an_agent_is_its_own(agent: Any) -> None:
     found = gem_eval.noise(Sum, {"agent": agent, "user": steady}, episodes=30, agents=3, users=3)
@@ -91,6 +92,7 @@ def test_the_noise_of_an_agent_is_its_own(agent: Any) -> None:
     assert found.parts["agent"].variance == pytest.approx(4.0, rel=0.4)
 
 
+@pytest.mark.slow
 def test_the_noise_of_a_user_is_its_own() -> None:
     found = gem_eval.noise(Sum, {"agent": steady, "user": drawing}, episodes=30, agents=3, users=3)
     assert shares(found)["user"] == 1.0

@@ -289,6 +289,7 @@ def test_a_long_episode_shows_the_turns_around_the_one_asked_for(make_run: MakeR
     assert 'turn=50&amp;estimator=discounted_returns#t50"' in text
 
 
+@pytest.mark.slow
 def test_twenty_thousand_tokens_are_all_there_as_text_in_blocks(make_run: MakeRun) -> None:
     text = page(make_run(long_episode(20_000)))
 

@@ -60,6 +60,7 @@ def test_more_output_is_cut_and_flagged(run: Runs) -> None:
     assert (result.stdout_truncated, result.stderr_truncated) == (True, False)
 
 
+@pytest.mark.slow
 def test_output_before_the_deadline_is_kept(run: Runs) -> None:
     result = run("print('early', flush=True)\nwhile True: pass", timeout_s=2.0)
 

@@ -12,6 +12,7 @@ from gem.cli._main import main
 from gem_tools.sandbox.bwrap import BwrapSandbox
 
 
+@pytest.mark.slow
 def test_every_wall_of_bubblewrap_holds(
     sandbox: BwrapSandbox, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -24,6 +25,7 @@ def test_every_wall_of_bubblewrap_holds(
     }
 
 
+@pytest.mark.slow
 def test_a_wall_that_falls_is_shown_and_is_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sandbox", "--backend", "process"]) == 1
 

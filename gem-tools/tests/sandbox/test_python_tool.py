@@ -66,6 +66,7 @@ def test_an_exception_is_an_error_with_its_traceback(tool: PythonTool) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_deadline_is_an_error_that_says_so(sandbox: BwrapSandbox) -> None:
     tool = PythonTool(backend=sandbox, program_timeout_s=2)
 
@@ -195,6 +196,7 @@ def test_a_session_that_ends_says_so_and_begins_afresh(
     assert "NameError" in after.content
 
 
+@pytest.mark.slow
 def test_a_cell_that_never_ends_ends_its_session(sandbox: BwrapSandbox) -> None:
     tool = PythonTool(backend=sandbox, program_timeout_s=2, stateful=True)
 

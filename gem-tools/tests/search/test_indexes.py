@@ -163,6 +163,7 @@ def test_threads_share_an_index(index: SearchIndex) -> None:
     assert found == [ids(index, query) for query in queries]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_processes_share_an_index_and_nothing_is_written_to_it(
     index_of: BuildsIndex, engine: str

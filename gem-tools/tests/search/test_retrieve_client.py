@@ -154,6 +154,7 @@ def test_a_failure_that_passes_is_tried_again(
     assert len(server.bodies) == 3
 
 
+@pytest.mark.slow
 def test_a_server_is_not_asked_again_before_the_time_that_it_names(stub: Any) -> None:
     server = stub(lambda _: (429, b"slow down", ("Retry-After", "60")))
 
@@ -211,6 +212,7 @@ def port() -> Iterator[str]:
         yield str(held.getsockname()[1])
 
 
+@pytest.mark.slow
 def test_a_server_that_was_killed_and_comes_back(
     serves: Any, index_of: BuildsIndex, port: str
 ) -> None:
