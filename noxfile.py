@@ -206,7 +206,8 @@ def isolation(session: nox.Session, name: str) -> None:
 
     install(session, *group("test"), *sorted({*needed, own}))
     session.run("python", "-c", f"import {IMPORT_NAMES[name]}")
-    quick = ["-rsfE", "-m", "not slow", "--one-case"]  # what failed is named last, where a reader looks
+    # What failed is named last, where a reader looks.
+    quick = ["-rsfE", "-m", "not slow", "--one-case"]
     session.run("pytest", *quick, f"--write-outcomes={outcomes}", f"{name}/tests")
 
     skipped_files = json.loads(outcomes.read_text(encoding="utf-8"))["skipped_files"]

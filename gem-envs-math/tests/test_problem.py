@@ -59,6 +59,7 @@ def test_the_record_of_a_huge_answer_is_small() -> None:
     assert len(str(info)) < 1000
 
 
+@pytest.mark.slow
 def test_an_answer_that_takes_too_long_is_undecided_and_pays_nothing() -> None:
     env = DatasetMath(data=HARD, format_error_reward=-0.1)
     env.reset(task=0)

@@ -124,11 +124,13 @@ def _is_one_sided(answer: str, gold: str) -> bool:
     return verdict is not None and verdict.how in ONE_SIDED
 
 
+@pytest.mark.slow
 def test_nine_in_ten_cases_are_decided_at_once() -> None:
     open_cases = [case for case in CASES if decide(case.answer, case.gold) is None]
     assert len(open_cases) < len(CASES) / 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("topic", sorted(set(TOPICS) - {"hostile"}))
 def test_a_verdict_stays_with_answer_and_gold_exchanged(topic: str) -> None:
     differing = []

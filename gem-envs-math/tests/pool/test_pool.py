@@ -50,6 +50,7 @@ def test_an_answer_that_harms_its_worker_is_undecided(
     assert pool.ask("1", "1") == ("right", "compared")
 
 
+@pytest.mark.slow
 def test_an_answer_that_never_ends_is_undecided(mixed_pool: Pool) -> None:
     assert mixed_pool.ask("hang", "1") == ("undecided", "too slow")
     assert mixed_pool.ask("1", "1") == ("right", "compared")
@@ -61,6 +62,7 @@ def test_what_is_too_long_reaches_no_worker(pool: Pool) -> None:
     assert pool.stats()["started"] == 0
 
 
+@pytest.mark.slow
 def test_harm_costs_no_other_verdict_from_many_threads(mixed_pool: Pool) -> None:
     good = [(str(n), str(n - n % 2)) for n in range(400)]
     bad = [(f"{kind} {n}", "1") for kind in ("hang", "crash", "swallow") for n in range(4)]
@@ -108,6 +110,7 @@ def test_after_the_server_was_killed_another_answers(pool: Pool) -> None:
     assert pool.stats()["server"] != first
 
 
+@pytest.mark.slow
 def test_who_asks_while_the_server_is_killed_is_answered_by_the_next(mixed_pool: Pool) -> None:
     server = mixed_pool.stats()["server"]
     hanging = most_workers()
