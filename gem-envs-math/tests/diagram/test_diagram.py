@@ -21,6 +21,7 @@ GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "diagram.json").read
 
 class TestDiagram(EnvContract):
     env_id = "math:Diagram-v0"
+    backends = ("sync", "thread", "process")
 
 
 def posed(seed: int, **kwargs: Any) -> tuple[bytes, str, Diagram]:
