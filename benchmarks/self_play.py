@@ -1,6 +1,6 @@
 """Train by self-play, and hold what is learnt to exact play.
 
-Run it with `python benchmarks/self_play.py [--processes N]`: about 40 CPU minutes. It may be killed
+Run it with `python benchmarks/self_play.py [--processes N]`: about 70 CPU minutes. It may be killed
 and run again: an arm that is done is in benchmarks/results/self_play.json and is not trained anew;
 `--again` forgets them. `--summary` prints what is there and trains nothing.
 
