@@ -7,6 +7,7 @@ tests that did not pass.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
@@ -62,6 +63,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left_out])
         items[:] = [item for item in items if item.nodeid not in left_out]
+
+
+def pytest_collection_finish() -> None:
+    """Keep what was imported and collected out of each later search for garbage.
+
+    It lives to the end, and thousands of tests are a heap that takes half a second to search.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def further_cases(items: list[pytest.Item]) -> set[str]:
