@@ -1,17 +1,20 @@
 """What holds for every run of tests, and what `nox -s isolation` leaves out of its two runs.
 
-It runs one case of each parametrized test: all of them import the same, and `nox -s tests` runs
-them all. A first run is without the extras of a distribution, and a second one, with them, of the
-tests that did not pass.
+It runs one case of a parametrized test of which none can be skipped: all of them need the same, and
+`nox -s tests` runs them all. A first run is without the extras of a distribution, and a second one,
+with them, of the tests that did not pass.
 """
 
 from __future__ import annotations
 
 import gc
+import inspect
 import json
 import os
 import re
 import signal
+from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -27,6 +30,8 @@ for name in ("COLUMNS", "LINES"):
     os.environ.pop(name, None)
 
 
+SKIPS = re.compile(r"importorskip|skipif|\bskip\(|mark\.vector")
+"""How a file says that something is skipped where a module is not installed."""
 ADDRESS = re.compile(r" at 0x[0-9a-f]+>")
 """How the text of an object without one of its own ends: with where it is in memory."""
 
@@ -37,7 +42,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-outcomes", type=Path, metavar="FILE", help=write)
     leave_out = "leave out the tests that passed when that file was written"
     parser.addoption("--leave-out-passed", type=Path, metavar="FILE", help=leave_out)
-    one = "run the first case of each parametrized test, and those that have marks of their own"
+    one = "run one case of each parametrized test of which no case can be skipped"
     parser.addoption("--one-case", action="store_true", help=one)
 
 
@@ -66,9 +71,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Keep what was imported and collected out of each later search for garbage.
+    """Freeze what was imported and collected: the garbage collector then passes over it.
 
-    It lives to the end, and thousands of tests are a heap that takes half a second to search.
+    It lives to the end, and with thousands of tests a full collection takes half a second.
     """
     gc.collect()
     gc.freeze()
@@ -77,20 +82,32 @@ def pytest_collection_finish() -> None:
 def further_cases(items: list[pytest.Item]) -> set[str]:
     """Return the names of all cases of a parametrized test but the first.
 
-    Those that have marks of their own are not among them: such a mark often says which extra a case
-    needs.
+    Where a case may be skipped for want of an extra, all cases are run: each may want another.
     """
     found: set[str] = set()
     seen: set[str] = set()
     for item in items:
-        case = getattr(item, "callspec", None)
-        if case is None or case.marks:
+        if not hasattr(item, "callspec") or any(map(can_skip, files_of(item))):
             continue
         test, _, _ = item.nodeid.partition("[")
         if test in seen:
             found.add(item.nodeid)
         seen.add(test)
     return found
+
+
+def files_of(item: pytest.Item) -> set[Path]:
+    """Return the files that a test and its fixtures are written in, but for those of plugins."""
+    info = item._fixtureinfo  # type: ignore[attr-defined]
+    fixtures = chain.from_iterable(info.name2fixturedefs.values())
+    paths = {item.path, *(Path(inspect.getfile(fixture.func)) for fixture in fixtures)}
+    return {path for path in paths if "site-packages" not in path.parts}
+
+
+@cache
+def can_skip(path: Path) -> bool:
+    """Say whether something in a file of tests is skipped where a module is not installed."""
+    return SKIPS.search(path.read_text(encoding="utf-8")) is not None
 
 
 class _Outcomes:

@@ -171,11 +171,17 @@ def test_a_slow_episode_is_restored_from_a_snapshot_where_there_is_one(
     assert shown(stepped(pool, [slot], "d"))[slot] == alone(slot, *"abcd")[3]
 
 
+@pytest.fixture
+def never_saved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Restore episodes by their actions alone: after steps that a busy machine makes slow, too."""
+    monkeypatch.setattr("gem.hosting._slots._SAVE_AFTER_S", math.inf)
+
+
+@pytest.mark.usefixtures("never_saved")
 def test_a_long_episode_is_saved_now_and_then(
     pool: ProcessHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gem.hosting._slots._SAVE_AFTER_STEPS", 2)
-    monkeypatch.setattr("gem.hosting._slots._SAVE_AFTER_S", math.inf)
     (slot,) = started(pool, 1)
     for action in "abcd":
         stepped(pool, [slot], action)
@@ -183,6 +189,7 @@ def test_a_long_episode_is_saved_now_and_then(
     assert pool._slots[slot]._actions == ["d"]
 
 
+@pytest.mark.usefixtures("never_saved")
 @pytest.mark.parametrize(
     ("harm", "text"),
     [
@@ -193,10 +200,8 @@ def test_a_long_episode_is_saved_now_and_then(
     ],
 )
 def test_a_fault_in_restoring_loses_that_episode_alone(
-    hasty: ProcessHost, harm: str, text: str, monkeypatch: pytest.MonkeyPatch
+    hasty: ProcessHost, harm: str, text: str
 ) -> None:
-    # A step that took long, on a busy machine, would be saved and not played again.
-    monkeypatch.setattr("gem.hosting._slots._SAVE_AFTER_S", math.inf)
     slots = started(hasty, 3, "ReplayHarm")
     home = stepped(hasty, slots, "a")[1][4]["pid"]
     stepped(hasty, [1], f"home {home} {harm}")
@@ -210,6 +215,7 @@ def test_a_fault_in_restoring_loses_that_episode_alone(
     assert shown(outcomes) == {slot: alone(slot, "a", "b")[1] for slot in (0, 2)}
 
 
+@pytest.mark.usefixtures("never_saved")
 def test_an_episode_that_does_not_follow_its_seed_is_lost_rather_than_changed(
     pool: ProcessHost,
 ) -> None:
