@@ -93,12 +93,14 @@ def sources(folder: Path) -> Iterator[Path]:
     return iter(files)
 
 
+@functools.cache
 def declared(folder: str) -> set[str]:
     """The distributions that one declares, in its extras as well."""
     lines = importlib.metadata.requires(folder) or []
     return {canonicalize_name(Requirement(line).name) for line in lines}
 
 
+@functools.cache
 def foreign(folder: str) -> set[str]:
     """The packages of ours that a distribution may not name: all but core and what it declares."""
     known = {PACKAGES[folder], *(PACKAGES[name] for name in declared(folder) & {*PACKAGES})}
@@ -110,6 +112,7 @@ def behind_door(path: Path) -> set[str]:
     return {package for door, package in DOORS.items() if core_modules().get(door) == path}
 
 
+@functools.cache
 def core_modules() -> dict[str, Path]:
     """Every module of core by name; a package's own name stands for its __init__.py."""
     found = {}
