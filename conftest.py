@@ -1,6 +1,6 @@
 """What holds for every run of tests, and what `nox -s isolation` leaves out of its two runs.
 
-It runs one case of a parametrized test of which none can be skipped: all of them need the same, and
+It runs one case of a parametrized test whose cases are skipped alike: all of them need the same, and
 `nox -s tests` runs them all. A first run is without the extras of a distribution, and a second one,
 with them, of the tests that did not pass.
 """
@@ -13,6 +13,7 @@ import json
 import os
 import re
 import signal
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -30,8 +31,11 @@ for name in ("COLUMNS", "LINES"):
     os.environ.pop(name, None)
 
 
-SKIPS = re.compile(r"importorskip|skipif|\bskip\(|mark\.vector")
-"""How a file says that something is skipped where a module is not installed."""
+SKIPS = re.compile(r"^[ \t].*(importorskip|skipif|\bskip\(|mark\.vector)", re.MULTILINE)
+"""How a test, a fixture or a case says that it is skipped where a module is not installed.
+
+What is not indented skips a file or all cases of a test alike.
+"""
 ADDRESS = re.compile(r" at 0x[0-9a-f]+>")
 """How the text of an object without one of its own ends: with where it is in memory."""
 
@@ -82,12 +86,12 @@ def pytest_collection_finish() -> None:
 def further_cases(items: list[pytest.Item]) -> set[str]:
     """Return the names of all cases of a parametrized test but the first.
 
-    Where a case may be skipped for want of an extra, all cases are run: each may want another.
+    Where some cases may be skipped for want of an extra, all are run: each may want another.
     """
     found: set[str] = set()
     seen: set[str] = set()
     for item in items:
-        if not hasattr(item, "callspec") or any(map(can_skip, files_of(item))):
+        if not hasattr(item, "callspec") or can_skip(item.path) or any(map(skips, fixtures(item))):
             continue
         test, _, _ = item.nodeid.partition("[")
         if test in seen:
@@ -96,18 +100,25 @@ def further_cases(items: list[pytest.Item]) -> set[str]:
     return found
 
 
-def files_of(item: pytest.Item) -> set[Path]:
-    """Return the files that a test and its fixtures are written in, but for those of plugins."""
+def fixtures(item: pytest.Item) -> Iterator[Callable[..., object]]:
+    """Yield the functions of the fixtures of a test."""
     info = item._fixtureinfo  # type: ignore[attr-defined]
-    fixtures = chain.from_iterable(info.name2fixturedefs.values())
-    paths = {item.path, *(Path(inspect.getfile(fixture.func)) for fixture in fixtures)}
-    return {path for path in paths if "site-packages" not in path.parts}
+    for definition in chain.from_iterable(info.name2fixturedefs.values()):
+        yield definition.func
 
 
 @cache
 def can_skip(path: Path) -> bool:
-    """Say whether something in a file of tests is skipped where a module is not installed."""
+    """Say whether a file of tests has a case that is skipped where a module is not installed."""
     return SKIPS.search(path.read_text(encoding="utf-8")) is not None
+
+
+@cache
+def skips(fixture: Callable[..., object]) -> bool:
+    """Say whether a fixture of ours skips what asks for it; those of plugins never do."""
+    if "site-packages" in Path(inspect.getfile(fixture)).parts:
+        return False
+    return SKIPS.search(inspect.getsource(fixture)) is not None
 
 
 class _Outcomes:

@@ -25,12 +25,24 @@ import pytest
 def test_module(module):
     pytest.importorskip(module)
 """
+ALIKE = """
+import pytest
+
+@pytest.mark.skipif(False, reason="it skips all cases or none")
+@pytest.mark.parametrize("number", [1, 2])
+def test_number(number):
+    pass
+"""
 FIXTURE = """
 import pytest
 
 @pytest.fixture
 def module():
     return pytest.importorskip("no_such_module")
+
+@pytest.fixture(autouse=True)
+def nothing():
+    pass
 """
 BY_FIXTURE = """
 import pytest
@@ -64,6 +76,12 @@ def test_every_case_of_a_test_that_may_be_skipped_is_run(tmp_path: Path) -> None
     (tmp_path / "test_skipping.py").write_text(SKIPPING)
 
     assert "1 passed, 1 skipped" in run(tmp_path, "--one-case")
+
+
+def test_one_case_of_a_test_that_is_skipped_as_a_whole_is_run(tmp_path: Path) -> None:
+    (tmp_path / "test_alike.py").write_text(ALIKE)
+
+    assert "1 passed, 1 deselected" in run(tmp_path, "--one-case")
 
 
 def test_every_case_with_a_fixture_that_may_skip_is_run(tmp_path: Path) -> None:
