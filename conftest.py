@@ -1,6 +1,6 @@
 """What holds for every run of tests, and what `nox -s isolation` leaves out of its two runs.
 
-It runs one case of a parametrized test whose cases are skipped alike: all of them need the same, and
+It runs one case of a parametrized test whose cases are skipped alike: all need the same, and
 `nox -s tests` runs them all. A first run is without the extras of a distribution, and a second one,
 with them, of the tests that did not pass.
 """
