@@ -67,6 +67,26 @@ print(ray.get_runtime_context().gcs_address, flush=True)
 sys.stdin.read()
 """
 
+FAILS_ONCE = """
+import sys
+import ray
+from gem_integrations.ray import guard
+
+start = ray.init
+failed = set()
+
+def init(*args, **options):
+    start(*args, **options)
+    if not failed:
+        failed.update(guard._children())
+        raise Exception("The current node timed out during startup.")
+
+ray.init = init
+answer = guard._started(sys.argv[1], 1)
+print(*answer, len(failed) > 0, failed & set(guard._children()), ray.is_initialized())
+guard._end()
+"""
+
 GUEST = """
 import sys
 import gem
@@ -183,6 +203,14 @@ def test_an_own_ray_listens_on_the_loopback_interface_alone_and_ends_with_its_pr
     assert set(heard) <= LOOPBACK
     assert remaining(processes, program.temp) == []
     assert list(program.home.iterdir()) == []
+
+
+def test_an_own_ray_that_fails_in_starting_is_ended_and_another_one_started(
+    program: Program,
+) -> None:
+    done = program.run(FAILS_ONCE, str(program.temp))
+
+    assert done.stdout == "address True set() True\n"
 
 
 def sockets_of(process: int) -> Iterator[str]:

@@ -28,6 +28,7 @@ COMMAND = "import sys; sys.path[:] = {!r}; from gem_integrations.ray.guard impor
 _CHILD_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
 _REAP_S = 1.0
 _STORE_BYTES = 256 * 1024 * 1024
+_TRIES = 2
 _START_S = 60.0  # a Ray starts in 3 s; where the machine is busy, in 20 s
 
 
@@ -53,22 +54,27 @@ def guard() -> None:
 
 
 def _started(folder: str, num_cpus: int) -> dict[str, str]:
+    """Start a Ray. One that fails is ended, and another is tried: Ray gives its node 30 s alone."""
     import ray  # heavy: 0.2 s
 
-    try:
-        with alone_in_starting():
-            ray.init(
-                "local",
-                num_cpus=num_cpus,
-                include_dashboard=False,
-                object_store_memory=_STORE_BYTES,
-                log_to_driver=False,
-                configure_logging=False,
-                _temp_dir=folder,
-            )
-    except Exception as error:  # noqa: BLE001 - the parent says it
-        return {"error": in_one_line(error)}
-    return {"address": ray.get_runtime_context().gcs_address}
+    error = ""
+    for _ in range(_TRIES):
+        try:
+            with alone_in_starting():
+                ray.init(
+                    "local",
+                    num_cpus=num_cpus,
+                    include_dashboard=False,
+                    object_store_memory=_STORE_BYTES,
+                    log_to_driver=False,
+                    configure_logging=False,
+                    _temp_dir=folder,
+                )
+            return {"address": ray.get_runtime_context().gcs_address}
+        except Exception as failure:  # noqa: BLE001 - the parent says it
+            error = in_one_line(failure)
+            _end()  # processes of it may have started
+    return {"error": error}
 
 
 @contextmanager
