@@ -183,6 +183,7 @@ def test_a_filter_that_was_cleared_at_once_does_not_come_back(address: str, page
     page.evaluate(TYPED_THEN_CLEARED)
     # A search that is typed is sent after 200 ms: this timer is behind that one.
     page.evaluate("new Promise(done => setTimeout(done, 300))")
+    wait_until(page, lambda: bool(held))  # the browser reports a request some time after it
     asked = [route.request.url for route in held]
     for route in held:
         route.continue_()
