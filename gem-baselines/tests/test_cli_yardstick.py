@@ -37,6 +37,28 @@ def test_returns_of_several_seats_come_with_a_warning(capsys: pytest.CaptureFixt
     assert capsys.readouterr().err == ""
 
 
+def test_a_seat_is_named_in_the_json_and_comes_without_a_warning(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    piles = ["--env-kwargs", '{"piles": [1, 2]}']
+    assert main(["yardstick", "game:Nim-v0", *piles, "--seat", "first", "--json"]) == 0
+
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    found = json.loads(shown.out)
+    assert found["seat"] == "first"
+    assert (found["best"]["low"], found["worst"]["low"]) == (1.0, -1.0)
+
+
+def test_a_seat_that_there_is_not_is_refused_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["yardstick", "game:Nim-v0", "--seat", "third"]) == 2
+
+    assert capsys.readouterr().err == (
+        "gem-env: A yardstick of the seat 'third' of game:Nim-v0 was asked for; take first or "
+        "second.\n"
+    )
+
+
 RARE = """
 import gem
 

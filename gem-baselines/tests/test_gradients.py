@@ -199,7 +199,7 @@ class Open(Chain):
     """Its steps draw what no list holds."""
 
     def step(self, action: str) -> Step:
-        self.rng.random()
+        self.rng.gauss(0, 1)
         return super().step(action)
 
 

@@ -63,6 +63,45 @@ def test_the_yardstick_of_these_arguments_is_taken() -> None:
     assert of(settings(), yardstick(), other) == of(settings(), yardstick())
 
 
+def viewed(**kwargs: Any) -> dict[str, Any]:
+    view = WrapperRef(id="seat_view", kwargs={"seat": "X", "opponents": "random", **kwargs})
+    return {"wrappers": (view,)}
+
+
+def test_the_yardstick_of_a_seat_is_taken_where_the_run_views_it_against_random_play() -> None:
+    whole = yardstick()
+    of_x = yardstick(seat="X")
+    of_o = yardstick(seat="O", best=exactly(9.0))
+
+    assert of(settings(**viewed()), of_x, of_o, whole) == of(settings(), whole)
+    assert of(settings(), whole, of_o) == of(settings(), whole)
+
+
+@pytest.mark.parametrize(
+    ("run", "seat", "why"),
+    [
+        (viewed(), None, "is of all seats together, the run of the seat X against random play"),
+        (viewed(), "O", "is of the seat O against random play, the run of the seat X against"),
+        ({}, "O", "is of the seat O against random play, the run of all seats together"),
+        (viewed(opponents="solver"), "X", "the run puts wrappers around it"),
+        (viewed(seat="rotate"), "X", "the run puts wrappers around it"),
+        (viewed(seat=0), "X", "the run puts wrappers around it"),
+        (
+            {"wrappers": (*viewed()["wrappers"], WrapperRef(id="record"))},
+            "X",
+            "the run puts wrappers around it",
+        ),
+    ],
+)
+def test_the_yardstick_of_another_seat_or_other_opponents_is_not_taken(
+    run: dict[str, Any], seat: str | None, why: str
+) -> None:
+    found = of(settings(**run), yardstick(seat=seat))
+
+    assert found.scaled == (None, None)
+    assert why in found.reasons[0]
+
+
 def test_a_result_without_a_return_has_no_scaled_one() -> None:
     found = normalised(settings(), results(None, None), [yardstick()])
 

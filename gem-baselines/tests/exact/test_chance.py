@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import json
+import math
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -20,6 +22,16 @@ def _shuffled(rng: random.Random) -> tuple[int, ...]:
     return tuple(numbers)
 
 
+def _compared(number: float) -> str:
+    if number < 0.2:
+        return "low"
+    return "middle" if number < 0.6 else "high"
+
+
+def _compared_in_parts(number: float) -> tuple[bool, int, int]:
+    return number < 0.4, int(number * 2), int(number * 2)
+
+
 DRAWS: dict[str, Callable[[random.Random], Any]] = {
     "randint": lambda rng: rng.randint(1, 6),
     "randrange with a step": lambda rng: rng.randrange(0, 20, 5),
@@ -27,6 +39,16 @@ DRAWS: dict[str, Callable[[random.Random], Any]] = {
     "shuffle": _shuffled,
     "sample": lambda rng: tuple(rng.sample(range(4), 2)),
     "getrandbits": lambda rng: rng.getrandbits(2),
+    "choices": lambda rng: tuple(rng.choices("abc", [1, 0, 0.5], k=2)),
+    "choices by sums": lambda rng: rng.choices("abc", cum_weights=[0.25, 0.25, 1])[0],
+    "choices without weights": lambda rng: rng.choices("abc")[0],
+    "random below": lambda rng: rng.random() < 0.3,
+    "random from below": lambda rng: rng.random() >= 0.3,
+    "random beyond what it can be": lambda rng: (rng.random() < 1.5, rng.random() > -1),
+    "random compared twice": lambda rng: _compared(rng.random()),
+    "random in parts": lambda rng: (int(rng.random() * 3), math.floor(4 * rng.random())),
+    "random compared and in parts": lambda rng: _compared_in_parts(rng.random()),
+    "a large number that is kept": lambda rng: (rng.choice("ab"), [rng.getrandbits(64)])[0],
     "one that decides the next": lambda rng: rng.choice([0, rng.randint(1, 3)]),
 }
 
@@ -56,7 +78,20 @@ def test_what_has_one_outcome_is_no_draw() -> None:
 @pytest.mark.parametrize(
     ("draw", "why"),
     [
-        (lambda rng: rng.random(), "a draw of a real number"),
+        (lambda rng: rng.gauss(0, 1), "a draw of a real number"),
+        (lambda rng: rng.random() + 1, "a draw of a real number"),
+        (lambda rng: math.sqrt(rng.random()), "a draw of a real number"),
+        (lambda rng: rng.random() * 0.5, "a draw of a real number"),
+        (lambda rng: str(rng.random() * 3), "a draw of a real number"),
+        (lambda rng: rng.getrandbits(64) % 2, "a draw of a large number"),
+        (lambda rng: f"{rng.getrandbits(64)}", "a draw of a large number"),
+        (lambda rng: {rng.getrandbits(64)}, "a draw of a large number"),
+        (lambda rng: 3 - rng.getrandbits(64), "a draw of a large number"),
+        (lambda rng: rng.getrandbits(64).bit_length(), "a draw of a large number"),
+        (lambda rng: isinstance(rng.getrandbits(64), int), "a draw of a large number"),
+        (lambda rng: "abc"[rng.getrandbits(64)], "a draw of a large number"),
+        (lambda rng: json.dumps(rng.getrandbits(64)), "a draw of a large number"),
+        (lambda rng: random.Random(rng.getrandbits(64)), "a draw of a large number"),
         (lambda rng: rng.randint(1, 11), "more than 10 courses"),
         (lambda rng: [rng.choice("ab") for _ in range(4)], "more than 3 draws in a row"),
     ],
@@ -64,6 +99,17 @@ def test_what_has_one_outcome_is_no_draw() -> None:
 def test_what_cannot_be_enumerated_says_why(draw: Callable[[Any], Any], why: str) -> None:
     with pytest.raises(Uncountable, match=why):
         list(courses(draw, at_most=10, most_draws=3))
+
+
+def test_a_real_number_that_is_kept_to_another_course_is_not_drawn_in_that() -> None:
+    kept: list[float] = []
+
+    def draw(rng: random.Random) -> bool:
+        kept.append(rng.random())
+        return rng.choice("ab") == "a" and kept[0] < 0.5
+
+    with pytest.raises(Uncountable, match="a draw of a real number"):
+        list(courses(lambda rng: draw(rng) or kept[0] < 0.5, at_most=10))
 
 
 def test_courses_come_by_the_number_of_their_draws() -> None:

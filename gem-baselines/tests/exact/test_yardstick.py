@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import gem
-from gem import Snapshot
+from gem import SeatedEnv, Snapshot
 from gem.cli._main import main
 from gem.env import Env, Step
 from gem.errors import BadArguments, SnapshotError
@@ -126,7 +126,7 @@ class Unsolved(Urn):
     """A draw of its steps cannot be enumerated, and it has no solution."""
 
     def step(self, action: str) -> Step:
-        self.rng.random()
+        self.rng.gauss(0, 1)
         return super().step(action)
 
 
@@ -150,7 +150,7 @@ class Paid(Env):
         return "Stay or win.", {}
 
     def step(self, action: str) -> Step:
-        self.rng.random()  # so that nothing of it is enumerated
+        self.rng.gauss(0, 1)  # so that nothing of it is enumerated
         return Step("", 1.0, action == "win", False, {"success": action == "win"})
 
     def sample_action(self) -> str:
@@ -177,7 +177,7 @@ class Bounded(Paid):
         return Step("", float(is_over), is_over, False, {"success": is_over})
 
     def sample_action(self) -> str:
-        return "win" if self.sample_rng.random() < 0.5 else "stay"
+        return "win" if self.sample_rng.gauss(0, 1) < 0 else "stay"
 
 
 def test_a_bound_that_is_declared_and_reached_is_the_best_return_without_turns() -> None:
@@ -250,6 +250,57 @@ def test_draws_without_end_that_are_no_repetition_are_not_called_exact() -> None
 
     assert not found.random.is_exact
     assert "a random action takes more than 8 draws" in found.random.how
+
+
+class Dealt(Urn):
+    """Its start is drawn again until it fits: it is odd with a probability of 1/4."""
+
+    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        drawn = 9
+        while drawn > 3:
+            drawn = self.rng.randrange(24)
+        self.is_odd = drawn == 0
+        return "An urn.", {}
+
+
+def test_a_start_that_is_drawn_again_counts_as_often_as_it_is_drawn() -> None:
+    gem.register("urn:Dealt", Dealt)
+
+    found = yardstick("urn:Dealt", episodes=2)
+
+    red = 1 / 4 * 1 / 4 + 3 / 4 * 3 / 4
+    assert found.random.is_exact
+    assert found.random.low == pytest.approx(2 * (red + (1 - red) + 0.25) / 3, abs=1e-12)
+    assert found.best.turns == {2: 1.0}
+
+
+class Hidden(Env):
+    """A step draws what the next one pays, and says nothing of it."""
+
+    max_turns = 2
+
+    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        self.pays = 0
+        return "Go on.", {}
+
+    def step(self, action: str) -> Step:
+        paid = self.pays
+        self.pays = self.rng.choice([0, 3])
+        return Step("", float(paid), self.turn == 1, False, {})
+
+    def sample_action(self) -> str:
+        return "on"
+
+    def solve(self) -> str:
+        return "on"
+
+
+def test_what_a_step_draws_in_secret_counts_in_every_play() -> None:
+    gem.register("urn:Hidden", Hidden)
+
+    found = yardstick("urn:Hidden", episodes=2)
+
+    assert (found.best.low, found.random.low) == (1.5, 1.5)
 
 
 class Faulty(Urn):
@@ -337,3 +388,84 @@ def test_an_environment_that_offers_no_action_is_refused() -> None:
 
     with pytest.raises(BadArguments, match="Mute defines no sample_action"):
         yardstick("urn:Mute")
+
+
+# The best and the random play against players at random; OpenSpiel has the sum of the best of both
+# seats of Leduc poker as 4.747, and 1 - 1/192 for X of tic-tac-toe is often published.
+SEATS = [
+    ("game:TicTacToe-v0", "X", 191 / 192, 0.2968253968253968),
+    ("game:KuhnPoker-v0", "first", 1 / 2, 1 / 8),
+    ("game:KuhnPoker-v0", "second", 5 / 12, -1 / 8),
+    ("game:LeducPoker-v0", "first", 2.0875, -0.078125),
+    ("game:LeducPoker-v0", "second", 2.659722222222222, 0.078125),
+    ("game:PrisonersDilemma-v0", "second", 15.0, 11.25),
+]
+
+
+@pytest.mark.parametrize(("env_id", "seat", "best", "random"), SEATS)
+def test_a_seat_is_measured_against_random_play(
+    env_id: str, seat: str, best: float, random: float
+) -> None:
+    found = yardstick(env_id, seat=seat)
+
+    assert found.seat == seat
+    assert found.best.low == pytest.approx(best, abs=1e-12)
+    assert found.random.low == pytest.approx(random, abs=1e-12)
+    assert found.worst is not None
+    assert found.worst.is_exact
+
+
+@pytest.mark.parametrize("env_id", ["game:KuhnPoker-v0", "game:LeducPoker-v0"])
+def test_the_best_plays_of_all_seats_are_the_exploitability_of_random_play(env_id: str) -> None:
+    with gem.make(env_id) as env:
+        exploitability = env.unwrapped.hint_exploitability("sample_action")  # type: ignore[attr-defined]
+        best = [yardstick(env_id, seat=seat, episodes=2).best.low for seat in env.seats]
+
+    assert sum(best) / 2 == pytest.approx(exploitability, abs=1e-9)
+
+
+def test_what_a_seat_earns_lies_within_the_interval_of_its_view() -> None:
+    exact = yardstick("game:KuhnPoker-v0", seat="second")
+    played = yardstick("game:KuhnPoker-v0", seat="second", most_steps=0, episodes=2_000)
+
+    assert not played.random.is_exact
+    assert played.random.low <= exact.random.low <= played.random.high
+    assert played.best.high == math.inf  # its own steps are not all that pays it
+
+
+class Late(SeatedEnv):
+    """By a coin the first seat is asked alone, and then the second has no turn."""
+
+    seats = ("first", "second")
+    reward_range = (0.0, 1.0)
+
+    def reset(self, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
+        self.tell_all("Say yes or no.")
+        return self.begin(self.rng.randrange(2))
+
+    def step(self, action: str) -> Step:
+        self.tell_all("Over.")
+        return self.end({self.seat: float(action == "yes"), 1 - self.seat: 0.25})
+
+    def sample_action(self) -> str:
+        return self.sample_rng.choice(["yes", "no"])
+
+
+def test_an_episode_without_a_turn_of_the_seat_is_begun_again() -> None:
+    gem.register("urn:Late", Late)
+
+    found = yardstick("urn:Late", seat="second", episodes=2)
+
+    assert (found.best.low, found.random.low) == (1.0, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "seat", "why"),
+    [
+        ("game:TicTacToe-v0", "Z", "take X or O"),
+        ("game:GuessTheNumber-v0-easy", "X", "it has one seat: ask without"),
+    ],
+)
+def test_a_seat_that_there_is_not_is_refused(env_id: str, seat: str, why: str) -> None:
+    with pytest.raises(BadArguments, match=why):
+        yardstick(env_id, seat=seat)

@@ -40,13 +40,15 @@ class Figure(BaseModel):
 class Yardstick(BaseModel):
     """The best and the random return of an environment with these arguments.
 
-    Returns are sums of rewards without a discount, as those of an evaluation are.
+    Returns are sums of rewards without a discount, as those of an evaluation are. With a `seat`
+    they are what that one of several earns against others that play at random.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     env_id: str
     env_kwargs: Mapping[str, Any]
+    seat: str | None = None
     best: Figure
     random: Figure
 
@@ -92,7 +94,8 @@ def normalised(
     `results` are those of a summary with these settings: of each environment in turn, a result for
     each policy. A yardstick fits where the id and all arguments of the environment are its own, the
     run puts no wrapper or limit of turns around it and plays whole episodes from all starts, and
-    the best and the random return are exact and differ.
+    the best and the random return are exact and differ. That of a seat fits a run whose only
+    wrapper is the view of this seat against random play.
     """
     scaled: list[Scaled | None] = []
     reasons: list[str] = []
@@ -126,11 +129,15 @@ def _fitting(
         return "a branch plays on from a turn, and a yardstick is of whole episodes."
     if settings.tasks is not None or settings.seed_range is not None:
         return "the run plays chosen episodes, and a yardstick is of all starts."
-    if settings.wrappers:
+    seat = _viewed(settings)
+    if settings.wrappers and seat is None:
         return "the run puts wrappers around it, and its yardstick is without."
     if settings.max_turns is not None:
         return "the run limits turns (--max-turns), and its yardstick does not."
-    yardstick = fitting[-1]
+    of_seat = [yardstick for yardstick in fitting if yardstick.seat == seat]
+    if not of_seat:
+        return f"its yardstick is of {_played_by(fitting[-1].seat)}, the run of {_played_by(seat)}."
+    yardstick = of_seat[-1]
     for name, figure in (("best", yardstick.best), ("random", yardstick.random)):
         if not figure.is_exact:
             high = "any number" if figure.high is None else f"{figure.high:g}"
@@ -138,6 +145,21 @@ def _fitting(
     if yardstick.best.low <= yardstick.random.low:
         return "its best play returns no more than random play."
     return yardstick
+
+
+def _viewed(settings: Settings) -> str | None:
+    """Return the seat that a run views, against random play and with no other wrapper."""
+    if len(settings.wrappers) != 1:
+        return None
+    view = settings.wrappers[0]
+    if view.id != "seat_view" or view.kwargs.get("opponents") != "random":
+        return None
+    seat = view.kwargs.get("seat")
+    return seat if isinstance(seat, str) and seat != "rotate" else None
+
+
+def _played_by(seat: str | None) -> str:
+    return "all seats together" if seat is None else f"the seat {seat} against random play"
 
 
 def _scaled(result: Result, yardstick: Yardstick) -> Scaled | None:

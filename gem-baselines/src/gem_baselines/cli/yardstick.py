@@ -19,13 +19,15 @@ Find what the best, the random and the worst play of an environment return: exac
 probable each number of turns is, where its starts, its chance and all that a player may come to
 know can be enumerated; elsewhere an interval, with how it was found. The best play is over first
 among those that return as much. What is enumerated or played is the environment itself, by its
-sample_action and its solve.
+sample_action and its solve. Of several seats, --seat says whose play it is; the others draw their
+actions by sample_action.
 """
 _EPILOGUE = """\
 examples:
   gem-env yardstick game:GuessTheNumber-v0-easy
   gem-env yardstick game:GuessTheNumber-v0 --env-kwargs '{"max_number": 12, "max_turns": 4}'
   gem-env yardstick game:TowerofHanoi-v0-hard --turns
+  gem-env yardstick game:TicTacToe-v0 --seat X
 """
 
 
@@ -40,6 +42,7 @@ def add_command(commands: Any) -> None:
     add = parser.add_argument
     add("env", metavar="ID", help="an environment, as `gem-env list` shows them, or FILE.py:CLASS")
     add("--env-kwargs", default="{}", metavar="JSON", help="arguments of the environment")
+    add("--seat", metavar="NAME", help="of several seats: this one, against random play")
     add("--turns", action="store_true", help="show how probable each number of turns is")
     add(
         "--episodes",
@@ -57,16 +60,24 @@ def _run(options: argparse.Namespace) -> int:
     from gem_baselines.exact.yardstick import yardstick  # heavy, with what it imports
 
     kwargs = env_kwargs(options.env_kwargs)
-    found = yardstick(options.env, kwargs, episodes=options.episodes, seed=options.seed)
-    if found.seats > 1:
+    found = yardstick(
+        options.env, kwargs, seat=options.seat, episodes=options.episodes, seed=options.seed
+    )
+    if found.seats > 1 and found.seat is None:
         print(
             f"gem-env yardstick: {found.env_id} has {found.seats} seats. A return is the sum over "
-            "them here, which says nothing of who plays well: `gem-env league` ranks policies.",
+            "them here, which says nothing of who plays well: --seat NAME is of one seat against "
+            "random play, and `gem-env league` ranks policies.",
             file=sys.stderr,
         )
     if options.json:
         plays = {name: figure and figure.to_json() for name, figure in _plays(found).items()}
-        whole = {"env_id": found.env_id, "env_kwargs": dict(found.env_kwargs), **plays}
+        whole = {
+            "env_id": found.env_id,
+            "env_kwargs": dict(found.env_kwargs),
+            "seat": found.seat,
+            **plays,
+        }
         print(json.dumps(whole, indent=2, allow_nan=False))
     else:
         _print(found, with_turns=options.turns)

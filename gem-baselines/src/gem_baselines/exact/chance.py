@@ -1,20 +1,25 @@
 """Every course that chance can take through a function, each with its probability.
 
-What draws from a finite set, as `randint`, `choice`, `shuffle` and `sample` do, is a branch for
-each of its elements. Knows nothing about environments.
+What draws from a finite set, as `randint`, `choice`, `choices`, `shuffle` and `sample` do, is a
+branch for each of its elements, and `random() < 0.3` is one for each answer. Knows nothing about
+environments.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
-__all__ = ["Uncountable", "courses", "courses_by_length"]
+__all__ = ["Hidden", "Uncountable", "courses", "courses_by_length"]
 
 T = TypeVar("T")
+
+_CERTAIN = Fraction(1)
+_MOST_BITS = 16  # of a number whose every value is a course; a larger one may only be kept
 
 
 class Uncountable(Exception):
@@ -25,18 +30,105 @@ class _TooLong(BaseException):
     """A course took more draws than it may. No `except Exception` of the function stops it."""
 
 
+class Hidden:
+    """A number that cannot be enumerated. It may be kept; what looks at it raises Uncountable."""
+
+    what = "a draw of a large number"
+
+    def _look(self, *_: Any) -> NoReturn:
+        raise Uncountable(self.what)
+
+    # `isinstance` asks for the class where it is no subclass: as which number it would be read.
+    __class__ = property(_look)
+    __getattr__ = _look
+
+
+_BINARY = "add sub mul truediv floordiv mod divmod pow and or xor lshift rshift"
+_OTHERS = (
+    "eq ne lt le gt ge hash bool int float complex index str repr format bytes neg pos abs invert "
+    "round trunc floor ceil"
+)
+for _name in [*_OTHERS.split(), *_BINARY.split(), *(f"r{name}" for name in _BINARY.split())]:
+    setattr(Hidden, f"__{_name}__", Hidden._look)
+
+
+class _Real(Hidden):
+    """A draw from 0 to 1. Compared with a number it is a draw of which of the two is larger."""
+
+    what = "a draw of a real number"
+
+    def __init__(self, script: _Script) -> None:
+        self._script = script
+        self._course = script.course
+        self._low = Fraction(0)  # it lies between these, as far as it was looked at
+        self._high = Fraction(1)
+
+    def part(self, edges: Sequence[Fraction | float]) -> int:
+        """Draw between which two of these edges it lies, from 0 to 1; return the first's place."""
+        if self._course != self._script.course:  # kept where no state has it, and looked at later
+            raise Uncountable(self.what)
+        ends = [min(max(Fraction(edge), self._low), self._high) for edge in edges]
+        drawn = self._script.pick([high - low for low, high in itertools.pairwise(ends)])
+        self._low, self._high = ends[drawn], ends[drawn + 1]
+        return drawn
+
+    def __lt__(self, other: float) -> bool:
+        return self.part([0, other, 1]) == 0
+
+    def __ge__(self, other: float) -> bool:
+        return self.part([0, other, 1]) == 1
+
+    # That it is the other number itself has no probability.
+    __le__ = __lt__
+    __gt__ = __ge__
+
+    def __mul__(self, count: int) -> _Scaled:
+        if type(count) is not int or count < 1:
+            raise Uncountable(self.what)
+        return _Scaled(self, count)
+
+    __rmul__ = __mul__
+
+
+class _Scaled(Hidden):
+    """A draw from 0 to a whole number: rounded down it is a draw from as many numbers."""
+
+    what = "a draw of a real number"
+
+    def __init__(self, real: _Real, count: int) -> None:
+        self._real = real
+        self._count = count
+
+    def __int__(self) -> int:
+        return self._real.part([Fraction(edge, self._count) for edge in range(self._count + 1)])
+
+    __trunc__ = __floor__ = __int__
+
+
 class _Script(random.Random):
     """A generator whose draws are given, and 0 from there on; it notes how many each had."""
 
-    def __init__(self, script: tuple[int, ...], most_draws: int) -> None:
+    def __init__(self) -> None:
         super().__init__(0)
+        self.course = 0
+
+    def begin(self, script: tuple[int, ...], most_draws: int) -> None:
+        """Begin another course. It is cheaper than another generator, whose seeding takes long."""
+        self.course += 1
         self._script = script
         self.sizes: list[int] = []
         self._most_draws = most_draws
+        self._bias: Fraction | int = 1  # of what was drawn, beside an even draw from as many
+        self.gauss_next = None
+
+    @property
+    def probability(self) -> Fraction:
+        """How probable it is that chance takes this course."""
+        return Fraction(self._bias, math.prod(self.sizes)) if self.sizes else _CERTAIN
 
     def _randbelow(self, n: int) -> int:
-        # Everything of `random.Random` that draws from a finite set comes down to this method:
-        # `Random.__init_subclass__` leaves it alone in a class that defines it.
+        # Everything of `random.Random` that draws evenly from a finite set comes down to this
+        # method: `Random.__init_subclass__` leaves it alone in a class that defines it.
         if n == 1:
             return 0
         at = len(self.sizes)
@@ -45,11 +137,35 @@ class _Script(random.Random):
         self.sizes.append(n)
         return self._script[at] if at < len(self._script) else 0
 
-    def getrandbits(self, k: int) -> int:
-        return self._randbelow(1 << k)
+    def pick(self, weights: Sequence[Fraction]) -> int:
+        """Draw the place of a weight, as probable as the weight is large."""
+        possible = [at for at, weight in enumerate(weights) if weight]
+        picked = possible[self._randbelow(len(possible))]
+        self._bias *= weights[picked] * len(possible) / sum(weights)
+        return picked
 
-    def random(self) -> NoReturn:
-        raise Uncountable("a draw of a real number")
+    def choices(
+        self,
+        population: Any,
+        weights: Sequence[Any] | None = None,
+        *,
+        cum_weights: Sequence[Any] | None = None,
+        k: int = 1,
+    ) -> list[Any]:
+        if cum_weights is not None:
+            sums = [Fraction(each) for each in cum_weights]
+            shares = [after - before for before, after in itertools.pairwise([Fraction(0), *sums])]
+        elif weights is not None:
+            shares = [Fraction(each) for each in weights]
+        else:
+            shares = [Fraction(1)] * len(population)
+        return [population[self.pick(shares)] for _ in range(k)]
+
+    def getrandbits(self, k: int) -> Any:
+        return self._randbelow(1 << k) if k <= _MOST_BITS else Hidden()
+
+    def random(self) -> Any:
+        return _Real(self)
 
 
 def courses(
@@ -60,23 +176,25 @@ def courses(
     The generator that the function is given takes the course. They come in a fixed order, the
     first choices first, and the probabilities sum to 1. Raises Uncountable where a course takes
     more than `most_draws` draws, where there are more than `at_most` courses, and where the
-    function draws what no list holds: `random()` and what is made of it.
+    function looks at what no list holds: a `random()` that it does more with than to compare it, or
+    a large number of `getrandbits`. Both may be kept, as a key of what is drawn later.
 
     >>> list(courses(lambda rng: rng.randint(1, 2), at_most=9))
     [(Fraction(1, 2), 1), (Fraction(1, 2), 2)]
     """
+    script = _Script()
     choices: tuple[int, ...] | None = ()
     count = 0
     while choices is not None:
         count += 1
         if count > at_most:
             raise Uncountable(f"more than {at_most:,} courses of chance")
-        script = _Script(choices, most_draws)
+        script.begin(choices, most_draws)
         try:
             result = function(script)
         except _TooLong:
             raise Uncountable(f"more than {most_draws} draws in a row") from None
-        yield Fraction(1, math.prod(script.sizes)), result
+        yield script.probability, result
         # As the script went on with 0 where its choices ended, so does the course.
         taken = (*choices, *[0] * (len(script.sizes) - len(choices)))
         choices = _next_choices(taken, script.sizes)
@@ -94,6 +212,7 @@ def courses_by_length(
     >>> list(courses_by_length(lambda rng: rng.choice([0, rng.randint(1, 2)]), at_most=9))
     [[], [(Fraction(1, 4), 0), (Fraction(1, 4), 1), (Fraction(1, 4), 0), (Fraction(1, 4), 2)]]
     """
+    script = _Script()
     unfinished: list[tuple[int, ...]] = [()]
     calls = 0
     while unfinished:
@@ -108,13 +227,13 @@ def courses_by_length(
                 if calls > at_most:
                     raise Uncountable(f"more than {at_most:,} courses of chance")
                 taken = (*choices, branch)
-                script = _Script(taken, most_draws=len(taken))
+                script.begin(taken, most_draws=len(taken))
                 try:
                     result = function(script)
                 except _TooLong:
                     longer.append(taken)
                 else:
-                    ended.append((Fraction(1, math.prod(script.sizes)), result))
+                    ended.append((script.probability, result))
                 if len(script.sizes) == len(taken):
                     branches = script.sizes[-1]
                 branch += 1

@@ -18,7 +18,8 @@ from gem import Snapshot
 from gem.content import Observation, observation_text
 from gem.env import Env
 from gem.errors import BadArguments, GemError, in_one_line
-from gem_baselines.exact.chance import Uncountable, courses, courses_by_length
+from gem_baselines.exact.chance import Hidden, Uncountable, courses, courses_by_length
+from gem_baselines.exact.seat import OneSeat
 
 __all__ = ["Ending", "Outcome", "Start", "StateGraph", "searched"]
 
@@ -59,35 +60,56 @@ class Outcome(NamedTuple):
     ending: Ending | None
 
 
+class _Saved(NamedTuple):
+    """A state: of the environment, and what its seat is owed.
+
+    `hidden` are the attributes of the environment that hold a number which nobody may look at.
+    """
+
+    snapshot: Snapshot
+    hidden: list[str]
+    owed: float
+
+
 class StateGraph:
     """The states of one environment, by number, found as they are asked for.
 
+    Of several seats they are those in which it is the turn of `seat`, and others draw what they do.
     States that have equal snapshots are one. Raises Uncountable where chance cannot be enumerated,
     where a state cannot be saved, and after `steps_left` steps, a number that is set from outside:
     each question to the environment is one (a step, a drawn action, a solution), and so is each
     outcome that a play is summed over.
     """
 
-    def __init__(self, env: Env, steps_left: int) -> None:
+    def __init__(self, env: Env, steps_left: int, seat: int | None = None) -> None:
         self.steps_left = steps_left
         self._env = env
+        self._seat = None if seat is None else OneSeat(env, seat)
+        self._side = self._seat or env
         self._numbers: dict[str, int] = {}
-        self._snapshots: list[Any] = []
+        self._snapshots: list[_Saved] = []
+        self._at: int | None = None  # the state that the environment is in, where that is known
         self._outcomes: dict[tuple[int, str], tuple[Outcome, ...]] = {}
         self._actions: dict[int, Mapping[str, Fraction]] = {}
 
     def starts(self) -> tuple[Start, ...]:
-        """Return where an episode may begin; the probabilities sum to 1."""
+        """Return where an episode may begin; the probabilities sum to 1.
+
+        A start that is drawn again until something fits is taken as such an action is.
+        """
 
         def begin(rng: random.Random) -> tuple[int, str]:
+            self._at = None
             self._env.unwrapped.rng = rng
-            observation, info = self._env.reset()
+            observation, info = self._side.reset()
             return self._number(), _text(observation, info)
 
-        return tuple(
-            Start(probability, *start)
-            for start, probability in _merged(begin, _MOST_STARTS).items()
-        )
+        found: Mapping[tuple[int, str], Fraction]
+        try:
+            found = _merged(begin, _MOST_STARTS)
+        except Uncountable:
+            found = _drawn_alike(courses_by_length(begin, at_most=_MOST_STARTS), "a start")
+        return tuple(Start(probability, *start) for start, probability in found.items())
 
     def actions(self, state: int) -> Mapping[str, Fraction]:
         """Return the valid actions of a state, each with the probability that it is drawn.
@@ -103,14 +125,14 @@ class StateGraph:
         return known
 
     def _drawn(self, state: int) -> Mapping[str, Fraction]:
-        self._env.restore(self._snapshots[state])
+        self._restore(state)
 
         def draw(rng: random.Random) -> str:
             self.count()
             self._env.unwrapped.sample_rng = rng
-            return str(self._env.sample_action())
+            return str(self._side.sample_action())
 
-        return _drawn_alike(courses_by_length(draw, at_most=_MOST_COURSES))
+        return _drawn_alike(courses_by_length(draw, at_most=_MOST_COURSES), "a random action")
 
     def outcomes(self, state: int, action: str) -> tuple[Outcome, ...]:
         """Return what may come of an action; the probabilities sum to 1."""
@@ -124,9 +146,10 @@ class StateGraph:
     def _step(self, state: int, action: str) -> tuple[Outcome, ...]:
         def take(rng: random.Random) -> tuple[float, str, int | None, Ending | None]:
             self.count()
-            self._env.restore(self._snapshots[state])
+            self._restore(state)
+            self._at = None
             self._env.unwrapped.rng = rng
-            step = self._env.step(action)
+            step = self._side.step(action)
             text = _text(step.observation, step.info)
             reward = float(step.reward)
             if not (step.terminated or step.truncated):
@@ -144,8 +167,9 @@ class StateGraph:
     def solution(self, state: int) -> str | None:
         """Return what the environment's `solve()` says in a state."""
         self.count()
-        self._env.restore(self._snapshots[state])
-        return self._env.solve()
+        self._restore(state)
+        self._at = None
+        return self._side.solve()
 
     def count(self) -> None:
         """Count a step of the search. Raises Uncountable once there were as many as may be."""
@@ -155,18 +179,39 @@ class StateGraph:
 
     def _number(self) -> int:
         """Return the number of the state that the environment is in."""
+        base: Any = self._env.unwrapped
         # The generator is no part of a state: what it will draw is enumerated.
         with suppress(AttributeError):
-            del self._env.unwrapped.rng
+            del base.rng
+        hidden = [name for name, value in vars(base).items() if isinstance(value, Hidden)]
+        for name in hidden:  # a snapshot has plain numbers alone
+            setattr(base, name, 0)
+        owed = self._seat.owed if self._seat else 0.0
         try:
             snapshot = self._env.snapshot()
-            key = json.dumps(_states_in(snapshot))
+            key = json.dumps([owed, hidden, _states_in(snapshot)])
         except GemError as error:
             raise Uncountable(f"a state that cannot be saved ({error})") from error
+        for name in hidden:
+            setattr(base, name, Hidden())
         number = self._numbers.setdefault(key, len(self._snapshots))
         if number == len(self._snapshots):
-            self._snapshots.append(snapshot)
+            self._snapshots.append(_Saved(snapshot, hidden, owed))
+        self._at = number
         return number
+
+    def _restore(self, state: int) -> None:
+        # To restore takes half of all time. A state that was just reached, or whose actions were
+        # just drawn, is there still: `sample_action` changes nothing.
+        if self._at == state:
+            return
+        self._at = state
+        snapshot, hidden, owed = self._snapshots[state]
+        self._env.restore(snapshot)
+        if self._seat:
+            self._seat.owed = owed
+        for name in hidden:
+            setattr(self._env.unwrapped, name, Hidden())
 
 
 def searched(search: Callable[[StateGraph], T], graph: StateGraph, *, asked: str, env_id: str) -> T:
@@ -188,18 +233,18 @@ def searched(search: Callable[[StateGraph], T], graph: StateGraph, *, asked: str
         ) from error
 
 
-def _drawn_alike(by_length: Iterable[list[tuple[Fraction, str]]]) -> Mapping[str, Fraction]:
-    """Return how probable each action is, from the courses of each number of draws.
+def _drawn_alike(by_length: Iterable[list[tuple[Fraction, T]]], what: str) -> Mapping[T, Fraction]:
+    """Return how probable each result is, from the courses of each number of draws.
 
     Raises Uncountable where the draws have no end, and are no mere repetition.
     """
-    drawn: dict[str, Fraction] = {}
-    shares_by_length: list[dict[str, Fraction]] = []
+    drawn: dict[T, Fraction] = {}
+    shares_by_length: list[dict[T, Fraction]] = []
     courses_seen = 0
     for ended in itertools.islice(by_length, _MOST_DRAWS):
         of_length = _summed(ended)
-        for action, probability in of_length.items():
-            drawn[action] = drawn.get(action, Fraction(0)) + probability
+        for result, probability in of_length.items():
+            drawn[result] = drawn.get(result, Fraction(0)) + probability
         if sum(drawn.values()) == 1:
             return drawn
         if of_length:
@@ -208,12 +253,12 @@ def _drawn_alike(by_length: Iterable[list[tuple[Fraction, str]]]) -> Mapping[str
         # Not at the second length at once: what gives up after a few tries ends by itself.
         if len(shares_by_length) > 1 and courses_seen >= _ENOUGH_COURSES:
             break
-    # One length says nothing of the draws that go on: they may be for other actions.
+    # One length says nothing of the draws that go on: they may be for other results.
     is_repetition = len(shares_by_length) > 1 and all(
         shares == shares_by_length[0] for shares in shares_by_length
     )
     if not is_repetition:
-        raise Uncountable(f"a random action takes more than {_MOST_DRAWS} draws")
+        raise Uncountable(f"{what} takes more than {_MOST_DRAWS} draws")
     return shares_by_length[0]
 
 
@@ -226,7 +271,7 @@ def _summed(found: Iterable[tuple[Fraction, T]]) -> dict[T, Fraction]:
     """Return each result once, with the sum of its probabilities."""
     sums: dict[T, Fraction] = {}
     for probability, result in found:
-        sums[result] = sums.get(result, Fraction(0)) + probability
+        sums[result] = sums[result] + probability if result in sums else probability
     return sums
 
 

@@ -83,14 +83,17 @@ def random_play(graph: StateGraph) -> Play:
     def play_from(state: int) -> Play:
         found = known.get(state)
         if found is None:
+            belief = ((state, Fraction(1)),)
             parts = []
             for action, probability in graph.actions(state).items():
-                belief = ((state, Fraction(1)),)
-                play = _after(graph, belief, action, lambda after: play_from(after[0][0]))
-                parts.append((probability, play))
+                parts.append((probability, _after(graph, belief, action, each_by_itself)))
             found = _mixed(parts)
             known[state] = found
         return found
+
+    def each_by_itself(belief: Belief) -> Play:
+        # Such a play goes by the state, whatever the player may know of it.
+        return _mixed([(weight, play_from(state)) for state, weight in belief])
 
     return _mixed([(start.probability, play_from(start.state)) for start in graph.starts()])
 
@@ -105,10 +108,13 @@ def solver_play(graph: StateGraph) -> Play:
             action = graph.solution(state)
             if action is None:
                 raise Uncountable("a state that solve() knows no action for")
-            belief = ((state, Fraction(1)),)
-            found = _after(graph, belief, action, lambda after: play_from(after[0][0]))
+            found = _after(graph, ((state, Fraction(1)),), action, each_by_itself)
             known[state] = found
         return found
+
+    def each_by_itself(belief: Belief) -> Play:
+        # Such a play goes by the state, whatever the player may know of it.
+        return _mixed([(weight, play_from(state)) for state, weight in belief])
 
     return _mixed([(start.probability, play_from(start.state)) for start in graph.starts()])
 
@@ -135,7 +141,8 @@ def _after(
         for outcome in graph.outcomes(state, action):
             graph.count()  # known outcomes too: the sums take as long as the steps
             probability = weight * outcome.probability
-            value += probability * Fraction(outcome.reward)
+            if outcome.reward:
+                value += probability * Fraction(outcome.reward)
             if outcome.state is None:
                 over += probability
                 continue
@@ -153,13 +160,18 @@ def _weighed(
     states: Mapping[int, Fraction], play_from: Callable[[Belief], Play]
 ) -> tuple[Fraction, Play]:
     """Return how probable it is to be in one of these states, and the play from there."""
+    if len(states) == 1:  # nearly always, and fractions are slow
+        [(state, total)] = states.items()
+        return total, play_from(((state, Fraction(1)),))
     total = sum(states.values(), Fraction(0))
     belief = tuple(sorted((state, weight / total) for state, weight in states.items()))
     return total, play_from(belief)
 
 
 def _mixed(parts: list[tuple[Fraction, Play]]) -> Play:
-    """Return what plays come to of which each happens with a probability."""
+    """Return what plays come to of which each happens with a probability; these sum to 1."""
+    if len(parts) == 1:
+        return parts[0][1]
     turns: dict[int, Fraction] = {}
     for probability, play in parts:
         for number, share in play.turns.items():

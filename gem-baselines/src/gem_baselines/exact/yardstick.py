@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from gem.conversation import Request
 from gem.env import Env
 from gem.episode import Episode
 from gem.errors import BadArguments
-from gem.specs import EnvSpec
+from gem.specs import EnvSpec, WrapperRef
 from gem_baselines.exact.chance import Uncountable
 from gem_baselines.exact.states import StateGraph, searched
 from gem_baselines.exact.values import Play, extreme_play, random_play, solver_play
@@ -55,8 +55,9 @@ class Figure(NamedTuple):
 class Yardstick(NamedTuple):
     """The best, the random and the worst return of one environment; `worst` may be unknown.
 
-    `env_kwargs` are all arguments that it was made with, those of its spec too. Where it has more
-    than one of `seats`, a return is the sum over them, which says nothing of who plays well.
+    `env_kwargs` are all arguments that it was made with, those of its spec too. Of several seats,
+    whose number is `seats`, a return is that of `seat`, while the others draw their actions by
+    `sample_action`. Without a `seat` it is the sum over them, which says nothing of who plays well.
     """
 
     env_id: str
@@ -65,6 +66,7 @@ class Yardstick(NamedTuple):
     worst: Figure | None
     env_kwargs: Mapping[str, Any] = {}
     seats: int = 1
+    seat: str | None = None
 
     def normalised(self, mean_return: float) -> float | None:
         """Return where a return lies: 0 as random play, 1 as the best; None unless both are exact.
@@ -83,19 +85,22 @@ def yardstick(
     env_id: str,
     env_kwargs: Mapping[str, Any] | None = None,
     *,
+    seat: str | None = None,
     episodes: int = 1_000,
     seed: int = 0,
     most_steps: int = _MOST_STEPS,
 ) -> Yardstick:
     """Return what the best, the random and the worst play of an environment return.
 
+    Of several seats it is the play of `seat`, by its name, against others that play at random.
     Valid actions are those that `sample_action` draws, and the worst play is the worst of them.
     Exact where all starts, all that chance does and all that a player may come to know can be
     enumerated in `most_steps` steps a figure. Else `episodes` are played with seeds that `seed`
     fixes, and a figure is the 99 % interval of its mean. The best return then lies between that of
     `solve()` and the most that the environment declares: the hint `bound`, or the top of
     `reward_range` in every turn. It is exact where `solve()` reaches that from every start. Raises
-    BadArguments where an episode fails, as without `sample_action`.
+    BadArguments where an episode fails, as without `sample_action`, and for a seat that there is
+    not.
     """
     if episodes < 2:
         raise BadArguments(
@@ -104,30 +109,49 @@ def yardstick(
     with gem.make(env_id, **(env_kwargs or {})) as env:
         spec = env.spec
         assert spec is not None, "gem.make gives every environment its spec"
-        graph = StateGraph(env, most_steps)
+        seats = env.seats
+        number = None
+        own_spec = spec
+        most = _most(env, spec)
+        if seat is not None:
+            number = _number(seats, seat, spec.id)
+            view = WrapperRef(id="seat_view", kwargs={"seat": seat, "opponents": "random"})
+            own_spec = spec.model_copy(update={"wrappers": (*spec.wrappers, view)})
+            most = math.inf  # what is declared is of one step, and others' steps pay a seat too
+        graph = StateGraph(env, most_steps, number)
 
         def played(wanted: str) -> list[Episode]:
-            return _played(spec, wanted, episodes, seed)
+            return _played(own_spec, wanted, episodes, seed)
 
         def exactly(play: Callable[[StateGraph], Play]) -> Play:
             graph.steps_left = most_steps
             return searched(play, graph, asked=f"A yardstick of {spec.id}", env_id=spec.id)
 
         # One episode first: what fails or never ends fails here, before all that is enumerated.
-        _played(spec, "sample", 1, seed)
+        _played(own_spec, "sample", 1, seed)
         random = _random(exactly, played)
         return Yardstick(
             env_id=spec.id,
-            best=_best(exactly, played, random, _most(env, spec)),
+            best=_best(exactly, played, random, most),
             random=random,
             worst=_worst(exactly),
             env_kwargs=dict(spec.kwargs),
-            seats=len(env.seats),
+            seats=len(seats),
+            seat=seat,
         )
 
 
 Exactly = Callable[[Callable[[StateGraph], Play]], Play]
 Played = Callable[[str], list[Episode]]
+
+
+def _number(seats: Sequence[str], seat: str, env_id: str) -> int:
+    if len(seats) == 1 or seat not in seats:
+        there = "it has one seat: ask without" if len(seats) == 1 else f"take {' or '.join(seats)}"
+        raise BadArguments(
+            f"A yardstick of the seat {seat!r} of {env_id} was asked for; {there}.", subject="seat"
+        )
+    return seats.index(seat)
 
 
 def _most(env: Env, spec: EnvSpec) -> float:
