@@ -21,6 +21,9 @@ from pathlib import Path
 
 import nox
 
+sys.path.insert(0, str(Path(__file__).parent))
+from tools.isolation import is_recorded, record
+
 nox.needs_version = ">=2024.10.9"
 nox.options.sessions = ["lint", "types", "isolation", "tests"]
 nox.options.error_on_external_run = True
@@ -196,9 +199,13 @@ def types(session: nox.Session) -> None:
 def isolation(session: nox.Session, name: str) -> None:
     """Run each distribution's quick tests with what it needs, those skipped with its extras.
 
-    One case of each: conftest.py says which.
+    One case of each: conftest.py says which. A distribution that last passed as it is here is
+    skipped, as tools/isolated says: `-- --again` runs it all the same.
     """
     neighbours = NEIGHBOURS.get(name, set())
+    ours = {"gem-core", *NEEDS.get(name, ()), *neighbours}
+    if "--again" not in session.posargs and is_recorded(name, ours):
+        session.skip("it passed alone as it is here")
     core = wheel_of(session, "gem-core")
     own = wheel_of(session, name)
     needed = {core, *(wheel_of(session, each) for each in NEEDS.get(name, ()))}
@@ -211,12 +218,12 @@ def isolation(session: nox.Session, name: str) -> None:
     session.run("pytest", *quick, f"--write-outcomes={outcomes}", f"{name}/tests")
 
     skipped_files = json.loads(outcomes.read_text(encoding="utf-8"))["skipped_files"]
-    if name not in EXTRAS or not skipped_files:
-        return
-    others = {*needed, *(wheel_of(session, each) for each in neighbours)} - {own}
-    install(session, *group("test"), *sorted(others), f"{own}{EXTRAS[name]}")
-    session.run("python", "-c", f"import {IMPORT_NAMES[name]}")
-    session.run("pytest", *quick, f"--leave-out-passed={outcomes}", *skipped_files)
+    if name in EXTRAS and skipped_files:
+        others = {*needed, *(wheel_of(session, each) for each in neighbours)} - {own}
+        install(session, *group("test"), *sorted(others), f"{own}{EXTRAS[name]}")
+        session.run("python", "-c", f"import {IMPORT_NAMES[name]}")
+        session.run("pytest", *quick, f"--leave-out-passed={outcomes}", *skipped_files)
+    record(name, ours)
 
 
 @nox.session

@@ -1,0 +1,87 @@
+"""A distribution runs alone again where something changed that decides whether it passes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tools import isolation
+
+FILES = (
+    *isolation.COMMON,
+    "pack/pyproject.toml",
+    "pack/README.md",
+    "pack/src/pack/env.py",
+    "pack/tests/test_env.py",
+    "core/pyproject.toml",
+    "core/src/core/env.py",
+    "core/tests/test_env.py",
+    "other/src/other.py",
+)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name in FILES:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    return tmp_path
+
+
+def test_what_passed_is_known_by_its_content(root: Path) -> None:
+    assert not isolation.is_recorded("pack", ["core"], root)
+
+    isolation.record("pack", ["core"], root)
+
+    assert isolation.is_recorded("pack", ["core"], root)
+    assert not isolation.is_recorded("core", [], root)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        *isolation.COMMON,
+        "pack/pyproject.toml",
+        "pack/src/pack/env.py",
+        "pack/src/pack/rows.csv",
+        "pack/tests/test_env.py",
+        "pack/tests/test_new.py",
+        "core/pyproject.toml",
+        "core/src/core/env.py",
+    ],
+)
+def test_it_runs_again_where_something_changed_that_it_passes_by(root: Path, changed: str) -> None:
+    isolation.record("pack", ["core"], root)
+
+    (root / changed).write_text("changed")
+
+    assert not isolation.is_recorded("pack", ["core"], root)
+
+
+def test_it_runs_again_where_a_file_is_gone_or_renamed(root: Path) -> None:
+    isolation.record("pack", ["core"], root)
+    path = root / "pack/tests/test_env.py"
+
+    path.rename(path.with_name("test_envs.py"))
+
+    assert not isolation.is_recorded("pack", ["core"], root)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        "pack/README.md",
+        "pack/src/pack/__pycache__/env.pyc",
+        "core/tests/test_env.py",
+        "other/src/other.py",
+    ],
+)
+def test_what_it_never_meets_does_not_count(root: Path, changed: str) -> None:
+    isolation.record("pack", ["core"], root)
+    path = root / changed
+
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("changed")
+
+    assert isolation.is_recorded("pack", ["core"], root)
