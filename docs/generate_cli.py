@@ -5,10 +5,12 @@ Run it with `python docs/generate_cli.py [--check]`, where every distribution is
 
 from __future__ import annotations
 
+import io
 import os
 import re
-import subprocess
+import runpy
 import sys
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
 # The root is where `docs` is found, here and by a type checker.
@@ -30,10 +32,15 @@ Exit status: 0 done, 1 the thing checked did not hold, 2 wrong use, 130 interrup
 
 def help_of(*words: str) -> str:
     """Return what a command prints for --help, at a width of 100."""
-    command = [sys.executable, "-m", "gem", *words, "--help"]
-    variables = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
-    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
-    return done.stdout.rstrip()
+    printed = io.StringIO()
+    own = sys.argv
+    sys.argv = ["gem-env", *words, "--help"]
+    try:
+        with redirect_stdout(printed), suppress(SystemExit):
+            runpy.run_module("gem", run_name="__main__")  # in this process: there are many commands
+    finally:
+        sys.argv = own
+    return printed.getvalue().rstrip()
 
 
 def commands(top: str) -> list[str]:
@@ -44,6 +51,7 @@ def commands(top: str) -> list[str]:
 
 def page() -> str:
     """Return the whole page."""
+    os.environ.update(COLUMNS="100", NO_COLOR="1")
     top = help_of()
     sections = [HEAD, f"```text\n{top}\n```\n"]
     sections += [f"## gem-env {name}\n\n```text\n{help_of(name)}\n```\n" for name in commands(top)]

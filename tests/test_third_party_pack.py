@@ -62,15 +62,26 @@ def fresh(pack: Path, tmp_path_factory: pytest.TempPathFactory) -> Tool:
     """Install the wheels into a new environment and return a function that runs its tools."""
     folder = tmp_path_factory.mktemp("fresh")
     wheels = folder / "wheels"
-    sources = [*(str(ROOT / name) for name in OURS), str(pack)]
-    pip("wheel", "--quiet", "--no-deps", f"--wheel-dir={wheels}", *sources)
+    sources = [str(ROOT / name) for name in OURS]
+    wheel = ("wheel", "--quiet", "--no-deps", f"--wheel-dir={wheels}")
+    pip(*wheel, "--no-build-isolation", *sources)  # what builds ours is here; the pack says itself
+    pip(*wheel, str(pack))
     venv.create(folder / "venv", with_pip=False, symlinks=True)
     bin_folder = folder / "venv" / "bin"
     built = sorted(map(str, wheels.glob("*.whl")))
-    assert len(built) == len(sources)
+    assert len(built) == len(sources) + 1
     constraints = f"--constraint={ROOT / 'constraints.txt'}"
     target = f"--python={bin_folder / 'python'}"
-    pip(target, "install", "--quiet", constraints, *built, "pytest", "pytest-timeout")
+    pip(
+        target,
+        "install",
+        "--quiet",
+        "--no-compile",
+        constraints,
+        *built,
+        "pytest",
+        "pytest-timeout",
+    )
 
     def run(tool: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
