@@ -32,6 +32,14 @@ def _compared_in_parts(number: float) -> tuple[bool, int, int]:
     return number < 0.4, int(number * 2), int(number * 2)
 
 
+def _caught(rng: random.Random) -> int:
+    """Go on whatever happens, as an environment may."""
+    try:
+        return rng.getrandbits(64) % 2
+    except Exception:  # noqa: BLE001
+        return 0
+
+
 DRAWS: dict[str, Callable[[random.Random], Any]] = {
     "randint": lambda rng: rng.randint(1, 6),
     "randrange with a step": lambda rng: rng.randrange(0, 20, 5),
@@ -45,6 +53,7 @@ DRAWS: dict[str, Callable[[random.Random], Any]] = {
     "random below": lambda rng: rng.random() < 0.3,
     "random from below": lambda rng: rng.random() >= 0.3,
     "random beyond what it can be": lambda rng: (rng.random() < 1.5, rng.random() > -1),
+    "random compared with infinity": lambda rng: (rng.random() < math.inf, rng.choice("ab")),
     "random compared twice": lambda rng: _compared(rng.random()),
     "random in parts": lambda rng: (int(rng.random() * 3), math.floor(4 * rng.random())),
     "random compared and in parts": lambda rng: _compared_in_parts(rng.random()),
@@ -92,6 +101,7 @@ def test_what_has_one_outcome_is_no_draw() -> None:
         (lambda rng: "abc"[rng.getrandbits(64)], "a draw of a large number"),
         (lambda rng: json.dumps(rng.getrandbits(64)), "a draw of a large number"),
         (lambda rng: random.Random(rng.getrandbits(64)), "a draw of a large number"),
+        (_caught, "a draw of a large number"),
         (lambda rng: rng.randint(1, 11), "more than 10 courses"),
         (lambda rng: [rng.choice("ab") for _ in range(4)], "more than 3 draws in a row"),
     ],

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, NoReturn, TypeVar
 
-__all__ = ["Hidden", "Uncountable", "courses", "courses_by_length"]
+__all__ = ["Hidden", "Looked", "Uncountable", "courses", "courses_by_length"]
 
 T = TypeVar("T")
 
@@ -30,13 +30,20 @@ class _TooLong(BaseException):
     """A course took more draws than it may. No `except Exception` of the function stops it."""
 
 
+class Looked(BaseException):
+    """A number that is hidden was looked at. `courses` makes Uncountable of it.
+
+    No `except Exception` of an environment stops it: what it then did would count as a course.
+    """
+
+
 class Hidden:
-    """A number that cannot be enumerated. It may be kept; what looks at it raises Uncountable."""
+    """A number that cannot be enumerated. It may be kept; what looks at it raises Looked."""
 
     what = "a draw of a large number"
 
     def _look(self, *_: Any) -> NoReturn:
-        raise Uncountable(self.what)
+        raise Looked(self.what)
 
     # `isinstance` asks for the class where it is no subclass: as which number it would be read.
     __class__ = property(_look)
@@ -66,8 +73,9 @@ class _Real(Hidden):
     def part(self, edges: Sequence[Fraction | float]) -> int:
         """Draw between which two of these edges it lies, from 0 to 1; return the first's place."""
         if self._course != self._script.course:  # kept where no state has it, and looked at later
-            raise Uncountable(self.what)
-        ends = [min(max(Fraction(edge), self._low), self._high) for edge in edges]
+            raise Looked(self.what)
+        within = [Fraction(min(max(edge, 0), 1)) for edge in edges]  # one may be infinite
+        ends = [min(max(edge, self._low), self._high) for edge in within]
         drawn = self._script.pick([high - low for low, high in itertools.pairwise(ends)])
         self._low, self._high = ends[drawn], ends[drawn + 1]
         return drawn
@@ -84,7 +92,7 @@ class _Real(Hidden):
 
     def __mul__(self, count: int) -> _Scaled:
         if type(count) is not int or count < 1:
-            raise Uncountable(self.what)
+            raise Looked(self.what)
         return _Scaled(self, count)
 
     __rmul__ = __mul__
@@ -194,6 +202,8 @@ def courses(
             result = function(script)
         except _TooLong:
             raise Uncountable(f"more than {most_draws} draws in a row") from None
+        except Looked as error:
+            raise Uncountable(str(error)) from None
         yield script.probability, result
         # As the script went on with 0 where its choices ended, so does the course.
         taken = (*choices, *[0] * (len(script.sizes) - len(choices)))
@@ -232,6 +242,8 @@ def courses_by_length(
                     result = function(script)
                 except _TooLong:
                     longer.append(taken)
+                except Looked as error:
+                    raise Uncountable(str(error)) from None
                 else:
                     ended.append((script.probability, result))
                 if len(script.sizes) == len(taken):

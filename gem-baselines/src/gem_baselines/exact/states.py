@@ -18,7 +18,13 @@ from gem import Snapshot
 from gem.content import Observation, observation_text
 from gem.env import Env
 from gem.errors import BadArguments, GemError, in_one_line
-from gem_baselines.exact.chance import Hidden, Uncountable, courses, courses_by_length
+from gem_baselines.exact.chance import (
+    Hidden,
+    Looked,
+    Uncountable,
+    courses,
+    courses_by_length,
+)
 from gem_baselines.exact.seat import OneSeat
 
 __all__ = ["Ending", "Outcome", "Start", "StateGraph", "searched"]
@@ -169,7 +175,10 @@ class StateGraph:
         self.count()
         self._restore(state)
         self._at = None
-        return self._side.solve()
+        try:
+            return self._side.solve()
+        except Looked as error:
+            raise Uncountable(str(error)) from None
 
     def count(self) -> None:
         """Count a step of the search. Raises Uncountable once there were as many as may be."""

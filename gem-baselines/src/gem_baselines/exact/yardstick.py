@@ -114,7 +114,7 @@ def yardstick(
         own_spec = spec
         most = _most(env, spec)
         if seat is not None:
-            number = _number(seats, seat, spec.id)
+            number = _seat_number(seats, seat, spec.id)
             view = WrapperRef(id="seat_view", kwargs={"seat": seat, "opponents": "random"})
             own_spec = spec.model_copy(update={"wrappers": (*spec.wrappers, view)})
             most = math.inf  # what is declared is of one step, and others' steps pay a seat too
@@ -145,7 +145,7 @@ Exactly = Callable[[Callable[[StateGraph], Play]], Play]
 Played = Callable[[str], list[Episode]]
 
 
-def _number(seats: Sequence[str], seat: str, env_id: str) -> int:
+def _seat_number(seats: Sequence[str], seat: str, env_id: str) -> int:
     if len(seats) == 1 or seat not in seats:
         there = "it has one seat: ask without" if len(seats) == 1 else f"take {' or '.join(seats)}"
         raise BadArguments(
