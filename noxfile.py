@@ -22,7 +22,7 @@ from pathlib import Path
 import nox
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tools.isolation import is_recorded, record
+from tools.isolation import content, is_recorded, record
 
 nox.needs_version = ">=2024.10.9"
 nox.options.sessions = ["lint", "types", "isolation", "tests"]
@@ -203,7 +203,8 @@ def isolation(session: nox.Session, name: str) -> None:
     skipped, as tools/isolated says: `-- --again` runs it all the same.
     """
     neighbours = NEIGHBOURS.get(name, set())
-    ours = {"gem-core", *NEEDS.get(name, ()), *neighbours}
+    ours = installed_with(name)
+    passing = contents()[name]  # of before the first wheel was built
     if "--again" not in session.posargs and is_recorded(name, ours):
         session.skip("it passed alone as it is here")
     core = wheel_of(session, "gem-core")
@@ -223,7 +224,7 @@ def isolation(session: nox.Session, name: str) -> None:
         install(session, *group("test"), *sorted(others), f"{own}{EXTRAS[name]}")
         session.run("python", "-c", f"import {IMPORT_NAMES[name]}")
         session.run("pytest", *quick, f"--leave-out-passed={outcomes}", *skipped_files)
-    record(name, ours)
+    record(name, passing)
 
 
 @nox.session
@@ -420,6 +421,17 @@ def wheel_of(session: nox.Session, name: str) -> str:
         folder = f"--wheel-dir={wheel_folder()}"
         session.run("python", "-m", "pip", "wheel", "--quiet", "--no-deps", folder, f"./{name}")
     return str(next(wheel_folder().glob(pattern)))
+
+
+def installed_with(name: str) -> set[str]:
+    """Return the distributions of ours that `isolation` installs with one."""
+    return {"gem-core", *NEEDS.get(name, ()), *NEIGHBOURS.get(name, ())}
+
+
+@functools.cache
+def contents() -> dict[str, str]:
+    """Return what each distribution was when this run of nox first asked."""
+    return {name: content(name, installed_with(name)) for name in IMPORT_NAMES}
 
 
 @functools.cache

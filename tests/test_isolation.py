@@ -32,7 +32,7 @@ def root(tmp_path: Path) -> Path:
 def test_what_passed_is_known_by_its_content(root: Path) -> None:
     assert not isolation.is_recorded("pack", ["core"], root)
 
-    isolation.record("pack", ["core"], root)
+    isolation.record("pack", isolation.content("pack", ["core"], root), root)
 
     assert isolation.is_recorded("pack", ["core"], root)
     assert not isolation.is_recorded("core", [], root)
@@ -52,15 +52,24 @@ def test_what_passed_is_known_by_its_content(root: Path) -> None:
     ],
 )
 def test_it_runs_again_where_something_changed_that_it_passes_by(root: Path, changed: str) -> None:
-    isolation.record("pack", ["core"], root)
+    isolation.record("pack", isolation.content("pack", ["core"], root), root)
 
     (root / changed).write_text("changed")
 
     assert not isolation.is_recorded("pack", ["core"], root)
 
 
+def test_what_changed_during_a_run_was_not_run(root: Path) -> None:
+    before = isolation.content("pack", ["core"], root)
+    (root / "pack/src/pack/env.py").write_text("changed")
+
+    isolation.record("pack", before, root)
+
+    assert not isolation.is_recorded("pack", ["core"], root)
+
+
 def test_it_runs_again_where_a_file_is_gone_or_renamed(root: Path) -> None:
-    isolation.record("pack", ["core"], root)
+    isolation.record("pack", isolation.content("pack", ["core"], root), root)
     path = root / "pack/tests/test_env.py"
 
     path.rename(path.with_name("test_envs.py"))
@@ -78,7 +87,7 @@ def test_it_runs_again_where_a_file_is_gone_or_renamed(root: Path) -> None:
     ],
 )
 def test_what_it_never_meets_does_not_count(root: Path, changed: str) -> None:
-    isolation.record("pack", ["core"], root)
+    isolation.record("pack", isolation.content("pack", ["core"], root), root)
     path = root / changed
 
     path.parent.mkdir(exist_ok=True)

@@ -2,8 +2,8 @@
 
 Whether it passes depends on its sources and tests, on the sources of those of ours that it is
 installed with, and on what says how they are installed and run. `tools/isolated` keeps a digest of
-all that for each distribution, which a run that passes writes. All its tests run in
-`nox -s tests` in any case. It needs nothing but Python.
+all that for each distribution, which a run that passes writes. All its tests but those that need
+torch run in `nox -s tests` in any case. It needs nothing but Python.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ def is_recorded(name: str, others: Iterable[str], root: Path = ROOT) -> bool:
     )
 
 
-def record(name: str, others: Iterable[str], root: Path = ROOT) -> None:
-    """Write that it passed alone as it is now."""
+def record(name: str, passed: str, root: Path = ROOT) -> None:
+    """Write the content with which it passed alone: that of before its run, not of after."""
     path = _record(name, root)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(content(name, others, root) + "\n", encoding="utf-8")
+    path.write_text(passed + "\n", encoding="utf-8")
 
 
 def _record(name: str, root: Path) -> Path:
