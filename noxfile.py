@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import functools
 import hashlib
+import inspect
 import itertools
 import json
 import logging
@@ -22,7 +23,7 @@ from pathlib import Path
 import nox
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tools.isolation import content, is_recorded, record
+from tools.isolation import content, record, recorded
 
 nox.needs_version = ">=2024.10.9"
 nox.options.sessions = ["lint", "types", "isolation", "tests"]
@@ -202,28 +203,10 @@ def isolation(session: nox.Session, name: str) -> None:
     One case of each: conftest.py says which. A distribution that last passed as it is here is
     skipped, as tools/isolated says: `-- --again` runs it all the same.
     """
-    neighbours = NEIGHBOURS.get(name, set())
-    ours = installed_with(name)
     passing = contents()[name]  # of before the first wheel was built
-    if "--again" not in session.posargs and is_recorded(name, ours):
+    if "--again" not in session.posargs and recorded(name) == passing:
         session.skip("it passed alone as it is here")
-    core = wheel_of(session, "gem-core")
-    own = wheel_of(session, name)
-    needed = {core, *(wheel_of(session, each) for each in NEEDS.get(name, ()))}
-    outcomes = Path(session.create_tmp(), "outcomes.json")
-
-    install(session, *group("test"), *sorted({*needed, own}))
-    session.run("python", "-c", f"import {IMPORT_NAMES[name]}")
-    # What failed is named last, where a reader looks.
-    quick = ["-rsfE", "-m", "not slow", "--one-case"]
-    session.run("pytest", *quick, f"--write-outcomes={outcomes}", f"{name}/tests")
-
-    skipped_files = json.loads(outcomes.read_text(encoding="utf-8"))["skipped_files"]
-    if name in EXTRAS and skipped_files:
-        others = {*needed, *(wheel_of(session, each) for each in neighbours)} - {own}
-        install(session, *group("test"), *sorted(others), f"{own}{EXTRAS[name]}")
-        session.run("python", "-c", f"import {IMPORT_NAMES[name]}")
-        session.run("pytest", *quick, f"--leave-out-passed={outcomes}", *skipped_files)
+    run_alone(session, name)
     record(name, passing)
 
 
@@ -312,8 +295,15 @@ def baselines_smoke(session: nox.Session) -> None:
     own = f"{wheel_of(session, 'gem-baselines')}[torch]"
     questions = f"{wheel_of(session, 'gem-envs-reasoning')}[tasks]"
     install(session, *group("test"), *wheels, own, questions)
-    tests = ("test_training", "test_examples", "test_baselines_again")
-    session.run("pytest", *(f"tests/{name}.py" for name in tests))
+    # The other examples run in `tests`.
+    example = "tests/test_examples.py::test_an_example_runs_and_prints_the_same_again"
+    needing_torch = [
+        f"{example}[{path.stem}]"
+        for path in sorted(Path("examples").glob("*.py"))
+        if "TransformerPolicy" in path.read_text(encoding="utf-8")
+    ]
+    files = ("tests/test_training.py", "tests/test_baselines_again.py")
+    session.run("pytest", *files, *needing_torch)
     session.run("python", "benchmarks/learning.py", *session.posargs)
 
 
@@ -423,6 +413,28 @@ def wheel_of(session: nox.Session, name: str) -> str:
     return str(next(wheel_folder().glob(pattern)))
 
 
+def run_alone(session: nox.Session, name: str) -> None:
+    """Do what `isolation` is for, of one distribution."""
+    neighbours = NEIGHBOURS.get(name, set())
+    core = wheel_of(session, "gem-core")
+    own = wheel_of(session, name)
+    needed = {core, *(wheel_of(session, each) for each in NEEDS.get(name, ()))}
+    outcomes = Path(session.create_tmp(), "outcomes.json")
+
+    install(session, *group("test"), *sorted({*needed, own}))
+    session.run("python", "-c", f"import {IMPORT_NAMES[name]}")
+    # What failed is named last, where a reader looks.
+    quick = ["-rsfE", "-m", "not slow", "--one-case"]
+    session.run("pytest", *quick, f"--write-outcomes={outcomes}", f"{name}/tests")
+
+    skipped_files = json.loads(outcomes.read_text(encoding="utf-8"))["skipped_files"]
+    if name in EXTRAS and skipped_files:
+        others = {*needed, *(wheel_of(session, each) for each in neighbours)} - {own}
+        install(session, *group("test"), *sorted(others), f"{own}{EXTRAS[name]}")
+        session.run("python", "-c", f"import {IMPORT_NAMES[name]}")
+        session.run("pytest", *quick, f"--leave-out-passed={outcomes}", *skipped_files)
+
+
 def installed_with(name: str) -> set[str]:
     """Return the distributions of ours that `isolation` installs with one."""
     return {"gem-core", *NEEDS.get(name, ()), *NEIGHBOURS.get(name, ())}
@@ -430,8 +442,15 @@ def installed_with(name: str) -> set[str]:
 
 @functools.cache
 def contents() -> dict[str, str]:
-    """Return what each distribution was when this run of nox first asked."""
-    return {name: content(name, installed_with(name)) for name in IMPORT_NAMES}
+    """Return what each distribution was when this run of nox first asked.
+
+    Of this file only what runs it alone belongs to it.
+    """
+    how = "".join(inspect.getsource(each) for each in (run_alone, wheel_of, install))
+    return {
+        name: content(name, installed_with(name), f"{how}{EXTRAS.get(name)}")
+        for name in IMPORT_NAMES
+    }
 
 
 @functools.cache

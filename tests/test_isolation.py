@@ -29,13 +29,25 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def content(root: Path, how: str = "with its extras") -> str:
+    return isolation.content("pack", ["core"], how, root)
+
+
+def passed(root: Path) -> None:
+    isolation.record("pack", content(root), root)
+
+
+def is_current(root: Path, how: str = "with its extras") -> bool:
+    return isolation.recorded("pack", root) == content(root, how)
+
+
 def test_what_passed_is_known_by_its_content(root: Path) -> None:
-    assert not isolation.is_recorded("pack", ["core"], root)
+    assert not is_current(root)
 
-    isolation.record("pack", isolation.content("pack", ["core"], root), root)
+    passed(root)
 
-    assert isolation.is_recorded("pack", ["core"], root)
-    assert not isolation.is_recorded("core", [], root)
+    assert is_current(root)
+    assert isolation.recorded("core", root) is None
 
 
 @pytest.mark.parametrize(
@@ -52,29 +64,35 @@ def test_what_passed_is_known_by_its_content(root: Path) -> None:
     ],
 )
 def test_it_runs_again_where_something_changed_that_it_passes_by(root: Path, changed: str) -> None:
-    isolation.record("pack", isolation.content("pack", ["core"], root), root)
+    passed(root)
 
     (root / changed).write_text("changed")
 
-    assert not isolation.is_recorded("pack", ["core"], root)
+    assert not is_current(root)
 
 
 def test_what_changed_during_a_run_was_not_run(root: Path) -> None:
-    before = isolation.content("pack", ["core"], root)
+    before = content(root)
     (root / "pack/src/pack/env.py").write_text("changed")
 
     isolation.record("pack", before, root)
 
-    assert not isolation.is_recorded("pack", ["core"], root)
+    assert not is_current(root)
+
+
+def test_it_runs_again_where_it_is_installed_or_run_otherwise(root: Path) -> None:
+    passed(root)
+
+    assert not is_current(root, how="with another extra")
 
 
 def test_it_runs_again_where_a_file_is_gone_or_renamed(root: Path) -> None:
-    isolation.record("pack", isolation.content("pack", ["core"], root), root)
+    passed(root)
     path = root / "pack/tests/test_env.py"
 
     path.rename(path.with_name("test_envs.py"))
 
-    assert not isolation.is_recorded("pack", ["core"], root)
+    assert not is_current(root)
 
 
 @pytest.mark.parametrize(
@@ -87,10 +105,10 @@ def test_it_runs_again_where_a_file_is_gone_or_renamed(root: Path) -> None:
     ],
 )
 def test_what_it_never_meets_does_not_count(root: Path, changed: str) -> None:
-    isolation.record("pack", isolation.content("pack", ["core"], root), root)
+    passed(root)
     path = root / changed
 
     path.parent.mkdir(exist_ok=True)
     path.write_text("changed")
 
-    assert isolation.is_recorded("pack", ["core"], root)
+    assert is_current(root)

@@ -13,30 +13,29 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-__all__ = ["content", "is_recorded", "record"]
+__all__ = ["content", "record", "recorded"]
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMON = ("conftest.py", "constraints.txt", "noxfile.py", "pyproject.toml")
+COMMON = ("conftest.py", "constraints.txt", "pyproject.toml")
 
 
-def content(name: str, others: Iterable[str], root: Path = ROOT) -> str:
+def content(name: str, others: Iterable[str], how: str, root: Path = ROOT) -> str:
     """Return the version of Python and a digest of what decides whether a distribution passes.
 
-    `others` are the distributions of ours that it is installed with.
+    `others` are the distributions of ours that it is installed with, and `how` says how it is
+    installed and run.
     """
-    found = hashlib.sha256()
+    found = hashlib.sha256(how.encode())
     for path in _files(name, others, root):
         found.update(f"{path.relative_to(root).as_posix()}\0".encode())
         found.update(hashlib.sha256(path.read_bytes()).digest())
     return f"{sys.version_info[0]}.{sys.version_info[1]} {found.hexdigest()[:32]}"
 
 
-def is_recorded(name: str, others: Iterable[str], root: Path = ROOT) -> bool:
-    """Say whether it last passed alone as it is now."""
+def recorded(name: str, root: Path = ROOT) -> str | None:
+    """Return the content with which it last passed alone; None where it never did."""
     path = _record(name, root)
-    return path.is_file() and path.read_text(encoding="utf-8").strip() == content(
-        name, others, root
-    )
+    return path.read_text(encoding="utf-8").strip() if path.is_file() else None
 
 
 def record(name: str, passed: str, root: Path = ROOT) -> None:
