@@ -22,6 +22,10 @@ from pathlib import Path
 
 import nox
 
+# Hundreds of processes import the same modules. Where bytecode is not written, as in many images of
+# containers, each of them compiles all of it again, and the tests take half as long again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 sys.path.insert(0, str(Path(__file__).parent))
 from tools.isolation import content, record, recorded
 
