@@ -195,14 +195,13 @@ def test_what_is_no_direction_ends_the_game(text: str) -> None:
     assert "up, down, left or right" in observation_text(step.observation)
 
 
+# The larger ones are in test_game.py: they take seconds an episode.
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("env_id", "seeds"),
     [
         ("game:Game2048-v0-easy", range(12)),
         ("game:Game2048-v0-random", range(20)),
-        ("game:Game2048-v1-hard", range(2)),
-        ("game:Game2048-v1-extreme-hard", range(1)),
     ],
 )
 def test_the_solver_wins_and_earns_one_in_all(env_id: str, seeds: range) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +17,13 @@ multitest = pytest.importorskip("statsmodels.stats.multitest", reason=WHY)
 proportion = pytest.importorskip("statsmodels.stats.proportion", reason=WHY)
 
 COUNTS = st.integers(0, 40)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def frozen() -> None:
+    """Let statsmodels, which collects garbage in each call, pass over what other tests left."""
+    gc.collect()
+    gc.freeze()
 
 
 @given(st.integers(1, 3_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))

@@ -81,7 +81,7 @@ def test_a_class_of_a_file_is_an_environment(target: str) -> None:
 
 def test_an_edited_file_counts_from_the_next_process_on(own_folder: Path) -> None:
     before = gem.make("./gem_try.py:Parity")
-    # Of another length: Python takes bytecode of a file as long, and of the same second, for its own.
+    # Of another length: bytecode of a file as long, and of the same second, counts as its own.
     (own_folder / "gem_try.py").write_text(PARITY.replace("even or odd", "either odd or even"))
 
     after = gem.make("./gem_try.py:Parity")

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -69,6 +70,8 @@ def judged(cases: list[Case], folder: Path, hash_seed: int = 0) -> list[str]:
 TOPICS = sorted(path.stem for path in FOLDER.glob("*.jsonl"))
 HOSTILE = load("hostile")
 CASES = [case for topic in TOPICS if topic != "hostile" for case in load(topic)]
+decided = cache(decide)
+"""`decide`, once for each pair, which several tests look at."""
 
 
 def test_there_are_three_hundred_cases_and_sixty_hostile_ones() -> None:
@@ -103,7 +106,7 @@ def test_every_case_has_its_verdict(tmp_path: Path) -> None:
 def test_outcomes_are_the_same_in_another_process_with_answer_and_gold_exchanged(
     tmp_path: Path,
 ) -> None:
-    verdicts = {case: decide(case.answer, case.gold) for case in CASES}
+    verdicts = {case: decided(case.answer, case.gold) for case in CASES}
     can_be_both = [
         case
         for case, verdict in verdicts.items()
@@ -120,13 +123,13 @@ def test_outcomes_are_the_same_in_another_process_with_answer_and_gold_exchanged
 
 
 def _is_one_sided(answer: str, gold: str) -> bool:
-    verdict = decide(answer, gold)
+    verdict = decided(answer, gold)
     return verdict is not None and verdict.how in ONE_SIDED
 
 
 @pytest.mark.slow
 def test_nine_in_ten_cases_are_decided_at_once() -> None:
-    open_cases = [case for case in CASES if decide(case.answer, case.gold) is None]
+    open_cases = [case for case in CASES if decided(case.answer, case.gold) is None]
     assert len(open_cases) < len(CASES) / 10
 
 
@@ -135,8 +138,8 @@ def test_nine_in_ten_cases_are_decided_at_once() -> None:
 def test_a_verdict_stays_with_answer_and_gold_exchanged(topic: str) -> None:
     differing = []
     for case in load(topic):
-        verdict = decide(case.answer, case.gold)
-        exchanged = decide(case.gold, case.answer)
+        verdict = decided(case.answer, case.gold)
+        exchanged = decided(case.gold, case.answer)
         is_limited = _is_one_sided(case.answer, case.gold) or _is_one_sided(case.gold, case.answer)
         if case.verdict != "unreadable" and not is_limited and verdict != exchanged:
             differing.append((case, verdict, exchanged))
