@@ -99,7 +99,7 @@ NEIGHBOURS = {
 """The distributions of ours that a distribution's extras, or the doors of core, name."""
 TORCH = {"gem-baselines"}
 """The distributions whose extras bring torch. What needs it runs in `isolation`, and across
-distributions in `baselines-smoke`: where torch is, much of what others made would run in `tests`.
+distributions in `torch`: where torch is, much of what others made would run in `tests`.
 """
 CONTRACTS = ["oat", "openrlhf", "tinker", "trl", "verl", "rl2", "roll"]
 CHECKOUTS = {"rl2", "roll"}
@@ -296,6 +296,15 @@ def baselines_smoke(session: nox.Session) -> None:
     """Train small policies for a minute and a half, and hold them to what learning has to reach."""
     parts = ("core", "envs-games", "eval", "train")
     wheels = [wheel_of(session, f"gem-{part}") for part in parts]
+    install(session, *wheels, f"{wheel_of(session, 'gem-baselines')}[torch]")
+    session.run("python", "benchmarks/learning.py", *session.posargs)
+
+
+@nox.session
+def torch(session: nox.Session) -> None:
+    """Run the tests across distributions that need torch, which is not where `tests` runs."""
+    parts = ("core", "envs-games", "eval", "train")
+    wheels = [wheel_of(session, f"gem-{part}") for part in parts]
     own = f"{wheel_of(session, 'gem-baselines')}[torch]"
     questions = f"{wheel_of(session, 'gem-envs-reasoning')}[tasks]"
     install(session, *group("test"), *wheels, own, questions)
@@ -307,8 +316,7 @@ def baselines_smoke(session: nox.Session) -> None:
         if "TransformerPolicy" in path.read_text(encoding="utf-8")
     ]
     files = ("tests/test_training.py", "tests/test_baselines_again.py")
-    session.run("pytest", *files, *needing_torch)
-    session.run("python", "benchmarks/learning.py", *session.posargs)
+    session.run("pytest", *session.posargs, *files, *needing_torch)
 
 
 @nox.session
