@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -120,7 +121,28 @@ def test_what_no_thread_can_keep_is_refused(options: dict[str, Any], what: str) 
 def test_there_are_as_many_threads_as_asked_for_and_no_more_than_environments() -> None:
     for number, num_workers in [(4, 2), (2, 5)]:
         with started(number, num_workers=num_workers) as vector:
-            assert len(host_of(vector)._shared.threads) == 2
+            shared = host_of(vector)._shared
+            assert (len(shared.threads), shared.most_threads) == (2, 2)
+
+
+def test_who_start_threads_at_once_start_none_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    # On a busy machine one who watches the commands counts threads while others are started.
+    start = threading.Thread.start
+
+    def start_slowly(thread: threading.Thread) -> None:
+        time.sleep(0.01)
+        start(thread)
+
+    with started(4, num_workers=3) as vector:
+        shared = host_of(vector)._shared
+        shared.threads.clear()
+        callers = [threading.Thread(target=shared.start_threads, args=(2,)) for _ in range(4)]
+        monkeypatch.setattr(threading.Thread, "start", start_slowly)
+        for caller in callers:
+            start(caller)
+        for caller in callers:
+            caller.join()
+        assert len(shared.threads) == 2
 
 
 def test_every_environment_that_waits_gets_a_thread() -> None:

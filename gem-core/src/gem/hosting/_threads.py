@@ -72,23 +72,40 @@ class _Shared:
         self.threads: set[threading.Thread] = set()
         self.most_threads = 0
         self._begun_at = monotonic()  # when a thread last took a command on
-        self._lock = threading.Lock()  # of who watches
+        self._lock = threading.Lock()  # of who starts threads, and of who watches
         self.watcher: threading.Thread | None = None
-
-    def start_thread(self) -> None:
-        """Start one more thread for commands."""
-        thread = threading.Thread(target=_work, args=(self,), name="gem-environments", daemon=True)
-        thread.start()
-        self.threads.add(thread)
 
     def start_threads(self, needed: int) -> None:
         """Have so many threads, or a few at first and others once those all wait."""
-        while len(self.threads) < min(needed, self.most_threads, _FIRST_THREADS):
-            self.start_thread()
         with self._lock:
+            self._start_up_to(min(needed, self.most_threads, _FIRST_THREADS))
             if self.watcher is None and self._lacks_threads:
                 self.watcher = threading.Thread(target=self._watch, name="gem-watcher", daemon=True)
                 self.watcher.start()
+
+    def replace(self, lost: threading.Thread) -> None:
+        """Start a thread in the place of one that does not come back."""
+        with self._lock:
+            number = len(self.threads)
+            self.threads.discard(lost)
+            self._start_up_to(number)
+
+    def start_no_more(self) -> None:
+        """Leave it at the threads that there are, also where commands wait."""
+        with self._lock:
+            self.most_threads = 0
+
+    def _start_up_to(self, number: int) -> None:
+        """Have at least so many threads.
+
+        Whoever calls this holds the lock: two that count at once would each start what is missing.
+        """
+        while len(self.threads) < number:
+            thread = threading.Thread(
+                target=_work, args=(self,), name="gem-environments", daemon=True
+            )
+            thread.start()
+            self.threads.add(thread)
 
     @property
     def _lacks_threads(self) -> bool:
@@ -99,11 +116,10 @@ class _Shared:
         """Give every command that waits a thread, if the threads there are all wait, too."""
         while True:
             sleep(_PATIENCE_S)
-            if monotonic() - self._begun_at >= _PATIENCE_S:
-                missing = self.most_threads - len(self.threads)
-                for _ in range(min(missing, self.todo.qsize())):
-                    self.start_thread()
             with self._lock:  # or a command that comes just now would have nobody to watch for it
+                if monotonic() - self._begun_at >= _PATIENCE_S:
+                    waiting = self.todo.qsize()
+                    self._start_up_to(min(len(self.threads) + waiting, self.most_threads))
                 if not self._lacks_threads:
                     self.watcher = None
                     return
@@ -161,7 +177,8 @@ class ThreadHost(Host):
         self._opened += 1
         self._recipes[slot] = recipe
         self._renew(slot)
-        self._shared.most_threads = self._most_threads or len(self._envs)
+        number = len(self._envs)
+        self._shared.most_threads = min(self._most_threads or number, number)
         return slot
 
     def _renew(self, slot: int) -> None:
@@ -240,12 +257,13 @@ class ThreadHost(Host):
             return
         slot = call.command[1]
         self._late.append((slot, thread))
-        self._shared.threads.discard(thread)
         self.interrupts += 1
         if slot in self._recipes:
             self._renew(slot)
-        if not self._is_closed:
-            self._shared.start_thread()  # in the place of the one that is lost
+        if self._is_closed:
+            self._shared.threads.discard(thread)
+        else:
+            self._shared.replace(thread)
         if call.command[0] == DROP:
             warn_of_close("it does not come back; step_timeout_s says when it is given up")
         text = f"TimeoutError: the environment did not answer within {self._timeout_s} s"
@@ -279,7 +297,7 @@ class ThreadHost(Host):
         self._finish(patience_s)
         self._close_idle()  # those that were in a call when the others were closed
         self._finish(patience_s)
-        self._shared.most_threads = 0  # the watcher starts no more
+        self._shared.start_no_more()
         watcher = self._shared.watcher
         threads = [*self._shared.threads, *([watcher] if watcher else [])]
         self._let_go()
