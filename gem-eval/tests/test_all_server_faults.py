@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import threading
@@ -112,15 +113,16 @@ def start(
             self.choose = choose
             self.met: Counter[str] = Counter()
             self.counting = threading.Lock()
-            self.requests = 0
+            # Looks at whether the server is there are counted apart: on a busy machine there are
+            # more of them, and each fault shall be met by a request of an episode.
+            self.numbers = {is_look: itertools.count() for is_look in (False, True)}
             super().__init__()
 
         def next(self, asked: Any) -> Any:
             messages = asked.body["messages"]
+            is_look = messages[-1]["content"] == "Hello."
             with self.counting:
-                fault = self.choose(self.requests, messages)
-                self.requests += 1
-                is_look = messages[-1]["content"] == "Hello."
+                fault = self.choose(next(self.numbers[is_look]), messages)
                 if fault is not None and not is_look:
                     self.met[fault] += 1
             good = answers.chat(answer_to(messages))
