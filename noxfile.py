@@ -23,7 +23,7 @@ from pathlib import Path
 import nox
 
 # Hundreds of processes import the same modules. Where bytecode is not written, as in many images of
-# containers, each of them compiles all of it again, and the tests take half as long again.
+# containers, each of them compiles all of it again, and takes half as long again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -277,7 +277,7 @@ def others(session: nox.Session) -> None:
 @nox.session(name="open-spiel")
 def open_spiel(session: nox.Session) -> None:
     """Compare the exploitability of policies with what OpenSpiel makes of it, for five minutes."""
-    wheels = [wheel_of(session, f"gem-{part}") for part in ("core", "envs-games")]
+    wheels = wheels_of(session, "core", "envs-games")
     install(session, "open_spiel==2.0.2", *group("test"), *wheels)
     session.run("pytest", "-rs", *session.posargs, "gem-envs-games/tests/trees/test_open_spiel.py")
 
@@ -285,7 +285,7 @@ def open_spiel(session: nox.Session) -> None:
 @nox.session
 def textarena(session: nox.Session) -> None:
     """Play and replay every game of TextArena, for a quarter of an hour, against the table."""
-    wheels = [wheel_of(session, f"gem-{part}") for part in ("core", "envs-games")]
+    wheels = wheels_of(session, "core", "envs-games")
     install(session, *wheels[:1], f"{wheels[1]}[textarena]")
     options = session.posargs or ["--compare"]
     session.run("python", "gem-envs-games/tests/textarena_sweep.py", *options)
@@ -294,8 +294,7 @@ def textarena(session: nox.Session) -> None:
 @nox.session(name="baselines-smoke")
 def baselines_smoke(session: nox.Session) -> None:
     """Train small policies for a minute and a half, and hold them to what learning has to reach."""
-    parts = ("core", "envs-games", "eval", "train")
-    wheels = [wheel_of(session, f"gem-{part}") for part in parts]
+    wheels = wheels_of(session, "core", "envs-games", "eval", "train")
     install(session, *wheels, f"{wheel_of(session, 'gem-baselines')}[torch]")
     session.run("python", "benchmarks/learning.py", *session.posargs)
 
@@ -303,8 +302,7 @@ def baselines_smoke(session: nox.Session) -> None:
 @nox.session
 def torch(session: nox.Session) -> None:
     """Run the tests across distributions that need torch, which is not where `tests` runs."""
-    parts = ("core", "envs-games", "eval", "train")
-    wheels = [wheel_of(session, f"gem-{part}") for part in parts]
+    wheels = wheels_of(session, "core", "envs-games", "eval", "train")
     own = f"{wheel_of(session, 'gem-baselines')}[torch]"
     questions = f"{wheel_of(session, 'gem-envs-reasoning')}[tasks]"
     install(session, *group("test"), *wheels, own, questions)
@@ -331,7 +329,7 @@ def statistics(session: nox.Session) -> None:
     """Compare the statistics of gem-baselines with those of rliable, which nothing else needs."""
     # What rliable is built on fails with a newer pandas.
     session.install("rliable==1.2.0", "pandas<3", *group("test"))
-    install(session, *(wheel_of(session, f"gem-{part}") for part in ("core", "train", "baselines")))
+    install(session, *wheels_of(session, "core", "train", "baselines"))
     session.run("pytest", "gem-baselines/tests/statistics_of_runs", *session.posargs)
 
 
@@ -412,7 +410,12 @@ def install_frameworks(session: nox.Session, folder: Path) -> None:
 
 def shared_wheels(session: nox.Session) -> list[str]:
     """Return the wheels that contracts play with."""
-    parts = ("core", "data", "envs-games", "envs-math", "integrations", "tools", "train")
+    packs = ("envs-games", "envs-math", "integrations", "tools")
+    return wheels_of(session, "core", "data", "train", *packs)
+
+
+def wheels_of(session: nox.Session, *parts: str) -> list[str]:
+    """Return the wheels of distributions of ours, which are named without `gem-`."""
     return [wheel_of(session, f"gem-{part}") for part in parts]
 
 
