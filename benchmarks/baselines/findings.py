@@ -241,7 +241,7 @@ def _success_with_tool(estimator: str, task: str) -> float:
 
 
 def _most_success(task: str) -> float:
-    """Return the mean success of the better estimator on the task with the tool or without."""
+    """Return the mean success of the better one of two estimators on a task."""
     return max(_success_with_tool(name, task) for name in ("rebn", "raw"))
 
 
