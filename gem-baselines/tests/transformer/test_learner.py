@@ -19,7 +19,7 @@ from gem_baselines.learning import LearningSettings, Row, rows_of
 from gem_baselines.learning._figures import Figures
 from gem_baselines.learning._learner import Learner
 from gem_baselines.learning._objective import Known, Weighted, loss_of
-from gem_baselines.learning._passes import read, run_pass
+from gem_baselines.learning._passes import in_parts, read, run_pass
 from gem_baselines.learning._rows import token_weights
 from gem_baselines.learning_policy import Per
 
@@ -125,6 +125,22 @@ def test_gradients_that_accumulate_are_those_of_one_pass(episodes: list[gem.Epis
     in_parts, gradient_in_parts = learned(3)
     assert in_parts == pytest.approx(figures, rel=1e-4, abs=1e-6)
     assert torch.allclose(gradient, gradient_in_parts, rtol=1e-4, atol=1e-6)
+
+
+def test_rows_of_similar_length_go_together_and_padding_is_bounded(
+    episodes: list[gem.Episode],
+) -> None:
+    row = rows_of(a_batch(episodes))[0]
+    lengths = [30, 400, 10, 31, 402, 10, 29, 398, 10, 10]
+    rows = [row._replace(ids=np.zeros(length, np.int64)) for length in lengths]
+
+    def parts(rows_at_once: int | None) -> list[list[int]]:
+        return [[lengths[n] for n in part] for part in in_parts(rows, rows_at_once)]
+
+    assert parts(None) == [[10, 10, 10, 10, 29, 30, 31], [398, 400, 402]]
+    assert parts(3) == [[10, 10, 10], [10, 29, 30], [31], [398, 400, 402]]
+    assert sorted(itertools.chain(*in_parts(rows, None))) == list(range(len(rows)))
+    assert list(in_parts([], None)) == []
 
 
 def test_each_episode_is_in_one_minibatch_of_each_epoch(

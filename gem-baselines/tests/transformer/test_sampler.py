@@ -95,7 +95,8 @@ def test_a_later_turn_reads_its_new_tokens_alone() -> None:
 
 def test_a_sequence_gets_the_same_alone_and_among_others_to_the_last_bit() -> None:
     questions = [
-        Question(tuple(4 + (n * k) % 6 for k in range(1 + n % 17)), 1 + n % 4, n) for n in range(80)
+        Question(tuple(4 + (n * k) % 6 for k in range(1 + 7 * n % 55)), 1 + n % 4, n)
+        for n in range(80)
     ]
     together = make_sampler().sample(questions, is_greedy=False)
     alone = [make_sampler().sample([question], is_greedy=False)[0] for question in questions]

@@ -16,6 +16,8 @@ from gem_baselines.learning_policy import Floats
 
 __all__ = ["Pass", "Reading", "in_parts", "read", "run_pass"]
 
+_PART_COSTS = 256  # tokens that a small model computes in the time of a part's own calls
+
 
 class Pass(NamedTuple):
     """What a model gives for some rows: all that is asked of them in one line, row after row.
@@ -85,12 +87,24 @@ def read(
 def in_parts(rows: Sequence[Row], rows_at_once: int | None) -> Iterator[list[int]]:
     """Yield the numbers of the rows that go together through a pass; each row is in one part.
 
-    Rows of similar length go together, which leaves little padding.
+    Rows of similar length go together. A part has `rows_at_once` rows at most, and is ended
+    where padding would take longer than another part.
     """
-    order = sorted(range(len(rows)), key=lambda number: len(rows[number].ids))
-    size = rows_at_once or max(1, len(rows))
-    for begin in range(0, len(order), size):
-        yield order[begin : begin + size]
+    part: list[int] = []
+    padding = 0
+    longest = 0
+    for number in sorted(range(len(rows)), key=lambda number: len(rows[number].ids)):
+        length = len(rows[number].ids)
+        padding += len(part) * (length - longest)
+        is_full = len(part) == rows_at_once
+        if part and (is_full or padding > _PART_COSTS):
+            yield part
+            part = []
+            padding = 0
+        part.append(number)
+        longest = length
+    if part:
+        yield part
 
 
 def _joined(arrays: Sequence[NDArray[np.int64]], device: torch.device) -> Tensor:

@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from gem_baselines.transformer._shape import TransformerShape
 
-__all__ = ["CausalTransformer", "Past"]
+__all__ = ["CausalTransformer", "Past", "attention"]
 
 _ROTARY_BASE = 10_000.0
 _SEEDS = 2**64  # of torch's generators
@@ -23,13 +23,10 @@ _SEEDS = 2**64  # of torch's generators
 class Past(Protocol):
     """The keys and values of tokens that were read before, and where new ones are kept."""
 
-    mask: Tensor
-    """Which keys a new token may look at: shape (rows, 1, new tokens, keys), True where it may."""
+    def attended(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """Keep the new keys and values of a layer; return what each new token takes from all.
 
-    def extended(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Keep the new keys and values of a layer, and return those of all tokens.
-
-        All have shape (rows, tokens, width).
+        All have shape (rows, new tokens, heads, width of a head), what is returned too.
         """
 
 
@@ -153,40 +150,48 @@ class _Block(nn.Module):  # type: ignore[misc]  # as above
     def _attended(
         self, stream: Tensor, rotation: tuple[Tensor, Tensor] | None, past: Past | None
     ) -> Any:
-        queries, keys, values = self.qkv(stream).chunk(3, dim=-1)
+        # Shape (rows, tokens, 3, heads, width of a head): queries, keys and values.
+        projected = self.qkv(stream).unflatten(-1, (3, self._heads, -1))
+        queries, keys, values = projected.unbind(2)
         if rotation is not None:
-            queries = _rotated(queries, rotation, self._heads)
-            keys = _rotated(keys, rotation, self._heads)
-        mask = None
-        if past is not None:
-            keys, values = past.extended(self._layer, keys, values)
-            mask = past.mask
-        mixed = functional.scaled_dot_product_attention(
-            self._by_head(queries),
-            self._by_head(keys),
-            self._by_head(values),
-            attn_mask=mask,
-            is_causal=past is None,
-        )
-        return self.out(mixed.transpose(1, 2).flatten(2))
+            queries, keys = _rotated(projected[:, :, :2], rotation).unbind(2)
+        if past is None:
+            mixed = attention(queries, keys, values)
+        else:
+            mixed = past.attended(self._layer, queries, keys, values)
+        return self.out(mixed.flatten(2))
 
-    def _by_head(self, stream: Tensor) -> Tensor:
-        """Turn (rows, tokens, width) into (rows, heads, tokens, width of a head)."""
-        return stream.unflatten(-1, (self._heads, -1)).transpose(1, 2)
+
+def attention(
+    queries: Tensor, keys: Tensor, values: Tensor, *, mask: Tensor | None = None
+) -> Tensor:
+    """Return what each query takes from the values: shape (rows, tokens, heads, width of a head).
+
+    `mask`, of shape (rows, 1, queries, keys), is added to what a query makes of a key. Without one
+    each query looks at the keys up to its own place.
+    """
+    mixed: Tensor = functional.scaled_dot_product_attention(
+        queries.transpose(1, 2),
+        keys.transpose(1, 2),
+        values.transpose(1, 2),
+        attn_mask=mask,
+        is_causal=mask is None,
+    )
+    return mixed.transpose(1, 2)
 
 
 def _rotation(places: Tensor, head_width: int) -> tuple[Tensor, Tensor]:
     """Return the cosines and sines by which each token's pairs of numbers are turned.
 
-    Both have shape (rows, tokens, 1, half the width of a head).
+    Both have shape (rows, tokens, 1, 1, half the width of a head).
     """
     powers = torch.arange(0, head_width, 2, device=places.device) / head_width
-    angles = places[:, :, None, None] * _ROTARY_BASE**-powers
+    angles = places[:, :, None, None, None] * _ROTARY_BASE**-powers
     return angles.cos(), angles.sin()
 
 
-def _rotated(stream: Tensor, rotation: tuple[Tensor, Tensor], heads: int) -> Tensor:
+def _rotated(stream: Tensor, rotation: tuple[Tensor, Tensor]) -> Tensor:
     cosines, sines = rotation
-    first, second = stream.unflatten(-1, (heads, -1)).chunk(2, dim=-1)
+    first, second = stream.chunk(2, dim=-1)
     turned = (first * cosines - second * sines, first * sines + second * cosines)
-    return torch.cat(turned, dim=-1).flatten(2)
+    return torch.cat(turned, dim=-1)

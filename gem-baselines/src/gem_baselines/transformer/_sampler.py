@@ -3,9 +3,9 @@
 Knows nothing about requests or text. Needs torch.
 
 What is computed for a sequence depends on that sequence alone. Arithmetic on floats depends on the
-shapes that it is done in, so rows are put together only with rows of the same shape, and always in
-blocks of the same size, filled up with padding. The shape follows from how many tokens of the
-sequence are new and how many it has, and both are rounded up to a power of two.
+shapes that it is done in, so rows of as many new tokens are put together, always in blocks of the
+same size, filled up with padding. Attention looks at a row alone, and its shape follows from how
+many tokens the row has. Both numbers of tokens are rounded up to a power of two.
 """
 
 from __future__ import annotations
@@ -128,20 +128,18 @@ class Sampler:
     def _logits_of(self, block: _Block, feeds: Sequence[_Feed]) -> NDArray[np.float32]:
         ids = np.zeros((block.num_rows, block.num_tokens), np.int64)
         places = np.zeros((block.num_rows, 1), np.int64) + np.arange(block.num_tokens)
-        slots = np.full(block.num_rows, self._cache.padding_slot)
         last = np.zeros(block.num_rows, np.int64)
         for row, feed in enumerate(feeds):
             ids[row, : len(feed.ids)] = feed.ids
             places[row] += feed.start
-            slots[row] = feed.slot
             last[row] = len(feed.ids) - 1
         with torch.inference_mode():
             place_tensor = torch.from_numpy(places).to(self._device)
             slot_rows = SlotRows(
                 self._cache,
-                torch.from_numpy(slots).to(self._device),
-                place_tensor,
-                num_keys=block.num_keys,
+                torch.tensor([feed.slot for feed in feeds], device=self._device),
+                place_tensor[: len(feeds)],
+                num_keys=[_num_keys(feed) for feed in feeds],
             )
             hidden = self._model(
                 torch.from_numpy(ids).to(self._device),
@@ -176,19 +174,23 @@ class _Block(NamedTuple):
     places: list[int]
     num_rows: int
     num_tokens: int
-    num_keys: int
 
 
 def _blocks(feeds: Sequence[_Feed]) -> Iterator[_Block]:
-    by_shape: dict[tuple[int, int], list[int]] = defaultdict(list)
+    by_length: dict[int, list[int]] = defaultdict(list)
     for place, feed in enumerate(feeds):
-        num_tokens = _power_of_two(len(feed.ids))
-        num_keys = _power_of_two(max(_FEWEST_KEYS, feed.start + num_tokens))
-        by_shape[num_tokens, num_keys].append(place)
-    for (num_tokens, num_keys), places in by_shape.items():
+        by_length[_power_of_two(len(feed.ids))].append(place)
+    for num_tokens, places in by_length.items():
+        # Side by side those that look at as many keys, which attend together.
+        places.sort(key=lambda place: _num_keys(feeds[place]))
         num_rows = max(1, min(_MOST_ROWS, _MOST_TOKENS // num_tokens))
         for begin in range(0, len(places), num_rows):
-            yield _Block(places[begin : begin + num_rows], num_rows, num_tokens, num_keys)
+            yield _Block(places[begin : begin + num_rows], num_rows, num_tokens)
+
+
+def _num_keys(feed: _Feed) -> int:
+    """Return how many places of its slot are looked at, those of its padding included."""
+    return _power_of_two(max(_FEWEST_KEYS, feed.start + _power_of_two(len(feed.ids))))
 
 
 def _power_of_two(number: int) -> int:
