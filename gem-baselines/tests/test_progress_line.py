@@ -27,6 +27,15 @@ def test_elsewhere_it_is_a_plain_line_and_not_one_an_update(
     assert text.endswith("left  success 0.500  turns 2.25  reward 0.750")
 
 
+def test_of_self_play_it_has_the_reward_of_each_seat(capsys: pytest.CaptureFixture[str]) -> None:
+    seats = {"X": {"reward": 0.25}, "O": {"reward": -0.25}}
+
+    with ProgressLine(updates=10, done=0) as line:
+        line.show({**FIGURES, "reward": 0.0, "self_play": {"seats": seats}})
+
+    assert capsys.readouterr().err.endswith("reward of X 0.250  reward of O -0.250\n")
+
+
 def test_errors_are_shown_once_there_are_any(capsys: pytest.CaptureFixture[str]) -> None:
     with ProgressLine(updates=10, done=0) as line:
         line.show({**FIGURES, "errors": 2})

@@ -70,11 +70,20 @@ class ProgressLine:
             f"{left_s // 60:02}:{left_s % 60:02} left",
             f"success {figures['success']:.3f}",
             f"turns {figures['turns']:.2f}",
-            f"reward {figures['reward']:.3f}",
+            _rewards(figures),
         ]
         if figures["errors"]:
             parts.append(f"errors {figures['errors']}")
         return "  ".join(parts)
+
+
+def _rewards(figures: Mapping[str, Any]) -> str:
+    """Return the mean reward of an episode, of self-play that of each seat instead."""
+    # Summed over the seats it would be 0 in every update of most games.
+    seats: Mapping[str, Any] = figures.get("self_play", {}).get("seats", {})
+    if not seats:
+        return f"reward {figures['reward']:.3f}"
+    return "  ".join([f"reward of {name} {seat['reward']:.3f}" for name, seat in seats.items()])
 
 
 def _columns() -> int:
