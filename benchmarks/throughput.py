@@ -156,7 +156,12 @@ def own_round(setting: Setting, seed: int, plan: Plan) -> dict[str, float]:
             "max_length": setting.max_length,
             "positions": "rotary",
         },
-        learning={"lr": LEARNING_RATE, "epochs": 1, "constant": setting.answer_tokens},
+        learning={
+            "lr": LEARNING_RATE,
+            "epochs": 1,
+            "constant": setting.answer_tokens,
+            "rows_at_once": STARTS * TRIES // 4,
+        },
         seed=seed,
     )
     counted: list[gem.Episode] = []

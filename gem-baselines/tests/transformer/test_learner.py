@@ -127,7 +127,7 @@ def test_gradients_that_accumulate_are_those_of_one_pass(episodes: list[gem.Epis
     assert torch.allclose(gradient, gradient_in_parts, rtol=1e-4, atol=1e-6)
 
 
-def test_rows_of_similar_length_go_together_and_padding_is_bounded(
+def test_in_parts_rows_of_similar_length_go_together_and_padding_is_bounded(
     episodes: list[gem.Episode],
 ) -> None:
     row = rows_of(a_batch(episodes))[0]
@@ -137,10 +137,11 @@ def test_rows_of_similar_length_go_together_and_padding_is_bounded(
     def parts(rows_at_once: int | None) -> list[list[int]]:
         return [[lengths[n] for n in part] for part in in_parts(rows, rows_at_once)]
 
-    assert parts(None) == [[10, 10, 10, 10, 29, 30, 31], [398, 400, 402]]
+    assert parts(8) == [[10, 10, 10, 10, 29, 30, 31], [398, 400, 402]]
     assert parts(3) == [[10, 10, 10], [10, 29, 30], [31], [398, 400, 402]]
-    assert sorted(itertools.chain(*in_parts(rows, None))) == list(range(len(rows)))
-    assert list(in_parts([], None)) == []
+    assert parts(None) == [sorted(lengths)]
+    assert sorted(itertools.chain(*in_parts(rows, 3))) == list(range(len(rows)))
+    assert list(in_parts([], 3)) == []
 
 
 def test_each_episode_is_in_one_minibatch_of_each_epoch(

@@ -88,16 +88,17 @@ def in_parts(rows: Sequence[Row], rows_at_once: int | None) -> Iterator[list[int
     """Yield the numbers of the rows that go together through a pass; each row is in one part.
 
     Rows of similar length go together. A part has `rows_at_once` rows at most, and is ended
-    where padding would take longer than another part.
+    where padding would take longer than another part. None is one part of all rows.
     """
+    order = sorted(range(len(rows)), key=lambda number: len(rows[number].ids))
     part: list[int] = []
     padding = 0
     longest = 0
-    for number in sorted(range(len(rows)), key=lambda number: len(rows[number].ids)):
+    for number in order:
         length = len(rows[number].ids)
         padding += len(part) * (length - longest)
-        is_full = len(part) == rows_at_once
-        if part and (is_full or padding > _PART_COSTS):
+        is_full = len(part) == rows_at_once or padding > _PART_COSTS
+        if part and is_full and rows_at_once is not None:
             yield part
             part = []
             padding = 0

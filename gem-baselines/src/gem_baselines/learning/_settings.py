@@ -24,9 +24,9 @@ class LearningSettings(BaseModel):
 
     `lr` is of Adam, with betas 0.9 and 0.95 and no weight decay. A batch is gone through `epochs`
     times, in `minibatches` parts of whole episodes with a step each, and the norm of a gradient is
-    cut to `max_grad_norm` (None: it is not). Episodes of similar length go through a forward and
-    backward pass together, `rows_at_once` of them at most, and gradients accumulate over the passes
-    of a step, which changes it by rounding alone.
+    cut to `max_grad_norm` (None: it is not). With `rows_at_once` so many episodes at most, of
+    similar length, go through a forward and backward pass, and gradients accumulate: that takes
+    less memory, and less time where lengths differ, and changes a step by rounding alone.
 
     `clip` bounds how far the ratio of new and old probability counts (arXiv 1707.06347); None
     leaves the ratio as it is. With `importance_cap` the old probabilities are the learner's own,
