@@ -243,6 +243,18 @@ def test_a_damaged_record_is_named(tmp_path: Path) -> None:
         open_trainings([folder])
 
 
+def test_samples_of_several_arms_say_of_which_they_are(tmp_path: Path) -> None:
+    first = made(tmp_path / "rebn", seed=3)
+    trainings = opened(first, made(tmp_path / "raw", estimator="raw", seed=4))
+    path = tmp_path / "page.html"
+
+    export_trainings(trainings, path)
+
+    assert "the same starts, of rebn, seed 3." in words(path.read_text(encoding="utf-8"))
+    assert "the same starts, of raw, seed 4." in words(page(trainings, "/trainings?episodes=raw"))
+    assert "the same starts." in words(page(opened(first), "/trainings"))
+
+
 def test_an_exported_page_has_the_curves_and_nothing_from_elsewhere(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
 

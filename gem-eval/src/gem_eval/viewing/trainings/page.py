@@ -120,6 +120,8 @@ def training_values(trainings: Sequence[ViewedTraining], query: TrainingQuery) -
         "problems": [training for training in visible if training.problem],
         "bad_lines": sum(training.bad_lines for training in visible),
         "chosen": chosen,
+        # One that is left out, for a longer one of its seed, is in no arm and has its own name.
+        "chosen_arm": next((arm.name for arm in every_arm if chosen in arm.trainings), chosen.name),
         "modes": MODES,
         "evaluations": evaluation_rows(chosen),
         "evaluation_count": len(chosen.evaluations),
