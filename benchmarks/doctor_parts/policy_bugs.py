@@ -12,7 +12,7 @@ _LENGTHS = "lengths = [stop - start for start, stop in sequence.spans]"
 _ROWS = "learning._rows"
 _TRAINING = "training.training"
 _POLICY = "transformer.policy"
-_UPDATE = "            return self._learner.update(rows)"
+_UPDATE = "            return learn_from(batch, self._learner)"
 
 POLICY_BUGS: tuple[Bug, ...] = (
     Bug(
@@ -72,10 +72,11 @@ POLICY_BUGS: tuple[Bug, ...] = (
         "say",
         {},
         [
-            Change(_POLICY, "rows_of(batch)", "rows_of(_again(batch, self._tokenizer))", times=2),
+            Change(_POLICY, "learn_from(batch,", "learn_from(_again(batch, self._tokenizer),"),
+            Change(_POLICY, "learnt_rows(batch,", "learnt_rows(_again(batch, self._tokenizer),"),
             Change(
                 _POLICY,
-                "def _settings(kind",
+                "class TransformerPolicy:",
                 """def _again(batch: Any, tokenizer: Any) -> Any:
     from dataclasses import replace
 
@@ -98,7 +99,7 @@ POLICY_BUGS: tuple[Bug, ...] = (
     )
 
 
-def _settings(kind""",
+class TransformerPolicy:""",
             ),
         ],
     ),

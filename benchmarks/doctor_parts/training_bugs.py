@@ -21,8 +21,8 @@ TRAINING_BUGS: tuple[Bug, ...] = (
         [
             Change(
                 "table_learning",
-                "return logits - self._learning_rate * mean",
-                "return logits + self._learning_rate * mean",
+                "return logits - rate * mean",
+                "return logits + rate * mean",
             )
         ],
     ),
@@ -120,7 +120,7 @@ TRAINING_BUGS: tuple[Bug, ...] = (
         ("value_targets",),
         "table",
         {"estimator": "ppo", "policy_kwargs.critic_rate": 0.2},
-        [Change(_ADVANTAGES, "targets.append(own + expected)", "targets.append(own)")],
+        [Change(_ADVANTAGES, "targets.append(own + expected)", "targets.append(own)", times=2)],
     ),
     Bug(
         "cut_off_thrown_away",
@@ -168,8 +168,8 @@ TRAINING_BUGS: tuple[Bug, ...] = (
             ),
             Change(
                 _TRAINING,
-                "            return gem.run(self.policy, experiment.env, options=options)",
-                "            found = gem.run(self.policy, experiment.env, options=options)\n"
+                "        return gem.run(seated, experiment.env, options=options)",
+                "        found = gem.run(seated, experiment.env, options=options)\n"
                 "        from dataclasses import replace\n\n"
                 "        return [replace(e, episode_index=n // repeats, repeat=n % repeats) "
                 "for n, e in enumerate(found)]",
@@ -199,8 +199,8 @@ TRAINING_BUGS: tuple[Bug, ...] = (
         [
             Change(
                 _TRAINING,
-                'run_seed(experiment.seed, "update", update)',
-                'run_seed(experiment.seed, "update")',
+                "partial(run_seed, experiment.seed, update=update)",
+                "partial(run_seed, experiment.seed)",
             )
         ],
     ),
