@@ -167,7 +167,7 @@ PAIRS = (
 
 
 def _no_arm_takes_too_long() -> bool:
-    lines = [line for name in EXPERIMENTS if name != "z_stretch" for line in measured(name).lines]
+    lines = [line for name in EXPERIMENTS for line in measured(name).lines]
     return all(line["cpu_s"] <= LONGEST_S for line in lines)
 
 
@@ -266,7 +266,7 @@ def _the_mixture_generalises() -> bool:
 CLAIMS: dict[str, Claim] = {
     "time": Claim(
         (),
-        "No training but the stretch took more than 15 CPU minutes.",
+        "No training took more than 15 CPU minutes, the stretch included.",
         _no_arm_takes_too_long,
     ),
     "seeds": Claim(
