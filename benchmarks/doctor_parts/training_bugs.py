@@ -10,6 +10,7 @@ _ADVANTAGES = "training.advantages"
 _TRAINING = "training.training"
 _RAW = "Credit([discounted(episode, terms.gamma) for episode in episodes])"
 _PLAYED = "        experiment = self._experiment\n        options = experiment.options("
+_RUN = "        return gem.run(seated, experiment.env, options=options)"
 
 TRAINING_BUGS: tuple[Bug, ...] = (
     Bug(
@@ -168,7 +169,7 @@ TRAINING_BUGS: tuple[Bug, ...] = (
             ),
             Change(
                 _TRAINING,
-                "        return gem.run(seated, experiment.env, options=options)",
+                _RUN,
                 "        found = gem.run(seated, experiment.env, options=options)\n"
                 "        from dataclasses import replace\n\n"
                 "        return [replace(e, episode_index=n // repeats, repeat=n % repeats) "
@@ -213,13 +214,12 @@ TRAINING_BUGS: tuple[Bug, ...] = (
         [
             Change(
                 _TRAINING,
-                "        with interrupts.let_through():",
+                _RUN,
                 "        if starts != experiment.eval_episodes:\n"
                 "            easier = {'env_kwargs': {**experiment.env_kwargs, 'max_number': 7}}\n"
                 "            easier_experiment = experiment.model_copy(update=easier)\n"
                 "            options = easier_experiment.options("
-                "episodes=starts, seed=seed, repeats=repeats)\n"
-                "        with interrupts.let_through():",
+                f"episodes=starts, seed=seed, repeats=repeats)\n{_RUN}",
             )
         ],
     ),
