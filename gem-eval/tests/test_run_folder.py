@@ -12,10 +12,17 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+import gem
 import gem_eval
 from gem_eval import RunFolderError
+from gem_eval.branching.record import Branch
+from gem_eval.budgets import Amount
 from gem_eval.run_folder import RunFolder, claim
 from gem_eval.settings import FREE, Settings, settings_from
+from gem_eval.variance.record import NoiseRecord
+
+BRANCH = Branch(run="runs/a", line=2, fingerprint="f" * 32, policy="noop", turn=1)
+NOISE = NoiseRecord(agents=2, users=3, judges=1)
 
 
 @pytest.fixture
@@ -314,3 +321,96 @@ def test_a_summary_replaces_the_one_before(tmp_path: Path, settings: Settings) -
 
     assert folder.summary_path.read_text() == '{\n  "number": 2\n}\n'
     assert {path.name for path in tmp_path.iterdir()} == {"run.json", "summary.json"}
+
+
+def test_each_kind_of_file_has_a_name_of_its_own(tmp_path: Path, settings: Settings) -> None:
+    folder = RunFolder.create(tmp_path, settings, [])
+
+    paths = [
+        *(folder.standings_path, folder.parent_path, folder.references_path),
+        *(folder.gradings_path, folder.unlogged_path, folder.tracker_path("mlflow")),
+    ]
+
+    assert paths == [
+        *(tmp_path / "standings.json", tmp_path / "parent.jsonl", tmp_path / "references.jsonl"),
+        *(tmp_path / "gradings.jsonl", tmp_path / "unlogged.json"),
+        tmp_path / "tracker-mlflow.jsonl",
+    ]
+    assert folder.has_name is True
+
+
+def an_episode() -> gem.Episode:
+    [episode] = gem.run(lambda request: "1", "tiny:Guess", episodes=1)
+    return episode
+
+
+def test_a_branch_has_its_parent_beside_its_record(tmp_path: Path, settings: Settings) -> None:
+    parent = an_episode()
+
+    folder = RunFolder.create(tmp_path, settings, [], branch=BRANCH, parent=parent)
+
+    assert folder.parent_path.read_text("utf-8") == f"{parent.to_json()}\n"
+    assert RunFolder.open(tmp_path).record.branch == BRANCH
+
+
+def test_a_parent_that_cannot_be_written_takes_the_folder_back(
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "replace", failing(errno.ENOSPC))
+
+    with pytest.raises(RunFolderError, match=r"cannot be made \(No space left"):
+        RunFolder.create(tmp_path / "run", settings, [], branch=BRANCH, parent=an_episode())
+
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value"),
+    [("branch", "turn", 2), ("noise", "users", 4)],
+)
+def test_an_edit_of_where_a_run_branches_or_whose_noise_it_splits_counts(
+    tmp_path: Path, settings: Settings, kind: str, field: str, value: int
+) -> None:
+    kinds: dict[str, Any] = {kind: {"branch": BRANCH, "noise": NOISE}[kind]}
+    plain = written(RunFolder.create(tmp_path, settings, [], **kinds))
+    assert RunFolder.open(tmp_path).is_edited is False
+    assert plain["digest"] != written(RunFolder.create(tmp_path / "plain", settings, []))["digest"]
+
+    plain[kind][field] = value
+    (tmp_path / "run.json").write_text(json.dumps(plain))
+
+    assert RunFolder.open(tmp_path).is_edited is True
+
+
+@pytest.mark.parametrize(
+    ("noise", "is_crossed"),
+    [(None, False), (NOISE, False), (NOISE.model_copy(update={"seats": ("a", "b")}), True)],
+)
+def test_repeats_cross_seeds_only_where_two_seats_split_noise(
+    tmp_path: Path, settings: Settings, noise: NoiseRecord | None, is_crossed: bool
+) -> None:
+    folder = RunFolder.create(tmp_path, settings, [], noise=noise)
+
+    assert folder.record.is_crossed is is_crossed
+
+
+def test_what_is_in_no_log_is_written_whole_and_read_again(
+    tmp_path: Path, settings: Settings
+) -> None:
+    folder = RunFolder.create(tmp_path, settings, [])
+    assert folder.unlogged() == {}
+
+    folder.write_unlogged({"noop": Amount(2, 30, 4)})
+
+    assert folder.unlogged() == {"noop": Amount(2, 30, 4)}
+    assert folder.unlogged_path.read_text("utf-8").startswith('{\n  "noop": [\n')
+
+
+def test_standings_are_written_as_a_summary_is(tmp_path: Path, settings: Settings) -> None:
+    folder = RunFolder.create(tmp_path, settings, [])
+
+    folder.write_standings({"a": 1.5})
+
+    assert folder.standings_path.read_text("utf-8") == '{\n  "a": 1.5\n}\n'
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        folder.write_standings({"a": float("nan")})
