@@ -12,7 +12,7 @@ import sys
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from gem_tools.sandbox.inside import jail, kernel, landlock, memory, program, seccomp
+from gem_tools.sandbox.inside import families, jail, kernel, landlock, program, seccomp
 from gem_tools.sandbox.inside.rest import Rest
 
 __all__ = ["REST", "WAKE", "main"]
@@ -88,7 +88,7 @@ def _tasks_of_user() -> int:
 
 def _ending(process: int, most_bytes: int) -> dict[str, Any] | None:
     """Wait for the program's end, None if this process is to end it."""
-    most_bytes += memory.held_bytes([os.getpid()], sys.maxsize)
+    most_bytes += families.held_bytes([os.getpid()], sys.maxsize)
     rest: Rest | None = None
     is_asleep = False
     while True:
@@ -104,8 +104,8 @@ def _ending(process: int, most_bytes: int) -> dict[str, Any] | None:
         elif number == WAKE and rest is not None:
             rest.end()
             rest = None
-        family = memory.families([process])[process]
-        if memory.held_bytes(family, most_bytes) > most_bytes:
+        family = families.below([process])[process]
+        if families.held_bytes(family, most_bytes) > most_bytes:
             return {"is_over": True}
         is_asleep = rest is not None and rest.is_complete(family)
 
@@ -125,9 +125,7 @@ def _collected(process: int) -> int | None:
 def _end_family() -> None:
     """Kill everything below this process, over and over: it may still be starting more."""
     while True:
-        for process in memory.families([os.getpid()])[os.getpid()][1:]:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(process, signal.SIGKILL)
+        families.signal_all(families.below([os.getpid()])[os.getpid()][1:], signal.SIGKILL)
         try:
             os.waitpid(-1, 0)
         except ChildProcessError:

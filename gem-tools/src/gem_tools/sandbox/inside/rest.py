@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Sequence
-from contextlib import suppress
+
+from gem_tools.sandbox.inside import families
 
 __all__ = ["Rest"]
 
@@ -20,17 +20,11 @@ class Rest:
         """Stop these processes; say whether they are those that were stopped the last time."""
         if processes == self._stopped:
             return True
-        self._signal(processes, signal.SIGSTOP)
+        families.signal_all(processes, signal.SIGSTOP)
         self._stopped = processes
         return False
 
     def end(self) -> None:
         """Let them go on."""
-        self._signal(self._stopped, signal.SIGCONT)
+        families.signal_all(self._stopped, signal.SIGCONT)
         self._stopped = ()
-
-    @staticmethod
-    def _signal(processes: Sequence[int], number: int) -> None:
-        for process in processes:
-            with suppress(ProcessLookupError):
-                os.kill(process, number)

@@ -21,7 +21,7 @@ import time
 import traceback
 from typing import Any
 
-from gem_tools.sandbox.inside import jail, kernel, memory, program, seccomp
+from gem_tools.sandbox.inside import families, jail, kernel, program, seccomp
 from gem_tools.sandbox.inside.rest import Rest
 
 __all__ = ["main"]
@@ -41,7 +41,7 @@ class _Zygote:
         self._resting: dict[int, Rest] = {}
         self._asleep: dict[int, int] = {}  # as watched, but for what cannot grow
         self._next_sample = 0.0
-        self._own_bytes = memory.held_bytes([os.getpid()], sys.maxsize)
+        self._own_bytes = families.held_bytes([os.getpid()], sys.maxsize)
 
     def serve(self) -> None:
         poll = select.poll()
@@ -111,13 +111,15 @@ class _Zygote:
 
     def _sample(self) -> None:
         self._next_sample = time.monotonic() + _LONGEST_SAMPLE_S
-        for process, family in memory.families(self._watched).items():
+        for process, family in families.below(self._watched).items():
             most = self._watched[process]
-            held_bytes = memory.held_bytes(family, most)
+            held_bytes = families.held_bytes(family, most)
             if held_bytes > most:
                 del self._watched[process]
                 self._tell({"what": "over", "process": process})  # first, so that it is known why
-                os.kill(process, signal.SIGKILL)
+                # The jail's first process is one of many here, and would end the others only when
+                # it gets a core: they would go on filling memory until then.
+                families.signal_all(family, signal.SIGKILL)
             elif process in self._resting and self._resting[process].is_complete(family[1:]):
                 self._asleep[process] = self._watched.pop(process)
             else:

@@ -1,17 +1,18 @@
-"""How much memory a process and everything below it hold together, as /proc tells."""
+"""Families of processes, each one with everything below it: found in /proc, measured, signalled."""
 
 from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
-__all__ = ["families", "held_bytes"]
+__all__ = ["below", "held_bytes", "signal_all"]
 
 _PAGE = resource.getpagesize()
 
 
-def families(roots: Iterable[int]) -> dict[int, list[int]]:
+def below(roots: Iterable[int]) -> dict[int, list[int]]:
     """Return every process below each root, itself included."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):  # noqa: PTH208 - pathlib is not imported here
@@ -19,10 +20,10 @@ def families(roots: Iterable[int]) -> dict[int, list[int]]:
             parent = _parent(name)
             if parent is not None:
                 children.setdefault(parent, []).append(int(name))
-    return {root: _below(root, children) for root in roots}
+    return {root: _family(root, children) for root in roots}
 
 
-def _below(root: int, children: dict[int, list[int]]) -> list[int]:
+def _family(root: int, children: dict[int, list[int]]) -> list[int]:
     family = [root]
     for process in family:  # it grows meanwhile
         family += children.get(process, ())
@@ -42,6 +43,13 @@ def held_bytes(family: list[int], most: int) -> int:
     """
     quick = sum(map(_resident, family))
     return quick if quick <= most else sum(map(_fair_share, family))
+
+
+def signal_all(family: Sequence[int], number: int) -> None:
+    """Send a signal to each of these processes that is still there and may be signalled."""
+    for process in family:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(process, number)
 
 
 def _resident(process: int) -> int:
