@@ -138,6 +138,23 @@ def test_an_interrupt_says_what_to_do(install: Install, capsys: Output) -> None:
     assert "Run the same command" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "program"),
+    [
+        (["play", "game:Words-v0", "--loudly"], "gem-env play"),
+        (["list", "--loudly", "game:*"], "gem-env list"),
+        (["--loudly", "play"], "gem-env"),
+    ],
+)
+def test_an_unknown_option_is_told_with_the_page_that_has_the_known_ones(
+    arguments: list[str], program: str, capsys: Output
+) -> None:
+    assert main(arguments) == 2
+
+    expected = f"{program}: unrecognized arguments: --loudly. Run `{program} --help`."
+    assert complaint(capsys) == expected
+
+
 def test_an_error_of_ours_is_one_line_whatever_is_in_it(install: Install, capsys: Output) -> None:
     error = "import gem; raise gem.GemError('first\\nsecond\\x1b[2J')"
     hello(install, "acme-hello", error)

@@ -307,7 +307,7 @@ def test_the_list_of_a_run_has_who_sat_where_and_what_each_has(
         (["--policy", "bold", "--policy", "meek"], "--policy bold was given with others"),
         (["--policy", "first=bold", "--policy", "first=meek"], "each seat takes one policy"),
         (["--policy", "first="], "each seat takes one policy"),
-        (["--policy", "first=bold"], "give a policy for each"),
+        (["--policy", "first=bold"], "each. To play a seat yourself, add --seat and its name."),
     ],
 )
 def test_seats_and_policies_that_do_not_fit_are_wrong_use(

@@ -93,6 +93,22 @@ def test_a_requirement_of_no_extra_is_named_itself(checkout: Path, site: Path) -
     assert command == f"pip install \"absent-other\" '{checkout}/acme-words[board]'"
 
 
+def test_of_extras_that_bring_a_requirement_the_one_that_brings_least_is_named(
+    checkout: Path, site: Path
+) -> None:
+    stated = (
+        'absent-tensors>=2; extra == "models"',
+        'absent-models>=4; extra == "models"',
+        'absent-tensors>=2; extra == "tensors"',
+    )
+    install(site, "acme-words", origin=from_folder(checkout / "acme-words"), requires=stated)
+
+    tensors = pip_command(["absent-tensors>=2"], of="acme-words")
+    assert tensors == f"pip install '{checkout}/acme-words[tensors]'"
+    both = pip_command(["absent-tensors>=2", "absent-models>=4"], of="acme-words")
+    assert both == f"pip install '{checkout}/acme-words[models]'"
+
+
 def test_an_extra_that_names_one_of_ours_brings_what_that_does(checkout: Path, site: Path) -> None:
     stated = ('gem-tools[search]>=0.1; extra == "look"', 'gem-tools[http]>=0.1; extra == "ask"')
     install(site, "gem-tools", requires=('absent-index>=3; extra == "search"',))

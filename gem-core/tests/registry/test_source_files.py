@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import py_compile
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -105,6 +106,17 @@ def test_a_digest_is_of_what_was_imported_and_else_of_what_is_there(tmp_path: Pa
     assert first is not None
     assert first.startswith("sha256:")
     assert first != second == digest(path)
+
+
+def test_a_file_runs_as_it_is_and_not_as_it_was_compiled(tmp_path: Path) -> None:
+    file = tmp_path / "gem_same_second.py"
+    written(file, "A = 1")
+    py_compile.compile(str(file))
+    before = file.stat().st_mtime_ns
+    written(file, "A = 2")
+    os.utime(file, ns=(before, before))  # what Python compiled looks current
+
+    assert import_file(str(file)).A == 2
 
 
 @pytest.mark.parametrize("path", ["gem_no_such_file.py", "gem\0.py"])

@@ -83,7 +83,10 @@ def _run(arguments: list[str]) -> int:
         parser.error(f"a command is missing: one of {', '.join(commands.choices)}")
     if not arguments[0].startswith("-") and arguments[0] not in commands.choices:
         parser.error(_unknown_command(arguments[0], list(commands.choices)))
-    options = parser.parse_args(arguments)
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:  # the command says so, whose own page has what it takes
+        command = commands.choices.get(arguments[0], parser)
+        command.error(f"unrecognized arguments: {' '.join(unknown)}")
     status: int | None = options.run(options)
     sys.stdout.flush()  # a closed pipe is noticed here, where it can be handled
     return status or 0

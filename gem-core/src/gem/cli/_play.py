@@ -113,7 +113,15 @@ def _run(options: argparse.Namespace) -> int:
     if policies and options.seat is None:
         from gem.cli._live import watch_policies  # heavy, with what it imports: 0.2 s
 
-        return watch_policies(policies, options.id, seed=seed, env_kwargs=kwargs, wrappers=layers)
+        try:
+            return watch_policies(
+                policies, options.id, seed=seed, env_kwargs=kwargs, wrappers=layers
+            )
+        except BadArguments as error:
+            if error.subject != "policy" or isinstance(policies, str):
+                raise
+            hint = "To play a seat yourself, add --seat and its name."
+            raise BadArguments(f"{error} {hint}", subject="--policy") from error
     try:
         with _seated(options, policies, kwargs, layers) as (env, opponents):
             play = TypedPlay(env, options.id, is_strict=options.strict, opponents=opponents)

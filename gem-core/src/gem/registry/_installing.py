@@ -11,7 +11,7 @@ import importlib.metadata
 import json
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -36,24 +36,21 @@ class Provider(NamedTuple):
 def pip_command(requirements: Iterable[str], *, of: str | None = None) -> str:
     """Return the command that installs requirements; `of` is the distribution that states them.
 
-    Where that one was installed from a folder the command names the folder and the extra that
-    brings them, as its documentation does. Else it names the requirements.
+    Where that one was installed from a folder the command names the folder and the extras that
+    bring them, as its documentation does. Else it names the requirements.
     """
+    wanted = dict.fromkeys(requirements)  # in order, each once
     checkout = _installed_from(of) if of else None
-    wanted: dict[str, None] = {}  # in order, each once
-    extras: dict[str, None] = {}
-    for text in requirements:
-        extra = _extra_with(text, of) if of and checkout else None
-        if _is_in_this_repository(text):
-            wanted[_ours(text)] = None
-        elif extra:
-            extras[extra] = None
-        else:
-            wanted[f'"{text}"'] = None
+    others = [text for text in wanted if not _is_in_this_repository(text)]
+    extras = _extras_with(others, of) if of and checkout else {}
+    brought = {text for texts in extras.values() for text in texts}
+    parts = [
+        f'"{text}"' if text in others else _ours(text) for text in wanted if text not in brought
+    ]
     if checkout and extras:
         with_extras = shlex.quote(f"{checkout.folder}[{','.join(extras)}]")
-        wanted[f"-e {with_extras}" if checkout.is_editable else with_extras] = None
-    return " ".join(["pip install", *wanted])
+        parts.append(f"-e {with_extras}" if checkout.is_editable else with_extras)
+    return " ".join(["pip install", *parts])
 
 
 def absent_providers(kind: str, word: str) -> list[Provider]:
@@ -100,13 +97,32 @@ def forget_sources() -> None:
     _installed_from.cache_clear()
 
 
-def _extra_with(text: str, distribution: str) -> str | None:
-    """Return the first extra of a distribution that brings a requirement."""
+def _extras_with(wanted: Sequence[str], distribution: str) -> dict[str, list[str]]:
+    """Return the extras of a distribution that bring requirements, and which each one brings.
+
+    The extra that brings most of them comes first, and of two alike the one that brings less else.
+    """
+    stated_by: dict[str, list[str]] = {}
     for stated in importlib.metadata.requires(distribution) or ():
         extra = re.search(r"extra == ['\"]([\w.-]+)['\"]", stated)
-        if extra and _brings(stated, text):
-            return extra[1]
-    return None
+        if extra:
+            stated_by.setdefault(extra[1], []).append(stated)
+    left = list(wanted)
+    found: dict[str, list[str]] = {}
+    while True:
+        brought = {extra: _brought(left, stated) for extra, stated in stated_by.items()}
+        best = max(
+            brought, key=lambda extra: (len(brought[extra]), -len(stated_by[extra])), default=""
+        )
+        if not brought.get(best):
+            return found
+        found[best] = brought[best]
+        left = [text for text in left if text not in brought[best]]
+
+
+def _brought(wanted: Sequence[str], stated: Sequence[str]) -> list[str]:
+    """Return those of the wanted requirements that any of what an extra states brings."""
+    return [text for text in wanted if any(_brings(each, text) for each in stated)]
 
 
 def _brings(stated: str, text: str) -> bool:
@@ -119,7 +135,7 @@ def _brings(stated: str, text: str) -> bool:
         return True
     if not _is_in_this_repository(name) or not _is_installed(name):
         return False
-    return _extra_with(text, name) in Requirement(stated).extras
+    return not Requirement(stated).extras.isdisjoint(_extras_with([text], name))
 
 
 def _is_in_this_repository(text: str) -> bool:
