@@ -108,6 +108,28 @@ def test_a_digest_is_of_what_was_imported_and_else_of_what_is_there(tmp_path: Pa
     assert first != second == digest(path)
 
 
+def test_what_was_imported_keeps_its_digest_when_the_file_is_gone(tmp_path: Path) -> None:
+    path = written(tmp_path / "gem_gone.py", "A = 1")
+    import_file(path)
+    before = digest(path)
+    Path(path).unlink()
+
+    assert before is not None
+    assert digest(path) == before
+
+
+def test_a_digest_is_of_the_file_that_a_link_leads_to_now(tmp_path: Path) -> None:
+    link = tmp_path / "gem_linked.py"
+    digests = []
+    for name in ("gem_one.py", "gem_two.py"):
+        written(tmp_path / name, f"NAME = {name!r}")
+        link.unlink(missing_ok=True)
+        link.symlink_to(tmp_path / name)
+        digests.append((digest(str(link)), digest(str(tmp_path / name))))
+
+    assert digests[0][0] == digests[0][1] != digests[1][0] == digests[1][1]
+
+
 def test_a_file_runs_as_it_is_and_not_as_it_was_compiled(tmp_path: Path) -> None:
     file = tmp_path / "gem_same_second.py"
     written(file, "A = 1")
