@@ -21,6 +21,7 @@ __all__ = [
     "TextPart",
     "ToolCall",
     "ToolResult",
+    "checked_observation",
     "is_shallow",
     "normalise_text",
     "observation_copy",
@@ -29,6 +30,7 @@ __all__ = [
     "observation_to_json",
 ]
 
+_THE_OBSERVATION = "The environment returned the observation"
 _MAX_DEPTH = 64  # levels of JSON data; reading more could end a stack that is deep already
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -207,21 +209,46 @@ def is_shallow(plain: Any) -> bool:
     return False
 
 
+def checked_observation(value: Any, said_by: str) -> Observation:
+    """Return a value that is an observation.
+
+    Raises TypeError on any other; `said_by` begins the sentence: "reset returned the observation".
+    """
+    if isinstance(value, (str, Message)):
+        return value
+    if isinstance(value, Sequence):
+        kinds = {Message if isinstance(piece, Message) else type(piece) for piece in value}
+        if kinds == {Message} or kinds <= {TextPart, ImagePart}:
+            return value
+    raise TypeError(
+        f"{said_by} {value!r:.60}, of type {type(value).__name__}. It must be text, a gem.Message, "
+        "or a list of messages or of parts."
+    )
+
+
 def observation_text(observation: Observation) -> str:
-    """Return the observation's text, its messages or parts joined by newlines."""
+    """Return the observation's text, its messages or parts joined by newlines.
+
+    Raises TypeError on what is no observation.
+    """
     if isinstance(observation, str):
         return observation
     if isinstance(observation, Message):
         return observation.text
+    checked_observation(observation, _THE_OBSERVATION)
     return "\n".join(piece.text for piece in observation if not isinstance(piece, ImagePart))
 
 
 def observation_to_json(observation: Observation) -> Any:
-    """Return the observation as plain JSON data: a string, or a tagged list."""
+    """Return the observation as plain JSON data: a string, or a tagged list.
+
+    Raises TypeError on what is no observation.
+    """
     if isinstance(observation, str):
         return str(observation)
     if isinstance(observation, Message):
         return {"message": observation.to_json()}
+    checked_observation(observation, _THE_OBSERVATION)
     if any(isinstance(piece, Message) for piece in observation):
         return {"messages": [piece.to_json() for piece in observation]}  # type: ignore[union-attr]
     return {"parts": _content_to_json(tuple(observation))}  # type: ignore[arg-type]
@@ -243,7 +270,7 @@ def observation_from_json(plain: Any) -> Observation:
 def observation_copy(observation: Observation) -> Observation:
     """Return the observation as nobody else can change it, and as a record gives it back.
 
-    Raises AttributeError, KeyError, TypeError or ValueError on what no record could hold.
+    Raises TypeError or ValueError on what no record could hold.
     """
     if isinstance(observation, str):
         return str(observation)  # of a subclass too: a record has text and nothing more

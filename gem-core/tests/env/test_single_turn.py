@@ -147,6 +147,43 @@ def test_a_grader_that_returns_a_text_is_one_clear_error() -> None:
         graded("right")
 
 
+@pytest.mark.parametrize("question", [("Even?", {}), None, 7])
+def test_a_question_that_is_none_is_one_clear_error(question: Any) -> None:
+    class Odd(Parity):
+        def pose(self) -> Any:
+            return question
+
+    with pytest.raises(TypeError, match=r"Odd\.pose returned .* It must be text, a gem\.Message"):
+        Odd().reset(seed=0)
+
+
+@pytest.mark.parametrize("gold", [37, 0.5, -1])
+def test_the_gold_may_be_a_number(gold: float) -> None:
+    env = with_gold(gold)
+    env.reset(seed=0)
+
+    assert env.solve() == f"\\boxed{{{gold}}}"
+    assert env.step(f"\\boxed{{{gold}}}").info["success"] is True
+
+
+@pytest.mark.parametrize("gold", [True, ["even"]])
+def test_a_gold_of_another_type_is_one_clear_error(gold: Any) -> None:
+    env = with_gold(gold)
+    env.reset(seed=0)
+
+    for ask in (env.solve, lambda: env.step(r"\boxed{even}")):
+        with pytest.raises(TypeError, match=r"Held\.gold returned .*, of type (bool|list)\."):
+            ask()
+
+
+def with_gold(gold: Any) -> SingleTurnEnv:
+    class Held(Parity):
+        def gold(self) -> Any:
+            return gold
+
+    return Held()
+
+
 def test_without_pose_the_error_says_to_write_it() -> None:
     with pytest.raises(NotImplementedError, match="does not define pose"):
         SingleTurnEnv().reset(seed=0)
@@ -190,6 +227,8 @@ def test_the_range_of_rewards_holds_the_format_error() -> None:
 def test_an_answer_form_that_there_is_not_is_one_clear_error() -> None:
     with pytest.raises(BadArguments, match="Choose 'answer' or 'boxed'"):
         Parity(answer_form="spoken")  # type: ignore[arg-type]
+    with pytest.raises(BadArguments, match="Choose 'answer' or 'boxed'"):
+        type("Spoken", (Parity,), {"answer_form": "spoken"})
 
 
 def test_an_unknown_option_of_reset_is_refused_with_what_it_takes() -> None:

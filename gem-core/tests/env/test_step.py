@@ -26,9 +26,18 @@ def test_a_plain_tuple_of_five_becomes_a_step() -> None:
     )
 
 
-@pytest.mark.parametrize("result", [None, "seen", FIELDS[:4], (*FIELDS, 1), list(FIELDS)])
-def test_anything_else_is_refused(result: Any) -> None:
-    with pytest.raises(TypeError, match=f"step returned {type(result).__name__}. It must return"):
+@pytest.mark.parametrize(
+    ("result", "described"),
+    [
+        (None, "NoneType"),
+        ("seen", "str"),
+        (FIELDS[:4], "a tuple of 4"),
+        ((*FIELDS, 1), "a tuple of 6"),
+        (list(FIELDS), "list"),
+    ],
+)
+def test_anything_else_is_refused(result: Any, described: str) -> None:
+    with pytest.raises(TypeError, match=f"step returned {described}. It must return"):
         as_step(result)
 
 

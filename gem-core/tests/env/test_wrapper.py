@@ -89,6 +89,15 @@ def test_a_wrapper_without_hooks_changes_nothing() -> None:
     assert both_ways(Wrapper(Echo())) == both_ways(Wrapper(Wrapper(Echo()))) == plain
 
 
+def test_a_wrapper_that_was_not_given_its_environment_says_how() -> None:
+    class Forgetful(Wrapper):
+        def __init__(self, env: Env) -> None:
+            self.limit = 3
+
+    with pytest.raises(AttributeError, match=r"Forgetful has no environment yet\. .* super\(\)"):
+        Forgetful(gem.make("gem.testing.envs:Echo")).reset(seed=0)
+
+
 @pytest.mark.parametrize("wrapper", [Loud, LateLoud])
 def test_hooks_change_what_passes_in_every_form(wrapper: type[Wrapper]) -> None:
     observation = Echo().reset(seed=1)[0]
@@ -248,7 +257,7 @@ def test_what_nobody_has_is_an_attribute_error() -> None:
         Wrapper(Echo()).missing  # noqa: B018
     with pytest.raises(AttributeError, match="'Wrapper' object has no attribute '__len__'"):
         Wrapper(Echo()).__len__  # noqa: B018
-    with pytest.raises(AttributeError, match="'env'"):
+    with pytest.raises(AttributeError, match="has no environment yet"):
         Wrapper.__new__(Wrapper).anything  # noqa: B018
 
 

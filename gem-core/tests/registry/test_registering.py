@@ -73,6 +73,19 @@ def test_a_registration_without_a_target_is_refused() -> None:
         register("demo:Nothing")
 
 
+@pytest.mark.parametrize(
+    ("target", "problem"),
+    [
+        (5, "5, which cannot be called. Give a subclass of gem.Env"),
+        (dict, "dict, which is a class and no gem.Env"),
+        (Words(), "Words, which is a live instance"),
+    ],
+)
+def test_what_makes_no_environment_is_refused(target: Any, problem: str) -> None:
+    with pytest.raises(BadArguments, match=rf"register\('demo:Odd'\) was given {problem}"):
+        register("demo:Odd", target)
+
+
 @pytest.mark.parametrize("id", ["", "A:b", "a:", ":b", "a:b c", "a:b\n", "a::b"])
 def test_an_id_of_another_shape_is_refused(id: str) -> None:
     with pytest.raises(BadArguments, match="does not describe an environment"):

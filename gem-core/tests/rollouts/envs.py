@@ -84,6 +84,9 @@ FAULTS: dict[str, Callable[[], Any]] = {
     "no step": lambda: None,
     "bad suffix": lambda: _answer(info={"suffix": object()}),
     "bad success": lambda: _answer(terminated=True, info={"success": Undecided()}),
+    "text success": lambda: _answer(terminated=True, info={"success": "no"}),
+    "text info": lambda: _answer(info="oops"),
+    "number of parts": lambda: _answer(info={"reward_parts": 5}),
     "bad tool results": lambda: _answer(info={"tool_results": [{"content": "found"}]}),
     "bad tool text": lambda: _answer(info={"tool_results": [ToolResult("c", b"")]}),  # type: ignore[arg-type]
     "deep call": lambda: _answer(

@@ -119,9 +119,22 @@ def test_what_was_reached_before_the_models_context_ended_is_not_solved() -> Non
     assert gem.replay(episode).state == "same"
 
 
-def test_a_reward_that_is_no_number_is_named() -> None:
-    error = run_one(lambda request: "text reward").error
-    assert error == "TypeError: step returned the reward 'much', and it must be a number"
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        ("text reward", "step returned the reward 'much', and it must be a number"),
+        ("text info", "step returned the info 'oops', and it must be a dict"),
+        ("text success", "info['success'] is 'no', and it must be true or false"),
+        ("number of parts", "info['reward_parts'] is 5, and it must be a dict"),
+        (
+            "bad observation",
+            "The environment returned the observation 7, of type int. It must be text, a "
+            "gem.Message, or a list of messages or of parts.",
+        ),
+    ],
+)
+def test_what_no_record_can_hold_is_named(fault: str, error: str) -> None:
+    assert run_one(lambda request: fault).error == f"TypeError: {error}"
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ class DatasetEnv(SingleTurnEnv, Generic[Row]):
         row = self.row
         return row.question if isinstance(row, QuestionRow) else super().pose()
 
-    def gold(self) -> str | None:
+    def gold(self) -> str | float | None:
         """Return this row's answer."""
         row = self.row
         return row.answer if isinstance(row, QuestionRow) else super().gold()

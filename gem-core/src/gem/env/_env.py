@@ -17,7 +17,7 @@ from gem.content import Observation
 from gem.env._lifecycle._forms import author
 from gem.env._lifecycle._installing import install
 from gem.env._lifecycle._phases import NEW, refuse_unless_idle
-from gem.env._lifecycle._seeds import checked_seed, reseed
+from gem.env._lifecycle._seeds import LazyRandom, checked_seed, reseed
 from gem.env._snapshot import Snapshot, encode
 from gem.env._state import Saveable, method_names, slot_names
 from gem.env._step import Step
@@ -28,20 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["Env"]
 
 E = TypeVar("E", bound="Env")
-
-
-class _LazyRandom:
-    """Make an attribute's generator on first read; the instance's own value then hides this."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, env: Env | None, owner: type) -> random.Random | _LazyRandom:
-        if env is None:
-            return self
-        rng = random.Random()
-        setattr(env, self._name, rng)
-        return rng
 
 
 class Env(Saveable):
@@ -99,7 +85,7 @@ class Env(Saveable):
         rng: random.Random
         """The only source of chance in reset and step. Seeded by `reset(seed=...)`."""
     else:
-        rng = _LazyRandom()
+        rng = LazyRandom()
 
     _is_layer: ClassVar[bool] = False
     _is_seated: ClassVar[bool] = False  # a class of several seats gets guards that hear rounds
@@ -183,7 +169,10 @@ class Env(Saveable):
 
     def sample_action(self) -> str:
         """Return a valid action, drawn from `sample_rng`. The episode is not changed by it."""
-        raise NotImplementedError(f"{type(self).__name__} defines no sample_action.")
+        raise NotImplementedError(
+            f"{type(self).__name__} defines no sample_action, by which the policy 'random' plays. "
+            "Write one that draws a valid action from self.sample_rng, or play another policy."
+        )
 
     def sample_random_action(self) -> str:
         """`sample_action` under its older name."""

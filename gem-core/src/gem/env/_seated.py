@@ -75,6 +75,12 @@ class SeatedEnv(Env):
     def tell(self, seat: int, *texts: str | Message) -> None:
         """Tell a seat what it sees when it is next asked, or at the end."""
         known = self._known(seat, "tell")
+        for text in texts:
+            if not isinstance(text, (str, Message)):
+                raise self._wrong(
+                    f"tell({seat}, {text!r:.60}) was called, and what is told is text or a "
+                    "gem.Message."
+                )
         self._untold[known] += texts
 
     def tell_all(self, *texts: str | Message, but: int | None = None) -> None:

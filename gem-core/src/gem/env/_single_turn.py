@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from gem.content import Message, Observation, TextPart
+from gem.content import Message, Observation, TextPart, checked_observation
 from gem.env._env import Env
 from gem.env._step import Step
 from gem.errors import BadArguments
@@ -109,6 +109,8 @@ class SingleTurnEnv(Env):
             _check_format_error_reward(cls, cls.format_error_reward)
             if "reward_range" not in written:
                 cls.reward_range = _widened(cls.reward_range, cls.format_error_reward)
+        if "answer_form" in written:
+            _check_answer_form(cls, cls.answer_form)
         super().__init_subclass__(**kwargs)
 
     def __init__(
@@ -121,11 +123,7 @@ class SingleTurnEnv(Env):
             self.format_error_reward = format_error_reward
             self.reward_range = _widened(self.reward_range, format_error_reward)
         if answer_form is not None:
-            if answer_form not in _FORMS:
-                raise BadArguments(
-                    f"answer_form={answer_form!r} was asked for. Choose 'answer' or 'boxed'.",
-                    subject=type(self).__name__,
-                )
+            _check_answer_form(type(self), answer_form)
             self.answer_form = answer_form
 
     def reset(
@@ -135,7 +133,8 @@ class SingleTurnEnv(Env):
         # The task is drawn before the question: what `pose` draws never changes which it is.
         if self.num_tasks is not None or task is not None:
             self.task = self.pick_task(task)  # raises TypeError where there is no finite set
-        question = self.pose()
+        said_by = f"{type(self).__name__}.pose returned"
+        question = checked_observation(self.pose(), said_by)
         return _with_instruction(question, self.instruction), self.episode_info()
 
     def step(self, action: str) -> Step:
@@ -148,7 +147,7 @@ class SingleTurnEnv(Env):
 
     def solve(self) -> str | None:
         """Return the gold answer as a policy would write it; None where none is known."""
-        gold = self.gold()
+        gold = _gold_of(self)
         return None if gold is None else self.write_answer(gold)
 
     # What an author writes.
@@ -160,8 +159,11 @@ class SingleTurnEnv(Env):
             "the question."
         )
 
-    def gold(self) -> str | None:
-        """Return a right answer, without the form around it; None where none is known."""
+    def gold(self) -> str | float | None:
+        """Return a right answer, without the form around it; None where none is known.
+
+        A number is written as Python writes it.
+        """
         return None
 
     def grade(self, answer: str) -> Grade | float | None:
@@ -173,7 +175,7 @@ class SingleTurnEnv(Env):
         `grade` an answer is right that equals `gold()` but for case and white space. Write
         `agrade`, a coroutine function, in its place if it waits.
         """
-        gold = self.gold()
+        gold = _gold_of(self)
         if gold is None:
             raise NotImplementedError(
                 f"{type(self).__name__} was given an answer, and it can tell neither what is right "
@@ -216,6 +218,14 @@ def _awaits_grade(cls: type) -> bool:
     """Say whether the nearest grader in a class's MRO is `agrade`."""
     owner = next(base for base in cls.__mro__ if "grade" in vars(base) or "agrade" in vars(base))
     return "agrade" in vars(owner)
+
+
+def _check_answer_form(cls: type, form: str) -> None:
+    if form not in _FORMS:
+        raise BadArguments(
+            f"answer_form={form!r} was asked for. Choose 'answer' or 'boxed'.",
+            subject=cls.__name__,
+        )
 
 
 def _check_format_error_reward(cls: type, reward: float) -> None:
@@ -288,6 +298,19 @@ def _grade_of(env: SingleTurnEnv, answer: str | None, result: float | None) -> G
     reward = float(result)
     success = bool(result) if isinstance(result, bool) else reward >= env.reward_range[1]
     return Grade(reward, success, info=info)
+
+
+def _gold_of(env: SingleTurnEnv) -> str | None:
+    """Return what `gold` says as text. Raises TypeError where it is no text and no number."""
+    gold: Any = env.gold()
+    if gold is None or isinstance(gold, str):
+        return gold
+    if isinstance(gold, (int, float)) and not isinstance(gold, bool):
+        return str(gold)
+    raise TypeError(
+        f"{type(env).__name__}.gold returned {gold!r:.60}, of type {type(gold).__name__}. It must "
+        "return the right answer, a text or a number, or None where none is known."
+    )
 
 
 def _without_case_and_space(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypedDict
 
 from gem.content import Observation
 
-__all__ = ["Step", "StepInfo", "as_step"]
+__all__ = ["Step", "StepInfo", "as_step", "described"]
 
 
 class StepInfo(TypedDict, total=False):
@@ -117,6 +117,13 @@ def as_step(result: Any) -> Step:
     if isinstance(result, tuple) and len(result) == len(Step._fields):
         return Step._make(result)
     raise TypeError(
-        f"step returned {type(result).__name__}. It must return a Step, or a tuple of "
+        f"step returned {described(result)}. It must return a Step, or a tuple of "
         f"{', '.join(Step._fields)}."
     )
+
+
+def described(result: Any) -> str:
+    """Name the type of what an environment returned, and of a tuple how much it holds."""
+    if isinstance(result, tuple) and type(result).__name__ == "tuple":
+        return f"a tuple of {len(result)}"
+    return type(result).__name__

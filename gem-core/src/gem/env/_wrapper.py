@@ -171,7 +171,12 @@ class Wrapper(Env, both_forms=True):  # both call the same hooks
     def __getattr__(self, name: str) -> Any:
         # Before `env` is set there is nothing to ask: looking for it would never end. And what
         # Python asks of a class by name (`__deepcopy__`, ...) is of this layer or of none.
-        if name == "env" or name.startswith("__"):
+        if name == "env":
+            raise AttributeError(
+                f"{type(self).__name__} has no environment yet. Its __init__ has to begin with "
+                "super().__init__(env)."
+            )
+        if name.startswith("__"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self.env, name)
 

@@ -229,7 +229,13 @@ def _json_line(plain: Mapping[str, Any], *, sort_keys: bool = False) -> bytes:
 def is_success(info: Mapping[str, Any], total: float, spec: EnvSpec | None) -> bool:
     """Say whether an episode succeeded: its last info knows, or else its return does.
 
-    Without a spec a return of 1 is enough.
+    Without a spec a return of 1 is enough. Raises TypeError where the info has a text or a list,
+    which would be true whatever it says.
     """
-    success_return = 1.0 if spec is None else spec.success_return
-    return bool(info.get("success", total >= success_return - ROUNDING))
+    if "success" not in info:
+        success_return = 1.0 if spec is None else spec.success_return
+        return total >= success_return - ROUNDING
+    success = info["success"]
+    if not hasattr(success, "__bool__"):  # numpy's have it, and texts and lists have not
+        raise TypeError(f"info['success'] is {success!r:.60}, and it must be true or false")
+    return bool(success)

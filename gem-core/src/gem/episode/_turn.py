@@ -159,7 +159,11 @@ def answer_of(step: Step) -> dict[str, Any]:
     _, reward, terminated, truncated, info = step
     answer: dict[str, Any] = {"reward": _finite(reward)}
     if terminated or truncated or info:
+        if not isinstance(info, Mapping):
+            raise TypeError(f"step returned the info {info!r:.60}, and it must be a dict")
         parts = info.get("reward_parts", {})
+        if not isinstance(parts, Mapping):
+            raise TypeError(f"info['reward_parts'] is {parts!r:.60}, and it must be a dict")
         others = {
             "terminated": bool(terminated),
             "truncated": bool(truncated),

@@ -12,7 +12,7 @@ from gem._python.recorded_arguments import recorded
 from gem.env._env import Env
 from gem.errors import BadArguments, IdConflict
 from gem.registry._blueprint import Blueprint
-from gem.registry._env_targets import spec_from
+from gem.registry._env_targets import refuse_other_kinds, spec_from
 from gem.registry._importing import target_of
 from gem.registry._installed import installed
 from gem.specs import EnvSpec
@@ -60,6 +60,8 @@ def register(
         raise BadArguments(
             f"register({id!r}) needs a target: 'module:Class', or a callable.", subject=id
         )
+    if target is not None and not isinstance(target, str):
+        refuse_other_kinds(target, f"register({id!r}) was given")
     if isinstance(env, EnvSpec):
         declared = env
     else:

@@ -117,13 +117,25 @@ def test_a_raise_in_areset_needs_another_reset() -> None:
     asyncio.run(play(Wrapper(Fragile())))
 
 
-@pytest.mark.parametrize("result", ["text", ("text",), ("text", None), ["text", {}]])
-def test_a_reset_of_another_shape_is_refused(result: Any) -> None:
+@pytest.mark.parametrize(
+    ("result", "complaint"),
+    [
+        ("text", "reset returned str. It must return an observation and a dict."),
+        (("text",), "reset returned a tuple of 1."),
+        (["text", {}], "reset returned list."),
+        (("text", None), "reset returned the info None, and it must be a dict"),
+        (("text", ["oops"]), r"reset returned the info \['oops'\], and it must be a dict"),
+        ((5, {}), "reset returned the observation 5, of type int. It must be text, a gem.Message"),
+        (({"board": 1}, {}), "reset returned the observation {'board': 1}, of type dict."),
+        ((["text", {}], {}), r"reset returned the observation \['text', {}\], of type list."),
+    ],
+)
+def test_a_reset_of_another_shape_is_refused(result: Any, complaint: str) -> None:
     class Odd(Dice):
         def reset(self, seed: int | None = None) -> Started:
             return result  # type: ignore[no-any-return]
 
-    with pytest.raises(TypeError, match=f"reset returned {type(result).__name__}"):
+    with pytest.raises(TypeError, match=complaint):
         Odd().reset()
 
 

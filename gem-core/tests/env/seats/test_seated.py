@@ -161,6 +161,7 @@ def test_a_suffix_is_enough_to_be_asked_by() -> None:
         (lambda env: env.ask(0), "seat 0 was told nothing"),
         (lambda env: (env.drop(1), env.ask(1)), "seat 1 is out. Ask another"),
         (lambda env: (env.drop(1), env.drop(1)), "Drop a seat once"),
+        (lambda env: env.tell(1, 5), r"tell\(1, 5\) was called, and what is told is text or"),
         (lambda env: env.ask(1, 2, info={"suffix": "x"}), "a suffix, which belongs to one seat"),
         (lambda env: env.ask(1, rewards=[1.0]), "there are 3 seats"),
         (lambda env: env.ask(1, rewards={7: 1.0}), "rewards was given the seat 7"),

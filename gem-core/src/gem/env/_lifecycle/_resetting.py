@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gem.content import Observation
+from gem.content import Observation, checked_observation
 from gem.env._lifecycle._chance_warning import first_look, warn_of_global_chance
 from gem.env._lifecycle._forms import Raw
 from gem.env._lifecycle._phases import (
@@ -20,6 +20,7 @@ from gem.env._lifecycle._phases import (
 )
 from gem.env._lifecycle._seeds import checked_seed, offer_seed, reseed, withdraw_seed
 from gem.env._reset_options import by_name, checked_options, refuse_positional, reset_form
+from gem.env._step import described
 
 __all__ = [
     "guarded_areset",
@@ -95,11 +96,15 @@ def _begin(env: AnyEnv, seed: int | None) -> int | None:
 
 
 def _as_started(result: Any) -> Started:
-    if isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], dict):
-        return result
-    raise TypeError(
-        f"reset returned {type(result).__name__}. It must return an observation and a dict."
-    )
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise TypeError(
+            f"reset returned {described(result)}. It must return an observation and a dict."
+        )
+    observation, info = result
+    if not isinstance(info, dict):
+        raise TypeError(f"reset returned the info {info!r:.60}, and it must be a dict")
+    checked_observation(observation, "reset returned the observation")
+    return result
 
 
 def guarded_layer_reset(cls: type, raw: Raw) -> Raw:

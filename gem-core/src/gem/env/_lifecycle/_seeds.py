@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 from gem._python.quantities import is_seed
@@ -9,7 +10,19 @@ from gem._python.seeding import key_seed
 from gem.env._lifecycle._phases import AnyEnv
 from gem.errors import BadArguments
 
-__all__ = ["checked_seed", "offer_seed", "reseed", "withdraw_seed"]
+__all__ = ["LazyRandom", "checked_seed", "offer_seed", "reseed", "withdraw_seed"]
+
+
+class LazyRandom:
+    """Make `rng` on first read; the instance's own value then hides this."""
+
+    def __get__(self, env: AnyEnv, owner: type) -> Any:
+        if env is None:
+            return self
+        # With an episode's seed it is `reseed` that reads this, and seeds it next. Without one its
+        # state comes from the system, which takes three times as long.
+        env.rng = random.Random(env._episode_seed)
+        return env.rng
 
 
 def checked_seed(seed: Any, subject: str) -> int | None:
