@@ -19,6 +19,7 @@ def _troubled_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (
         "Walk",
         "Slow",
+        "Talking",
         "Kin",
         "Unsaved",
         "Wandering",

@@ -53,6 +53,19 @@ def test_the_supervisor_loads_what_serves_once_for_all_workers(
     assert loaded.count("gem.registry") == 1
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_what_an_environment_prints_leaves_the_host_s_stdout_alone(
+    method: StartMethod, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with ProcessHost(1, start_method=method) as pool:
+        slots = started(pool, 1, "Talking")
+        stepped(pool, slots, "up")
+
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "written\n" in err
+
+
 def test_making_tells_what_the_environment_is(pool: ProcessHost) -> None:
     slot = pool.open(Recipe("trouble:Walk", ["concat"], {"length": 5}))
 

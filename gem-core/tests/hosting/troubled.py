@@ -55,6 +55,15 @@ class Slow(Walk):
         return super().step(action)
 
 
+class Talking(Walk):
+    """Prints, as an author does who looks for a mistake; once past Python's own buffer."""
+
+    def step(self, action: str) -> Step:
+        print("printed")
+        os.write(1, b"written\n")
+        return super().step(action)
+
+
 class Kin(Walk):
     """Says which tree of processes its worker belongs to."""
 

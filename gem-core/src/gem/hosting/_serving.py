@@ -11,6 +11,7 @@ import signal
 import socket
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from time import monotonic
 from typing import Any
 
@@ -137,7 +138,13 @@ def limit_memory(most_bytes: int | None) -> None:
 
 
 def serve(end: socket.socket, heartbeat: Heartbeat) -> None:  # pragma: no cover - a worker enters
-    """Be a worker until the host's end is closed."""
+    """Be a worker until the host's end is closed.
+
+    What its environments print goes to stderr: the host's stdout may hold what a program reads.
+    """
+    sys.stdout = sys.stderr
+    with suppress(OSError):  # there is no stderr
+        os.dup2(2, 1)  # what is not Python's own writes there too
     server = CommandServer(end, heartbeat)
     signal.signal(INTERRUPT, server.interrupt)
 
@@ -152,5 +159,4 @@ def serve(end: socket.socket, heartbeat: Heartbeat) -> None:  # pragma: no cover
     except OSError:  # nobody reads any more
         pass
     finally:
-        sys.stdout.flush()
         sys.stderr.flush()
