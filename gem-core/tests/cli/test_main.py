@@ -214,11 +214,26 @@ def test_a_stream_that_is_closed_from_the_beginning_is_no_error(
     getattr(sys, name).close()
 
 
-def test_a_pipe_that_closes_under_a_command_is_no_error(install: Install, capsys: Output) -> None:
+def test_a_pipe_that_closes_under_a_command_ends_it_without_a_result(
+    install: Install, capsys: Output
+) -> None:
     hello(install, "acme-hello", "raise BrokenPipeError")
 
-    assert main(["hello", "world"]) == 0
+    assert main(["hello", "world"]) == 141
     assert capsys.readouterr().err == ""
+
+
+def test_a_pipe_that_closes_after_a_command_leaves_its_result(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Closed(io.StringIO):
+        def flush(self) -> None:
+            raise BrokenPipeError
+
+    hello(install, "acme-hello", "return 3")
+    monkeypatch.setattr(sys, "stdout", Closed())
+
+    assert main(["hello", "world"]) == 3
 
 
 def test_stdout_is_let_go_of_where_it_is_a_file(
@@ -228,7 +243,7 @@ def test_stdout_is_let_go_of_where_it_is_a_file(
     with (tmp_path / "out").open("w") as out:
         monkeypatch.setattr(sys, "stdout", out)
 
-        assert main(["hello", "world"]) == 0
+        assert main(["hello", "world"]) == 141
         out.write("into the void")
 
     assert (tmp_path / "out").read_text() == ""

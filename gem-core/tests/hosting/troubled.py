@@ -59,7 +59,7 @@ class Talking(Walk):
     """Prints, as an author does who looks for a mistake; once past Python's own buffer."""
 
     def step(self, action: str) -> Step:
-        print("printed")
+        print("printed")  # noqa: T201 - that is what it is for
         os.write(1, b"written\n")
         return super().step(action)
 

@@ -1,7 +1,8 @@
 """`gem-env`: find the command, run it, and turn every known error into one line.
 
-Exit status: 0 done, 1 the thing checked did not hold, 2 wrong use, 130 interrupted. Knows
-nothing about what the commands do; packs add theirs through `gem.hooks`.
+Exit status: 0 done, 1 the thing checked did not hold, 2 wrong use, 130 interrupted, 141 nobody
+reads the output any more. Knows nothing about what the commands do; packs add theirs through
+`gem.hooks`.
 """
 
 from __future__ import annotations
@@ -37,6 +38,9 @@ _BUILT_IN = {
     "check": check.add_command,
 }
 
+_CLOSED_PIPE = 141
+"""What a shell says of a program that the signal for a closed pipe ended."""
+
 _EPILOGUE = """\
 examples:
   gem-env list 'game:*'
@@ -64,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         _let_go_of_stdout()
-        return 0
+        return _CLOSED_PIPE
 
 
 def _status(code: object) -> int:
@@ -88,7 +92,10 @@ def _run(arguments: list[str]) -> int:
         command = commands.choices.get(arguments[0], parser)
         command.error(f"unrecognized arguments: {' '.join(unknown)}")
     status: int | None = options.run(options)
-    sys.stdout.flush()  # a closed pipe is noticed here, where it can be handled
+    try:
+        sys.stdout.flush()  # a closed pipe is noticed here, where it can be handled
+    except BrokenPipeError:  # `| head` had enough, and the command has a result all the same
+        _let_go_of_stdout()
     return status or 0
 
 
