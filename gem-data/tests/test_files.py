@@ -96,6 +96,7 @@ def test_a_csv_file_is_read_record_by_record(write: Write) -> None:
     ("record", "cause"),
     [
         (b"1,2,3", "more than the 2 fields"),
+        (b"1", "fewer than the 2 fields"),
         (b'"1 + 1?" or,2', "not CSV"),
         (b'"1 + 1?,2', "not CSV"),
         (b"caf\xe9,2", "not UTF-8"),
@@ -107,6 +108,22 @@ def test_a_malformed_record_is_refused_by_its_number(
     error = refused(write("rows.csv", b"problem,answer\n1 + 1?,2\n" + record + b"\n"))
     assert error.row == 2
     assert cause in str(error)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "what"),
+    [
+        ("rows.csv", b"problem,answer\n1 + 1?,2\n2 + 2?,\n", "is empty"),
+        ("rows.jsonl", GOOD + b'{"problem": "2 + 2?", "answer": ""}', "is empty"),
+        ("rows.json", b"[" + GOOD + b', {"problem": "2 + 2?", "answer": null}]', "is null"),
+    ],
+)
+def test_a_needed_field_without_a_value_is_refused_in_every_kind_of_file(
+    write: Write, name: str, content: bytes, what: str
+) -> None:
+    error = refused(write(name, content))
+    assert (error.row, error.field) == (2, "answer")
+    assert f"the field 'answer' {what}" in str(error)
 
 
 def test_a_long_field_of_a_csv_file_is_read_whole(write: Write) -> None:
@@ -152,6 +169,12 @@ def test_a_header_that_names_a_field_twice_is_refused(write: Write) -> None:
 
 def test_columns_without_a_name_are_left_alone(write: Write) -> None:
     assert len(rows(write("rows.csv", b"problem,answer,,\n1 + 1?,2,,\n"))) == 1
+
+
+@pytest.mark.parametrize("record", [b"1 + 1?,2,", b"1 + 1?,2,,,"])
+def test_columns_without_a_name_are_counted(write: Write, record: bytes) -> None:
+    error = refused(write("rows.csv", b"problem,answer,,\n" + record + b"\n"))
+    assert "than the 4 fields of the header" in str(error)
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,24 @@ def test_a_number_that_is_none_is_refused_by_its_field(hints: object) -> None:
     assert (error.row, error.field) == (2, "hints")
 
 
+@pytest.mark.parametrize(("value", "what"), [(None, "is null"), ("", "is empty")])
+def test_a_field_that_every_row_needs_has_a_value(value: object, what: str) -> None:
+    kind: RowKind[Any] = RowKind("riddle", needs=("question",))
+    with pytest.raises(DataError) as caught:
+        load_table(kind, data=[{"text": "?"}, {"text": value}], fields={"question": "text"})
+    assert f"row 2: the field 'text' {what}, and must be a value. Correct" in str(caught.value)
+    assert (caught.value.row, caught.value.field) == (2, "text")
+
+
+def test_a_kind_that_says_what_a_field_must_be_is_heard_first() -> None:
+    assert "the field 'question' is None, and must be text" in str(refused({"question": None}))
+
+
+def test_a_field_that_a_row_may_lack_may_be_empty() -> None:
+    table = load_table(ASKED, data=[{"question": "?", "hints": ""}])
+    assert table.record(0)["hints"] == ""
+
+
 def test_a_row_that_holds_itself_is_looked_through_once() -> None:
     hints: list[Any] = ["a"]
     hints.append(hints)

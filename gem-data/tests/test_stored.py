@@ -294,12 +294,20 @@ def test_nan_in_a_parquet_file_is_refused_by_its_row(parquet: Parquet) -> None:
     assert (caught.value.row, caught.value.field) == (2, "answer")
 
 
+def test_a_null_that_a_kind_needs_is_refused_though_its_read_takes_it(parquet: Parquet) -> None:
+    kind: RowKind[Any] = RowKind("sum", needs=("question", "answer"))
+    path = str(parquet({"question": ["a", "b"], "answer": ["2", None]}))
+    with pytest.raises(DataError, match="is null, and must be a value") as caught:
+        load_table(kind, data=path)
+    assert (caught.value.row, caught.value.field) == (2, "answer")
+
+
 def test_images_of_a_parquet_file_are_not_decoded(
     datasets: ModuleType, images: bytes, tmp_path: Path
 ) -> None:
     path = tmp_path / "pictures.parquet"
     path.write_bytes(images)
-    kind = RowKind("picture", read=dict, needs=("image", "images"))
+    kind: RowKind[Any] = RowKind("picture", needs=("images",), optional={"image": None})
     table = load_table(kind, data=path)
     assert list(table) == [
         {"image": {"bytes": b"2", "path": "x.png"}, "images": [{"bytes": b"1", "path": None}]},

@@ -130,11 +130,16 @@ def _csv_rows(path: str) -> Iterator[Numbered]:
         try:
             while (row := _next_record(rows)) is not None:
                 number += 1
+                names = list(rows.fieldnames or ())
                 if number == 1:  # the header is read with the first record
-                    _check_header(list(rows.fieldnames or ()), path)
+                    _check_header(names, path)
                 if None in row:  # where the module puts the fields that the header does not name
-                    what = f"has more than the {len(row) - 1} fields of the header"
+                    what = f"has more than the {len(names)} fields of the header"
                     raise malformed(path, number, what, "Quote the fields that hold commas.")
+                if None in row.values():  # what the module gives the fields that the row lacks
+                    what = f"has fewer than the {len(names)} fields of the header"
+                    advice = "Write a comma between any two fields, empty ones too."
+                    raise malformed(path, number, what, advice)
                 yield number, row
         except UnicodeDecodeError as error:
             raise _not_utf8(path, number + 1) from error

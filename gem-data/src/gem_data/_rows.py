@@ -74,12 +74,12 @@ class RowKind(Generic[Row_co]):
     """What a pack needs of a row. Make one for a pack, at the top of a module.
 
     `name` is the word for a row in errors: "math problem". `needs` are the fields that every
-    row has, `optional` are fields with the value of a row that has none, null or NaN. `read` gets a
-    mapping of exactly these fields to JSON values, their numbers finite, or bytes where a table
-    holds them. It returns the row as the pack uses it or raises Misfit; it must be quick, for it
-    is called at every access, and depend on nothing else. Without it a row is a dictionary of
-    these fields. `graded` says of a row how answers to it are graded, for `gem-env data --golds`;
-    it is quick too.
+    row has, neither null nor an empty text; `optional` are fields with the value of a row that has
+    none, null or NaN. `read` gets a mapping of exactly these fields to JSON values, their numbers
+    finite, or bytes where a table holds them. It returns the row as the pack uses it or raises
+    Misfit; it must be quick, for it is called at every access, and depend on nothing else. Without
+    it a row is a dictionary of these fields. `graded` says of a row how answers to it are graded,
+    for `gem-env data --golds`; it is quick too.
 
     >>> kind = RowKind("sum", read=lambda row: row["question"], needs=("question",))
     >>> kind.read({"question": "1 + 1?"})
@@ -136,13 +136,16 @@ class Reader(Generic[Row_co]):
         for ours, value in record.items():
             # Most are texts, which hold no number: this is asked of every value of a table.
             if type(value) is not str and _holds_no_number(value):
-                raise _no_number(self.source, number, names[ours], value)
+                what = "holds NaN or an infinite number"
+                if isinstance(value, float):
+                    what = f"is {value}"
+                raise _no_value(self.source, number, names[ours], what)
         return record
 
     def read(self, record: Mapping[str, Any], number: int) -> Row_co:
         """Return the row that a record is. Raises DataError, with the row and the field."""
         try:
-            return self.kind.read(record)
+            row = self.kind.read(record)
         except Misfit as misfit:
             theirs = self.names.get(misfit.field, misfit.field)
             raise DataError(
@@ -152,6 +155,13 @@ class Reader(Generic[Row_co]):
                 row=number,
                 field=theirs,
             ) from misfit
+        # After the kind's own word, which says what the field must be instead.
+        for ours in self.kind.needs:
+            value = record[ours]
+            if value is None or (isinstance(value, str) and not value):
+                what = "is null" if value is None else "is empty"
+                raise _no_value(self.source, number, self.names[ours], what)
+        return row
 
 
 def _is_nan(value: object) -> bool:
@@ -173,8 +183,7 @@ def _holds_no_number(value: object) -> bool:
     return False
 
 
-def _no_number(source: str, number: int, theirs: str, value: object) -> DataError:
-    what = f"is {value}" if isinstance(value, float) else "holds NaN or an infinite number"
+def _no_value(source: str, number: int, theirs: str, what: str) -> DataError:
     return DataError(
         f"{source}, row {number}: the field {theirs!r} {what}, and must be a value. Correct the "
         "row or leave it out.",
