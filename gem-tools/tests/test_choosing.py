@@ -19,6 +19,14 @@ def shout(text: str) -> str:
     return text.upper()
 
 
+def now() -> str:
+    return "now"
+
+
+def untyped(text: str):  # type: ignore[no-untyped-def]
+    return text
+
+
 shouting = gem.tool(shout)
 
 
@@ -48,6 +56,22 @@ class Counters:
         return iter(self.tools)
 
 
+def counting() -> gem.Tool:
+    return Counter(5)
+
+
+def listed() -> list[Counter]:
+    return [Counter(6)]
+
+
+def gathered() -> Counters:
+    return Counters(7)
+
+
+def configured(start):  # type: ignore[no-untyped-def]
+    return Counter(start)
+
+
 def as_tool(like: Any) -> gem.Tool:
     [tool] = as_tools(like)
     return tool
@@ -64,6 +88,29 @@ def test_a_typed_function_becomes_a_tool() -> None:
 def test_a_name_may_lead_to_a_tool_or_to_what_makes_one() -> None:
     assert as_tool(f"{__name__}:shouting") is shouting
     assert isinstance(as_tool(COUNTER), Counter)
+
+
+@pytest.mark.parametrize(("function", "arguments"), [("shout", ["text"]), ("now", [])])
+def test_a_name_may_lead_to_a_typed_function(function: str, arguments: list[str]) -> None:
+    tool = as_tool(f"{__name__}:{function}")
+
+    assert (tool.name, list(tool.parameters["properties"])) == (function, arguments)
+    assert tool is as_tool({"id": f"{__name__}:{function}"})
+
+
+@pytest.mark.parametrize(
+    ("like", "starts"),
+    [
+        (f"{__name__}:counting", [5]),
+        (f"{__name__}:listed", [6]),
+        (f"{__name__}:gathered", [7, 8]),
+        ({"id": f"{__name__}:configured", "start": 9}, [9]),
+    ],
+)
+def test_a_function_that_says_so_or_is_given_arguments_makes_tools(
+    like: Any, starts: list[int]
+) -> None:
+    assert [tool.start for tool in as_tools(like) if isinstance(tool, Counter)] == starts
 
 
 @pytest.fixture
@@ -133,6 +180,8 @@ def test_several_tools_may_be_given_as_they_are() -> None:
         (f"{__name__}:nothing", TargetError, "cannot be imported"),
         ({"id": COUNTER, "start": "1"}, BadArguments, "start='1' does not fit"),
         (f"{__name__}:COUNTER", BadArguments, "is no tool: it made a str"),
+        (f"{__name__}:untyped", BadArguments, "Put @gem.tool above it if it is one, and annotate"),
+        ("time:monotonic", BadArguments, "is a function that does not say what it returns"),
         (3, BadArguments, "A tool was given as 3"),
         ([shouting, 3], BadArguments, "is no tool: it made a int"),
         ({"start": 1}, BadArguments, "A tool was given as"),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from threading import Lock
-from typing import Any, Protocol, Union, runtime_checkable
+from typing import Any, Protocol, Union, get_args, get_origin, get_type_hints, runtime_checkable
 
 from gem.errors import BadArguments
 from gem.registry import check_requirements, checked, load_target, provider, tool_spec
@@ -25,7 +26,9 @@ class Toolset(Protocol):
 ToolLike = Union[str, Mapping[str, Any], Tool, Callable[..., Any], Toolset]
 """A tool's id, `{"id": ..., **kwargs}`, a `module:attribute`, a Tool, a typed function, several.
 
-What an id or a `module:attribute` leads to is a tool or several, or makes them.
+What an id or a `module:attribute` leads to is a tool or several, or makes them. A class makes them,
+and so does a function that is given arguments or is annotated to return tools; any other function
+is a tool by its types.
 """
 
 _made: dict[str, Any] = {}
@@ -96,11 +99,47 @@ def _make(id: str, kwargs: dict[str, Any]) -> Any:
     target = load_target(id) if ":" in id else _provided(id)
     if isinstance(target, Tool) and not kwargs:
         return target
+    if inspect.isroutine(target) and not kwargs and not _makes_tools(target, id):
+        return FunctionTool(target)
     return (
         target(**checked(target, kwargs, subject=f"The tool {id!r}"))
         if callable(target)
         else target
     )
+
+
+def _makes_tools(function: Callable[..., Any], id: str) -> bool:
+    """Say whether a function makes tools or is one, by what it says that it returns.
+
+    It is never called to find out. Raises BadArguments where it says nothing.
+    """
+    returned = _returned_by(function)
+    if returned is Any:
+        raise BadArguments(
+            f"{id!r} was given as a tool, and is a function that does not say what it returns: it "
+            "may be a tool or make one. Put @gem.tool above it if it is one, and annotate it with "
+            "`-> gem.Tool` if it makes one.",
+            subject="tools",
+        )
+    # A class of tools says of what it is by its `__iter__`, as `Toolset` has it.
+    yielded = _returned_by(getattr(get_origin(returned) or returned, "__iter__", None))
+    return _names_tools(returned) or _names_tools(yielded)
+
+
+def _returned_by(function: Any) -> Any:
+    """Return the annotation of what a function returns, `Any` where none can be read."""
+    try:
+        return get_type_hints(function).get("return", Any)
+    except (NameError, TypeError, AttributeError, SyntaxError):
+        return Any
+
+
+def _names_tools(annotation: Any) -> bool:
+    """Say whether an annotation has a class of tools in it: `gem.Tool`, `list[gem.Tool]`."""
+    origin = get_origin(annotation) or annotation
+    if isinstance(origin, type) and issubclass(origin, Tool):
+        return True
+    return any(map(_names_tools, get_args(annotation)))
 
 
 def _provided(id: str) -> Any:
