@@ -106,7 +106,7 @@ def begun(*tools: Any, **options: Any) -> gem.Env:
     return env
 
 
-def called(*calls: tuple[str, dict[str, Any]]) -> gem.Action:
+def called(*calls: tuple[str, Any]) -> gem.Action:
     return gem.Action(
         "I look.",
         tool_calls=[gem.ToolCall(f"c{n}", *call) for n, call in enumerate(calls)],
@@ -185,12 +185,12 @@ def test_calls_beside_the_text_count_in_every_format() -> None:
         (("fail", {"why": "no page"}), "fail failed: ValueError: no page"),
         (("add", {"a": 1}), "add cannot be called with these arguments: 'b' is missing. It"),
         (("add", {"$malformed": "{"}), "The arguments of add are not a JSON object."),
+        (("add", '{"a": 1, "b": 2}'), "The arguments of add are text, and must be a JSON object."),
+        (("add", [1, 2]), "The arguments of add are a list, and must be a JSON object."),
         (("sub", {}), "There is no tool 'sub'. There is 'add', 'fail'."),
     ],
 )
-def test_a_call_that_comes_to_nothing_is_an_observation(
-    call: tuple[str, dict[str, Any]], why: str
-) -> None:
+def test_a_call_that_comes_to_nothing_is_an_observation(call: tuple[str, Any], why: str) -> None:
     env = begun(add, fail)
 
     step = env.step(called(call))
