@@ -87,6 +87,56 @@ def test_a_training_that_was_just_begun_is_no_fault(
     assert "nothing found by 0 checks" in capsys.readouterr().out
 
 
+@pytest.fixture
+def sick(trained: Path) -> Path:
+    """Return the folder of a training whose figures say that most episodes end by errors."""
+    metrics = trained / "metrics.jsonl"
+    lines = [json.loads(line) for line in metrics.read_text().splitlines()]
+    broken = [{**line, "errors": line["episodes"]} for line in lines]
+    metrics.write_text("".join(f"{json.dumps(line)}\n" for line in broken))
+    return trained
+
+
+@pytest.mark.parametrize("garbled", [b"{gar\xffbled}", b'{"update": 1, "ha', b"[]", b"[" * 99_999])
+def test_a_line_that_cannot_be_read_is_named_and_the_others_are_looked_at(
+    sick: Path, garbled: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    metrics = sick / "metrics.jsonl"
+    metrics.write_bytes(garbled + b"\n" + metrics.read_bytes())
+
+    status = main(["doctor", str(sick)])
+
+    out = capsys.readouterr().out
+    assert status == 1
+    assert "\n1 line of metrics.jsonl cannot be read. All other lines were read.\n" in out
+    assert "\n  errors" not in out  # it is neither well nor unchecked
+
+
+def test_json_counts_the_lines_that_cannot_be_read(
+    trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sample = trained / "samples" / "000002.jsonl"
+    whole = sample.read_bytes()
+    sample.write_bytes(b"garbled\n" + whole[:-20])
+
+    main(["doctor", str(trained), "--json"])
+
+    assert json.loads(capsys.readouterr().out)["unreadable"] == {"samples/000002.jsonl": 2}
+
+
+@pytest.mark.parametrize("name", ["metrics.jsonl", "evaluations.jsonl"])
+def test_half_a_last_line_of_a_training_that_goes_on_is_no_fault(
+    sick: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (sick / name).open("a") as file:
+        file.write('{"update": 4, "ha')
+
+    status = main(["doctor", str(sick)])
+
+    assert status == 1
+    assert "cannot be read" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [

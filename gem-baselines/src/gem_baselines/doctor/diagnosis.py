@@ -42,6 +42,7 @@ class Diagnosis:
             "findings": [finding.to_json() for finding in self.findings],
             "well": dict(self.well),
             "unchecked": dict(self.unchecked),
+            "unreadable": dict(self.run.unreadable),
         }
 
 

@@ -1,4 +1,4 @@
-"""Write a diagnosis for a person: findings with their evidence, then what is well."""
+"""Write a diagnosis for a person: what could not be read, findings with evidence, what is well."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ _LEFT = 10  # columns before a sentence: the longest severity and two spaces
 def lines_of(diagnosis: Diagnosis, width: int) -> Iterator[str]:
     """Yield the lines of a report, no wider than a screen but for words that are."""
     yield f"{one_line(str(diagnosis.run.path))}: {_verdict(diagnosis)}"
+    for name, number in diagnosis.run.unreadable.items():
+        lines = "line" if number == 1 else "lines"
+        yield f"{number} {lines} of {one_line(name)} cannot be read. All other lines were read."
     for finding in diagnosis.findings:
         yield ""
         yield f"{finding.severity:{_LEFT}}{finding.check}"

@@ -12,13 +12,14 @@ import numpy as np
 import gem
 from gem.episode import Episode
 from gem.errors import BadArguments, LogError, in_one_line
+from gem_baselines.doctor.json_lines import JsonLines
 from gem_baselines.doctor.run import Evaluation, Played, Run, Sample, Series, Shown, ShownRow
 from gem_baselines.errors import FolderError
 from gem_baselines.learning_policy import Floats
 from gem_baselines.self_play.self_play import own_parts
 from gem_baselines.text import Tokenizer, tokenizer_from
 
-__all__ = ["json_lines", "read_samples", "read_training", "series_of"]
+__all__ = ["read_samples", "read_training", "series_of"]
 
 _LEARNING = ("entropy", "kl", "clip_share", "logprob_gap", "grad_norm", "reference_kl")
 _FIGURES = ("reward", "success", "turns")
@@ -28,8 +29,9 @@ def read_training(folder: Path) -> Run:
     """Read what `gem-env train` left, finished or not. Raises FolderError."""
     settings = _settings(folder)
     metrics = folder / "metrics.jsonl"
+    lines = JsonLines(folder)
     try:
-        series = _figures(list(json_lines(metrics)))
+        series = _figures(lines.read(metrics, may_grow=True))
     except (KeyError, TypeError, ValueError) as error:
         raise FolderError(
             f"The figures in {metrics} cannot be read ({in_one_line(error)}). It may be of another "
@@ -40,10 +42,11 @@ def read_training(folder: Path) -> Run:
         path=folder,
         kind="training",
         series=series,
-        samples=read_samples(folder),
-        evaluations=list(_evaluations(folder)),
+        samples=read_samples(folder, lines),
+        evaluations=list(_evaluations(folder, lines)),
         settings=settings,
         tokenizer=_tokenizer(settings),
+        unreadable=lines.unreadable,
     )
 
 
@@ -69,42 +72,18 @@ def _no_training(folder: Path, problem: str) -> FolderError:
     )
 
 
-def json_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the whole lines of a file, up to one that is cut off; none where it is absent.
-
-    Raises FolderError where it cannot be read.
-    """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return
-    except (OSError, UnicodeDecodeError) as error:
-        raise FolderError(
-            f"The file {path} was to be read, and cannot be ({in_one_line(error)}). Look at who "
-            "may read it, and whether it is damaged.",
-            path=path,
-        ) from error
-    for line in text.splitlines():
-        try:
-            plain = json.loads(line)
-        except ValueError:  # half a line: it is being written, or a crash left it
-            return
-        if isinstance(plain, dict):
-            yield plain
-
-
 def series_of(pairs: Sequence[tuple[float, float]]) -> Series:
     """Return a series of updates and values."""
     array = np.array(pairs, np.float64).reshape(-1, 2)
     return Series(array[:, 0], array[:, 1])
 
 
-def read_samples(folder: Path) -> list[Sample]:
+def read_samples(folder: Path, lines: JsonLines) -> list[Sample]:
     """Read the samples of a run, by update; those that are whole. Raises FolderError."""
     samples = []
     for path in sorted((folder / "samples").glob("*.json")):
         try:
-            samples.append(_sample(path))
+            samples.append(_sample(path, lines))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise FolderError(
                 f"The sample {path} cannot be read ({in_one_line(error)}). It may be damaged: "
@@ -114,13 +93,13 @@ def read_samples(folder: Path) -> list[Sample]:
     return samples
 
 
-def _sample(path: Path) -> Sample:
+def _sample(path: Path, lines: JsonLines) -> Sample:
     batch = json.loads(path.read_bytes())
-    lines = json_lines(path.with_suffix(".jsonl"))
+    episodes = lines.read(path.with_suffix(".jsonl"), may_grow=False)  # it was written whole
     return Sample(
         update=int(batch["update"]),
         played=[_played(plain) for plain in batch["episodes"]],
-        shown=[_shown(plain) for plain in lines],
+        shown=[_shown(plain) for plain in episodes],
         baseline=float(batch.get("baseline") or 0.0),
     )
 
@@ -191,9 +170,9 @@ def _figures(lines: Sequence[Mapping[str, Any]]) -> dict[str, Series]:
     return {name: series_of(pairs) for name, pairs in found.items()}
 
 
-def _evaluations(folder: Path) -> Iterator[Evaluation]:
+def _evaluations(folder: Path, lines: JsonLines) -> Iterator[Evaluation]:
     """Yield the evaluations with drawn actions whose episodes are there."""
-    for line in json_lines(folder / "evaluations.jsonl"):
+    for line in lines.read(folder / "evaluations.jsonl", may_grow=True):
         update = line["update"]
         log = folder / "evaluations" / f"{update:06}-sampled.jsonl"
         try:

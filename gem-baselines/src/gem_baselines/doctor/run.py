@@ -121,7 +121,8 @@ class Run:
     `gamma`, `estimator` and so on are read from them. `series` has a figure by its name: `reward`,
     `success`, `turns`, `errors` (a share), `entropy`, `kl` (of an update), `clip_share`,
     `logprob_gap`, `grad_norm`, `flat_share` (of groups), `answer_tokens`, `cut_share`,
-    `eval_reward`. `tokenizer` shows tokens as texts.
+    `eval_reward`. `tokenizer` shows tokens as texts. `unreadable` counts the lines that could
+    not be read, by the file that they are in; all else is of the other lines.
     """
 
     path: Path
@@ -131,6 +132,7 @@ class Run:
     evaluations: Sequence[Evaluation] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     tokenizer: Tokenizer | None = None
+    unreadable: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def has_rows(self) -> bool:

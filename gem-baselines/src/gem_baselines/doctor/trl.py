@@ -16,6 +16,7 @@ from typing import Any
 
 from gem.episode import Episode
 from gem.errors import in_one_line
+from gem_baselines.doctor.json_lines import JsonLines
 from gem_baselines.doctor.reading import read_samples, series_of
 from gem_baselines.doctor.run import Run, Series
 from gem_baselines.errors import FolderError
@@ -61,7 +62,9 @@ def read_trl(folder: Path) -> Run:
                 "damaged, or of another program: give the folder of an earlier checkpoint.",
                 path=path,
             ) from error
-    return Run(path=folder, kind="trl", series=series, samples=read_samples(folder))
+    lines = JsonLines(folder)
+    samples = read_samples(folder, lines)
+    return Run(path=folder, kind="trl", series=series, samples=samples, unreadable=lines.unreadable)
 
 
 def keeping_samples(
