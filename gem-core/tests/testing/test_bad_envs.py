@@ -214,7 +214,7 @@ def test_an_environment_that_cannot_be_made_gives_a_report_and_no_exception() ->
     [only] = check_env("bad:Unmade").lines
 
     assert (only.name, only.state) == ("made", "failed")
-    assert "SystemExit: not even made" in only.evidence
+    assert "SystemExit: not even made (making.py, line " in only.evidence
 
 
 def test_data_that_is_not_there_is_the_callers_error() -> None:

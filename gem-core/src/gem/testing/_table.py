@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from gem._python.places import place_of
 from gem.errors import in_one_line
 from gem.testing import _actions as actions
 from gem.testing import _backends as backends
@@ -50,12 +51,8 @@ class Check(NamedTuple):
 
 def raised(error: BaseException) -> str:
     """Say what was raised, and where."""
-    # The innermost frame: the line of the environment's own code, or of what that calls.
-    where = error.__traceback__
-    while where is not None and where.tb_next is not None:
-        where = where.tb_next
-    place = "" if where is None else f" ({where.tb_frame.f_code.co_name}, line {where.tb_lineno})"
-    return f"{in_one_line(error)}{place}"
+    place = place_of(error)
+    return f"{in_one_line(error)} ({place})" if place else in_one_line(error)
 
 
 CHECKS: tuple[Check, ...] = (
