@@ -66,6 +66,7 @@ FAULTS = [
     ("making:DiesElsewhere", "another_process", "ended with 3"),
     ("making:RaisesElsewhere", "another_process", "RuntimeError: not here"),
     ("chance:CountsInstances", "rollouts", "one at a time"),
+    ("chance:SharesLog", "rollouts", 'observation after turn 1 was "'),
     ("chance:CountsInstances", "vectors", "alone and in a vector"),
     ("chance:CountsInstances", "spec", "rebuilt from its spec"),
     ("making:RaisesAlways", "rollouts", "ended by env_error"),

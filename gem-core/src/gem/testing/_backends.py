@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from gem._python.seeding import episode_seed
 from gem._python.sync_async import wait_for
+from gem.content import observation_to_json
 from gem.conversation import Request
 from gem.episode._episode import Episode
 from gem.errors import MissingRequirement, OpaqueError
@@ -46,7 +47,27 @@ def rollouts_agree(subject: Subject) -> str:
 
 
 def _moments(episode: Episode) -> list[dict[str, object]]:
-    return [turn.outcome() for turn in episode.turns]
+    """Return all that must reproduce, as moments of a play: the first is that of the reset.
+
+    What two episodes of one seed differ in, if their fingerprints do, is in some moment.
+    """
+    moments: list[dict[str, object]] = [{"task": episode.task}]
+    for turn in episode.turns:
+        outcome = turn.outcome()
+        # A turn begins with what the moment before it showed.
+        for name in ("seat", "observation", "suffix"):
+            moments[-1][name] = outcome.pop(name)
+        moments.append(outcome)
+    final = episode.final_observation
+    moments[-1] |= {
+        "observation": None if final is None else observation_to_json(final),
+        "terminated": episode.terminated,
+        "truncated": episode.truncated,
+        "stop_reason": episode.stop_reason,
+        "success": episode.success,
+        "seats": [outcome.reproduced() for outcome in episode.seats],
+    }
+    return moments
 
 
 def _rolled_out(subject: Subject, *, concurrency: int) -> dict[int, Episode]:

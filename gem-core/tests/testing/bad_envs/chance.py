@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from gem.env._step import Step
-from gem.testing.envs import Guess, Lamps
+from gem.testing.envs import Coin, Guess, Lamps
 
 Started = tuple[str, dict[str, Any]]
 
@@ -83,6 +83,16 @@ class KeepsState(Guess):
         self.guesses += 1
         step = super().step(action)
         return step._replace(observation=f"{step.observation} {self.guesses} guesses so far.")
+
+
+class SharesLog(Coin):
+    """Has a list that all instances share, and shows its length in the end."""
+
+    log: ClassVar[list[str]] = []
+
+    def step(self, action: str) -> Step:
+        self.log.append(action)
+        return super().step(action)._replace(observation=f"{len(self.log)} calls so far.")
 
 
 class ByHash(Lamps):
