@@ -128,6 +128,22 @@ def test_a_distribution_that_is_not_there_is_wrong_use_and_those_there_are_named
     assert "acme-check" in error
 
 
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        ("import no_such_module\n", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("plugins = 3\n", "has no attribute 'plugin'"),
+    ],
+)
+def test_a_distribution_whose_plugin_does_not_load_is_said_to_be_installed(
+    source: str, problem: str, install: Install, capsys: Output
+) -> None:
+    install(f"acme-broken{len(source)}", manifest=source)
+    assert main(["check", f"Acme_Broken{len(source)}"]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert ("It is installed" in line, problem in line) == (True, True), line
+
+
 def test_what_matches_nothing_is_wrong_use(capsys: Output) -> None:
     assert main(["check", "acme:Ecko"]) == 2
     [line] = capsys.readouterr().err.splitlines()

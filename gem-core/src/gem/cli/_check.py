@@ -13,7 +13,7 @@ from gem.cli._options import OWN, add_making, env_kwargs, find_modules_here, wra
 from gem.cli._text import one_line
 
 if TYPE_CHECKING:
-    from gem.errors import UnknownId
+    from gem.errors import GemError, UnknownId
     from gem.registry._discovery import PluginRecord
     from gem.testing._report import CheckLine, CheckReport
 
@@ -81,8 +81,23 @@ def _ids(subject: str) -> list[str]:
 
     ids = [spec.id for spec in registry.list_envs(subject)] or _of_distribution(subject)
     if not ids and ":" not in subject and not names_a_target(subject):
-        raise _no_pack(subject)
+        raise _broken_pack(subject) or _no_pack(subject)
     return ids or [registry.spec(subject).id]
+
+
+def _broken_pack(subject: str) -> GemError | None:
+    """Return what is wrong with an installed distribution; None where none is named so."""
+    from gem import registry
+    from gem.errors import GemError
+
+    for record in registry.plugins():
+        if record.error is not None and _folded(record.distribution) == _folded(subject):
+            return GemError(
+                f"The distribution {record.distribution!r} was to be checked. It is installed, and "
+                f"its plugin has a problem: {record.error.rstrip('.')}. Mend it, or see where with "
+                "`gem-env plugins --traceback`."
+            )
+    return None
 
 
 def _no_pack(subject: str) -> UnknownId:
