@@ -143,6 +143,29 @@ def test_a_parameter_that_must_be_given_is_marked(capsys: Output) -> None:
     assert "cannot be shown: acme:Long cannot be made" in page
 
 
+def test_an_environment_is_shown_as_it_is_with_the_arguments_given(capsys: Output) -> None:
+    assert main(["show", "acme:Long", "--env-kwargs", '{"path": "x"}', "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["observation"].endswith("line\n")
+
+
+def test_an_environment_is_shown_as_its_wrappers_show_it(capsys: Output) -> None:
+    layers = '[{"id": "time_limit", "max_turns": 2}]'
+    assert main(["show", "acme:Guess", "--wrappers", layers]) == 0
+    assert "at most 2" in capsys.readouterr().out
+
+
+def test_arguments_that_do_not_fit_are_said_where_the_start_would_be(capsys: Output) -> None:
+    assert main(["show", "acme:Guess", "--env-kwargs", '{"lowest": 2}']) == 0
+    assert "cannot be shown: acme:Guess cannot be made with" in capsys.readouterr().out
+
+
+def test_arguments_for_what_is_no_environment_are_wrong_use(capsys: Output) -> None:
+    assert main(["show", "time_limit", "--env-kwargs", '{"max_turns": 2}']) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert "which names no environment" in line
+
+
 def test_a_long_observation_is_cut_and_made_harmless(capsys: Output, install: Install) -> None:
     gem.register("acme2:Long", "acme_show.envs:Long", path="x")
 

@@ -6,13 +6,14 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from gem.cli._options import OWN, find_modules_here
+from gem.cli._options import OWN, add_making, env_kwargs, find_modules_here, wrapper_list
 from gem.cli._text import columns, indented, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gem.env._env import Env
+    from gem.errors import BadArguments
     from gem.specs import EnvSpec, ToolSpec, WrapperSpec
 
 __all__ = ["add_command"]
@@ -22,7 +23,7 @@ examples:
   gem-env show game:GuessTheNumber-v0-hard
   gem-env show 'game:Wordle-*'
   gem-env show time_limit
-  gem-env show ./try.py:Parity
+  gem-env show ./try.py:Parity --env-kwargs '{"highest": 9}'
 """
 _SAMPLE_LINES = 30  # of a first observation; a document would push all else off the screen
 
@@ -39,10 +40,11 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "id",
         metavar="ID|TARGET",
-        help="an id that `gem-env list` shows, with --wrappers or --tools too; a shell pattern; or "
-        f"an environment of your own, {OWN}",
+        help="the id of an environment, a wrapper or a tool, as `gem-env list` shows them; a shell "
+        f"pattern; or an environment of your own, {OWN}",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
+    add_making(parser)
     parser.set_defaults(run=_run)
 
 
@@ -50,12 +52,27 @@ def _run(options: argparse.Namespace) -> int:
     from gem._python.near_names import is_pattern
 
     find_modules_here()
-    pages = [_facts(kind, spec) for kind, spec in _named(options.id)]
+    kwargs = env_kwargs(options.env_kwargs)
+    layers = wrapper_list(options.wrappers)
+    named_specs = _named(options.id)
+    if (kwargs or layers) and not any(kind == "envs" for kind, _ in named_specs):
+        raise _of_no_env(options.id)
+    pages = [_facts(kind, spec, kwargs, layers) for kind, spec in named_specs]
     if options.json:
         print(json.dumps(pages if is_pattern(options.id) else pages[0], indent=2))
     else:
         print("\n\n".join(_page(facts) for facts in pages))
     return 0
+
+
+def _of_no_env(id: str) -> BadArguments:
+    from gem.errors import BadArguments
+
+    return BadArguments(
+        f"--env-kwargs or --wrappers was given for {id!r}, which names no environment. Leave it "
+        "out, or name an environment.",
+        subject="--env-kwargs",
+    )
 
 
 def _named(id: str) -> list[tuple[str, Any]]:
@@ -104,9 +121,10 @@ def _of_no_pack(id: str) -> EnvSpec:
     return spec.model_copy(update={"summary": first})
 
 
-def _facts(kind: str, spec: Any) -> dict[str, Any]:
+def _facts(kind: str, spec: Any, kwargs: dict[str, Any], layers: list[Any]) -> dict[str, Any]:
     if kind == "envs":
-        return {**_stated(spec), **_parameters(kind, spec), **_observed(spec)}
+        observed = _observed(spec, kwargs, layers)
+        return {**_stated(spec), **_parameters(kind, spec), **observed}
     return {**_described(kind, spec), **_parameters(kind, spec)}
 
 
@@ -176,12 +194,12 @@ def _parameters(kind: str, spec: EnvSpec | WrapperSpec | ToolSpec) -> dict[str, 
     return {"parameters": json.loads(json.dumps(listed, default=repr))}
 
 
-def _observed(spec: EnvSpec) -> dict[str, Any]:
+def _observed(spec: EnvSpec, kwargs: dict[str, Any], layers: list[Any]) -> dict[str, Any]:
     """Return what a live instance says, or why none could be had."""
     from gem.registry._making import make
 
     try:
-        with make(spec) as env:
+        with make(spec, wrappers=layers, **kwargs) as env:
             return _start(env)
     except Exception as error:  # noqa: BLE001 - an environment may raise anything, and stays shown
         return {"observation": None, "observation_error": _reason(error)}
