@@ -79,6 +79,47 @@ def test_one_of_many_that_cannot_be_made_is_skipped_with_the_reason(capsys: Outp
     assert (line["state"], "acme-absent>=1" in line["evidence"]) == ("skipped", True)
 
 
+FAULTY = """
+from gem.specs import EnvSpec, PluginManifest
+
+plugin = PluginManifest(name="faulty", envs=(
+    EnvSpec(id="faulty:Args", target="gem.testing.envs:Echo", kwargs={"lenght": 24}),
+    EnvSpec(id="faulty:Target", target="acme_faulty.absent:Echo"),
+    EnvSpec(id="faulty:Whole", target="gem.testing.envs:Echo"),
+))
+"""
+
+
+def test_a_spec_that_cannot_be_made_fails_its_line_and_the_others_are_checked(
+    install: Install, capsys: Output
+) -> None:
+    install("acme-faulty", manifest=FAULTY)
+
+    assert main(["check", "acme-faulty", "--json"]) == 1
+
+    args, target, whole = json.loads(capsys.readouterr().out)
+    [line] = args["lines"]
+    assert (line["state"], "it takes no 'lenght'" in line["evidence"]) == ("failed", True), line
+    [line] = target["lines"]
+    assert (line["state"], "acme_faulty.absent" in line["evidence"]) == ("failed", True), line
+    assert whole["is_good"]
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        ["acme:Echo", "--env-kwargs", '{"lenght": 24}'],
+        ["acme:*", "--wrappers", '[{"id": "time_limit", "turns": 3}]'],
+        ["acme:*", "--wrappers", "time_limt"],
+    ],
+)
+def test_what_was_typed_wrongly_is_no_fault_of_an_environment(
+    typed: list[str], capsys: Output
+) -> None:
+    assert main(["check", *typed]) == 2
+    assert "FAIL" not in capsys.readouterr().out
+
+
 def test_one_alone_that_cannot_be_made_is_wrong_use(capsys: Output) -> None:
     assert main(["check", "acme2:Needy"]) == 2
     assert 'pip install "acme-absent>=1"' in capsys.readouterr().err

@@ -15,7 +15,7 @@ from gem.cli._text import one_line
 if TYPE_CHECKING:
     from gem.errors import GemError, UnknownId
     from gem.registry._discovery import PluginRecord
-    from gem.testing._report import CheckLine, CheckReport
+    from gem.testing._report import CheckLine, CheckReport, State
 
 __all__ = ["add_command"]
 
@@ -142,18 +142,31 @@ def _checked(
     *,
     is_alone: bool,
 ) -> CheckReport:
-    from gem.errors import DataError, MissingRequirement
+    from gem.errors import GemError
     from gem.testing._checking import check_env
     from gem.testing._report import CheckLine, CheckReport
 
     try:
         return check_env(env_id, wrappers=layers, backends=backends, **kwargs)
-    except (DataError, MissingRequirement) as error:
-        # Of many, one whose data is not here is a line of the report; alone it is the answer.
-        if is_alone:
+    except GemError as error:
+        state = _state_of(error, layers)
+        # Of many, one that cannot be made is a line of the report; alone it is the answer.
+        if is_alone or state is None:
             raise
-        line = CheckLine("made", "it can be made here", "skipped", str(error))
+        line = CheckLine("made", "it can be made here", state, str(error))
         return CheckReport(env_id, (line,))
+
+
+def _state_of(error: GemError, layers: list[Any]) -> State | None:
+    """Return the state of a line on why one of many was not made; None where none could be."""
+    from gem.errors import BadArguments, DataError, MissingRequirement, TargetError
+    from gem.registry._making import ref_of
+
+    if isinstance(error, (DataError, MissingRequirement)):
+        return "skipped"
+    typed = {"wrappers", *(ref_of(layer).id for layer in layers)}
+    is_its_own = isinstance(error, BadArguments) and error.subject not in typed
+    return "failed" if is_its_own or isinstance(error, TargetError) else None
 
 
 _MARKS = {"passed": "ok  ", "failed": "FAIL", "skipped": "skip"}
