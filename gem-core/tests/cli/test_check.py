@@ -13,6 +13,7 @@ pytestmark = pytest.mark.slow
 Install = Callable[..., Path]
 Output = pytest.CaptureFixture[str]
 
+QUICK = ("--backend", "sync")  # as every backend is compared there, which takes seconds
 MANIFEST = """
 from gem.specs import EnvSpec, PluginManifest
 
@@ -44,7 +45,7 @@ def bad(install: Install) -> None:
 
 
 def test_an_id_is_checked_line_by_line(capsys: Output) -> None:
-    assert main(["check", "acme:Echo"]) == 0
+    assert main(["check", "acme:Echo", *QUICK]) == 0
     page = capsys.readouterr().out
     assert "1/1 acme:Echo" in page
     assert "ok    the same seed gives the same episode:" in page
@@ -59,7 +60,7 @@ def test_the_backends_to_compare_can_be_named(capsys: Output) -> None:
 
 
 def test_a_pattern_is_every_id_that_it_matches(capsys: Output) -> None:
-    assert main(["check", "acme:*"]) == 0
+    assert main(["check", "acme:*", *QUICK]) == 0
     page = capsys.readouterr().out
     assert "1/2 acme:Echo" in page
     assert "2/2 acme:Guess" in page
@@ -67,13 +68,13 @@ def test_a_pattern_is_every_id_that_it_matches(capsys: Output) -> None:
 
 @pytest.mark.parametrize("name", ["acme-check", "Acme_Check"])
 def test_a_distribution_is_every_id_that_it_provides(name: str, capsys: Output) -> None:
-    assert main(["check", name, "--json"]) == 0
+    assert main(["check", name, "--json", *QUICK]) == 0
     reports = json.loads(capsys.readouterr().out)
     assert [report["env_id"] for report in reports] == ["acme2:Needy", "acme:Echo", "acme:Guess"]
 
 
 def test_one_of_many_that_cannot_be_made_is_skipped_with_the_reason(capsys: Output) -> None:
-    main(["check", "acme*", "--json"])
+    main(["check", "acme*", "--json", *QUICK])
     reports = json.loads(capsys.readouterr().out)
     [line] = reports[0]["lines"]
     assert (line["state"], "acme-absent>=1" in line["evidence"]) == ("skipped", True)
@@ -95,7 +96,7 @@ def test_a_spec_that_cannot_be_made_fails_its_line_and_the_others_are_checked(
 ) -> None:
     install("acme-faulty", manifest=FAULTY)
 
-    assert main(["check", "acme-faulty", "--json"]) == 1
+    assert main(["check", "acme-faulty", "--json", *QUICK]) == 1
 
     args, target, whole = json.loads(capsys.readouterr().out)
     [line] = args["lines"]
@@ -111,6 +112,8 @@ def test_a_spec_that_cannot_be_made_fails_its_line_and_the_others_are_checked(
         ["acme:Echo", "--env-kwargs", '{"lenght": 24}'],
         ["acme:*", "--wrappers", '[{"id": "time_limit", "turns": 3}]'],
         ["acme:*", "--wrappers", "time_limt"],
+        ["acme:*", "--wrappers", "[1]"],
+        ["acme:*", "--backend", "thraed"],
     ],
 )
 def test_what_was_typed_wrongly_is_no_fault_of_an_environment(
@@ -127,7 +130,7 @@ def test_one_alone_that_cannot_be_made_is_wrong_use(capsys: Output) -> None:
 
 @pytest.mark.usefixtures("bad")
 def test_a_line_that_fails_shows_its_evidence_and_the_status_is_1(capsys: Output) -> None:
-    assert main(["check", "bad:Constant"]) == 1
+    assert main(["check", "bad:Constant", *QUICK]) == 1
     page = capsys.readouterr().out
     assert "FAIL  different seeds differ: seeds 0, 1, 2" in page
     assert page.splitlines()[-1].endswith("Failed: bad:Constant")
@@ -135,7 +138,7 @@ def test_a_line_that_fails_shows_its_evidence_and_the_status_is_1(capsys: Output
 
 @pytest.mark.usefixtures("bad")
 def test_a_line_that_fails_is_in_the_json(capsys: Output) -> None:
-    assert main(["check", "bad:Constant", "--json"]) == 1
+    assert main(["check", "bad:Constant", "--json", *QUICK]) == 1
     [report] = json.loads(capsys.readouterr().out)
     failed = [line["name"] for line in report["lines"] if line["state"] == "failed"]
     assert "different_seeds" in failed
@@ -145,7 +148,7 @@ def test_a_line_that_fails_is_in_the_json(capsys: Output) -> None:
 def test_arguments_and_wrappers_are_checked_with_it(capsys: Output) -> None:
     making = ["--env-kwargs", '{"highest": 3, "max_turns": 2}', "--wrappers", "concat"]
 
-    assert main(["check", "acme:Guess", *making]) == 0
+    assert main(["check", "acme:Guess", *making, *QUICK]) == 0
     assert "turn limit 2" in capsys.readouterr().out
 
 
@@ -183,6 +186,50 @@ def test_a_distribution_whose_plugin_does_not_load_is_said_to_be_installed(
     assert main(["check", f"Acme_Broken{len(source)}"]) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert ("It is installed" in line, problem in line) == (True, True), line
+
+
+TROUBLED = """
+import os, re, signal, time
+from gem.testing.envs import Echo
+
+class Hangs(Echo):
+    def reset(self, seed=None):
+        re.fullmatch(r"(a+)*!", "a" * 64)
+
+class Interrupts(Echo):
+    def reset(self, seed=None):
+        os.kill(os.getppid(), signal.SIGINT)
+        time.sleep(1e6)
+"""
+
+
+@pytest.fixture
+def troubled(install: Install) -> None:
+    envs = {"trouble:Hangs": "acme_trouble.envs:Hangs", "trouble:Whole": "gem.testing.envs:Echo"}
+    install("acme-trouble", envs=envs, files={"envs.py": TROUBLED})
+
+
+@pytest.mark.usefixtures("troubled")
+def test_a_check_that_hangs_fails_and_the_other_environments_are_checked(capsys: Output) -> None:
+    assert main(["check", "acme-trouble", "--timeout", "3", *QUICK]) == 1
+
+    page = capsys.readouterr().out.splitlines()
+    assert page[0] == "1/2 trouble:Hangs"
+    assert page[1].startswith("  FAIL  it can be made: it had not ended after 3 s (envs.py, line 7")
+    assert page[2] == "2/2 trouble:Whole"
+    assert "Failed: trouble:Hangs" in page[-1]
+
+
+@pytest.mark.usefixtures("troubled")
+def test_an_interrupt_says_what_was_checked(capsys: Output) -> None:
+    assert main(["check", "acme_trouble.envs:Interrupts"]) == 130
+    [line] = capsys.readouterr().err.splitlines()
+    assert "interrupted in the check of acme_trouble.envs:Interrupts, at the line" in line
+
+
+def test_a_limit_that_is_no_time_is_wrong_use(capsys: Output) -> None:
+    assert main(["check", "acme:Echo", "--timeout", "-1"]) == 2
+    assert "--timeout" in capsys.readouterr().err
 
 
 def test_what_matches_nothing_is_wrong_use(capsys: Output) -> None:

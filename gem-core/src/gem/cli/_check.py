@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from gem.cli._options import OWN, add_making, env_kwargs, find_modules_here, wrapper_list
@@ -15,7 +16,8 @@ from gem.cli._text import one_line
 if TYPE_CHECKING:
     from gem.errors import GemError, UnknownId
     from gem.registry._discovery import PluginRecord
-    from gem.testing._report import CheckLine, CheckReport, State
+    from gem.testing._apart import ApartCheck
+    from gem.testing._report import CheckLine, CheckReport
 
 __all__ = ["add_command"]
 
@@ -50,28 +52,78 @@ def add_command(commands: Any) -> None:
         action="append",
         help="compare vectors on this backend; may be given again (default: all installed)",
     )
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=120.0,
+        metavar="S",
+        help="seconds after which a check has failed, and the others of its environment are not "
+        "run (default: 120)",
+    )
     add_making(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
+    from gem._python.quantities import check_timeout
+    from gem.registry._catalogue import executor_spec, wrapper_spec
+    from gem.registry._making import ref_of
+    from gem.testing._apart import ApartCheck, CheckRequest
+    from gem.testing._report import CheckReport
+
     find_modules_here()
     # All that is typed wrongly is refused before the first check, which takes seconds.
     ids = _ids(options.subject)
     kwargs = env_kwargs(options.env_kwargs)
     layers = wrapper_list(options.wrappers)
+    for layer in layers:
+        wrapper_spec(ref_of(layer).id)
+    for backend in options.backend or ():
+        executor_spec(backend)
+    check_timeout("--timeout", options.timeout)
     reports = []
     for number, env_id in enumerate(ids, start=1):
-        report = _checked(env_id, kwargs, layers, options.backend, is_alone=len(ids) == 1)
-        reports.append(report)
-        if not options.json:
-            # Each as it comes: a pack of a hundred environments takes minutes.
-            print("\n".join(_page(report, f"{number}/{len(ids)} ")), flush=True)
+        request = CheckRequest(env_id, kwargs, layers, options.backend)
+        title = "" if options.json else f"{number}/{len(ids)} {one_line(env_id)}"
+        with ApartCheck(request, timeout_s=options.timeout) as check:
+            lines = _lines(check, is_alone=len(ids) == 1)
+            reports.append(CheckReport(env_id, tuple(_printed(lines, title))))
     if options.json:
         print(json.dumps([report.plain() for report in reports], indent=2))
     else:
         print(_summary(reports))
     return int(not all(report.is_good for report in reports))
+
+
+def _lines(check: ApartCheck, *, is_alone: bool) -> Iterator[CheckLine]:
+    """Yield each line as it comes. An interrupt says what it interrupted."""
+    from gem.testing._apart import NotMadeError
+    from gem.testing._report import CheckLine
+
+    try:
+        yield from check.lines()
+    except NotMadeError as error:
+        # Of many, one that cannot be made is a line of the report; alone it is the answer.
+        if is_alone or error.state is None:
+            raise
+        yield CheckLine("made", "it can be made here", error.state, str(error))
+    except KeyboardInterrupt:
+        print(
+            f"gem-env: interrupted in the check of {one_line(check.env_id)}, at the line "
+            f"{check.running!r}. Run the same command to start again.",
+            file=sys.stderr,
+        )
+        raise SystemExit(130) from None
+
+
+def _printed(lines: Iterable[CheckLine], title: str) -> Iterator[CheckLine]:
+    """Print each line as it comes, the first below the title; none where there is no title."""
+    for number, line in enumerate(lines):
+        if title and number == 0:
+            print(title)
+        if title:
+            print(_line(line), flush=True)
+        yield line
 
 
 def _ids(subject: str) -> list[str]:
@@ -134,48 +186,7 @@ def _folded(distribution: str) -> str:
     return re.sub(r"[-_.]+", "-", distribution).lower()
 
 
-def _checked(
-    env_id: str,
-    kwargs: dict[str, Any],
-    layers: list[Any],
-    backends: list[str] | None,
-    *,
-    is_alone: bool,
-) -> CheckReport:
-    from gem.errors import GemError
-    from gem.testing._checking import check_env
-    from gem.testing._report import CheckLine, CheckReport
-
-    try:
-        return check_env(env_id, wrappers=layers, backends=backends, **kwargs)
-    except GemError as error:
-        state = _state_of(error, layers)
-        # Of many, one that cannot be made is a line of the report; alone it is the answer.
-        if is_alone or state is None:
-            raise
-        line = CheckLine("made", "it can be made here", state, str(error))
-        return CheckReport(env_id, (line,))
-
-
-def _state_of(error: GemError, layers: list[Any]) -> State | None:
-    """Return the state of a line on why one of many was not made; None where none could be."""
-    from gem.errors import BadArguments, DataError, MissingRequirement, TargetError
-    from gem.registry._making import ref_of
-
-    if isinstance(error, (DataError, MissingRequirement)):
-        return "skipped"
-    typed = {"wrappers", *(ref_of(layer).id for layer in layers)}
-    is_its_own = isinstance(error, BadArguments) and error.subject not in typed
-    return "failed" if is_its_own or isinstance(error, TargetError) else None
-
-
 _MARKS = {"passed": "ok  ", "failed": "FAIL", "skipped": "skip"}
-
-
-def _page(report: CheckReport, number: str) -> Iterator[str]:
-    yield f"{number}{one_line(report.env_id)}"
-    for line in report.lines:
-        yield _line(line)
 
 
 def _line(line: CheckLine) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gem.errors import EnvUsageError, GemError
@@ -12,9 +11,9 @@ from gem.registry._making import EnvLike, WrapperLike, resolve
 from gem.testing import _elsewhere as elsewhere
 from gem.testing._report import CheckLine, CheckReport
 from gem.testing._subject import Subject
-from gem.testing._table import CHECKS, SEAT_CHECKS, raised
+from gem.testing._table import CHECKS, SEAT_CHECKS, Check, raised
 
-__all__ = ["check_env"]
+__all__ = ["check_env", "checks_of", "prepared"]
 
 
 def check_env(
@@ -39,6 +38,25 @@ def check_env(
     >>> check_env("demo:Guess").is_good
     True
     """
+    subject = prepared(env, seeds=seeds, wrappers=wrappers, backends=backends, kwargs=kwargs)
+    if isinstance(subject, CheckLine):
+        return CheckReport(resolve(env).id, (subject,))
+    lines = [check.line(viewed) for check, viewed in checks_of(subject)]
+    return CheckReport(subject.spec.id, tuple(lines))
+
+
+def prepared(
+    env: EnvLike,
+    *,
+    kwargs: Mapping[str, Any],
+    seeds: Sequence[int] = range(10),
+    wrappers: Iterable[WrapperLike] = (),
+    backends: Iterable[str] | None = None,
+) -> Subject | CheckLine:
+    """Return what is to be checked, or the line on what the environment raised when it was made.
+
+    Raises GemError as `check_env` does.
+    """
     # The other process imports the module of the target. A script that checks itself at its top
     # level would check there again, and start a process again, without end.
     if elsewhere.MARK in os.environ:
@@ -47,23 +65,22 @@ def check_env(
             "started. Put the call under `if __name__ == '__main__':`."
         )
     try:
-        subject = Subject(env, seeds=seeds, wrappers=wrappers, kwargs=kwargs, backends=backends)
+        return Subject(env, seeds=seeds, wrappers=wrappers, kwargs=kwargs, backends=backends)
     except (GemError, KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:  # noqa: BLE001 - it may raise anything, SystemExit too
-        line = CheckLine("made", "it can be made", "failed", raised(error))
-        return CheckReport(resolve(env).id, (line,))
-    lines = [check.line(subject) for check in CHECKS]
-    if len(subject.seats) > 1:
-        lines += [check.line(subject) for check in SEAT_CHECKS]
-        for name in subject.seats:
-            lines += _lines_of_view(subject, name)
-    return CheckReport(subject.spec.id, tuple(lines))
+        return CheckLine("made", "it can be made", "failed", raised(error))
 
 
-def _lines_of_view(subject: Subject, name: str) -> Iterator[CheckLine]:
-    """Yield every line on the view of one seat, under its name."""
-    view = subject.view(name)
+def checks_of(subject: Subject) -> Iterator[tuple[Check, Subject]]:
+    """Yield every check in order, with what it is of: those of a seat's view have its name."""
     for check in CHECKS:
-        line = check.line(view)
-        yield replace(line, name=f"{name}.{line.name}", claim=f"{name}: {line.claim}")
+        yield check, subject
+    if len(subject.seats) > 1:
+        for check in SEAT_CHECKS:
+            yield check, subject
+        for seat in subject.seats:
+            view = subject.view(seat)
+            for check in CHECKS:
+                name = f"{seat}.{check.name}"
+                yield check._replace(name=name, claim=f"{seat}: {check.claim}"), view
