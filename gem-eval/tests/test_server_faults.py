@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 import gem_eval
+from gem import Request
 from gem.episode import Episode
 from gem_eval import Evaluation, RunStopped
+from gem_eval.errors import RequestRefusedError
 from gem_eval.policies.openai import OpenAIPolicy
 
 TOTAL = 60
@@ -196,6 +198,62 @@ def test_a_quota_that_ends_in_the_middle_stops_the_run_and_burns_nothing(
     burnt_nothing(tmp_path / "run")
 
 
+class Filtered:
+    """Refuse the first prompts for what is in them, and meanwhile think about all others."""
+
+    name = "filtered"
+
+    def __init__(self, *, prompts: int) -> None:
+        self.prompts = prompts
+        self.refused: set[str] = set()
+        self.are_refused = asyncio.Event()
+
+    async def __call__(self, request: Request) -> str:
+        prompt = request.messages[-1].text
+        if len(self.refused) < self.prompts:
+            self.refused.add(prompt)
+        if len(self.refused) == self.prompts:
+            self.are_refused.set()
+        if prompt in self.refused:
+            raise RequestRefusedError("answered 400: the prompt is filtered")
+        await self.are_refused.wait()
+        return prompt
+
+
+def test_prompts_that_are_refused_alike_while_others_are_answered_are_errors_of_their_own(
+    tmp_path: Path,
+) -> None:
+    filtered = Filtered(prompts=7)
+    given = settings("", tmp_path / "run", envs="tiny:Echo", policies=filtered, policy_kwargs={})
+
+    found = gem_eval.evaluate(**given)
+
+    assert (found.summary.episodes, found.summary.errors) == (TOTAL, 7)
+    again = gem_eval.resume(tmp_path / "run", policies=filtered).summary
+    assert (again.episodes, again.errors, again.retried) == (TOTAL, 7, 7)
+
+
+def test_a_plan_that_is_refused_whole_stops_the_run_however_few_it_has(tmp_path: Path) -> None:
+    filtered = Filtered(prompts=TOTAL)
+    given = settings("", tmp_path / "run", envs="tiny:Echo", policies=filtered, policy_kwargs={})
+
+    with pytest.raises(RunStopped, match=r"filtered So it was 6 times in a row.*--max-refusals"):
+        gem_eval.evaluate(**{**given, "episodes": 6})
+
+
+def test_answers_of_the_cache_hide_no_server_that_refuses(
+    server: Any, answers: Any, tmp_path: Path
+) -> None:
+    given = settings(server.url, tmp_path / "first turns", cache=str(tmp_path / "cache"))
+    server.answers = [answers.chat(r"\boxed{0}")]
+    gem_eval.evaluate(**{**given, "max_turns": 1})
+    server.answers = [answers.chat(""), answers.Answer(400, b"unknown option 'top_q'")]
+    server.asked.clear()
+
+    with pytest.raises(RunStopped, match="So it was 12 times in a row"):
+        gem_eval.evaluate(**{**given, "out": tmp_path / "run"})
+
+
 def test_an_option_that_every_request_has_stops_the_run(
     server: Any, answers: Any, tmp_path: Path, fingerprints: Fingerprints
 ) -> None:
@@ -203,7 +261,7 @@ def test_an_option_that_every_request_has_stops_the_run(
     wrong = answers.Answer(400, b"unknown option 'top_q'")
     server.answers = [good, wrong]
 
-    with pytest.raises(RunStopped, match=r"unknown option 'top_q'.*So it was 5 times in a row"):
+    with pytest.raises(RunStopped, match=r"unknown option 'top_q'.*So it was 12 times in a row"):
         gem_eval.evaluate(**settings(server.url, tmp_path / "run"))
 
     assert fingerprints(tmp_path / "run") == {}
@@ -214,7 +272,7 @@ def test_an_address_that_is_no_model_stops_the_run(
 ) -> None:
     server.answers = [answers.Answer(200, b"<html>Welcome</html>")]
 
-    with pytest.raises(RunStopped, match=r"not JSON: <html>Welcome.*So it was 5 times in a row"):
+    with pytest.raises(RunStopped, match=r"not JSON: <html>Welcome.*So it was 12 times in a row"):
         gem_eval.evaluate(**settings(server.url, tmp_path / "run"))
 
     assert fingerprints(tmp_path / "run") == {}

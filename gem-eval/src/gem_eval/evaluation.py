@@ -151,7 +151,7 @@ def evaluate(
     For the policies: `policy_kwargs` maps a policy's name to its arguments; those of an only policy
     may stand alone. A model's server that goes away is waited for, `wait_for_server_s` (None: as
     long as the policy says, and not before the first episode); a run stops after `max_refusals` (5)
-    in a row.
+    in a row, beside as many as are in flight, where no request was answered between them.
 
     With `cache`, a folder, what was asked before (the same model, address, messages, options and
     seed) is answered from there, by every run that has it.

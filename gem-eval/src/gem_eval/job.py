@@ -233,9 +233,11 @@ class Job:
         seated = cell.seated(playing.seated(metered))
         episodes = rollout(seated, self.settings.envs, options=options)
         # A server that refuses everything would use the whole plan up. So refusals of one kind
-        # are held back while they are in a row, and kept once an episode ends in another way.
+        # are held back until a request is answered. The order in which episodes end would not
+        # tell: what a server refuses for what is in it ends before all that it is answering.
         refused: list[Episode] = []
         last: str | None = None
+        in_flight = options.concurrency - 1  # beside a refusal, that may be answered yet
         async with aclosing(episodes):
             async for played in episodes:
                 episode = cell.recorded(playing.recorded(played))
@@ -246,23 +248,41 @@ class Job:
                     raise HumanLeftError(error_text(episode))
                 if ended_by(episode, ServerAwayError):
                     raise PolicyError(error_text(episode))
-                refusal = refusal_in(episode)
-                if refusal != last:
+                refusal = None if self._was_refused_so(episode) else refusal_in(episode)
+                if refusal not in (None, last):
                     self._keep(refused, on_episode)
                     refused.clear()
-                last = refusal
+                    last = refusal
+                if refusal is not None:
+                    refused.append(episode)
+                # A request may fail more than once for one episode, and never less.
+                settled = max(0, len(refused) - playing.failures_in_a_row)
+                self._keep(refused[:settled], on_episode)
+                del refused[:settled]
+                self._stop_if_refused(refused, self.settings.max_refusals + in_flight)
                 if refusal is None:
                     self._keep([episode], on_episode)
                     playing.end(episode)
                     if self._race is not None and self._race.is_decided:
                         return
-                    continue
-                refused.append(episode)
-                if len(refused) == self.settings.max_refusals:
-                    raise PolicyError(
-                        f"{error_text(episode)} So it was {len(refused)} times in a row."
-                    )
+        self._stop_if_refused(refused, self.settings.max_refusals)
         self._keep(refused, on_episode)
+
+    def _was_refused_so(self, episode: Episode) -> bool:
+        """Say whether it ended by the same words when it was played before, in this run.
+
+        Others were answered then, or it would not have been kept: so it is about this one alone.
+        """
+        before = self._tries.error_of((episode.policy, *_place(episode)))
+        return before is not None and episode.error == before
+
+    def _stop_if_refused(self, refused: Sequence[Episode], most: int) -> None:
+        """Raise PolicyError where so many episodes were refused and no request was answered."""
+        if len(refused) >= most:
+            raise PolicyError(
+                f"{error_text(refused[-1])} So it was {len(refused)} times in a row, and no "
+                "request was answered between them (--max-refusals)."
+            )
 
     def _metered(self, name: str) -> bool:
         """Say whether answers of a policy are counted as they come."""

@@ -28,6 +28,11 @@ class Playing:
         """Whether one of them asks at the terminal."""
         return any(member.uses_screen for member in self.members)
 
+    @property
+    def failures_in_a_row(self) -> int:
+        """How many requests of its policies failed that were sent after the last answer of each."""
+        return sum(member.failures_in_a_row for member in {*self.members})
+
     def seated(
         self, policies: Mapping[str, Policy]
     ) -> Policy | Mapping[str, Policy] | Sequence[Policy]:

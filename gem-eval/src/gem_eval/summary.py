@@ -139,6 +139,11 @@ class Tries:
         outcome = self._last.get(place)
         return outcome is None or outcome.error is not None
 
+    def error_of(self, place: tuple[str, int, int, int]) -> str | None:
+        """Return the error that ended an episode's last try; None where there is none."""
+        outcome = self._last.get(place)
+        return None if outcome is None else outcome.error
+
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")

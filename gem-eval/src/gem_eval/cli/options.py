@@ -220,8 +220,8 @@ def add_how(parser: argparse.ArgumentParser) -> None:
         "--max-refusals",
         type=int,
         metavar="K",
-        help="stop when a server refuses or fails alike so often in a row: key, model, quota, "
-        "option, 500 (5)",
+        help="stop when a server refuses or fails alike so often in a row, with no answer between "
+        "and beside what is in flight: key, model, quota, option, 500 (5)",
     )
     add(
         "--cache",

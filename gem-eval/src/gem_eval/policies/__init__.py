@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+from collections import Counter
 from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gem import rollouts
 from gem.conversation import Policy, PolicyAnswer, Request
+from gem_eval.errors import PolicyError
 
 if TYPE_CHECKING:
     from gem.episode import Episode
@@ -23,9 +26,43 @@ class NamedPolicy:
         self.policy = policy
         self.wants = frozenset(getattr(policy, "wants", ()))
         self.tokens = getattr(policy, "tokens", None)  # of one that plays by token ids
+        self._answered = 0
+        # Of requests that failed, by how many answers its server had given when they were sent.
+        self._failures: Counter[int] = Counter()
 
     def __call__(self, request: Request) -> Awaitable[PolicyAnswer] | PolicyAnswer:
-        return self.policy(request)
+        sent_after = self._server_answers
+        try:
+            answer = self.policy(request)
+        except PolicyError:
+            self._failures[sent_after] += 1
+            raise
+        if inspect.isawaitable(answer):
+            return self._awaited(answer, sent_after)
+        self._answered += 1
+        return answer
+
+    async def _awaited(self, coming: Awaitable[PolicyAnswer], sent_after: int) -> PolicyAnswer:
+        try:
+            answer = await coming
+        except PolicyError:
+            self._failures[sent_after] += 1
+            raise
+        self._answered += 1
+        return answer
+
+    @property
+    def _server_answers(self) -> int:
+        # An answer of the cache tells nothing of the server, which may refuse all the same.
+        return self._answered - getattr(self.policy, "cache_hits", 0)
+
+    @property
+    def failures_in_a_row(self) -> int:
+        """How many requests failed that were sent after the last answer, those of caches apart.
+
+        One that failed while others were answered says nothing of them.
+        """
+        return self._failures[self._server_answers]
 
     @property
     def state(self) -> str:

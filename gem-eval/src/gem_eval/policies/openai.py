@@ -71,9 +71,11 @@ class OpenAIPolicy:
     body as it is, for what one server takes and others do not.
 
     Where `answer_cache` is set, what was answered before is taken from there, and costs no token.
+    `cache_hits` counts these answers.
     """
 
     answer_cache: AnswerCache | None = None
+    cache_hits = 0
 
     def __init__(
         self,
@@ -192,6 +194,7 @@ class OpenAIPolicy:
         except MalformedReplyError:
             return None
         self.answer_cache.hits += 1
+        self.cache_hits += 1
         return replace(reply, usage=Usage())  # it costs nothing this time
 
     def _cache_key(self, asked: _Asked) -> tuple[bytes, ...]:
