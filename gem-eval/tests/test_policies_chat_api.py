@@ -161,7 +161,7 @@ def test_a_refusal_is_an_answer() -> None:
     assert reply.message.text == "No."
 
 
-@pytest.mark.parametrize("finish", ["length", "stop"])
+@pytest.mark.parametrize("finish", ["length", "stop", "content_filter"])
 def test_a_model_that_says_nothing_gives_an_empty_answer(finish: str) -> None:
     assert read_reply(reply_to({"content": None}, finish), is_chat=True).message.text == ""
 

@@ -202,9 +202,10 @@ def _answer(choice: dict[str, Any]) -> Message:
     text = _text(message)
     if text is None:
         # With calls there may be no text; a model may spend its whole budget on thoughts, or say
-        # nothing, which is `null` and not a field that is missing.
+        # nothing, or be kept from it, which is `null` and not a field that is missing.
         finish = choice.get("finish_reason")
-        says_nothing = finish == "length" or (finish == "stop" and "content" in message)
+        is_null = finish in {"stop", "content_filter"} and "content" in message
+        says_nothing = finish == "length" or is_null
         if not calls and not says_nothing:
             raise MalformedReplyError("its message has no 'content'", choice)
         text = ""
