@@ -30,7 +30,20 @@ def test_a_pattern_stands_for_what_it_matches() -> None:
     ]
 
 
-def test_an_environment_named_twice_is_evaluated_once() -> None:
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"envs": ["tiny:Guess", "tiny:Echo", "tiny:Guess"]}, "'tiny:Guess' was given 2 times"),
+        ({"policies": ["noop", "random", "noop"]}, "The policy 'noop' was given twice"),
+        ({"policies": [("noop", "random")] * 2}, r"The policy 'noop \+ random' was given twice"),
+    ],
+)
+def test_what_is_given_twice_is_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingsError, match=f"{message}.* Give it once"):
+        settings(**given)
+
+
+def test_an_environment_that_several_name_is_evaluated_once() -> None:
     found = settings(envs=["tiny:Guess", "tiny:*ess", spec("tiny:Guess")])
 
     assert [env_spec.id for env_spec in found.envs] == ["tiny:Guess"]

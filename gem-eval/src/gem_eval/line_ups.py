@@ -93,15 +93,25 @@ class LineUpRef(PolicyRef):
 
 
 def policy_list(policies: Policies) -> list[Any]:
-    """Return policies and line-ups as a list, each name, each object and each line-up once.
+    """Return policies and line-ups as a list.
 
-    Raises SettingsError on a line-up of anything but policies.
+    Raises SettingsError on a line-up of anything but policies, and on what was given twice.
     """
     is_one = isinstance(policies, (str, Mapping)) or callable(policies)
     several: Iterable[Any] = [policies] if is_one else policies  # type: ignore[assignment]
     listed = [_as_given(policy) for policy in several]
-    # Two objects are two policies, even where they are equal.
-    return list({_key(policy): policy for policy in listed}.values())
+    known: set[Hashable] = set()
+    for policy in listed:
+        # Two objects are two policies, even where they are equal.
+        key = _key(policy)
+        if key in known:
+            raise SettingsError(
+                f"The policy {_ref(policy).name!r} was given twice, and a run tells policies "
+                "apart by name. Give it once; --repeats plays each episode several times.",
+                option="policies",
+            )
+        known.add(key)
+    return listed
 
 
 def policy_refs(policies: Policies) -> tuple[PolicyRef, ...]:

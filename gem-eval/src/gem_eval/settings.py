@@ -5,6 +5,7 @@ Two evaluations with equal settings have the same episodes. Knows nothing about 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Annotated, Any, Literal
@@ -211,10 +212,21 @@ def resumed(settings: Settings, given: Mapping[str, Any]) -> Settings:
 
 
 def env_specs(envs: Envs) -> tuple[EnvSpec, ...]:
-    """Resolve ids, shell patterns and specs, each environment once, in the order given."""
+    """Resolve ids, shell patterns and specs, each environment once, in the order given.
+
+    Patterns may match the same ones. Raises SettingsError on an id that was given twice.
+    """
     env_or_envs: Any = envs
     is_one = isinstance(env_or_envs, (str, EnvSpec, Mapping)) or callable(env_or_envs)
-    several: Iterable[Any] = [env_or_envs] if is_one else env_or_envs
+    several: list[Any] = [env_or_envs] if is_one else [*env_or_envs]
+    ids = Counter(env for env in several if isinstance(env, str))
+    for id, count in ids.items():
+        if count > 1:
+            raise SettingsError(
+                f"The environment {id!r} was given {count} times, and a run has each once. Give "
+                "it once; --repeats plays each episode several times.",
+                option="envs",
+            )
     specs = [spec for env in several for spec in _resolved(env)]
     return tuple(spec for index, spec in enumerate(specs) if spec not in specs[:index])
 
