@@ -211,6 +211,22 @@ def test_the_verdict_comes_first_and_is_the_status(
     assert "95% intervals" in done.out
 
 
+def test_a_sampled_test_is_called_so_and_its_least_p_is_a_bound(
+    run: Run, compare_here: Callable[..., Done]
+) -> None:
+    run(policies=["random", "solver"], episodes=40, repeats=3)
+    run("once", policies=["random", "solver"], episodes=40)
+
+    sampled = compare_here("run").out
+    exact = compare_here("once").out
+
+    assert " (p < 0.0002)." in sampled.splitlines()[0]
+    assert sampled.endswith("p is of a test that samples 9,999 flips of signs.\n")
+    assert exact.endswith("p is an exact test's.\n")
+    [estimated] = gem_eval.compare("run").differences[0].by_env.values()
+    assert (estimated.test, estimated.p_is_bound, estimated.p_value) == ("sampled", True, 0.0002)
+
+
 def test_flips_are_listed_as_many_as_are_asked_for(
     run: Run, compare_here: Callable[..., Done]
 ) -> None:

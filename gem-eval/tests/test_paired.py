@@ -49,7 +49,7 @@ def test_the_chance_of_rates_is_mcnemars(pairs: list[tuple[bool, bool]]) -> None
 
     expected = compare.mcnemar_exact(first, second).p_value
 
-    assert chance_of_signs(alone(pairs)) == pytest.approx(expected)
+    assert chance_of_signs(alone(pairs)).value == pytest.approx(expected)
 
 
 @given(RETURNS)
@@ -62,35 +62,53 @@ def test_the_chance_of_returns_counts_all_flips_of_signs(pairs: list[tuple[float
     seen = abs(math.fsum(differences)) - 1e-9
     as_far = sum(abs(total) >= seen for total in flipped) / len(flipped)
 
-    assert chance_of_signs(alone(pairs)) == pytest.approx(as_far, abs=1e-9)
+    assert chance_of_signs(alone(pairs)).value == pytest.approx(as_far, abs=1e-9)
 
 
 def test_of_many_returns_the_chance_is_near_that_of_students_test() -> None:
     differences = np.random.default_rng(5).normal(0.12, 1.0, 400)
 
-    found = chance_of_signs(of_differences(list(differences)))
+    found = chance_of_signs(of_differences(list(differences))).value
 
     expected = stats.ttest_1samp(differences, 0.0).pvalue
     assert 0.001 < expected < 0.2
     assert found == pytest.approx(expected, rel=0.25)
-    assert chance_of_signs(of_differences(list(differences))) == found
+    assert chance_of_signs(of_differences(list(differences))).value == found
+
+
+@pytest.mark.parametrize(
+    ("differences", "is_sampled", "is_bound"),
+    [
+        ([1.0] * 60, False, False),  # McNemar's
+        ([1.0] * 12 + [2.0], False, False),  # all 2 ** 13 flips
+        ([1.0] * 59 + [2.0], True, True),
+        ([1.0] * 30 + [-2.0] * 20, True, False),
+    ],
+)
+def test_a_chance_says_whether_it_is_sampled_and_whether_it_is_a_bound(
+    differences: list[float], is_sampled: bool, is_bound: bool
+) -> None:
+    chance = chance_of_signs(of_differences(differences))
+
+    assert (chance.is_sampled, chance.is_bound) == (is_sampled, is_bound)
+    assert (chance.value == 0.0002) == is_bound
 
 
 def test_policies_that_never_part_are_as_equal_as_can_be() -> None:
-    assert chance_of_signs(of_table(10, 0, 0, 10)) == 1.0
-    assert chance_of_signs([]) == 1.0
+    assert chance_of_signs(of_table(10, 0, 0, 10)).value == 1.0
+    assert chance_of_signs([]).value == 1.0
 
 
 def test_rounding_of_repeats_parts_nobody() -> None:
     sums = [0.1 + 0.2 - 0.3, 0.0]
 
-    assert chance_of_signs(of_differences(sums)) == 1.0
+    assert chance_of_signs(of_differences(sums)).value == 1.0
 
 
 def test_pairs_of_one_group_count_as_one_difference() -> None:
     groups = [[Pair(0, 1)] * 5] * 3
 
-    assert chance_of_signs(groups) == 2 / 2**3
+    assert chance_of_signs(groups).value == 2 / 2**3
 
 
 @pytest.mark.parametrize("n", [10, 20, 50])

@@ -39,7 +39,7 @@ def test_the_exact_test_of_mcnemar(both: int, won: int, lost: int, neither: int)
 
     expected = contingency_tables.mcnemar([[both, lost], [won, neither]], exact=True).pvalue
 
-    chance = chance_of_signs([[Pair(float(first), float(second))] for first, second in rates])
+    chance, _ = chance_of_signs([[Pair(float(first), float(second))] for first, second in rates])
     assert chance == pytest.approx(expected)
 
 

@@ -1,8 +1,8 @@
-"""Put counts into words. Knows nothing about what is counted."""
+"""Put counts and p-values into words. Knows nothing about what is counted or tested."""
 
 from __future__ import annotations
 
-__all__ = ["counted"]
+__all__ = ["counted", "written_chance"]
 
 _PLURALS = {"policy": "policies", "try": "tries"}  # of all others the plural ends in s
 
@@ -17,3 +17,19 @@ def counted(number: int, noun: str) -> str:
         return f"1 {noun}"
     plural = _PLURALS.get(noun, f"{noun}s")
     return f"{number:,} {plural}"
+
+
+def written_chance(p_value: float, *, is_bound: bool = False) -> str:
+    """Write a p-value so that it is on the side of 0.05 on which it is.
+
+    With `is_bound` it is less than this value.
+
+    >>> written_chance(0.0502), written_chance(0.00002), written_chance(0.73)
+    ('0.0502', '< 0.0001', '0.73')
+    >>> written_chance(0.0002, is_bound=True)
+    '< 0.0002'
+    """
+    if p_value < 0.0001:
+        return "< 0.0001"
+    sign = "< " if is_bound else ""
+    return f"{sign}{p_value:.4f}" if p_value < 0.1 else f"{sign}{p_value:.2f}"

@@ -15,9 +15,10 @@ Compare policies of run folders with the first of them, or with --baseline. Epis
 they played: environment, arguments, seed and task, and of several seats the seat, where each policy
 of a line-up is compared; what does not pair is counted and named.
 
-The verdict on each is a word: BETTER and WORSE where an exact test tells it from the baseline at
-5% (with Holm's correction where there are several), SAME where the whole interval is within
---tolerance, and UNDECIDED. The exit status is 0, 1 if any is WORSE, and else 3 if any is UNDECIDED.
+The verdict on each is a word: BETTER and WORSE where a test tells it from the baseline at 5% (with
+Holm's correction where there are several), SAME where the whole interval is within --tolerance, and
+UNDECIDED. The test is exact, or samples where there is too much to count. The exit status is 0, 1
+if any is WORSE, and else 3 if any is UNDECIDED.
 """
 _EPILOGUE = """\
 examples:

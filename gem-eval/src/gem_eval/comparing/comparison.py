@@ -238,6 +238,7 @@ def _estimated(groups: list[list[Pair]], metric: Metric) -> Estimated:
     estimate = of_metric[metric](groups)
     pairs = [pair for group in groups for pair in group]
     shared = paired.shared_variance(groups)
+    chance = paired.chance_of_signs(groups)
     return Estimated(
         tasks=len(pairs),
         baseline_mean=_mean(pair.first for pair in pairs),
@@ -246,7 +247,9 @@ def _estimated(groups: list[list[Pair]], metric: Metric) -> Estimated:
         ci95=estimate.ci95,
         wins=sum(pair.difference > 0 for pair in pairs),
         losses=sum(pair.difference < 0 for pair in pairs),
-        p_value=paired.chance_of_signs(groups),
+        p_value=chance.value,
+        test="sampled" if chance.is_sampled else "exact",
+        p_is_bound=chance.is_bound,
         detectable=paired.detectable_difference(groups),
         correlation=None if shared is None else shared.correlation,
         saved=None if shared is None else shared.saved,
@@ -257,7 +260,7 @@ def _groups(contenders: Sequence[Contender], metric: Metric) -> tuple[tuple[str,
     """Group those that cannot be told apart, best first, by all pairs of them."""
     both = list(combinations(contenders, 2))
     figure = _FIGURES[metric]
-    chances = [paired.chance_of_signs(_Match(*two).groups(figure)) for two in both]
+    chances = [paired.chance_of_signs(_Match(*two).groups(figure)).value for two in both]
     corrected = paired.holm(chances)
     names = [(one.name, other.name) for one, other in both]
     groups = paired.alike(dict(zip(names, corrected, strict=True)), _LEVEL)

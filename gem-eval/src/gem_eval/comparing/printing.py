@@ -11,7 +11,7 @@ from rich.text import Text
 from gem.cli import one_line
 from gem_eval.comparing.results import Comparison, Difference, Estimated, Flip, Metric, Unpaired
 from gem_eval.tables import Row, console_for, print_table, tables_within
-from gem_eval.wording import counted
+from gem_eval.wording import counted, written_chance
 
 __all__ = ["print_comparison"]
 
@@ -37,7 +37,9 @@ def print_comparison(comparison: Comparison, file: IO[str], *, flips: int = 10) 
             f"Not compared: {', '.join(comparison.elsewhere)}, for {comparison.baseline} sat at "
             "other seats.",
         )
-    _print_line(console, "In brackets: 95% intervals. Each task counts once; p is an exact test's.")
+    _print_line(
+        console, f"In brackets: 95% intervals. Each task counts once; {_tests(comparison)}."
+    )
 
 
 def _print_difference(
@@ -77,7 +79,8 @@ def _sentence(comparison: Comparison, difference: Difference) -> str:
     over_all = difference.over_all
     both = f"{difference.candidate} beside {comparison.baseline}"
     tests = len(comparison.differences)
-    chance = _chance(difference.p_holm)
+    # A bound stays one where it is corrected.
+    chance = written_chance(difference.p_holm, is_bound=over_all.p_is_bound)
     chance = f"p {chance}" if chance.startswith("<") else f"p = {chance}"
     if tests > 1:
         chance = f"{chance}, Holm for {tests}"
@@ -95,7 +98,7 @@ def _figures(each: Estimated) -> Row:
         "difference": _signed(each),
         "won": str(each.wins),
         "lost": str(each.losses),
-        "p": _chance(each.p_value),
+        "p": written_chance(each.p_value, is_bound=each.p_is_bound),
     }
 
 
@@ -108,15 +111,18 @@ def _signed(each: Estimated) -> str:
     return f"{each.difference:+.3f} [{low:+.3f}, {high:+.3f}]"
 
 
-def _chance(p_value: float) -> str:
-    """Write a p-value so that it is on the side of 0.05 on which it is.
-
-    >>> _chance(0.0496), _chance(0.0502), _chance(0.00002), _chance(0.73)
-    ('0.0496', '0.0502', '< 0.0001', '0.73')
-    """
-    if p_value < 0.0001:
-        return "< 0.0001"
-    return f"{p_value:.4f}" if p_value < 0.1 else f"{p_value:.2f}"
+def _tests(comparison: Comparison) -> str:
+    """Say of which kind the tests are whose p-values are printed."""
+    estimates = [
+        each
+        for difference in comparison.differences
+        for each in (difference.over_all, *difference.by_env.values())
+    ]
+    kinds = {each.test for each in estimates}
+    if kinds == {"exact"}:
+        return "p is an exact test's"
+    sampled = "of a test that samples 9,999 flips of signs"
+    return f"p is {sampled}" if kinds == {"sampled"} else f"p is exact, or {sampled}"
 
 
 def _notes(comparison: Comparison, difference: Difference) -> Iterator[str]:

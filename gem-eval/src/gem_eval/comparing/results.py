@@ -35,9 +35,11 @@ class Estimated(_Frozen):
 
     `difference` is the candidate's mean less the baseline's, over `tasks` that both have played;
     each task counts once, as the mean of its repeats. `wins` are tasks on which the candidate has
-    the higher figure. `p_value` is of an exact test, `detectable` the least true difference that
-    as many tasks would find 4 times of 5. `saved` is the share of the variance that the common
-    tasks took away, `correlation` that of the two figures. Each is None where it cannot be told.
+    the higher figure. `p_value` is of a `test` that counts all flips of signs, "exact", or samples
+    9,999 of them, "sampled"; with `p_is_bound` none of these was as far out, and the true value is
+    below. `detectable` is the least true difference that as many tasks would find 4 times of 5.
+    `saved` is the share of the variance that the common tasks took away, `correlation` that of the
+    two figures. Each is None where it cannot be told.
     """
 
     tasks: int
@@ -51,6 +53,8 @@ class Estimated(_Frozen):
     detectable: float | None
     correlation: float | None
     saved: float | None
+    test: Literal["exact", "sampled"] = "exact"
+    p_is_bound: bool = False
 
 
 class Flip(_Frozen):

@@ -17,6 +17,7 @@ from gem_eval.viewing.rendering import render
 from gem_eval.viewing.runs import Run
 from gem_eval.viewing.scanning import TURNS_AT_ONCE
 from gem_eval.viewing.text import family
+from gem_eval.wording import written_chance
 
 __all__ = ["FLIPS_AT_ONCE", "beside_page", "compare_page"]
 
@@ -76,7 +77,7 @@ def _compared(
         "only": only,
         "only_address": f"/compare?{urlencode(_toggled([*names, ('flip', chosen)], only))}#flips",
         "pair": pair_of(runs, comparison, difference, chosen),
-        "chance": _chance,
+        "chance": written_chance,
         "command": shlex.join(["gem-env", "compare", *paths, "--baseline", comparison.baseline]),
     }
 
@@ -131,14 +132,3 @@ def _task_of(view: EpisodeView) -> tuple[Any, ...]:
     """Return what makes the task of an episode: the environment, its arguments, seed and task."""
     record = view.record
     return (record.get("env_id"), record.get("env_kwargs"), record.get("seed"), record.get("task"))
-
-
-def _chance(p_value: float) -> str:
-    """Write a p-value so that it is on the side of 0.05 on which it is.
-
-    >>> _chance(0.0496), _chance(0.00002), _chance(0.73)
-    ('0.0496', '< 0.0001', '0.73')
-    """
-    if p_value < 0.0001:
-        return "< 0.0001"
-    return f"{p_value:.4f}" if p_value < 0.1 else f"{p_value:.2f}"
