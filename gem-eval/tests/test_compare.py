@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -209,6 +209,39 @@ def test_the_verdict_comes_first_and_is_the_status(
     assert done.status == status
     assert done.out.startswith(word)
     assert "95% intervals" in done.out
+
+
+def test_children_of_a_branch_pair_by_their_number_and_each_counts(
+    run: Run, compare_here: Callable[..., Done]
+) -> None:
+    lost = run(policies="random", env_kwargs={"highest": 100, "max_turns": 9}, episodes=2)
+    options: dict[str, Any] = {"turn": 1, "repeats": 20}
+    gem_eval.branch(lost.path, 1, ["random", "solver"], out="children", **options)
+    gem_eval.branch(lost.path, 1, "noop", out="others", **options | {"repeats": 8})
+
+    both = gem_eval.compare("children")
+    printed = compare_here("children").out
+
+    over_all = both.differences[0].over_all
+    assert (both.pairs_of, both.verdict) == ("child", "BETTER")
+    assert (over_all.tasks, over_all.wins, over_all.losses) == (20, 18, 0)
+    assert over_all.p_value == pytest.approx(2 / 2**18)
+    assert " over 20 children (p < 0.0001)." in printed
+    assert "Each child counts once, beside the other policy's of the same sampling" in printed
+    apart = gem_eval.compare(["children", "others"], baseline="solver")
+    noop = next(each for each in apart.differences if each.over_all.tasks == 8)
+    assert [each.only_baseline for each in noop.unpaired] == [12]
+    assert noop.unpaired[0].examples == ("repeat 9", "repeat 10", "repeat 11")
+
+
+def test_children_beside_a_run_that_is_no_branch_are_repeats_of_one_task(run: Run) -> None:
+    games = run(policies="random", episodes=4)
+    gem_eval.branch(games.path, 1, "noop", turn=0, repeats=5, out=games.path.parent / "children")
+
+    comparison = gem_eval.compare([games.path, games.path.parent / "children"])
+
+    assert comparison.pairs_of == "task"
+    assert comparison.differences[0].over_all.tasks == 1
 
 
 def test_a_sampled_test_is_called_so_and_its_least_p_is_a_bound(

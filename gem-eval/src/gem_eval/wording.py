@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["counted", "written_chance"]
+__all__ = ["counted", "plural", "written_chance"]
 
-_PLURALS = {"policy": "policies", "try": "tries"}  # of all others the plural ends in s
+_PLURALS = {
+    "child": "children",
+    "policy": "policies",
+    "try": "tries",
+}  # of all others the plural ends in s
 
 
 def counted(number: int, noun: str) -> str:
@@ -13,10 +17,16 @@ def counted(number: int, noun: str) -> str:
     >>> counted(1, "turn"), counted(12000, "character"), counted(2, "policy")
     ('1 turn', '12,000 characters', '2 policies')
     """
-    if number == 1:
-        return f"1 {noun}"
-    plural = _PLURALS.get(noun, f"{noun}s")
-    return f"{number:,} {plural}"
+    return f"1 {noun}" if number == 1 else f"{number:,} {plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """Return the plural of a noun.
+
+    >>> plural("task"), plural("child")
+    ('tasks', 'children')
+    """
+    return _PLURALS.get(noun, f"{noun}s")
 
 
 def written_chance(p_value: float, *, is_bound: bool = False) -> str:

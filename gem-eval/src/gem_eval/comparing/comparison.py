@@ -40,11 +40,12 @@ def compare(
 ) -> Comparison:
     """Compare policies of one run folder or of several, each with the first or with `baseline`.
 
-    Episodes pair by what they played: environment, arguments, seed and task. `policies` chooses
-    some by name. A difference within `tolerance` (in the metric's own unit, 0.02 is two points of
-    success) counts as none. Of several seats the policies of each line-up are compared, at the
-    same seat of the same seeds, or at one `seat` alone; who sat nowhere where the baseline did is
-    left out. The result is the same whenever it is asked for. Raises RunFolderError, LogError, and
+    Episodes pair by what they played: environment, arguments, seed and task, and the children of
+    branches by their number too, whose seed their policies sample by. `policies` chooses some by
+    name. A difference within `tolerance` (in the metric's own unit, 0.02 is two points of success)
+    counts as none. Of several seats the policies of each line-up are compared, at the same seat of
+    the same seeds, or at one `seat` alone; who sat nowhere where the baseline did is left out. The
+    result is the same whenever it is asked for. Raises RunFolderError, LogError, and
     CompareError where nothing pairs.
     """
     several = [runs] if isinstance(runs, (str, Path)) else runs
@@ -80,6 +81,7 @@ def compare(
         groups=_groups(contenders, metric) if len(contenders) > 2 else (),
         seat=seat,
         elsewhere=tuple(one.name for one in elsewhere),
+        pairs_of="child" if first.has_children else "task",
     )
 
 

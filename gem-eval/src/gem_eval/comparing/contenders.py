@@ -2,7 +2,8 @@
 
 A task is known by what makes it the same anywhere: the environment's id, its arguments, its seed
 and its number, and of several seats the seat. How a run counts its episodes says nothing: another
-run may have played others.
+run may have played others. Children of a branch have one task, and each is one by its own number,
+by which the policies of all branches sample alike.
 """
 
 from __future__ import annotations
@@ -25,35 +26,42 @@ __all__ = ["Contender", "Play", "Task", "read_contenders"]
 
 
 class Task(NamedTuple):
-    """What makes a task the same in every run. `env_kwargs` is JSON with sorted names."""
+    """What makes a task the same in every run. `env_kwargs` is JSON with sorted names.
+
+    `child` is the repeat that a child of a branch is; None where what is compared are no children.
+    """
 
     env_id: str
     env_kwargs: str
     seed: int
     task: int | None
     seat: str | None = None
+    child: int | None = None
 
     @classmethod
-    def of(cls, part: Episode) -> Task:
+    def of(cls, part: Episode, *, is_child: bool = False) -> Task:
         """Return the task that an episode of one seat played, or the part of one of several."""
         kwargs = json.dumps(part.env_kwargs, sort_keys=True)
         seat = part.seats[0].name if part.seats else None
-        return cls(part.env_id, kwargs, part.seed, part.task, seat)
+        child = part.repeat if is_child else None
+        return cls(part.env_id, kwargs, part.seed, part.task, seat, child)
 
     @property
     def where(self) -> str:
         """Name it for a person, within its environment."""
         where = f"seed {self.seed}" if self.task is None else f"task {self.task}"
+        if self.child is not None:
+            where = f"repeat {self.child}"
         return where if self.seat is None else f"{where} at {self.seat}"
 
     @property
     def group(self) -> tuple[Any, ...]:
         """What it shares with tasks that are like it: its number in a finite set, or its seed.
 
-        So do the seats of one episode.
+        So do the seats of one episode. Children share nothing: each is a draw of its own.
         """
         which = ("seed", self.seed) if self.task is None else ("task", self.task)
-        return (self.env_id, self.env_kwargs, *which)
+        return (self.env_id, self.env_kwargs, *which, self.child)
 
 
 class Play(NamedTuple):
@@ -89,7 +97,8 @@ class Contender:
     """A policy of a run. `plays` has the last try of each episode, by task and `Slot`.
 
     `settings` are those of its run that may make the same task harder or easier, and the versions
-    of packs. `others` are who it played with in its `line_up`.
+    of packs. `others` are who it played with in its `line_up`. With `has_children` its episodes are
+    those of a branch, and each is a task of its own.
     """
 
     name: str
@@ -99,6 +108,7 @@ class Contender:
     stops_when_decided: bool
     line_up: str
     others: tuple[str, ...] = ()
+    has_children: bool = False
     plays: dict[Task, dict[Slot, Play]] = field(default_factory=dict)
     _numbers: dict[tuple[Task, int], list[int]] = field(default_factory=dict)
 
@@ -112,7 +122,7 @@ class Contender:
 
         A policy that a line-up has twice is at one seat in several rotations of a seed.
         """
-        task = Task.of(part)
+        task = Task.of(part, is_child=self.has_children)
         numbers = self._numbers.setdefault((task, part.repeat), [])
         if part.episode_index not in numbers:
             numbers.append(part.episode_index)
@@ -147,6 +157,8 @@ def read_contenders(
         raise _nobody(seat)
     chosen = _chosen(here, policies)
     names = _names(chosen)
+    # A child beside an episode of another run is one more repeat of its task.
+    has_children = all(folder.record.branch is not None for folder in folders)
     contenders: list[Contender] = []
     for folder in folders:
         of_run = {
@@ -158,6 +170,7 @@ def read_contenders(
                 stops_when_decided=folder.record.settings.until is not None,
                 line_up=entry.line_up,
                 others=entry.others,
+                has_children=has_children,
             )
             for entry in chosen
             if entry.run == folder.path
@@ -211,6 +224,7 @@ def _settings_of(folder: RunFolder) -> Mapping[str, Any]:
     branch = folder.record.branch
     return {
         "the turn it branches from": None if branch is None else branch.turn + 1,
+        "the episode it branches from": None if branch is None else branch.fingerprint[:12],
         "wrappers": [ref.model_dump(mode="json") for ref in settings.wrappers],
         "max_turns": settings.max_turns,
         "step_timeout_s": settings.step_timeout_s,

@@ -11,7 +11,7 @@ from rich.text import Text
 from gem.cli import one_line
 from gem_eval.comparing.results import Comparison, Difference, Estimated, Flip, Metric, Unpaired
 from gem_eval.tables import Row, console_for, print_table, tables_within
-from gem_eval.wording import counted, written_chance
+from gem_eval.wording import counted, plural, written_chance
 
 __all__ = ["print_comparison"]
 
@@ -37,8 +37,11 @@ def print_comparison(comparison: Comparison, file: IO[str], *, flips: int = 10) 
             f"Not compared: {', '.join(comparison.elsewhere)}, for {comparison.baseline} sat at "
             "other seats.",
         )
+    pairs_of = comparison.pairs_of
+    how = ", beside the other policy's of the same sampling seed" if pairs_of == "child" else ""
     _print_line(
-        console, f"In brackets: 95% intervals. Each task counts once; {_tests(comparison)}."
+        console,
+        f"In brackets: 95% intervals. Each {pairs_of} counts once{how}; {_tests(comparison)}.",
     )
 
 
@@ -48,10 +51,11 @@ def _print_difference(
     _print_line(console, _sentence(comparison, difference), style="bold")
     console.print()
     rows = [
-        {"environment": one_line(env), **_figures(each)} for env, each in difference.by_env.items()
+        {"environment": one_line(env), **_figures(comparison, each)}
+        for env, each in difference.by_env.items()
     ]
     if len(rows) > 1:
-        rows.append({"environment": "all", **_figures(difference.over_all)})
+        rows.append({"environment": "all", **_figures(comparison, difference.over_all)})
     _print_rows(console, rows, "environment")
     for note in _notes(comparison, difference):
         _print_line(console, note)
@@ -84,15 +88,15 @@ def _sentence(comparison: Comparison, difference: Difference) -> str:
     chance = f"p {chance}" if chance.startswith("<") else f"p = {chance}"
     if tests > 1:
         chance = f"{chance}, Holm for {tests}"
-    what = f"{unit} {_signed(over_all)} over {counted(over_all.tasks, 'task')}"
+    what = f"{unit} {_signed(over_all)} over {counted(over_all.tasks, comparison.pairs_of)}"
     if difference.verdict == "SAME":
         return f"SAME: {both}: {what}, all of it within {comparison.tolerance:g}."
     return f"{difference.verdict}: {both}: {what} ({chance})."
 
 
-def _figures(each: Estimated) -> Row:
+def _figures(comparison: Comparison, each: Estimated) -> Row:
     return {
-        "tasks": str(each.tasks),
+        plural(comparison.pairs_of): str(each.tasks),
         "baseline": f"{each.baseline_mean:.3f}",
         "candidate": f"{each.candidate_mean:.3f}",
         "difference": _signed(each),
@@ -129,12 +133,13 @@ def _notes(comparison: Comparison, difference: Difference) -> Iterator[str]:
     over_all = difference.over_all
     if difference.verdict == "UNDECIDED" and over_all.detectable is not None:
         yield (
-            f"As many tasks would find a difference of {over_all.detectable:.3f} 4 times of 5; "
-            "play more of them to find a smaller one."
+            f"As many {plural(comparison.pairs_of)} would find a difference of "
+            f"{over_all.detectable:.3f} 4 times of 5; play more of them to find a smaller one."
         )
     if over_all.saved is not None and over_all.correlation is not None:
+        what = {"task": "Playing the same tasks", "child": "Sampling by the same seeds"}
         yield (
-            f"Playing the same tasks saved {over_all.saved:.0%} of the variance (correlation "
+            f"{what[comparison.pairs_of]} saved {over_all.saved:.0%} of the variance (correlation "
             f"{over_all.correlation:.2f})."
         )
     if difference.with_errors is not None:
@@ -157,8 +162,8 @@ def _unpaired(comparison: Comparison, difference: Difference, unpaired: Unpaired
     dots = ", ..." if count > len(unpaired.examples) else ""
     arguments = "" if unpaired.env_kwargs == "{}" else f" {unpaired.env_kwargs}"
     return (
-        f"Left out: {counted(count, 'task')} of {unpaired.env_id}{arguments}: {reasons} "
-        f"({examples}{dots})."
+        f"Left out: {counted(count, comparison.pairs_of)} of {unpaired.env_id}{arguments}: "
+        f"{reasons} ({examples}{dots})."
     )
 
 

@@ -116,6 +116,8 @@ class Comparison(_Frozen):
     `groups` are the largest groups of policies of which no two can be told apart; they are given
     for three policies and more. `seat` is the one that they are compared at, where one was chosen;
     `elsewhere` are those that were not compared, since they sat where the baseline never sat.
+    `pairs_of` is what pairs and counts once: a task, or where only branches are compared a child,
+    which is beside the child that its number's seed sampled for the other policy.
     `verdict` is the worst of all: WORSE, else UNDECIDED, SAME, BETTER.
     """
 
@@ -128,6 +130,7 @@ class Comparison(_Frozen):
     groups: tuple[tuple[str, ...], ...] = ()
     seat: str | None = None
     elsewhere: tuple[str, ...] = ()
+    pairs_of: Literal["task", "child"] = "task"
 
     @property
     def verdict(self) -> Verdict:
