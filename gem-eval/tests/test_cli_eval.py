@@ -75,6 +75,15 @@ def test_the_command_that_is_offered_next_works(gem_eval: Command) -> None:
     assert main(["replay", "run", "--verify"]) == 0
 
 
+def test_json_is_alone_where_a_policy_prints(gem_eval: Command) -> None:
+    Path("chatty.py").write_text("def low(request):\n    print('noise')\n    return '1'\n")
+
+    done = gem_eval("tiny:Guess", "--policy", "scripted:./chatty.py:low", "--out", "run", "--json")
+
+    assert json.loads(done.out) == summary()
+    assert "noise" in done.err
+
+
 def test_json_is_the_summary_and_nothing_else(gem_eval: Command) -> None:
     done = gem_eval(*GUESS, "--out", "run", "--json")
 

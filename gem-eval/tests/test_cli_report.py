@@ -111,7 +111,7 @@ def test_several_runs_have_a_table_each(gem_env_here: Command) -> None:
     assert "\n\nother: 3 of 3 episodes\n" in done.out
 
 
-def test_a_reader_that_has_seen_enough_is_no_error(
+def test_a_reader_that_has_seen_enough_ends_the_report(
     gem_env_here: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ours, theirs = os.pipe()
@@ -119,7 +119,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(
     with os.fdopen(theirs, "w") as out:
         monkeypatch.setattr("sys.stdout", out)
 
-        assert main(["report", "run"]) == 0
+        assert main(["report", "run"]) == 141
 
 
 def test_json_is_a_list_of_summaries(gem_env_here: Command) -> None:

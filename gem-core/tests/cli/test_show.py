@@ -49,6 +49,7 @@ class Long(gem.Env):
     def __init__(self, table: object = object(), *, path: str, odd=None):
         self.path = path
     def reset(self, seed=None):
+        print("looking for a mistake")
         return "\\x1b[2J" + "line\\n" * 50, {}
 
 class NoLimit(gem.Env):
@@ -133,7 +134,9 @@ def test_what_is_missing_is_told_by_its_pip_command(capsys: Output) -> None:
 
 
 def test_an_environment_that_raises_is_shown_without_its_start(capsys: Output) -> None:
-    assert "cannot be shown: RuntimeError: out of words" in shown(capsys, "Raises")
+    page = shown(capsys, "Raises")
+    assert "cannot be shown: RuntimeError: out of words (" in page
+    assert ", in reset)" in page
 
 
 def test_a_parameter_that_must_be_given_is_marked(capsys: Output) -> None:

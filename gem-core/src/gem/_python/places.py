@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Place", "place_of", "telling_place"]
+from gem.errors import in_one_line
+
+__all__ = ["Place", "place_of", "raised", "telling_place"]
 
 _OURS = str(Path(__file__).parents[1])
 _LIBRARY = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
@@ -56,3 +58,9 @@ def place_of(error: BaseException) -> str:
     frames = traceback.walk_tb(error.__traceback__)
     places = [Place(frame.f_code.co_filename, line, frame.f_code.co_name) for frame, line in frames]
     return str(telling_place(places) or "")
+
+
+def raised(error: BaseException) -> str:
+    """Say in one line what was raised, and where: `KeyError: 'k' (words.py, line 8, in step)`."""
+    place = place_of(error)
+    return f"{in_one_line(error)} ({place})" if place else in_one_line(error)

@@ -79,9 +79,10 @@ def add_command(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from gem._python.places import raised
     from gem.cli import _watching as watching
     from gem.cli._opponents import OpponentFailed, policies_from
-    from gem.errors import BadArguments, GemError, in_one_line
+    from gem.errors import BadArguments, GemError
 
     if options.id is None:
         options.id = chosen_id()
@@ -132,7 +133,7 @@ def _run(options: argparse.Namespace) -> int:
         print(one_line(str(failure)))
         return 1
     except Exception as error:  # noqa: BLE001 - an environment may raise anything
-        print(f"The environment raised {one_line(in_one_line(error))}")
+        print(f"The environment raised {one_line(raised(error))}")
         return 1
     return 0
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from gem.cli._options import OWN, add_making, env_kwargs, find_modules_here, wrapper_list
@@ -199,7 +201,8 @@ def _observed(spec: EnvSpec, kwargs: dict[str, Any], layers: list[Any]) -> dict[
     from gem.registry._making import make
 
     try:
-        with make(spec, wrappers=layers, **kwargs) as env:
+        # What an environment prints is no part of its page, which may be JSON.
+        with redirect_stdout(sys.stderr), make(spec, wrappers=layers, **kwargs) as env:
             return _start(env)
     except Exception as error:  # noqa: BLE001 - an environment may raise anything, and stays shown
         return {"observation": None, "observation_error": _reason(error)}
@@ -227,10 +230,10 @@ def _number(value: float) -> float | str:
 
 
 def _reason(error: Exception) -> str:
-    from gem.errors import GemError, in_one_line
+    from gem._python.places import raised
+    from gem.errors import GemError
 
-    known = isinstance(error, GemError)
-    return one_line(str(error) if known else in_one_line(error))
+    return one_line(str(error) if isinstance(error, GemError) else raised(error))
 
 
 def _page(facts: dict[str, Any]) -> str:

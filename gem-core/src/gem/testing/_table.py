@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from gem._python.places import place_of
-from gem.errors import in_one_line
+from gem._python.places import raised
 from gem.testing import _actions as actions
 from gem.testing import _backends as backends
 from gem.testing import _costs as costs
@@ -47,12 +46,6 @@ class Check(NamedTuple):
 
     def _line(self, state: State, evidence: str) -> CheckLine:
         return CheckLine(self.name, self.claim, state, evidence)
-
-
-def raised(error: BaseException) -> str:
-    """Say what was raised, and where."""
-    place = place_of(error)
-    return f"{in_one_line(error)} ({place})" if place else in_one_line(error)
 
 
 CHECKS: tuple[Check, ...] = (

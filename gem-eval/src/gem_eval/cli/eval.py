@@ -12,7 +12,7 @@ import json
 import shlex
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext, redirect_stdout
+from contextlib import nullcontext, redirect_stdout
 from typing import Any, NamedTuple
 
 from gem.cli import find_modules_here, one_line
@@ -117,7 +117,8 @@ def run_job(
     """
     figures = figures or Figures(_show, lambda _, summary: summary.to_json())
     try:
-        with _screen_for(job, as_json=as_json):
+        # Stdout is for JSON alone: what a policy or an environment prints goes to stderr.
+        with redirect_stdout(sys.stderr) if as_json else nullcontext():
             summary = run_to_end(_run_with_progress(job, hidden=as_json or job.uses_screen))
     except RunStopped as error:
         _show_what_is_there(job, figures, as_json=as_json)
@@ -136,11 +137,6 @@ def run_job(
         sys.stdout.flush()  # before the lines on stderr
     _show_tracking(job, command)
     return _status(summary, fails_on_error=fails_on_error)
-
-
-def _screen_for(job: Job, *, as_json: bool) -> AbstractContextManager[object]:
-    """Let a policy that asks at the terminal write to stderr, where stdout is for JSON alone."""
-    return redirect_stdout(sys.stderr) if as_json and job.uses_screen else nullcontext()
 
 
 def say_one_at_a_time(job: Job, values: Mapping[str, Any], command: str) -> None:
