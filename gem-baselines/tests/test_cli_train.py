@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -95,6 +97,31 @@ def test_it_goes_on_for_longer(gem_train: Train) -> None:
     assert status == 0
     assert out.startswith("5 of 5 updates are in run\n")
     assert settings("run")["updates"] == 5
+
+
+OWN = """
+from gem.testing.envs import Guess
+
+
+class Own(Guess):
+    bonus = 0
+"""
+
+
+def test_it_says_that_the_file_of_its_environment_was_edited(gem_train: Train) -> None:
+    Path("own.py").write_text(OWN, encoding="utf-8")
+    gem_train("own.toml", "--out", "run", "--set", "env=./own.py:Own")
+    _, _, unchanged = gem_train("--resume", "run", "--set", "updates=4")
+    Path("own.py").write_text(OWN.replace("bonus = 0", "bonus = 1"), encoding="utf-8")
+
+    # In a process of its own: this one has imported the file as it was.
+    command = [sys.executable, "-m", "gem", "train", "--resume", "run", "--set", "updates=5"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0
+    assert "changed since" not in unchanged
+    assert "gem-env train: ./own.py (it was sha256:" in done.stderr
+    assert "changed since the training in run began" in done.stderr
 
 
 def test_ctrl_c_says_how_to_go_on(gem_train: Train, acted: Callable[[str], str]) -> None:

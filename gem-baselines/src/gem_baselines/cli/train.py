@@ -28,6 +28,8 @@ def run(options: argparse.Namespace) -> int:
     find_modules_here()
     training = _training(options)
     path = training.folder.path
+    if training.folder.changed:
+        print(f"gem-env train: {one_line(training.folder.changed)}", file=sys.stderr)
     done = training.progress.update
     updates = training.folder.experiment.updates
     try:

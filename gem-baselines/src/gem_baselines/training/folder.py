@@ -57,6 +57,7 @@ BEST = "best"
 _RECORD = "experiment.json"
 _EVALUATIONS = "evaluations"
 _SAMPLES = "samples"
+_DIGEST = "sha256:"  # how the version of a file begins
 
 
 class ExperimentRecord(BaseModel):
@@ -75,13 +76,14 @@ class TrainingFolder:
     """The folder of one training, open for what comes next.
 
     `start` is the checkpoint to go on from, None at the beginning. Lines of updates after it are
-    removed: they come again. One process at a time has a folder open. Whatever cannot be written
-    or read raises FolderError.
+    removed: they come again. `changed` says what was edited since it began, "" for nothing. One
+    process at a time has a folder open. Whatever cannot be written or read raises FolderError.
     """
 
-    def __init__(self, path: Path, experiment: Experiment) -> None:
+    def __init__(self, path: Path, experiment: Experiment, *, changed: str = "") -> None:
         self.path = path
         self.experiment = experiment
+        self.changed = changed
         self._checkpoints = path / CHECKPOINTS
         # The lock of the first one keeps every other process away from the whole folder: nothing
         # else is read before it is held.
@@ -144,7 +146,8 @@ class TrainingFolder:
         try:
             for name in (CHECKPOINTS, _EVALUATIONS):  # a crash may have come before them
                 (folder / name).mkdir(exist_ok=True)
-            opened = cls(folder, experiment)
+            changed = _changed_files(folder, record)
+            opened = cls(folder, experiment, changed=changed)
             if changes:
                 update = {"experiment": experiment.model_dump(mode="json")}
                 record = record.model_copy(update=update)
@@ -303,6 +306,21 @@ def _versions(experiment: Experiment) -> dict[str, str]:
 
     python = ".".join(map(str, sys.version_info[:3]))
     return {"python": python, "gem-baselines": __version__, **versions(experiment.env)}
+
+
+def _changed_files(folder: Path, record: ExperimentRecord) -> str:
+    """Say which file with an environment of its own was edited since it began; "" for none."""
+    changed = [
+        f"{name} (it was {record.versions[name]}, and is {version})"
+        for name, version in versions(record.experiment["env"]).items()
+        if version.startswith(_DIGEST) and record.versions.get(name, version) != version
+    ]
+    if not changed:
+        return ""
+    return (
+        f"{' and '.join(changed)} changed since the training in {folder} began. The updates that "
+        "it has are of the file as it was, and those that come are of the file as it is."
+    )
 
 
 def _text(word: str) -> str:
