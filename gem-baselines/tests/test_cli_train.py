@@ -99,6 +99,19 @@ def test_it_goes_on_for_longer(gem_train: Train) -> None:
     assert settings("run")["updates"] == 5
 
 
+def test_a_part_of_a_setting_that_is_given_as_it_is_changes_nothing(gem_train: Train) -> None:
+    gem_train("own.toml", "--out", "run")
+    same = ["--set", "policy_kwargs.view=whole", "--seed", "0"]
+
+    status, out, _ = gem_train("--resume", "run", *same, "--set", "updates=4")
+    refused, _, err = gem_train("--resume", "run", "--set", "policy_kwargs.view=last")
+
+    assert status == 0
+    assert out.startswith("4 of 4 updates are in run\n")
+    assert refused == 2
+    assert "was to go on with another 'policy_kwargs'" in err
+
+
 OWN = """
 from gem.testing.envs import Guess
 

@@ -143,7 +143,7 @@ def test_ctrl_c_keeps_whole_updates(
 
     checkpoint = folder / "checkpoints/last/checkpoint.json"
     assert json.loads(checkpoint.read_text())["progress"]["update"] == update
-    # Gone on with by a policy that is the same but for its interrupts.
+    # Gone on with by a policy that is the same but for its interrupts, in all that names it.
     for path in (checkpoint, folder / "experiment.json"):
         path.write_text(path.read_text().replace(policy, "Counter"))
     Training.resumed(folder).run()

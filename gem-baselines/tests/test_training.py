@@ -206,6 +206,53 @@ def test_what_decides_a_training_cannot_change(experiment: MakeExperiment, tmp_p
         Training.resumed(tmp_path, {"gamma": 1.0})
 
 
+def test_a_setting_that_is_given_as_it_is_changes_nothing(
+    experiment: MakeExperiment, tmp_path: Path
+) -> None:
+    stored = experiment(wrappers=["concat"])
+    train(stored, tmp_path)
+    before = texts(tmp_path)
+    same = {"gamma": stored.gamma, "seed": 0, "wrappers": ("concat",), "policy": "tabular"}
+
+    Training.resumed(tmp_path, same).run()
+
+    assert texts(tmp_path) == before
+
+
+CHANGED = {"gamma": 0.5, "estimator": "raw", "seed": 1, "policy_kwargs": {"view": "last"}}
+
+
+@pytest.mark.parametrize("setting", CHANGED)
+def test_a_checkpoint_of_other_settings_is_refused(
+    experiment: MakeExperiment, tmp_path: Path, setting: str
+) -> None:
+    train(experiment(), tmp_path)
+    before = texts(tmp_path)
+    path = tmp_path / "experiment.json"
+    record = json.loads(path.read_text())
+    record["experiment"][setting] = CHANGED[setting]
+    path.write_text(json.dumps(record))
+
+    with pytest.raises(FolderError, match=f"a checkpoint of another one: {setting} was "):
+        Training.resumed(tmp_path, {"updates": 5})
+    assert texts(tmp_path) == before
+
+
+def test_a_checkpoint_of_before_settings_were_kept_is_gone_on_from(
+    experiment: MakeExperiment, tmp_path: Path
+) -> None:
+    train(experiment(updates=2), tmp_path / "older")
+    path = tmp_path / "older/checkpoints/last/checkpoint.json"
+    record = json.loads(path.read_text())
+    del record["experiment"]
+    path.write_text(json.dumps(record))
+
+    Training.resumed(tmp_path / "older", {"updates": 4}).run()
+
+    train(experiment(updates=4), tmp_path / "longer")
+    assert texts(tmp_path / "older") == texts(tmp_path / "longer")
+
+
 def test_a_training_does_not_end_before_what_it_has_done(
     experiment: MakeExperiment, tmp_path: Path
 ) -> None:

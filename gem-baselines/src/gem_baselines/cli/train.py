@@ -17,6 +17,7 @@ from gem.errors import GemError
 from gem_baselines.errors import ExperimentError, FolderError, TrainingStopped
 from gem_baselines.policies import KINDS, kind_and_kwargs
 from gem_baselines.training.experiment import Experiment, read_experiment, set_values
+from gem_baselines.training.folder import settings_in
 from gem_baselines.training.progress_line import ProgressLine
 from gem_baselines.training.training import Training
 
@@ -69,7 +70,8 @@ def _training(options: argparse.Namespace) -> Training:
                 f"its experiment and its folder: leave {extra} away.",
                 setting="resume",
             )
-        changes = set_values({}, assignments)
+        # In all that is stored: a part of a setting that is set to what it is changes nothing.
+        changes = set_values(settings_in(options.resume), assignments) if assignments else {}
         return Training.resumed(options.resume, changes, track=options.track)
     if len(paths) != 1:
         given = f"two were given: {paths[0]} and {paths[1]}" if paths else "none was given"

@@ -22,6 +22,7 @@ from gem_baselines.errors import ExperimentError, FolderError
 from gem_baselines.learning_policy import LearningPolicy
 from gem_baselines.policies import KINDS, again
 from gem_baselines.self_play.self_play import SelfPlay
+from gem_baselines.training.experiment import Experiment
 from gem_baselines.training.files import (
     DRAFT,
     problem_of,
@@ -61,7 +62,11 @@ class Progress(BaseModel):
 
 
 class CheckpointRecord(BaseModel):
-    """What `checkpoint.json` holds: the kind of the policy, its arguments, and the progress."""
+    """What `checkpoint.json` holds: the kind of the policy, its arguments, and the progress.
+
+    `experiment` has the settings that it was trained by, those that may change left out; None in a
+    checkpoint of before they were kept.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -69,14 +74,19 @@ class CheckpointRecord(BaseModel):
     kind: str
     arguments: Mapping[str, Any]
     progress: Progress
+    experiment: Mapping[str, Any] | None = None
 
 
 class Checkpoint:
-    """A checkpoint that was read: its progress, and what its policy is made from."""
+    """A checkpoint that was read: its progress, and what its policy is made from.
+
+    `experiment` has the settings that it was trained by, None where they were not kept.
+    """
 
     def __init__(self, folder: Path, record: CheckpointRecord) -> None:
         self.folder = folder
         self.progress = record.progress
+        self.experiment = record.experiment
         self._record = record
 
     @classmethod
@@ -145,7 +155,7 @@ def is_checkpoint(folder: Path) -> bool:
 def write_checkpoint(
     parent: Path,
     policy: LearningPolicy,
-    kind: str,
+    experiment: Experiment,
     progress: Progress,
     self_play: SelfPlay | None = None,
 ) -> Path:
@@ -155,6 +165,7 @@ def write_checkpoint(
     policy describes itself by what is no JSON. Of a training in self-play it holds also what
     decides how that goes on.
     """
+    kind = experiment.policy
     arguments = policy.describe()
     problem = unlike_json(dict(arguments), "describe()")
     if problem:
@@ -171,7 +182,9 @@ def write_checkpoint(
     if self_play is not None:
         (draft / _SELF_PLAY).mkdir()
         self_play.save(draft / _SELF_PLAY)
-    record = CheckpointRecord(kind=kind, arguments=arguments, progress=progress)
+    record = CheckpointRecord(
+        kind=kind, arguments=arguments, progress=progress, experiment=experiment.fixed()
+    )
     replace_json(draft / _RECORD, record.model_dump(mode="json"))
     sync_folder(draft)
     draft.rename(folder)

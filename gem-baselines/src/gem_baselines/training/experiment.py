@@ -110,6 +110,10 @@ class Experiment(BaseModel):
             setting = ".".join(map(str, first["loc"]))
             raise ExperimentError(_complaint(first, setting), setting=setting) from error
 
+    def fixed(self) -> dict[str, Any]:
+        """Return as JSON data the settings that stay as they are when a training goes on."""
+        return self.model_dump(mode="json", exclude=set(FREE))
+
     def options(self, *, episodes: int, seed: int, repeats: int = 1) -> RolloutOptions:
         """Return the options of a rollout of this experiment, of `episodes` starts."""
         return RolloutOptions(

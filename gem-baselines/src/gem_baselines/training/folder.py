@@ -39,7 +39,7 @@ from gem_baselines.training.checkpoints import (
     prune,
     write_checkpoint,
 )
-from gem_baselines.training.experiment import Experiment
+from gem_baselines.training.experiment import FREE, Experiment
 from gem_baselines.training.files import (
     DRAFT,
     JsonLines,
@@ -49,7 +49,7 @@ from gem_baselines.training.files import (
     replace_json,
 )
 
-__all__ = ["BEST", "CHECKPOINTS", "LAST", "TrainingFolder", "is_training_folder"]
+__all__ = ["BEST", "CHECKPOINTS", "LAST", "TrainingFolder", "is_training_folder", "settings_in"]
 
 CHECKPOINTS = "checkpoints"
 LAST = "last"
@@ -92,6 +92,7 @@ class TrainingFolder:
         self._evaluations = JsonLines(path / "evaluations.jsonl")
         try:
             self.start = self._last()
+            self._refuse_other_settings()
             self._read_lines()
         except (OSError, FolderError, ExperimentError):
             self.close()
@@ -143,6 +144,7 @@ class TrainingFolder:
         folder = Path(path)
         record = _read_record(folder)
         experiment = Experiment.of({**record.experiment, **changes})
+        _refuse_changes(folder, Experiment.of(record.experiment), experiment)
         try:
             for name in (CHECKPOINTS, _EVALUATIONS):  # a crash may have come before them
                 (folder / name).mkdir(exist_ok=True)
@@ -201,8 +203,9 @@ class TrainingFolder:
             # First the lines: a checkpoint that is found has all lines up to it.
             for lines in (self._metrics, self._timings, self._evaluations):
                 lines.sync()
-            kind = self.experiment.policy
-            folder = write_checkpoint(self._checkpoints, policy, kind, progress, self_play)
+            folder = write_checkpoint(
+                self._checkpoints, policy, self.experiment, progress, self_play
+            )
             # First the last, then the best: the best is never later than what is gone on from.
             link(self._checkpoints, LAST, folder)
             if progress.best_update == progress.update:
@@ -225,6 +228,25 @@ class TrainingFolder:
                 "the disk, then go on with --resume: the last checkpoint is unharmed.",
                 path=self.path,
             ) from error
+
+    def _refuse_other_settings(self) -> None:
+        """Raise FolderError where the checkpoint to go on from is of other settings than these."""
+        if self.start is None or self.start.experiment is None:  # None: of before they were kept
+            return
+        # Made anew, so that a setting which was added since is at its default here as well.
+        then = Experiment.of(self.start.experiment).fixed()
+        now = self.experiment.fixed()
+        different = [
+            f"{name} was {then[name]!r:.60}, and is {value!r:.60}"
+            for name, value in now.items()
+            if value != then[name]
+        ]
+        if different:
+            raise FolderError(
+                f"The training in {self.path} was to go on from a checkpoint of another one: "
+                f"{'; '.join(different)}. Restore its {_RECORD}, or start anew with --out.",
+                path=self.path,
+            )
 
     def _read_lines(self) -> None:
         """Read the lines up to the checkpoint to go on from, and remove those after it."""
@@ -270,6 +292,24 @@ class TrainingFolder:
 def is_training_folder(path: Path) -> bool:
     """Say whether a training was begun in a folder."""
     return (path / _RECORD).is_file()
+
+
+def settings_in(path: str | os.PathLike[str]) -> Mapping[str, Any]:
+    """Return the settings of the training in a folder, as JSON data. Raises FolderError."""
+    return _read_record(Path(path)).experiment
+
+
+def _refuse_changes(folder: Path, stored: Experiment, changed: Experiment) -> None:
+    """Raise ExperimentError on another value of what decides a training. The same is no change."""
+    before = stored.fixed()
+    for name, value in changed.fixed().items():
+        if value != before[name]:
+            raise ExperimentError(
+                f"The training in {folder} was to go on with another {name!r}, and that decides "
+                f"what it is. Start a new one with --out; only {', '.join(sorted(FREE))} may "
+                "change.",
+                setting=name,
+            )
 
 
 def _read_record(folder: Path) -> ExperimentRecord:

@@ -17,14 +17,14 @@ from typing import Any
 import gem
 from gem.episode import Episode
 from gem.errors import GemError
-from gem_baselines.errors import ExperimentError, FolderError
+from gem_baselines.errors import FolderError
 from gem_baselines.learning_policy import Batch, LearningPolicy
 from gem_baselines.self_play.averages import MovingAverages
 from gem_baselines.self_play.self_play import Games, Seated, SelfPlay, own_parts
 from gem_baselines.self_play.settings import SelfPlaySettings
 from gem_baselines.training.advantages import Terms, discounted, estimator_named
 from gem_baselines.training.checkpoints import Progress
-from gem_baselines.training.experiment import FREE, Experiment
+from gem_baselines.training.experiment import Experiment
 from gem_baselines.training.figures import checked_learning, figures_of, without_errors
 from gem_baselines.training.folder import TrainingFolder
 from gem_baselines.training.interrupts import HeldBack
@@ -135,14 +135,6 @@ class Training:
         that are named, and to those that it was told to before. Where the file of its environment
         was edited since it began, `folder.changed` says so. Raises as `train` does.
         """
-        for name in changes or {}:
-            if name not in FREE:
-                raise ExperimentError(
-                    f"The training in {path} was to go on with another {name!r}, and that decides "
-                    f"what it is. Start a new one with --out; only {', '.join(sorted(FREE))} may "
-                    "change.",
-                    setting=name,
-                )
         reporters = Reporters(track)
         folder = TrainingFolder.open(path, changes or {})
         reporters.go_on(folder.path)
