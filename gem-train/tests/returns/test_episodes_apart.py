@@ -146,6 +146,18 @@ def test_an_outlier_leaves_the_others_their_digits() -> None:
 
 def test_others_that_differ_by_rounding_are_equal() -> None:
     assert rebn_leave_one_out([7.0, 0.1 + 0.2, 0.3], [0, 1, 2])[0] == 0.0
+    # In the type that they came in, and whatever the own episode earned.
+    rounded = np.array([7.0, 0.3, 0.3 + 3e-8], np.float32)
+    assert len(set(rounded.tolist())) == 3
+    assert rebn_leave_one_out(rounded, [0, 1, 2])[0] == 0.0
+    apart = np.array([1e6, 0.0, 1e-3], np.float32)
+    assert rebn_leave_one_out(apart, [0, 1, 2])[0] > 1e6
+
+
+def test_rewards_that_differ_by_rounding_are_equal() -> None:
+    rewards = np.array([0.3, 0.3 + 3e-8], np.float32)
+
+    assert not mt_grpo(rewards, ["g", "g"], [0, 1]).any()
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,28 @@ def test_a_spread_of_rounding_is_none() -> None:
     assert rebn([-1e-8, 1e-8]).tolist() == [-1.0, 1.0]  # the least that counts
 
 
+def test_what_differs_by_the_rounding_of_its_type_is_equal() -> None:
+    rounded = np.array([0.1 + 0.2, 0.3, 0.3 + 3e-8], np.float32)
+    large = 1e10 * np.array([0.1 + 0.2, 0.3])
+
+    assert len(set(rounded.tolist())) == 2  # else this showed nothing
+    assert not rebn(rounded).any()
+    assert not grpo(rounded, [0, 0, 0]).any()
+    assert not rebn(large).any()
+
+
+def test_each_group_has_the_rounding_of_its_own_numbers() -> None:
+    returns = np.array([1e6, 1e6 + 0.0625, 0.0, 1e-3], np.float32)
+
+    assert grpo(returns, [0, 0, 1, 1]).tolist() == [0.0, 0.0, -1.0, 1.0]
+
+
+def test_a_spread_that_its_type_can_hold_counts() -> None:
+    found = grpo(np.array([1.0, 1.0001], np.float32), [0, 0])
+
+    assert found.tolist() == [-1.0, 1.0]
+
+
 # groups
 
 

@@ -17,14 +17,21 @@ from gem_train.returns._cells import (
     standardised,
     sums,
 )
-from gem_train.returns._checks import Floats, at_their_places, counted, labels, numbers
+from gem_train.returns._checks import (
+    Floats,
+    at_their_places,
+    counted,
+    eps_of,
+    labels,
+    numbers,
+)
 
 
 def rebn(returns: ArrayLike, *, mask: ArrayLike | None = None) -> Floats:
     """Normalise returns over every turn of a batch (Return Batch Normalisation, arXiv 2510.01051).
 
     `returns` has shape (turns of all episodes,). The standard deviation is the population's, in
-    two passes; a batch of equal returns gives exact zeros.
+    two passes; a batch of returns that are equal up to rounding gives exact zeros.
 
     Aims at U, without the discount of the state distribution, up to scale. It is consistent and
     not unbiased: the mean and the deviation hold the episode's own turns, which turns the expected
@@ -38,7 +45,7 @@ def rebn(returns: ArrayLike, *, mask: ArrayLike | None = None) -> Floats:
     counts = counted(mask, len(return_array))
     values = return_array[counts].astype(np.float64)
     whole_batch = cells_of(np.zeros(len(values), np.int64))
-    found = standardised(values, whole_batch)
+    found = standardised(values, whole_batch, eps=eps_of(return_array))
     return at_their_places(found, counts, return_array)
 
 
@@ -71,7 +78,9 @@ def rebn_leave_one_out(
     names = labels("episodes", episodes, len(return_array))
     counts = counted(mask, len(return_array))
     values = return_array[counts].astype(np.float64)
-    found = _against_other_episodes(values, cells_of(names[counts]), std=std)
+    episode_cells = cells_of(names[counts])
+    eps = eps_of(return_array)
+    found = _against_other_episodes(values, episode_cells, std=std, eps=eps)
     return at_their_places(found, counts, return_array)
 
 
@@ -83,16 +92,16 @@ class _Moments(NamedTuple):
     squares: float
 
 
-def _against_other_episodes(values: Numbers, episodes: Cells, *, std: bool) -> Numbers:
+def _against_other_episodes(values: Numbers, episodes: Cells, *, std: bool, eps: float) -> Numbers:
     if len(episodes.sizes) < 2:
         return np.zeros(len(values))
     others = _moments_of_others(values, episodes)
-    other_means = np.array([each.mean for each in others])
-    less_mean: Numbers = values - other_means[episodes.of]
+    other_means = np.array([each.mean for each in others])[episodes.of]
+    less_mean: Numbers = values - other_means
     if not std:
         return less_mean
     stds = np.array([math.sqrt(each.squares / each.number) for each in others])
-    return scaled(less_mean, stds[episodes.of])
+    return scaled(less_mean, stds[episodes.of], other_means, eps=eps)
 
 
 def _moments_of_others(values: Numbers, episodes: Cells) -> list[_Moments]:

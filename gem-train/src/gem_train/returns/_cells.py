@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 LEAST_STD = 1e-8
 """A spread below this is rounding: its numbers are taken as equal, and their advantages as 0."""
 
+ROUNDINGS = 8.0
+"""A spread below so many roundings of the mean, in the type that came in, is rounding as well."""
+
 Numbers = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -70,16 +73,22 @@ def centred(values: Numbers, cells: Cells) -> Numbers:
     return values - means(values, cells)[cells.of]
 
 
-def standardised(values: Numbers, cells: Cells) -> Numbers:
+def standardised(values: Numbers, cells: Cells, *, eps: float) -> Numbers:
     """Return numbers centred and divided by the deviation of their cell, the population's."""
-    less_mean = centred(values, cells)
+    cell_means = means(values, cells)
+    less_mean = values - cell_means[cells.of]
     # In a second pass over centred numbers: a difference of squares would lose their digits.
     stds = np.sqrt(sums(less_mean**2, cells) / cells.sizes)
-    return scaled(less_mean, stds[cells.of])
+    return scaled(less_mean, stds[cells.of], cell_means[cells.of], eps=eps)
 
 
-def scaled(values: Numbers, stds: Numbers) -> Numbers:
-    """Return each number over its deviation, and 0 where the deviation is only rounding."""
-    is_spread = stds >= LEAST_STD
-    found: Numbers = np.where(is_spread, values, 0.0) / np.where(is_spread, stds, 1.0)
+def scaled(less_mean: Numbers, stds: Numbers, their_means: Numbers, *, eps: float) -> Numbers:
+    """Return each number over its deviation, and 0 where the deviation is only rounding.
+
+    `their_means` are those of the numbers that each deviation is of: what is equal up to rounding
+    is as large as its mean. `eps` is the relative rounding of the type that they came in.
+    """
+    least: Numbers = np.maximum(LEAST_STD, ROUNDINGS * eps * np.abs(their_means))
+    is_spread = stds >= least
+    found: Numbers = np.where(is_spread, less_mean, 0.0) / np.where(is_spread, stds, 1.0)
     return found

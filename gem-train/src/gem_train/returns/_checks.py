@@ -63,6 +63,11 @@ def in_dtype_of(values: NDArray[np.float64], original: Floats) -> Floats:
     return values.astype(original.dtype)
 
 
+def eps_of(values: Floats) -> float:
+    """Return the relative rounding of the type that numbers came in."""
+    return float(np.finfo(values.dtype).eps)
+
+
 def at_their_places(
     found: NDArray[np.float64], counts: NDArray[np.bool_], original: Floats
 ) -> Floats:

@@ -6,19 +6,28 @@ One entry an episode; `to_turns` then gives every turn its episode's advantage.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gem_train.returns._cells import Cells, Numbers, cells_of, centred, standardised
-from gem_train.returns._checks import Floats, at_their_places, counted, labels, numbers
+from gem_train.returns._checks import (
+    Floats,
+    at_their_places,
+    counted,
+    eps_of,
+    labels,
+    numbers,
+)
 
 
 def grpo(returns: ArrayLike, groups: ArrayLike, *, mask: ArrayLike | None = None) -> Floats:
     """Normalise each group by its mean and population deviation (GRPO, arXiv 2402.03300).
 
     `returns` and `groups`, which names the group of each, have one entry an episode; `to_turns`
-    then gives every turn its episode's advantage. A group of one, or of equals, gets 0.
+    then gives every turn its episode's advantage. A group of one, or of what is equal up to
+    rounding, gets 0.
 
     Of sums of rewards it aims at J1, the undiscounted objective, and is biased at any number of
     groups: dividing by the group's deviation weighs starts by how far apart their tries are, and
@@ -31,7 +40,9 @@ def grpo(returns: ArrayLike, groups: ArrayLike, *, mask: ArrayLike | None = None
     >>> grpo([0.0, 1.0, 5.0, 5.0], ["a", "a", "b", "b"]).tolist()
     [-1.0, 1.0, 0.0, 0.0]
     """
-    return _by_group(returns, groups, mask, standardised)
+    return_array = numbers("returns", returns)
+    standardise = partial(standardised, eps=eps_of(return_array))
+    return _by_group(return_array, groups, mask, standardise)
 
 
 def dr_grpo(returns: ArrayLike, groups: ArrayLike, *, mask: ArrayLike | None = None) -> Floats:
@@ -44,7 +55,7 @@ def dr_grpo(returns: ArrayLike, groups: ArrayLike, *, mask: ArrayLike | None = N
     >>> dr_grpo([0.0, 1.0], [7, 7]).tolist()
     [-0.5, 0.5]
     """
-    return _by_group(returns, groups, mask, centred)
+    return _by_group(numbers("returns", returns), groups, mask, centred)
 
 
 def rloo(returns: ArrayLike, groups: ArrayLike, *, mask: ArrayLike | None = None) -> Floats:
@@ -60,7 +71,7 @@ def rloo(returns: ArrayLike, groups: ArrayLike, *, mask: ArrayLike | None = None
     >>> rloo([0.0, 1.0, 2.0], [0, 0, 0]).tolist()
     [-1.5, 0.0, 1.5]
     """
-    return _by_group(returns, groups, mask, against_others)
+    return _by_group(numbers("returns", returns), groups, mask, against_others)
 
 
 def against_others(values: Numbers, cells: Cells) -> Numbers:
@@ -71,13 +82,12 @@ def against_others(values: Numbers, cells: Cells) -> Numbers:
 
 
 def _by_group(
-    returns: ArrayLike,
+    return_array: Floats,
     groups: ArrayLike,
     mask: ArrayLike | None,
     advantages_of: Callable[[Numbers, Cells], Numbers],
 ) -> Floats:
     """Compute the advantages of each group by itself; what the mask leaves out counts nowhere."""
-    return_array = numbers("returns", returns)
     names = labels("groups", groups, len(return_array))
     counts = counted(mask, len(return_array))
     values = return_array[counts].astype(np.float64)

@@ -7,6 +7,7 @@ one task from one start. Turns of one episode are given in order; those of other
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -23,7 +24,15 @@ from gem_train.returns._cells import (
     places_within,
     standardised,
 )
-from gem_train.returns._checks import Floats, at_their_places, counted, labels, numbers, unfit
+from gem_train.returns._checks import (
+    Floats,
+    at_their_places,
+    counted,
+    eps_of,
+    labels,
+    numbers,
+    unfit,
+)
 from gem_train.returns._groups import against_others
 
 
@@ -118,7 +127,7 @@ def mt_grpo(
     reward_array = numbers("rewards", rewards)
     counts = counted(mask, len(reward_array))
     turns = _turns(reward_array, groups, episodes, counts)
-    normalised = standardised if std else centred
+    normalised = partial(standardised, eps=eps_of(reward_array)) if std else centred
     is_last = turns.turn_index == turns.episodes.sizes[turns.episodes.of] - 1
     outcomes = np.zeros(len(turns.episodes.sizes))
     outcomes[turns.episodes.of[is_last]] = turns.values[is_last]
