@@ -113,6 +113,14 @@ class Diverging(Counter):
         return {"loss": float("nan") if self.updates == 3 else 0.0}
 
 
+class Careless(Counter):
+    """Takes what it restores for a list."""
+
+    def restore(self, folder: Path) -> None:
+        super().restore(folder)
+        self.updates = len(self.updates)  # type: ignore[arg-type]
+
+
 class Sweeping(Counter):
     """Removes, from a training in the folder `run`, that of its evaluations."""
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import gem
+from gem_baselines.baseline import load
 from gem_baselines.errors import ExperimentError, FolderError, TrainingStopped
 from gem_baselines.training import Experiment, train
 from gem_baselines.training.checkpoints import prune
@@ -393,4 +394,61 @@ def test_a_damaged_checkpoint_is_named(experiment: MakeExperiment, tmp_path: Pat
     (tmp_path / "checkpoints/last/policy/table.npz").write_bytes(b"PK no longer")
 
     with pytest.raises(FolderError, match="cannot be restored"):
+        Training.resumed(tmp_path)
+
+
+def cut(content: bytes) -> bytes:
+    return content[:200]
+
+
+def emptied(_: bytes) -> bytes:
+    return b""
+
+
+def number(_: bytes) -> bytes:
+    return b"5"
+
+
+def numbers(_: bytes) -> bytes:
+    return b"[[1], [2]]"
+
+
+@pytest.mark.parametrize(
+    ("file", "damage"),
+    [
+        ("policy/table.npz", cut),
+        ("policy/table.npz", emptied),
+        ("policy/states.json", emptied),
+        ("policy/states.json", number),
+        ("policy/states.json", numbers),
+    ],
+)
+def test_a_damaged_table_is_one_line(
+    experiment: MakeExperiment, tmp_path: Path, file: str, damage: Callable[[bytes], bytes]
+) -> None:
+    train(experiment(updates=1), tmp_path)
+    path = tmp_path / "checkpoints/last" / file
+    path.write_bytes(damage(path.read_bytes()))
+
+    with pytest.raises(FolderError, match=r"The policy in .* cannot be restored \(BadArguments"):
+        Training.resumed(tmp_path)
+    with pytest.raises(FolderError, match="The checkpoint may be damaged"):
+        load(str(tmp_path))
+
+
+def test_a_policy_of_somebodys_own_may_raise_anything_of_a_damaged_file(
+    experiment: MakeExperiment, acted: Acted, tmp_path: Path
+) -> None:
+    train(experiment(policy=acted("Careless"), policy_kwargs={}, updates=1), tmp_path)
+
+    with pytest.raises(FolderError, match=r"cannot be restored \(TypeError: object of"):
+        Training.resumed(tmp_path)
+
+
+def test_damaged_self_play_is_one_line(experiment: MakeExperiment, tmp_path: Path) -> None:
+    seats = {"env": "gem.testing.envs:Kuhn", "env_kwargs": {}, "self_play": {}}
+    train(experiment(**seats, estimator="seat_average", updates=1), tmp_path)
+    (tmp_path / "checkpoints/last/self_play/state.json").write_text("5")
+
+    with pytest.raises(FolderError, match=r"The self-play in .* cannot be restored"):
         Training.resumed(tmp_path)

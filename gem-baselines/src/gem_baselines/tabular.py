@@ -11,13 +11,15 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
+from zipfile import BadZipFile
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gem.content import Message
 from gem.conversation import Conversation, Request
 from gem.episode import Episode
-from gem.errors import BadArguments
+from gem.errors import BadArguments, in_one_line
 from gem_baselines.learning_policy import Batch, Floats, LearntRow, Per
 from gem_baselines.table_arguments import check_arguments, check_per
 from gem_baselines.table_learning import PlayedTurns, Steps, decayed, log_softmax, surrogate
@@ -27,6 +29,7 @@ __all__ = ["TabularPolicy"]
 
 _TABLE = "table.npz"
 _STATES = "states.json"
+_ARRAYS = ("logits", "expected", "first_moment", "second_moment", "steps_taken", "pace")
 _NEVER = -1000.0
 """The logit of an action that a state does not allow: its probability is exactly 0."""
 
@@ -242,23 +245,26 @@ class TabularPolicy:
         (folder / _STATES).write_text(states, encoding="ascii")
 
     def restore(self, folder: Path) -> None:
-        """Take on what `save` wrote. Raises BadArguments on a table that does not fit."""
-        states = json.loads((folder / _STATES).read_text(encoding="ascii"))
-        with np.load(folder / _TABLE, allow_pickle=False) as table:
-            shape = (len(states), len(self._actions))
-            if table["logits"].shape != shape:
-                raise BadArguments(
-                    f"A table of {shape[0]} states and {shape[1]} actions was to be restored from "
-                    f"{folder}, and what is there has the shape {table['logits'].shape}. Restore "
-                    "into a policy that was made with the same actions.",
-                    subject="actions",
-                )
-            self._logits = table["logits"]
-            self._expected = table["expected"]
-            self._steps.first_moment = table["first_moment"]
-            self._steps.second_moment = table["second_moment"]
-            self._steps.taken = int(table["steps_taken"])
-            self._pace, self._entropy_share = table["pace"].tolist()
+        """Take on what `save` wrote. Raises BadArguments on a table that does not fit, or is none.
+
+        Raises OSError where a file cannot be read.
+        """
+        states, table = _read_table(folder)
+        shape = (len(states), len(self._actions))
+        if table["logits"].shape != shape:
+            raise BadArguments(
+                f"A table of {shape[0]} states and {shape[1]} actions was to be restored from "
+                f"{folder}, and what is there has the shape {table['logits'].shape}. Restore "
+                "into a policy that was made with the same actions.",
+                subject="actions",
+            )
+        self._logits = table["logits"]
+        self._expected = table["expected"]
+        self._steps.first_moment = table["first_moment"]
+        self._steps.second_moment = table["second_moment"]
+        self._steps.taken = int(table["steps_taken"])
+        self._pace = float(table["pace"][0])
+        self._entropy_share = float(table["pace"][1])
         self._rows = {state: row for row, state in enumerate(states)}
         self._sums.clear()
 
@@ -348,3 +354,21 @@ class TabularPolicy:
         means = sums[met] / counts[met]
         self._expected[met] += (self._critic_rate or 0.0) * (means - self._expected[met])
         return error
+
+
+def _read_table(folder: Path) -> tuple[list[str], Mapping[str, NDArray[Any]]]:
+    """Return the states and the arrays that `save` wrote. BadArguments where a file is damaged."""
+    try:
+        states = json.loads((folder / _STATES).read_text(encoding="ascii"))
+        if not isinstance(states, list) or not all(isinstance(state, str) for state in states):
+            raise ValueError(f"{_STATES} is no list of texts")
+        # Opened here: numpy does not close a file that it finds damaged.
+        with (folder / _TABLE).open("rb") as file, np.load(file, allow_pickle=False) as table:
+            return states, {name: table[name] for name in _ARRAYS}
+    # What numpy raises for a file that is cut short, empty or none of its own.
+    except (BadZipFile, EOFError, KeyError, ValueError) as error:
+        raise BadArguments(
+            f"{folder} was to be restored, and holds no table: {in_one_line(error, at_most=200)}. "
+            "Give a folder that `save` of a tabular policy wrote.",
+            subject="folder",
+        ) from error

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from gem.errors import BadArguments, in_one_line
+from gem.errors import in_one_line
 from gem_baselines.errors import ExperimentError, FolderError
 from gem_baselines.learning_policy import LearningPolicy
 from gem_baselines.policies import KINDS, again
@@ -114,7 +114,7 @@ class Checkpoint:
         """Give it the pool, the averages and what the monitor knew. Raises FolderError."""
         try:
             self_play.restore(self.folder / _SELF_PLAY, self._record.arguments)
-        except (OSError, ValueError, KeyError, BadArguments) as error:
+        except Exception as error:  # of a damaged file a policy of anybody's may raise anything
             raise FolderError(
                 f"The self-play in {self.folder} cannot be restored ({in_one_line(error)}). The "
                 "checkpoint may be damaged: take another one.",
@@ -138,7 +138,7 @@ class Checkpoint:
         policy = again(kind, self._record.arguments)
         try:
             policy.restore(self.folder / _POLICY)
-        except (OSError, ValueError, KeyError, BadArguments) as error:
+        except Exception as error:  # of a damaged file a policy of anybody's may raise anything
             raise FolderError(
                 f"The policy in {self.folder} cannot be restored ({in_one_line(error)}). The "
                 "checkpoint may be damaged: take another one.",
