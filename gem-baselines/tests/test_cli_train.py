@@ -181,6 +181,18 @@ WRONG = {
     "Did you mean 'rebn'?": ["own.toml", "--set", "estimator=rbn"],
     "it takes no 'x'": ["own.toml", "--set", "estimator_kwargs.x=1"],
     "repeats=1 gives it one of each": ["own.toml", "--set", "estimator=rloo"],
+    "episodes=1 gives it one alone": [
+        *("own.toml", "--set", "estimator=rebn_leave_one_out"),
+        *("--set", "episodes=1"),
+    ],
+    "'ppo_token' was asked for with token_gamma=5.0, and that must be from 0 to 1": [
+        *("own.toml", "--set", "estimator=ppo_token"),
+        *("--set", "estimator_kwargs.token_gamma=5.0"),
+    ],
+    "'ppo_token' was asked for with token_lam=-3": [
+        *("own.toml", "--set", "estimator=ppo_token"),
+        *("--set", "estimator_kwargs.token_lam=-3"),
+    ],
     "a multiple of repeats": ["own.toml", "--set", "repeats=3"],
     "asks the policy for values": ["own.toml", "--set", "estimator=ppo"],
     "Did you mean 'tabular'?": ["own.toml", "--set", "policy=tabluar"],

@@ -66,16 +66,19 @@ class Credit(NamedTuple):
 class Estimator(NamedTuple):
     """A function to credit, and what it needs. Its options are its keyword arguments.
 
-    `compares_repeats` says that without several episodes of one start every advantage is 0. `per`
-    is what it gives an advantage to, and asks the critic's values for. `depends_on_order` says that
-    the order of the episodes counts.
+    `compares_repeats` says that without several episodes of one start every advantage is 0, and
+    `compares_episodes` that it is without several episodes. `per` is what it gives an advantage to,
+    and asks the critic's values for. `depends_on_order` says that the order of the episodes counts.
+    `shares` names the options that must be from 0 to 1.
     """
 
     function: Callable[..., Credit]
     compares_repeats: bool = False
+    compares_episodes: bool = False
     needs_critic: bool = False
     per: Per = "turn"
     depends_on_order: bool = False
+    shares: Sequence[str] = ()
 
 
 def estimator_named(
@@ -88,9 +91,16 @@ def estimator_named(
             f"{did_you_mean(name, ESTIMATORS)}The estimators are {', '.join(ESTIMATORS)}.",
             subject="estimator",
         )
-    function = ESTIMATORS[name].function
-    values = checked(function, options, subject=f"The estimator {name!r}", skip=2)
-    return partial(function, **values)
+    estimator = ESTIMATORS[name]
+    values = checked(estimator.function, options, subject=f"The estimator {name!r}", skip=2)
+    for option in estimator.shares:
+        if option in values and not 0 <= values[option] <= 1:
+            raise BadArguments(
+                f"The estimator {name!r} was asked for with {option}={values[option]}, and that "
+                "must be from 0 to 1. Change it in estimator_kwargs.",
+                subject=option,
+            )
+    return partial(estimator.function, **values)
 
 
 def discounted(episode: Episode, gamma: float) -> Floats:
@@ -326,13 +336,15 @@ ESTIMATORS: Mapping[str, Estimator] = {
     "seat_average": Estimator(_seat_average, depends_on_order=True),
     "signed": Estimator(_signed),
     "rebn": Estimator(_rebn),
-    "rebn_leave_one_out": Estimator(_rebn_leave_one_out),
+    "rebn_leave_one_out": Estimator(_rebn_leave_one_out, compares_episodes=True),
     "rloo": Estimator(_rloo, compares_repeats=True),
     "grpo": Estimator(_grpo, compares_repeats=True),
     "dr_grpo": Estimator(_dr_grpo, compares_repeats=True),
     "mt_rloo": Estimator(_mt_rloo, compares_repeats=True),
     "mt_grpo": Estimator(_mt_grpo, compares_repeats=True),
     "ppo": Estimator(_ppo, needs_critic=True),
-    "ppo_token": Estimator(_ppo_token, needs_critic=True, per="token"),
+    "ppo_token": Estimator(
+        _ppo_token, needs_critic=True, per="token", shares=("token_gamma", "token_lam")
+    ),
 }
 """Every estimator by its name. A new one is a function and one more entry."""

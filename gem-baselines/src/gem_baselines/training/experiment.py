@@ -147,6 +147,15 @@ class Experiment(BaseModel):
                 "gives it one of each: nothing would be learnt. Set repeats to 2 or more.",
                 setting="repeats",
             )
+        # In self-play one game is an episode for each seat.
+        is_alone = self.episodes == 1 and self.self_play is None
+        if ESTIMATORS[self.estimator].compares_episodes and is_alone:
+            raise ExperimentError(
+                f"The estimator {self.estimator!r} compares the episodes of an update, and "
+                "episodes=1 gives it one alone: nothing would be learnt. Set episodes to 2 or "
+                "more.",
+                setting="episodes",
+            )
         # An environment is made, and asked: its arguments are wrong here, and not in a folder.
         count_tasks(self.env, self.options(episodes=1, seed=self.seed))
         env_kwargs = {**resolve(self.env).kwargs, **self.env_kwargs}
