@@ -16,6 +16,7 @@ from gem.conversation import Request
 from gem.env import Env, Step
 from gem.episode import Episode
 from gem_baselines.learning_policy import Batch, Floats, Per
+from gem_baselines.training.advantages import Credit, Estimator, Terms, discounted
 
 
 class Counter:
@@ -127,6 +128,14 @@ class Sweeping(Counter):
     def update(self, batch: Batch) -> Mapping[str, float]:
         shutil.rmtree("run/evaluations", ignore_errors=True)
         return super().update(batch)
+
+
+def halved(episodes: Sequence[Episode], terms: Terms, *, share: float = 0.5) -> Credit:
+    """Credit each turn with a share of its return."""
+    return Credit([share * discounted(episode, terms.gamma) for episode in episodes])
+
+
+compared = Estimator(halved, compares_repeats=True)
 
 
 class Failing(Counter):

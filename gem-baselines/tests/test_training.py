@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import gem
+from gem.errors import GemError
 from gem_baselines.baseline import load
 from gem_baselines.errors import ExperimentError, FolderError, TrainingStopped
 from gem_baselines.training import Experiment, train
@@ -334,6 +335,40 @@ def test_an_estimator_with_a_critic_asks_for_one(
         train(experiment(estimator="ppo"), tmp_path)
     with pytest.raises(ExperimentError, match=r"'ppo_token' asks .* it has no tokens"):
         train(experiment(estimator="ppo_token"), tmp_path)
+
+
+def test_an_estimator_of_ones_own_trains_and_goes_on(
+    experiment: MakeExperiment, acted: Acted, tmp_path: Path
+) -> None:
+    own = {"estimator": acted("halved"), "estimator_kwargs": {"share": 1.0}}
+    train(experiment(**own, updates=2), tmp_path / "own")
+    Training.resumed(tmp_path / "own", {"updates": 4}).run()
+
+    train(experiment(estimator="raw"), tmp_path / "raw")
+
+    assert texts(tmp_path / "own") == texts(tmp_path / "raw")
+
+
+@pytest.mark.parametrize(
+    ("name", "kwargs", "problem"),
+    [
+        ("halved", {"part": 1.0}, "it takes no 'part'"),
+        ("compared", {}, "repeats=1 gives it one of each"),
+        ("ACTED", {}, "the file has no such name"),
+        ("np", {}, "and that is <module 'numpy'"),
+    ],
+)
+def test_an_estimator_of_ones_own_that_does_not_fit_is_refused(
+    experiment: MakeExperiment,
+    acted: Acted,
+    tmp_path: Path,
+    name: str,
+    kwargs: dict[str, float],
+    problem: str,
+) -> None:
+    with pytest.raises(GemError, match=problem):
+        train(experiment(estimator=acted(name), estimator_kwargs=kwargs), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_critic_learns(experiment: MakeExperiment, tmp_path: Path) -> None:

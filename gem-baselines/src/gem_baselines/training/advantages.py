@@ -14,7 +14,7 @@ import numpy as np
 from gem import returns
 from gem.episode import Episode
 from gem.errors import BadArguments
-from gem.registry import checked
+from gem.registry import checked, load_target
 from gem.tokens import Trajectory
 from gem_baselines.errors import did_you_mean
 from gem_baselines.learning_policy import Floats, Per
@@ -28,6 +28,7 @@ __all__ = [
     "Values",
     "discounted",
     "estimator_named",
+    "estimator_of",
     "start_of",
 ]
 
@@ -81,17 +82,39 @@ class Estimator(NamedTuple):
     shares: Sequence[str] = ()
 
 
+def estimator_of(name: str) -> Estimator:
+    """Return one of ESTIMATORS, or your own by `module:name` or `./file.py:name`.
+
+    That is a function to credit, or an Estimator that says what it needs. Raises BadArguments and
+    TargetError.
+    """
+    if name in ESTIMATORS:
+        return ESTIMATORS[name]
+    if ":" not in name:
+        raise BadArguments(
+            f"The estimator {name!r} was asked for, and there is none of that name. "
+            f"{did_you_mean(name, ESTIMATORS)}The estimators are {', '.join(ESTIMATORS)}, or name "
+            "your own as MODULE:NAME.",
+            subject="estimator",
+        )
+    found = load_target(name)
+    if isinstance(found, Estimator):
+        return found
+    if not callable(found):
+        raise BadArguments(
+            f"The estimator {name!r} was asked for, and that is {found!r:.60}. Name a function of "
+            "the episodes and the terms, or an Estimator of "
+            "gem_baselines.training.advantages.",
+            subject="estimator",
+        )
+    return Estimator(found)
+
+
 def estimator_named(
     name: str, options: Mapping[str, Any]
 ) -> Callable[[Sequence[Episode], Terms], Credit]:
     """Return an estimator with its options set. Raises BadArguments on any that there is not."""
-    if name not in ESTIMATORS:
-        raise BadArguments(
-            f"The estimator {name!r} was asked for, and there is none of that name. "
-            f"{did_you_mean(name, ESTIMATORS)}The estimators are {', '.join(ESTIMATORS)}.",
-            subject="estimator",
-        )
-    estimator = ESTIMATORS[name]
+    estimator = estimator_of(name)
     values = checked(estimator.function, options, subject=f"The estimator {name!r}", skip=2)
     for option in estimator.shares:
         if option in values and not 0 <= values[option] <= 1:
@@ -347,4 +370,4 @@ ESTIMATORS: Mapping[str, Estimator] = {
         _ppo_token, needs_critic=True, per="token", shares=("token_gamma", "token_lam")
     ),
 }
-"""Every estimator by its name. A new one is a function and one more entry."""
+"""Every estimator by its name. A new one of ours is a function and one more entry."""

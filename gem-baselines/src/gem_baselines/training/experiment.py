@@ -21,7 +21,7 @@ from gem_baselines.errors import ExperimentError, did_you_mean, rule_of, validat
 from gem_baselines.learning_policy import LearningPolicy
 from gem_baselines.policies import beginner
 from gem_baselines.self_play.settings import SelfPlaySettings
-from gem_baselines.training.advantages import ESTIMATORS, estimator_named
+from gem_baselines.training.advantages import estimator_named, estimator_of
 from gem_baselines.training.files import unlike_json
 
 if sys.version_info >= (3, 11):
@@ -44,7 +44,8 @@ class Experiment(BaseModel):
 
     - `env`, `env_kwargs`, `wrappers`, `max_turns`, `backend`: as `gem.rollout` takes them.
     - `policy`, `policy_kwargs`: a kind of `gem_baselines.policies`, and its arguments.
-    - `estimator`, `estimator_kwargs`: one of `gem_baselines.training.advantages`, its options.
+    - `estimator`, `estimator_kwargs`: one of `gem_baselines.training.advantages`, or your own by
+      `module:name`; its options.
     - `gamma`, `lam`: discounts of rewards, and of a critic's errors (ppo).
     - `updates`: how many there are; `episodes` are played for each, in groups of `repeats` that
       start alike.
@@ -141,7 +142,8 @@ class Experiment(BaseModel):
                 "multiple of repeats.",
                 setting="episodes",
             )
-        if ESTIMATORS[self.estimator].compares_repeats and self.repeats == 1:
+        estimator = estimator_of(self.estimator)
+        if estimator.compares_repeats and self.repeats == 1:
             raise ExperimentError(
                 f"The estimator {self.estimator!r} compares episodes of one start, and repeats=1 "
                 "gives it one of each: nothing would be learnt. Set repeats to 2 or more.",
@@ -149,7 +151,7 @@ class Experiment(BaseModel):
             )
         # In self-play one game is an episode for each seat.
         is_alone = self.episodes == 1 and self.self_play is None
-        if ESTIMATORS[self.estimator].compares_episodes and is_alone:
+        if estimator.compares_episodes and is_alone:
             raise ExperimentError(
                 f"The estimator {self.estimator!r} compares the episodes of an update, and "
                 "episodes=1 gives it one alone: nothing would be learnt. Set episodes to 2 or "
@@ -160,7 +162,6 @@ class Experiment(BaseModel):
         count_tasks(self.env, self.options(episodes=1, seed=self.seed))
         env_kwargs = {**resolve(self.env).kwargs, **self.env_kwargs}
         policy = beginner(self.policy, self.policy_kwargs, env_kwargs=env_kwargs, seed=self.seed)
-        estimator = ESTIMATORS[self.estimator]
         if estimator.needs_critic:
             try:
                 policy.values([], per=estimator.per)  # raises where there is no critic, or no token
