@@ -114,6 +114,47 @@ class Diverging(Counter):
         return {"loss": float("nan") if self.updates == 3 else 0.0}
 
 
+class CallableAlone:
+    """Answers, and has none of the other methods."""
+
+    def __call__(self, request: Request) -> str:
+        return "\\boxed{1}"
+
+
+class Reporting(Counter):
+    """Reports as its figures, and expects as a critic, what it is told to."""
+
+    def __init__(self, figures: Any = None, expected: Any = None) -> None:
+        super().__init__()
+        self.figures = figures
+        self.expected = expected
+
+    def update(self, batch: Batch) -> Mapping[str, float]:
+        figures: Mapping[str, float] = self.figures
+        return figures
+
+    def values(self, episodes: Sequence[Episode], *, per: Per = "turn") -> Sequence[Floats]:
+        expected: Sequence[Floats] = self.expected
+        return expected
+
+
+class Nameless(Counter):
+    """Describes itself by nothing."""
+
+    def describe(self) -> Mapping[str, Any]:
+        return None  # type: ignore[return-value]
+
+
+def uncredited(episodes: Sequence[Episode], terms: Terms) -> Any:
+    """Return advantages that are no Credit."""
+    return [discounted(episode, terms.gamma) for episode in episodes]
+
+
+def misfit(episodes: Sequence[Episode], terms: Terms) -> Credit:
+    """Credit each episode as a whole."""
+    return Credit([np.zeros(1) for _ in episodes])
+
+
 class Careless(Counter):
     """Takes what it restores for a list."""
 

@@ -371,6 +371,70 @@ def test_an_estimator_of_ones_own_that_does_not_fit_is_refused(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("CallableAlone", "CallableAlone has no method update, values, save, restore, describe"),
+        ("Once", "Once has no method __call__, update"),
+        ("ACTED", "the file has no such name"),
+        ("np", "and that is <module 'numpy'"),
+    ],
+)
+def test_a_policy_without_its_methods_is_refused_and_leaves_no_folder(
+    experiment: MakeExperiment, acted: Acted, tmp_path: Path, name: str, problem: str
+) -> None:
+    with pytest.raises(GemError, match=problem):
+        train(experiment(policy=acted(name), policy_kwargs={}), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"figures": None}, "Reporting.update returned None, and has to return its figures"),
+        ({"figures": {"x": "hello"}}, "Reporting.update returned x='hello', no number"),
+        ({"expected": None}, "Reporting.values returned None, and has to return an array"),
+        ({"expected": [[1.0]]}, "Reporting.values returned 1 arrays for 4 episodes"),
+        ({"expected": [[0.0] * 9] * 4}, "Reporting.values returned 9 numbers for an episode of"),
+    ],
+)
+def test_what_a_policy_returns_amiss_is_one_line(
+    experiment: MakeExperiment,
+    acted: Acted,
+    tmp_path: Path,
+    arguments: dict[str, Any],
+    problem: str,
+) -> None:
+    estimator = "ppo" if "expected" in arguments else "raw"
+    misfit = experiment(
+        policy=acted("Reporting"), policy_kwargs=arguments, estimator=estimator, eval_every=0
+    )
+
+    with pytest.raises(TrainingStopped, match=f"Update 1 cannot go on: {problem}"):
+        train(misfit, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("uncredited", r"uncredited' returned \[.*, and has to return a Credit"),
+        ("misfit", r"misfit' returned 1 numbers for an episode of \d turns"),
+    ],
+)
+def test_what_an_estimator_returns_amiss_is_one_line(
+    experiment: MakeExperiment, acted: Acted, tmp_path: Path, name: str, problem: str
+) -> None:
+    with pytest.raises(TrainingStopped, match=problem):
+        train(experiment(estimator=acted(name), episodes=16), tmp_path)
+
+
+def test_a_policy_that_describes_itself_by_nothing_is_refused(
+    experiment: MakeExperiment, acted: Acted, tmp_path: Path
+) -> None:
+    with pytest.raises(ExperimentError, match=r"Nameless\.describe\(\) is None, and no object"):
+        train(experiment(policy=acted("Nameless"), policy_kwargs={}), tmp_path)
+
+
 def test_a_critic_learns(experiment: MakeExperiment, tmp_path: Path) -> None:
     plain = experiment()
     kwargs = {**plain.policy_kwargs, "critic_rate": 0.5}

@@ -24,6 +24,9 @@ KINDS: Mapping[str, str] = {
 }
 """Where the policy of each kind is, imported on use. A new kind is one more entry."""
 
+_METHODS = ("__call__", "update", "values", "save", "restore", "describe")
+"""Those of LearningPolicy: what a policy has to have before its training begins."""
+
 
 def beginner(
     kind: str, kwargs: Mapping[str, Any], *, env_kwargs: Mapping[str, Any], seed: int
@@ -35,7 +38,7 @@ def beginner(
     those that were given. `seed` goes to a class that takes one, where it was not given. Raises
     BadArguments, TargetError, MissingRequirement.
     """
-    target = load_target(_target_of(kind))
+    target = _loaded(kind)
     arguments = dict(kwargs)
     complete = getattr(target, "arguments_for", None)
     if complete is not None:
@@ -47,7 +50,7 @@ def beginner(
 
 def again(kind: str, kwargs: Mapping[str, Any]) -> LearningPolicy:
     """Make a policy from what `describe` returned. `restore` then gives it what it has learnt."""
-    return _made(kind, load_target(_target_of(kind)), kwargs)
+    return _made(kind, _loaded(kind), kwargs)
 
 
 def kind_and_kwargs(text: str) -> tuple[str, dict[str, Any]]:
@@ -64,7 +67,27 @@ def kind_and_kwargs(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _made(kind: str, target: Callable[..., Any], kwargs: Mapping[str, Any]) -> LearningPolicy:
-    return cast(LearningPolicy, target(**checked(target, kwargs, subject=f"The policy {kind!r}")))
+    policy = target(**checked(target, kwargs, subject=f"The policy {kind!r}"))
+    missing = [name for name in _METHODS if not callable(getattr(policy, name, None))]
+    if missing:
+        raise BadArguments(
+            f"The policy {kind!r} was asked for, and {type(policy).__name__} has no method "
+            f"{', '.join(missing)}. A policy that learns has those of "
+            "gem_baselines.learning_policy.LearningPolicy: add them.",
+            subject="policy",
+        )
+    return cast(LearningPolicy, policy)
+
+
+def _loaded(kind: str) -> Callable[..., Any]:
+    target = load_target(_target_of(kind))
+    if not callable(target):
+        raise BadArguments(
+            f"The policy {kind!r} was asked for, and that is {target!r:.60}. Name a class with the "
+            "methods of gem_baselines.learning_policy.LearningPolicy.",
+            subject="policy",
+        )
+    return cast(Callable[..., Any], target)
 
 
 def _target_of(kind: str) -> str:

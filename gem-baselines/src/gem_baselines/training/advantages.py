@@ -29,6 +29,7 @@ __all__ = [
     "discounted",
     "estimator_named",
     "estimator_of",
+    "num_entries",
     "start_of",
 ]
 
@@ -282,6 +283,13 @@ def _token_advantages(episode: Episode, expected: Floats, discounts: _TokenDisco
             gamma = discounts.token_gamma
             lam = discounts.token_lam
     return advantages
+
+
+def num_entries(episode: Episode, per: Per) -> int:
+    """Return how many advantages an episode has: one a turn, or one a token that was answered."""
+    if per == "turn":
+        return len(episode.turns)
+    return sum(num_tokens for num_tokens, _ in _answers(episode))
 
 
 def _answers(episode: Episode) -> list[tuple[int, float]]:

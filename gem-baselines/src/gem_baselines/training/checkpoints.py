@@ -167,7 +167,10 @@ def write_checkpoint(
     """
     kind = experiment.policy
     arguments = policy.describe()
-    problem = unlike_json(dict(arguments), "describe()")
+    plain = dict(arguments) if isinstance(arguments, Mapping) else arguments
+    problem = unlike_json(plain, "describe()")
+    if not problem and not isinstance(plain, dict):
+        problem = f"{type(policy).__name__}.describe() is {plain!r:.60}, and no object"
     if problem:
         raise ExperimentError(
             f"The policy {kind!r} cannot be kept: {problem}, and a checkpoint holds JSON. Make it "

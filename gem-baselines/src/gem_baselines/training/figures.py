@@ -6,14 +6,13 @@ They are of the episodes alone and hold no time, so the same episodes have the s
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from gem.episode import Episode
 from gem_baselines.errors import TrainingStopped
 from gem_baselines.training.advantages import discounted
 
-__all__ = ["checked_learning", "figures_of", "without_errors"]
+__all__ = ["figures_of", "without_errors"]
 
 
 def without_errors(episodes: Sequence[Episode], *, update: int, purpose: str) -> list[Episode]:
@@ -44,15 +43,3 @@ def figures_of(whole: Sequence[Episode], gamma: float) -> dict[str, float]:
         "turns": sum(len(episode.turns) for episode in whole) / number,
         "discounted_return": math.fsum(from_start) / number,
     }
-
-
-def checked_learning(figures: Mapping[str, Any], *, update: int) -> dict[str, float]:
-    """Return what an update reported. Raises TrainingStopped on a figure that is not finite."""
-    for name, value in figures.items():
-        if not math.isfinite(value):
-            raise TrainingStopped(
-                f"Update {update} gave {name}={value}: the policy has diverged. Start anew with "
-                "a smaller learning rate; the last checkpoint is from before.",
-                update=update,
-            )
-    return {name: float(value) for name, value in figures.items()}

@@ -24,8 +24,9 @@ from gem_baselines.self_play.self_play import Games, Seated, SelfPlay, own_parts
 from gem_baselines.self_play.settings import SelfPlaySettings
 from gem_baselines.training.advantages import Terms, discounted, estimator_named
 from gem_baselines.training.checkpoints import Progress
+from gem_baselines.training.checks import checked_credit, checked_learning, checked_values
 from gem_baselines.training.experiment import Experiment
-from gem_baselines.training.figures import checked_learning, figures_of, without_errors
+from gem_baselines.training.figures import figures_of, without_errors
 from gem_baselines.training.folder import TrainingFolder
 from gem_baselines.training.interrupts import HeldBack
 from gem_baselines.training.reporters import Reporters
@@ -218,11 +219,15 @@ class Training:
         # The baseline is of earlier batches: this one's own would not be independent of it.
         baseline = self.progress.return_sum / max(self.progress.turns, 1)
         sample = Sample(update, baseline) if is_sampled(experiment, update) else None
-        values = self.policy.values if sample is None else sample.noting(self.policy.values)
+        values = checked_values(self.policy, update=update)
+        if sample is not None:
+            values = sample.noting(values)
         # New ones: those of the progress stay as they are until the update is done.
         averages = MovingAverages(self._decay, self.progress.averages)
         terms = Terms(experiment.gamma, experiment.lam, baseline, values, averages, played.roles)
-        credit = self._estimate(whole, terms)
+        credit = checked_credit(
+            self._estimate(whole, terms), whole, estimator=experiment.estimator, update=update
+        )
         batch = Batch(whole, credit.advantages, credit.value_targets, credit.per)
         if sample is not None:
             sample.note_before(self.policy, batch)
@@ -235,7 +240,7 @@ class Training:
             "errors": played.num_errors,
             **figures_of(whole, experiment.gamma),
             "total_turns": turns,
-            "learning": checked_learning(learnt, update=update),
+            "learning": checked_learning(learnt, self.policy, update=update),
         }
         if played.games is not None:
             figures["self_play"] = self._watched(update, played.games, averages.values)
