@@ -91,3 +91,9 @@ def test_interval_reads_the_texts_of_the_game() -> None:
 
     assert all(episode.success for episode in episodes)  # which bisection alone does in 7 turns
     assert max(seen) == 49
+
+
+@pytest.mark.parametrize("view", [5, None, ["whole"], "hole"])
+def test_what_is_no_view_is_refused_before_actions_are_looked_up_by_it(view: object) -> None:
+    with pytest.raises(BadArguments, match=r"The view .* was asked for, and there is none of"):
+        TabularPolicy.arguments_for({}, {"view": view})

@@ -41,11 +41,13 @@ class View(NamedTuple):
 
 def view_named(name: str) -> View:
     """Return a view by its name. Raises BadArguments on one that there is not."""
-    if name in VIEWS:
+    # It may be anything that JSON holds: an environment's actions are looked up by it before the
+    # types of a policy's arguments are checked.
+    if isinstance(name, str) and name in VIEWS:
         return VIEWS[name]
     raise BadArguments(
-        f"The view {name!r} was asked for, and there is none of that name. "
-        f"{did_you_mean(name, VIEWS)}The views are {', '.join(VIEWS)}.",
+        f"The view {name!r:.60} was asked for, and there is none of that name. "
+        f"{did_you_mean(str(name), VIEWS)}The views are {', '.join(VIEWS)}.",
         subject="view",
     )
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -58,13 +59,20 @@ def test_a_description_makes_an_equal_tokenizer(tokenizer: Tokenizer) -> None:
     assert again.size == tokenizer.size
 
 
-@pytest.mark.parametrize("description", [{}, {"kind": "words"}, {"kind": "bytes", "texts": []}])
-def test_what_describes_no_tokenizer_is_refused(description: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    "description",
+    [{}, {"kind": "words"}, {"kind": "bytes", "texts": []}, "bytes", 5, ["a"], None],
+)
+def test_what_describes_no_tokenizer_is_refused(description: Any) -> None:
     with pytest.raises(BadArguments, match=r'describes none\. Give {"kind": "bytes"}'):
         tokenizer_from(description)
 
 
-@pytest.mark.parametrize("vocabulary", [["a", "a"], ["a", " "]])
+def test_a_tokenizer_describes_itself() -> None:
+    assert tokenizer_from(WORDS) is WORDS
+
+
+@pytest.mark.parametrize("vocabulary", [["a", "a"], ["a", " "], []])
 def test_a_vocabulary_with_nothing_or_a_word_twice_is_refused(vocabulary: list[str]) -> None:
     with pytest.raises(BadArguments, match="a list of different words"):
         WordTokenizer(vocabulary)

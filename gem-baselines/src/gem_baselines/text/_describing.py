@@ -13,16 +13,19 @@ from gem_baselines.text._words import WordTokenizer
 __all__ = ["tokenizer_from"]
 
 
-def tokenizer_from(description: Mapping[str, Any]) -> Tokenizer:
-    """Return the tokenizer that JSON data describes.
+def tokenizer_from(description: Tokenizer | Mapping[str, Any]) -> Tokenizer:
+    """Return the tokenizer that JSON data describes; one that is a tokenizer already is itself.
 
-    It is `{"kind": "bytes"}`, `{"kind": "words", "vocabulary": [...]}`, or `{"kind": "words",
-    "texts": [...]}`, which knows the words of those texts. Raises BadArguments on any other.
+    A description is `{"kind": "bytes"}`, `{"kind": "words", "vocabulary": [...]}`, or
+    `{"kind": "words", "texts": [...]}`, which knows the words of those texts. Raises BadArguments
+    on any other.
 
     >>> tokenizer_from({"kind": "words", "texts": ["1 2 3"]}).size
     7
     """
-    match dict(description):
+    match description:
+        case Tokenizer():
+            return description
         case {"kind": "bytes", **others} if not others:
             return ByteTokenizer()
         case {"kind": "words", "vocabulary": list(vocabulary), **others} if not others:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 __all__ = ["Tokenizer"]
 
 
+@runtime_checkable
 class Tokenizer(Protocol):
     """Turns text into token ids from 0 to `size - 1`, and ids into text.
 

@@ -33,7 +33,7 @@ class WordTokenizer:
     >>> tokenizer.decode([4, 6, 5, 7, 7])
     '\\boxed{12}higher higher'
 
-    Raises BadArguments for a vocabulary with an empty text, or with one twice.
+    Raises BadArguments for a vocabulary without a text, with an empty one, or with one twice.
     """
 
     begin_id = 1
@@ -87,7 +87,9 @@ class WordTokenizer:
 
 def _check(vocabulary: Sequence[str]) -> None:
     wrong = ""
-    if not all(text.strip() for text in vocabulary):
+    if not vocabulary:
+        wrong = "no entry"
+    elif not all(text.strip() for text in vocabulary):
         wrong = "an empty entry"
     elif len(set(vocabulary)) < len(vocabulary):
         wrong = "an entry twice"

@@ -84,7 +84,7 @@ class TransformerPolicy:
         require("TransformerPolicy", ["torch"])
         self.name = name
         self.is_greedy = is_greedy
-        self._tokenizer = tokenizer_from(tokenizer) if isinstance(tokenizer, Mapping) else tokenizer
+        self._tokenizer = tokenizer_from(tokenizer)
         self._shape = settings_of(TransformerShape, "shape", shape)
         self._learning = settings_of(LearningSettings, "learning", learning)
         self._threads = threads
