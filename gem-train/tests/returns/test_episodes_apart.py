@@ -176,6 +176,10 @@ def test_rewards_that_differ_by_rounding_are_equal() -> None:
             "episodes has 'a' in two groups, and each needs a name of its own",
         ),
         (
+            lambda: mt_rloo([9.0, 1.0, 1.0], [0, 0, 1], [1, ("a", 2), ("a", 2)], mask=[0, 1, 1]),
+            r"episodes has \('a', 2\) in two groups",
+        ),
+        (
             lambda: mt_rloo([1.0], [0], [0], ended="one"),  # type: ignore[arg-type]
             "ended is 'one', and must be 'left_out' or 'zero'",
         ),

@@ -216,6 +216,27 @@ def test_leaving_one_out_is_the_mean_baseline_scaled() -> None:
     assert np.allclose(rloo(returns, groups), dr_grpo(returns, groups) * 3 / 2)
 
 
+@pytest.mark.parametrize(
+    ("groups", "are_alike"),
+    [
+        ([2**63 + 1, 2**63 + 2, 5], False),
+        ([1, "1", 5], False),
+        ([None, "a", "b"], False),
+        ([("env", 1), ("env", 2), "env"], False),
+        ([("env", 1), ("env", 1), ("env", 2)], True),
+        ([(0, 1), (0, 1), (0, 2)], True),
+        ([2**70, 2**70, 5], True),
+        (np.array(["a", "a", None], object), True),
+        (["a", "a", "b"], True),
+        ([frozenset({1}), frozenset({1}), 1], True),
+    ],
+)
+def test_a_label_is_whatever_can_be_hashed(groups: Any, are_alike: bool) -> None:
+    wanted = [-1.0, 1.0, 0.0] if are_alike else [0.0, 0.0, 0.0]
+
+    assert grpo([0.0, 1.0, 5.0], groups).tolist() == wanted
+
+
 def test_turns_of_a_group_get_credit_of_their_own() -> None:
     returns = np.concatenate([discounted_returns([0, 1], 0.5), discounted_returns([0], 0.5)])
 
@@ -283,6 +304,14 @@ def test_what_is_given_is_not_changed() -> None:
         (lambda: rebn([1.0, float("nan")]), "returns holds a number that is not finite"),
         (lambda: rebn([1.0], mask=[True, True]), "mask has 2 entries, and there are 1"),
         (lambda: grpo([1.0], [0, 0]), "groups has 2 entries, and there are 1"),
+        (lambda: grpo([1.0], None), "groups is None, and must have an entry for each"),
+        (lambda: grpo([1.0], [{}]), r"groups holds what is no label \(unhashable type: 'dict'"),
+        (lambda: rebn(["a"]), "returns holds what is no number"),
+        (lambda: gae([1.0], [1.0], 1, 1, last_value=np.inf), "last_value holds a number that is"),
+        (
+            lambda: gae([1.0], [1.0], 1, 1, last_value=None),  # type: ignore[arg-type]
+            "last_value holds a number that is not finite",
+        ),
         (lambda: gae([1.0], [], 1, 1), "values has 0 entries, and there are 1"),
         (lambda: gae([[1.0]], [1.0], 1, 1), "rewards has 2 dimensions"),
         (lambda: gae([1.0], [[1.0]], 1, 1), "values has 2 dimensions"),

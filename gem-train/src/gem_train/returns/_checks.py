@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -14,20 +15,57 @@ Floats = NDArray[Any]
 
 def numbers(name: str, values: ArrayLike) -> Floats:
     """Return finite numbers in one dimension; a floating type is kept, any other is float64."""
-    found = np.asarray(values)
-    found = found if found.dtype.kind == "f" else found.astype(np.float64)
+    try:
+        found = np.asarray(values)
+        found = found if found.dtype.kind == "f" else found.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise unfit(f"{name} holds what is no number") from error
     check_dimensions(name, found)
     if not np.isfinite(found).all():
         raise unfit(f"{name} holds a number that is not finite")
     return found
 
 
-def labels(name: str, values: ArrayLike, wanted: int) -> NDArray[Any]:
-    """Return names of any type in one dimension, one for each of the numbers."""
-    found = np.asarray(values)
-    check_length(name, found, wanted)
+def labels(name: str, values: Any, wanted: int) -> NDArray[Any]:
+    """Return a label for each of the numbers, in one dimension: equal where the names are.
+
+    Names are of any type that Python can hash, several types at once too, and an array is as it is.
+    """
+    if not hasattr(values, "__len__"):
+        raise unfit(f"{name} is {values!r:.60}, and must have an entry for each of the numbers")
+    check_length(name, values, wanted)
+    found = _as_array(values)
+    # An array of a list is exact for integers alone: it makes texts of 1 and '1', floats of
+    # integers beyond 64 bits, and rows of tuples.
+    is_exact = hasattr(values, "__array__") or (found.dtype.kind in "iub" and found.ndim == 1)
+    if found.dtype.kind == "O" or not is_exact:
+        try:
+            found = _numbered(list(values))
+        except TypeError as error:
+            check_dimensions(name, found)  # rows of lists have two
+            raise unfit(f"{name} holds what is no label ({error})") from error
     check_dimensions(name, found)
     return found
+
+
+def _as_array(values: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError:  # a tuple beside something else is no array
+        return np.empty(len(values), object)
+
+
+def _numbered(names: list[Any]) -> NDArray[np.int64]:
+    """Return the number of each name, from 0 on; equal names have one number.
+
+    Raises TypeError for what cannot be hashed.
+    """
+    distinct = list(dict.fromkeys(names))
+    # In the order of an array of them, where they have one: sums then add up in the same order.
+    with suppress(TypeError):
+        distinct.sort()
+    numbers_of = {each: number for number, each in enumerate(distinct)}
+    return np.array([numbers_of[each] for each in names], np.int64)
 
 
 def counted(mask: ArrayLike | None, wanted: int) -> NDArray[np.bool_]:

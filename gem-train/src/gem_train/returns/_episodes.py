@@ -49,7 +49,8 @@ def gae(
     check_share("gamma", gamma)
     check_share("lam", lam)
     check_length("values", expected, len(reward_array))
-    following = np.append(expected[1:], last_value) if len(reward_array) else expected
+    last = numbers("last_value", [last_value])
+    following = np.append(expected[1:], last) if len(reward_array) else expected
     # What a turn earned beyond what was expected: the temporal-difference errors of the paper.
     surprises = reward_array.astype(np.float64) + gamma * following - expected
     return in_dtype_of(_swept(surprises, gamma * lam), reward_array)

@@ -25,9 +25,9 @@ from gem_train.returns._checks import (
 def grpo(returns: ArrayLike, groups: ArrayLike, *, mask: ArrayLike | None = None) -> Floats:
     """Normalise each group by its mean and population deviation (GRPO, arXiv 2402.03300).
 
-    `returns` and `groups`, which names the group of each, have one entry an episode; `to_turns`
-    then gives every turn its episode's advantage. A group of one, or of what is equal up to
-    rounding, gets 0.
+    `returns` and `groups`, which names the group of each by anything that can be hashed, have one
+    entry an episode; `to_turns` then gives every turn its episode's advantage. A group of one, or
+    of what is equal up to rounding, gets 0.
 
     Of sums of rewards it aims at J1, the undiscounted objective, and is biased at any number of
     groups: dividing by the group's deviation weighs starts by how far apart their tries are, and

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -152,7 +152,9 @@ def _turns(
     group_of_episode = by_group.of[by_episode.firsts]
     is_elsewhere = group_of_episode[by_episode.of] != by_group.of
     if is_elsewhere.any():
-        name = episode_names[is_elsewhere].tolist()[0]
+        # As it was given: a label may be a number in place of a name.
+        given: Any = episodes.tolist() if isinstance(episodes, np.ndarray) else episodes
+        name = given[np.flatnonzero(counts)[is_elsewhere][0]]
         raise unfit(f"episodes has {name!r} in two groups, and each needs a name of its own")
     return _Turns(
         values=values[counts].astype(np.float64),
