@@ -39,7 +39,7 @@ class View(NamedTuple):
     answers: Callable[[Request], tuple[str | None, ...]] | None = None
 
 
-def view_named(name: str) -> View:
+def view_named(name: object) -> View:
     """Return a view by its name. Raises BadArguments on one that there is not."""
     # It may be anything that JSON holds: an environment's actions are looked up by it before the
     # types of a policy's arguments are checked.

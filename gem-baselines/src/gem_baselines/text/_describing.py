@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from gem.errors import BadArguments
 from gem_baselines.text._bytes import ByteTokenizer
 from gem_baselines.text._tokenizer import Tokenizer
@@ -13,7 +10,7 @@ from gem_baselines.text._words import WordTokenizer
 __all__ = ["tokenizer_from"]
 
 
-def tokenizer_from(description: Tokenizer | Mapping[str, Any]) -> Tokenizer:
+def tokenizer_from(description: object) -> Tokenizer:
     """Return the tokenizer that JSON data describes; one that is a tokenizer already is itself.
 
     A description is `{"kind": "bytes"}`, `{"kind": "words", "vocabulary": [...]}`, or

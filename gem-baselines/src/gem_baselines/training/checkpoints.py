@@ -166,7 +166,7 @@ def write_checkpoint(
     decides how that goes on.
     """
     kind = experiment.policy
-    arguments = policy.describe()
+    arguments: Any = policy.describe()  # a class of anybody's own may return anything
     plain = dict(arguments) if isinstance(arguments, Mapping) else arguments
     problem = unlike_json(plain, "describe()")
     if not problem and not isinstance(plain, dict):
