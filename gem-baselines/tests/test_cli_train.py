@@ -205,6 +205,8 @@ WRONG = {
     "sets self_play.opponents to 'pol'": ["own.toml", "--set", "self_play.opponents=pol"],
     "sets self_play to True, and it has to be a table": ["own.toml", "--set", "self_play=true"],
     "sets wrappers to 3, and it has to be a list": ["own.toml", "--set", "wrappers=3"],
+    "sets wrappers to 'concat', and it has to be a list": ["own.toml", "--set", "wrappers=concat"],
+    "sets gamma to nan, and it has to be a finite number": ["own.toml", "--set", "gamma=NaN"],
     "sets env_kwargs to 3, and it has to be a table": ["own.toml", "--set", "env_kwargs=3"],
     "gem-env: A monitor was asked for": [
         "own.toml",

@@ -310,6 +310,19 @@ def test_settings_that_cannot_be_leave_no_folder(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"gama": 1}, "Did you mean 'gamma'"),
+        ({"gamma": 2.0}, "sets gamma to 2.0, and it has to be less than or equal to 1"),
+        ({"self_play": {"oponents": "pool"}}, "Did you mean 'opponents'"),
+    ],
+)
+def test_the_constructor_names_what_cannot_be(settings: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ExperimentError, match=problem):
+        Experiment(env="gem.testing.envs:Guess", **settings)
+
+
 @pytest.mark.parametrize("value", [float("inf"), float("nan"), date(2026, 1, 2), [{"x": {1: 2}}]])
 def test_settings_that_json_cannot_hold_are_refused(
     experiment: MakeExperiment, value: object

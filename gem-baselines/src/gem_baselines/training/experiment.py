@@ -36,7 +36,7 @@ FREE = frozenset({"updates", "checkpoint_every", "sample_every", "concurrency"})
 
 _Count = Annotated[int, Field(ge=1)]
 _CountOrNone = Annotated[int, Field(ge=0)]
-_Share = Annotated[float, Field(ge=0, le=1)]
+_Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
 class Experiment(BaseModel):
@@ -59,7 +59,8 @@ class Experiment(BaseModel):
     - `self_play`: settings of `gem_baselines.self_play`, for an environment of several seats, which
       the policy then plays itself. None for an environment of one seat.
 
-    All of it is JSON: what is read again to go on is just what was given.
+    All of it is JSON: what is read again to go on is just what was given. Raises ExperimentError on
+    what cannot be one.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -86,6 +87,17 @@ class Experiment(BaseModel):
     concurrency: _Count = 64
     self_play: SelfPlaySettings | None = None
 
+    def __init__(self, **settings: Any) -> None:
+        _refuse_unknown(settings, Experiment)
+        if isinstance(table := settings.get("self_play"), Mapping):
+            _refuse_unknown(table, SelfPlaySettings, table="self_play")
+        try:
+            super().__init__(**settings)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            setting = ".".join(map(str, first["loc"]))
+            raise ExperimentError(_complaint(first, setting), setting=setting) from error
+
     @field_validator("env_kwargs", "wrappers", "policy_kwargs", "estimator_kwargs")
     @classmethod
     def _check_json(cls, value: Any, info: ValidationInfo) -> Any:
@@ -101,15 +113,7 @@ class Experiment(BaseModel):
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Experiment:
         """Make an experiment from data. Raises ExperimentError on what cannot be one."""
-        _refuse_unknown(plain, cls)
-        if isinstance(table := plain.get("self_play"), Mapping):
-            _refuse_unknown(table, SelfPlaySettings, table="self_play")
-        try:
-            return cls(**plain)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            setting = ".".join(map(str, first["loc"]))
-            raise ExperimentError(_complaint(first, setting), setting=setting) from error
+        return cls(**plain)
 
     def fixed(self) -> dict[str, Any]:
         """Return as JSON data the settings that stay as they are when a training goes on."""
@@ -227,7 +231,7 @@ def _complaint(problem: ErrorDetails, setting: str) -> str:
     rule = rule_of(problem)
     if kind in ("model_type", "dict_type", "mapping_type"):
         rule = "has to be a table"
-    elif kind in ("is_instance_of", "list_type"):  # of `wrappers` alone
+    elif kind in ("is_instance_of", "list_type", "sequence_str"):  # of `wrappers` alone
         rule = "has to be a list"
     return f"The experiment sets {setting} to {problem['input']!r:.60}, and it {rule}. Change it."
 
