@@ -304,8 +304,15 @@ def test_what_is_given_is_not_changed() -> None:
         (lambda: rebn([1.0, float("nan")]), "returns holds a number that is not finite"),
         (lambda: rebn([1.0], mask=[True, True]), "mask has 2 entries, and there are 1"),
         (lambda: grpo([1.0], [0, 0]), "groups has 2 entries, and there are 1"),
-        (lambda: grpo([1.0], None), "groups is None, and must have an entry for each"),
-        (lambda: grpo([1.0], [{}]), r"groups holds what is no label \(unhashable type: 'dict'"),
+        (
+            lambda: grpo([1.0], None),  # type: ignore[arg-type]
+            "groups is None, and must have an entry for each of the numbers",
+        ),
+        (lambda: grpo([1.0], np.array(5)), "groups is array.5., and must have an entry for each"),
+        (
+            lambda: grpo([1.0], [{}]),  # type: ignore[arg-type]
+            r"groups holds what is no label \(unhashable type: 'dict'",
+        ),
         (lambda: rebn(["a"]), "returns holds what is no number"),
         (lambda: gae([1.0], [1.0], 1, 1, last_value=np.inf), "last_value holds a number that is"),
         (

@@ -19,6 +19,7 @@ from gem_train.returns._cells import (
 )
 from gem_train.returns._checks import (
     Floats,
+    Labels,
     at_their_places,
     counted,
     eps_of,
@@ -51,7 +52,7 @@ def rebn(returns: ArrayLike, *, mask: ArrayLike | None = None) -> Floats:
 
 def rebn_leave_one_out(
     returns: ArrayLike,
-    episodes: ArrayLike,
+    episodes: Labels,
     *,
     std: bool = True,
     mask: ArrayLike | None = None,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from gem.errors import BadArguments
 
 Floats = NDArray[Any]
+Labels: TypeAlias = ArrayLike | Sequence[Hashable]
+"""What names the group or the episode of each number: equal names are of one."""
 
 
 def numbers(name: str, values: ArrayLike) -> Floats:
@@ -26,21 +29,23 @@ def numbers(name: str, values: ArrayLike) -> Floats:
     return found
 
 
-def labels(name: str, values: Any, wanted: int) -> NDArray[Any]:
+def labels(name: str, values: Labels, wanted: int) -> NDArray[Any]:
     """Return a label for each of the numbers, in one dimension: equal where the names are.
 
     Names are of any type that Python can hash, several types at once too, and an array is as it is.
     """
-    if not hasattr(values, "__len__"):
-        raise unfit(f"{name} is {values!r:.60}, and must have an entry for each of the numbers")
-    check_length(name, values, wanted)
+    try:
+        check_length(name, values, wanted)
+    except TypeError as error:  # it has no length
+        problem = f"{name} is {values!r:.60}, and must have an entry for each of the numbers"
+        raise unfit(problem) from error
     found = _as_array(values)
     # An array of a list is exact for integers alone: it makes texts of 1 and '1', floats of
     # integers beyond 64 bits, and rows of tuples.
     is_exact = hasattr(values, "__array__") or (found.dtype.kind in "iub" and found.ndim == 1)
     if found.dtype.kind == "O" or not is_exact:
         try:
-            found = _numbered(list(values))
+            found = _numbered(values)
         except TypeError as error:
             check_dimensions(name, found)  # rows of lists have two
             raise unfit(f"{name} holds what is no label ({error})") from error
@@ -55,7 +60,7 @@ def _as_array(values: Any) -> NDArray[Any]:
         return np.empty(len(values), object)
 
 
-def _numbered(names: list[Any]) -> NDArray[np.int64]:
+def _numbered(names: Any) -> NDArray[np.int64]:
     """Return the number of each name, from 0 on; equal names have one number.
 
     Raises TypeError for what cannot be hashed.

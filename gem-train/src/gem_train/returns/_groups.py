@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from gem_train.returns._cells import Cells, Numbers, cells_of, centred, standardised
 from gem_train.returns._checks import (
     Floats,
+    Labels,
     at_their_places,
     counted,
     eps_of,
@@ -22,7 +23,7 @@ from gem_train.returns._checks import (
 )
 
 
-def grpo(returns: ArrayLike, groups: ArrayLike, *, mask: ArrayLike | None = None) -> Floats:
+def grpo(returns: ArrayLike, groups: Labels, *, mask: ArrayLike | None = None) -> Floats:
     """Normalise each group by its mean and population deviation (GRPO, arXiv 2402.03300).
 
     `returns` and `groups`, which names the group of each by anything that can be hashed, have one
@@ -45,7 +46,7 @@ def grpo(returns: ArrayLike, groups: ArrayLike, *, mask: ArrayLike | None = None
     return _by_group(return_array, groups, mask, standardise)
 
 
-def dr_grpo(returns: ArrayLike, groups: ArrayLike, *, mask: ArrayLike | None = None) -> Floats:
+def dr_grpo(returns: ArrayLike, groups: Labels, *, mask: ArrayLike | None = None) -> Floats:
     """Subtract each group's mean, and divide by nothing (Dr. GRPO, arXiv 2503.20783).
 
     One entry an episode, as for `grpo`. Of sums of rewards it is exactly 1 - 1/M of the gradient
@@ -58,7 +59,7 @@ def dr_grpo(returns: ArrayLike, groups: ArrayLike, *, mask: ArrayLike | None = N
     return _by_group(numbers("returns", returns), groups, mask, centred)
 
 
-def rloo(returns: ArrayLike, groups: ArrayLike, *, mask: ArrayLike | None = None) -> Floats:
+def rloo(returns: ArrayLike, groups: Labels, *, mask: ArrayLike | None = None) -> Floats:
     """Subtract the mean of the others of the group (leave one out, arXiv 2402.14740).
 
     One entry an episode, as for `grpo`; alone in its group one gets 0. Of sums of rewards it is
@@ -83,7 +84,7 @@ def against_others(values: Numbers, cells: Cells) -> Numbers:
 
 def _by_group(
     return_array: Floats,
-    groups: ArrayLike,
+    groups: Labels,
     mask: ArrayLike | None,
     advantages_of: Callable[[Numbers, Cells], Numbers],
 ) -> Floats:

@@ -26,6 +26,7 @@ from gem_train.returns._cells import (
 )
 from gem_train.returns._checks import (
     Floats,
+    Labels,
     at_their_places,
     counted,
     eps_of,
@@ -52,8 +53,8 @@ class _Turns(NamedTuple):
 
 def mt_rloo(
     returns: ArrayLike,
-    groups: ArrayLike,
-    episodes: ArrayLike,
+    groups: Labels,
+    episodes: Labels,
     *,
     ended: Literal["left_out", "zero"] = "left_out",
     mask: ArrayLike | None = None,
@@ -92,8 +93,8 @@ def mt_rloo(
 
 def mt_grpo(
     rewards: ArrayLike,
-    groups: ArrayLike,
-    episodes: ArrayLike,
+    groups: Labels,
+    episodes: Labels,
     *,
     std: bool = True,
     later_turns: bool = False,
@@ -141,9 +142,7 @@ def mt_grpo(
     return at_their_places(found, counts, reward_array)
 
 
-def _turns(
-    values: Floats, groups: ArrayLike, episodes: ArrayLike, counts: NDArray[np.bool_]
-) -> _Turns:
+def _turns(values: Floats, groups: Labels, episodes: Labels, counts: NDArray[np.bool_]) -> _Turns:
     """Return the turns that count. Raises BadArguments where an episode is of two groups."""
     group_names = labels("groups", groups, len(values))[counts]
     episode_names = labels("episodes", episodes, len(values))[counts]
