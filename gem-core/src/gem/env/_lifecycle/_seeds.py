@@ -12,6 +12,9 @@ from gem.errors import BadArguments
 
 __all__ = ["LazyRandom", "checked_seed", "offer_seed", "reseed", "withdraw_seed"]
 
+_SEEDING: Any = object()
+"""In place of an episode's seed, while `reseed` reads the generator that it will seed."""
+
 
 class LazyRandom:
     """Make `rng` on first read; the instance's own value then hides this."""
@@ -19,9 +22,9 @@ class LazyRandom:
     def __get__(self, env: AnyEnv, owner: type) -> Any:
         if env is None:
             return self
-        # With an episode's seed it is `reseed` that reads this, and seeds it next. Without one its
-        # state comes from the system, which takes three times as long.
-        env.rng = random.Random(env._episode_seed)
+        # One that is seeded next needs no state of the system's, which takes three times as long.
+        is_seeded_next = env._episode_seed is _SEEDING
+        env.rng = random.Random.__new__(random.Random) if is_seeded_next else random.Random()
         return env.rng
 
 
@@ -43,12 +46,13 @@ def reseed(env: AnyEnv, seed: int | None) -> None:
     seed = checked_seed(seed, "reset")
     if seed is None:
         return
-    env._episode_seed = seed
-    # The stream of `sample_action` is made from the episode's seed on its next use.
-    env._sampler = None
+    env._episode_seed = _SEEDING
     # The seed is hashed first: seeds that are near, or of one episode and its policy, must not
     # give streams that are alike.
     env.rng.seed(key_seed("env", seed))
+    env._episode_seed = seed
+    # The stream of `sample_action` is made from the episode's seed on its next use.
+    env._sampler = None
 
 
 def offer_seed(env: AnyEnv, seed: int | None) -> None:
