@@ -16,6 +16,7 @@ from gem.content import (
     TextPart,
     ToolCall,
     normalise_text,
+    observation_copy,
     observation_from_json,
     observation_text,
     observation_to_json,
@@ -119,6 +120,17 @@ def test_the_text_of_a_message_leaves_images_out() -> None:
 )
 def test_the_text_of_an_observation(observation: Any, text: str) -> None:
     assert observation_text(observation) == text
+
+
+@pytest.mark.parametrize(
+    "value",
+    [5, None, {"board": 1}, ["text"], ("Even?", {}), [TextPart("a"), Message("user", "b")]],
+)
+def test_what_is_no_observation_is_named(value: Any) -> None:
+    problem = f"returned the observation .*, of type {type(value).__name__}. It must be text"
+    for use in (observation_text, observation_to_json, observation_copy):
+        with pytest.raises(TypeError, match=problem):
+            use(value)
 
 
 def test_an_action_is_text_that_may_carry_calls() -> None:

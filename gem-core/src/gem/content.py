@@ -217,9 +217,9 @@ def checked_observation(value: Any, said_by: str) -> Observation:
     if isinstance(value, (str, Message)):
         return value
     if isinstance(value, Sequence):
-        kinds = {Message if isinstance(piece, Message) else type(piece) for piece in value}
-        if kinds == {Message} or kinds <= {TextPart, ImagePart}:
-            return value
+        for kind in (Message, (TextPart, ImagePart)):
+            if all(isinstance(piece, kind) for piece in value):
+                return value
     raise TypeError(
         f"{said_by} {value!r:.60}, of type {type(value).__name__}. It must be text, a gem.Message, "
         "or a list of messages or of parts."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gem.content import Observation, checked_observation
+from gem.content import Observation
 from gem.env._lifecycle._chance_warning import first_look, warn_of_global_chance
 from gem.env._lifecycle._forms import Raw
 from gem.env._lifecycle._phases import (
@@ -100,10 +100,9 @@ def _as_started(result: Any) -> Started:
         raise TypeError(
             f"reset returned {described(result)}. It must return an observation and a dict."
         )
-    observation, info = result
+    info = result[1]
     if not isinstance(info, dict):
         raise TypeError(f"reset returned the info {info!r:.60}, and it must be a dict")
-    checked_observation(observation, "reset returned the observation")
     return result
 
 
