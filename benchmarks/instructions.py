@@ -247,7 +247,7 @@ def main() -> None:
     if options.play:
         name, amount = options.play
         # As a pack's is, it is known by its id: of what only a module names, every record has the
-        # digest of the module's file, which is looked for anew.
+        # digest of the module's file, which is looked at again.
         gem.register(SPEC)
         gc.disable()  # cycles of garbage stay until the process ends, which frees them
         CASES[name].play(int(amount), CASES[name].size)
