@@ -125,7 +125,7 @@ def found_differences(draws: int) -> Iterator[Row]:
                 pairs = [
                     [Pair(*both)] for both in zip(first.tolist(), second.tolist(), strict=True)
                 ]
-                by_pairs += chance_of_signs(pairs) <= LEVEL
+                by_pairs += chance_of_signs(pairs).value <= LEVEL
                 by_welch += stats.ttest_ind(first, second, equal_var=False).pvalue <= LEVEL
             yield {
                 "tasks": tasks,

@@ -36,6 +36,20 @@ def test_a_spec_can_be_checked_without_being_registered() -> None:
     assert check_env(spec, seeds=range(3)).is_good
 
 
+def test_rollouts_are_compared_where_no_action_can_be_sampled() -> None:
+    class Mute(gem.Env):
+        def reset(self, seed: int | None = None) -> tuple[str, dict[str, object]]:
+            return f"Say {self.rng.randrange(9)}", {}
+
+        def step(self, action: str) -> gem.Step:
+            return gem.Step(action, terminated=True)
+
+    report = check_env(Mute, seeds=range(3))
+
+    (line,) = (line for line in report.lines if line.name == "rollouts")
+    assert line.state == "passed"
+
+
 def test_an_environment_can_be_checked_where_numpy_was_never_imported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
