@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -81,3 +82,29 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     monkeypatch.setattr(sys, "path", [*sys.path])
     yield tmp_path
     _forget_modules_in(tmp_path)
+
+
+class Placed(str):
+    """A text that equals itself with a place behind it, whatever the file and the line."""
+
+    function: str
+
+    def __new__(cls, text: str, function: str) -> Placed:
+        placed = super().__new__(cls, text)
+        placed.function = function
+        return placed
+
+    def __eq__(self, other: object) -> bool:
+        place = rf" \(\w+\.py, line \d+, in {self.function}\)"
+        return isinstance(other, str) and bool(re.fullmatch(re.escape(self) + place, other))
+
+    __hash__ = str.__hash__
+
+
+@pytest.fixture
+def placed() -> Callable[[str, str], str]:
+    """Return what makes the text of an error as a record has it: `placed("KeyError: 1", "step")`.
+
+    It equals `KeyError: 1 (words.py, line 8, in step)`, of any file and line.
+    """
+    return Placed

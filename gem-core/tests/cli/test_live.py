@@ -191,12 +191,13 @@ def test_ctrl_c_while_the_policy_thinks_leaves_nothing_behind(
 
 
 def test_an_error_after_a_turn_does_not_show_the_turn_again(
-    typed: Play, policies: Callable[[], ModuleType]
+    typed: Play, policies: Callable[[], ModuleType], placed: Callable[[str, str], str]
 ) -> None:
     shown = typed("play:Strict", "--policy", "fails_later", "--seed", "3", lines="\n\n", status=1)
 
     assert shown.count("Lit: [1]") == 1
-    assert shown.endswith("Ended by policy_error: RuntimeError: no words left\n")
+    last = shown.splitlines()[-1].rpartition("> ")[2]
+    assert last == placed("Ended by policy_error: RuntimeError: no words left", "__call__")
 
 
 def test_an_error_on_a_screen_stands_below_the_last_turn(

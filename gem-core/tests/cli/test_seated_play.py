@@ -217,11 +217,15 @@ def test_a_policy_for_each_seat_is_watched(play: Play) -> None:
     assert "[second] \\boxed{bet}" in shown
 
 
-def test_the_rounds_of_policies_are_watched_action_by_action(play: Play) -> None:
+def test_the_rounds_of_policies_are_watched_action_by_action(
+    play: Play, placed: Callable[[str, str], str]
+) -> None:
     shown = play(SIGNS, "--policy", "left=late", "--policy", "right=bold", status=1)
 
     assert "[left] rock\n  [right] Three rounds." in shown
-    assert shown.endswith("Ended by policy_error of left: RuntimeError: too late\n")
+    assert shown.splitlines()[-1] == placed(
+        "Ended by policy_error of left: RuntimeError: too late", "__call__"
+    )
 
 
 # what is recorded
@@ -265,23 +269,29 @@ def test_a_recorded_game_of_several_is_watched_by_seat(run_folder: Path, capsys:
     assert "Over after 2 turns (terminated). first: " in shown
 
 
-def test_a_recorded_game_that_failed_names_the_seat(run_folder: Path, capsys: Output) -> None:
+def test_a_recorded_game_that_failed_names_the_seat(
+    run_folder: Path, capsys: Output, placed: Callable[[str, str], str]
+) -> None:
     assert main(["play", str(run_folder), "2"]) == 0
     shown = capsys.readouterr().out
 
     assert "\n[first] \\boxed{pass}\n" in shown
-    assert shown.endswith("Ended by policy_error of second: RuntimeError: no words\n")
+    assert shown.splitlines()[-1] == placed(
+        "Ended by policy_error of second: RuntimeError: no words", "breaks"
+    )
 
 
 def test_a_recorded_game_is_watched_up_to_the_action_that_failed(
-    run_folder: Path, capsys: Output
+    run_folder: Path, capsys: Output, placed: Callable[[str, str], str]
 ) -> None:
     assert main(["play", str(run_folder), "3"]) == 0
     shown = capsys.readouterr().out
 
     assert "\n[first] \\boxed{bet}\n  [second] Kuhn poker" in shown
     assert "[second] \\boxed{bet}" not in shown
-    assert shown.endswith("Ended by env_error: ZeroDivisionError: division by zero\n")
+    assert shown.splitlines()[-1] == placed(
+        "Ended by env_error: ZeroDivisionError: division by zero", "step"
+    )
 
 
 def test_the_list_of_a_run_has_who_sat_where_and_what_each_has(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -72,10 +72,12 @@ def test_a_reset_makes_what_was_never_made(host: Host) -> None:
     assert Frail.made == 1
 
 
-def test_a_failure_stands_for_every_answer_until_the_next_reset(host: Host) -> None:
+def test_a_failure_stands_for_every_answer_until_the_next_reset(
+    host: Host, placed: Callable[[str, str], str]
+) -> None:
     slot = host.open(Frail)
     outcome_of(host, RESET, slot, 7, {}, 0)
-    failure = Failure("env_error", "RuntimeError: out of order")
+    failure = Failure("env_error", placed("RuntimeError: out of order", "step"))
 
     outcomes = [outcome_of(host, STEP, slot, action) for action in ("raise", "on")]
 
@@ -229,7 +231,7 @@ def register(**options: Any) -> None:
 
 
 def test_where_a_wrapper_may_block_the_environment_is_made_once_and_anew_if_it_fails(
-    tmp_path: Path,
+    tmp_path: Path, placed: Callable[[str, str], str]
 ) -> None:
     Frail.made = 0
     register(blocking=False)
@@ -243,7 +245,7 @@ def test_where_a_wrapper_may_block_the_environment_is_made_once_and_anew_if_it_f
         run = gem.rollout(policy, "host:Frail", plan=plan, concurrency=1, wrappers=[layer])
         return [episode.error async for episode in run]
 
-    assert asyncio.run(errors()) == ["RuntimeError: out of order", None]
+    assert asyncio.run(errors()) == [placed("RuntimeError: out of order", "step"), None]
     assert Frail.made == 2
 
 

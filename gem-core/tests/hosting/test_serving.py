@@ -6,7 +6,7 @@ import os
 import resource
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -121,11 +121,13 @@ def test_slow_answers_do_not_wait_for_the_whole_batch(session: Session) -> None:
     assert sizes == [1, 1, 1]
 
 
-def test_the_end_closes_the_environments_and_tells_of_it(session: Session) -> None:
+def test_the_end_closes_the_environments_and_tells_of_it(
+    session: Session, placed: Callable[[str, str], str]
+) -> None:
     session.start(0)
     session.start(1, name="BadCloser")
 
-    assert session.finish() == (None, ["RuntimeError: out of order"])
+    assert session.finish() == (None, [placed("RuntimeError: out of order", "do_harm")])
     assert session.hear() is None
 
 

@@ -69,7 +69,7 @@ def test_the_specs_are_those_of_the_environments_with_their_wrappers() -> None:
 @pytest.mark.parametrize(
     ("harm", "reason", "error"),
     [
-        ("raise", "env_error", "RuntimeError: out of order"),
+        ("raise", "env_error", "RuntimeError: out of order (troubled.py, line "),
         ("crash", "worker_lost", "its worker was ended by SIGSEGV"),
         ("hang", "step_timeout", "TimeoutError: the environment did not answer within 2.0 s"),
     ],
@@ -83,7 +83,9 @@ def test_a_step_that_fails_costs_its_own_episode(harm: str, reason: str, error: 
         others = told(calm.step(["go"] * 4))
 
         assert step.truncated.tolist() == [False, True, False, False]
-        assert step.infos[1]["final_info"] == {"stop_reason": reason, "error": error}
+        told_of = step.infos[1]["final_info"]
+        assert (told_of["stop_reason"], list(told_of)) == (reason, ["stop_reason", "error"])
+        assert told_of["error"].startswith(error)
         assert str(step.observations[1]).startswith("at ")
         for index in (0, 2, 3):
             assert [column[index] for column in told(step)] == [each[index] for each in others]

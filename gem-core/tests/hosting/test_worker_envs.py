@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -76,9 +76,11 @@ def test_a_packed_action_is_unpacked(envs: WorkerEnvs) -> None:
     assert Action("go").tool_calls == ()
 
 
-def test_an_error_fails_every_command_until_the_slot_is_made_anew(envs: WorkerEnvs) -> None:
+def test_an_error_fails_every_command_until_the_slot_is_made_anew(
+    envs: WorkerEnvs, placed: Callable[[str, str], str]
+) -> None:
     played(envs, 0, "Walk")
-    failure = (FAILED, "env_error", "RuntimeError: out of order")
+    failure = (FAILED, "env_error", placed("RuntimeError: out of order", "do_harm"))
 
     assert envs.answer((STEP, 0, "raise")) == failure
     assert envs.answer((STEP, 0, "on")) == failure
@@ -127,20 +129,26 @@ def test_another_try_samples_otherwise(envs: WorkerEnvs) -> None:
     assert sampled(0) != sampled(1)
 
 
-def test_dropping_closes_and_tells_what_went_wrong(envs: WorkerEnvs) -> None:
+def test_dropping_closes_and_tells_what_went_wrong(
+    envs: WorkerEnvs, placed: Callable[[str, str], str]
+) -> None:
     played(envs, 0, "Walk")
     played(envs, 1, "BadCloser")
 
     assert envs.answer((DROP, 0)) == (DONE, None)
     assert envs.answer((DROP, 0)) == (DONE, None)
-    assert envs.answer((DROP, 1)) == (FAILED, "env_error", "RuntimeError: out of order")
+    assert envs.answer((DROP, 1)) == (
+        FAILED,
+        "env_error",
+        placed("RuntimeError: out of order", "do_harm"),
+    )
 
 
-def test_closing_closes_all(envs: WorkerEnvs) -> None:
+def test_closing_closes_all(envs: WorkerEnvs, placed: Callable[[str, str], str]) -> None:
     for slot, name in enumerate(["BadCloser", "Walk", "BadCloser"]):
         played(envs, slot, name)
 
-    assert envs.close() == ["RuntimeError: out of order"] * 2
+    assert envs.close() == [placed("RuntimeError: out of order", "do_harm")] * 2
     assert envs.close() == []
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gem._python.places import Place, place_of, telling_place
+from gem._python.places import Place, place_of, telling_place, text_with_place
 from gem._python.quantities import check_timeout
-from gem.errors import BadArguments
+from gem.errors import BadArguments, text_of
 
 LIBRARY = Path(sysconfig.get_path("stdlib"))
 
@@ -62,3 +62,26 @@ def test_code_without_a_file_is_nobodys() -> None:
     places = [Place("/packs/words.py", 3, "step"), Place("<string>", 1, "__init__")]
 
     assert telling_place(places) == places[0]
+
+
+def test_a_record_has_the_authors_line() -> None:
+    error = raised_by("x = 1\nfail()", "/packs/words.py")
+
+    assert text_with_place(error) == (
+        "NameError: name 'fail' is not defined (words.py, line 2, in <module>)"
+    )
+
+
+def test_a_text_of_several_lines_has_the_place_on_its_own() -> None:
+    error = raised_by("raise ValueError('first\\nsecond')", "/packs/words.py")
+
+    assert text_with_place(error) == ("ValueError: first\nsecond\n(words.py, line 1, in <module>)")
+
+
+def test_a_record_has_no_place_of_this_package_or_of_an_error_that_says_what_to_do() -> None:
+    with pytest.raises(BadArguments) as caught:
+        check_timeout("limit", -1.0)
+
+    assert text_with_place(caught.value) == text_of(caught.value)
+    assert text_with_place(KeyError("k")) == "KeyError: 'k'"
+    assert text_with_place(raised_by("1 / 0", str(LIBRARY / "random.py"))).startswith("Zero")

@@ -56,12 +56,12 @@ def test_a_policy_in_time_is_unharmed_by_a_deadline() -> None:
     assert run_one(guess, policy_timeout_s=30).success is not None
 
 
-def test_an_exit_under_a_deadline_costs_its_own_episode() -> None:
+def test_an_exit_under_a_deadline_costs_its_own_episode(placed: Callable[[str, str], str]) -> None:
     async def leaving(request: Request) -> str:
         raise SystemExit(3)
 
     episodes = run(leaving, "demo:Coin", episodes=3, policy_timeout_s=30)
-    assert [episode.error for episode in episodes] == ["SystemExit: 3"] * 3
+    assert [episode.error for episode in episodes] == [placed("SystemExit: 3", "leaving")] * 3
 
 
 def test_a_call_that_somebody_else_cancelled_costs_its_own_episode() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -67,10 +68,15 @@ def test_an_error_of_the_environment_ends_its_own_episode_only(env: str, fault: 
     assert Episode.from_json(episodes[2].to_json()) == episodes[2]
 
 
-def test_an_environment_that_cannot_be_made_is_an_error_on_its_episodes() -> None:
+def test_an_environment_that_cannot_be_made_is_an_error_on_its_episodes(
+    placed: Callable[[str, str], str],
+) -> None:
     plan = [PlannedEpisode(0, 0, 0, 1, None)]
     episode = run_one(lambda request: "H", "demo:Unmakable", plan=plan)
-    assert (episode.stop_reason, episode.error) == ("env_error", "RuntimeError: no data")
+    assert (episode.stop_reason, episode.error) == (
+        "env_error",
+        placed("RuntimeError: no data", "__init__"),
+    )
     assert episode.turns == ()
 
 

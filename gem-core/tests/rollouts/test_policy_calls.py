@@ -51,11 +51,11 @@ def test_a_policy_call_that_fails_is_made_again_with_the_same_request(failure: s
     assert stats.deadline_hits == (4 if failure == "is late" else 0)
 
 
-def test_a_policy_that_goes_on_failing_is_an_error() -> None:
+def test_a_policy_that_goes_on_failing_is_an_error(placed: Callable[[str, str], str]) -> None:
     policy = Failing(2, FAILURES["raises"])
     episode = run_one(policy, policy_retries=1, retry_wait_s=0.001)
     assert (episode.stop_reason, len(policy.asked)) == ("policy_error", 2)
-    assert episode.error == "ConnectionError: refused"
+    assert episode.error == placed("ConnectionError: refused", "fail_with")
     assert episode.turns == ()
 
 

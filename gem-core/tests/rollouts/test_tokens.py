@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -97,10 +97,15 @@ def test_where_no_token_may_follow_the_episode_ends_without_a_call() -> None:
 
 
 @pytest.mark.parametrize("failing", ["open_episode", "ask", "answered"])
-def test_tokens_that_fail_cost_their_episode_and_are_the_policys_fault(failing: str) -> None:
+def test_tokens_that_fail_cost_their_episode_and_are_the_policys_fault(
+    failing: str, placed: Callable[[str, str], str]
+) -> None:
     episode = run_one(ByLetters(failing=failing))
 
-    assert (episode.stop_reason, episode.error) == ("policy_error", f"ZeroDivisionError: {failing}")
+    assert (episode.stop_reason, episode.error) == (
+        "policy_error",
+        placed(f"ZeroDivisionError: {failing}", failing),
+    )
 
 
 def test_an_attribute_of_that_name_may_be_anything_else() -> None:

@@ -221,7 +221,9 @@ def test_what_no_recv_can_keep_is_refused(
     assert vector.recv().indices == [0]
 
 
-def test_a_failure_costs_its_own_episode_in_flight_too(vector: VectorEnv) -> None:
+def test_a_failure_costs_its_own_episode_in_flight_too(
+    vector: VectorEnv, placed: Callable[[str, str], str]
+) -> None:
     vector.send({0: "raise", 1: "a"})
 
     step = vector.recv(min_ready=2)
@@ -229,7 +231,7 @@ def test_a_failure_costs_its_own_episode_in_flight_too(vector: VectorEnv) -> Non
     failed, other = step.indices.index(0), step.indices.index(1)
     assert step.truncated[failed]
     assert step.observations[failed] == first_of(0, 1)
-    assert step.infos[failed]["final_info"]["error"] == "RuntimeError: out of order"
+    assert step.infos[failed]["final_info"]["error"] == placed("RuntimeError: out of order", "step")
     assert "stop_reason" not in step.infos[other]
 
 
@@ -287,7 +289,7 @@ def test_sync_stops_at_the_timeout_after_one_step_or_more() -> None:
         assert vector.recv(min_ready=3, timeout_s=1000).indices == [1, 2]
 
 
-def test_an_interrupt_in_recv_loses_no_result() -> None:
+def test_an_interrupt_in_recv_loses_no_result(placed: Callable[[str, str], str]) -> None:
     class Stops(Walk):
         def step(self, action: str) -> Step:
             if action == "stop":
@@ -306,7 +308,7 @@ def test_an_interrupt_in_recv_loses_no_result() -> None:
         step = vector.recv(min_ready=3)
 
         assert (step.indices, step.truncated.tolist()) == ([0, 1, 2], [False, True, False])
-        assert step.infos[1]["final_info"]["error"] == "KeyboardInterrupt"
+        assert step.infos[1]["final_info"]["error"] == placed("KeyboardInterrupt", "step")
 
 
 # the check of an environment

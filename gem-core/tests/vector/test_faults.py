@@ -56,11 +56,15 @@ def test_an_environment_that_failed_is_closed_and_made_anew(faulty: type[Faulty]
 
 
 @pytest.mark.parametrize("autoreset", ["next_step", "off"])
-def test_without_same_step_the_failure_is_the_steps_own_info(autoreset: Any) -> None:
+def test_without_same_step_the_failure_is_the_steps_own_info(
+    autoreset: Any, placed: Callable[[str, str], str]
+) -> None:
     step = started(1, autoreset=autoreset).step(["raise"])
 
     assert (step.observations, step.truncated.tolist()) == ([""], [True])
-    assert step.infos == [{"stop_reason": "env_error", "error": "RuntimeError: out of order"}]
+    assert step.infos == [
+        {"stop_reason": "env_error", "error": placed("RuntimeError: out of order", "step")}
+    ]
 
 
 def test_off_makes_a_failed_environment_anew_at_its_reset(faulty: type[Faulty]) -> None:
@@ -72,20 +76,27 @@ def test_off_makes_a_failed_environment_anew_at_its_reset(faulty: type[Faulty]) 
     assert len(faulty.made) == 2
 
 
-def test_a_reset_that_fails_costs_its_own_episode(faulty: type[Faulty]) -> None:
+def test_a_reset_that_fails_costs_its_own_episode(
+    faulty: type[Faulty], placed: Callable[[str, str], str]
+) -> None:
     vector = make_vec("vec:Faulty", num_envs=2, seed=5)
     faulty.reset_faults.append("no table")
 
     observations, infos = vector.reset()
 
     assert observations == ["", first_of(1, 0)]
-    assert infos[0] == {"stop_reason": "env_error", "error": "RuntimeError: no table"}
+    assert infos[0] == {
+        "stop_reason": "env_error",
+        "error": placed("RuntimeError: no table", "reset"),
+    }
     step = vector.step(["a", "a"])
     assert step.observations == [first_of(0, 1), "1"]
     assert (step.rewards.tolist(), step.truncated.tolist()) == ([0.0, 1.0], [False, False])
 
 
-def test_a_reset_that_fails_after_an_end_is_told_beside_that_end(faulty: type[Faulty]) -> None:
+def test_a_reset_that_fails_after_an_end_is_told_beside_that_end(
+    faulty: type[Faulty], placed: Callable[[str, str], str]
+) -> None:
     vector = make_vec("vec:Faulty", seed=5)
     vector.reset()
     vector.step(["a"])
@@ -96,21 +107,25 @@ def test_a_reset_that_fails_after_an_end_is_told_beside_that_end(faulty: type[Fa
 
     assert (end.terminated.tolist(), end.observations) == ([True], [""])
     assert end.infos[0]["final_observation"] == "3"
-    assert end.infos[0]["error"] == "RuntimeError: no table"
+    assert end.infos[0]["error"] == placed("RuntimeError: no table", "reset")
     assert (later.truncated.tolist(), later.rewards.tolist()) == ([True], [0.0])
-    assert later.infos == [{"stop_reason": "env_error", "error": "RuntimeError: still none"}]
+    assert later.infos == [
+        {"stop_reason": "env_error", "error": placed("RuntimeError: still none", "reset")}
+    ]
     assert vector.step(["a"]).observations == [first_of(0, 3)]
 
 
-def test_one_that_cannot_be_made_anew_is_tried_again(faulty: type[Faulty]) -> None:
+def test_one_that_cannot_be_made_anew_is_tried_again(
+    faulty: type[Faulty], placed: Callable[[str, str], str]
+) -> None:
     vector = make_vec("vec:Faulty", seed=5)
     vector.reset()
     faulty.make_faults.append("no memory")
 
     failed = vector.step(["raise"])
 
-    assert failed.infos[0]["error"] == "RuntimeError: no memory"
-    assert failed.infos[0]["final_info"]["error"] == "RuntimeError: out of order"
+    assert failed.infos[0]["error"] == placed("RuntimeError: no memory", "__init__")
+    assert failed.infos[0]["final_info"]["error"] == placed("RuntimeError: out of order", "step")
     assert vector.step(["a"]).observations == [first_of(0, 2)]
     assert vector.step(["a"]).observations == ["1"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -225,12 +225,14 @@ def test_at_the_timeout_there_is_what_is_ready() -> None:
         assert vector.recv().indices == [0]
 
 
-def test_an_interrupt_that_an_environment_raises_costs_its_own_episode() -> None:
+def test_an_interrupt_that_an_environment_raises_costs_its_own_episode(
+    placed: Callable[[str, str], str],
+) -> None:
     with started(2, autoreset="off") as vector:
         step = vector.step(["interrupt", "a"])
 
     assert (step.truncated.tolist(), step.observations) == ([True, False], ["", "1"])
-    assert step.infos[0]["error"] == "KeyboardInterrupt"
+    assert step.infos[0]["error"] == placed("KeyboardInterrupt", "step")
 
 
 # hanging

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from gem.errors import in_one_line
+from gem.errors import GemError, in_one_line, text_of
 
-__all__ = ["Place", "place_of", "raised", "telling_place"]
+__all__ = ["Place", "place_of", "raised", "telling_place", "text_with_place"]
 
 _OURS = str(Path(__file__).parents[1])
 _LIBRARY = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
@@ -55,12 +55,29 @@ def place_of(error: BaseException) -> str:
     That is the innermost line of who uses this package, an environment's author above all. A line
     of this package or of Python's library is named only where no other is on the way.
     """
-    frames = traceback.walk_tb(error.__traceback__)
-    places = [Place(frame.f_code.co_filename, line, frame.f_code.co_name) for frame, line in frames]
-    return str(telling_place(places) or "")
+    return str(telling_place(_way_of(error)) or "")
+
+
+def text_with_place(error: BaseException) -> str:
+    """Return what `text_of` does, and after it the author's line in brackets, where there is one.
+
+    An error of this package's own says what to do, and gets no place.
+    """
+    text = text_of(error)
+    place = telling_place(_way_of(error))
+    if isinstance(error, GemError) or place is None or not place.is_foreign:
+        return text
+    # A text of several lines ends with a caret or a note, which the place is no part of.
+    return f"{text}\n({place})" if "\n" in text else f"{text} ({place})"
 
 
 def raised(error: BaseException) -> str:
     """Say in one line what was raised, and where: `KeyError: 'k' (words.py, line 8, in step)`."""
     place = place_of(error)
     return f"{in_one_line(error)} ({place})" if place else in_one_line(error)
+
+
+def _way_of(error: BaseException) -> list[Place]:
+    """Return the lines that an error came through, the innermost last."""
+    frames = traceback.walk_tb(error.__traceback__)
+    return [Place(frame.f_code.co_filename, line, frame.f_code.co_name) for frame, line in frames]

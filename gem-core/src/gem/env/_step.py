@@ -124,6 +124,6 @@ def as_step(result: Any) -> Step:
 
 def described(result: Any) -> str:
     """Name the type of what an environment returned, and of a tuple how much it holds."""
-    if isinstance(result, tuple) and type(result).__name__ == "tuple":
+    if type(result) is tuple:  # a named tuple tells more by its name
         return f"a tuple of {len(result)}"
     return type(result).__name__

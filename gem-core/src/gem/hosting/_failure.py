@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from gem._python.places import text_with_place
 from gem.episode._episode import StopReason
-from gem.errors import text_of
 
 __all__ = ["Failure"]
 
@@ -24,9 +24,9 @@ class Failure(Exception):
         self.text = text
 
     @classmethod
-    def of(cls, error: BaseException) -> Failure:
-        """Return what an error of an environment's own leads to."""
-        failure = cls("env_error", text_of(error))
+    def of(cls, error: BaseException, reason: StopReason = "env_error") -> Failure:
+        """Return what an error of an environment's own, or of a policy's, leads to."""
+        failure = cls(reason, text_with_place(error))
         failure.__cause__ = error  # for who is in the same process
         return failure
 

@@ -11,9 +11,10 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from time import monotonic
 
+from gem._python.places import text_with_place
 from gem._python.quantities import check_count, check_timeout
 from gem.episode._episode import StopReason
-from gem.errors import EnvBusy, EnvClosed, EnvUsageError, OpaqueError, ResetNeeded, text_of
+from gem.errors import EnvBusy, EnvClosed, EnvUsageError, OpaqueError, ResetNeeded
 from gem.hosting._failure import Failure
 from gem.hosting._messages import (
     ASK,
@@ -250,7 +251,7 @@ def _unpacked(answer: Answer) -> Answer:
     try:
         return tuple(loads(answer[1]))
     except Exception as error:  # noqa: BLE001 - an object's own code fails: costs one episode
-        return FAILED, "env_error", text_of(error)
+        return FAILED, "env_error", text_with_place(error)
 
 
 _INSIDE = frozenset({STEP, ASK})

@@ -15,6 +15,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
+from gem._python.places import text_with_place
 from gem.errors import text_of
 from gem.hosting._frames import read_frame, write_frame
 from gem.hosting._heartbeat import NUMBER, REVIVING, SINCE, STOP, STOP_ALL, Heartbeat
@@ -125,7 +126,7 @@ class CommandServer:
         try:
             return pack_foreign(answer, self._most_bytes)
         except Exception as error:  # noqa: BLE001 - an object's own code fails: costs one episode
-            return self._envs.fail_with(command[1], "env_error", text_of(error))
+            return self._envs.fail_with(command[1], "env_error", text_with_place(error))
 
 
 def limit_memory(most_bytes: int | None) -> None:

@@ -8,9 +8,9 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
+from gem._python.places import text_with_place
 from gem.env._env import Env
 from gem.env._snapshot import Snapshot, decode, encode
-from gem.errors import text_of
 from gem.hosting._failure import Failure
 from gem.hosting._heartbeat import REVIVING, SINCE, Heartbeat
 from gem.hosting._messages import (
@@ -52,7 +52,7 @@ class WorkerEnvs(SlotEnvs):
         except MemoryError:  # another process has more: this one ends
             raise
         except FAULTS as error:
-            return self.fail_with(command[1], "env_error", text_of(error))
+            return self.fail_with(command[1], "env_error", text_with_place(error))
         if kind in (SAVE, REVIVE):
             answer: Answer = outcome
             return answer
@@ -104,7 +104,7 @@ class WorkerEnvs(SlotEnvs):
         except MemoryError:
             raise
         except FAULTS as error:
-            self.fail_with(slot, "worker_lost", f"Restoring it failed: {text_of(error)}")
+            self.fail_with(slot, "worker_lost", f"Restoring it failed: {text_with_place(error)}")
         self._heartbeat[REVIVING] = 0
         return self.answer(command)
 

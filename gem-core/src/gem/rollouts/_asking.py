@@ -15,7 +15,7 @@ from dataclasses import replace
 from gem._python.sync_async import is_awaitable
 from gem.content import Message, is_shallow, normalise_text
 from gem.conversation import Policy, PolicyAnswer, PolicyTokens, Reply, Request, Usage, as_reply
-from gem.errors import ModelLengthError, text_of
+from gem.errors import ModelLengthError
 from gem.hosting._failure import Failure
 from gem.rollouts._deadlines import LateError, Limit, Watch
 from gem.rollouts._stats import RolloutStats
@@ -93,7 +93,7 @@ class AskedPolicy:
                 # A cancellation is never tried again: it is the run's end, or the policy's own. A
                 # deadline's does not come here, the watch makes a LateError of it.
                 if tried == self._retries or isinstance(error, asyncio.CancelledError):
-                    raise Failure("policy_error", text_of(error)) from error
+                    raise Failure.of(error, "policy_error") from error
             tried += 1
 
     async def _wait_to_retry(self, tried: int) -> None:

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeVar
 
+from gem._python.places import text_with_place
 from gem.env._step import Step
 from gem.episode._episode import Episode, StopReason
-from gem.errors import ModelLengthError, text_of
+from gem.errors import ModelLengthError
 from gem.hosting._failure import Failure
 from gem.hosting._rollout_envs import HostedEnv, RolloutEnvs
 from gem.rollouts._asking import AskedPolicy
@@ -111,10 +112,10 @@ class EpisodeRunner:
         except asyncio.CancelledError as error:
             # Cancelled by the run's end, nobody asks for the episode; by another, it is an error.
             is_running = True
-            self._recording.fail("env_error", text_of(error))
+            self._recording.fail("env_error", text_with_place(error))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - anything
             is_failed = True
-            self._recording.fail("env_error", text_of(error))
+            self._recording.fail("env_error", text_with_place(error))
         # Before the environment is closed: that takes time which is not the episode's.
         make_episode = self._episode_maker()
         env_index = self._planned.env_index
@@ -260,6 +261,6 @@ class EpisodeRunner:
         except LateError:
             raise
         except (Exception, SystemExit) as error:
-            raise Failure("policy_error", text_of(error)) from error
+            raise Failure.of(error, "policy_error") from error
         self.waits_for = "policy"
         return sample, solution

@@ -11,7 +11,6 @@ from typing import Any
 from gem._python.fast_dataclass import quick
 from gem.content import Observation, observation_text
 from gem.conversation import Conversation, EpisodeTokens, PolicyTokens, Reply, Request
-from gem.errors import text_of
 from gem.hosting._failure import Failure
 from gem.hosting._rollout_envs import Shown
 
@@ -120,11 +119,11 @@ class Side:
                 self.tokens = policy_tokens.open_episode()
             return self.tokens.ask(messages, prompt, self._tools, is_rewritten=is_rewritten)
         except Exception as error:
-            raise Failure("policy_error", text_of(error)) from error
+            raise Failure.of(error, "policy_error") from error
 
     def take_tokens(self, tokens: EpisodeTokens, reply: Reply) -> None:
         """Take in the tokens of the policy's answer. Raises Failure where they are wrong."""
         try:
             self.token_fields = tokens.answered(reply)
         except Exception as error:
-            raise Failure("policy_error", text_of(error)) from error
+            raise Failure.of(error, "policy_error") from error
