@@ -114,16 +114,22 @@ def test_a_part_of_a_setting_that_is_given_as_it_is_changes_nothing(gem_train: T
 
 OWN = """
 from gem.testing.envs import Guess
+from gem_baselines.training.advantages import Credit, discounted
 
 
 class Own(Guess):
     bonus = 0
+
+
+def credited(episodes, terms):
+    return Credit([discounted(episode, terms.gamma) for episode in episodes])
 """
 
 
-def test_it_says_that_the_file_of_its_environment_was_edited(gem_train: Train) -> None:
+@pytest.mark.parametrize("own", ["env=./own.py:Own", "estimator=./own.py:credited"])
+def test_it_says_that_a_file_of_ones_own_was_edited(gem_train: Train, own: str) -> None:
     Path("own.py").write_text(OWN, encoding="utf-8")
-    gem_train("own.toml", "--out", "run", "--set", "env=./own.py:Own")
+    gem_train("own.toml", "--out", "run", "--set", own)
     _, _, unchanged = gem_train("--resume", "run", "--set", "updates=4")
     Path("own.py").write_text(OWN.replace("bonus = 0", "bonus = 1"), encoding="utf-8")
 

@@ -148,7 +148,7 @@ class TrainingFolder:
         try:
             for name in (CHECKPOINTS, _EVALUATIONS):  # a crash may have come before them
                 (folder / name).mkdir(exist_ok=True)
-            changed = _changed_files(folder, record)
+            changed = _changed_files(folder, record, experiment)
             opened = cls(folder, experiment, changed=changed)
             if changes:
                 update = {"experiment": experiment.model_dump(mode="json")}
@@ -345,14 +345,22 @@ def _versions(experiment: Experiment) -> dict[str, str]:
     from gem_baselines import __version__
 
     python = ".".join(map(str, sys.version_info[:3]))
-    return {"python": python, "gem-baselines": __version__, **versions(experiment.env)}
+    return {"python": python, "gem-baselines": __version__, **_code_versions(experiment)}
 
 
-def _changed_files(folder: Path, record: ExperimentRecord) -> str:
-    """Say which file with an environment of its own was edited since it began; "" for none."""
+def _code_versions(experiment: Experiment) -> dict[str, str]:
+    """Return the versions of what is trained, in what and how; of files, their digests."""
+    found: dict[str, str] = {}
+    for target in (experiment.env, experiment.policy, experiment.estimator):
+        found |= versions(target)  # of a kind or a name of our own it has core alone
+    return found
+
+
+def _changed_files(folder: Path, record: ExperimentRecord, experiment: Experiment) -> str:
+    """Say which file of the user's own was edited since the training began; "" for none."""
     changed = [
         f"{name} (it was {record.versions[name]}, and is {version})"
-        for name, version in versions(record.experiment["env"]).items()
+        for name, version in _code_versions(experiment).items()
         if version.startswith(_DIGEST) and record.versions.get(name, version) != version
     ]
     if not changed:
