@@ -10,16 +10,21 @@ import pytest
 
 from gem.env._step import Step, StepInfo, as_step
 
+
+class Loud:
+    """What returned no step."""
+
+
 FIELDS = ("seen", 1.0, False, True, {"success": False})
 
 
 def test_a_step_stays_the_same_object() -> None:
     step = Step(*FIELDS)
-    assert as_step(step) is step
+    assert as_step(step, None) is step
 
 
 def test_a_plain_tuple_of_five_becomes_a_step() -> None:
-    step = as_step(FIELDS)
+    step = as_step(FIELDS, None)
     assert type(step) is Step
     assert step == Step(
         observation="seen", reward=1.0, terminated=False, truncated=True, info={"success": False}
@@ -37,8 +42,8 @@ def test_a_plain_tuple_of_five_becomes_a_step() -> None:
     ],
 )
 def test_anything_else_is_refused(result: Any, described: str) -> None:
-    with pytest.raises(TypeError, match=f"step returned {described}. It must return"):
-        as_step(result)
+    with pytest.raises(TypeError, match=f"Loud.on_step returned {described}. It must return"):
+        as_step(result, Loud(), "on_step")
 
 
 def test_a_step_says_only_what_is_not_usual() -> None:

@@ -166,6 +166,36 @@ def test_a_step_from_on_action_may_end_the_episode() -> None:
         env.step("go")
 
 
+@pytest.mark.parametrize(
+    ("hook", "complaint"),
+    [
+        ("on_action", "Silent.on_action returned NoneType. It must return the text of the action"),
+        ("on_step", "Silent.on_step returned NoneType. It must return a Step"),
+        ("on_reset", "Silent.reset returned NoneType. It must return an observation and a dict"),
+    ],
+)
+def test_a_hook_that_returns_nothing_is_named(hook: str, complaint: str) -> None:
+    class Silent(Wrapper):
+        pass
+
+    setattr(Silent, hook, lambda self, *given: None)
+
+    def play() -> None:
+        env = Silent(Echo())
+        env.reset()
+        env.step("a")
+
+    async def play_in_coroutines() -> None:
+        env = Silent(Echo())
+        await env.areset()
+        await env.astep("a")
+
+    with pytest.raises(TypeError, match=complaint):
+        play()
+    with pytest.raises(TypeError, match=complaint):
+        asyncio.run(play_in_coroutines())
+
+
 def test_on_step_sees_the_action_that_this_layer_was_given() -> None:
     seen: list[str] = []
 

@@ -140,7 +140,7 @@ def test_an_environment_that_ends_its_process_fails_the_line(
 @pytest.mark.parametrize(
     ("name", "kwargs", "wrappers", "state"),
     [
-        ("LacksData", {}, (), "skipped"),
+        ("LacksData", {}, (), "failed"),
         ("Prints", {"loud": True}, (), "failed"),
         ("Prints", {}, ({"id": "time_limit", "turns": 3},), None),
         ("Prints", {}, ("no_such_wrapper",), None),
@@ -204,7 +204,7 @@ def test_one_that_raises_while_it_is_made_has_one_line(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "state"),
     [
-        ("LacksData", "There is no table.", "skipped"),
+        ("LacksData", "There is no table.", "failed"),
         ("Absent", "has no such name", "failed"),
     ],
 )

@@ -38,11 +38,15 @@ class _Needy(EnvContract):
     env_id = EnvSpec(id="fine:Needy", target="a:b", requires=("acme-absent>=1",))
 
 
-class _Dataless(EnvContract):
+class _BrokenTable(EnvContract):
     env_id = SPEC
 
     def subject(self) -> Subject:
         raise DataError("There is no such file.", source="no/such/file")
+
+
+class _Dataless(_BrokenTable):
+    env_id = EnvSpec(id="fine:Hub", target="a:b", kwargs={"source": {"hub": "acme/absent"}})
 
 
 def run(contract: type[EnvContract], name: str) -> None:
@@ -81,6 +85,27 @@ def test_what_is_not_installed_here_is_a_skipped_test(
         run(contract, "flags")
 
     assert isinstance(skipped.value.__cause__, reason)
+
+
+def test_data_of_its_own_that_cannot_be_read_is_a_failed_test() -> None:
+    with pytest.raises(DataError, match="no such file"):
+        run(_BrokenTable, "flags")
+
+
+def test_a_line_that_fails_fails_under_optimisation_too() -> None:
+    code = "from gem.testing import EnvContract\n"
+    code += "class Bad(EnvContract): env_id = 'bad_envs.chance:OneEpisode'\n"
+    code += "Bad().test_different_seeds()\n"
+
+    done = subprocess.run(
+        [sys.executable, "-O", "-c", code],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert "AssertionError: different seeds differ: seeds 0, 1" in done.stderr
 
 
 def test_importing_it_does_not_import_pytest() -> None:

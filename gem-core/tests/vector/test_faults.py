@@ -24,7 +24,7 @@ from .envs import Count, Faulty, first_of, made, started
     [
         ("raise", "RuntimeError: out of order"),
         ("exit", "SystemExit: gone"),
-        ("short", "TypeError: step returned a tuple of 2."),
+        ("short", "TypeError: Count.step returned a tuple of 2."),
         ("nan", "ValueError: step returned the reward nan"),
         ("inf", "ValueError: step returned the reward -inf"),
         ("text", "TypeError: "),

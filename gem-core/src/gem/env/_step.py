@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypedDict
 
 from gem.content import Observation
 
-__all__ = ["Step", "StepInfo", "as_step", "described"]
+__all__ = ["Step", "StepInfo", "as_step", "check_flags", "described"]
 
 
 class StepInfo(TypedDict, total=False):
@@ -110,16 +110,32 @@ class Step(_Fields):
         return {self.seat: self.observation} if observations is None else observations
 
 
-def as_step(result: Any) -> Step:
-    """Accept a Step or a plain tuple of its five fields. Raises TypeError on anything else."""
+def as_step(result: Any, source: object, method: str = "step") -> Step:
+    """Accept a Step or a plain tuple of its five fields. Raises TypeError on anything else.
+
+    The error names the class of `source`, whose method returned it.
+    """
     if type(result) is Step:
         return result
     if isinstance(result, tuple) and len(result) == len(Step._fields):
         return Step._make(result)
     raise TypeError(
-        f"step returned {described(result)}. It must return a Step, or a tuple of "
-        f"{', '.join(Step._fields)}."
+        f"{type(source).__name__}.{method} returned {described(result)}. It must return a Step, or "
+        f"a tuple of {', '.join(Step._fields)}."
     )
+
+
+def check_flags(step: Step, source: object) -> None:
+    """Raise TypeError where `terminated` or `truncated` is no flag, as where `info` stands there.
+
+    numpy's bools are flags too, and so are 0 and 1.
+    """
+    for name, flag in (("terminated", step.terminated), ("truncated", step.truncated)):
+        if flag not in (True, False):
+            raise TypeError(
+                f"{type(source).__name__}.step returned {name}={flag!r:.60}, and it must be true "
+                f"or false. The fields of a Step are {', '.join(Step._fields)}."
+            )
 
 
 def described(result: Any) -> str:

@@ -15,7 +15,7 @@ from gem.content import Observation
 from gem.env._env import Env
 from gem.env._lifecycle._phases import refuse_unless_idle
 from gem.env._snapshot import Snapshot, decode, encode
-from gem.env._step import Step, as_step
+from gem.env._step import Step, as_step, described
 from gem.errors import BadArguments, SnapshotError
 from gem.specs import EnvSpec, WrapperRef
 
@@ -139,17 +139,17 @@ class Wrapper(Env, both_forms=True):  # both call the same hooks
         inner: Any = self.on_action(action)
         if is_awaitable(inner):
             inner = wait_for(inner)
-        step = as_step(inner) if isinstance(inner, tuple) else self.env.step(inner)
+        step = self.env.step(inner) if isinstance(inner, str) else _answer_of(self, inner)
         changed: Any = self.on_step(action, step)
-        return as_step(wait_for(changed) if is_awaitable(changed) else changed)
+        return as_step(wait_for(changed) if is_awaitable(changed) else changed, self, "on_step")
 
     async def astep(self, action: str) -> Step:
         inner: Any = self.on_action(action)
         if is_awaitable(inner):
             inner = await inner
-        step = as_step(inner) if isinstance(inner, tuple) else await self.env.astep(inner)
+        step = await self.env.astep(inner) if isinstance(inner, str) else _answer_of(self, inner)
         changed: Any = self.on_step(action, step)
-        return as_step(await changed if is_awaitable(changed) else changed)
+        return as_step(await changed if is_awaitable(changed) else changed, self, "on_step")
 
     def hint(self, method: str, seat: int = 0) -> str | None:
         if len(self.seats) > 1:
@@ -273,4 +273,14 @@ class Wrapper(Env, both_forms=True):  # both call the same hooks
     _unsaved: ClassVar[frozenset[str]] = frozenset(
         {*Env._unsaved, "env", "_arguments", "_ref", "_blocks", "_whole", "_stacked"}
         | {"_calling", "_closed"}
+    )
+
+
+def _answer_of(wrapper: Wrapper, answer: Any) -> Step:
+    """Return the Step that `on_action` answered with. Raises TypeError where it is none."""
+    if isinstance(answer, tuple):
+        return as_step(answer, wrapper, "on_action")
+    raise TypeError(
+        f"{type(wrapper).__name__}.on_action returned {described(answer)}. It must return the text "
+        "of the action, or a Step."
     )

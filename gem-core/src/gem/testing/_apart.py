@@ -21,10 +21,11 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from gem._python.places import Place, telling_place
-from gem.errors import BadArguments, DataError, GemError, MissingRequirement, TargetError
+from gem.errors import BadArguments, DataError, GemError, TargetError
 from gem.registry._making import ref_of
 from gem.testing._checking import checks_of, prepared
 from gem.testing._report import CheckLine, State
+from gem.testing._subject import is_for_want
 
 __all__ = ["ApartCheck", "CheckRequest", "NotMadeError", "check_here"]
 
@@ -208,17 +209,18 @@ def check_here(request: CheckRequest, replies: Connection, dump: Path, timeout_s
                     replies.send(check.line(viewed))
             replies.send(_Done())
         except GemError as error:
-            replies.send(_Refused(str(error), _state_of(error, request.wrappers)))
+            replies.send(_Refused(str(error), _state_of(error, request)))
         except (KeyboardInterrupt, BrokenPipeError):
             sys.exit(1)  # who waits for the lines has left, or is leaving
         finally:
             faulthandler.cancel_dump_traceback_later()
 
 
-def _state_of(error: GemError, wrappers: Sequence[Any]) -> State | None:
+def _state_of(error: GemError, request: CheckRequest) -> State | None:
     """Return the state of a line on why one of many was not made; None where none could be."""
-    if isinstance(error, (DataError, MissingRequirement)):
+    if is_for_want(error, request.env_id, request.kwargs):
         return "skipped"
-    typed = {ref_of(layer).id for layer in wrappers}
+    typed = {ref_of(layer).id for layer in request.wrappers}
     is_its_own = isinstance(error, BadArguments) and error.subject not in typed
-    return "failed" if is_its_own or isinstance(error, TargetError) else None
+    is_failure = is_its_own or isinstance(error, (DataError, TargetError))
+    return "failed" if is_failure else None

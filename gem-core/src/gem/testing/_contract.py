@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from gem.errors import DataError, MissingRequirement
 from gem.registry._making import EnvLike, WrapperLike
-from gem.testing._subject import Subject
+from gem.testing._subject import Subject, is_for_want
 from gem.testing._table import CHECKS, SEAT_CHECKS, Check
 
 __all__ = ["EnvContract", "SeatedEnvContract"]
@@ -17,8 +17,9 @@ __all__ = ["EnvContract", "SeatedEnvContract"]
 class EnvContract:
     """Subclass this in a test module, name the environment, and pytest runs one test a line.
 
-    A line that does not apply is a skipped test. So is every line of an environment whose data
-    or requirements are not installed.
+    A line that does not apply is a skipped test. So is every line of an environment that lacks
+    what its spec says that it needs: packages, a data set of a hub, what its probe looks for. One
+    whose own data file is missing or malformed fails.
 
         class TestGuess(EnvContract):
             env_id = "acme:Guess-v0"
@@ -60,6 +61,8 @@ class EnvContract:
             try:
                 cls._kept = contract.subject()
             except (MissingRequirement, DataError) as error:
+                if not is_for_want(error, contract.env_id, contract.env_kwargs):
+                    raise
                 raise unittest.SkipTest(str(error)) from error
         return cls._kept
 
@@ -69,7 +72,8 @@ def _as_test(check: Check) -> Callable[[EnvContract], None]:
         line = check.line(self._prepared(self))
         if line.state == "skipped":
             raise unittest.SkipTest(line.evidence)
-        assert line.state == "passed", f"{line.claim}: {line.evidence}"
+        if line.state != "passed":  # no `assert`, which `python -O` leaves out
+            raise AssertionError(f"{line.claim}: {line.evidence}")
 
     test.__name__ = f"test_{check.name}"
     test.__qualname__ = f"{EnvContract.__name__}.{test.__name__}"

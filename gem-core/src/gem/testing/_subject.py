@@ -9,14 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from gem.env._env import Env
-from gem.errors import DataError, MissingRequirement
+from gem.errors import DataError, GemError, MissingRequirement
+from gem.registry._availability import lacks
 from gem.registry._catalogue import executor_spec
-from gem.registry._making import EnvLike, WrapperLike, make
+from gem.registry._making import EnvLike, WrapperLike, make, resolve
 from gem.specs import EnvSpec
 from gem.testing._playing import Play, Sight, play
 from gem.testing._report import NotApplicableError
 
-__all__ = ["Subject", "drive"]
+__all__ = ["Subject", "drive", "is_for_want"]
 
 
 class Subject:
@@ -105,6 +106,18 @@ class SubjectView(Subject):
     """One seat of an environment of several, under check."""
 
     viewed = "a seat"
+
+
+def is_for_want(error: GemError, env: EnvLike, kwargs: Mapping[str, Any]) -> bool:
+    """Say whether an environment was not made for want of what its spec says that it needs.
+
+    A line on it is then skipped. Data that an environment brings along, and cannot read, is a
+    fault of its own.
+    """
+    if not isinstance(error, DataError):
+        return isinstance(error, MissingRequirement)
+    spec = resolve(env)
+    return bool(lacks(spec.model_copy(update={"kwargs": {**spec.kwargs, **kwargs}})))
 
 
 def _require_data(env: Env, seed: int) -> None:

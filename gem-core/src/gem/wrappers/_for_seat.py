@@ -121,13 +121,15 @@ class ForSeat(Wrapper, both_forms=True):  # both forms of close end what the wra
         if not isinstance(inner, tuple):
             return inner  # type: ignore[no-any-return]
         self._is_answered = True
-        answer = yield from self._through(as_step(inner), layers[: len(given)])
+        answer = yield from self._through(
+            as_step(inner, layers[len(given) - 1], "on_action"), layers[: len(given)]
+        )
         return self._seated(answer)
 
     def _through(self, step: Step, layers: Sequence[Wrapper]) -> Course[Step]:
         """Pass what a seat is shown through layers, from the innermost to the outermost."""
         for layer, action in zip(reversed(layers), reversed(self._actions), strict=True):
-            step = as_step((yield layer.on_step(action, step)))
+            step = as_step((yield layer.on_step(action, step)), layer, "on_step")
         return step
 
     def _seated(self, answer: Step) -> Step:

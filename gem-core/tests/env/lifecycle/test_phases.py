@@ -136,6 +136,45 @@ def test_a_reset_of_another_shape_is_refused(result: Any, complaint: str) -> Non
         Odd().reset()
 
 
+@pytest.mark.parametrize("place", [2, 3])
+@pytest.mark.parametrize("flag", [{"success": False}, "no", 2, [True]])
+def test_what_ends_an_episode_must_be_a_flag(place: int, flag: Any) -> None:
+    fields = ["seen", 1.0, False, False, {}]
+    fields[place] = flag
+
+    class Odd(Dice):
+        def step(self, action: str) -> Step:
+            return Step(*fields)  # type: ignore[arg-type]
+
+    class AsyncOdd(AsyncDice):
+        async def astep(self, action: str) -> Step:
+            return Step(*fields)  # type: ignore[arg-type]
+
+    class Ends(Wrapper):
+        def on_step(self, action: str, step: Step) -> Step:
+            return Step(*fields)  # type: ignore[arg-type]
+
+    name = Step._fields[place]
+    for env in (Odd(), AsyncOdd(), Ends(Dice())):
+        env.reset()
+        with pytest.raises(TypeError, match=rf"{type(env).__name__}.step returned {name}=.* true"):
+            env.step("a")
+        with pytest.raises(ResetNeeded):
+            env.step("a")
+
+
+@pytest.mark.parametrize("flag", [1, np.True_])
+def test_a_flag_of_another_library_is_one(flag: Any) -> None:
+    class Odd(Dice):
+        def step(self, action: str) -> Step:
+            return Step("seen", 1.0, flag)
+
+    env = Odd()
+    env.reset()
+
+    assert env.step("a").terminated == 1
+
+
 def test_a_plain_tuple_becomes_a_step() -> None:
     class Plain(Dice):
         def step(self, action: str) -> Step:

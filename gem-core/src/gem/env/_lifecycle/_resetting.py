@@ -39,14 +39,14 @@ def guarded_reset(cls: type, raw: Raw) -> Raw:
     def reset(self: AnyEnv, seed: int | None = None, *extra: Any, **options: Any) -> Started:
         refuse_positional(cls, extra)
         if self._phase == BUSY and type(self) is not cls:  # a super() call
-            return _as_started(raw(self, **form.arguments(seed, options)))
+            return _as_started(raw(self, **form.arguments(seed, options)), self)
         # Wrong options are refused before anything changes: the episode before goes on.
         if options:
             options = checked_options(cls, form, options)
         seed = _begin(self, seed)
         chance_before = first_look(cls)
         try:
-            started = _as_started(raw(self, **form.arguments(seed, options)))
+            started = _as_started(raw(self, **form.arguments(seed, options)), self)
         except BaseException:
             leave(self, ENDED)
             raise
@@ -67,12 +67,12 @@ def guarded_areset(cls: type, raw: Raw) -> Raw:
     async def areset(self: AnyEnv, seed: int | None = None, *extra: Any, **options: Any) -> Started:
         refuse_positional(cls, extra)
         if self._phase == BUSY and type(self) is not cls:  # a super() call
-            return _as_started(await raw(self, **form.arguments(seed, options)))
+            return _as_started(await raw(self, **form.arguments(seed, options)), self)
         if options:
             options = checked_options(cls, form, options)
         seed = _begin(self, seed)
         try:
-            started = _as_started(await raw(self, **form.arguments(seed, options)))
+            started = _as_started(await raw(self, **form.arguments(seed, options)), self)
         except BaseException:
             leave(self, ENDED)
             raise
@@ -95,14 +95,17 @@ def _begin(env: AnyEnv, seed: int | None) -> int | None:
     return seed
 
 
-def _as_started(result: Any) -> Started:
+def _as_started(result: Any, env: AnyEnv) -> Started:
     if not isinstance(result, tuple) or len(result) != 2:
         raise TypeError(
-            f"reset returned {described(result)}. It must return an observation and a dict."
+            f"{type(env).__name__}.reset returned {described(result)}. It must return an "
+            "observation and a dict."
         )
     info = result[1]
     if not isinstance(info, dict):
-        raise TypeError(f"reset returned the info {info!r:.60}, and it must be a dict")
+        raise TypeError(
+            f"{type(env).__name__}.reset returned the info {info!r:.60}, and it must be a dict"
+        )
     return result
 
 
@@ -115,10 +118,10 @@ def guarded_layer_reset(cls: type, raw: Raw) -> Raw:
         options = _options_by_name(self, options)
         seed = checked_seed(seed, "reset")
         if not enter_layer(self, cls, "reset"):
-            return _as_started(raw(self, **form.arguments(seed, options)))
+            return _as_started(raw(self, **form.arguments(seed, options)), self)
         offer_seed(self, seed)
         try:
-            return _as_started(raw(self, **form.arguments(seed, options)))
+            return _as_started(raw(self, **form.arguments(seed, options)), self)
         except BaseException:
             end_episode(self)
             raise
@@ -138,10 +141,10 @@ def guarded_layer_areset(cls: type, raw: Raw) -> Raw:
         options = _options_by_name(self, options)
         seed = checked_seed(seed, "reset")
         if not enter_layer(self, cls, "reset"):
-            return _as_started(await raw(self, **form.arguments(seed, options)))
+            return _as_started(await raw(self, **form.arguments(seed, options)), self)
         offer_seed(self, seed)
         try:
-            return _as_started(await raw(self, **form.arguments(seed, options)))
+            return _as_started(await raw(self, **form.arguments(seed, options)), self)
         except BaseException:
             end_episode(self)
             raise

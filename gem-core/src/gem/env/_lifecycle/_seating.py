@@ -99,7 +99,7 @@ def _begun(env: AnyEnv, started: Any) -> Any:
 
 
 def _checked(env: AnyEnv, result: Any) -> Step:
-    step = as_step(result)
+    step = as_step(result, env)
     if "rewards" in step.info and "observations" in step.info:
         return step
     raise TypeError(

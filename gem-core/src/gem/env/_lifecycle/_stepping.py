@@ -20,7 +20,7 @@ from gem.env._lifecycle._phases import (
     leave,
     misuse,
 )
-from gem.env._step import Step, as_step
+from gem.env._step import Step, as_step, check_flags
 from gem.errors import BadArguments
 
 __all__ = [
@@ -38,7 +38,7 @@ def guarded_step(cls: type, raw: Raw) -> Raw:
     def step(self: AnyEnv, action: str) -> Step:
         if self._phase != RUNNING:
             _let_super_call_through(self, cls)
-            return as_step(raw(self, action))
+            return as_step(raw(self, action), self)
         # An action of another type is the caller's mistake, so the episode goes on after it.
         if not isinstance(action, str):
             raise _not_text(cls, action)
@@ -47,8 +47,8 @@ def guarded_step(cls: type, raw: Raw) -> Raw:
         try:
             result = raw(self, action)
             if type(result) is not Step:
-                result = as_step(result)
-            phase = ENDED if result[2] or result[3] else RUNNING
+                result = as_step(result, self)
+            phase = _ended(self, result) if result[2] or result[3] else RUNNING
             # After the author's step, in which `self.turn` is the number of turns already taken.
             self.turn += 1
         except BaseException:
@@ -67,13 +67,14 @@ def guarded_astep(cls: type, raw: Raw) -> Raw:
     async def astep(self: AnyEnv, action: str) -> Step:
         if self._phase != RUNNING:
             _let_super_call_through(self, cls)
-            return as_step(await raw(self, action))
+            return as_step(await raw(self, action), self)
         if not isinstance(action, str):
             raise _not_text(cls, action)
         self._phase = BUSY
         try:
-            result = as_step(await raw(self, action))
-            phase = ENDED if result.terminated or result.truncated else RUNNING
+            result = as_step(await raw(self, action), self)
+            is_over = result.terminated or result.truncated
+            phase = _ended(self, result) if is_over else RUNNING
             self.turn += 1
         except BaseException:  # a cancellation too: the author's step may be half done
             leave(self, ENDED)
@@ -82,6 +83,12 @@ def guarded_astep(cls: type, raw: Raw) -> Raw:
         return result
 
     return astep
+
+
+def _ended(env: AnyEnv, step: Step) -> Any:
+    """Return the phase after a step that ends its episode. Raises TypeError as `check_flags`."""
+    check_flags(step, env)  # here and not in each step: a flag that is false ends nothing
+    return ENDED
 
 
 def _let_super_call_through(env: AnyEnv, cls: type) -> None:
@@ -99,7 +106,7 @@ def guarded_layer_step(cls: type, raw: Raw) -> Raw:
         if not isinstance(action, str):
             raise _not_text(cls, action)
         if not enter_layer(self, cls, "step"):
-            return as_step(raw(self, action, *extra, **options))
+            return as_step(raw(self, action, *extra, **options), self)
         try:
             return _result_of_layer(self, raw(self, action, *extra, **options))
         except BaseException:
@@ -118,7 +125,7 @@ def guarded_layer_astep(cls: type, raw: Raw) -> Raw:
         if not isinstance(action, str):
             raise _not_text(cls, action)
         if not enter_layer(self, cls, "step"):
-            return as_step(await raw(self, action))
+            return as_step(await raw(self, action), self)
         try:
             return _result_of_layer(self, await raw(self, action))
         except BaseException:
@@ -132,9 +139,10 @@ def guarded_layer_astep(cls: type, raw: Raw) -> Raw:
 
 def _result_of_layer(env: AnyEnv, result: Any) -> Step:
     """Return a wrapper's result as a Step; one that ends the episode ends it for the base too."""
-    step = as_step(result)
+    step = as_step(result, env)
     # A wrapper can end an episode that goes on inside it: a limit of time does.
     if step.terminated or step.truncated:
+        check_flags(step, env)
         end_episode(env)
     return step
 
