@@ -158,6 +158,51 @@ def test_another_success_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> Non
     assert replay(episode).difference == Difference(3, "success", False, True)
 
 
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"stop_reason": "model_length", "success": False}, "stop_reason"),
+        ({"stop_reason": "max_turns"}, "stop_reason"),
+        ({"stop_reason": "truncated"}, "stop_reason"),
+        ({"terminated": False, "truncated": True}, "terminated"),
+    ],
+)
+def test_an_end_that_the_last_turn_does_not_have_is_a_difference(
+    change: dict[str, Any], field: str
+) -> None:
+    episode = played()
+    difference = replay(replace(episode, **change)).difference
+
+    assert difference is not None
+    assert (difference.turn, difference.field) == (3, field)
+    assert difference.recorded == change[field]
+    assert difference.replayed == getattr(episode, field)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"stop_reason": "terminated", "terminated": True}, ("stop_reason", "terminated", None)),
+        ({"stop_reason": "truncated"}, ("stop_reason", "truncated", None)),
+        ({"truncated": False}, ("truncated", False, True)),
+    ],
+)
+def test_an_end_by_the_environment_is_in_its_last_turn(
+    change: dict[str, Any], expected: tuple[str, Any, Any]
+) -> None:
+    episode = played(max_turns=2)
+
+    assert replay(episode).state == "same"
+    assert replay(replace(episode, **change)).difference == Difference(1, *expected)
+
+
+def test_a_limit_of_the_environments_own_is_no_end_of_its_task() -> None:
+    episode = played(wrappers=[{"id": "time_limit", "max_turns": 2}])
+
+    assert (episode.stop_reason, replay(episode).state) == ("truncated", "same")
+    assert replay(replace(episode, stop_reason="max_turns")).state == "different"
+
+
 def test_another_return_than_its_rewards_is_a_difference() -> None:
     difference = replay(replace(played(), total_reward=7.0)).difference
     assert difference == Difference(3, "total_reward", 7.0, 2.0)

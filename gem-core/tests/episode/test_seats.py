@@ -13,7 +13,7 @@ import pytest
 import gem
 from gem.episode import Episode, SeatOutcome
 from gem.episode._replay import Difference, replay
-from gem.errors import BadArguments
+from gem.errors import BadArguments, ModelLengthError
 from gem.testing.envs import Kuhn, LastOne, Signs
 
 from .records import EPISODE
@@ -292,13 +292,26 @@ def test_an_episode_that_failed_reproduces_as_far_as_it_went(hand: Episode) -> N
     assert replay(failed).state == "partial"
 
 
-def test_a_seat_whose_model_had_no_room_did_not_succeed(tmp_path: Path) -> None:
-    hand = recorded(tmp_path, Drifting, [BET, PASS])
-    winner = replace(hand.seats[0], success=False)
-    cut = replace(hand, stop_reason="model_length", stopped_by=0, seats=(winner, hand.seats[1]))
+def test_a_seat_whose_model_had_no_room_did_not_succeed() -> None:
+    def policy(request: gem.Request) -> str:
+        if request.turn == 1 and request.seat == 0:
+            raise ModelLengthError("The prompt is too long.")
+        return "paper" if request.seat == 0 else "rock"  # the first seat leads
 
-    assert hand.seats[0].success is True
+    [cut] = gem.run(policy, "gem.testing.envs:Signs", episodes=1)
+    solved = replace(cut.seats[0], success=True)
+
+    assert (cut.stop_reason, cut.seats[0].success) == ("model_length", False)
     assert replay(cut).state == "same"
+    changed = replay(replace(cut, seats=(solved, cut.seats[1]))).difference
+    assert changed is not None
+    assert changed.field == "success of left"
+
+
+def test_an_end_that_the_last_turn_does_not_have_is_a_difference(hand: Episode) -> None:
+    cut = replace(hand, stop_reason="model_length", stopped_by=0)
+
+    assert replay(cut).difference == Difference(2, "stop_reason", "model_length", "terminated")
 
 
 class Odd(gem.SeatedEnv):

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from gem.content import Action, Observation, observation_to_json
 from gem.env._env import Env
+from gem.episode._ending import ending_differences
 from gem.episode._episode import Episode, is_success
 from gem.episode._seated_replay import SeatedReplay
 from gem.episode._turn import Turn
@@ -177,6 +178,8 @@ def _compare_end(
     episode: Episode, turn: int, info: Mapping[str, Any], total: float, env: Env
 ) -> Iterator[Difference]:
     """Compare what an evaluation counts."""
+    for field, recorded, right in ending_differences(episode):
+        yield Difference(turn, field, recorded, right)
     assert env.spec is not None, "it was made from one"
     is_unsolved = episode.stop_reason == "model_length"  # whatever was reached until then
     success = not is_unsolved and is_success(info, total, env.spec)

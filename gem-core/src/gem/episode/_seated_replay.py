@@ -11,6 +11,7 @@ from typing import Any
 
 from gem.content import Action, Observation, observation_to_json
 from gem.env._env import Env
+from gem.episode._ending import ending_differences
 from gem.episode._episode import Episode
 from gem.episode._seats import SeatedCourse
 from gem.episode._turn import Turn
@@ -75,6 +76,7 @@ class SeatedReplay:
     def _at_the_end(self) -> Iterator[FieldDifference]:
         """Compare what an evaluation counts, and what each seat was shown last."""
         episode = self._episode
+        yield from ending_differences(episode)
         spec = self._env.spec
         unsolved = episode.stopped_by if episode.stop_reason == "model_length" else None
         successes = self._course.successes(spec, unsolved=unsolved)
