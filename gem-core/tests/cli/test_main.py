@@ -236,6 +236,40 @@ def test_a_pipe_that_closes_after_a_command_leaves_its_result(
     assert main(["hello", "world"]) == 3
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize("command", ["list --wrappers", "list --wrappers --json"])
+def test_a_full_disk_behind_the_output_is_one_line(command: str) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{sys.executable} -m gem {command} > /dev/full"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 2
+    assert done.stderr == (
+        "gem-env: the output cannot be written (No space left on device). Make room there, or "
+        "send it elsewhere, and run the command again.\n"
+    )
+
+
+def test_a_full_disk_behind_something_else_is_not_told_as_that(install: Install) -> None:
+    hello(install, "acme-hello", "raise OSError(28, 'No space left')")
+
+    with pytest.raises(OSError, match="No space left"):
+        main(["hello", "world"])
+
+
+def test_a_command_that_runs_nothing_is_its_authors_mistake(
+    install: Install, capsys: Output
+) -> None:
+    hooks = HELLO.replace("    parser.set_defaults(run=say)\n", "").replace("{end}", "return 0")
+    install("acme-hello", hooks=("acme_hello.hooks",), files={"hooks.py": hooks})
+
+    assert main(["hello", "world"]) == 2
+    assert "gem-env hello: its author has not said what it runs" in complaint(capsys)
+
+
 def test_stdout_is_let_go_of_where_it_is_a_file(
     install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import gem
 from gem.cli._main import main
 
 Output = pytest.CaptureFixture[str]
@@ -48,6 +51,38 @@ def test_a_file_is_checked(capsys: Output) -> None:
     assert {states[name] for name in ("sampled_actions", "sampling", "solve_beats_random")} == {
         "skipped"
     }
+
+
+NOISY = """
+print("import")
+
+import gem
+
+class Noisy(gem.Env):
+    def reset(self, seed=None):
+        print("reset")
+        return "Say it.", {}
+    def step(self, action):
+        print("step")
+        return gem.Step("", 1.0, True)
+    def close(self):
+        print("close")
+"""
+
+
+def test_json_is_alone_where_an_environment_prints(own_folder: Path) -> None:
+    (own_folder / "noisy.py").write_text(NOISY)
+    [episode] = gem.run(lambda request: "it", "./noisy.py:Noisy", episodes=1)
+    with gem.EpisodeLog(own_folder / "episodes.jsonl") as log:
+        log.append(episode)
+
+    for command in (["show", "./noisy.py:Noisy"], ["replay", "."]):
+        # In a process of its own: this one has imported the file.
+        done = subprocess.run(
+            [sys.executable, "-m", "gem", *command, "--json"], capture_output=True, check=True
+        )
+        assert json.loads(done.stdout)
+        assert {b"import", b"reset", b"close"} <= set(done.stderr.splitlines())
 
 
 def test_a_file_is_played(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:

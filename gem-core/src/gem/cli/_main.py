@@ -69,6 +69,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _let_go_of_stdout()
         return _CLOSED_PIPE
+    except OSError as error:
+        if not _is_stdout_full():
+            raise
+        _let_go_of_stdout()
+        reason = one_line(str(error.strerror))
+        print(
+            f"gem-env: the output cannot be written ({reason}). Make room there, or send it "
+            "elsewhere, and run the command again.",
+            file=sys.stderr,
+        )
+        return 2
 
 
 def _status(code: object) -> int:
@@ -91,6 +102,10 @@ def _run(arguments: list[str]) -> int:
     if unknown:  # the command says so, whose own page has what it takes
         command = commands.choices.get(arguments[0], parser)
         command.error(f"unrecognized arguments: {' '.join(unknown)}")
+    if not hasattr(options, "run"):  # a pack's
+        commands.choices[arguments[0]].error(
+            "its author has not said what it runs: `parser.set_defaults(run=FUNCTION)`"
+        )
     status: int | None = options.run(options)
     try:
         sys.stdout.flush()  # a closed pipe is noticed here, where it can be handled
@@ -166,6 +181,15 @@ def _write_any_text() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _is_stdout_full() -> bool:
+    """Say whether nothing more can be printed."""
+    try:
+        print(flush=True)  # a write and no mere flush: a stream without a buffer has kept nothing
+    except OSError:
+        return True
+    return False
 
 
 def _let_go_of_stdout() -> None:

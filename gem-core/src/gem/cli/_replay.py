@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +95,9 @@ def _reports(path: Path, *, live_tools: bool) -> Iterator[ReplayReport]:
     is_empty = True
     for episode in read_last_tries(path):
         is_empty = False
-        yield replay(episode, live_tools=live_tools)
+        with redirect_stdout(sys.stderr):  # what an environment prints is no part of the report
+            report = replay(episode, live_tools=live_tools)
+        yield report
     if is_empty:
         raise LogError(
             f"{path} holds no finished episode, so there is nothing to replay. Finish the run "

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator, Mapping
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,7 +59,8 @@ def replay_file(path: Path, options: argparse.Namespace) -> int:
     episode = _placed(_read(path), path, options)
     assert episode.env_id is not None, "_placed has seen to it"
     assert episode.seed is not None, "_placed has seen to it"
-    with closed_at_end(_made(episode, path, options)) as env:
+    # What an environment prints is no part of the report.
+    with redirect_stdout(sys.stderr), closed_at_end(_made(episode, path, options)) as env:
         report = replay_foreign(
             episode, env, seed=episode.seed, task=episode.task, live_tools=options.live_tools
         )

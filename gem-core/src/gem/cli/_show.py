@@ -56,10 +56,12 @@ def _run(options: argparse.Namespace) -> int:
     find_modules_here()
     kwargs = env_kwargs(options.env_kwargs)
     layers = wrapper_list(options.wrappers)
-    named_specs = _named(options.id)
-    if (kwargs or layers) and not any(kind == "envs" for kind, _ in named_specs):
-        raise _of_no_env(options.id)
-    pages = [_facts(kind, spec, kwargs, layers) for kind, spec in named_specs]
+    # What an environment prints is no part of its page, which may be JSON.
+    with redirect_stdout(sys.stderr):
+        named_specs = _named(options.id)
+        if (kwargs or layers) and not any(kind == "envs" for kind, _ in named_specs):
+            raise _of_no_env(options.id)
+        pages = [_facts(kind, spec, kwargs, layers) for kind, spec in named_specs]
     if options.json:
         print(json.dumps(pages if is_pattern(options.id) else pages[0], indent=2))
     else:
@@ -201,8 +203,7 @@ def _observed(spec: EnvSpec, kwargs: dict[str, Any], layers: list[Any]) -> dict[
     from gem.registry._making import make
 
     try:
-        # What an environment prints is no part of its page, which may be JSON.
-        with redirect_stdout(sys.stderr), make(spec, wrappers=layers, **kwargs) as env:
+        with make(spec, wrappers=layers, **kwargs) as env:
             return _start(env)
     except Exception as error:  # noqa: BLE001 - an environment may raise anything, and stays shown
         return {"observation": None, "observation_error": _reason(error)}
