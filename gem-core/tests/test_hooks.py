@@ -155,6 +155,7 @@ def test_a_listener_that_raises_again_and_again_is_one_problem(
             "from gem.hooks import hookimpl\n@hookimpl\ndef gem_run_started(ruin): pass",
             "ruin",
         ),
+        ("def gem_run_started(run): pass", "marked with @gem.hooks.hookimpl"),
     ],
 )
 def test_a_module_that_cannot_listen_is_kept_as_a_problem(

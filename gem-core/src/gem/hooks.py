@@ -167,10 +167,13 @@ def _load_hook_module(listeners: _Listeners, record: PluginRecord, module: str) 
     except BaseException as error:  # noqa: BLE001 - a module may raise anything at import, SystemExit too
         _note(listeners, record.distribution, module, "at import", error)
         return
-    for name in _NAMES:
+    heard = [name for name in _NAMES if getattr(manager.hook, name).get_hookimpls()]
+    for name in heard:
         caller = getattr(manager.hook, name)
-        if caller.get_hookimpls():
-            listeners.of[name].append(_Listener(record.distribution, module, caller))
+        listeners.of[name].append(_Listener(record.distribution, module, caller))
+    if not heard:
+        nothing = LookupError("none of its functions is marked with @gem.hooks.hookimpl")
+        _note(listeners, record.distribution, module, "at import", nothing)
 
 
 def _note(

@@ -49,9 +49,16 @@ def test_one_of_a_kind_is_counted_as_one(install: Install, capsys: Output) -> No
     manifest = """
         from gem.specs import PluginManifest, PolicySpec
         policies = (PolicySpec(id="p", target="x:y"),)
-        plugin = PluginManifest(name="one", policies=policies, hooks=("json",))
+        plugin = PluginManifest(name="one", policies=policies, hooks=("one_pack.hooks",))
     """
-    install("one-pack", manifest=manifest)
+    hooks = """
+        from gem.hooks import hookimpl
+
+        @hookimpl
+        def gem_run_started(run):
+            pass
+    """
+    install("one-pack", manifest=manifest, files={"hooks.py": hooks})
     assert main(["plugins"]) == 0
     assert "1 policy, 1 hook" in capsys.readouterr().out
 

@@ -123,6 +123,19 @@ def test_the_listing_marks_what_is_not_ready_and_ends_with_the_remedies(capsys: 
     )
 
 
+def test_an_id_that_two_packs_claim_is_not_ready(install: Install) -> None:
+    install("acme-one", envs={"acme:Same-v0": "a:b", "acme:One-v0": "a:b"}, version="1.5")
+    install("acme-two", envs={"acme:Same-v0": "c:d"})
+
+    assert lacks(registry.spec("acme:One-v0")) == ()
+    assert lacks(EnvSpec(id="acme:Same-v0", target="a:b")) == (
+        Lack(
+            "a single pack (acme-one 1.5 and acme-two 1.0 claim it)",
+            "uninstall all but one of them",
+        ),
+    )
+
+
 @pytest.mark.usefixtures("_acme")
 def test_available_leaves_out_what_is_not_ready(capsys: Output) -> None:
     assert main(["list", "acme:", "--available"]) == 0

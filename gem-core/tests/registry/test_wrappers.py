@@ -183,3 +183,8 @@ def test_a_wrapper_s_spec_says_whether_the_stack_blocks() -> None:
     slow = make("demo:Quick", wrappers=["words_here:Prefix"])
     two = make("demo:Quick", wrappers=["words_here:two_layers"])
     assert [each.spec and each.spec.blocking for each in (quick, slow, two)] == [False, True, True]
+
+
+def test_a_class_that_is_no_wrapper_is_refused(words: str) -> None:
+    with pytest.raises(BadArguments, match="EnvSpec is a class and no gem"):
+        gem.make(words, wrappers=["gem.specs:EnvSpec"])

@@ -12,6 +12,7 @@ from gem.errors import in_one_line
 from gem.registry._catalogue import provider
 from gem.registry._dataset_cache import is_cached
 from gem.registry._importing import load_target, missing_of
+from gem.registry._installed import installed
 from gem.registry._installing import pip_command
 from gem.specs import DataSource, EnvSpec, ToolSpec, WrapperSpec
 
@@ -35,6 +36,10 @@ def lacks(spec: EnvSpec | WrapperSpec | ToolSpec, kind: str = "envs") -> tuple[L
     spec names. What a server answers, and whether a file is whole, is known only when an
     environment is made.
     """
+    rivals = installed().rivals(kind, spec.id)
+    if rivals:
+        claim = f"a single pack ({' and '.join(rivals)} claim it)"
+        return (Lack(claim, "uninstall all but one of them"),)
     if isinstance(spec, EnvSpec):
         return (*_packages(spec, kind, _reader(spec)), *_data(spec), *_probed(spec))
     return tuple(_packages(spec, kind, ()))

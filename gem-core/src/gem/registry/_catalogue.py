@@ -201,8 +201,8 @@ def _find(kind: str, id: str, unknown: type[UnknownId], listing: str) -> Any:
     claims = installed().claims.get((kind, id), [])
     if not claims:
         raise _unknown(kind, id, unknown, listing)
-    if len(claims) > 1:
-        owners = [f"{record.distribution} {record.version}" for record, _ in claims]
+    owners = installed().rivals(kind, id)
+    if owners:
         raise IdConflict(
             f"{id!r} is claimed by {' and '.join(owners)}, and choosing between them would be a "
             "guess. Uninstall all but one.",

@@ -40,6 +40,12 @@ class InstalledSpecs:
         """Return the ids of a kind, in the order of the plugins."""
         return [id for claimed_kind, id in self.claims if claimed_kind == kind]
 
+    def rivals(self, kind: str, id: str) -> list[str]:
+        """Return the plugins that claim one id of a kind, with versions; none but of a conflict."""
+        claims = self.claims.get((kind, id), [])
+        owners = [f"{record.distribution} {record.version}" for record, _ in claims]
+        return owners if len(owners) > 1 else []
+
     def owner(self, kind: str, id: str) -> PluginRecord | None:
         """Return the plugin that provides an id of a kind, None where none does."""
         claims = self.claims.get((kind, id))

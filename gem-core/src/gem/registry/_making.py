@@ -195,6 +195,13 @@ def _checked_layer(like: WrapperLike) -> _Layer:
     check_requirements(wrapper.requires, subject=id, of=provider("wrappers", id))
     refuse_opaque(ref.kwargs, subject=id)
     target = load_target(wrapper.target)
+    if isinstance(target, type) and not issubclass(target, Env):
+        raise BadArguments(
+            f"The wrapper {id!r} was asked for, and {target.__name__} is a class and no "
+            "gem.Wrapper. Name a subclass of it, or a function that takes an environment and "
+            "returns one.",
+            subject="wrappers",
+        )
     kwargs = checked(target, ref.kwargs, subject=id, skip=1)  # its first is the environment
     recorded_ref = WrapperRef(id=id, kwargs=recorded(ref.kwargs))
     return _Layer(id, wrapper, recorded_ref, lambda env: target(env, **kwargs))
