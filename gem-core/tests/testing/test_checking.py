@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -157,6 +158,26 @@ class WithAgent(Coin):
         self.agent = agent
 
     shared = ("agent",)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "complaint"),
+    [
+        ("max_turns", "3", "max_turns is '3', and it must be an int from 1, or None"),
+        ("max_turns", True, "max_turns is True, and it must be"),
+        ("max_turns", 0, "max_turns is 0, and it must be"),
+        ("reward_range", "0..1", "reward_range is '0..1', and it must be two numbers"),
+        ("reward_range", (1.0, 0.0), "reward_range is (1.0, 0.0), and it must be two numbers"),
+        ("reward_range", (None, 1), "reward_range is (None, 1), and it must be two numbers"),
+    ],
+)
+def test_a_declaration_of_another_kind_is_one_line(name: str, value: Any, complaint: str) -> None:
+    odd = type("Odd", (Echo,), {name: value})
+
+    [line] = check_env(odd).lines
+
+    assert (line.name, line.state) == ("made", "failed")
+    assert line.evidence.startswith(complaint)
 
 
 def test_an_unknown_environment_is_the_callers_error() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from gem.errors import EnvUsageError, GemError
 from gem.registry._making import EnvLike, WrapperLike, resolve
 from gem.testing import _elsewhere as elsewhere
-from gem.testing._report import CheckLine, CheckReport
+from gem.testing._report import CheckLine, CheckReport, NotHeldError
 from gem.testing._subject import Subject
 from gem.testing._table import CHECKS, SEAT_CHECKS, Check, raised
 
@@ -68,6 +68,8 @@ def prepared(
         return Subject(env, seeds=seeds, wrappers=wrappers, kwargs=kwargs, backends=backends)
     except (GemError, KeyboardInterrupt, GeneratorExit):
         raise
+    except NotHeldError as error:
+        return CheckLine("made", "it can be made", "failed", str(error))
     except BaseException as error:  # noqa: BLE001 - it may raise anything, SystemExit too
         return CheckLine("made", "it can be made", "failed", raised(error))
 

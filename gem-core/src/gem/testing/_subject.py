@@ -6,6 +6,7 @@ Knows nothing about the lines of a check.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
 from typing import Any, ClassVar
 
 from gem.env._env import Env
@@ -15,13 +16,15 @@ from gem.registry._catalogue import executor_spec
 from gem.registry._making import EnvLike, WrapperLike, make, resolve
 from gem.specs import EnvSpec
 from gem.testing._playing import Play, Sight, play
-from gem.testing._report import NotApplicableError
+from gem.testing._report import NotApplicableError, NotHeldError
 
 __all__ = ["Subject", "drive", "is_for_want"]
 
 
 class Subject:
     """One environment under check. Raises what `gem.make` raises where it cannot be made.
+
+    What its class declares must be of its kind: raises NotHeldError.
 
     `backends` are those to compare it on; None: every one that is installed. `has_samples` says
     whether its author wrote a `sample_action`. `viewed` is the seat that it is a view of, if it is.
@@ -55,6 +58,7 @@ class Subject:
             self.seats = made.seats
             # Asked of the class: what `Env` itself has only raises NotImplementedError.
             self.has_samples = type(made.unwrapped).sample_action is not Env.sample_action
+            _require_declarations(made)
             _require_data(made, self.seeds[0])
 
     def view(self, seat: int | str) -> Subject:
@@ -118,6 +122,24 @@ def is_for_want(error: GemError, env: EnvLike, kwargs: Mapping[str, Any]) -> boo
         return isinstance(error, MissingRequirement)
     spec = resolve(env)
     return bool(lacks(spec.model_copy(update={"kwargs": {**spec.kwargs, **kwargs}})))
+
+
+def _require_declarations(env: Env) -> None:
+    """Raise NotHeldError on a declaration of another kind: every line would fail by it."""
+    limit: Any = env.max_turns
+    is_count = isinstance(limit, Integral) and not isinstance(limit, bool)
+    if limit is not None and not (is_count and limit >= 1):
+        raise NotHeldError(f"max_turns is {limit!r:.60}, and it must be an int from 1, or None")
+    declared: Any = env.reward_range
+    try:
+        lowest, highest = declared
+        is_range = lowest <= highest
+    except (TypeError, ValueError):
+        is_range = False
+    if not is_range:
+        raise NotHeldError(
+            f"reward_range is {declared!r:.60}, and it must be two numbers, the lower one first"
+        )
 
 
 def _require_data(env: Env, seed: int) -> None:
