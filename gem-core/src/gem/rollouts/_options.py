@@ -52,7 +52,8 @@ class RolloutOptions:
     What takes too long, in seconds, and what is tried again (None for no limit):
 
     - `step_timeout_s`: a reset or a step. Its episode ends as `step_timeout`.
-    - `policy_timeout_s`: an answer of the policy. Its episode ends as `policy_error`.
+    - `policy_timeout_s`: an answer of a policy that waits (`async def`): a plain function cannot be
+      interrupted. Its episode ends as `policy_error`.
     - `episode_timeout_s`: an episode from its beginning. It ends by the reason of whom it then
       waited for.
     - `policy_retries`: how often a call of the policy that fails or is late is made again.
