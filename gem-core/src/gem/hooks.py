@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 __all__ = ["HookProblem", "announce", "hookimpl", "problems"]
 
 hookimpl = pluggy.HookimplMarker("gem")
+"""Marks a function of a hook module as a listener to the announcement of its name."""
+
 _hookspec = pluggy.HookspecMarker("gem")
 _log = logging.getLogger(__name__)
 
