@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Union
 
 from gem.data import Misfit
+from gem_envs_code.deciding import decides, prepares
 from gem_envs_code.entries import entry_of, is_checking, method_of
 from gem_envs_code.naming import parsed
 
@@ -20,6 +21,12 @@ _WANTED = (
     'tests: {"inputs": [...], "outputs": [...]}, with "fn_name" for a function; a list of '
     '{"input": ..., "output": ...}; a list of assertions; or a text with check(candidate), which '
     "calls it at its end, as in check(Solution().method), or has its candidate in `function`"
+)
+_WANTED_OF_ASSERTIONS = (
+    "tests that can fail a program: each has, outside of functions, classes and "
+    "`if __name__ == ...`, an `assert` that may be false, a `raise`, or a call such as check(add) "
+    "or test_add(). A test function that nothing calls, a comparison without `assert` and an "
+    "`assert` of a tuple would pass everything"
 )
 
 
@@ -53,8 +60,8 @@ Test = Union[Stream, Call, Assertion]
 def read_tests(given: Any, function: str = "") -> list[Test]:
     """Return a row's tests; `function` is the one that they call where they do not say so.
 
-    Text is JSON, or Python where it is no JSON. Raises Misfit on what is no tests, or none, and
-    on a function `check` that is never called.
+    Text is JSON, or Python where it is no JSON. Raises Misfit on what is no tests, or none, on
+    a function `check` that is never called, and on assertions that would pass everything.
     """
     try:
         tests = list(_tests(given, function))
@@ -62,7 +69,20 @@ def read_tests(given: Any, function: str = "") -> list[Test]:
         raise Misfit("tests", given, _WANTED) from error
     if not tests:
         raise Misfit("tests", given, _WANTED)
+    if not _can_fail([test.text for test in tests if isinstance(test, Assertion)]):
+        raise Misfit("tests", given, _WANTED_OF_ASSERTIONS)
     return tests
+
+
+def _can_fail(texts: Sequence[str]) -> bool:
+    """Say whether a program can fail texts of assertions: one of them, by all that they share.
+
+    One that neither decides nor prepares is a test by mistake, whatever the others are.
+    """
+    deciding = [decides(text) for text in texts]
+    if texts and not any(deciding):
+        return False
+    return all(is_one or prepares(text) for text, is_one in zip(texts, deciding, strict=True))
 
 
 def _tests(suite: Any, function: str) -> Iterator[Test]:

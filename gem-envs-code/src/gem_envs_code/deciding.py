@@ -1,0 +1,139 @@
+"""Whether the text of a test can fail a program, as far as its syntax tells. Runs nothing of it."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from gem_envs_code.naming import parsed
+
+__all__ = ["decides", "prepares"]
+
+_DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_SCOPES = (*_DEFINING, ast.Lambda)
+_TRUE_DISPLAYS = (ast.Tuple, ast.List, ast.Set)
+_CATCHING = ("AssertionError", "Exception", "BaseException")
+_PREPARING = (
+    *_DEFINING,
+    ast.Import,
+    ast.ImportFrom,
+    ast.Assign,
+    ast.AnnAssign,
+    ast.AugAssign,
+)
+_FAILING_CALL = re.compile(r"(.+\.)?(assert|fail|raises|exit|quit|_exit)\w*|exec|asyncio\.run")
+"""What is imported and still fails a program: numpy.testing.assert_equal, pytest.raises."""
+
+
+def decides(text: str) -> bool:
+    r"""Say whether running a text reaches something that can fail a program.
+
+    That is an `assert` that may be false, a `raise`, or a statement that calls a function of the
+    program's or of the text's own. What a call of another function returns there is thrown away.
+
+    >>> decides("assert f(1) == 2"), decides("f(1) == 2"), decides("assert (f(1) == 2, 'no')")
+    (True, False, False)
+    >>> test = "def test_f():\n    assert f(1) == 2\n"
+    >>> decides(test), decides(f"{test}\ntest_f()")
+    (False, True)
+    """
+    nodes = list(_reached(parsed(text).body))
+    foreign = _foreign(nodes)
+    return any(_can_fail(node, foreign) for node in nodes)
+
+
+def prepares(text: str) -> bool:
+    """Say whether a text does something for the texts after it: it defines, imports or calls."""
+    return any(
+        isinstance(node, _PREPARING)
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
+        for node in parsed(text).body
+    )
+
+
+def _reached(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield what may run where these statements do, in order; a scope, but nothing that is in it.
+
+    Left out is what stands under `if __name__ == ...`, for no text of a test is run as a program,
+    and what a `try` runs that catches its assertions.
+    """
+    waiting = list(nodes)[::-1]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        below: Iterable[ast.AST] = ast.iter_child_nodes(node)
+        if isinstance(node, _SCOPES) or (isinstance(node, ast.If) and _is_guard(node.test)):
+            below = ()
+        elif isinstance(node, ast.Try) and any(map(_catches_all, node.handlers)):
+            below = [*node.handlers, *node.orelse, *node.finalbody]
+        waiting += list(below)[::-1]
+
+
+def _is_guard(test: ast.expr) -> bool:
+    if isinstance(test, ast.Constant):
+        return not test.value
+    return any(isinstance(node, ast.Name) and node.id == "__name__" for node in ast.walk(test))
+
+
+def _catches_all(handler: ast.ExceptHandler) -> bool:
+    caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(
+        kind is None or (isinstance(kind, ast.Name) and kind.id in _CATCHING) for kind in caught
+    )
+
+
+def _can_fail(node: ast.AST, foreign: set[str]) -> bool:
+    if isinstance(node, ast.Assert):
+        return not _is_always_true(node.test)
+    if isinstance(node, ast.Call):
+        return _FAILING_CALL.fullmatch(_dotted(node.func)) is not None
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        return _is_own(node.value, foreign)
+    return isinstance(node, ast.Raise)
+
+
+def _is_always_true(value: ast.expr) -> bool:
+    if isinstance(value, ast.Constant):
+        return bool(value.value)
+    if isinstance(value, _TRUE_DISPLAYS):
+        return bool(value.elts)
+    return isinstance(value, (ast.GeneratorExp, ast.Lambda))
+
+
+def _foreign(nodes: Sequence[ast.AST]) -> set[str]:
+    """Return the names of what is neither the program's nor the text's own.
+
+    They are of Python's own functions, of what is imported, and of what is made by these.
+    """
+    names = set(dir(builtins)) - {node.name for node in nodes if isinstance(node, _DEFINING)}
+    for node in nodes:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.Assign) and not _is_own(node.value, names):
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return names
+
+
+def _is_own(value: ast.expr, foreign: set[str]) -> bool:
+    """Say whether a value begins with a name that is not foreign, as `Solution().f(1)` does."""
+    root = _dotted(value).partition(".")[0]
+    return isinstance(value, ast.Lambda) or (root != "" and root not in foreign)
+
+
+def _dotted(value: ast.expr) -> str:
+    """Return the names of a chain, calls and items left out: `a.b.c` for `a().b[0].c`, or ""."""
+    names: list[str] = []
+    while not isinstance(value, ast.Name):
+        if isinstance(value, ast.Call):
+            value = value.func
+        elif isinstance(value, ast.Subscript):
+            value = value.value
+        elif isinstance(value, ast.Attribute):
+            names.append(value.attr)
+            value = value.value
+        else:
+            return ""
+    names.append(value.id)
+    return ".".join(reversed(names))
