@@ -231,3 +231,33 @@ def test_a_row_may_ask_for_a_shared_process(solve: Solve) -> None:
     step = solve(program, ["assert next(f(1)) == 1"], shared_process=True)
     assert step.info["success"]
     assert step.info["shared_process"]
+
+
+ITERATORS = """
+class Count:
+    def __init__(self): self.n = 0
+    def __iter__(self): return self
+    def __next__(self):
+        if self.n == 2:
+            raise StopIteration
+        self.n += 1
+        return self.n
+def f(): return Count()
+def g():
+    yield 1
+    yield 2
+def first(values): return next(iter(values))
+"""
+
+
+def test_a_program_may_use_the_end_of_an_iteration(solve: Solve) -> None:
+    uses = f"{ITERATORS}\ndef sums(): return [sum(f()), sum(g()), next(iter([]), 0)]"
+    ends = (
+        "it = {}()\nassert [next(it), next(it)] == [1, 2]\ntry:\n    next(it)\n    assert False\n"
+    )
+    caught = "except StopIteration:\n    pass"
+    direct = f"try:\n    first([])\n    assert False\n{caught}"
+
+    assert solve(uses, ["assert sums() == [3, 3, 0]"]).info["success"]
+    for test in (ends.format("f") + caught, ends.format("g") + caught, direct):
+        assert solve(ITERATORS, [test], shared_process=True).info["success"]

@@ -242,6 +242,26 @@ def test_a_hostile_function_returns_no_right_value(solve: Solve, name: str) -> N
     assert hostile.info["tests"][0] in ("wrong", "error", "timeout", "memory"), hostile.info
 
 
+LOOPS = [
+    "for got, want in zip(map(f, [7, 8]), [14, 16]):\n    assert got == want",
+    "assert all(map(f, [7, 8]))",
+    "for got in iter(lambda: f(7), None):\n    assert got == 14\n    break",
+    "assert next(map(f, [7]), 14) == 14",
+    "assert not [got for got in map(f, [7, 8]) if got not in (14, 16)]",
+    "class Table:\n    def __iter__(self): return self\n    def __next__(self): return f(7)\n"
+    "for got in Table():\n    assert got == 14\n    break",
+]
+
+
+@pytest.mark.parametrize("kind", ["StopIteration", "StopAsyncIteration", "End"])
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_function_ends_no_loop_of_a_test(solve: Solve, loop: str, kind: str) -> None:
+    program = f"class End(StopIteration): pass\ndef f(n): raise {kind}"
+
+    assert solve(program, [loop]).info["tests"] == ["error"]
+    assert solve("def f(n): return 2 * n", [loop]).info["tests"] == ["passed"]
+
+
 @pytest.mark.slow
 def test_what_one_test_leaves_running_is_gone_before_the_next(solve: Solve) -> None:
     program = """

@@ -22,6 +22,10 @@ __all__ = ["main"]
 
 _MOST_SAID = 500
 _CLASS = "Solution"
+_NOT_ITS_OWN = (AssertionError, StopIteration, StopAsyncIteration)
+"""What a candidate never raises in a test: the test's own verdict, and the end of a loop over
+`map(f, ...)` or `iter(f, ...)`, which would leave out the assertions of all rounds to come.
+"""
 
 
 class _AbroadError(BaseException):
@@ -156,8 +160,7 @@ def _own_error(name: str) -> type[Exception]:
     kind = getattr(builtins, name, None)
     if not isinstance(kind, type) or not issubclass(kind, Exception):
         return RuntimeError
-    # an AssertionError of the candidate's is not one of the test's
-    return RuntimeError if kind is AssertionError else kind
+    return RuntimeError if kind in _NOT_ITS_OWN else kind
 
 
 def _tell(message: dict[str, Any]) -> None:
