@@ -261,3 +261,35 @@ def test_a_program_may_use_the_end_of_an_iteration(solve: Solve) -> None:
     assert solve(uses, ["assert sums() == [3, 3, 0]"]).info["success"]
     for test in (ends.format("f") + caught, ends.format("g") + caught, direct):
         assert solve(ITERATORS, [test], shared_process=True).info["success"]
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "from solution import f\nassert f(1) == 2",
+        "from solution import f as g\nassert g(1) == 2",
+        "from solution import *\nassert f(1) == 2",
+        "import solution\nassert solution.f(1) == 2",
+        "from solution import Solution\nassert Solution().f(1) == 2",
+        "def test_f():\n    from solution import f\n    assert f(1) == 2\ntest_f()",
+    ],
+)
+def test_a_test_may_import_the_program_as_solution(solve: Solve, test: str) -> None:
+    program = "def f(n): return n + {0}\nclass Solution:\n    def f(self, n): return n + {0}"
+
+    right = solve(program.format(1), [test])
+
+    assert right.info["success"], right.info
+    assert not right.info["shared_process"]
+    assert solve(program.format(2), [test]).info["tests"] == ["wrong"]
+    assert solve("pass", [test]).info["tests"] == ["error"]
+
+
+@pytest.mark.parametrize("test", ["assert f", "assert f == 3", "assert not f != 3"])
+@pytest.mark.parametrize("start", ["", "from solution import f\n"])
+def test_a_name_that_is_no_function_is_looked_at_in_the_program(
+    solve: Solve, start: str, test: str
+) -> None:
+    assert solve("f = 3", [start + test]).info["success"]
+    assert not solve("f = 0", [start + test]).info["success"]
+    assert not solve("pass", [start + test]).info["success"]

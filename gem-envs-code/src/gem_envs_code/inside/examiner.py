@@ -11,7 +11,9 @@ import builtins
 import collections
 import itertools
 import json
+import sys
 import traceback
+import types
 from typing import Any
 
 from gem_envs_code.inside.instances import packed, unpacked
@@ -22,6 +24,7 @@ __all__ = ["main"]
 
 _MOST_SAID = 500
 _CLASS = "Solution"
+_MODULE = "solution"
 _NOT_ITS_OWN = (AssertionError, StopIteration, StopAsyncIteration)
 """What a candidate never raises in a test: the test's own verdict, and the end of a loop over
 `map(f, ...)` or `iter(f, ...)`, which would leave out the assertions of all rounds to come.
@@ -29,7 +32,7 @@ _NOT_ITS_OWN = (AssertionError, StopIteration, StopAsyncIteration)
 
 
 class _AbroadError(BaseException):
-    """Arguments that cannot cross. No `except Exception` of a test may catch it."""
+    """A test needs more than calls of data. No `except Exception` of a test may catch it."""
 
 
 def main() -> None:
@@ -58,8 +61,26 @@ def _prepared(
     absent = [name for name in perhaps if name not in namespace]
     ours = {name: namespace[name] for name in classes if isinstance(namespace.get(name), type)}
     for name in [*functions, *absent] or perhaps:
-        namespace[name] = _Class(ours) if name == _CLASS else _Abroad(ours, name)
+        namespace[name] = _stand_in(name, ours)
+    sys.modules[_MODULE] = _Program(ours)
     return namespace
+
+
+def _stand_in(name: str, classes: dict[str, type]) -> _Class | _Abroad:
+    return _Class(classes) if name == _CLASS else _Abroad(classes, name)
+
+
+class _Program(types.ModuleType):
+    """The module that a candidate is: `from solution import f` gives what stands in for `f`."""
+
+    def __init__(self, classes: dict[str, type]) -> None:
+        super().__init__(_MODULE)
+        self._classes = classes
+
+    def __getattr__(self, name: str) -> _Class | _Abroad:
+        if name.startswith("__"):  # asked for by `import` itself
+            raise AttributeError(name)
+        return _stand_in(name, self._classes)
 
 
 def _verdict(test: str, namespace: dict[str, Any]) -> dict[str, Any]:
@@ -126,6 +147,18 @@ class _Abroad:
         if value is None and left is not None:
             _restore(arguments, left)
         return value
+
+    def __bool__(self) -> bool:
+        raise _AbroadError(self._asked_for())
+
+    def __eq__(self, other: object) -> bool:
+        raise _AbroadError(self._asked_for())
+
+    __hash__ = object.__hash__
+
+    def _asked_for(self) -> str:
+        """Say why only the candidate's process can tell: the name may be of no function there."""
+        return f"the value of {self._name} itself"
 
     def _packed(self, arguments: list[Any]) -> tuple[str, list[object]]:
         try:
