@@ -20,6 +20,9 @@ _STATEFUL = (
     "Run a cell of Python and return what it prints, and the value of its last expression. "
     "Variables are kept from call to call."
 )
+_LOST_OUTPUT = (
+    "[what was printed last cannot be shown: the descriptor of stdout or stderr was closed]"
+)
 
 
 class PythonTool(Tool):
@@ -125,10 +128,20 @@ def _answer_of_cell(cell: CellResult, context: ToolContext) -> ToolResult:
         _text(cell.stderr, "stderr", is_cut=cell.stderr_truncated),
     ]
     if cell.ending is None:
-        meta: dict[str, Any] = {"status": "error" if cell.raised else "ok"}
-        return ToolResult(context.call_id, _joined(pieces), cell.raised, meta)
+        pieces += _remarks(cell)
+        is_error = cell.raised or cell.output_lost
+        meta: dict[str, Any] = {"status": "error" if is_error else "ok"}
+        return ToolResult(context.call_id, _joined(pieces), is_error, meta)
     pieces.append(f"[the interpreter ended: {cell.ending.summary}; all variables are lost]")
     return ToolResult(context.call_id, _joined(pieces), True, _meta(cell.ending))
+
+
+def _remarks(cell: CellResult) -> list[str]:
+    status = cell.exit_status
+    return [
+        f"[the cell ended: exit status {status}; variables are kept]" if status else "",
+        _LOST_OUTPUT if cell.output_lost else "",
+    ]
 
 
 def _meta(result: ExecResult) -> dict[str, Any]:

@@ -173,6 +173,116 @@ def test_a_long_output_is_cut_and_the_session_goes_on(keeping: PythonTool) -> No
 
 
 @pytest.mark.parametrize(
+    "code",
+    [
+        "for _ in range(40): print('y' * 10**6)",
+        "import sys\nfor _ in range(40): print('y' * 10**6, file=sys.stderr)",
+        "import os\nfor _ in range(400): os.write(1, b'y' * 10**5)",
+        "import subprocess\nsubprocess.run('yes y | head -c 40000000', shell=True)",
+    ],
+    ids=["stdout", "stderr", "descriptor", "child"],
+)
+def test_an_output_larger_than_the_disk_is_cut_and_the_cell_runs_on(
+    keeping: PythonTool, code: str
+) -> None:
+    long, after = contents(keeping, f"x = 1\n{code}\nx = 2", "x")
+
+    assert long.startswith("y")
+    assert "cut here" in long
+    assert after == "2"
+
+
+FILL = "file = open('big', 'wb', 0)\nwhile True: file.write(b'x' * 10**5)"
+
+
+def test_a_full_disk_is_an_error_with_its_traceback_and_variables_stay(
+    keeping: PythonTool,
+) -> None:
+    full, value, printed = cells(keeping, f"x = 1\n{FILL}", "x", "print(x + 1)")
+
+    assert full.is_error
+    assert full.content.startswith("Traceback")
+    assert full.content.endswith("OSError: [Errno 28] No space left on device")
+    assert (value.content, printed.content) == ("1", "2")
+
+
+def test_a_cell_may_catch_that_the_disk_is_full_and_print(keeping: PythonTool) -> None:
+    catch = "try: open('big', 'wb').write(b'x' * 10**8)\nexcept OSError as error: print(error)"
+
+    assert contents(keeping, catch) == ["[Errno 28] No space left on device"]
+
+
+def test_a_cell_has_no_children_but_its_own(keeping: PythonTool) -> None:
+    code = "import os\nif os.fork() == 0: os._exit(0)\nwhile True: os.wait()"
+
+    assert contents(keeping, code)[0].endswith("No child processes")
+
+
+def test_what_a_child_writes_after_its_cell_is_shown_with_the_next(keeping: PythonTool) -> None:
+    start = (
+        "import os\nreading, writing = os.pipe()\nif os.fork() == 0:\n"
+        "    os.read(reading, 1)\n    os.write(1, b'late')\n    os._exit(0)"
+    )
+
+    assert contents(keeping, start, "os.write(writing, b'x')\nended = os.wait()", "1")[1:] == [
+        "late",
+        "1",
+    ]
+
+
+@pytest.mark.parametrize("code", ["os.close(1)", "os.close(1); os.close(2)", "os.closerange(0, 3)"])
+def test_output_without_its_stream_is_an_error_that_says_so(keeping: PythonTool, code: str) -> None:
+    _, lost, after = cells(keeping, f"import os; x = 1; {code}", "print(x)", "x = 2")
+
+    assert lost.is_error
+    assert "cannot be shown" in lost.content
+    assert "variables" not in after.content
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import sys\nsys.excepthook = lambda *_: 1 / 0",
+        "import sys\nsys.stderr = 3",
+        "import sys\nsys.stderr.close()",
+        "import traceback\ntraceback.print_exception = None",
+    ],
+)
+def test_an_error_that_cannot_be_shown_as_usual_keeps_the_variables(
+    keeping: PythonTool, code: str
+) -> None:
+    _, bad, after = cells(keeping, f"x = 1\n{code}", "{}['no']", "print(x)")
+
+    assert bad.is_error
+    assert "KeyError: 'no'" in bad.content
+    assert after.content.startswith("1")
+
+
+@pytest.mark.parametrize(
+    ("code", "content"),
+    [
+        ("import sys; sys.exit(3)", "[the cell ended: exit status 3; variables are kept]"),
+        ("raise SystemExit(1)", "[the cell ended: exit status 1; variables are kept]"),
+        ("print('a'); quit(2)", "a\n[the cell ended: exit status 2; variables are kept]"),
+        ("exit('why')", "why\n[the cell ended: exit status 1; variables are kept]"),
+    ],
+)
+def test_a_cell_that_exits_says_with_which_status(
+    keeping: PythonTool, code: str, content: str
+) -> None:
+    _, ended, after = cells(keeping, "x = 1", code, "x")
+
+    assert (ended.is_error, ended.content, after.content) == (True, content, "1")
+
+
+@pytest.mark.parametrize("code", ["import sys; sys.exit()", "exit(0)", "raise SystemExit"])
+def test_a_cell_that_exits_well_is_no_error(keeping: PythonTool, code: str) -> None:
+    [ended] = cells(keeping, code)
+
+    assert (ended.is_error, ended.content) == (False, "")
+
+
+@pytest.mark.parametrize(
     ("code", "why"),
     [
         (

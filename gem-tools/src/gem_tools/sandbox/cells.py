@@ -18,6 +18,8 @@ __all__ = ["CellResult", "Notebooks"]
 class CellResult:
     """What a cell wrote, the value of its last expression included, and whether it raised.
 
+    `exit_status` is what it asked for by `sys.exit(3)` and the like, which ends nothing but the
+    cell; 0 where it did not. `output_lost` says that it closed a stream with text still in it.
     `ending` says how the session ended, and with it all variables: None where it goes on. `loss`
     says why variables of earlier cells were gone when this one began, "" where they were not.
     """
@@ -27,6 +29,8 @@ class CellResult:
     raised: bool = False
     stdout_truncated: bool = False
     stderr_truncated: bool = False
+    exit_status: int = 0
+    output_lost: bool = False
     ending: ExecResult | None = None
     loss: str = ""
 
@@ -142,9 +146,10 @@ class _Notebook:
 def _result(answer: bytes, loss: str) -> CellResult:
     """Read an answer. A program can forge one, and makes what it says of itself no worse."""
     flags = 0
+    status = 0
     length = 0
     if len(answer) >= cells.ANSWER.size:
-        flags, length = cells.ANSWER.unpack_from(answer)
+        flags, status, length = cells.ANSWER.unpack_from(answer)
     text = answer[cells.ANSWER.size :]
     return CellResult(
         stdout=text[:length],
@@ -152,5 +157,7 @@ def _result(answer: bytes, loss: str) -> CellResult:
         raised=bool(flags & cells.RAISED),
         stdout_truncated=bool(flags & cells.CUT_STDOUT),
         stderr_truncated=bool(flags & cells.CUT_STDERR),
+        exit_status=status if flags & cells.EXITED else 0,
+        output_lost=bool(flags & cells.LOST),
         loss=loss,
     )
