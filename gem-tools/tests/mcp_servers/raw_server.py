@@ -20,6 +20,16 @@ SCHEMA = {
     "required": ["what"],
 }
 
+SLEEP = "import os, time; print(os.getpid(), flush=True); time.sleep(3600)"
+STARTS = {
+    "child": SLEEP,
+    "child of its own session": SLEEP,
+    "grandchild of its own session": "import subprocess, sys, time\n"
+    f"subprocess.Popen([sys.executable, '-c', {SLEEP!r}], start_new_session=True)\n"
+    "time.sleep(3600)",
+}
+"""Programs that write the number of the process that is to be watched."""
+
 
 def text(of: str) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": of}]}
@@ -155,9 +165,14 @@ def main(how: str) -> None:
         what = request.get("params", {}).get("arguments", {}).get("what", "")
         for aside in asides(what, request):
             say(aside)
-        if what == "child":
-            child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
-            say(answer(request, text(str(child.pid))))
+        if what in STARTS:
+            child = subprocess.Popen(
+                [sys.executable, "-c", STARTS[what]],
+                stdout=subprocess.PIPE,
+                start_new_session=what != "child",
+            )
+            assert child.stdout is not None
+            say(answer(request, text(child.stdout.readline().decode().strip())))
         elif what == "ask":
             heard += [json.loads(sys.stdin.readline()) for _ in range(2)]
             said = [

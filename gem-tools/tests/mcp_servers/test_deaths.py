@@ -100,6 +100,20 @@ def test_closing_ends_a_server_and_what_it_started(raw: Raw) -> None:
     assert server.do("text").content == "done"  # a later call begins anew
 
 
+@pytest.mark.parametrize("how", ["well-behaved", "stubborn"])
+def test_closing_ends_what_a_server_started_in_other_sessions(raw: Raw, how: str) -> None:
+    server = raw(how)
+    started = ("child of its own session", "grandchild of its own session")
+    processes = [Watched(server.do(what).content) for what in ("pid", *started)]
+    other = subprocess.Popen([*RAW], stdin=subprocess.PIPE, start_new_session=True)
+
+    wait_for(server.toolset.aclose())
+
+    assert all(process.has_ended() for process in processes)
+    assert other.poll() is None  # it is none of the server's
+    other.communicate()
+
+
 def test_a_server_that_nobody_holds_any_more_is_ended() -> None:
     pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
     server = Offered(McpTools(command=[*RAW, "forgotten"]))

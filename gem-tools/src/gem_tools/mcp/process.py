@@ -21,6 +21,7 @@ from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adap
 
 from gem.parsing import read_json
 from gem_tools.mcp import starting
+from gem_tools.mcp.descendants import Descendants
 from gem_tools.mcp.streams import AnswersAlone, Stream
 
 __all__ = ["ProcessTransport", "kill_all"]
@@ -30,14 +31,15 @@ MOST_BYTES = 4 * 1024 * 1024
 
 _GRACE_S = 1.0
 _MOST_REPAIRED = 256 * 1024
-_running: set[int] = set()  # process groups
+_running: dict[int, Descendants] = {}  # by their process groups
 os.register_at_fork(after_in_child=_running.clear)  # they are the parent's
 
 
 class ProcessTransport:
     """Start a server on entering, and end it with all that it started on leaving.
 
-    Its stdin is closed first; what is left of it 1 s later is killed. Its stderr is dropped.
+    Its stdin is closed first; what is left of it and of what was below it 1 s later is killed. Its
+    stderr is dropped.
     """
 
     def __init__(
@@ -60,7 +62,7 @@ class ProcessTransport:
             limit=MOST_BYTES,
             start_new_session=True,
         )
-        _running.add(process.pid)
+        _running[process.pid] = Descendants(process.pid)
         assert process.stdin is not None
         assert process.stdout is not None
         writer = _Writer(process.stdin, self.on_end)
@@ -72,11 +74,12 @@ class ProcessTransport:
             return
         assert process.stdin is not None
         try:
+            if process.pid in _running:
+                _running[process.pid].look()  # while it runs: later nothing tells what it started
             process.stdin.close()
             await _ended(process, _GRACE_S)
         finally:
-            kill_group(process.pid)
-            _running.discard(process.pid)
+            _kill(process.pid)
         await _ended(process, _GRACE_S)
         transport: Any = getattr(process, "_transport", None)
         if transport is not None:  # a process that fled may hold its end of a pipe
@@ -164,13 +167,16 @@ async def _ended(process: Process, timeout_s: float) -> bool:
     return True
 
 
-def kill_group(group: int) -> None:
-    """Kill every process of a group, if there is one left."""
+def _kill(group: int) -> None:
+    """Kill a server with its group and all that is below it."""
+    family = _running.pop(group, None)  # at the end of the interpreter two threads may ask
+    if family is not None:
+        family.kill()
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
 
 
 def kill_all() -> None:
     """Kill every server that this process has started and not yet ended."""
-    while _running:
-        kill_group(_running.pop())
+    for group in list(_running):
+        _kill(group)
