@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gem.parsing import Fences, Malformed, ParsedCall
+from gem.parsing import Fences, Malformed, ParsedCall, unindented
 
 FENCES = Fences({"python": "code"})
 
@@ -19,6 +19,36 @@ def test_a_block_whose_language_names_a_tool_is_a_call() -> None:
 @pytest.mark.parametrize("text", ["   ```python \r\n1\r\n  ``` \r\n", "```python\n1\n```"])
 def test_fences_may_be_indented_a_little_and_end_in_any_line_end(text: str) -> None:
     assert FENCES.parse(text).calls[0].arguments == {"code": "1"}
+
+
+def test_a_block_in_a_list_has_no_indentation_of_its_fence() -> None:
+    text = "1. So:\n\n   ```python\n   if 1:\n       print(1)\n\n   print(2)\n   ```"
+
+    assert FENCES.parse(text).calls[0].arguments == {"code": "if 1:\n    print(1)\n\nprint(2)"}
+
+
+@pytest.mark.parametrize(
+    ("content", "indent", "expected"),
+    [
+        ("if 1:\n  a\n", "  ", "if 1:\n  a\n"),
+        ("  if 1:\n    a\nb\n", "  ", "if 1:\n  a\nb\n"),
+        ("  a\n", "", "  a\n"),
+        ("\ta\n", "  ", "\ta\n"),
+        ("\ta\n\t\tb\n", "\t", "a\n\tb\n"),
+        ("  \n  a\n", "   ", "\na\n"),
+        ("   \n", "   ", "   \n"),
+        ("", " ", ""),
+    ],
+)
+def test_lines_lose_the_indentation_that_they_have_of_a_fence(
+    content: str, indent: str, expected: str
+) -> None:
+    assert unindented(content, indent) == expected
+
+
+@pytest.mark.parametrize("content", [" \n", " ", " a\n", "\n", "\t"])
+def test_a_megabyte_is_unindented_at_once(content: str) -> None:
+    assert len(unindented(content * 500_000, " " * 1000)) <= 500_000 * len(content)
 
 
 @pytest.mark.parametrize(

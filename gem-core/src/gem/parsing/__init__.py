@@ -13,7 +13,7 @@ from gem.parsing._boxed import boxed, find_boxed, last_boxed
 from gem.parsing._calls import Malformed, Parsed, ParsedCall, Parser
 from gem.parsing._cursor import THINKING, Cursor, outside_thought, regions
 from gem.parsing._families import FAMILIES
-from gem.parsing._fences import Fences
+from gem.parsing._fences import Fences, unindented
 from gem.parsing._glm import Glm
 from gem.parsing._hermes import Hermes
 from gem.parsing._llama import Llama
@@ -57,5 +57,6 @@ __all__ = [
     "read_json",
     "regions",
     "syntax_tree",
+    "unindented",
     "write_answer",
 ]
