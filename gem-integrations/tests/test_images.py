@@ -494,3 +494,9 @@ def test_trying_an_environment_says_whether_it_shows_images(vision: ModuleType) 
 
     assert gallery.try_out("Anything", takes_images=True)
     assert not later.try_out("Anything", takes_images=True)
+
+
+def test_a_lone_surrogate_beside_an_image_is_the_replacement_character(
+    vision: ModuleType, codec: ImageCodec
+) -> None:
+    assert codec.opening([seen(vision, "a\ud800")]) == codec.opening([seen(vision, "a\ufffd")])

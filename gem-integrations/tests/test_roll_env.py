@@ -125,3 +125,10 @@ def test_images_in_several_results_of_tools_are_refused() -> None:
 
     with pytest.raises(BadArguments, match="one message of a user a turn"):
         env.step("a")
+
+
+def test_no_lone_surrogate_reaches_rolls_tokenizer() -> None:
+    env = saying("Broken", "a\ud800", [TextPart("b\ud800")])
+
+    assert env.reset(seed=1)[0] == "a\ufffd"
+    assert env.step("go").observation == {"prompt": [{"type": "text", "text": "b\ufffd"}]}

@@ -218,3 +218,33 @@ def test_the_class_is_named_by_its_environment() -> None:
 
     assert made.__name__ == COUNTED  # TRL names the reward by it
     assert issubclass(made, ToolEnvironment)
+
+
+class Broken(gem.Env):
+    """Shows half of a surrogate pair, beside the image that it is given where there is one."""
+
+    def __init__(self, png: str = "") -> None:
+        self.png = png
+
+    def reset(self, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
+        if not self.png:
+            return "a\ud800", {}
+        return [ImagePart(bytes.fromhex(self.png)), TextPart("b\ud800")], {}
+
+    def step(self, action: str) -> gem.Step:
+        return gem.Step(action, 0.0, False, False, {})
+
+
+def test_no_lone_surrogate_reaches_trls_tokenizer() -> None:
+    assert environment(gem.register("test:Broken", Broken).id)().reset(seed=3) == "a\ufffd"
+
+
+def test_no_lone_surrogate_beside_an_image_reaches_trls_tokenizer() -> None:
+    image = pytest.importorskip("PIL.Image")
+    drawn = io.BytesIO()
+    image.new("RGB", (3, 2)).save(drawn, format="PNG")
+    gem.register("test:BrokenBeside", Broken, png=drawn.getvalue().hex())
+
+    shown: Any = environment("test:BrokenBeside")().reset(seed=3)
+
+    assert shown[1] == {"type": "text", "text": "b\ufffd"}

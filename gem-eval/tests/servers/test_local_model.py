@@ -221,3 +221,12 @@ def test_options_that_no_sampling_has_are_refused(tmp_path: Path, options: dict[
 def test_without_torch_a_line_says_what_to_install(tmp_path: Path) -> None:
     with pytest.raises(MissingRequirement, match=r"needs torch>=2\.4.* Run: pip install"):
         gem_eval.make_policy(f"hf:{tmp_path}")
+
+
+@needs_torch
+def test_a_lone_surrogate_is_shown_as_the_replacement_character(model: Path) -> None:
+    policy = LocalModelPolicy(str(model), max_tokens=4)
+
+    broken, whole = ask(policy, request("a\ud800"), request("a\ufffd"))
+
+    assert broken.token_ids == whole.token_ids

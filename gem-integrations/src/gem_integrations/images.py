@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import Any, Literal, Protocol
 
-from gem.content import ImagePart, Message, Part, TextPart
+from gem.content import ImagePart, Message, Part, TextPart, normalise_text
 from gem.errors import BadArguments, in_one_line
 from gem.tokens import Chat, ChatCodec, OnRewrite, Sampled, Tokenizer
 
@@ -220,7 +220,8 @@ class ImageCodec(ChatCodec):
 
     def _expanded(self, text: str, images: Sequence[Any]) -> list[int]:
         # The template has written what opens a text, where its model wants that.
-        processed = self._processed(text, images, add_special_tokens=False)
+        # Without lone surrogates, which its tokenizer refuses, as `encode` does for text alone.
+        processed = self._processed(normalise_text(text), images, add_special_tokens=False)
         return [int(id) for id in processed["input_ids"][0]]
 
     def _processed(self, text: str, images: Sequence[Any], **options: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import gem
-from gem.content import Message, Observation, TextPart
+from gem.content import Message, Observation, TextPart, normalise_text
 from gem.conversation import Conversation
 from gem.errors import BadArguments, text_of
 from gem.tokens import JSON_IN_TAGS, Calling, how_to_call, in_tags
@@ -219,11 +219,16 @@ def _below(text: str, message: Message) -> Message:
 
 
 def _as_roll_reads(message: Message, pictures: Sequence[Any]) -> str | dict[str, Any]:
-    """Return a message as ROLL's managers read it: text, or a dict where it has images."""
+    """Return a message as ROLL's managers read it: text, or a dict where it has images.
+
+    Without lone surrogates: ROLL tokenises the text, and no tokenizer takes one.
+    """
     if isinstance(message.content, str):
-        return message.content
+        return normalise_text(message.content)
     blocks = [
-        {"type": "text", "text": part.text} if isinstance(part, TextPart) else {"type": "image"}
+        {"type": "text", "text": normalise_text(part.text)}
+        if isinstance(part, TextPart)
+        else {"type": "image"}
         for part in message.content
     ]
     return {"prompt": blocks, "image": list(pictures)} if pictures else {"prompt": blocks}

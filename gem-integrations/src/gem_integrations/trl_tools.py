@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Union
 
 import gem
-from gem.content import Action, ImagePart, Message, ToolCall
+from gem.content import Action, ImagePart, Message, ToolCall, normalise_text
 from gem.conversation import Conversation
 from gem.errors import BadArguments, in_one_line, text_of
 from gem_integrations.episodes import EnvOptions
@@ -174,11 +174,14 @@ def _task(task: int | None) -> Mapping[str, Any]:
 
 
 def _for_trl(observation: Any, info: Mapping[str, Any]) -> Shown:
-    """Return an observation as TRL takes it: text, or blocks of text and images."""
+    """Return an observation as TRL takes it: text, or blocks of text and images.
+
+    Without lone surrogates: TRL tokenises the text, and no tokenizer takes one.
+    """
     talk = Conversation()
     talk.observe(observation, info)
     if not holds_images(talk.messages):
-        return "\n".join(message.text for message in talk.messages)
+        return normalise_text("\n".join(message.text for message in talk.messages))
     return [block for message in talk.messages for block in _blocks(message)]
 
 
@@ -187,7 +190,7 @@ def _blocks(message: Message) -> Iterator[dict[str, Any]]:
         if isinstance(part, ImagePart):
             yield {"type": "image", "image": opened(part)}
         else:
-            yield {"type": "text", "text": part.text}
+            yield {"type": "text", "text": normalise_text(part.text)}
 
 
 def _method(schema: Mapping[str, Any]) -> tuple[str, Callable[..., Shown]]:

@@ -349,6 +349,19 @@ def test_whatever_is_said_the_environment_is_told_apart_from_it(
         assert text not in tokenizer.decode(added) or text in shown(tokenizer, user("Go on."))
 
 
+def test_a_lone_surrogate_is_tokenised_as_the_replacement_character(
+    tokenizer_of: Callable[..., Any],
+) -> None:
+    codec = ChatCodec(tokenizer_of("qwen3"))
+    broken = [Message("user", "a\ud800b"), Message("assistant", "Yes."), *user("c\udc41")]
+    whole = [Message("user", "a\ufffdb"), Message("assistant", "Yes."), *user("c\ufffd")]
+    answer_ids = codec.encode("Yes.")
+
+    assert codec.opening(broken[:1]) == codec.opening(whole[:1])
+    assert codec.following(broken, 1, 1, answer_ids) == codec.following(whole, 1, 1, answer_ids)
+    assert codec.encode("\ud800") == codec.encode("\ufffd")
+
+
 # refusals
 
 

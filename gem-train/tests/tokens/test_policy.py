@@ -178,6 +178,14 @@ def test_tokens_do_not_change_a_fingerprint(codec: ChatCodec) -> None:
     assert by_tokens.fingerprint() == by_text.fingerprint()
 
 
+def test_an_observation_with_a_lone_surrogate_ends_no_episode(codec: ChatCodec) -> None:
+    gem.register("test:Broken", Counting, says="\ud800")
+
+    episode = play(TokenPolicy(says(codec, "One."), codec), "test:Broken")
+
+    assert (episode.stop_reason, len(episode.turns)) == ("terminated", 3)
+
+
 # rewrites
 
 

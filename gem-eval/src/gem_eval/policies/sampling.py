@@ -20,6 +20,8 @@ from transformers import (
 )
 from transformers.utils import logging
 
+from gem.content import normalise_text
+
 __all__ = ["LoadedModel", "Sample"]
 
 _SEEDS = 2**63
@@ -60,8 +62,8 @@ class LoadedModel:
         return int(getattr(config, "max_position_embeddings", None) or 2**31)
 
     def tokens_of(self, prompt: str) -> list[int]:
-        """Return the tokens of a finished prompt."""
-        return list(self._tokenizer(prompt, add_special_tokens=False)["input_ids"])
+        """Return the tokens of a finished prompt. A lone surrogate, which has none, is U+FFFD."""
+        return list(self._tokenizer(normalise_text(prompt), add_special_tokens=False)["input_ids"])
 
     def tokens_of_chat(
         self, messages: Sequence[Mapping[str, Any]], *, tools: Sequence[Mapping[str, Any]]

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import groupby, takewhile
 from typing import Any, Literal, Protocol, get_args
 
-from gem.content import Message, TextPart
+from gem.content import Message, TextPart, normalise_text
 from gem.errors import BadArguments, in_one_line
 from gem_train.tokens._calling import (
     Calling,
@@ -110,8 +110,11 @@ class ChatCodec:
         return calling_of(self._render, self._tool_format)
 
     def encode(self, text: str) -> list[int]:
-        """Tokenise a text, adding nothing."""
-        return list(self._tokenizer.encode(text, add_special_tokens=False))
+        """Tokenise a text, adding nothing; a lone surrogate is U+FFFD.
+
+        No tokenizer takes a lone surrogate, and observations may hold one.
+        """
+        return list(self._tokenizer.encode(normalise_text(text), add_special_tokens=False))
 
     def text(self, ids: Sequence[int]) -> str:
         """Return what tokens of the model say, without the one that ends its turn."""
