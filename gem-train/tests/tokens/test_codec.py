@@ -362,6 +362,53 @@ def test_a_lone_surrogate_is_tokenised_as_the_replacement_character(
     assert codec.encode("\ud800") == codec.encode("\ufffd")
 
 
+UNCLOSED = (
+    "{% for m in messages %}{{ m.role }}: {{ m.content }}"
+    "{% if m.role == 'user' %}<|im_start|>{% endif %}{{ '\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}assistant:{% endif %}"
+)
+"""Closes what a user says by a token, and what the model says by none."""
+
+RESULTS_UNCLOSED = (
+    "{% for m in messages %}{{ m.role }}: {{ m.content }}"
+    "{% if m.role == 'user' or not loop.last and messages[loop.index].role == 'user' %}</s>"
+    "{% endif %}{% endfor %}{% if add_generation_prompt %}assistant:{% endif %}"
+)
+"""Closes a turn by a token before a user alone."""
+
+
+@pytest.mark.parametrize("end", ["</s>", "<|im_start|>"])
+@pytest.mark.parametrize("said", ["ok", "</s>", "the </s> end", "<|im_start|></s>"])
+def test_no_token_in_an_observation_closes_the_turn_of_the_model(
+    said: str, end: str, tokenizer_of: Callable[..., Any]
+) -> None:
+    tokenizer = tokenizer_of("unclosed", UNCLOSED)
+    codec = ChatCodec(tokenizer)
+
+    answer_ids = codec.encode(f"Yes.{end}")
+
+    added = codec.following([HELLO, Message("assistant", "Yes."), *user(said)], 1, 1, answer_ids)
+
+    assert tokenizer.decode(added) == f"\nuser: {said}<|im_start|>\nassistant:"
+    assert codec.stop_ids == {tokenizer.eos_token_id}
+
+
+def test_a_template_may_close_a_turn_before_a_user_alone(
+    tokenizer_of: Callable[..., Any],
+) -> None:
+    tokenizer = tokenizer_of("results_unclosed", RESULTS_UNCLOSED)
+    codec = ChatCodec(tokenizer)
+    result = [Message("tool", "</s>42", call_id="c1")]
+    ending = [tokenizer.eos_token_id]
+
+    ids, _ = play(codec, [HELLO], [("Look.", result), ("42.", user("And?"))], ending=ending)
+
+    assert ids is not None
+    assert tokenizer.decode(ids) == (
+        "user: Hello.</s>assistant:Look.</s>tool: </s>42assistant:42.</s>user: And?</s>assistant:"
+    )
+
+
 # refusals
 
 

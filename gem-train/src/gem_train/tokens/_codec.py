@@ -88,21 +88,24 @@ class ChatCodec:
         self._special = _special_ids(tokenizer)
         self._bases: dict[tuple[Any, ...], Base] = {}
         self._tool_format = tool_format
-        ends = [*stop_ids, *self._ends(_user("y"))]
-        if tokenizer.eos_token_id is not None:
-            ends.append(tokenizer.eos_token_id)
+        # The token that closes the model's turn, if one does, by the role of what follows.
+        self._ends: dict[str, int | None] = {"user": self._end_before(_user(_NEXT))}
         with suppress(BadArguments):  # some templates show no results of tools
-            ends += self._ends(_RESULT)  # GLM's models end a call otherwise than an answer
-        self.stop_ids = frozenset(ends)
+            # GLM's models end a call otherwise than an answer.
+            self._ends["tool"] = self._end_before(_RESULT)
+        ends = [*stop_ids, *self._ends.values(), tokenizer.eos_token_id]
+        self.stop_ids = frozenset(end for end in ends if end is not None)
         if tool_format not in ("template", "text"):
             # A word that there is not is refused now, and not in the first episode with tools.
             calling_of(self._render, tool_format)
 
-    def _ends(self, following: dict[str, Any]) -> list[int]:
-        """Return the token that ends a turn before a message, if one does."""
-        closing = self.encode(self._after_mark([_user("x"), _MARKED, following], ()))
-        closer = self._closer(closing)
-        return [] if closer is None else [closing[closer]]
+    def _end_before(self, following: dict[str, Any]) -> int | None:
+        """Return the token that closes the model's turn before a message, None where none does."""
+        tail = self._after_mark([_user("x"), _MARKED, following], ())
+        # Up to what the message says: a token behind that closes no turn of the model.
+        between = self.encode(tail.partition(_NEXT)[0])
+        closer = self._closer(between)
+        return None if closer is None else between[closer]
 
     @cached_property
     def calling(self) -> Calling:
@@ -178,7 +181,11 @@ class ChatCodec:
         if tail is None:
             # "keep": what is added as the template would write it after any answer.
             tail = self._after_mark([*_without_system(base.chat), _MARKED, *added], (), opens=True)
-        return self._unclosed(self._encoded(tail, new), answer_ids)
+        tail_ids = self._encoded(tail, new)
+        # Where the template closes no turn by a token, the first one is of what was said.
+        role = added[0]["role"] if added else "user"
+        is_closed = self._ends.get(role, self._ends["user"]) is not None
+        return self._unclosed(tail_ids, answer_ids) if is_closed else tail_ids
 
     def _encoded(self, text: str, messages: Sequence[Message]) -> list[int]:
         """Tokenise what the template wrote, in which these messages are all that is new."""
@@ -357,7 +364,8 @@ def _user(text: str) -> dict[str, Any]:
 
 
 _MARKED: dict[str, Any] = {"role": "assistant", "content": MARK}
-_RESULT: dict[str, Any] = {"role": "tool", "content": "y", "tool_call_id": "zqxj4abcd"}
+_NEXT = "zqxj2"  # what is said after an answer where a template is tried; in no template
+_RESULT: dict[str, Any] = {"role": "tool", "content": _NEXT, "tool_call_id": "zqxj4abcd"}
 
 
 def _without_system(chat: Chat) -> Chat:
