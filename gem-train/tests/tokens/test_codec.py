@@ -409,6 +409,35 @@ def test_a_template_may_close_a_turn_before_a_user_alone(
     )
 
 
+SPACED = (
+    "{% for m in messages %}{{ m.role }}: {{ m.content }}BETWEEN{% endfor %}"
+    "{% if add_generation_prompt %}assistant:{% endif %}"
+)
+
+
+@pytest.mark.parametrize("between", ["\n", " ", "##", "</s>", "\n</s>"])
+def test_behind_an_answer_no_text_begins_for_a_tokenizer_that_shows_where_one_does(
+    between: str, tokenizer_with_spaces: Callable[[str], Any]
+) -> None:
+    tokenizer = tokenizer_with_spaces(SPACED.replace("BETWEEN", between))
+    codec = ChatCodec(tokenizer)
+
+    ids, messages = play(codec, [HELLO], [(" One.", user("Two?")), (" Three", user("Five?"))])
+
+    as_said = [Message(message.role, message.text.strip()) for message in messages]
+    assert ids == codec.encode(shown(tokenizer, as_said))
+
+
+def test_what_cannot_be_cut_off_behind_the_mark_is_tokenised_as_a_text_of_its_own(
+    tokenizer_with_spaces: Callable[[str], Any],
+) -> None:
+    codec = ChatCodec(tokenizer_with_spaces(SPACED.replace("BETWEEN", "!")))
+
+    added = codec.following([HELLO, Message("assistant", "Yes."), *user("And?")], 1, 1, [5])
+
+    assert added == codec.encode("!user: And?!assistant:")
+
+
 # refusals
 
 

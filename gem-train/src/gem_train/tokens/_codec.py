@@ -181,7 +181,7 @@ class ChatCodec:
         if tail is None:
             # "keep": what is added as the template would write it after any answer.
             tail = self._after_mark([*_without_system(base.chat), _MARKED, *added], (), opens=True)
-        tail_ids = self._encoded(tail, new)
+        tail_ids = self._behind_answer(tail, new)
         # Where the template closes no turn by a token, the first one is of what was said.
         role = added[0]["role"] if added else "user"
         is_closed = self._ends.get(role, self._ends["user"]) is not None
@@ -190,6 +190,30 @@ class ChatCodec:
     def _encoded(self, text: str, messages: Sequence[Message]) -> list[int]:
         """Tokenise what the template wrote, in which these messages are all that is new."""
         return self.encode(text)
+
+    def _behind_answer(self, tail: str, messages: Sequence[Message]) -> list[int]:
+        """Tokenise what follows an answer. No text begins there."""
+        length = len(self._mark_ids)
+        if length > 0:
+            marked = self._encoded(MARK + tail, messages)
+            # Otherwise one token is of both, and the tail's own cannot be cut off.
+            if marked[:length] == self._mark_ids:
+                return marked[length:]
+        return self._encoded(tail, messages)
+
+    @cached_property
+    def _mark_ids(self) -> list[int]:
+        """The tokens of MARK, if the tokenizer puts a token before a text, as SentencePiece does.
+
+        A text is then tokenised behind the mark where it does not begin anything. Empty for all
+        other tokenizers.
+        """
+        mark_ids = self.encode(MARK)
+        alone = self.encode("\n")
+        marked = self.encode(f"{MARK}\n")
+        # Behind the mark a line's end is a token less than alone, and is there at all.
+        is_put = len(alone) > 1 and marked == [*mark_ids, *alone[1:]]
+        return mark_ids if is_put else []
 
     def _is_of_user(self, message: Message, tools: Tools) -> bool:
         """Say whether the template takes a message for one of the user."""
