@@ -2,8 +2,9 @@
 
 One number a turn, unless a function says otherwise; computed in float64, and returned in the type
 that came in where that is a floating one. Every normaliser takes a `mask`: what is False in it
-(a truncated episode, padding) is as if it had not been given, and gets 0. All raise BadArguments
-on shapes that do not fit and on numbers that are not finite. Nothing here is random.
+(a truncated episode, padding) is as if it had not been given, and gets 0; it may be None or NaN.
+All raise BadArguments on shapes that do not fit, on numbers that are not finite, and where the type
+that came in cannot hold what comes out. Nothing here is random.
 
 Each docstring says which gradient the advantages give, when each turn's is multiplied by the
 gradient of the log-probability of its action, and how far from it they are:

@@ -21,10 +21,9 @@ from gem_train.returns._checks import (
     Floats,
     Labels,
     at_their_places,
-    counted,
+    counted_numbers,
     eps_of,
     labels,
-    numbers,
 )
 
 
@@ -42,8 +41,7 @@ def rebn(returns: ArrayLike, *, mask: ArrayLike | None = None) -> Floats:
     >>> rebn([0.0, 1.0]).tolist()
     [-1.0, 1.0]
     """
-    return_array = numbers("returns", returns)
-    counts = counted(mask, len(return_array))
+    return_array, counts = counted_numbers("returns", returns, mask)
     values = return_array[counts].astype(np.float64)
     whole_batch = cells_of(np.zeros(len(values), np.int64))
     found = standardised(values, whole_batch, eps=eps_of(return_array))
@@ -75,9 +73,8 @@ def rebn_leave_one_out(
     >>> rebn_leave_one_out([0.0, 1.0, 3.0], ["a", "b", "b"], std=False).tolist()
     [-2.0, 1.0, 3.0]
     """
-    return_array = numbers("returns", returns)
+    return_array, counts = counted_numbers("returns", returns, mask)
     names = labels("episodes", episodes, len(return_array))
-    counts = counted(mask, len(return_array))
     values = return_array[counts].astype(np.float64)
     episode_cells = cells_of(names[counts])
     eps = eps_of(return_array)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gem.errors import BadArguments
+from gem.errors import BadArguments, in_one_line
 
 Floats = NDArray[Any]
 Labels: TypeAlias = ArrayLike | Sequence[Hashable]
@@ -18,15 +18,43 @@ Labels: TypeAlias = ArrayLike | Sequence[Hashable]
 
 def numbers(name: str, values: ArrayLike) -> Floats:
     """Return finite numbers in one dimension; a floating type is kept, any other is float64."""
-    try:
-        found = np.asarray(values)
-        found = found if found.dtype.kind == "f" else found.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise unfit(f"{name} holds what is no number") from error
+    return counted_numbers(name, values, None)[0]
+
+
+def counted_numbers(
+    name: str, values: ArrayLike, mask: ArrayLike | None
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return numbers as `numbers` does, and which of them count.
+
+    Those that do not may be anything but finite: NaN, or None, which is NaN among floats.
+    """
+    found = _array(name, values)
+    if found.dtype.kind == "c":
+        raise unfit(f"{name} holds complex numbers, and must hold real ones")
+    if found.dtype.kind != "f":
+        found = _array(name, found, np.float64)
     check_dimensions(name, found)
-    if not np.isfinite(found).all():
-        raise unfit(f"{name} holds a number that is not finite")
-    return found
+    counts = counted(mask, len(found))
+    is_unfit = counts & ~np.isfinite(found)
+    if is_unfit.any():
+        place = int(is_unfit.argmax())
+        raise unfit(f"{name} holds a number that is not finite ({found[place]} at {place})")
+    return found, counts
+
+
+def _array(name: str, values: Any, dtype: Any = None) -> NDArray[Any]:
+    """Return an array of what was given. Raises BadArguments where numpy makes none."""
+    try:
+        return np.asarray(values, dtype)
+    except (TypeError, ValueError, RuntimeError) as error:
+        # The tensors of torch are numpy's only on the CPU, without a gradient, in numpy's types.
+        pieces = values if isinstance(values, (list, tuple)) else [values]
+        if any(hasattr(piece, "detach") for piece in pieces):
+            raise unfit(
+                f"{name} is of tensors that numpy cannot read ({in_one_line(error, at_most=120)}), "
+                "and must be of numbers: give each as tensor.detach().float().cpu()"
+            ) from error
+        raise unfit(f"{name} holds what is no number") from error
 
 
 def labels(name: str, values: Labels, wanted: int) -> NDArray[Any]:
@@ -56,7 +84,8 @@ def labels(name: str, values: Labels, wanted: int) -> NDArray[Any]:
 def _as_array(values: Any) -> NDArray[Any]:
     try:
         return np.asarray(values)
-    except ValueError:  # a tuple beside something else is no array
+    except (TypeError, ValueError, RuntimeError):
+        # A tuple beside something else is no array, and some tensors of torch are none.
         return np.empty(len(values), object)
 
 
@@ -65,6 +94,7 @@ def _numbered(names: Any) -> NDArray[np.int64]:
 
     Raises TypeError for what cannot be hashed.
     """
+    names = [_by_value(name) for name in names]
     distinct = list(dict.fromkeys(names))
     # In the order of an array of them, where they have one: sums then add up in the same order.
     with suppress(TypeError):
@@ -73,11 +103,22 @@ def _numbered(names: Any) -> NDArray[np.int64]:
     return np.array([numbers_of[each] for each in names], np.int64)
 
 
+def _by_value(name: Any) -> Any:
+    """Return a name as what is equal where its value is: a tensor's hash is that of the object.
+
+    Raises TypeError for an array of more than one name.
+    """
+    num_dimensions = getattr(name, "ndim", None) if hasattr(name, "__array__") else None
+    if num_dimensions:
+        raise TypeError(f"an array of {num_dimensions} dimensions")
+    return name if num_dimensions is None else name.item()
+
+
 def counted(mask: ArrayLike | None, wanted: int) -> NDArray[np.bool_]:
     """Return which of the numbers count: all of them where there is no mask."""
     if mask is None:
         return np.ones(wanted, bool)
-    found = np.asarray(mask, bool)
+    found = _array("mask", mask, bool)
     check_length("mask", found, wanted)
     check_dimensions("mask", found)
     return found
@@ -102,8 +143,18 @@ def check_length(name: str, values: Any, wanted: int) -> None:
 
 
 def in_dtype_of(values: NDArray[np.float64], original: Floats) -> Floats:
-    """Return float64 numbers in the floating type that came in."""
-    return values.astype(original.dtype)
+    """Return float64 numbers in the floating type that came in.
+
+    Raises BadArguments where it cannot hold them.
+    """
+    with np.errstate(over="ignore"):  # what it warns of is an error here
+        found = values.astype(original.dtype)
+    if not np.isfinite(found).all():
+        raise unfit(
+            f"What was computed is beyond {found.dtype}, the type of the numbers that were given: "
+            "give smaller numbers, or a wider type"
+        )
+    return found
 
 
 def eps_of(values: Floats) -> float:

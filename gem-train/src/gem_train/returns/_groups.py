@@ -9,17 +9,16 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from gem_train.returns._cells import Cells, Numbers, cells_of, centred, standardised
 from gem_train.returns._checks import (
     Floats,
     Labels,
     at_their_places,
-    counted,
+    counted_numbers,
     eps_of,
     labels,
-    numbers,
 )
 
 
@@ -41,9 +40,9 @@ def grpo(returns: ArrayLike, groups: Labels, *, mask: ArrayLike | None = None) -
     >>> grpo([0.0, 1.0, 5.0, 5.0], ["a", "a", "b", "b"]).tolist()
     [-1.0, 1.0, 0.0, 0.0]
     """
-    return_array = numbers("returns", returns)
+    return_array, counts = counted_numbers("returns", returns, mask)
     standardise = partial(standardised, eps=eps_of(return_array))
-    return _by_group(return_array, groups, mask, standardise)
+    return _by_group(return_array, groups, counts, standardise)
 
 
 def dr_grpo(returns: ArrayLike, groups: Labels, *, mask: ArrayLike | None = None) -> Floats:
@@ -56,7 +55,8 @@ def dr_grpo(returns: ArrayLike, groups: Labels, *, mask: ArrayLike | None = None
     >>> dr_grpo([0.0, 1.0], [7, 7]).tolist()
     [-0.5, 0.5]
     """
-    return _by_group(numbers("returns", returns), groups, mask, centred)
+    return_array, counts = counted_numbers("returns", returns, mask)
+    return _by_group(return_array, groups, counts, centred)
 
 
 def rloo(returns: ArrayLike, groups: Labels, *, mask: ArrayLike | None = None) -> Floats:
@@ -72,7 +72,8 @@ def rloo(returns: ArrayLike, groups: Labels, *, mask: ArrayLike | None = None) -
     >>> rloo([0.0, 1.0, 2.0], [0, 0, 0]).tolist()
     [-1.5, 0.0, 1.5]
     """
-    return _by_group(numbers("returns", returns), groups, mask, against_others)
+    return_array, counts = counted_numbers("returns", returns, mask)
+    return _by_group(return_array, groups, counts, against_others)
 
 
 def against_others(values: Numbers, cells: Cells) -> Numbers:
@@ -85,12 +86,11 @@ def against_others(values: Numbers, cells: Cells) -> Numbers:
 def _by_group(
     return_array: Floats,
     groups: Labels,
-    mask: ArrayLike | None,
+    counts: NDArray[np.bool_],
     advantages_of: Callable[[Numbers, Cells], Numbers],
 ) -> Floats:
-    """Compute the advantages of each group by itself; what the mask leaves out counts nowhere."""
+    """Compute the advantages of each group by itself, of the numbers that count."""
     names = labels("groups", groups, len(return_array))
-    counts = counted(mask, len(return_array))
     values = return_array[counts].astype(np.float64)
     found = advantages_of(values, cells_of(names[counts]))
     return at_their_places(found, counts, return_array)

@@ -28,10 +28,9 @@ from gem_train.returns._checks import (
     Floats,
     Labels,
     at_their_places,
-    counted,
+    counted_numbers,
     eps_of,
     labels,
-    numbers,
     unfit,
 )
 from gem_train.returns._groups import against_others
@@ -79,8 +78,7 @@ def mt_rloo(
     """
     if ended not in ("left_out", "zero"):
         raise unfit(f"ended is {ended!r}, and must be 'left_out' or 'zero'")
-    return_array = numbers("returns", returns)
-    counts = counted(mask, len(return_array))
+    return_array, counts = counted_numbers("returns", returns, mask)
     turns = _turns(return_array, groups, episodes, counts)
     peers = crossed(turns.groups, turns.turn_index)  # turns of one group at one index
     if ended == "zero":
@@ -125,8 +123,7 @@ def mt_grpo(
     """
     if not math.isfinite(turn_weight):
         raise unfit(f"turn_weight is {turn_weight}, and must be finite")
-    reward_array = numbers("rewards", rewards)
-    counts = counted(mask, len(reward_array))
+    reward_array, counts = counted_numbers("rewards", rewards, mask)
     turns = _turns(reward_array, groups, episodes, counts)
     normalised = partial(standardised, eps=eps_of(reward_array)) if std else centred
     is_last = turns.turn_index == turns.episodes.sizes[turns.episodes.of] - 1

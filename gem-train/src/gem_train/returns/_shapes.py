@@ -11,14 +11,18 @@ from gem_train.returns._checks import Floats, check_length, numbers, unfit
 
 
 def to_turns(advantages: ArrayLike, turns: Sequence[int]) -> Floats:
-    """Give every turn the advantage of its episode. `turns` counts those of each.
+    """Give every turn the advantage of its episode. `turns` counts those of each, from 0 on.
 
     >>> to_turns([0.5, -0.5], [1, 2]).tolist()
     [0.5, -0.5, -0.5]
     """
     advantage_array = numbers("advantages", advantages)
-    check_length("turns", turns, len(advantage_array))
-    return np.repeat(advantage_array, turns)
+    counts = numbers("turns", turns)
+    check_length("turns", counts, len(advantage_array))
+    is_unfit = (counts < 0) | (counts % 1 != 0)
+    if is_unfit.any():
+        raise unfit(f"turns has {counts[is_unfit][0]}, and must have whole numbers from 0 on")
+    return np.repeat(advantage_array, counts.astype(np.int64))
 
 
 def to_tokens(advantages: ArrayLike, spans: Sequence[tuple[int, int]], length: int) -> Floats:
