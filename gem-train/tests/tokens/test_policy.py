@@ -304,6 +304,7 @@ def test_a_step_that_fails_keeps_the_tokens_before_it(codec: ChatCodec) -> None:
         (Sampled([]), "said nothing"),
         (Sampled([1, 2], [0.0]), "gave 2 tokens and 1 logprobs"),
         (Sampled([1] * 9), "gave 9 tokens, and 8 were asked for"),
+        (Sampled([1, 2], [-0.5, None]), "gave None as the logprob of its token 1"),  # type: ignore[list-item]
     ],
 )
 def test_what_no_model_says_is_an_error_of_the_policy(
@@ -313,6 +314,34 @@ def test_what_no_model_says_is_an_error_of_the_policy(
 
     assert episode.stop_reason == "policy_error"
     assert problem in (episode.error or "")
+
+
+@pytest.mark.parametrize(
+    ("sampled", "said"),
+    [
+        ("One", "'One' (str)"),
+        (None, "None (NoneType)"),
+        ({"ids": [1], "logprobs": None, "finish_reason": None}, "(dict)"),
+        (([1], None), "([1], None) (tuple)"),
+        ([1, 2, 3], "[1, 2, 3] (list)"),
+        (Sampled("One"), "(Sampled)"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_not_sampled_is_refused_with_what_a_function_must_return(
+    sampled: Any, said: str, codec: ChatCodec
+) -> None:
+    episode = play(TokenPolicy(lambda _: sampled, codec))
+
+    assert episode.stop_reason == "policy_error"
+    assert "A sampling function returned" in (episode.error or "")
+    assert said in (episode.error or "")
+    assert "It must return a Sampled(ids, logprobs, finish_reason)." in (episode.error or "")
+
+
+def test_a_plain_tuple_of_the_three_is_taken(codec: ChatCodec) -> None:
+    plain: Any = (codec.encode("One."), None, "stop")
+
+    assert play(TokenPolicy(lambda _: plain, codec)).stop_reason == "terminated"
 
 
 def test_a_reply_without_tokens_is_an_error_of_the_policy(codec: ChatCodec) -> None:

@@ -71,6 +71,7 @@ class TokenPolicy:
         sampled: Any = self._sample(request)
         if isinstance(sampled, Awaitable):
             sampled = await sampled
+        _check_shape(sampled)
         ids, logprobs, reason = sampled
         _check(ids, logprobs, request.token_budget)
         return Reply(
@@ -87,10 +88,30 @@ class TokenPolicy:
             await close()
 
 
+def _check_shape(sampled: Any) -> None:
+    """Refuse what is no Sampled: of a dict the keys would be unpacked, of a text the letters."""
+    is_triple = isinstance(sampled, (tuple, list)) and len(sampled) == len(Sampled._fields)
+    if is_triple and hasattr(sampled[0], "__len__") and not isinstance(sampled[0], (str, bytes)):
+        return
+    raise BadArguments(
+        f"A sampling function returned {sampled!r:.60} ({type(sampled).__name__}). It must return "
+        "a Sampled(ids, logprobs, finish_reason).",
+        subject="sample",
+    )
+
+
 def _check(ids: Sequence[int], logprobs: Sequence[float] | None, budget: int | None) -> None:
     if len(ids) == 0:
         raise ValueError("The model was sampled, and said nothing: not even the end of its turn")
     if logprobs is not None and len(logprobs) != len(ids):
         raise ValueError(f"The model gave {len(ids)} tokens and {len(logprobs)} logprobs")
+    for place, logprob in enumerate(() if logprobs is None else logprobs):
+        try:
+            float(logprob)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"The model gave {logprob!r:.60} as the logprob of its token {place}, and it has "
+                "to be a number. Ask the engine for those of all tokens, or give logprobs=None"
+            ) from error
     if budget is not None and len(ids) > budget:
         raise ValueError(f"The model gave {len(ids)} tokens, and {budget} were asked for at most")
