@@ -139,6 +139,17 @@ def test_limits_end_an_episode_with_the_model_speaking() -> None:
         ({"env": GAME}, "env_id: Field required; env: Extra inputs are not permitted"),
         ({"env_id": GAME, "max_turns": "many"}, "max_turns: Input should be a valid integer"),
         ({"env_id": GAME, "on_rewrite": "split"}, "on_rewrite: "),
+        ({"env_id": GAME, "max_turns": 0}, "max_turns: Input should be greater than or equal to 1"),
+        ({"env_id": GAME, "max_turns": True}, "max_turns: Value error, Input should be a number"),
+        ({"env_id": GAME, "max_turn_tokens": -3}, "max_turn_tokens: Input should be greater than"),
+        ({"env_id": GAME, "step_timeout_s": -1}, "step_timeout_s: Input should be greater than 0"),
+        ({"env_id": GAME, "step_timeout_s": 0}, "step_timeout_s: Input should be greater than 0"),
+        ({"env_id": GAME, "step_timeout_s": True}, "step_timeout_s: Value error, Input should be"),
+        ({"env_id": GAME, "step_timeout_s": float("nan")}, "step_timeout_s: Input should be"),
+        (
+            {"env_id": GAME, "tool_format": "nope"},
+            "tool_format: Value error, 'nope' is not one of template, text, hermes, ",
+        ),
     ],
 )
 def test_options_that_do_not_fit_are_named_with_those_that_do(
@@ -149,6 +160,16 @@ def test_options_that_do_not_fit_are_named_with_those_that_do(
 
     assert told in str(caught.value)
     assert "They are env_id, env_kwargs, wrappers, system_prompt" in str(caught.value)
+
+
+@pytest.mark.parametrize("tool_format", ["template", "text", "hermes", "pythonic"])
+def test_options_may_be_what_a_command_line_gives(tool_format: str) -> None:
+    options = EnvOptions.of(
+        {"env_id": GAME, "max_turns": "3", "step_timeout_s": "0.5", "tool_format": tool_format}
+    )
+
+    assert (options.max_turns, options.step_timeout_s) == (3, 0.5)
+    assert options.tool_format == tool_format
 
 
 # an episode that the framework steps

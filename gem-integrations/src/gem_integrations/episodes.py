@@ -7,14 +7,23 @@ is the framework's to see, and its exception goes there as it is.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
-from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    field_validator,
+)
 
 import gem
 from gem.content import Message
 from gem.conversation import Conversation
 from gem.errors import BadArguments, problems_of
+from gem.parsing import FAMILIES
 from gem.rollouts import PlannedEpisode
 from gem.tokens import ChatCodec, Sampled, Tokenizer, TokenPolicy, Trajectory
 from gem_integrations.faults import (
@@ -27,8 +36,18 @@ from gem_integrations.faults import (
 from gem_integrations.images import ImageCodec, Processor
 from gem_integrations.seats import refused_seats
 
-__all__ = ["EnvOptions", "Row", "UnplayableError", "one_row", "play"]
+__all__ = ["EnvOptions", "Limit", "Row", "UnplayableError", "one_row", "play"]
 
+
+def _not_bool(value: Any) -> Any:
+    if isinstance(value, bool):  # which pydantic reads as 1 or 0
+        raise ValueError("Input should be a number, and no bool")  # pydantic takes no TypeError
+    return value
+
+
+Limit = Annotated[int, BeforeValidator(_not_bool), Field(ge=1)]
+"""A count of turns or tokens, from 1 on."""
+Seconds = Annotated[float, BeforeValidator(_not_bool), Field(gt=0)]
 
 Options = TypeVar("Options", bound="EnvOptions")
 
@@ -50,16 +69,25 @@ class EnvOptions(BaseModel):
     env_kwargs: Mapping[str, Any] = {}
     wrappers: tuple[Any, ...] = ()
     system_prompt: str | None = None
-    max_turns: int | None = None
-    max_turn_tokens: int | None = None
+    max_turns: Limit | None = None
+    max_turn_tokens: Limit | None = None
     on_rewrite: Literal["refuse", "keep"] = "refuse"
     template_options: Mapping[str, Any] = {}
     tool_format: str = "template"
-    step_timeout_s: float | None = None
+    step_timeout_s: Seconds | None = None
 
     _faults: Faults = PrivateAttr(default_factory=Faults)
     """Shared by the copies of these options, so that it knows all episodes of an adapter."""
     _seats: tuple[str, ...] = PrivateAttr(default=("agent",))
+
+    # Here, as all others are: the codec, which knows too, is made once the model is loaded.
+    @field_validator("tool_format")
+    @classmethod
+    def _is_known(cls, tool_format: str) -> str:
+        known = ("template", "text", *FAMILIES)
+        if tool_format not in known:
+            raise ValueError(f"{tool_format!r} is not one of {', '.join(known)}")
+        return tool_format
 
     @classmethod
     def of(cls: type[Options], given: Mapping[str, Any]) -> Options:

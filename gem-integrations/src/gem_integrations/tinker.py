@@ -35,7 +35,7 @@ from gem.content import ImagePart
 from gem.env import episode_seed, in_thread
 from gem.tokens import ChatCodec, Sampled
 from gem_integrations.curricula import Curriculum
-from gem_integrations.episodes import EnvOptions
+from gem_integrations.episodes import EnvOptions, Limit
 from gem_integrations.faults import refused_images
 from gem_integrations.images import ImageCodec, Processor, file_of, image_parts
 from gem_integrations.stepping import SteppedEpisode
@@ -52,7 +52,7 @@ class GemOptions(EnvOptions):
     """
 
     on_rewrite: Literal["split", "refuse", "keep"] = "split"  # type: ignore[assignment]
-    max_trajectory_tokens: int | None = None
+    max_trajectory_tokens: Limit | None = None
 
     @property
     def limits(self) -> RolloutLimits:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 
 import gem
@@ -362,9 +363,16 @@ def test_a_policy_by_tokens_needs_a_rollout(codec: ChatCodec) -> None:
         asyncio.run(policy(Request((Message("user", "Hello."),))))
 
 
-def test_a_limit_below_one_is_refused(codec: ChatCodec) -> None:
-    with pytest.raises(BadArguments, match="max_length=0 was asked for"):
-        TokenPolicy(says(codec, "One."), codec, max_length=0)
+@pytest.mark.parametrize("most", [0, -3, 1.5, 4.0, "5", True, float("nan")])
+def test_a_limit_that_counts_no_tokens_is_refused(most: Any, codec: ChatCodec) -> None:
+    with pytest.raises(BadArguments, match=f"max_length={most!r} was asked for. It is an int from"):
+        TokenPolicy(says(codec, "One."), codec, max_length=most)
+
+
+def test_a_limit_may_be_an_int_of_numpy(codec: ChatCodec) -> None:
+    most: Any = np.int64(1)
+
+    assert TokenPolicy(says(codec, "One."), codec, max_turn_tokens=most).tokens.max_turn_tokens == 1
 
 
 def test_an_episode_in_text_has_no_tokens() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from numbers import Integral
 from typing import Any, Literal, NamedTuple
 
 from gem.conversation import Reply, Request
@@ -41,7 +42,7 @@ class TokenPolicy:
         async for episode in gem.rollout(policy, "game:GuessTheNumber-v0-hard"):
             trajectory = Trajectory.of(episode)
 
-    Raises BadArguments for limits below 1.
+    Raises BadArguments for limits that are no int from 1 on.
     """
 
     def __init__(
@@ -56,8 +57,11 @@ class TokenPolicy:
     ) -> None:
         self.tokens = TokenTerms(codec, max_turn_tokens, max_response_tokens, max_length)
         for limit, most in zip(TokenTerms._fields[1:], self.tokens[1:], strict=True):
-            if most is not None and most < 1:
-                raise BadArguments(f"{limit}={most} was asked for, at least 1 is.", subject=limit)
+            if most is not None and not _is_count(most):
+                raise BadArguments(
+                    f"{limit}={most!r:.60} was asked for. It is an int from 1 on, or None.",
+                    subject=limit,
+                )
         self.name = name or str(getattr(sample, "__name__", type(sample).__name__))
         self._sample = sample
 
@@ -86,6 +90,12 @@ class TokenPolicy:
         close = getattr(self._sample, "aclose", None)
         if close is not None:
             await close()
+
+
+def _is_count(value: object) -> bool:
+    """Say whether a value is an int of any kind from 1 on, numpy's too; a bool is not."""
+    is_int = isinstance(value, Integral) and not isinstance(value, bool)
+    return is_int and value >= 1  # type: ignore[operator]
 
 
 def _check_shape(sampled: Any) -> None:
