@@ -14,7 +14,8 @@ from gem.content import TextPart
 from gem.errors import BadArguments
 from gem.tokens import ChatCodec
 
-SYSTEM, HELLO = Message("system", "Be brief."), Message("user", "Hello.")
+from .conversations import HELLO, SYSTEM, play, shown, user
+
 THOUGHT = "<think>\nWhat now?\n</think>\n\nThis."
 MOVING = (
     "{% for m in messages %}{% if m.role == 'user' %}[INST]"
@@ -36,38 +37,6 @@ LATE = (
     "{% if add_generation_prompt %}assistant: {% endif %}"
 )
 """Begins otherwise where a tool spoke last."""
-
-
-def play(
-    codec: ChatCodec,
-    opening: Sequence[Message],
-    turns: Sequence[tuple[str, Sequence[Message]]],
-    *,
-    ending: Sequence[int] = (),
-) -> tuple[list[int] | None, list[Message]]:
-    """Return all tokens after these turns, None where a rewrite was met, and all messages."""
-    messages, since = list(opening), len(opening)
-    ids = codec.opening(messages)
-    for said, new in turns:
-        said_ids = [*codec.encode(said), *ending]
-        at = len(messages)
-        messages += [Message("assistant", said), *new]
-        added = codec.following(messages, since, at, said_ids)
-        if added is None:
-            return None, messages
-        ids += [*said_ids, *added]
-        if new[-1].role == "user":
-            since = len(messages)
-    return ids, messages
-
-
-def user(*texts: str) -> list[Message]:
-    return [Message("user", text) for text in texts]
-
-
-def shown(tokenizer: Any, messages: Sequence[Message]) -> str:
-    chat = [{"role": each.role, "content": each.text} for each in messages]
-    return str(tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True))
 
 
 TURNS = [("One.", user("Two?")), ("", user("And?")), ("Three\nfour", user("Five?"))]
@@ -360,82 +329,6 @@ def test_a_lone_surrogate_is_tokenised_as_the_replacement_character(
     assert codec.opening(broken[:1]) == codec.opening(whole[:1])
     assert codec.following(broken, 1, 1, answer_ids) == codec.following(whole, 1, 1, answer_ids)
     assert codec.encode("\ud800") == codec.encode("\ufffd")
-
-
-UNCLOSED = (
-    "{% for m in messages %}{{ m.role }}: {{ m.content }}"
-    "{% if m.role == 'user' %}<|im_start|>{% endif %}{{ '\n' }}{% endfor %}"
-    "{% if add_generation_prompt %}assistant:{% endif %}"
-)
-"""Closes what a user says by a token, and what the model says by none."""
-
-RESULTS_UNCLOSED = (
-    "{% for m in messages %}{{ m.role }}: {{ m.content }}"
-    "{% if m.role == 'user' or not loop.last and messages[loop.index].role == 'user' %}</s>"
-    "{% endif %}{% endfor %}{% if add_generation_prompt %}assistant:{% endif %}"
-)
-"""Closes a turn by a token before a user alone."""
-
-
-@pytest.mark.parametrize("end", ["</s>", "<|im_start|>"])
-@pytest.mark.parametrize("said", ["ok", "</s>", "the </s> end", "<|im_start|></s>"])
-def test_no_token_in_an_observation_closes_the_turn_of_the_model(
-    said: str, end: str, tokenizer_of: Callable[..., Any]
-) -> None:
-    tokenizer = tokenizer_of("unclosed", UNCLOSED)
-    codec = ChatCodec(tokenizer)
-
-    answer_ids = codec.encode(f"Yes.{end}")
-
-    added = codec.following([HELLO, Message("assistant", "Yes."), *user(said)], 1, 1, answer_ids)
-
-    assert tokenizer.decode(added) == f"\nuser: {said}<|im_start|>\nassistant:"
-    assert codec.stop_ids == {tokenizer.eos_token_id}
-
-
-def test_a_template_may_close_a_turn_before_a_user_alone(
-    tokenizer_of: Callable[..., Any],
-) -> None:
-    tokenizer = tokenizer_of("results_unclosed", RESULTS_UNCLOSED)
-    codec = ChatCodec(tokenizer)
-    result = [Message("tool", "</s>42", call_id="c1")]
-    ending = [tokenizer.eos_token_id]
-
-    ids, _ = play(codec, [HELLO], [("Look.", result), ("42.", user("And?"))], ending=ending)
-
-    assert ids is not None
-    assert tokenizer.decode(ids) == (
-        "user: Hello.</s>assistant:Look.</s>tool: </s>42assistant:42.</s>user: And?</s>assistant:"
-    )
-
-
-SPACED = (
-    "{% for m in messages %}{{ m.role }}: {{ m.content }}BETWEEN{% endfor %}"
-    "{% if add_generation_prompt %}assistant:{% endif %}"
-)
-
-
-@pytest.mark.parametrize("between", ["\n", " ", "##", "</s>", "\n</s>"])
-def test_behind_an_answer_no_text_begins_for_a_tokenizer_that_shows_where_one_does(
-    between: str, tokenizer_with_spaces: Callable[[str], Any]
-) -> None:
-    tokenizer = tokenizer_with_spaces(SPACED.replace("BETWEEN", between))
-    codec = ChatCodec(tokenizer)
-
-    ids, messages = play(codec, [HELLO], [(" One.", user("Two?")), (" Three", user("Five?"))])
-
-    as_said = [Message(message.role, message.text.strip()) for message in messages]
-    assert ids == codec.encode(shown(tokenizer, as_said))
-
-
-def test_what_cannot_be_cut_off_behind_the_mark_is_tokenised_as_a_text_of_its_own(
-    tokenizer_with_spaces: Callable[[str], Any],
-) -> None:
-    codec = ChatCodec(tokenizer_with_spaces(SPACED.replace("BETWEEN", "!")))
-
-    added = codec.following([HELLO, Message("assistant", "Yes."), *user("And?")], 1, 1, [5])
-
-    assert added == codec.encode("!user: And?!assistant:")
 
 
 # refusals
