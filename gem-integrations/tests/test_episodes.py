@@ -22,8 +22,8 @@ END = 1
 class Tokenizer:
     """Letters as tokens. With `forgets`, its template drops earlier reasoning, up to "so"."""
 
-    eos_token_id = END
-    all_special_ids = (END,)
+    eos_token_id: int | None = END
+    all_special_ids: tuple[int, ...] = (END,)
 
     def __init__(self, *, forgets: bool = False) -> None:
         self.forgets = forgets
@@ -122,6 +122,23 @@ def test_an_environment_that_cannot_begin_gives_a_row_that_nobody_said() -> None
 
     assert episode.stop_reason == "env_error"
     assert (row.response_ids, row.response_mask, row.rewards, row.spans) == ([END], [0], [], [])
+
+
+def test_without_a_token_that_ends_a_turn_a_row_that_nobody_said_has_another() -> None:
+    class Endless(Tokenizer):
+        eos_token_id = None
+        all_special_ids = ()
+
+    options = EnvOptions.of({"env_id": GAME})
+    codec = options.codec(Endless())  # type: ignore[arg-type]
+
+    async def silent(request: gem.Request) -> Sampled:
+        return Sampled([])
+
+    row = one_row(asyncio.run(play(options, silent, codec, seed=3)), codec)
+
+    assert codec.stop_ids == frozenset()
+    assert (row.response_ids, row.response_mask, row.rewards) == ([0], [0], [])
 
 
 def test_limits_end_an_episode_with_the_model_speaking() -> None:

@@ -36,7 +36,7 @@ from gem_integrations.faults import (
 from gem_integrations.images import ImageCodec, Processor
 from gem_integrations.seats import refused_seats
 
-__all__ = ["EnvOptions", "Limit", "Row", "UnplayableError", "one_row", "play"]
+__all__ = ["EnvOptions", "Limit", "Row", "UnplayableError", "filler_of", "one_row", "play"]
 
 
 def _not_bool(value: Any) -> Any:
@@ -292,7 +292,7 @@ def one_row(episode: gem.Episode, codec: ChatCodec) -> Row:
     """
     if not episode.turns:
         prompt = codec.opening([Message("user", "")])
-        return Row(prompt, [min(codec.stop_ids)], [0], [0.0], [], [], episode)
+        return Row(prompt, [filler_of(codec)], [0], [0.0], [], [], episode)
     sequence = Trajectory.of(episode).sequence
     logprobs = sequence.response_logprobs
     return Row(
@@ -305,6 +305,11 @@ def one_row(episode: gem.Episode, codec: ChatCodec) -> Row:
         episode=episode,
         images=_images(episode, codec),
     )
+
+
+def filler_of(codec: ChatCodec) -> int:
+    """Return a token for a response that nobody said: one that ends a turn, where there is one."""
+    return min(codec.stop_ids, default=0)  # which every vocabulary has
 
 
 def _images(episode: gem.Episode, codec: ChatCodec) -> Sequence[Any]:

@@ -21,7 +21,7 @@ from gem.content import ImagePart, Message, Part, TextPart
 from gem.errors import BadArguments
 from gem.specs import WrapperRef
 from gem.tokens import ChatCodec, Sampled
-from gem_integrations.episodes import EnvOptions
+from gem_integrations.episodes import EnvOptions, filler_of
 from gem_integrations.faults import holds_images
 from gem_integrations.frameworks import require
 from gem_integrations.images import ImageCodec, parts_of
@@ -225,7 +225,7 @@ class TokenEnvManager(TrajEnvManager):  # type: ignore[misc]
             prompt = self._codec.opening([Message("user", "")])
             first["given"] = []
         first["prompt_ids"] = prompt[: self.pipeline_config.sequence_length - 1]
-        first |= {"response_ids": [min(self._codec.stop_ids)], "reward": 0.0}
+        first |= {"response_ids": [filler_of(self._codec)], "reward": 0.0}
         if self._tells_logprobs:  # rows of one batch have the same columns
             first["infer_logprobs"] = [0.0]
         rollout_cache.history.append({"observation": None})  # ROLL drops the last, unanswered one

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -286,9 +287,11 @@ def test_the_end_of_a_turn_is_not_part_of_its_text(tokenizer_of: Callable[..., A
 
 
 def test_other_tokens_may_end_a_turn(tokenizer_of: Callable[..., Any]) -> None:
-    codec = ChatCodec(tokenizer_of("qwen3"), stop_ids=[7])
+    of_numpy: Any = np.int64(8)
+    codec = ChatCodec(tokenizer_of("qwen3"), stop_ids=[7, of_numpy])
 
     assert codec.text([*codec.encode("Yes."), 7]) == "Yes."
+    assert codec.text([*codec.encode("Yes."), 8]) == "Yes."
 
 
 @pytest.mark.parametrize("name", ["qwen2_5", "llama3", "phi3", "gemma"])
@@ -363,6 +366,12 @@ def test_a_tokenizer_without_a_template_is_refused(tokenizer_of: Callable[..., A
 def test_an_unknown_way_with_rewrites_is_refused(tokenizer_of: Callable[..., Any]) -> None:
     with pytest.raises(BadArguments, match="on_rewrite is 'drop', and must be one of"):
         ChatCodec(tokenizer_of("qwen3"), on_rewrite="drop")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("stop_ids", [["<|im_end|>"], "<|im_end|>", [3, None], [1.0]])
+def test_what_is_no_id_ends_no_turn(stop_ids: Any, tokenizer_of: Callable[..., Any]) -> None:
+    with pytest.raises(BadArguments, match=r"stop_ids hold .* and must be ids of tokens"):
+        ChatCodec(tokenizer_of("qwen3"), stop_ids=stop_ids)
 
 
 def test_parts_of_text_are_text_and_images_are_refused(tokenizer_of: Callable[..., Any]) -> None:

@@ -7,11 +7,12 @@ is in tokens already, as the model gave it. Knows nothing about episodes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from itertools import groupby, takewhile
+from numbers import Integral
 from typing import Any, Literal, Protocol, get_args
 
 from gem.content import Message, TextPart, normalise_text
@@ -68,7 +69,8 @@ class ChatCodec:
     `_with_instructions`, which write messages as the template takes them, and `_encoded`, which
     tokenises what the template made of them.
 
-    Raises BadArguments where the tokenizer has no template, or one that cannot be understood.
+    Raises BadArguments where the tokenizer has no template, or one that cannot be understood, and
+    for `stop_ids` that are no ids.
     """
 
     def __init__(
@@ -93,7 +95,7 @@ class ChatCodec:
         with suppress(BadArguments):  # some templates show no results of tools
             # GLM's models end a call otherwise than an answer.
             self._ends["tool"] = self._end_before(_RESULT)
-        ends = [*stop_ids, *self._ends.values(), tokenizer.eos_token_id]
+        ends = [*_as_ids(stop_ids), *self._ends.values(), tokenizer.eos_token_id]
         self.stop_ids = frozenset(end for end in ends if end is not None)
         if tool_format not in ("template", "text"):
             # A word that there is not is refused now, and not in the first episode with tools.
@@ -401,6 +403,20 @@ def _special_ids(tokenizer: Tokenizer) -> frozenset[int]:
     added: Mapping[int, Any] = getattr(tokenizer, "added_tokens_decoder", {})
     special = [id for id, token in added.items() if getattr(token, "special", False)]
     return frozenset([*tokenizer.all_special_ids, *special])
+
+
+def _as_ids(stop_ids: Iterable[object]) -> list[int]:
+    """Return ids of tokens. Raises BadArguments for texts, which would match no token."""
+    ids = []
+    for stop_id in stop_ids:
+        if not isinstance(stop_id, Integral):
+            raise _bad(
+                "stop_ids",
+                f"hold {stop_id!r:.60}, and must be ids of tokens. The id of a text that is one "
+                "token is tokenizer.convert_tokens_to_ids(text)",
+            )
+        ids.append(int(stop_id))
+    return ids
 
 
 def _bad(subject: str, problem: str) -> BadArguments:
