@@ -6,7 +6,9 @@ import re
 
 __all__ = ["boxed", "find_boxed", "last_boxed"]
 
-_BRACES = re.compile(r"\\boxed\s*\{|\\[{}]|[{}]")
+# Two backslashes are a line break, after which a brace is a brace. Not before "boxed": of a text
+# whose backslashes are doubled, as JSON doubles them, the boxes are found too.
+_BRACES = re.compile(r"\\boxed\s*\{|\\(?:\\(?!boxed)|[{}])|[{}]")
 
 
 def boxed(answer: str) -> str:
@@ -21,8 +23,8 @@ def boxed(answer: str) -> str:
 def last_boxed(text: str) -> str | None:
     r"""Return what is inside the last `\boxed{...}` whose braces are balanced, None without one.
 
-    Of two that are nested the inner one is the last. Braces after a backslash are text. Takes time
-    in proportion to the text.
+    Of two that are nested the inner one is the last. A brace after a backslash is text, and after
+    two, which are a line break, it counts. Takes time in proportion to the text.
 
     >>> last_boxed(r"Not \boxed{7} but \boxed{\frac{1}{2}}, as \boxed{ shows.")
     '\\frac{1}{2}'
@@ -53,6 +55,6 @@ def find_boxed(text: str) -> tuple[int, int] | None:
                 last = match.start()
         elif token == "{":
             opened.append(-1)
-        elif len(token) > 2:  # a box; what is left, `\{` and `\}`, is text
+        elif len(token) > 2:  # a box; what is left, `\{`, `\}` and `\\`, is text
             opened.append(match.end())
     return None if first < 0 else (first, last)
