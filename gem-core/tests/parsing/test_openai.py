@@ -34,7 +34,9 @@ def test_a_text_is_not_searched() -> None:
         ({"a": {1: 2}}, "shape", "a key in it is no text."),
         ({"a": 1 << 2000}, "shape", "a number in it is too long."),
         ({"a": float("nan")}, "shape", "a number in it is too large."),
-        (None, "shape", "The arguments of add cannot be read"),
+        ('{"a": 1}', "shape", "The arguments of add are text, and must be a JSON object."),
+        ([("a", 1)], "shape", "The arguments of add are a list, and must be a JSON object."),
+        (None, "shape", "The arguments of add are a NoneType, and must be a JSON object."),
     ],
 )
 def test_arguments_that_are_no_json_are_an_error(arguments: Any, kind: str, reason: str) -> None:

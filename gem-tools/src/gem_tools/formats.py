@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, Literal, Union, cast, get_args
 
-from gem.content import Action, ToolCall
 from gem.errors import BadArguments
 from gem.parsing import (
     FAMILIES,
-    MALFORMED,
-    REASON,
     AnyOf,
     Fences,
     Hermes,
     OpenAI,
-    Parsed,
     Parser,
     Tags,
 )
@@ -25,7 +20,6 @@ from gem.tools import Tool
 
 __all__ = [
     "Format",
-    "calls_beside",
     "fences_tags_or_json",
     "is_told_elsewhere",
     "parser_for",
@@ -59,21 +53,6 @@ def parser_for(format: Format, tools: Iterable[Tool]) -> Parser:  # noqa: A002 -
         "'module:attribute' that is a parser or makes one.",
         subject="tools",
     )
-
-
-def calls_beside(action: Action) -> Parsed:
-    """Return the calls beside the text of an action. Arguments that are no object are told so."""
-    calls = [_with_an_object(call) for call in action.tool_calls]
-    return OpenAI().parse(Action(action, tool_calls=calls))
-
-
-def _with_an_object(call: ToolCall) -> ToolCall:
-    arguments: Any = call.arguments  # a policy's, which nobody has held to their type
-    if isinstance(arguments, Mapping):
-        return call
-    what = "text" if isinstance(arguments, str) else f"a {type(arguments).__name__}"
-    reason = f"The arguments of {call.name} are {what}, and must be a JSON object."
-    return replace(call, arguments={MALFORMED: "", REASON: reason})
 
 
 def is_told_elsewhere(format: Format) -> bool:  # noqa: A002 - the user's word

@@ -15,11 +15,11 @@ from gem import Snapshot, Wrapper
 from gem.content import Action, Message, Observation, ToolResult
 from gem.env import Env, Step, key_seed, on_background
 from gem.errors import BadArguments, SnapshotError
-from gem.parsing import Malformed, Parsed, ParsedCall
+from gem.parsing import Malformed, OpenAI, Parsed, ParsedCall
 from gem.tools import Tool, ToolContext, answer, failure
 from gem_tools.caching import answers
 from gem_tools.choosing import ToolLike, as_tools
-from gem_tools.formats import Format, calls_beside, is_told_elsewhere, parser_for
+from gem_tools.formats import Format, is_told_elsewhere, parser_for
 from gem_tools.slots import slot
 
 __all__ = ["Tools"]
@@ -125,7 +125,7 @@ class Tools(Wrapper, both_forms=True):  # both forms of close end the session
 
     def on_action(self, action: str) -> Any:
         if isinstance(action, Action) and action.tool_calls:
-            parsed = calls_beside(action)
+            parsed = OpenAI().parse(action)
         else:
             parsed = self._parser.parse(action)
         if not parsed.found or self._is_for_the_environment(parsed):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from gem.content import Action, ToolCall
 from gem.parsing._calls import CallOrError, Malformed, Parsed, ParsedCall
-from gem.parsing._plain import plain
+from gem.parsing._plain import NotPlainError, plain
 
 __all__ = ["MALFORMED", "REASON", "OpenAI"]
 
@@ -24,9 +27,14 @@ class OpenAI:
 
 
 def _call_or_error(call: ToolCall) -> CallOrError:
+    given: Any = call.arguments  # a policy's, which nobody has held to their type
+    if not isinstance(given, Mapping):
+        what = "text" if isinstance(given, str) else f"a {type(given).__name__}"
+        reason = f"The arguments of {call.name} are {what}, and must be a JSON object."
+        return Malformed(call.id, "shape", reason, call.name)
     try:
-        arguments = plain(dict(call.arguments))
-    except (TypeError, ValueError) as error:
+        arguments = plain(dict(given))
+    except NotPlainError as error:
         reason = f"The arguments of {call.name} cannot be read: {error}."
         return Malformed(call.id, "shape", reason, call.name)
     if MALFORMED in arguments:
