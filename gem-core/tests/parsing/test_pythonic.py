@@ -55,6 +55,12 @@ def test_what_cannot_be_read_is_an_error_with_its_reason(text: str, kind: str, r
     assert errors[0].reason.startswith(reason)
 
 
+def test_an_argument_nested_too_deep_has_a_reason() -> None:
+    [error] = PARSER.parse("[f(a=" + "-" * 50_000 + "1)]").errors
+
+    assert error.reason.removeprefix("The calls cannot be read as Python: ").strip(" .")
+
+
 def test_one_malformed_call_costs_no_other() -> None:
     found = PARSER.parse("[f(a=b), f(a=1)]")
 

@@ -14,6 +14,7 @@ __all__ = ["NotPlainError", "json_at", "named_call", "plain", "read_json"]
 
 _MAX_DIGITS = 300  # of an int; such a one has fewer bits than the next line allows
 _MAX_BITS = 1024
+_NOT_FINITE = "a number in it is too large, or infinite or NaN, which JSON does not have"
 _SPACE = re.compile(r"\s*")
 
 
@@ -74,7 +75,7 @@ def _copied(value: Any) -> Any:
     if isinstance(value, int):
         return value if value.bit_length() <= _MAX_BITS else _refuse("a number in it is too long")
     if isinstance(value, float):
-        return value if math.isfinite(value) else _refuse("a number in it is too large")
+        return value if math.isfinite(value) else _refuse(_NOT_FINITE)
     if isinstance(value, (list, tuple)):
         return [_copied(item) for item in value]
     if isinstance(value, dict):

@@ -63,7 +63,9 @@ def _calls(written: str, span: Span) -> list[CallOrError]:
     try:
         tree = syntax_tree(written, "eval").body
     except _UNREADABLE as error:
-        reason = f"The calls cannot be read as Python: {getattr(error, 'msg', error)}."
+        # A MemoryError is of Python's parser, which stops at some depth, and has no text.
+        why = getattr(error, "msg", str(error)) or "they are nested too deep"
+        reason = f"The calls cannot be read as Python: {why}."
         return [Malformed("call_0", "syntax", reason, span=span)]
     if not isinstance(tree, ast.List):
         return [Malformed("call_0", "shape", "The calls are not a list of calls alone.", span=span)]
