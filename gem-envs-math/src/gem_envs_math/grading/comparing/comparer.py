@@ -44,6 +44,7 @@ from gem_envs_math.grading.reading.items import (
 from gem_envs_math.grading.reading.naming import argument_of, is_segment, same_name
 from gem_envs_math.grading.reading.notations import (
     based_scalar,
+    clock_ratio,
     clock_scalar,
     ratio_scalar,
     same_based,
@@ -475,6 +476,7 @@ _RULES: dict[tuple[type, type], _Rule] = {
     (Based, Scalar): lambda _, a, b: based_scalar(a, b),
     (Clock, Clock): lambda _, a, b: same_clock(a, b),
     (Clock, Scalar): lambda _, a, b: clock_scalar(a, b),
+    (Clock, Ratio): lambda _, a, b: clock_ratio(a, b),
     (Ratio, Ratio): lambda _, a, b: same_ratio(a, b),
     (Ratio, Scalar): lambda _, a, b: ratio_scalar(a, b),
     (Words, Words): lambda _, a, b: same_words(a, b),

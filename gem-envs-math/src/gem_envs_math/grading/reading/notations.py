@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
+from math import gcd
 
 from gem_envs_math.grading.arithmetic.field import Field, Value
 from gem_envs_math.grading.limits import Undefined, Unread
@@ -14,6 +15,7 @@ from gem_envs_math.grading.units.measures import is_label
 
 __all__ = [
     "based_scalar",
+    "clock_ratio",
     "clock_scalar",
     "ratio_scalar",
     "read_based",
@@ -49,26 +51,42 @@ def based_scalar(a: Based, b: Scalar) -> bool:
 
 
 def same_clock(a: Clock, b: Clock) -> bool:
-    """Whether two times of day are the same, each in its half of the day if it says which."""
+    """Whether two times of day are the same, each in its half of the day if it says which.
+
+    Two that may be ratios are the same as ratios too, where one has lowest terms: 3:10 is 6:20.
+    """
+    # A ratio that was asked for has lowest terms; two without them, 10:30 and 5:15, are times.
+    if a.may_be_ratio and b.may_be_ratio and 1 in (gcd(*a[:2]), gcd(*b[:2])):
+        return same_ratio(a, b)
     if a.half != b.half and "" in (a.half, b.half):
         full, bare = (a, b) if a.half else (b, a)
         hour = full.hour
         if bare.hour > 12 or bare.hour == 0:  # one of 24 hours
             hour = hour % 12 + (12 if full.half == "p" else 0)
         return (hour, full.minute) == bare[:2]
-    return a == b
+    return a[:3] == b[:3]
 
 
 def clock_scalar(a: Clock, b: Scalar) -> bool:
-    """Whether a bare number is the hour of a time of day: 9 is 9 a.m., where that was asked."""
+    """Whether a bare number is the hour of a time of day: 9 is 9 a.m., where that was asked.
+
+    What may be a ratio is a number as one: 5:12 is 5/12.
+    """
+    if a.may_be_ratio:
+        return ratio_scalar(a, b)
     return bool(a.half) and not a.minute and not _is_measured(b) and b.value == a.hour
+
+
+def clock_ratio(a: Clock, b: Ratio) -> bool:
+    """Whether what may be a ratio, 5:10, is the same as what is one for sure, 1:2."""
+    return a.may_be_ratio and same_ratio(a, b)
 
 
 def _is_measured(a: Scalar) -> bool:
     return a.unit is not None and not is_label(a.unit)
 
 
-def same_ratio(a: Ratio, b: Ratio) -> bool:
+def same_ratio(a: Ratio | Clock, b: Ratio | Clock) -> bool:
     """Whether two ratios are proportional: 2:4 is 1:2."""
     first = _parts(a)
     second = _parts(b)
@@ -82,7 +100,7 @@ def same_ratio(a: Ratio, b: Ratio) -> bool:
     )
 
 
-def ratio_scalar(a: Ratio, b: Scalar) -> bool:
+def ratio_scalar(a: Ratio | Clock, b: Scalar) -> bool:
     """Whether a ratio of two is a number: 1:2 is 1/2."""
     parts = _parts(a)
     if len(parts) != 2 or parts[1] == 0 or _is_measured(b):
@@ -91,7 +109,9 @@ def ratio_scalar(a: Ratio, b: Scalar) -> bool:
     return field.equal(field.divide(*parts), b.value)
 
 
-def _parts(a: Ratio) -> list[Value]:
+def _parts(a: Ratio | Clock) -> list[Value]:
+    if isinstance(a, Clock):
+        return [Fraction(a.hour), Fraction(a.minute)]
     if any(part.is_opaque for part in a.parts):
         raise Unread("a ratio of what has no exact value")
     values = [part.value for part in a.parts]

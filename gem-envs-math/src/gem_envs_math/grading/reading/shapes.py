@@ -97,11 +97,15 @@ class Choice(NamedTuple):
 
 
 class Clock(NamedTuple):
-    """A time of day; `half` is "am", "pm" or "" where it is not said."""
+    """A time of day; `half` is "a", "p" or "" where it is not said.
+
+    `may_be_ratio` says that it is spelled as a ratio may be as well: `5:12`, and no `5:07`.
+    """
 
     hour: int
     minute: int
     half: str
+    may_be_ratio: bool
 
 
 class Ratio(NamedTuple):

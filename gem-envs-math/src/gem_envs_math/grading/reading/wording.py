@@ -24,6 +24,7 @@ __all__ = [
 _CLOCK = re.compile(
     r"([0-9]{1,2})(?::([0-9]{2}))? ?(?:([ap])(?:\. ?m\.?|m)|o ?' ?clock)?", re.IGNORECASE
 )
+_AS_RATIO = re.compile(r"[1-9][0-9]?:[1-9][0-9]")
 _MONTHS = "january february march april may june july august september october november december"
 _DATE = re.compile(
     rf"(?:(?:the )?(?P<day>[0-9]{{1,2}})(?: of)? (?P<month>{_MONTHS.replace(' ', '|')})"
@@ -170,12 +171,16 @@ def read_clock(tokens: Sequence[Token]) -> Clock | None:
     """Return the time of day that tokens are: `4:30`, `9 a.m.`; None where they are none."""
     if not 1 < len(tokens) < 9 or not tokens[0].text.isdigit():
         return None
-    match = _CLOCK.fullmatch(spelled(tokens))
+    text = spelled(tokens)
+    match = _CLOCK.fullmatch(text)
     if match is None or (match[2] is None and match[3] is None):
         return None
     hour = int(match[1])
     minute = int(match[2] or 0)
-    return Clock(hour, minute, (match[3] or "").lower()) if hour < 25 and minute < 60 else None
+    if hour > 24 or minute > 59:
+        return None
+    half = (match[3] or "").lower()
+    return Clock(hour, minute, half, may_be_ratio=_AS_RATIO.fullmatch(text) is not None)
 
 
 def read_date(tokens: Sequence[Token]) -> Words | None:
