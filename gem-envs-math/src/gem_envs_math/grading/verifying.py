@@ -15,7 +15,7 @@ from gem_envs_math.grading.verdict import Verdict
 __all__ = ["verify"]
 
 _HOW = "math-verify"
-_FACTORIALS = ("!", "!!", "\\binom")
+_PARSED = ("!", "!!", "\\binom", "\\Gamma", "\\zeta")
 
 
 def verify(answer: str, gold: str) -> Verdict:
@@ -51,9 +51,10 @@ def _by_values(answer: Reading, gold: Reading) -> Verdict:
         return Verdict("unreadable", _HOW)
     truth = same_parsed(parsed_answer, parsed_gold)
     # Where rules read both, 200 digits did not tell: fewer that agree say nothing more. Factorials
-    # of symbols have digits only here, where symbols are whole numbers.
+    # of symbols have digits only here, where symbols are whole numbers; gamma functions of large
+    # numbers have none there either.
     is_read = answer.shape is not None and gold.shape is not None
-    has_factorial = any(token.text in _FACTORIALS for token in (*answer.tokens, *gold.tokens))
-    if truth is None or (truth and is_read and not has_factorial):
+    is_parsed = any(token.text in _PARSED for token in (*answer.tokens, *gold.tokens))
+    if truth is None or (truth and is_read and not is_parsed):
         return Verdict("undecided", "no value")
     return Verdict("right" if truth else "wrong", _HOW)

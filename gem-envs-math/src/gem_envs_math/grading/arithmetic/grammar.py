@@ -78,6 +78,7 @@ _STARTS = frozenset(
 _MARKS = {mark: mark for mark in ("\\bar", "\\dot", "\\ddot", "\\tilde")}
 _MARKS["\\overline"] = "\\bar"
 _WHOLE = frozenset(("number", "repeating"))
+_SPECIAL = ("\\Gamma", "\\zeta")  # before a bracket they are functions, and else symbols
 
 
 class _Reader(Generic[T]):
@@ -273,7 +274,7 @@ class _Reader(Generic[T]):
             name += self._take().text
         if name == "E":
             return self._expectation()
-        if self.next == "(" and name[0] in UNKNOWN_FUNCTIONS:
+        if self.next == "(" and (name[0] in UNKNOWN_FUNCTIONS or name in _SPECIAL):
             self._take()
             return self.does.call(name, self._until(")"))
         return self.does.symbol(name)

@@ -113,6 +113,7 @@ def digits() -> Kit:
     names = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp")
     functions = {name: getattr(context, name) for name in names}
     functions |= {"arcsin": context.asin, "arccos": context.acos, "arctan": context.atan}
+    functions |= {"\\Gamma": context.gamma, "\\zeta": context.zeta}
     functions |= {"arcsinh": context.asinh, "arccosh": context.acosh, "arctanh": context.atanh}
     return Kit(
         epsilon=1e-198,
@@ -268,9 +269,11 @@ def _nearly_whole(name: str, number: int) -> int | Fraction:
 
 def _is_defined(name: str, argument: Any) -> bool:
     if argument.imag:
-        return not name.startswith("arc") and name != "ln"
-    if name == "ln":
+        return not name.startswith(("arc", "\\")) and name != "ln"
+    if name in ("ln", "\\Gamma"):
         return bool(argument.real > 0)
+    if name == "\\zeta":
+        return bool(argument.real > 1)
     if name == "arccosh":
         return bool(argument.real >= 1)
     if name == "arctanh":
