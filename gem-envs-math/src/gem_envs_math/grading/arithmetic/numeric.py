@@ -17,7 +17,18 @@ from typing import Any, NamedTuple
 
 from gem_envs_math.grading.limits import Undefined, Unread
 
-__all__ = ["FLOATS", "POINTS", "POSITIVE", "SIZES", "WHOLE", "At", "Kit", "Measured", "digits"]
+__all__ = [
+    "FLOATS",
+    "INTEGERS",
+    "POINTS",
+    "POSITIVE",
+    "SIZES",
+    "WHOLE",
+    "At",
+    "Kit",
+    "Measured",
+    "digits",
+]
 
 _LARGEST = 1e200
 _LARGEST_POWER = 1e6
@@ -55,6 +66,9 @@ At the first eight all symbols are whole numbers, at the others only those of `_
 _FIRST = range(3, 11)  # each symbol is each of these at one of the first eight points
 _INTEGERS = frozenset("nmkijlpqrNMK")
 """The letters that integers have by custom: for x, rounding down is no rounding up."""
+
+INTEGERS = WHOLE[len(_FIRST) :]
+"""The points for whole numbers at which no symbol is one but those of `_INTEGERS`."""
 
 _SPANS = (
     *(((1, 12),) * 8),

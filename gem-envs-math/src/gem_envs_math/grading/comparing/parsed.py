@@ -215,11 +215,12 @@ def _is_series(a: Any) -> bool:
 
 
 def _lengths(a: Any) -> set[Any]:
-    """Return the symbols that say where a sum or a product ends: whole numbers."""
-    from sympy import Product, Sum, factorial
+    """Return the symbols that say where a sum ends, or are above a negative number: whole ones."""
+    from sympy import Pow, Product, Sum, factorial
 
     ends = [limit[1:] for part in a.atoms(Sum, Product) for limit in part.limits]
     ends += [part.args for part in a.atoms(factorial)]
+    ends += [(part.exp,) for part in a.atoms(Pow) if part.base.is_negative]
     bounds = [bound for end in ends for bound in end]
     return {symbol for bound in bounds for symbol in bound.free_symbols}
 

@@ -9,6 +9,7 @@ from gem_envs_math.grading.arithmetic.field import CONSTANTS, Field
 from gem_envs_math.grading.arithmetic.grammar import Arithmetic, T, compute
 from gem_envs_math.grading.arithmetic.numeric import (
     FLOATS,
+    INTEGERS,
     POINTS,
     POSITIVE,
     SIZES,
@@ -39,6 +40,7 @@ __all__ = ["same_scalar"]
 _CLOSE = 1e-100  # the error of values that prove by agreeing
 _ENOUGH = 2  # points that agree
 _ENOUGH_WHOLE = 6  # of those at which symbols are whole numbers: (-1)^n has but two values
+_ROUNDED = ("\\lfloor", "\\lceil")
 _BARE = Unit(())
 """A bare number, or one whose unit says nothing: it is 1 times 1."""
 
@@ -175,8 +177,10 @@ def _scaled(does: Arithmetic[T], value: T, scale: int, factor: Unit) -> T:
 
 def _settle(a: Scalar, b: Scalar, factors: tuple[Unit, Unit], kit: Kit) -> bool | None:
     """Compare two expressions where both are defined, as far as the digits of a kit tell."""
+    has_values = _has_values(a, factors[0], kit), _has_values(b, factors[1], kit)
+    if not all(has_values):
+        return _settle_by_whole_numbers(a, b, factors, kit, is_one_sided=any(has_values))
     agreed = 0
-    was_defined = False
     is_simple = len(_symbols(a) | _symbols(b)) < 2  # the first points have both of its signs
     # Floats tell apart and never prove: where signs alone may differ, digits look.
     for point in range(POINTS if kit.proves else SIZES):
@@ -185,26 +189,34 @@ def _settle(a: Scalar, b: Scalar, factors: tuple[Unit, Unit], kit: Kit) -> bool 
         if x is None or y is None:
             if kit.proves and point in POSITIVE and x is not y:
                 return None  # where symbols are positive, both must be defined
-            was_defined |= x is not y
             continue
-        was_defined = True
         error = x.error + y.error
         if abs(x.number - y.number) > 2 * error:
             return False
         agreed += error < _CLOSE
         if agreed == _ENOUGH and kit.proves and is_simple:
             return True
-    if not was_defined:
-        return _settle_by_whole_numbers(a, b, factors, kit)
     return True if kit.proves and agreed >= _ENOUGH else None
 
 
+def _has_values(a: Scalar, factor: Unit, kit: Kit) -> bool:
+    """Whether an expression has a value at a point where symbols are no whole numbers."""
+    points = range(POINTS if kit.proves else SIZES)
+    return any(_amount(a, factor, point, kit) is not None for point in points)
+
+
 def _settle_by_whole_numbers(
-    a: Scalar, b: Scalar, factors: tuple[Unit, Unit], kit: Kit
+    a: Scalar, b: Scalar, factors: tuple[Unit, Unit], kit: Kit, *, is_one_sided: bool
 ) -> bool | None:
-    """Compare two expressions that have values at whole numbers alone: `(-1)^n`, `(2n)!`."""
+    r"""Compare two expressions that have values at whole numbers alone: `(-1)^n`, `(2n)!`.
+
+    Where only one of them has no others, the other may be meant for more than whole numbers:
+    `\cos n\pi` is `(-1)^n`, as n is whole by custom, and `\cos x\pi` is no `(-1)^x`.
+    """
+    if is_one_sided and any(token.text in _ROUNDED for token in (*a.tokens, *b.tokens)):
+        return None  # what is rounded has values elsewhere, which are not computed
     agreed = 0
-    for point in WHOLE:
+    for point in INTEGERS if is_one_sided else WHOLE:
         x = _amount(a, factors[0], point, kit)
         y = _amount(b, factors[1], point, kit)
         if x is None or y is None:
