@@ -9,6 +9,7 @@ from gem_envs_math.grading.arithmetic.numeric import digits
 from gem_envs_math.grading.comparing.comparer import Comparer
 from gem_envs_math.grading.comparing.parsed import is_formula, parse, same_parsed
 from gem_envs_math.grading.deciding import Reading, compare, reading
+from gem_envs_math.grading.reading.shapes import Scalar
 from gem_envs_math.grading.text.characters import latex
 from gem_envs_math.grading.verdict import Verdict
 
@@ -46,9 +47,12 @@ def _by_values(answer: Reading, gold: Reading) -> Verdict:
         for side in (gold, answer)
     )
     if parsed_gold is None:
-        return Verdict("undecided", "gold unreadable")
+        is_expression = isinstance(gold.shape, Scalar)
+        return Verdict("undecided", "no value" if is_expression else "gold unreadable")
     if parsed_answer is None:
-        return Verdict("unreadable", _HOW)
+        # An expression that a rule has read is well formed: only its value is not to be had.
+        is_expression = isinstance(answer.shape, Scalar)
+        return Verdict("undecided", "no value") if is_expression else Verdict("unreadable", _HOW)
     truth = same_parsed(parsed_answer, parsed_gold)
     # Where rules read both, 200 digits did not tell: fewer that agree say nothing more. Factorials
     # of symbols have digits only here, where symbols are whole numbers; gamma functions of large

@@ -154,7 +154,10 @@ class At:
         self.kit = kit
 
     def number(self, number: int | Fraction) -> Measured:
-        return self._rounded(self.kit.number(number))
+        value = self.kit.number(number)
+        if abs(number) == 1:
+            return Measured(value, 0.0)  # exact: beside it an inverse function may have no value
+        return self._rounded(value)
 
     def symbol(self, name: str) -> Measured:
         if name in self.kit.constants:
@@ -253,7 +256,10 @@ class At:
         return Measured(number, error + self.kit.epsilon * size)
 
     def _applied(self, function: Callable[[Any], Any], a: Measured) -> Measured:
-        """Apply a function that is smooth here: the error grows as the function does."""
+        """Apply a function that is smooth here, or whose argument has no error.
+
+        The error grows as the function does.
+        """
         number = function(a.number)
         moved = function(a.number + self.kit.number(Fraction(a.error)))
         return self._rounded(number, 2 * float(abs(moved - number)))
