@@ -339,7 +339,7 @@ def _bracketed(tokens: Tokens) -> Shape | None:
         return Group(opener, closer, _items([item for item in items if item]))
     if opener + closer in ("\\{\\}", "<<>>"):
         return Group(opener, closer, _items(items) if items[0] else ())
-    if opener == "(" and items[0]:
+    if items[0] and (opener == "(" or tokens[1].text == "\\begin"):
         return _inner(tokens)
     return None
 

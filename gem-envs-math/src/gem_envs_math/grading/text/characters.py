@@ -1,4 +1,4 @@
-r"""Write the signs of Unicode as LaTeX, and refuse what a reader would not see.
+r"""Write a text as plain LaTeX: the signs of Unicode, rows; refuse what a reader would not see.
 
 Knows nothing about what the text means.
 """
@@ -116,14 +116,21 @@ _LATEX = str.maketrans(
     | {part[0]: rf"\frac{{{part[1]}}}{{{part[2]}}}" for part in _VULGAR}
     | {sign: rf"\{name} " for sign, name in _GREEK.items()}
 )
+_ROW_SPACE = re.compile(
+    r"\\\\\*?\s*\[\s*-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(?:pt|em|ex|mu|mm|cm|in|pc|bp)\s*\]"
+)
 
 
 def latex(text: str) -> str:
     r"""Return the text with the signs of Unicode that stand for LaTeX written as LaTeX.
 
+    How far apart two rows stand, `\\[4pt]`, is left out: what stands in brackets would be read.
+
     >>> latex("2√3 ≤ x²")
     '2\\sqrt{3} \\le  x^{2}'
     """
+    if "\\\\" in text:
+        text = _ROW_SPACE.sub(r"\\\\ ", text)
     if text.isascii():
         return text
     text = _CIRCLED.sub(_numbered, unicodedata.normalize("NFC", text))
