@@ -37,6 +37,8 @@ _COMMA = r"(?:,\s*\\!\s*|\{,\}\s*|\\[,;:]|\\[ ])"
 _LEXICON = re.compile(
     rf"""
     (?P<space>\s+|\\[ ,;:!>\n()\[\]]|~|\\q?quad(?![a-zA-Z])
+      |\\(?:bf|it|sf|tt|tiny|small|normalsize|large|Large|LARGE|huge|Huge)(?![a-zA-Z])
+      |\\(?:text)?color\s*\{{[a-zA-Z]{{1,20}}\}}
       |\\(?:displaystyle|textstyle|left|middle|right|limits|[bB]igg?[lrm]?)(?![a-zA-Z])\.?)
     | (?P<huge>[0-9.]+[eE][+-]?[0-9]{{3,}})
     | (?P<repeating>[0-9]*\.(?:[0-9]*\\(?:overline|bar)\s*(?:\{{[0-9]+\}}|[0-9])
@@ -49,7 +51,7 @@ _LEXICON = re.compile(
     | (?P<number>{_NUMBER})
     | (?P<dollar>\\?\$)
     | \\(?P<style>text(?:bf|it|rm|sf|tt|normal|up)?|mbox|hbox|math(?:rm|bf|it|sf|cal|normal)
-        |operatorname\*?|boldsymbol|bm|vec|hat|widehat|overrightarrow|boxed|fbox
+        |operatorname\*?|emph|underline|boldsymbol|bm|vec|hat|widehat|overrightarrow|boxed|fbox
         |(?:overline|bar)(?=\s*\{{[A-Z]{{2,}}\}}))
         (?![a-zA-Z])\s*(?P<brace>\{{)?
     | (?P<roman>\\rm(?![a-zA-Z]))
@@ -61,7 +63,9 @@ _LEXICON = re.compile(
 )
 _PLAIN_NUMBER = re.compile(_NUMBER)
 _NOT_DIGITS = re.compile(r"[^0-9.]")
-_WORDS = frozenset(("text", "mbox", "hbox", "textbf", "textit", "textrm", "textsf", "texttt"))
+_WORDS = frozenset(
+    ("text", "mbox", "hbox", "textbf", "textit", "textrm", "textsf", "texttt", "emph")
+)
 _MERGED = {
     **dict.fromkeys(("\\dfrac", "\\tfrac", "\\cfrac"), "\\frac"),
     **dict.fromkeys(("\\cdot", "\\times", "\\ast"), "*"),
