@@ -16,7 +16,7 @@ from gem_envs_math.grading.verdict import Verdict
 __all__ = ["verify"]
 
 _HOW = "math-verify"
-_PARSED = ("!", "!!", "\\binom", "\\Gamma", "\\zeta")
+_PARSED = ("!", "!!", "\\binom", "\\Gamma")
 
 
 def verify(answer: str, gold: str) -> Verdict:

@@ -63,6 +63,8 @@ def is_formula(tokens: Sequence[Token]) -> bool:
         has_gap = token.kind == last_kind == "number"
         # It leaves out what is below a number, and takes 5 for 5_x.
         has_gap |= token.text == "_" and last_kind == "number"
+        # It takes `\\zeta(2)` for a product with a symbol.
+        has_gap |= token.text == "(" and last_text == "\\zeta"
         # It takes `x2` for 2x.
         has_gap |= token.kind == "number" and last_kind == "symbol" and not has_argument
         if has_gap or not (is_name or token.text in _COMMANDS or token.text in _SIGNS):

@@ -14,7 +14,7 @@ __all__ = ["with_factors"]
 
 Tokens = Sequence[Token]
 
-_QUANTITIES = frozenset("gGhHFPQ")
+_QUANTITIES = frozenset((*"gGhHFPQ", "\\zeta", "\\Gamma"))
 """Letters of physics that may stand before a bracket as factors; f is always a function."""
 
 _TIMES = Token("sign", "*")
@@ -91,6 +91,8 @@ def _multiplied(tokens: Tokens, factors: set[str]) -> Tokens:
     for at, token in enumerate(tokens):
         written.append(token)
         is_bracket_next = tokens[at + 1 : at + 2] and tokens[at + 1].text == "("
-        if is_bracket_next and token.kind in ("letters", "symbol") and token.text[-1:] in factors:
+        # The last of a run of letters, or a letter that is a command.
+        letter = token.text[-1:] if token.kind in ("letters", "symbol") else token.text
+        if is_bracket_next and letter in factors:
             written.append(_TIMES)
     return written
