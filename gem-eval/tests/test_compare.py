@@ -283,6 +283,59 @@ def test_json_is_the_comparison(run: Run, compare_here: Callable[..., Done]) -> 
     assert json.loads(done.out) == gem_eval.compare("run").to_json()
 
 
+def test_a_policy_of_errors_alone_keeps_nobody_else_from_a_comparison(
+    run: Run, compare_here: Callable[..., Done]
+) -> None:
+    def raising(_: object) -> str:
+        raise RuntimeError("no answer today")
+
+    run("run", policies=["solver", raising, "random"], episodes=20)
+    run("alone", policies=["solver", "random"], episodes=20)
+
+    comparison = gem_eval.compare("run")
+    done = compare_here("run")
+    beside_it = compare_here("run", "--baseline", "raising")
+
+    why = "raising has nothing but errors on what both have tried (20 tasks)"
+    [random] = comparison.differences
+    assert random.over_all == gem_eval.compare("alone").differences[0].over_all
+    assert [(each.name, each.why) for each in comparison.unmatched] == [("raising", why)]
+    assert [each.ended_by_error for each in comparison.unmatched[0].unpaired] == [20]
+    assert f"\nNot compared: raising ({why}).\nLeft out: 20 tasks of tiny:Guess" in done.out
+    assert done.status == 1
+    assert (beside_it.status, why in beside_it.err) == (2, True)
+
+
+def test_who_is_not_compared_is_undecided(run: Run, compare_here: Callable[..., Done]) -> None:
+    run("run", policies=["random", "solver"])
+    run("begun", policies="noop")
+    Path("begun", "episodes.jsonl").unlink()
+
+    done = compare_here("begun", "run", "--json")
+
+    compared = Comparison.model_validate_json(done.out)
+    assert [side.name for side in compared.sides] == ["random", "solver"]
+    assert compared.differences[0].verdict == "BETTER"
+    assert [each.why for each in compared.unmatched] == ["noop has played nothing yet"]
+    assert (compared.verdict, done.status) == ("UNDECIDED", 3)
+
+
+def test_two_of_which_errors_ended_other_tasks_are_told_so(run: Run) -> None:
+    first = run("first", envs="tiny:Broken", policies="random", episodes=4).path
+    second = run("second", envs="tiny:Broken", policies="random", episodes=4).path
+    for path, parity in ((first, 0), (second, 1)):
+        log = path / "episodes.jsonl"
+        episodes = [json.loads(line) for line in log.read_text().splitlines()]
+        for number, episode in enumerate(episodes):
+            is_error = number % 2 == parity
+            episode["error"] = "RuntimeError: the wheel came off" if is_error else None
+            episode["stop_reason"] = "env_error" if is_error else "terminated"
+        log.write_text("".join(f"{json.dumps(episode)}\n" for episode in episodes))
+
+    with pytest.raises(CompareError, match=r"an error ended one side of all .* \(4 tasks\)"):
+        gem_eval.compare([first, second])
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -294,7 +347,8 @@ def test_json_is_the_comparison(run: Run, compare_here: Callable[..., Done]) -> 
         (["run", "--policy", "nobody"], "The policy 'nobody' is in none of these runs"),
         (["run", "--baseline", "nobody"], "The baseline 'nobody' is none of those"),
         (["alone", "other"], "have no task in common"),
-        (["alone", "begun"], "have no task in common"),
+        (["alone", "other", "begun"], "Neither has any other policy with alone"),
+        (["alone", "begun"], "begun has played nothing yet"),
         (["run", "--tolerance", "-1"], "'-1' is no number from 0 on"),
         (["run", "--tolerance", "nan"], "'nan' is no number from 0 on"),
         (["run", "--flips", "many"], "'many' is no whole number from 0 on"),

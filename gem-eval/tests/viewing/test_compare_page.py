@@ -139,12 +139,18 @@ def test_several_runs_are_compared_and_can_be_chosen(make_run: MakeRun) -> None:
 
     all_of_them = words(Client(*runs).get("/compare").text)
     two = words(Client(*runs).get("/compare?run=before&run=after").text)
+    none = words(Client(*runs).get(f"/compare?baseline={runs[2].folder.path}").text)
 
-    assert "Nothing can be compared." in all_of_them
-    assert "have no task in common" in all_of_them
+    assert "3 tasks lost, 0 tasks gained" in all_of_them
+    assert (
+        "other: an environment, its arguments, its seed or its task differs; 6 tasks of "
+        'tiny:Guess {"highest": 15} left out; 6 tasks of tiny:Guess {"highest": 3} left out'
+    ) in all_of_them
     assert "3 tasks lost, 0 tasks gained" in two
     assert "UNDECIDED" in two
     assert "would find a difference of" in two
+    assert "Nothing can be compared." in none
+    assert "have no task in common" in none
 
 
 def test_three_policies_are_grouped(make_run: MakeRun) -> None:

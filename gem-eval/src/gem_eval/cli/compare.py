@@ -11,14 +11,14 @@ from typing import Any
 __all__ = ["add_command"]
 
 _DESCRIPTION = """\
-Compare policies of run folders with the first of them, or with --baseline. Episodes pair by what
-they played: environment, arguments, seed and task, and of several seats the seat, where each policy
-of a line-up is compared; what does not pair is counted and named.
+Compare policies of run folders with the first of them that has a pair with another, or with
+--baseline. Episodes pair by what they played: environment, arguments, seed and task, and of several
+seats the seat, where each policy of a line-up is compared; what does not pair is counted and named.
 
 The verdict on each is a word: BETTER and WORSE where a test tells it from the baseline at 5% (with
 Holm's correction where there are several), SAME where the whole interval is within --tolerance, and
 UNDECIDED. The test is exact, or samples where there is too much to count. The exit status is 0, 1
-if any is WORSE, and else 3 if any is UNDECIDED.
+if any is WORSE, and else 3 if any is UNDECIDED or has no pair; 2 where nothing pairs.
 """
 _EPILOGUE = """\
 examples:
@@ -53,7 +53,7 @@ def add_command(commands: Any) -> None:
         help="of several seats: compare what was done at this one alone (default: at each the "
         "same seeds)",
     )
-    add("--baseline", metavar="NAME", help="the policy or run to compare with (default: the first)")
+    add("--baseline", metavar="NAME", help="the policy or run to compare with")
     add(
         "--metric",
         choices=("success", "return"),

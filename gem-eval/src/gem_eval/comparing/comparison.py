@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gem_eval.comparing import paired
 from gem_eval.comparing.contenders import Contender, Play, Slot, Task, read_contenders
@@ -18,10 +18,12 @@ from gem_eval.comparing.results import (
     Flip,
     Metric,
     Side,
+    Unmatched,
     Unpaired,
 )
 from gem_eval.errors import CompareError
 from gem_eval.summary import Verdict
+from gem_eval.wording import counted
 
 __all__ = ["Comparison", "Difference", "Flip", "Metric", "Side", "compare"]
 
@@ -38,7 +40,10 @@ def compare(
     tolerance: float | None = None,
     seat: str | None = None,
 ) -> Comparison:
-    """Compare policies of one run folder or of several, each with the first or with `baseline`.
+    """Compare policies of one run folder or of several, each with one of them, the `baseline`.
+
+    That is the first that shares a task with another, unless one is named. Who shares none with it
+    that both have played to its end is left out, and named with the reason.
 
     Episodes pair by what they played: environment, arguments, seed and task, and the children of
     branches by their number too, whose seed their policies sample by. `policies` chooses some by
@@ -49,23 +54,10 @@ def compare(
     CompareError where nothing pairs.
     """
     several = [runs] if isinstance(runs, (str, Path)) else runs
-    everybody = _baseline_first(read_contenders(several, policies, seat), baseline)
-    elsewhere = [one for one in everybody[1:] if _never_meets(everybody[0], one)]
-    contenders = [one for one in everybody if one not in elsewhere]
-    if len(contenders) < 2:
-        raise CompareError(
-            f"{everybody[0].name} sat at {' and '.join(sorted(everybody[0].seats))}, and no other "
-            "policy of these runs did. Name another baseline, or a run in which one did."
-        )
-    first, *others = contenders
-    matches = [_Match(first, other) for other in others]
-    for match in matches:
-        if not match.tasks:
-            raise CompareError(
-                f"{match.second.name} and {first.name} have no task in common that both have "
-                "played to its end: an environment, its arguments, its seed or its task differs. "
-                "Evaluate both with the same --seed and --episodes."
-            )
+    field = _field(read_contenders(several, policies, seat), baseline)
+    first = field.baseline
+    matches = field.matches
+    contenders = [first, *(match.second for match in matches)]
     estimates = [_estimated(match.groups(_FIGURES[metric]), metric) for match in matches]
     corrected = paired.holm([estimated.p_value for estimated in estimates])
     differences = tuple(
@@ -80,9 +72,67 @@ def compare(
         differences=differences,
         groups=_groups(contenders, metric) if len(contenders) > 2 else (),
         seat=seat,
-        elsewhere=tuple(one.name for one in elsewhere),
+        elsewhere=tuple(one.name for one in field.elsewhere),
+        unmatched=tuple(map(_unmatched, field.unmatched)),
         pairs_of="child" if first.has_children else "task",
     )
+
+
+class _Field(NamedTuple):
+    """Who is compared with a baseline: those that a task pairs with it, and the others."""
+
+    baseline: Contender
+    matches: list[_Match]
+    unmatched: list[_Match]
+    elsewhere: list[Contender]
+
+
+def _field(everybody: Sequence[Contender], baseline: str | None) -> _Field:
+    """Return the field of a named baseline, or else of the first that has a pair with anybody.
+
+    One policy that has nothing but errors, or has not begun, keeps nobody else from a comparison.
+    Raises CompareError where nothing pairs.
+    """
+    baselines = everybody if baseline is None else [_named(everybody, baseline)]
+    refused = []
+    for one in baselines:
+        field = _beside(one, everybody)
+        if field.matches:
+            return field
+        refused.append(field)
+    raise _nothing_pairs(refused[0])
+
+
+def _beside(baseline: Contender, everybody: Sequence[Contender]) -> _Field:
+    others = [one for one in everybody if one is not baseline]
+    met = [_Match(baseline, one) for one in others if not _never_meets(baseline, one)]
+    return _Field(
+        baseline,
+        matches=[match for match in met if match.tasks],
+        unmatched=[match for match in met if not match.tasks],
+        elsewhere=[one for one in others if _never_meets(baseline, one)],
+    )
+
+
+def _nothing_pairs(field: _Field) -> CompareError:
+    name = field.baseline.name
+    if not field.unmatched:
+        return CompareError(
+            f"{name} sat at {' and '.join(sorted(field.baseline.seats))}, and no other "
+            "policy of these runs did. Name another baseline, or a run in which one did."
+        )
+    match, *more = field.unmatched
+    nobody_else = f" Neither has any other policy with {name}." if more else ""
+    return CompareError(
+        f"{match.second.name} and {name} have no task in common that both have played to its end: "
+        f"{match.why_apart()}.{nobody_else} Evaluate them with the same --seed and --episodes, "
+        "play what is missing or ended by an error with `gem-env eval --resume RUN`, or name "
+        "another baseline."
+    )
+
+
+def _unmatched(match: _Match) -> Unmatched:
+    return Unmatched(name=match.second.name, why=match.why_apart(), unpaired=match.unpaired())
 
 
 def _never_meets(first: Contender, other: Contender) -> bool:
@@ -113,6 +163,20 @@ class _Match:
             for task in self.shared
             if _finished(first.plays[task]) and _finished(second.plays[task])
         ]
+
+    def why_apart(self) -> str:
+        """Say, in half a sentence, why there is no task that both have played to an end."""
+        sides = (self.second, self.first)
+        for side in sides:
+            if not side.plays:
+                return f"{side.name} has played nothing yet"
+        if not self.shared:
+            return "an environment, its arguments, its seed or its task differs"
+        tried = counted(len(self.shared), "child" if self.first.has_children else "task")
+        for side in sides:
+            if not any(_finished(side.plays[task]) for task in self.shared):
+                return f"{side.name} has nothing but errors on what both have tried ({tried})"
+        return f"an error ended one side of all that both have tried ({tried})"
 
     @property
     def has_errors(self) -> bool:
@@ -269,12 +333,10 @@ def _groups(contenders: Sequence[Contender], metric: Metric) -> tuple[tuple[str,
     return tuple(map(tuple, groups))
 
 
-def _baseline_first(contenders: list[Contender], baseline: str | None) -> list[Contender]:
-    if baseline is None:
-        return contenders
+def _named(contenders: Sequence[Contender], baseline: str) -> Contender:
     for contender in contenders:
         if baseline in (contender.name, contender.policy, contender.run):
-            return [contender, *(other for other in contenders if other is not contender)]
+            return contender
     names = ", ".join(contender.name for contender in contenders)
     raise CompareError(f"The baseline {baseline!r} is none of those that are compared: {names}.")
 

@@ -37,6 +37,10 @@ def print_comparison(comparison: Comparison, file: IO[str], *, flips: int = 10) 
             f"Not compared: {', '.join(comparison.elsewhere)}, for {comparison.baseline} sat at "
             "other seats.",
         )
+    for unmatched in comparison.unmatched:
+        _print_line(console, f"Not compared: {unmatched.name} ({unmatched.why}).")
+        for unpaired in unmatched.unpaired:
+            _print_line(console, _unpaired(comparison, unmatched.name, unpaired))
     pairs_of = comparison.pairs_of
     how = ", beside the other policy's of the same sampling seed" if pairs_of == "child" else ""
     _print_line(
@@ -145,15 +149,15 @@ def _notes(comparison: Comparison, difference: Difference) -> Iterator[str]:
     if difference.with_errors is not None:
         yield f"With errors as failures: {_signed(difference.with_errors)}."
     for unpaired in difference.unpaired:
-        yield _unpaired(comparison, difference, unpaired)
+        yield _unpaired(comparison, difference.candidate, unpaired)
     for line in difference.caveats:
         yield f"Mind that {line}."
 
 
-def _unpaired(comparison: Comparison, difference: Difference, unpaired: Unpaired) -> str:
+def _unpaired(comparison: Comparison, candidate: str, unpaired: Unpaired) -> str:
     parts = [
         (unpaired.only_baseline, f"only {comparison.baseline} played"),
-        (unpaired.only_candidate, f"only {difference.candidate} played"),
+        (unpaired.only_candidate, f"only {candidate} played"),
         (unpaired.ended_by_error, "of which one side ended by an error"),
     ]
     reasons = ", ".join(f"{count} {reason}" for count, reason in parts if count)

@@ -12,7 +12,16 @@ from gem_eval.summary import Verdict
 if TYPE_CHECKING:
     from gem_eval.frames import DataFrame
 
-__all__ = ["Comparison", "Difference", "Estimated", "Flip", "Metric", "Side", "Unpaired"]
+__all__ = [
+    "Comparison",
+    "Difference",
+    "Estimated",
+    "Flip",
+    "Metric",
+    "Side",
+    "Unmatched",
+    "Unpaired",
+]
 
 Metric = Literal["success", "return"]
 Interval = tuple[float, float] | None
@@ -89,6 +98,14 @@ class Unpaired(_Frozen):
     examples: tuple[str, ...]
 
 
+class Unmatched(_Frozen):
+    """A policy that has no pair with the baseline at all: `why`, and which tasks do not pair."""
+
+    name: str
+    why: str
+    unpaired: tuple[Unpaired, ...]
+
+
 class Difference(_Frozen):
     """A candidate beside the baseline.
 
@@ -115,10 +132,12 @@ class Comparison(_Frozen):
 
     `groups` are the largest groups of policies of which no two can be told apart; they are given
     for three policies and more. `seat` is the one that they are compared at, where one was chosen;
-    `elsewhere` are those that were not compared, since they sat where the baseline never sat.
+    `elsewhere` are those that were not compared, since they sat where the baseline never sat, and
+    `unmatched` those of which no task that they played to its end is one of the baseline's.
     `pairs_of` is what pairs and counts once: a task, or where only branches are compared a child,
     which is beside the child that its number's seed sampled for the other policy.
-    `verdict` is the worst of all: WORSE, else UNDECIDED, SAME, BETTER.
+    `verdict` is the worst of all: WORSE, else UNDECIDED, SAME, BETTER. Of who is unmatched nothing
+    is known, and so it counts as UNDECIDED.
     """
 
     format: Literal[1] = 1
@@ -130,12 +149,15 @@ class Comparison(_Frozen):
     groups: tuple[tuple[str, ...], ...] = ()
     seat: str | None = None
     elsewhere: tuple[str, ...] = ()
+    unmatched: tuple[Unmatched, ...] = ()
     pairs_of: Literal["task", "child"] = "task"
 
     @property
     def verdict(self) -> Verdict:
         """The first of WORSE, UNDECIDED, SAME and BETTER that is said of any candidate."""
         words = {difference.verdict for difference in self.differences}
+        if self.unmatched:
+            words.add("UNDECIDED")
         order: tuple[Verdict, ...] = ("WORSE", "UNDECIDED", "SAME", "BETTER")
         return next(word for word in order if word in words)
 
