@@ -143,6 +143,19 @@ def test_it_says_that_a_file_of_ones_own_was_edited(gem_train: Train, own: str) 
     assert "changed since the training in run began" in done.stderr
 
 
+def test_it_says_that_core_has_another_version(gem_train: Train) -> None:
+    gem_train("own.toml", "--out", "run")
+    path = Path("run", "experiment.json")
+    record = json.loads(path.read_text(encoding="utf-8"))
+    record["versions"]["gem-core"] = "0.0.0"
+    path.write_text(json.dumps(record), encoding="utf-8")
+
+    status, _, err = gem_train("--resume", "run", "--set", "updates=4")
+
+    assert status == 0
+    assert "gem-env train: gem-core (it was 0.0.0, and is " in err
+
+
 def test_ctrl_c_says_how_to_go_on(gem_train: Train, acted: Callable[[str], str]) -> None:
     policy = ["--set", f"policy={acted('InterruptedAnswer')}", "--set", "policy_kwargs={}"]
 

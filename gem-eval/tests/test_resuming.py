@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 import gem_eval
-from gem import EpisodeLog, Request, read_episodes
+from gem import EpisodeLog, Request, read_episodes, registry
 from gem.errors import LogError
+from gem.testing import fake_plugin
 from gem_eval import Evaluation, RunFolderError, SettingsError
 
 Key = tuple[str, int, int, int]
@@ -320,6 +321,32 @@ def test_going_on_with_other_settings_is_refused_by_name(
         gem_eval.resume(stopped, policies=["solver", Mine()], env_kwargs={"highest": 3})
 
     assert (stopped / "episodes.jsonl").read_bytes() == before
+
+
+def test_another_version_of_a_pack_is_told(
+    run: Callable[..., Evaluation], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = {
+        version: fake_plugin(
+            tmp_path / version,
+            "acme-guess",
+            envs={"acme:Guess": "gem.testing.envs:Guess"},
+            version=version,
+        )
+        for version in ("1.0", "2.0")
+    }
+    with monkeypatch.context() as patch:
+        patch.syspath_prepend(str(folders["1.0"]))
+        registry.refresh()
+        path = run(envs="acme:Guess", policies="solver", episodes=2).path
+    monkeypatch.syspath_prepend(str(folders["2.0"]))
+    registry.refresh()
+
+    with pytest.warns(RuntimeWarning, match=r"acme-guess \(it was 1\.0, and is 2\.0\) changed"):
+        evaluation = gem_eval.resume(path, episodes=4)
+
+    versions = [episode.versions["acme-guess"] for episode in evaluation.episodes()]
+    assert versions == ["1.0", "1.0", "2.0", "2.0"]
 
 
 def test_a_live_policy_must_be_given_again(stopped: Path) -> None:

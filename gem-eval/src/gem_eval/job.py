@@ -43,7 +43,7 @@ __all__ = ["Job"]
 class Job:
     """An evaluation between its start and its end. Holds the log, which nobody else may write.
 
-    `stats` count what it runs. `changed` says what was edited since it began, "" for nothing.
+    `stats` count what it runs. `changed` says which code is another since it began, "" for none.
     `tracking` is who listens, and what failed there.
     """
 

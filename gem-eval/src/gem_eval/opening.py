@@ -26,8 +26,6 @@ from gem_eval.variants import varied
 
 __all__ = ["branched", "continued", "started"]
 
-_DIGEST = "sha256:"  # how the version of a file begins
-
 
 def started(
     given: Mapping[str, Any],
@@ -101,7 +99,7 @@ def continued(path: str | Path, given: Mapping[str, Any]) -> Job:
         )
     if "track" in given:  # of one that is on record the lack is told, and the run goes on
         check_trackers(settings.track)
-    changed = _changed_files(folder)
+    changed = _changed_code(folder)
     origin = origin_in(folder)
     try:
         live = live_of(settings, given, origin)
@@ -116,21 +114,21 @@ def continued(path: str | Path, given: Mapping[str, Any]) -> Job:
     return Job(folder, settings, live, plan, changed=changed)
 
 
-def _changed_files(folder: RunFolder) -> str:
-    """Say which files with environments of their own were edited since a run began; "" for none."""
+def _changed_code(folder: RunFolder) -> str:
+    """Say what plays otherwise than when a run began: core, a pack, a file; "" for nothing."""
     specs = folder.record.settings.envs
     now = {name: version for spec in specs for name, version in versions(spec.id).items()}
     then = folder.record.versions
     changed = [
         f"{name} (it was {then[name]}, and is {version})"
         for name, version in now.items()
-        if version.startswith(_DIGEST) and then.get(name, version) != version
+        if then.get(name, version) != version
     ]
     if not changed:
         return ""
     return (
         f"{' and '.join(changed)} changed since {folder.path} began. The episodes that it has are "
-        "of the file as it was; `gem-env replay` shows where they differ."
+        "of what was there then; `gem-env replay` shows where they differ."
     )
 
 

@@ -57,7 +57,6 @@ BEST = "best"
 _RECORD = "experiment.json"
 _EVALUATIONS = "evaluations"
 _SAMPLES = "samples"
-_DIGEST = "sha256:"  # how the version of a file begins
 
 
 class ExperimentRecord(BaseModel):
@@ -76,7 +75,7 @@ class TrainingFolder:
     """The folder of one training, open for what comes next.
 
     `start` is the checkpoint to go on from, None at the beginning. Lines of updates after it are
-    removed: they come again. `changed` says what was edited since it began, "" for nothing. One
+    removed: they come again. `changed` says which code is another since it began, "" for none. One
     process at a time has a folder open. Whatever cannot be written or read raises FolderError.
     """
 
@@ -148,7 +147,7 @@ class TrainingFolder:
         try:
             for name in (CHECKPOINTS, _EVALUATIONS):  # a crash may have come before them
                 (folder / name).mkdir(exist_ok=True)
-            changed = _changed_files(folder, record, experiment)
+            changed = _changed_code(folder, record, experiment)
             opened = cls(folder, experiment, changed=changed)
             if changes:
                 update = {"experiment": experiment.model_dump(mode="json")}
@@ -356,18 +355,18 @@ def _code_versions(experiment: Experiment) -> dict[str, str]:
     return found
 
 
-def _changed_files(folder: Path, record: ExperimentRecord, experiment: Experiment) -> str:
-    """Say which file of the user's own was edited since the training began; "" for none."""
+def _changed_code(folder: Path, record: ExperimentRecord, experiment: Experiment) -> str:
+    """Say what is another than when the training began: core, a pack, a file; "" for nothing."""
     changed = [
         f"{name} (it was {record.versions[name]}, and is {version})"
         for name, version in _code_versions(experiment).items()
-        if version.startswith(_DIGEST) and record.versions.get(name, version) != version
+        if record.versions.get(name, version) != version
     ]
     if not changed:
         return ""
     return (
         f"{' and '.join(changed)} changed since the training in {folder} began. The updates that "
-        "it has are of the file as it was, and those that come are of the file as it is."
+        "it has are of what was there then, and those that come are of what is there now."
     )
 
 

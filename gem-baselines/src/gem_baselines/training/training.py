@@ -133,8 +133,8 @@ class Training:
         """Open a training to go on from its last checkpoint.
 
         `changes` are settings that change no episode and no update. It is told to the trackers
-        that are named, and to those that it was told to before. Where the file of its environment
-        was edited since it began, `folder.changed` says so. Raises as `train` does.
+        that are named, and to those that it was told to before. Where core, a pack or a file of
+        one's own is another since it began, `folder.changed` says so. Raises as `train` does.
         """
         reporters = Reporters(track)
         folder = TrainingFolder.open(path, changes or {})
