@@ -83,37 +83,40 @@ def _run(options: argparse.Namespace) -> int:
     from gem_eval.branching.branch import origin_of  # heavy, with what it imports: 0.3 s
     from gem_eval.cli.config import arguments
     from gem_eval.cli.eval import run_job, say_one_at_a_time
+    from gem_eval.cli.stdout import json_alone
     from gem_eval.opening import branched
 
     given = vars(options)
     find_modules_here()
-    taken = ("policy", "policy_kwargs", "concurrency")
-    values = arguments({name: given[name] for name in taken if name in given})
-    origin, settings = origin_of(
-        options.run_path,
-        options.episode,
-        turn=options.turn - 1,
-        max_turns=given.get("max_turns"),
-    )
-    job = branched(
-        {**settings, **values, "episodes": options.repeats},
-        origin=origin,
-        out=given.get("out"),
-        command=["gem-env", *sys.argv[1:]],
-    )
-    say_one_at_a_time(job, values, "gem-env branch")
     as_json = "json" in given
-    if not as_json:
-        print(one_line(_parent(origin)), flush=True)
-    try:
-        return run_job(
-            job,
-            as_json=as_json,
-            fails_on_error="fail_on_error" in given,
-            command="gem-env branch",
+    with json_alone(as_json) as out:
+        taken = ("policy", "policy_kwargs", "concurrency")
+        values = arguments({name: given[name] for name in taken if name in given})
+        origin, settings = origin_of(
+            options.run_path,
+            options.episode,
+            turn=options.turn - 1,
+            max_turns=given.get("max_turns"),
         )
-    finally:
-        job.close()
+        job = branched(
+            {**settings, **values, "episodes": options.repeats},
+            origin=origin,
+            out=given.get("out"),
+            command=["gem-env", *sys.argv[1:]],
+        )
+        say_one_at_a_time(job, values, "gem-env branch")
+        if not as_json:
+            print(one_line(_parent(origin)), flush=True)
+        try:
+            return run_job(
+                job,
+                out,
+                as_json=as_json,
+                fails_on_error="fail_on_error" in given,
+                command="gem-env branch",
+            )
+        finally:
+            job.close()
 
 
 def _parent(origin: Origin) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
 
@@ -24,13 +23,13 @@ _NAMES = ("environment", "line-up", "policy")
 _IMAGE = re.compile(r"(data:[\w/.+-]{1,60};base64,[\w/+]{40})[\w/+=]+", re.ASCII)
 
 
-def dry_run(given: Mapping[str, Any], *, as_json: bool) -> int:
-    """Print the preview. The exit status is 1 where an environment fails before it asks."""
+def dry_run(given: Mapping[str, Any], out: IO[str], *, as_json: bool) -> int:
+    """Print the preview to `out`. The status is 1 where an environment fails before it asks."""
     found = run_to_end(preview(given))
     if as_json:
-        print(json.dumps(found.to_json(), indent=2))
+        print(json.dumps(found.to_json(), indent=2), file=out)
     else:
-        _print(found, sys.stdout)
+        _print(found, out)
     return int(any(env.error is not None for env in found.environments))
 
 

@@ -12,12 +12,12 @@ import json
 import shlex
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext, redirect_stdout
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from gem.cli import find_modules_here, one_line
 from gem_eval.cli.config import arguments, read_config
 from gem_eval.cli.progress import progress
+from gem_eval.cli.stdout import json_alone
 from gem_eval.errors import RunStopped, SettingsError
 from gem_eval.interrupts import run_to_end
 from gem_eval.job import Job
@@ -44,16 +44,17 @@ def run(options: argparse.Namespace) -> int:
     as_json = values.pop("json", False)
     fails_on_error = values.pop("fail_on_error", False)
     find_modules_here()
-    if values.pop("dry_run", False):
-        return _dry_run(values, as_json=as_json)
-    job = _job(values)
-    if job.changed:
-        print(f"gem-env eval: {one_line(job.changed)}", file=sys.stderr)
-    say_one_at_a_time(job, values, "gem-env eval")
-    try:
-        return run_job(job, as_json=as_json, fails_on_error=fails_on_error)
-    finally:
-        job.close()
+    with json_alone(as_json) as out:
+        if values.pop("dry_run", False):
+            return _dry_run(values, out, as_json=as_json)
+        job = _job(values)
+        if job.changed:
+            print(f"gem-env eval: {one_line(job.changed)}", file=sys.stderr)
+        say_one_at_a_time(job, values, "gem-env eval")
+        try:
+            return run_job(job, out, as_json=as_json, fails_on_error=fails_on_error)
+        finally:
+            job.close()
 
 
 def _values(options: argparse.Namespace) -> dict[str, Any]:
@@ -61,7 +62,7 @@ def _values(options: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in vars(options).items() if name != "run" and value != []}
 
 
-def _dry_run(options: Mapping[str, Any], *, as_json: bool) -> int:
+def _dry_run(options: Mapping[str, Any], out: IO[str], *, as_json: bool) -> int:
     from gem_eval.cli.dry_run import dry_run
 
     values = arguments(options)
@@ -74,7 +75,7 @@ def _dry_run(options: Mapping[str, Any], *, as_json: bool) -> int:
             option="dry_run",
         )
     _refuse_nothing(values)
-    return dry_run(values, as_json=as_json)
+    return dry_run(values, out, as_json=as_json)
 
 
 def _refuse_nothing(values: Mapping[str, Any]) -> None:
@@ -104,6 +105,7 @@ def _job(options: Mapping[str, Any]) -> Job:
 
 def run_job(
     job: Job,
+    out: IO[str],
     *,
     as_json: bool,
     fails_on_error: bool,
@@ -112,14 +114,12 @@ def run_job(
 ) -> int:
     """Run what a job lacks, show its figures, and return the exit status.
 
-    `command` is the one that was typed, for what goes to stderr. `figures` are those of a summary,
-    unless others are given.
+    JSON goes to `out`, which `json_alone` keeps free of all else. `command` is the one that was
+    typed, for what goes to stderr. `figures` are those of a summary, unless others are given.
     """
     figures = figures or Figures(_show, lambda _, summary: summary.to_json())
     try:
-        # Stdout is for JSON alone: what a policy or an environment prints goes to stderr.
-        with redirect_stdout(sys.stderr) if as_json else nullcontext():
-            summary = run_to_end(_run_with_progress(job, hidden=as_json or job.uses_screen))
+        summary = run_to_end(_run_with_progress(job, hidden=as_json or job.uses_screen))
     except RunStopped as error:
         _show_what_is_there(job, figures, as_json=as_json)
         _show_tracking(job, command)
@@ -131,7 +131,7 @@ def run_job(
         print(_interrupted(job, command), file=sys.stderr)
         return 130
     if as_json:
-        print(json.dumps(figures.to_json(job, summary), indent=2))
+        print(json.dumps(figures.to_json(job, summary), indent=2), file=out)
     else:
         figures.show(job, summary, True)
         sys.stdout.flush()  # before the lines on stderr

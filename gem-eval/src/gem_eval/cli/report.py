@@ -67,6 +67,7 @@ def add_command(commands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from gem_eval.cli.noise import show_noise
+    from gem_eval.cli.stdout import json_alone
     from gem_eval.evaluation_logs import open_run
     from gem_eval.reading import read_summary  # heavy, with what it imports: 0.3 s
     from gem_eval.table import print_summary
@@ -74,8 +75,9 @@ def _run(options: argparse.Namespace) -> int:
 
     yardsticks = [read_yardstick(path) for path in options.yardsticks]
     folders = [open_run(path) for path in options.runs]
-    if options.references:
-        _play_references(folders)
+    with json_alone(options.json):
+        if options.references:
+            _play_references(folders)
     summaries = [read_summary(folder) for folder in folders]
     scales = [
         _normalised(folder, summary, yardsticks)
