@@ -12,8 +12,10 @@ import pytest
 import gem_eval
 from gem import EpisodeLog, Request, read_episodes, registry
 from gem.errors import LogError
+from gem.specs import EnvSpec
 from gem.testing import fake_plugin
 from gem_eval import Evaluation, RunFolderError, SettingsError
+from gem_eval.versions import versions_of
 
 Key = tuple[str, int, int, int]
 Fingerprints = Callable[[Path], dict[Key, str]]
@@ -347,6 +349,46 @@ def test_another_version_of_a_pack_is_told(
 
     versions = [episode.versions["acme-guess"] for episode in evaluation.episodes()]
     assert versions == ["1.0", "1.0", "2.0", "2.0"]
+
+
+CAPITALS = """
+from pathlib import Path
+
+import gem
+
+class Capitals(gem.Env):
+    def __init__(self, data):
+        self.rows = Path(data).read_text().splitlines()
+        self.num_tasks = len(self.rows)
+    def reset(self, seed=None, task=None):
+        self.number = self.pick_task(task)
+        return self.rows[self.number], {"task": self.number}
+    def step(self, action):
+        return gem.Step("", 1.0, True, False, {})
+"""
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_table_that_was_edited_is_told(
+    run: Callable[..., Evaluation], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ok.csv").write_text("France?,Paris\nPeru?,Lima")
+    Path("capitals.py").write_text(CAPITALS)
+    options = {"envs": "./capitals.py:Capitals", "env_kwargs": {"data": "ok.csv"}}
+    path = run(policies="noop", episodes=1, **options).path
+    gem_eval.resume(path)  # without a warning, which would be an error
+    Path("ok.csv").write_text("Peru?,Lima\nFrance?,Paris")
+
+    with pytest.warns(RuntimeWarning, match=r"^ok\.csv \(it was sha256:\w{16}, and is sha256:"):
+        gem_eval.resume(path, episodes=2)
+
+
+def test_data_that_is_no_file_is_no_trouble(run: Callable[..., Evaluation], tmp_path: Path) -> None:
+    absent = EnvSpec(id="acme:Absent", target="a:B", kwargs={"data": "some/hub-\0name"})
+    folder = EnvSpec(id="acme:Folder", target="a:B", kwargs={"data": str(tmp_path)})
+
+    assert set(versions_of([absent, folder], {})) == {"gem-core"}
 
 
 def test_a_live_policy_must_be_given_again(stopped: Path) -> None:

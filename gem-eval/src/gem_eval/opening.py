@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from gem.errors import GemError
-from gem.registry import versions
 from gem.rollouts import PlannedEpisode, check_rollout
 from gem_eval.branching.origin import Origin
 from gem_eval.branching.reading import origin_in
@@ -23,6 +22,7 @@ from gem_eval.settings import Settings, differences, resumed, settings_from
 from gem_eval.tracking.installed import check_trackers
 from gem_eval.variance.record import NoiseRecord
 from gem_eval.variants import varied
+from gem_eval.versions import versions_of
 
 __all__ = ["branched", "continued", "started"]
 
@@ -115,9 +115,9 @@ def continued(path: str | Path, given: Mapping[str, Any]) -> Job:
 
 
 def _changed_code(folder: RunFolder) -> str:
-    """Say what plays otherwise than when a run began: core, a pack, a file; "" for nothing."""
-    specs = folder.record.settings.envs
-    now = {name: version for spec in specs for name, version in versions(spec.id).items()}
+    """Say what is another than when a run began: core, a pack, a file; "" where nothing is."""
+    settings = folder.record.settings
+    now = versions_of(settings.envs, settings.env_kwargs)
     then = folder.record.versions
     changed = [
         f"{name} (it was {then[name]}, and is {version})"

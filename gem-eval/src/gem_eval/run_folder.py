@@ -23,7 +23,6 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_
 
 from gem.episode import Episode
 from gem.errors import problems_of
-from gem.registry import versions
 from gem_eval.branching.record import Branch
 from gem_eval.budgets import Amount
 from gem_eval.errors import RunFolderError
@@ -31,6 +30,7 @@ from gem_eval.leagues.record import LeagueRecord
 from gem_eval.settings import FREE, Settings
 from gem_eval.training_folder import is_training_folder
 from gem_eval.variance.record import NoiseRecord
+from gem_eval.versions import versions_of
 
 __all__ = ["RunFolder", "RunRecord"]
 
@@ -320,12 +320,12 @@ def _record(
 ) -> RunRecord:
     from gem_eval import __version__
 
-    packs = {name: version for spec in settings.envs for name, version in versions(spec.id).items()}
     python = ".".join(map(str, sys.version_info[:3]))
+    played = versions_of(settings.envs, settings.env_kwargs)
     return RunRecord(
         command=tuple(map(_text, command)),
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        versions={"python": python, "gem-eval": __version__, **packs},
+        versions={"python": python, "gem-eval": __version__, **played},
         settings=settings,
         total=total,
         digest=_digest_of(settings, branch, noise),
