@@ -148,6 +148,32 @@ def test_a_run_that_does_not_exist_is_told(capsys: pytest.CaptureFixture[str]) -
     assert "nowhere is no run folder" in err
 
 
+def test_a_damaged_run_of_a_folder_is_named_and_hides_no_other(
+    make_run: MakeRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_run(episode(), name="runs/good", total=1)
+    bad = make_run(name="runs/bad").folder.path
+    (bad / "run.json").write_text("{", encoding="utf-8")
+    folder = str(tmp_path / "runs")
+
+    status = main(["view", folder, "--export", str(tmp_path / "good.html")])
+
+    out, err = capsys.readouterr()
+    assert (status, "1 episode" in out) == (0, True)
+    assert err.startswith(f"gem-env view: left out: The run.json of {bad} ")
+    assert err.count("\n") == 1
+    assert str(bad) in wrong_use(capsys, folder, str(bad))
+
+
+def test_where_every_run_of_a_folder_is_damaged_that_is_told(
+    make_run: MakeRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = make_run(name="runs/bad").folder.path
+    (bad / "run.json").write_text("{", encoding="utf-8")
+
+    assert str(bad) in wrong_use(capsys, str(tmp_path / "runs"))
+
+
 @pytest.mark.parametrize(
     "options",
     [["--port", "x"], ["--port", "65536"], ["--export-limit", "0"], ["--export-limit", "x"]],

@@ -76,20 +76,25 @@ def add_command(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from gem.cli import one_line
     from gem.registry import check_requirements
     from gem_eval.viewing.log_index import cache_folder
 
     check_requirements(_NEEDED, subject="gem-env view", of="gem-eval")
     from gem_eval.viewing.runs import open_runs  # heavy, with what it imports: 0.4 s
     from gem_eval.viewing.trainings.logs import EvaluationLogs
-    from gem_eval.viewing.trainings.opening import found_in, open_trainings
+    from gem_eval.viewing.trainings.opening import found_in, left_out, open_trainings
 
     texts = _texts(options)
     cache = None if options.no_cache else cache_folder()
     run_paths, training_paths = found_in(options.runs)
-    runs = open_runs(run_paths, cache)
+    bad = left_out([*run_paths, *training_paths], named=[*map(Path, options.runs)])
+    for problem in bad.values():
+        print(f"gem-env view: left out: {one_line(str(problem))}", file=sys.stderr)
+    runs = open_runs([path for path in run_paths if path not in bad], cache)
     try:
-        trainings = open_trainings(training_paths, [run.name for run in runs])
+        paths = [path for path in training_paths if path not in bad]
+        trainings = open_trainings(paths, [run.name for run in runs])
         logs = EvaluationLogs(trainings, cache)
         try:
             if options.export is not None:

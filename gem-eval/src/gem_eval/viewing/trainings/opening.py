@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from gem_eval.errors import ViewError
+from gem_eval.errors import RunFolderError, ViewError
+from gem_eval.run_folder import RunFolder
 from gem_eval.training_folder import TrainingFiles, is_training_folder
 from gem_eval.viewing.runs import name_of
 from gem_eval.viewing.trainings.training import ViewedTraining
 
-__all__ = ["found_in", "open_trainings"]
+__all__ = ["found_in", "left_out", "open_trainings"]
 
 _DEEPEST = 3  # folders inside one another: FOLDER/ARM/SEED
 _MOST = 500
@@ -35,6 +36,28 @@ def found_in(paths: Sequence[str]) -> tuple[list[Path], list[Path]]:
                 "trainings. Name folders with fewer of them."
             )
     return [*runs], [*trainings]
+
+
+def left_out(found: Sequence[Path], named: Collection[Path]) -> dict[Path, RunFolderError]:
+    """Return which of the folders cannot be opened, and why.
+
+    Who names a folder of many sees the others: one damaged record hides none of them. Raises
+    RunFolderError for a folder that is itself among the named ones, and where none could be opened.
+    """
+    problems: dict[Path, RunFolderError] = {}
+    for path in found:
+        try:
+            if is_training_folder(path):
+                TrainingFiles.open(path)
+            else:
+                RunFolder.open(path)
+        except RunFolderError as error:
+            if path in named:
+                raise
+            problems[path] = error
+    if problems and len(problems) == len(found):
+        raise problems[found[0]]
+    return problems
 
 
 def open_trainings(paths: Sequence[Path], taken: Sequence[str] = ()) -> list[ViewedTraining]:
