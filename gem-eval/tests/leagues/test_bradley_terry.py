@@ -80,6 +80,52 @@ def test_two_who_share_their_wins_against_a_third_are_open_together() -> None:
     assert third.low is None
 
 
+def games_by_order(first_wins: tuple[int, int], first_losses: tuple[int, int]) -> list[Game]:
+    """Return games of two, a seed each, by who sat first: the one, and then the other."""
+    results = [
+        ((order, 1 - order), earned)
+        for order in (0, 1)
+        for count, earned in ((first_wins[order], 1.0), (first_losses[order], -1.0))
+        for _ in range(count)
+    ]
+    return [
+        Game(seed, players, (earned, -earned)) for seed, (players, earned) in enumerate(results)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first_wins", "first_losses", "is_open"),
+    [
+        ((50, 50), (0, 0), (False, True)),
+        ((0, 0), (50, 50), (True, False)),
+        ((50, 50), (1, 1), (False, False)),
+        # The one wins first and second alike: both its lead and the seat may be worth any more.
+        ((50, 0), (0, 50), (True, True)),
+        # It lost one as the second: the seat may be worth any more, if the lead grows with it.
+        ((50, 1), (0, 49), (False, True)),
+        ((49, 0), (1, 50), (True, False)),
+        ((49, 1), (1, 49), (False, False)),
+    ],
+)
+def test_the_first_seat_is_worth_any_more_or_less_where_no_game_says_how_much(
+    first_wins: tuple[int, int], first_losses: tuple[int, int], is_open: tuple[bool, bool]
+) -> None:
+    worth = rate(points_of(games_by_order(first_wins, first_losses), 2)).first_seat
+
+    assert (worth.low is None, worth.high is None) == is_open
+
+
+def test_a_third_player_closes_what_two_leave_open() -> None:
+    ladder = [Game(seed, pair, (1.0, -1.0)) for seed in range(9) for pair in ((0, 1), (1, 2))]
+    upset = [Game(9, (0, 2), (-1.0, 1.0))]
+
+    alone = rate(points_of(ladder, 3)).first_seat
+    closed = rate(points_of([*ladder, *upset], 3)).first_seat
+
+    assert (alone.low, alone.high) == (None, None)
+    assert (closed.low is None, closed.high is None) == (False, True)
+
+
 def test_games_of_one_seed_show_no_spread() -> None:
     ratings = rate(points_of([Game(0, (0, 1), (1.0, -1.0)), Game(0, (1, 0), (1.0, -1.0))], 2))
 

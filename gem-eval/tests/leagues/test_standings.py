@@ -49,6 +49,19 @@ def test_a_forfeit_counts_nowhere_unless_it_is_to_lose() -> None:
     assert lost.standings[-1].record.losses == 1
 
 
+def test_it_is_told_where_nothing_bounds_what_the_first_seat_is_worth() -> None:
+    games = [Game(seed, pair, WON) for seed in range(4) for pair in permutations(range(3), 2)]
+    note = "What the first seat is worth is open where no game says how much more or less it is."
+
+    always = stood(games)
+    once_not = stood([*games, Game(4, (0, 1), LOST), Game(4, (1, 0), LOST)])
+
+    assert always.first_seat is not None
+    assert (always.first_seat.low is None, always.first_seat.high) == (False, None)
+    assert note in always.notes
+    assert note not in once_not.notes
+
+
 def test_equals_share_a_rank() -> None:
     games = [Game(seed, pair, WON) for seed in range(4) for pair in ((0, 2), (1, 2))]
     games += [Game(seed, (0, 1), DRAWN) for seed in range(4)]

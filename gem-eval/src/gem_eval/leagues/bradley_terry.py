@@ -44,7 +44,8 @@ class Fit(NamedTuple):
 class Rating(NamedTuple):
     """A rating on the Elo scale, and its 95% interval.
 
-    A bound is None where the games set none: who lost nothing to the rest may be any better.
+    A bound is None where the games set none: who lost nothing to the rest may be any better, and
+    a first seat that lost nothing worth any more.
     """
 
     value: float
@@ -90,7 +91,12 @@ def rate(points: Points) -> Ratings:
         for player in range(len(values))
     )
     first_low, first_high = _widened(np.array(first), ELO * drawn.first, wider)
-    return Ratings(players, Rating(first, float(first_low), float(first_high)), True)
+    first_seat = Rating(
+        first,
+        None if _is_first_open(points, -1.0) else float(first_low),
+        None if _is_first_open(points, 1.0) else float(first_high),
+    )
+    return Ratings(players, first_seat, True)
 
 
 def fit(games: Floats, taken: Floats) -> Fit:
@@ -195,6 +201,24 @@ def _open(points: Points) -> tuple[list[bool], list[bool]]:
     above = [not off[:, player].all() for player in range(len(off))]
     below = [not off[player].all() for player in range(len(off))]
     return above, below
+
+
+def _is_first_open(points: Points, step: float) -> bool:
+    """Say whether the first seat's worth has no upper bound, for a step of 1; of -1 no lower one.
+
+    It has none if the worth can go on by such a step, and ratings with it, without a game becoming
+    less likely: `r_i - r_j + h` must not fall where `i` sat first and took points off `j`, and
+    must not rise where it left some. Each says how far `j` may rise above `i`, or `i` above `j`.
+    All of that can be met unless a circle of players would have to rise above themselves by less
+    than nothing.
+    """
+    games = points.games.sum(axis=0)
+    taken = points.taken.sum(axis=0)
+    rise = np.where(taken > 0, step, np.inf)  # rise[i, j]: how far `j` may rise above `i`
+    rise = np.minimum(rise, np.where(taken < games, -step, np.inf).T)
+    for middle in range(len(rise)):  # Floyd 1962, the least over all ways
+        rise = np.minimum(rise, rise[:, middle, None] + rise[None, middle, :])
+    return bool((np.diagonal(rise) >= 0).all())
 
 
 def _reached(edges: NDArray[np.bool_]) -> NDArray[np.bool_]:

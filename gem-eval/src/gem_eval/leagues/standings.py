@@ -205,6 +205,8 @@ def _notes(points: Points, rated: _Rated, cycles: Cycles, *, is_sample: bool) ->
             "An interval is open where a policy lost nothing, or won nothing, against the rest: "
             "no game says how much better or worse it is."
         )
+    if rated.first is not None and rated.has_intervals and None in rated.first:
+        yield "What the first seat is worth is open where no game says how much more or less it is."
     if cycles.share is not None and seeds < seeds_needed(players):
         yield (
             f"{seeds} seeds are too few to show that policies beat each other in a circle: it "
