@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+import resource
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -119,6 +120,23 @@ def test_a_file_that_is_there_is_never_replaced(make_run: MakeRun, tmp_path: Pat
         export(make_run(episode()), path, most_bytes=LIMIT)
 
     assert path.read_text() == "mine"
+
+
+def test_a_full_disk_leaves_no_file_that_refuses_the_next_try(
+    make_run: MakeRun, tmp_path: Path
+) -> None:
+    run = make_run(episode())
+    path = tmp_path / "run.html"
+    whole = export(run, tmp_path / "first.html", most_bytes=LIMIT)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (whole.size // 2, limits[1]))
+    try:
+        with pytest.raises(ViewError, match="cannot be written"):
+            export(run, path, most_bytes=LIMIT)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+    assert export(run, path, most_bytes=LIMIT) == whole
 
 
 def test_a_path_that_cannot_be_written_is_told(make_run: MakeRun, tmp_path: Path) -> None:

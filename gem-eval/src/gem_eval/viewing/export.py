@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -145,11 +146,22 @@ def content_policy(assets: dict[str, str]) -> str:
     )
 
 
+@contextmanager
+def _removed_unless_whole(path: Path) -> Iterator[None]:
+    """Remove a file that was begun here where it cannot be ended: a rest would refuse the retry."""
+    try:
+        yield
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
 def write_page(path: Path, page: bytes) -> None:
     """Write a new file. Raises ViewError where there is one, or it cannot be written."""
     try:
-        with path.open("xb") as file:
+        with path.open("xb") as file, _removed_unless_whole(path):
             file.write(page)
+            file.flush()  # what a full disk refuses is to be told in here
     except FileExistsError as error:
         raise ViewError(
             f"The run was to be exported to {path}, and that is there already. Choose another "
