@@ -282,6 +282,11 @@ def test_a_rate_needs_a_second() -> None:
     assert rate_of([(10.0, 5), (12.0, 25)]) == 10.0
 
 
+def test_a_log_that_became_shorter_has_no_rate() -> None:
+    assert rate_of([(10.0, 25), (12.0, 5)]) is None
+    assert rate_of([(10.0, 25), (11.0, 5), (12.0, 40)]) is None
+
+
 def test_figures_that_are_known_are_not_made_again(make_run: MakeRun) -> None:
     run = make_run(episode())
 

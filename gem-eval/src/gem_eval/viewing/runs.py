@@ -8,6 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -215,10 +216,14 @@ class Run:
 def rate_of(counted: Sequence[tuple[float, int]]) -> float | None:
     """Return how much is counted in a second, from times with what was counted by then.
 
+    None where there is less than a second, or where something was taken away meanwhile.
+
     >>> rate_of([(0.0, 0), (1.0, 30), (2.0, 40)])
     20.0
     """
     if len(counted) < 2 or counted[-1][0] - counted[0][0] < 1:
+        return None
+    if any(after[1] < before[1] for before, after in pairwise(counted)):
         return None
     return (counted[-1][1] - counted[0][1]) / (counted[-1][0] - counted[0][0])
 
