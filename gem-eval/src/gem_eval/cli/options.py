@@ -187,7 +187,8 @@ def add_how(parser: argparse.ArgumentParser) -> None:
         "--policy-timeout",
         type=float,
         metavar="S",
-        help="seconds after which an answer of the policy is given up",
+        help="seconds after which an answer of a policy that waits (`async def`) is given up; a "
+        "plain function cannot be interrupted",
     )
     add(
         "--episode-timeout",
