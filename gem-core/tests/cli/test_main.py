@@ -253,6 +253,19 @@ def test_a_full_disk_behind_the_output_is_one_line(command: str) -> None:
     )
 
 
+def test_an_output_that_cannot_be_written_is_wrong_use(
+    monkeypatch: pytest.MonkeyPatch, capsys: Output
+) -> None:
+    class Full(io.StringIO):
+        def write(self, text: str) -> int:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sys, "stdout", Full())
+
+    assert main(["list", "--wrappers"]) == 2
+    assert "cannot be written (No space left on device)" in capsys.readouterr().err
+
+
 def test_a_full_disk_behind_something_else_is_not_told_as_that(install: Install) -> None:
     hello(install, "acme-hello", "raise OSError(28, 'No space left')")
 

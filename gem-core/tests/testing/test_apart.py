@@ -53,6 +53,10 @@ class LacksData(Echo):
     def reset(self, seed=None):
         raise gem.errors.DataError("There is no table.", source="table")
 
+class WantsData(Echo):
+    def __init__(self, source: dict):
+        raise gem.errors.DataError("It is not in the cache.", source="hub")
+
 class Interrupted(Echo):
     def reset(self, seed=None):
         raise KeyboardInterrupt
@@ -141,6 +145,7 @@ def test_an_environment_that_ends_its_process_fails_the_line(
     ("name", "kwargs", "wrappers", "state"),
     [
         ("LacksData", {}, (), "failed"),
+        ("WantsData", {"source": {"hub": "acme/absent"}}, (), "skipped"),
         ("Prints", {"loud": True}, (), "failed"),
         ("Prints", {}, ({"id": "time_limit", "turns": 3},), None),
         ("Prints", {}, ("no_such_wrapper",), None),
@@ -205,11 +210,13 @@ def test_one_that_raises_while_it_is_made_has_one_line(folder: Path) -> None:
     ("name", "text", "state"),
     [
         ("LacksData", "There is no table.", "failed"),
+        ("WantsData", "not in the cache", "skipped"),
         ("Absent", "has no such name", "failed"),
     ],
 )
 def test_one_that_is_refused_has_no_line(name: str, text: str, state: str, folder: Path) -> None:
-    _, refused = sent(asked(f"{folder}/troubled.py:{name}"), folder)
+    kwargs = {"source": {"hub": "acme/absent"}} if name == "WantsData" else {}
+    _, refused = sent(asked(f"{folder}/troubled.py:{name}", **kwargs), folder)
 
     assert (text in refused.text, refused.state) == (True, state)
 
