@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -53,6 +54,7 @@ ANSWERS = [  # a step, and what is recorded of it beside what every turn begins 
         Step("x", 0.5, False, False, {"reward_parts": {"hit": 1}, "suffix": "s", "n": 2}),
         {"reward": 0.5, "reward_parts": {"hit": 1.0}, "info": {"n": 2}},
     ),
+    (Step("x", 1.0, False, False, MappingProxyType({"n": 2})), {"reward": 1.0, "info": {"n": 2}}),  # type: ignore[arg-type]
     (
         Step("x", 0.0, False, False, {"tool_results": [RESULT]}),
         {"reward": 0.0, "tool_results": (RESULT,)},
@@ -81,6 +83,7 @@ def test_an_answer_takes_the_place_of_all_that_a_turn_held_of_another() -> None:
     ("reward", "info", "problem"),
     [
         ("1", {}, r"reward '1', and it must be a number"),
+        (1.0, ["n"], r"the info \['n'\], and it must be a dict"),
         (float("inf"), {}, "reward inf, and it must be finite"),
         (1.0, {"reward_parts": {"hit": float("nan")}}, "must be finite"),
         (1.0, {"tool_results": ["found"]}, "tool_results holds 'found'"),
