@@ -235,6 +235,19 @@ def test_a_full_table_of_poker_plays_to_its_end() -> None:
     assert len(step.rewards) == 15
 
 
+def test_who_is_eliminated_at_poker_more_than_once_is_ranked_once() -> None:
+    # Poker asks a player again whom an invalid move has eliminated, and eliminates them anew.
+    env = gem.make("ta:Poker-v0-small", num_players=3)
+    step = played(env, ["[Fold]", *["[Check]"] * 6])  # against the blind, which is no check
+    asked = step.seat
+    while not step.terminated:
+        step = env.step(env.sample_action())
+
+    assert asked == 1
+    assert step.rewards[1] == -1.0
+    assert sorted(step.rewards) == [-1.0, 0.0, 1.0]
+
+
 @pytest.mark.parametrize("name", ["ta:PublicGoodsGame-v0", "ta:MarketEntryGame-v0"])
 def test_a_game_ends_when_everybody_is_eliminated(name: str) -> None:
     env = gem.make(name)

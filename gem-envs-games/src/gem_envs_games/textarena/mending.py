@@ -26,7 +26,8 @@ def mend(game: Any) -> None:
     do not take, so that winning raises. CharacterConclave says what it says without a kind, and
     DontSayIt without a limit compares its turns with None: both raise. Games for any number of
     players ask one for ever whom they eliminated by an invalid move, and look for ever for the
-    next one where all are eliminated.
+    next one where all are eliminated. Poker asks who is eliminated again, and lists them anew at
+    each further invalid move; it ranks by that list, and would pay 3 or 9 for a place.
     """
     state = game.state
     kind = type(state).__name__
@@ -42,6 +43,7 @@ def mend(game: Any) -> None:
         state.set_winners = functools.partial(_set_winners, state)
     if kind == "FFAMultiPlayerState":
         state.step = functools.partial(_step_past_eliminated, state)
+        state.elimination_order = _EachOnce(state.elimination_order)
     mend_one = _MENDED.get(type(game).__name__)
     if mend_one is not None:
         mend_one(game)
@@ -92,6 +94,14 @@ class _InOrder(set[str]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(super().__iter__()))
+
+
+class _EachOnce(list[int]):
+    """A list of players in which each keeps the first place that it got."""
+
+    def append(self, player: int) -> None:
+        if player not in self:
+            super().append(player)
 
 
 def _sorted_letters(game: Any) -> set[str]:
