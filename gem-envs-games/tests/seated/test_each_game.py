@@ -170,6 +170,23 @@ def test_a_forfeit_loses_the_rounds_that_are_left() -> None:
     assert end.info["successes"] == (True, False)
 
 
+@pytest.mark.parametrize(
+    ("game", "choices"),
+    [(RockPaperScissors, ("rock", "scissors")), (PrisonersDilemma, ("defect", "cooperate"))],
+)
+def test_who_leads_and_forfeits_has_not_succeeded(
+    game: type[RockPaperScissors | PrisonersDilemma], choices: tuple[str, str]
+) -> None:
+    env = game(rounds=4, error_allowance=0)
+    taken(env, *choices, *choices, *choices)
+    env.step("no")
+
+    end = env.step(boxed(choices[1]))
+
+    assert end.terminated
+    assert end.info["successes"] == (False, False)
+
+
 def test_mutual_cooperation_is_a_success_and_defection_none() -> None:
     kind = taken(PrisonersDilemma(rounds=1), "cooperate", "cooperate")[-1]
     solving = played(PrisonersDilemma(), [solved, solved], 0)

@@ -19,7 +19,7 @@ class RoundGame(TreeGame[P]):
 
     Seats whose answer is no choice are asked again alone, and nobody learns the others' choices
     before all are made. `closing` says how a game ended, and `forfeit_rewards` what the rounds
-    that are left then pay.
+    that are left then pay. Who forfeits has not succeeded.
     """
 
     def reset(self, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
@@ -99,5 +99,7 @@ class RoundGame(TreeGame[P]):
             self.tell(1 - loser, f"{self.titles[loser]} gave no valid answer and forfeits.")
         rewards = self.forfeit_rewards(losers)
         pairs = zip(self.position.returns(), rewards, strict=True)
-        totals = [earlier + reward for earlier, reward in pairs]
-        return self.end(rewards, success=self.successes(totals), info=info)
+        succeeded = self.successes([earlier + reward for earlier, reward in pairs])
+        for loser in losers:
+            succeeded[loser] = False  # whatever it has earned before: it gave the game up
+        return self.end(rewards, success=succeeded, info=info)
