@@ -273,6 +273,31 @@ def test_a_road_wins_at_tak() -> None:
     assert outcome.rewards == (1.0, -1.0)
 
 
+def test_a_full_board_is_a_draw_at_ultimate_tic_tac_toe() -> None:
+    playing = started("UltimateTicTacToe-v0", 0, 2)
+    for board in playing.game.state.game_state["board"]:
+        board[:] = [["X", "O", "X"], ["X", "O", "O"], ["O", "X", "X"]]  # no line
+    playing.game.state.game_state["board"][8][2][2] = " "
+
+    assert playing.outcome() is None
+    playing.tell("[8 8]")
+
+    outcome = playing.outcome()
+    assert outcome is not None
+    assert outcome.rewards == (0.0, 0.0)
+
+
+def test_a_single_free_cell_is_a_draw_at_quantum_tic_tac_toe() -> None:
+    pairs = ("8,4", "4,8", "3,5", "5,6", "3,0", "6,0", "2,7", "1,7")
+    env = gem.make("ta:QuantumTicTacToe-v0")
+    before = played(env, [f"[{pair}]" for pair in pairs])
+
+    end = env.step("[1,7]")  # collapses cells 1 and 7, and leaves cell 2
+
+    assert not before.terminated
+    assert (end.terminated, end.rewards) == (True, (0.0, 0.0))
+
+
 def test_a_generator_that_would_never_end_is_passed_over() -> None:
     env = gem.make("ta:Battleship-v0")
 

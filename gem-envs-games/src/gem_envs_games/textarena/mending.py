@@ -28,6 +28,9 @@ def mend(game: Any) -> None:
     players ask one for ever whom they eliminated by an invalid move, and look for ever for the
     next one where all are eliminated. Poker asks who is eliminated again, and lists them anew at
     each further invalid move; it ranks by that list, and would pay 3 or 9 for a place.
+
+    UltimateTicTacToe and QuantumTicTacToe do not notice that no move is left, and who is asked
+    then loses by an invalid one. In random play that ends a fifth of their games.
     """
     state = game.state
     kind = type(state).__name__
@@ -185,9 +188,34 @@ def _mend_limit(game: Any) -> None:
         game.state.max_turns = float("inf")
 
 
+def _mend_full_board(game: Any) -> None:
+    game._is_draw = functools.partial(_is_full, game)
+
+
+def _is_full(game: Any) -> bool:
+    """Tell whether no cell is free: a small board that is won is filled with its winner's marks."""
+    boards = game.state.game_state["board"]
+    return all(cell != " " for board in boards for row in board for cell in row)
+
+
+def _mend_last_cell(game: Any) -> None:
+    game._resolve_cycles = functools.partial(_resolve_or_draw, game)
+
+
+def _resolve_or_draw(game: Any) -> None:
+    """Let cycles collapse, as the game does. A move takes two free cells; without, it is a draw."""
+    type(game)._resolve_cycles(game)
+    state = game.state
+    free = sum(not cell for row in state.game_state["board"] for cell in row)
+    if free < 2 and not state.done:
+        state.set_draw(reason="No two cells are left to move in. The game is a draw!")
+
+
 _MENDED: Mapping[str, Callable[[Any], None]] = {
     "CharacterConclaveEnv": _mend_messages,
     "DontSayItEnv": _mend_limit,
+    "QuantumTicTacToeEnv": _mend_last_cell,
     "SetEnv": _mend_set,
     "TakEnv": _mend_messages,
+    "UltimateTicTacToeEnv": _mend_full_board,
 }
