@@ -189,6 +189,26 @@ def test_the_fifteen_puzzle_can_be_solved() -> None:
     assert (outcome.rewards, outcome.was_refused) == ((1.0,), (False,))
 
 
+def test_the_best_button_wins_and_a_worse_one_costs_its_regret() -> None:
+    env = TextArenaGame("Bandit-v0")
+    env.reset(seed=0)
+    snapshot = env.snapshot()
+    chances = env._caught_up().game.state.game_state["ground_truth"]
+    ranked = sorted(chances, key=chances.get)
+    ends = {}
+    for button in ranked:
+        env.restore(snapshot)
+        for _ in range(21):
+            ends[button] = env.step(f"[{button}]")
+    worst, best = ends[ranked[0]], ends[ranked[-1]]
+
+    assert (best.terminated, best.reward, best.info["success"]) == (True, 1.0, True)
+    assert "Congratulations" in str(best.observation)
+    assert worst.reward == chances[ranked[0]] - chances[ranked[-1]]
+    assert not worst.info["success"]
+    assert [end.reward for end in ends.values()] == sorted(end.reward for end in ends.values())
+
+
 def test_one_card_taken_three_times_is_no_set() -> None:
     step = played(gem.make("ta:Set-v0"), ["[1, 1, 1]"])
 

@@ -20,7 +20,8 @@ def mend(game: Any) -> None:
     Countdown, Cryptarithm, Slitherlink and ThreeCardMonte give a refusal its reward as the
     reason and its reason as the reward. FifteenPuzzle calls a method that the state of one
     player lacks, so that solving it raises. Set takes one card three times for a Set, which
-    scores on every turn, or raises.
+    scores on every turn, or raises. Bandit compares the button with the table of all chances, so
+    that none is the right one, and pays the regret: the more, the worse the button is.
 
     Of two players, Checkers, Santorini and Tak call `set_winner` or `set_winners` with what they
     do not take, so that winning raises. CharacterConclave says what it says without a kind, and
@@ -188,6 +189,17 @@ def _mend_limit(game: Any) -> None:
         game.state.max_turns = float("inf")
 
 
+def _mend_bandit(game: Any) -> None:
+    game.state.set_outcome = functools.partial(_pay_for_button, game.state)
+
+
+def _pay_for_button(state: Any, reward: float, reason: str) -> None:
+    """End Bandit, whose `reward` is by how much the chosen button falls short of the best."""
+    if reward == 0.0:
+        reason = "Congratulations! You chose the correct button."
+    type(state).set_outcome(state, reward=-reward if reward else 1.0, reason=reason)
+
+
 def _mend_full_board(game: Any) -> None:
     game._is_draw = functools.partial(_is_full, game)
 
@@ -212,6 +224,7 @@ def _resolve_or_draw(game: Any) -> None:
 
 
 _MENDED: Mapping[str, Callable[[Any], None]] = {
+    "BanditEnv": _mend_bandit,
     "CharacterConclaveEnv": _mend_messages,
     "DontSayItEnv": _mend_limit,
     "QuantumTicTacToeEnv": _mend_last_cell,
