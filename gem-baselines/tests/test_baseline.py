@@ -97,3 +97,10 @@ def test_a_checkpoint_of_something_else_is_named(
 
     with pytest.raises(FolderError, match="kind: Field required"):
         make_policy(f"baseline:{tmp_path}")
+
+
+def test_a_link_to_what_is_not_there_is_said(tmp_path: Path) -> None:
+    (tmp_path / "last").symlink_to("update-000003")
+
+    with pytest.raises(FolderError, match="a link to update-000003, which is not there"):
+        make_policy(f"baseline:{tmp_path / 'last'}")

@@ -34,6 +34,12 @@ def _checkpoint_of(path: Path) -> Path:
         checkpoint = path / CHECKPOINTS / name
         if is_checkpoint(checkpoint):
             return checkpoint
+    if path.is_symlink() and not path.exists():
+        raise FolderError(
+            f"The policy baseline:{path} was asked for, and that is a link to {path.readlink()}, "
+            "which is not there. Copy what a link stands for, as `cp -rL` does.",
+            path=path,
+        )
     if is_training_folder(path):
         raise FolderError(
             f"The policy baseline:{path} was asked for, and that training has no checkpoint yet. "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -222,3 +223,65 @@ def test_damaged_self_play_is_one_line(experiment: MakeExperiment, tmp_path: Pat
 
     with pytest.raises(FolderError, match=r"The self-play in .* cannot be restored"):
         Training.resumed(tmp_path)
+
+
+def as_folder(name: Path) -> None:
+    """Put what a link names in its place, as a copy that follows links does."""
+    named = name.resolve()
+    name.unlink()
+    shutil.copytree(named, name)
+
+
+def remove(name: Path) -> None:
+    name.unlink()
+
+
+LOST = [as_folder, remove]
+
+
+@pytest.mark.parametrize("lose", LOST)
+def test_a_copy_that_lost_its_links_goes_on(
+    experiment: MakeExperiment, acted: Acted, tmp_path: Path, lose: Callable[[Path], None]
+) -> None:
+    steady = {"env": acted("Once"), "env_kwargs": {}, "policy": acted("Steady")}
+    counting = experiment(**steady, policy_kwargs={}, eval_every=1)
+    train(counting, tmp_path / "copied")  # the best of whose four updates is the third
+    for name in ("last", "best"):
+        lose(tmp_path / "copied" / "checkpoints" / name)
+
+    resumed = Training.resumed(tmp_path / "copied", {"updates": 6})
+
+    assert resumed.progress.update == 4  # and not anew
+    resumed.run()
+    train(counting.model_copy(update={"updates": 6}), tmp_path / "whole")
+    assert texts(tmp_path / "copied") == texts(tmp_path / "whole")
+    for name in ("last", "best"):
+        own = (tmp_path / "copied" / "checkpoints" / name).resolve() / "checkpoint.json"
+        other = tmp_path / "whole" / "checkpoints" / name / "checkpoint.json"
+        assert json.loads(own.read_text()) == json.loads(other.read_text())
+
+
+def test_links_to_what_is_not_there_are_mended(experiment: MakeExperiment, tmp_path: Path) -> None:
+    train(experiment(eval_every=0), tmp_path)
+    last = tmp_path / "checkpoints" / "last"
+    last.unlink()
+    last.symlink_to("update-000009")
+
+    resumed = Training.resumed(tmp_path)
+
+    assert resumed.progress.update == 4  # and not anew
+    resumed.run()
+    assert last.readlink() == Path("update-000004")
+
+
+def test_a_training_whose_checkpoints_are_lost_keeps_its_metrics(
+    experiment: MakeExperiment, tmp_path: Path
+) -> None:
+    train(experiment(), tmp_path)
+    before = texts(tmp_path)
+    shutil.rmtree(tmp_path / "checkpoints")
+
+    with pytest.raises(FolderError, match="has 4 updates and none of its checkpoints"):
+        Training.resumed(tmp_path)
+
+    assert texts(tmp_path) == before

@@ -31,7 +31,15 @@ from gem_baselines.training.files import (
     unlike_json,
 )
 
-__all__ = ["Checkpoint", "Progress", "is_checkpoint", "link", "prune", "write_checkpoint"]
+__all__ = [
+    "Checkpoint",
+    "Progress",
+    "is_checkpoint",
+    "link",
+    "prune",
+    "restore_links",
+    "write_checkpoint",
+]
 
 _RECORD = "checkpoint.json"
 _POLICY = "policy"
@@ -206,6 +214,42 @@ def link(parent: Path, name: str, folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def restore_links(parent: Path, *, last: str, best: str) -> None:
+    """Have the names of the last and the best checkpoint be links again, where a copy lost them.
+
+    Some programs copy what a link names in place of the link, and others leave links out. A link
+    that is there stays as it is. Raises OSError and FolderError.
+    """
+    for name in (last, best):
+        path = parent / name
+        if is_checkpoint(path) and not path.is_symlink():
+            update = Checkpoint.read(path).progress.update
+            folder = _free_name(parent, f"{_NAME}{update:06}")
+            path.rename(folder)
+            # A crash before this line leaves a whole checkpoint, which is found below.
+            link(parent, name, folder)
+    if is_checkpoint(parent / last) and is_checkpoint(parent / best):
+        return
+    whole = _whole_checkpoints(parent)
+    if not whole:
+        return
+    if not is_checkpoint(parent / last):
+        newest = max(whole, key=lambda checkpoint: checkpoint.progress.update)
+        link(parent, last, newest.folder)
+    if not is_checkpoint(parent / best):
+        # A training without evaluations has no best one, and the last is the first to know.
+        best_update = Checkpoint.read(parent / last).progress.best_update
+        for checkpoint in whole:
+            if checkpoint.progress.update == best_update:
+                link(parent, best, checkpoint.folder)
+
+
+def _whole_checkpoints(parent: Path) -> list[Checkpoint]:
+    """Read the checkpoints in a folder, by name. Raises FolderError."""
+    folders = [entry for entry in sorted(parent.iterdir()) if _OURS.fullmatch(entry.name)]
+    return [Checkpoint.read(folder) for folder in folders if is_checkpoint(folder)]
 
 
 def prune(parent: Path) -> None:

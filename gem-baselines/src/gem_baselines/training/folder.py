@@ -37,6 +37,7 @@ from gem_baselines.training.checkpoints import (
     is_checkpoint,
     link,
     prune,
+    restore_links,
     write_checkpoint,
 )
 from gem_baselines.training.experiment import FREE, Experiment
@@ -90,6 +91,8 @@ class TrainingFolder:
         self._timings = JsonLines(path / "timings.jsonl")
         self._evaluations = JsonLines(path / "evaluations.jsonl")
         try:
+            # Before the last one is asked for: without its link a training would begin anew.
+            restore_links(self._checkpoints, last=LAST, best=BEST)
             self.start = self._last()
             self._refuse_other_settings()
             self._read_lines()
@@ -249,6 +252,8 @@ class TrainingFolder:
 
     def _read_lines(self) -> None:
         """Read the lines up to the checkpoint to go on from, and remove those after it."""
+        if self.start is None:
+            self._refuse_lost_checkpoints()
         done = 0 if self.start is None else self.start.progress.update
         evaluated = -1 if self.start is None else self.start.progress.evaluated
         if self.experiment.updates < done:
@@ -271,6 +276,20 @@ class TrainingFolder:
             )
         for lines in (self._metrics, self._timings, self._evaluations):
             lines.cut()
+
+    def _refuse_lost_checkpoints(self) -> None:
+        """Raise FolderError where there are updates and no checkpoint: they would be removed.
+
+        A training makes its first checkpoint before its first update.
+        """
+        lines = self._metrics.read(lambda line: isinstance(line.get("update"), int))
+        if lines:
+            raise FolderError(
+                f"The training in {self.path} was to go on, and has {len(lines)} updates and none "
+                f"of its checkpoints. Bring back its folder {CHECKPOINTS}, or start anew with "
+                "--out.",
+                path=self.path,
+            )
 
     def _last(self) -> Checkpoint | None:
         last = self._checkpoints / LAST
