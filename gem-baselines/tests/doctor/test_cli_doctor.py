@@ -124,6 +124,36 @@ def test_json_counts_the_lines_that_cannot_be_read(
     assert json.loads(capsys.readouterr().out)["unreadable"] == {"samples/000002.jsonl": 2}
 
 
+def test_a_line_of_an_evaluation_that_cannot_be_read_is_named(
+    experiment: MakeExperiment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train(experiment(updates=3, eval_every=1), tmp_path / "run")
+    log = tmp_path / "run" / "evaluations" / "000001-sampled.jsonl"
+    first, *others = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join([first[:40] + b"\n", b'{"format": 1}\n', *others]))
+
+    main(["doctor", str(tmp_path / "run")])
+
+    out = capsys.readouterr().out
+    assert "\n2 lines of evaluations/000001-sampled.jsonl cannot be read." in out
+    assert "\n  evaluation        training earns what evaluation does\n" in out
+
+
+def test_a_row_with_fewer_numbers_than_places_is_refused(
+    trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = trained / "samples" / "000002.jsonl"
+    first, *others = path.read_text().splitlines()
+    shown = json.loads(first)
+    shown["rows"][0]["learner_after"].append(0.0)
+    path.write_text("\n".join([json.dumps(shown), *others]))
+
+    status = main(["doctor", str(trained)])
+
+    assert status == 2
+    assert "numbers as its learner_after" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["metrics.jsonl", "evaluations.jsonl"])
 def test_half_a_last_line_of_a_training_that_goes_on_is_no_fault(
     sick: Path, name: str, capsys: pytest.CaptureFixture[str]

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-import gem
 from gem.episode import Episode
-from gem.errors import BadArguments, LogError, in_one_line
+from gem.errors import BadArguments, in_one_line
 from gem_baselines.doctor.json_lines import JsonLines
 from gem_baselines.doctor.run import Evaluation, Played, Run, Sample, Series, Shown, ShownRow
 from gem_baselines.errors import FolderError
@@ -134,6 +133,13 @@ def _shown(plain: Mapping[str, Any]) -> Shown:
 
 def _row(plain: Mapping[str, Any]) -> ShownRow:
     ids = plain["ids"]
+    for name in ("learner", "learner_after", "entropies"):
+        given = plain[name]
+        if given is not None and len(given) != len(plain["places"]):
+            raise ValueError(
+                f"a row of {len(plain['places'])} places has {len(given)} numbers as its {name}: "
+                "`learnt_from` of a policy gives one for each place"
+            )
     return ShownRow(
         ids=None if ids is None else tuple(ids),
         places=tuple(plain["places"]),
@@ -175,11 +181,9 @@ def _evaluations(folder: Path, lines: JsonLines) -> Iterator[Evaluation]:
     for line in lines.read(folder / "evaluations.jsonl", may_grow=True):
         update = line["update"]
         log = folder / "evaluations" / f"{update:06}-sampled.jsonl"
-        try:
-            # Of several seats what the policy itself earned, as its own figures have it.
-            episodes = own_parts([each for each in gem.read_episodes(log) if not each.is_error])
-        except (LogError, OSError):
-            continue
+        played = lines.read_as(_episode_in, log, may_grow=False)  # it was written whole
+        # Of several seats what the policy itself earned, as its own figures have it.
+        episodes = own_parts([each for each in played if not each.is_error])
         if episodes:
             yield Evaluation(
                 update=update,
@@ -187,6 +191,13 @@ def _evaluations(folder: Path, lines: JsonLines) -> Iterator[Evaluation]:
                 success=np.array([float(bool(each.success)) for each in episodes]),
                 turns=np.array([float(len(each.turns)) for each in episodes]),
             )
+
+
+def _episode_in(line: bytes) -> Episode | None:
+    try:
+        return Episode.from_json(line)
+    except ValueError:
+        return None
 
 
 def _tokenizer(settings: Mapping[str, Any]) -> Tokenizer | None:
