@@ -139,6 +139,23 @@ def test_a_line_of_an_evaluation_that_cannot_be_read_is_named(
     assert "\n  evaluation        training earns what evaluation does\n" in out
 
 
+def test_json_has_null_for_a_figure_that_is_not_finite(
+    trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path in (trained / "samples").glob("*.jsonl"):
+        shown = [json.loads(line) for line in path.read_text().splitlines()]
+        for row in (row for each in shown for row in each["rows"]):
+            row["sampler"] = [None] * len(row["places"])
+        path.write_text("".join(f"{json.dumps(each)}\n" for each in shown))
+
+    status = main(["doctor", str(trained), "--json"])
+
+    (finding,) = json.loads(capsys.readouterr().out)["findings"]
+    assert status == 1
+    assert finding["check"] == "logprobs"
+    assert finding["figures"]["mean_distance"] is None
+
+
 def test_a_row_with_fewer_numbers_than_places_is_refused(
     trained: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -152,6 +169,19 @@ def test_a_row_with_fewer_numbers_than_places_is_refused(
 
     assert status == 2
     assert "numbers as its learner_after" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("learning", ["fast", {"precision": "fp8"}, None])
+def test_a_policy_of_ones_own_may_name_its_learning_as_it_likes(
+    trained: Path, learning: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = trained / "experiment.json"
+    record = json.loads(path.read_text())
+    record["experiment"]["policy_kwargs"]["learning"] = learning
+    path.write_text(json.dumps(record))
+
+    assert main(["doctor", str(trained)]) == 0
+    assert "nothing found" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["metrics.jsonl", "evaluations.jsonl"])

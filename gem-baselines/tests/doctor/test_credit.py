@@ -71,6 +71,34 @@ def test_it_expects_what_the_estimator_gives(name: str, options: dict[str, Any])
             assert np.allclose(targets, np.concatenate(given.value_targets), atol=1e-12)
 
 
+@pytest.mark.parametrize(("name", "options"), OPTIONS)
+def test_it_expects_of_an_episode_without_a_turn_what_the_estimator_gives(
+    name: str, options: dict[str, Any]
+) -> None:
+    (sample, *_) = made_run().samples
+    nothing = np.zeros(0)
+    # A first prompt that is too long: one of a group, all but one of another, and a whole group.
+    is_empty = [number in (0, 5, 6, 7, 8, 9, 10, 11) for number in range(len(sample.played))]
+    played = [
+        each._replace(rewards=nothing, answer_tokens=nothing, values=nothing)
+        if has_no_turn
+        else each._replace(values=_values(each, ESTIMATORS[name].per))
+        for each, has_no_turn in zip(sample.played, is_empty, strict=True)
+    ]
+    episodes: list[Episode] = [
+        replace(shown.episode, turns=()) if has_no_turn else shown.episode
+        for shown, has_no_turn in zip(sample.shown, is_empty, strict=True)
+    ]
+    values = [each.values for each in played if each.values is not None]
+    given = estimator_named(name, options)(episodes, Terms(0.9, 0.95, 0.3, known(values)))
+
+    batch = Credit(played, [each.rewards.tolist() for each in played], 0.9, 0.95, 0.3)
+    due = expected_advantages(name, options, batch)
+
+    assert [len(own) for own in due] == [len(own) for own in given.advantages]
+    assert np.allclose(np.concatenate(due), np.concatenate(given.advantages), atol=1e-12)
+
+
 def test_a_run_that_does_what_it_says_has_no_finding() -> None:
     assert found(made_run()) == {}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from gem_baselines.doctor.run import ShownRow
@@ -96,3 +98,18 @@ def test_logprobs_of_other_tokens_are_found() -> None:
 
     assert "other logprobs than the sampler recorded" in findings["handed_logprobs"].sentence
     assert findings["logprobs"].severity == "wrong"
+
+
+def test_an_estimator_of_ones_own_may_credit_tokens() -> None:
+    run = made_run(estimator="ppo_token")
+    own = replace(run, settings={**run.settings, "estimator": "./own.py:by_token"})
+
+    assert found(own) == {}
+
+
+def test_a_token_with_another_advantage_than_an_own_estimator_gave_is_found() -> None:
+    run = made_run(estimator="ppo_token")
+    own = replace(run, settings={**run.settings, "estimator": "./own.py:by_token"})
+    swapped = changed_rows(own, lambda row: row._replace(advantages=row.advantages[::-1]))
+
+    assert sentence_of(swapped, "token_advantages").startswith("Tokens have an advantage that is")

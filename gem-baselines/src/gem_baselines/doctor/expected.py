@@ -125,7 +125,8 @@ def _mt_rloo(batch: Credit, ended: str = "left_out") -> list[Numbers]:
     found = []
     for number, own in enumerate(to_go):
         members = groups[batch.episodes[number].start]
-        peers = [to_go[other] for other in members if other != number]
+        # An episode without a turn did not end early: it was never begun.
+        peers = [to_go[other] for other in members if other != number and to_go[other]]
         advantages = []
         for turn, value in enumerate(own):
             compared = [peer[turn] if turn < len(peer) else 0.0 for peer in peers]
@@ -141,12 +142,15 @@ def _mt_grpo(
 ) -> list[Numbers]:
     normalise = _standardised if std else _centred
     found: list[Numbers] = [[0.0] * len(own) for own in batch.rewards]
-    for members in _groups(batch).values():
+    for every_member in _groups(batch).values():
+        # Without a turn an episode has no last reward: it is compared with none.
+        members = [number for number in every_member if batch.rewards[number]]
         outcomes = normalise([batch.rewards[number][-1] for number in members])
         for number, outcome in zip(members, outcomes, strict=True):
             found[number] = [outcome] * len(batch.rewards[number])
         parts = {number: [0.0] * len(batch.rewards[number]) for number in members}
-        for turn in range(max(len(batch.rewards[number]) for number in members) - 1):
+        turns = max((len(batch.rewards[number]) for number in members), default=0)
+        for turn in range(turns - 1):
             # An episode's last turn is its outcome, and no reward of a turn.
             going_on = [number for number in members if turn < len(batch.rewards[number]) - 1]
             normalised = normalise([batch.rewards[number][turn] for number in going_on])
@@ -200,7 +204,7 @@ class _Step(NamedTuple):
 
 def _advantages_of_steps(steps: Sequence[_Step], values: Numbers) -> Numbers:
     """Return the sum of the surprises from each step on, each discounted by those before it."""
-    following = [*values[1:], 0.0]
+    following = [*values[1:], 0.0][: len(values)]  # an episode may have no token at all
     surprises = [
         step.reward + step.gamma * later - now
         for step, now, later in zip(steps, values, following, strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -49,7 +50,11 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON data."""
-        return asdict(self) | {"updates": list(self.updates), "figures": dict(self.figures)}
+        # What is not finite is no JSON, and is just what a finding may be about.
+        figures = {
+            name: value if math.isfinite(value) else None for name, value in self.figures.items()
+        }
+        return asdict(self) | {"updates": list(self.updates), "figures": figures}
 
 
 class Check(NamedTuple):

@@ -148,7 +148,14 @@ class Run:
     def credits_tokens(self) -> bool:
         """Whether its estimator gives each token of an answer an advantage, and not each turn."""
         estimator = ESTIMATORS.get(str(self.settings.get("estimator")))
-        return estimator is not None and estimator.per == "token"
+        if estimator is not None:
+            return estimator.per == "token"
+        # One of somebody's own: a training refuses any other number than one a turn or a token.
+        return any(
+            one.advantages is not None and len(one.advantages) != len(one.rewards)
+            for each in self.samples
+            for one in each.learnt
+        )
 
     def figure(self, name: str) -> Series:
         """Return a figure by its name, empty where the run has none."""

@@ -92,13 +92,14 @@ def value_targets(run: Run) -> Iterator[Finding]:
 def _credited(run: Run) -> list[Sample]:
     """Return the samples whose batches can be recomputed."""
     needs_values = run.settings.get("estimator") in WITH_CRITIC
+    credits_tokens = run.credits_tokens
     found = []
     for sample in run.samples:
         batch = sample.learnt
         is_whole = all(each.advantages is not None for each in batch)
         if needs_values:
             is_whole = is_whole and all(each.values is not None for each in batch)
-        if run.credits_tokens:
+        if credits_tokens:
             is_whole = is_whole and all(map(_has_a_value_for_each_token, batch))
         if batch and is_whole:
             found.append(sample)

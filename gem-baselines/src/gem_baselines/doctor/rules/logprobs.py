@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -265,9 +265,11 @@ def _correlation_at_zero(one: Floats, other: Floats) -> float:
 
 
 def _tolerance(run: Run) -> float:
-    kwargs = run.settings.get("policy_kwargs") or {}
-    learning = kwargs.get("learning") or {}
-    return _TOLERANCE[learning.get("precision", "float32")]
+    kwargs = run.settings.get("policy_kwargs")
+    learning = kwargs.get("learning") if isinstance(kwargs, Mapping) else None
+    # A policy of somebody's own may call anything its learning, and have other precisions.
+    precision = learning.get("precision") if isinstance(learning, Mapping) else None
+    return _TOLERANCE.get(str(precision), _TOLERANCE["float32"])
 
 
 def _lacks_rows(run: Run) -> str:

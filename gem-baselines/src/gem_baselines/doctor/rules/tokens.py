@@ -156,13 +156,14 @@ def _kind(pair: _Pair, given: tuple[int, ...], due: tuple[int, ...]) -> str:
 
 def token_advantages(run: Run) -> Iterator[Finding]:
     """Find tokens whose advantage is not their turn's, or by token not their own."""
+    credits_tokens = run.credits_tokens
 
     def problem(pair: _Pair) -> tuple[int, str] | None:
         credit = pair.shown.advantages
         is_same = pair.row.ids is None or pair.row.places == pair.played.places
         if credit is None or not is_same:
             return None
-        if run.credits_tokens:
+        if credits_tokens:
             # An episode has one row, or more in order: only one row can be laid beside all of it.
             is_whole = len(credit) == len(pair.row.advantages)
             due = credit if is_whole else pair.row.advantages
