@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -123,6 +124,75 @@ def test_the_gradient_is_that_of_finite_differences(env_id: str, target: Any, ga
 def test_an_estimator_by_token_is_refused() -> None:
     with pytest.raises(BadArguments, match="It credits tokens"):
         gradients("gradients:Tree", estimators=["ppo_token"])
+
+
+OWN = """
+import numpy as np
+
+from gem_baselines.training.advantages import Credit, Estimator, discounted
+
+
+def without_baseline(episodes, terms):
+    return Credit([discounted(episode, terms.gamma) for episode in episodes])
+
+
+def less_values(episodes, terms):
+    values = terms.values(episodes)
+    pairs = zip(episodes, values)
+    return Credit([discounted(episode, terms.gamma) - own for episode, own in pairs])
+
+
+def by_seed(episodes, terms):
+    earned = {}
+    for episode in episodes:
+        earned.setdefault(episode.seed, []).append(episode.total_reward)
+    return Credit(
+        [
+            np.full(len(episode.turns), episode.total_reward - np.mean(earned[episode.seed]))
+            for episode in episodes
+        ]
+    )
+
+
+def an_episode(episodes, terms):
+    return Credit([np.zeros(1) for episode in episodes])
+
+
+in_groups = Estimator(by_seed, compares_repeats=True)
+by_token = Estimator(without_baseline, per="token")
+"""
+
+
+@pytest.mark.parametrize(
+    ("own", "ours"), [("without_baseline", "raw"), ("in_groups", "dr_grpo"), ("less_values", "raw")]
+)
+def test_an_estimator_of_ones_own_is_measured_as_ours_are(
+    tmp_path: Path, own: str, ours: str
+) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    name = f"{tmp_path}/own.py:{own}"
+
+    # Without a discount the targets are one: what is its own is not known to aim at J1.
+    found = gradients("gradients:Tree", estimators=[name, ours], gamma=1.0, policies=1, repeats=3)
+
+    mine, its = found.measured
+    assert mine.is_exact
+    assert mine.are_groups == its.are_groups
+    assert mine.worst.direction_error == pytest.approx(its.worst.direction_error, abs=ZERO)
+    assert mine.scale == pytest.approx(its.scale)
+
+
+@pytest.mark.parametrize(
+    ("own", "problem"),
+    [("an_episode", "7 episodes of 13 turns"), ("by_token", "It credits tokens")],
+)
+def test_an_estimator_of_ones_own_that_does_not_fit_is_refused(
+    tmp_path: Path, own: str, problem: str
+) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+
+    with pytest.raises(BadArguments, match=problem):
+        gradients("gradients:Tree", estimators=[f"{tmp_path}/own.py:{own}"], policies=1)
 
 
 def test_enumerated_estimators_have_the_figures_of_the_page() -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["add_command"]
 
 _ZERO = 1e-12  # a product of lengths that is rounding
+_NAMES = 19  # columns of the names of estimators
 
 _DESCRIPTION = """\
 Enumerate the trajectories of a small environment, and with them the exact policy gradients of
@@ -58,7 +59,8 @@ def add_command(commands: Any) -> None:
         action="append",
         dest="estimators",
         metavar="NAME",
-        help="an estimator of `gem-env train`; may be given several times (default: all)",
+        help="an estimator of `gem-env train`, or your own as MODULE:NAME; may be given several "
+        "times (default: all of ours)",
     )
     add(
         "--estimator-kwargs",
@@ -82,8 +84,10 @@ def add_command(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from gem.cli import find_modules_here
     from gem_baselines.gradients.measuring import BY_TURN, gradients  # heavy, with what it imports
 
+    find_modules_here()
     found = gradients(
         options.env,
         env_kwargs(options.env_kwargs),
@@ -145,12 +149,14 @@ def _print(found: Gradients) -> None:
             f"{_cosine(targets['U'], targets['J1'])}"
         )
     print()
+    longest = max(len(measured.estimator) for measured in found.measured)
+    width = max(longest + 1, _NAMES)
     print(
-        f"{'estimator':<19}{'target':>6}{'batches':>18}{'direction error':>20}{'scale':>8}"
+        f"{'estimator':<{width}}{'target':>6}{'batches':>18}{'direction error':>20}{'scale':>8}"
         f"{'variance':>10}  verdict"
     )
     for measured in found.measured:
-        print(_row(measured))
+        print(_row(measured, width))
     print(
         "\nDirection error of the worst policy: the sine of the angle to the target. Scale and "
         "variance of an\nepisode at scale 1, in units of the target's length and its square: "
@@ -158,7 +164,7 @@ def _print(found: Gradients) -> None:
     )
 
 
-def _row(measured: Measured) -> str:
+def _row(measured: Measured, width: int) -> str:
     worst = measured.worst
     error = f"{worst.direction_error:.4f}"
     if not measured.is_exact:
@@ -167,7 +173,7 @@ def _row(measured: Measured) -> str:
     batches = f"{measured.batches:,} of {measured.episodes}, {how}"
     variance = "-" if measured.variance is None else f"{measured.variance:.1f}"
     return (
-        f"{measured.estimator:<19}{measured.target:>6}{batches:>18}{error:>20}"
+        f"{measured.estimator:<{width}}{measured.target:>6}{batches:>18}{error:>20}"
         f"{measured.scale:>8.3f}{variance:>10}  {measured.verdict}"
     )
 

@@ -23,6 +23,7 @@ Estimate = Callable[[Sequence[Episode], Terms], Credit]
 _ALONE = 50  # trajectories that are tried alone and together
 _AT_ONCE = 20_000  # episodes of groups that an estimator takes at once
 _ROUNDING = 1e-12
+_NUMBER = "trajectory"
 
 
 def terms_of(policy: SoftmaxPolicy, lam: float) -> Terms:
@@ -32,13 +33,17 @@ def terms_of(policy: SoftmaxPolicy, lam: float) -> Terms:
 
     def values(episodes: Sequence[Episode], *, per: Per = "turn") -> Sequence[Floats]:
         assert per == "turn", "what is enumerated has no tokens"
-        return [by_trajectory[episode.seed] for episode in episodes]
+        return [by_trajectory[episode.env_kwargs[_NUMBER]] for episode in episodes]
 
     return Terms(policy.gamma, lam, policy.mean_return, values)
 
 
 class Crediting:
-    """Makes episodes of trajectories, which have their trajectory's number for a seed."""
+    """Makes episodes of trajectories, which have their trajectory's number as an argument.
+
+    Their seed is that of their start, as in a training: an estimator may group by it. They have
+    rewards and ends, and no texts.
+    """
 
     def __init__(self, trajectories: Trajectories) -> None:
         self._trajectories = trajectories
@@ -101,12 +106,12 @@ class Crediting:
         ending = trajectory.ending
         return Episode(
             env_id=self._trajectories.env_id,
-            env_kwargs={},
+            env_kwargs={_NUMBER: number},
             wrappers=(),
             env_index=0,
             episode_index=start,
             repeat=repeat,
-            seed=number,
+            seed=start,
             task=None,
             policy="softmax",
             turns=self._turns[number],

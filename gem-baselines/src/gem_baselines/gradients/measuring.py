@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gem.episode import Episode
 from gem.errors import BadArguments
 from gem_baselines.gradients.batches import (
     Batches,
@@ -30,7 +31,13 @@ from gem_baselines.gradients.figures import (
 from gem_baselines.gradients.policy import SoftmaxPolicy, Target
 from gem_baselines.gradients.trajectories import Trajectories, trajectories_of
 from gem_baselines.learning_policy import Floats
-from gem_baselines.training.advantages import ESTIMATORS, estimator_named
+from gem_baselines.training.advantages import (
+    ESTIMATORS,
+    Credit,
+    Terms,
+    estimator_named,
+    estimator_of,
+)
 
 __all__ = ["BY_TURN", "TARGETS", "gradients", "target_of"]
 
@@ -81,12 +88,13 @@ def gradients(
     """Return the exact gradients of an environment, and how far each estimator is from its own.
 
     Policies are softmax over tables of logits, normal with mean 0 and variance 1, from the seeds
-    `seed`, `seed + 1` and on. Estimators that compare repeats get groups of `repeats` episodes of
-    one start, others batches of `episodes`, at most 512 each, and a critic is exact. At most
-    50,000 groups or 20,000 batches are all enumerated; of more, up to 6,000 are drawn for each
-    policy, from the same seed. `progress` is called with what is being done. The figures are the
-    same in every process. Raises BadArguments where the environment is too large or there is no
-    gradient.
+    `seed`, `seed + 1` and on. An estimator of your own is named as `gem-env train` takes it; it is
+    given rewards, starts and ends, and no texts. Estimators that compare repeats get groups of
+    `repeats` episodes of one start, others batches of `episodes`, at most 512 each, and a critic is
+    exact. At most 50,000 groups or 20,000 batches are all enumerated; of more, up to 6,000 are
+    drawn for each policy, from the same seed. `progress` is called with what is being done. The
+    figures are the same in every process. Raises BadArguments where the environment is too large or
+    there is no gradient.
     """
     _check("episodes", episodes, least=2, most=_LARGEST_BATCH)
     _check("repeats", repeats, least=2, most=_LARGEST_BATCH)
@@ -100,7 +108,7 @@ def gradients(
     for name in estimators:
         _check_by_turn(name)
     options = estimator_kwargs or {}
-    chosen = {name: estimator_named(name, options.get(name, {})) for name in estimators}
+    chosen = {name: _estimate_named(name, options.get(name, {})) for name in estimators}
     _check_options(options, estimators)
     progress(f"the trajectories of {env_id}")
     trajectories = trajectories_of(env_id, env_kwargs)
@@ -134,14 +142,41 @@ def gradients(
 
 
 def _check_by_turn(name: str) -> None:
-    if name in ESTIMATORS and name not in BY_TURN:
-        is_ordered = ESTIMATORS[name].depends_on_order
+    estimator = estimator_of(name)
+    if estimator.per != "turn" or estimator.depends_on_order:
+        is_ordered = estimator.depends_on_order
         why = "The order of its episodes counts" if is_ordered else "It credits tokens"
         raise BadArguments(
             f"The gradient of the estimator {name!r} was asked for. {why}, and what is "
             f"enumerated are turns, in no order: take of {', '.join(BY_TURN)}.",
             subject="estimator",
         )
+
+
+def _estimate_named(name: str, options: Mapping[str, Any]) -> Estimate:
+    """Return an estimator with its options set; of one of somebody's own the numbers are counted.
+
+    A number too few would give each later turn the advantage of another.
+    """
+    estimate = estimator_named(name, options)
+    if name in ESTIMATORS:
+        return estimate
+
+    def counted(episodes: Sequence[Episode], terms: Terms) -> Credit:
+        credit = estimate(episodes, terms)
+        given = [len(own) for own in credit.advantages]
+        turns = [len(episode.turns) for episode in episodes]
+        if given != turns:
+            raise BadArguments(
+                f"The gradient of the estimator {name!r} was asked for, and it gave {sum(given)} "
+                f"numbers, an array for each of {len(given)} episodes, where there are "
+                f"{len(turns)} episodes of {sum(turns)} turns. Give an array for each episode, "
+                "with an advantage for each of its turns.",
+                subject="estimator",
+            )
+        return credit
+
+    return counted
 
 
 def target_of(estimator: str, options: Mapping[str, Any]) -> Target:
@@ -188,7 +223,7 @@ class _Measuring:
 
     def wanted(self, name: str, estimate: Estimate) -> _Wanted:
         """Say in which batches an estimator is measured, and whether in all that there are."""
-        are_groups = ESTIMATORS[name].compares_repeats
+        are_groups = estimator_of(name).compares_repeats
         size = self._repeats if are_groups else self._episodes
         if not are_groups and not self._crediting.depends_on_others(estimate, self._terms[0]):
             size = 1
