@@ -155,6 +155,22 @@ def misfit(episodes: Sequence[Episode], terms: Terms) -> Credit:
     return Credit([np.zeros(1) for _ in episodes])
 
 
+def endless(episodes: Sequence[Episode], terms: Terms) -> Credit:
+    """Divide by a deviation of 0."""
+    return Credit([np.full(len(episode.turns), np.inf) for episode in episodes])
+
+
+def in_columns(episodes: Sequence[Episode], terms: Terms) -> Credit:
+    """Return a column for each episode, as of a tensor with a last axis of 1."""
+    return Credit([np.zeros((len(episode.turns), 1)) for episode in episodes])
+
+
+def worded(episodes: Sequence[Episode], terms: Terms) -> Credit:
+    """Return a word for each turn."""
+    words: Any = [["good"] * len(episode.turns) for episode in episodes]
+    return Credit(words)
+
+
 class Careless(Counter):
     """Takes what it restores for a list."""
 

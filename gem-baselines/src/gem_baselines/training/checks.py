@@ -9,6 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from gem.episode import Episode
 from gem_baselines.errors import TrainingStopped
 from gem_baselines.learning_policy import Floats, LearningPolicy, Per
@@ -84,6 +86,27 @@ def _check_entries(
             raise _stopped(
                 f"{giver} returned {length} numbers for an episode of {entries} {per}s", update
             )
+    for own in arrays:
+        _check_numbers(own, giver=giver, update=update)
+
+
+def _check_numbers(own: Floats, *, giver: str, update: int) -> None:
+    """Stop the training where one of these is no finite number: all that is learnt would be none.
+
+    The loss would say so too, and that would be said of the policy and its learning rate.
+    """
+    try:
+        numbers = np.asarray(own, np.float64)
+    except (TypeError, ValueError, RuntimeError) as error:  # a tensor of torch may raise the last
+        problem = f"{giver} returned {own!r:.60}, and has to return numbers"
+        raise _stopped(problem, update) from error
+    if numbers.ndim != 1:
+        dimensions = f"an array of {numbers.ndim} dimensions for an episode"
+        raise _stopped(f"{giver} returned {dimensions}, and has to return one number each", update)
+    is_odd = ~np.isfinite(numbers)
+    if is_odd.any():
+        first = numbers[is_odd][0]
+        raise _stopped(f"{giver} returned {first}, and has to return finite numbers", update)
 
 
 def _stopped(problem: str, update: int) -> TrainingStopped:
