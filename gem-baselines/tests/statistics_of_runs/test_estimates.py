@@ -62,6 +62,15 @@ def test_a_profile_is_the_share_above_each_threshold() -> None:
     assert profile.tolist() == [1.0, 0.5, 0.25, 0.0]
 
 
+def test_a_profile_at_one_threshold_has_one_share() -> None:
+    assert performance_profile([[0.2, 0.4], [0.6, 0.8]], 0.4).tolist() == [0.5]
+
+
+def test_a_profile_at_a_table_of_thresholds_is_refused() -> None:
+    with pytest.raises(BadArguments, match="thresholds of 2 dimensions"):
+        performance_profile([[0.2]], [[0.1], [0.3]])
+
+
 @pytest.mark.parametrize("scores", [[], [[]], [[1.0], []]])
 def test_missing_scores_are_refused(scores: list[list[float]]) -> None:
     with pytest.raises(BadArguments, match="no score"):

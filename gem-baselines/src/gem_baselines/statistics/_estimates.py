@@ -67,13 +67,21 @@ def probability_of_improvement(scores: Scores, others: Scores) -> Floats:
 def performance_profile(scores: Scores, thresholds: ArrayLike) -> Floats:
     """Return the share of runs, over all tasks, that score more than each threshold.
 
-    Shape (..., thresholds). Raises BadArguments for scores that are missing or not finite.
+    `thresholds` is a number or a row of them; the shape is (..., thresholds). Raises BadArguments
+    for scores that are missing or not finite, and for thresholds of another shape.
 
     >>> performance_profile([[0.0, 1.0], [0.5, 1.0]], [0.0, 0.5, 1.0]).tolist()
     [0.75, 0.5, 0.0]
     """
+    row = np.atleast_1d(np.asarray(thresholds, np.float64))
+    if row.ndim != 1:
+        raise BadArguments(
+            f"A performance profile at thresholds of {row.ndim} dimensions was asked for. Give a "
+            "number, or a row of numbers.",
+            subject="thresholds",
+        )
     every = np.concatenate(checked(scores), axis=-1)
-    above = every[..., None, :] > np.asarray(thresholds, np.float64)[:, None]
+    above = every[..., None, :] > row[:, None]
     return np.asarray(above.mean(axis=-1), np.float64)
 
 
