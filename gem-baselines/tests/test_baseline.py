@@ -99,6 +99,17 @@ def test_a_checkpoint_of_something_else_is_named(
         make_policy(f"baseline:{tmp_path}")
 
 
+def test_a_training_without_links_names_a_checkpoint(
+    experiment: MakeExperiment, tmp_path: Path
+) -> None:
+    train(experiment(), tmp_path)
+    for name in ("best", "last"):
+        (tmp_path / "checkpoints" / name).unlink()
+
+    with pytest.raises(FolderError, match=f"itself: baseline:{tmp_path}/checkpoints/update-0000"):
+        make_policy(f"baseline:{tmp_path}")
+
+
 def test_a_link_to_what_is_not_there_is_said(tmp_path: Path) -> None:
     (tmp_path / "last").symlink_to("update-000003")
 

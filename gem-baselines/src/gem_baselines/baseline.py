@@ -40,6 +40,14 @@ def _checkpoint_of(path: Path) -> Path:
             "which is not there. Copy what a link stands for, as `cp -rL` does.",
             path=path,
         )
+    unlinked = [entry for entry in sorted((path / CHECKPOINTS).glob("*")) if is_checkpoint(entry)]
+    if unlinked:
+        raise FolderError(
+            f"The policy baseline:{path} was asked for, and neither {BEST} nor {LAST} of its "
+            f"{CHECKPOINTS} is there, as where a copy left links out. Name the checkpoint itself: "
+            f"baseline:{unlinked[-1]}.",
+            path=path,
+        )
     if is_training_folder(path):
         raise FolderError(
             f"The policy baseline:{path} was asked for, and that training has no checkpoint yet. "
