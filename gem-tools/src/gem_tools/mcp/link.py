@@ -60,8 +60,10 @@ class Link:
         """Check what a user gave. Raises BadArguments."""
         if isinstance(command, str) or (command is not None and not command):
             raise _bad(f"was given the command {command!r:.80}. Write it as a list of words")
-        if (command is None) == (url is None):
+        if command is None and url is None:
             raise _bad("needs either the 'command' that starts its server, or its 'url'")
+        if command is not None and url is not None:
+            raise _bad("was given both 'command' and 'url', each a server. Leave one out")
         if url is not None and (env or cwd):
             raise _bad("was given 'url' with 'env' or 'cwd', which a command takes. Leave it out")
         if url is None and headers:
