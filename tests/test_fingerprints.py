@@ -40,6 +40,14 @@ def test_a_seed_that_differs_is_named(tmp_path: Path, capsys: pytest.CaptureFixt
     ]
 
 
+def test_the_page_for_contributors_says_how_many_environments_are_stored() -> None:
+    stored = json.loads(fingerprints.STORE.read_text("utf-8"))["groups"]
+    page = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text("utf-8")
+
+    number = sum(len(group) for group in stored.values())
+    assert f"plays {number} environments from {fingerprints.SEEDS} seeds each" in page
+
+
 def test_at_least_100_environments_are_stored_with_20_seeds_each() -> None:
     stored = json.loads(fingerprints.STORE.read_text("utf-8"))["groups"]
     lines = [
