@@ -100,6 +100,36 @@ def test_an_unknown_split_is_named(hub: Hub, load: Load) -> None:
     assert "dev" in refused(load, split="dev")
 
 
+@pytest.mark.parametrize(
+    "lacking",
+    [
+        {"split": "dev"},
+        {"split": "train[:1"},
+        {"split": "dev", "streaming": True, "limit": 1},
+        {"split": "train", "config": "hard"},
+    ],
+)
+def test_what_a_data_set_lacks_is_not_to_be_fetched_again(
+    hub: Hub, load: Load, lacking: dict[str, Any]
+) -> None:
+    hub.publish(FIRST, OLD)
+
+    said = refused(load, **lacking)
+
+    assert "does not have both" in said
+    assert "Choose among those that it has." in said
+    assert "fetch" not in said
+
+
+def test_a_split_that_the_cache_lacks_is_not_blamed_on_the_hub(hub: Hub, load: Load) -> None:
+    hub.publish(FIRST, OLD)
+    load()
+    hub.stop()
+    said = refused(load, split="dev")
+    assert "does not have both" in said
+    assert "out of reach" not in said
+
+
 def test_the_split_of_the_call_goes_before_that_of_the_source(hub: Hub) -> None:
     hub.publish(FIRST, {**OLD, "test.jsonl": NEW["train.jsonl"]})
     kind = RowKind("sum", read=dict, needs=("answer",))

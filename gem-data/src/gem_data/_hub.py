@@ -24,6 +24,9 @@ _REACH_TIMEOUT_S = 5.0  # of one question; a hub that takes longer is out of rea
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,40}")
 
+_LACKING = re.compile(r"(?:Unknown|Bad) split|BuilderConfig .* not found|Unrecognized instruction")
+"""How `datasets` says that it has the data set, and not the split or the config asked for."""
+
 
 class HubRows(NamedTuple):
     """The rows of one split, and the commit that they are of, where it is known."""
@@ -129,6 +132,13 @@ def _is_commit(revision: str) -> bool:
 def _not_had(source: DataSource, error: Exception, *, needs: str, is_reached: bool) -> DataError:
     is_nowhere = isinstance(error, ConnectionError) and not is_reached
     reason = "not in its cache here" if is_nowhere else root_text(error)
+    if _LACKING.search(reason):  # it was had: to fetch it again would not help
+        return DataError(
+            f"Of the data set {source.hub!r} the config {source.config!r} and the split "
+            f"{source.split!r} were asked for, and it does not have both ({reason}). Choose among "
+            "those that it has.",
+            source=str(source.hub),
+        )
     where = "the hub" if is_reached else "the hub, which is out of reach"
     licence = f" Its licence: {source.licence}." if source.licence else ""
     return DataError(
