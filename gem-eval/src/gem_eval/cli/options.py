@@ -174,7 +174,7 @@ def add_how(parser: argparse.ArgumentParser) -> None:
         "--workers",
         type=int,
         metavar="N",
-        help="processes of the backend. Default: one a processor",
+        help="processes of the backend, of `thread` its threads. Default: one process a processor",
     )
     add("--backend-options", metavar="JSON", help="options of the backend, a JSON object")
     add(
