@@ -114,6 +114,30 @@ def test_a_premise_is_no_conclusion() -> None:
                 assert twin.step(tagged(premise)).info["note"] == "the answer repeats a premise"
 
 
+def premises_of(seed: int) -> tuple[gem.Env, list[str]]:
+    env = gem.make("rg:propositional_logic")
+    question, _ = env.reset(seed=seed)
+    return env, [line.split(". ", 1)[1] for line in str(question).splitlines() if ". " in line[:4]]
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("seed", range(12))
+def test_a_conclusion_is_a_formula_in_the_variables_of_the_premises(seed: int) -> None:
+    env, premises = premises_of(seed)
+    known = str(answer_in(str(env.solve())))
+    letters = " \u2228 ".join("abcdefghijklmnopqrstuvwxyz")
+    for answer in (
+        *(f"{known} zzz", f"{known} or 7", f"{known}.", f"¬({known}", known.replace(" ", " Q ")),
+        *("zzz ∧ yyy", letters, " \u2228 ".join(f"P{'()' * count}" for count in range(20))),
+        *("¬" * 1_999, "Z ∧ ¬Z", "(P)(Q)", ")P ∧ Q(", "P ∧", "∧ P"),
+    ):
+        with env.fork() as twin:
+            assert answer == known or not twin.step(tagged(answer)).info["success"], answer
+
+    joined = " ∧ ".join(f"({premise})" for premise in premises)
+    assert env.step(tagged(f"¬¬(({joined}) ∧ {joined})")).info["success"]
+
+
 @pytest.mark.parametrize(
     ("name", "answer", "note"),
     [

@@ -17,6 +17,7 @@ from gem.errors import in_one_line
 from gem_envs_reasoning.arithmetic import UnreadableError, only_number, value_and_numbers
 from gem_envs_reasoning.calculus import is_antiderivative
 from gem_envs_reasoning.polynomials import expanded
+from gem_envs_reasoning.truth_tables import all_rows, read_formula
 
 __all__ = ["OWN_SCORERS", "Verdict", "judge"]
 
@@ -126,6 +127,26 @@ def _number(answer: str, entry: Entry) -> float:
     return 1.0 if value == Fraction(entry["answer"]) else 0.01
 
 
+def _conclusion(answer: str, entry: Entry) -> float:
+    """Say whether a formula follows. The library takes any text for a variable, without end.
+
+    What always holds, and a letter alone, earn a part, as in the library.
+    """
+    metadata = entry["metadata"]
+    variables = metadata["variables"]
+    try:
+        conclusion = read_formula(answer, variables)
+    except UnreadableError:
+        return 0.0
+    rows = all_rows(variables)
+    held = rows  # the rows in which every premise is true
+    for premise in metadata["premises"]:
+        held &= read_formula(premise, variables).table
+    if held & ~conclusion.table:
+        return 0.05
+    return 0.25 if conclusion.is_variable or conclusion.table == rows else 1.0
+
+
 def _same_json(answer: str, entry: Entry) -> float:
     """Compare as JSON. The library's similarity takes time that grows with the fourth power."""
     return float(json.loads(answer) == json.loads(entry["answer"]))
@@ -151,6 +172,7 @@ OWN_SCORERS: Mapping[str, Scorer] = {
     "gsm_symbolic": _number,
     "intermediate_integration": _integral,
     "polynomial_multiplication": _polynomial,
+    "propositional_logic": _conclusion,
     "puzzle24": _puzzle24,  # the library's takes any four numbers
     "simple_integration": _integral,
 }
