@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from gem.errors import BadArguments, in_one_line
+from gem_envs_reasoning.golds import is_refuted
 from gem_envs_reasoning.levels import Level, configured
 from gem_envs_reasoning.verdicts import Verdict, judge
 
@@ -56,13 +57,13 @@ class Source:
         repair_data_set(name, self._data_set)
 
     def item(self, index: int) -> Item | None:
-        """Generate an item; None where the library fails to, or fails its own solution."""
+        """Generate an item; None where the library fails to, or its own solution is wrong."""
         with _lock:
             try:
                 entry = self._entry(index)
             except Exception:  # noqa: BLE001 - generators raise what they like when they give up
                 return None
-            if _is_left_out(self.name, entry, index):
+            if _is_left_out(self.name, entry, index) or is_refuted(self.name, entry):
                 return None
             item = Item(self.name, index, entry["question"], _solution(self.name, entry), entry)
             is_sound = item.solution is None or self.verdict(item.solution, item).score == 1.0

@@ -1,0 +1,138 @@
+"""What the library answers wrongly is not posed: the answers are worked out from the questions."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import pytest
+
+import gem
+from gem_envs_reasoning.answers import answer_in
+from gem_envs_reasoning.golds import is_refuted
+
+pytest.importorskip("reasoning_gym", reason="the extra `tasks` is not installed")
+
+TERMS = ("children", "lions", "writers")
+
+
+def posed(name: str, seeds: range, **kwargs: Any) -> list[tuple[str, str]]:
+    """Return the questions of some seeds, each with its answer."""
+    with gem.make(f"rg:{name}", **kwargs) as env:
+        return [(str(env.reset(seed=seed)[0]), str(answer_in(str(env.solve())))) for seed in seeds]
+
+
+def in_2022(day: str) -> date:
+    return datetime.strptime(f"{day}, 2022", "%B %d, %Y").date()  # noqa: DTZ007 - a day has no zone
+
+
+def syllogism(first: str, second: str, conclusion: str) -> bool:
+    """Say whether the answer yes to it is refuted."""
+    metadata = {"premise1": first, "premise2": second, "conclusion": conclusion}
+    return is_refuted("syllogism", {"metadata": metadata, "answer": "Yes"})
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "conclusion"),
+    [
+        ("All lions are children", "All children are writers", "All lions are writers"),
+        ("All lions are children", "No children are writers", "No writers are lions"),
+        ("All lions are children", "No children are writers", "Some lions are not writers"),
+        ("Some lions are children", "All children are writers", "Some writers are lions"),
+        ("All lions are children", "Some children are writers", "Some children are lions"),
+        ("Some lions are not children", "All writers are children", "Some lions are not writers"),
+    ],
+)
+def test_what_follows_as_aristotle_has_it_is_posed(
+    first: str, second: str, conclusion: str
+) -> None:
+    assert not syllogism(first, second, conclusion)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "conclusion"),
+    [
+        ("All lions are children", "Some children are writers", "Some lions are writers"),
+        ("All lions are children", "All writers are children", "All lions are writers"),
+        ("Some lions are children", "Some children are writers", "Some lions are writers"),
+        ("No lions are children", "No children are writers", "No lions are writers"),
+        ("Some lions are not children", "No children are writers", "Some children are not lions"),
+        ("All lions are children", "All children are writers", "All writers are lions"),
+    ],
+)
+def test_a_syllogism_that_a_world_contradicts_is_not_posed(
+    first: str, second: str, conclusion: str
+) -> None:
+    assert syllogism(first, second, conclusion)
+
+
+def test_a_syllogism_is_posed_with_one_of_its_two_answers_alone() -> None:
+    forms = ("All {} are {}", "No {} are {}", "Some {} are {}", "Some {} are not {}")
+    for parts in itertools.product(forms, repeat=3):
+        premises = [form.format(*TERMS[place:]) for place, form in enumerate(parts[:2])]
+        metadata = {
+            "premise1": premises[0],
+            "premise2": premises[1],
+            "conclusion": parts[2].format(TERMS[2], TERMS[0]),
+        }
+        refuted = [
+            is_refuted("syllogism", {"metadata": metadata, "answer": answer})
+            for answer in ("Yes", "No")
+        ]
+        assert sum(refuted) == 1
+
+
+def test_the_last_round_of_mahjong_ends_as_its_rules_say() -> None:
+    for question, answer in posed("mahjong_puzzle", range(150)):
+        found = re.search(r"initial cards (\w+)", question)
+        assert found is not None
+        hand = list(found[1])
+        result = ""
+        for added, removed in re.findall(r"Add an? (\w) card and remove an? (\w) card", question):
+            letters = {ord(card) - ord(added) for card in hand}
+            is_chi = any(steps <= letters for steps in ({-2, -1}, {-1, 1}, {1, 2}))
+            result = "Peng" if hand.count(added) >= 2 else "Chi" if is_chi else "Pass"
+            hand.append(added)
+            hand.remove(removed)
+        assert answer == result
+
+
+def test_an_interval_counts_the_time_of_day_and_never_ends_before_it_starts() -> None:
+    questions = posed("time_intervals", range(300), task_types=["datetime", "datetime_tz"])
+    lost = [question for question, _ in questions if re.search(r"day\) \d\d:", question)]
+
+    assert lost == []
+    assert not any(answer.startswith("-") for _, answer in questions)
+
+
+def test_business_days_are_counted_between_the_dates_that_are_named() -> None:
+    checked = 0
+    day = r"(\w+day), (\w+ \d+)"
+    for question, answer in posed("calendar_arithmetic", range(500)):
+        if not re.search(r"[Bb]usiness days|excluding weekends", question):
+            continue
+        (name, start), (other, end) = re.findall(day, question)
+        first = in_2022(start)
+        last = in_2022(end)
+        assert (f"{first:%A}", f"{last:%A}") == (name, other)
+        days = [first + timedelta(days=count) for count in range((last - first).days + 1)]
+        assert answer == str(sum(date.weekday(each) < 5 for each in days))
+        checked += 1
+
+    assert checked > 20
+
+
+def test_matilda_has_the_colleagues_of_both_circles() -> None:
+    checked = 0
+    for question, answer in posed("aiw", range(300)):
+        found = re.search(
+            r"she also has (\d+) female colleagues.*?(\d+) female colleagues in", question
+        )
+        if found is not None:
+            # the first woman, her colleagues and those of the other circle, less Matilda in both
+            assert int(answer) == 1 + int(found[1]) + int(found[2]) - 2
+            checked += 1
+
+    assert checked > 3
