@@ -10,6 +10,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from gem.errors import in_one_line
 from gem_envs_reasoning.arithmetic import UnreadableError, only_number, value_and_numbers
 from gem_envs_reasoning.calculus import is_antiderivative
 from gem_envs_reasoning.polynomials import expanded
+from gem_envs_reasoning.puzzles import captured, fewest_presses, fills, pressed
 from gem_envs_reasoning.truth_tables import all_rows, read_formula
 
 __all__ = ["OWN_SCORERS", "Verdict", "judge"]
@@ -164,16 +166,74 @@ def _probability(answer: str, entry: Entry) -> float:
     return float(abs(Fraction(answer) - known) <= known / 1_000)
 
 
+def _nearest(answer: str, entry: Entry) -> float:
+    """Compare thousandths. The library's hundredth takes other candidates, at some levels all."""
+    try:
+        number = float(answer.replace(",", ""))
+    except ValueError:
+        return 0.0
+    return float(abs(number - entry["metadata"]["solution"]) < 0.0005)
+
+
+def _decimal(answer: str, entry: Entry) -> float:
+    """Compare to six digits. The library compares to as many places as the numbers asked about."""
+    try:
+        number = Decimal(answer)
+    except InvalidOperation:
+        return 0.0
+    known = Decimal(entry["answer"])
+    return float(abs(number - known) <= abs(known) / 1_000_000)
+
+
+_MOVE_OF_GO = re.compile(r"([A-S])([1-9]\d?)", re.ASCII)
+
+
+def _capture(answer: str, entry: Entry) -> float:
+    """Play the move. The library knows one move for each board, which may take nothing."""
+    move = _MOVE_OF_GO.fullmatch(answer.upper())
+    if move is None:
+        return 0.01
+    board = entry["metadata"]["board"]
+    stones = captured(board)
+    column = ord(move[1]) - ord("A")
+    taken = stones.get((len(board) - int(move[2]), column), 0)
+    wanted = max(stones.values()) if "as many white stones" in entry["question"] and stones else 1
+    return 1.0 if taken >= wanted else 0.05
+
+
+def _presses(answer: str, entry: Entry) -> float:
+    """Press the buttons, with the light as the question has it. A longer way earns a half."""
+    lock = entry["metadata"]
+    buttons = re.findall("[A-C]", answer.upper())
+    if pressed(lock, buttons) != lock["target_value"]:
+        return 0.0
+    fewest = fewest_presses(lock, at_most=len(lock["solution_path"]))
+    return 1.0 if len(buttons) == fewest else 0.5
+
+
+def _survo(answer: str, entry: Entry) -> float:
+    """Take any grid that fits. The library takes the one that it made."""
+    metadata = entry["metadata"]
+    lines = [re.findall(r"(?<!\S)-?[0-9]{1,9}(?!\S)", line) for line in answer.splitlines()]
+    grid = [[int(number) for number in line] for line in lines if line]
+    return float(fills(grid, metadata["puzzle"], metadata["candidate_numbers"]))
+
+
 OWN_SCORERS: Mapping[str, Scorer] = {
     "codeio": _same_json,
     "coin_flip": _probability,
     "countdown": _countdown,
+    "decimal_arithmetic": _decimal,
     "game_of_life_halting": _same_word,  # the library's takes any text for the truth
     "gsm_symbolic": _number,
     "intermediate_integration": _integral,
+    "number_format": _nearest,
     "polynomial_multiplication": _polynomial,
     "propositional_logic": _conclusion,
     "puzzle24": _puzzle24,  # the library's takes any four numbers
+    "quantum_lock": _presses,
     "simple_integration": _integral,
+    "survo": _survo,
+    "tsumego": _capture,
 }
 """Tasks that are judged here and not by the library."""
