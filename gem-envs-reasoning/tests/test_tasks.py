@@ -223,6 +223,27 @@ def test_a_level_that_the_library_cannot_make_says_why() -> None:
         gem.make("rg:caesar_cipher", level=3)
 
 
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
+def test_a_cube_of_any_size_is_posed_and_solved(level: int) -> None:
+    for seed in range(5):
+        question, env = posed("rubiks_cube", seed, level=level)
+        moves = str(env.solve()).removeprefix("<answer>").removesuffix("</answer>").split()
+        with env, env.fork() as twin:
+            assert f"{3 + level}" in question.splitlines()[0]
+            assert env.step(tagged(" ".join(moves))).info["success"]
+            assert not twin.step(tagged(" ".join(moves[:-1]))).info["success"]
+
+
+def test_a_cube_is_turned_by_layers_and_numbered_moves_are_read() -> None:
+    _, env = posed("rubiks_cube", seed=0, cube_size=5)
+    moves = str(env.solve()).removeprefix("<answer>").removesuffix("</answer>").split()
+    numbered = "\n".join(f"{place}. {move}" for place, move in enumerate(moves, 1))
+    layered = " ".join(moves) + " 2R 2R' 1Fw 1Fw' U2 U2"
+    with env, env.fork() as twin:
+        assert env.step(tagged(numbered)).info["success"]
+        assert twin.step(tagged(layered)).info["success"]
+
+
 def test_partial_credit_is_the_librarys_and_never_a_success() -> None:
     _, env = posed("spell_backward", seed=0)
     solution = str(env.solve()).removeprefix("<answer>").removesuffix("</answer>")

@@ -6,9 +6,11 @@ others see: neither `sys.stdout`, nor `random`, nor `numpy.random`.
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import random
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -60,6 +62,8 @@ def repair_data_set(name: str, data_set: Any) -> None:
         data_set.size = sys.maxsize  # its own limit is on sizes that it makes ahead
         for graph in data_set.word_graphs.values():
             graph.update({word: sorted(near) for word, near in graph.items()})
+    elif name == "rubiks_cube":
+        data_set.expand_moves = functools.partial(_expanded, data_set.expand_moves)
     elif name == "codeio":
         data_set.pure_rows = _pure_rows(data_set)
 
@@ -132,6 +136,15 @@ class _Drawn(Sequence[int]):
 
     def __len__(self) -> int:
         return sys.maxsize
+
+
+_OF_ONE_LAYER = re.compile(r"\d[A-Z]w?'?", re.ASCII)
+
+
+def _expanded(expand: Callable[[str], str], answer: str) -> str:
+    """Expand the moves of a cube, and keep those of a layer (`2R'`), which the library drops."""
+    moves = [move if _OF_ONE_LAYER.fullmatch(move) else expand(move) for move in answer.split()]
+    return " ".join(move for move in moves if move)
 
 
 def _kinds(name: str) -> Sequence[int]:
