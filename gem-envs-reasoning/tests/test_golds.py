@@ -136,3 +136,40 @@ def test_matilda_has_the_colleagues_of_both_circles() -> None:
             checked += 1
 
     assert checked > 3
+
+
+def relation_of(story: str, name: str, other: str, women: list[str]) -> str | None:
+    """Say what someone is to another in a story; None where it is none of those that are asked."""
+    spouses: dict[str, str] = {}
+    parents: dict[str, set[str]] = {}
+    couple = r"(\w+) is married to (\w+)\.(?: They have (?:a child|children) called ([^.]+)\.)?"
+    for one, two, children in re.findall(couple, story):
+        spouses |= {one: two, two: one}
+        for child in re.findall(r"\w+", children.replace(" and ", ", ")):
+            parents[child] = {one, two}
+    own = parents.get(name, set())
+    others = parents.get(other, set())
+    words = {
+        ("mother", "father"): name in others,
+        ("daughter", "son"): other in own,
+        ("wife", "husband"): spouses.get(name) == other,
+        ("sister", "brother"): bool(own) and own == others,
+        ("grandmother", "grandfather"): any(name in parents.get(p, ()) for p in others),
+        ("aunt", "uncle"): any(parents.get(p) == own for p in others if own),
+        ("niece", "nephew"): any(parents.get(p) == others for p in own if others),
+    }
+    fitting = [pair for pair, fits in words.items() if fits]
+    return fitting[0][0 if name in women else 1] if fitting else None
+
+
+@pytest.mark.parametrize("size", [8, 12, 16])
+def test_a_relative_is_called_what_they_are_and_not_what_the_other_is(size: int) -> None:
+    from reasoning_gym.graphs.family_relationships import FamilyRelationshipsConfig
+
+    women = FamilyRelationshipsConfig().female_names
+    settings = {"min_family_size": size, "max_family_size": size}
+    for question, answer in posed("family_relationships", range(120), **settings):
+        story, asked, *_ = question.split("\n\n")
+        found = re.match(r"(?:How|What|What relation) is (\w+)(?: related)? to (\w+)\?", asked)
+        assert found is not None, asked
+        assert answer == relation_of(story, found[1], found[2], women), question

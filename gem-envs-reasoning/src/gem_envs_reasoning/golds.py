@@ -106,9 +106,22 @@ def _counts_one_circle(entry: Entry) -> bool:
     return found is not None and found[1] != "2"
 
 
+def _takes_the_other_side(entry: Entry) -> bool:
+    """Find relatives who are called what the other is to them: all in-laws, and some nieces."""
+    from reasoning_gym.graphs.family_relationships import FamilyRelationshipsConfig
+
+    metadata = entry["metadata"]
+    relationship = metadata["relationship"]
+    names = FamilyRelationshipsConfig()
+    others = {"niece": names.male_names, "nephew": names.female_names}
+    is_of_other_gender = metadata["person1"] in others.get(relationship, ())
+    return relationship.endswith("-in-law") or is_of_other_gender
+
+
 _RULES: Mapping[str, Callable[[Entry], bool]] = {
     "aiw": _counts_one_circle,
     "calendar_arithmetic": _ends_next_year,
+    "family_relationships": _takes_the_other_side,
     "mahjong_puzzle": _ends_otherwise,
     "syllogism": _follows_otherwise,
     "time_intervals": _loses_time,
