@@ -223,6 +223,12 @@ def test_a_level_that_the_library_cannot_make_says_why() -> None:
         gem.make("rg:caesar_cipher", level=3)
 
 
+def test_a_level_at_which_the_library_finds_no_puzzle_is_refused_at_once() -> None:
+    with pytest.raises(BadArguments, match=r"finds none\. Choose a lower one"):
+        gem.make("rg:jugs", level=3)
+    assert posed("jugs", 0, level=1)[0]
+
+
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_a_cube_of_any_size_is_posed_and_solved(level: int) -> None:
     for seed in range(5):

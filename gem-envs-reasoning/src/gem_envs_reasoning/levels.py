@@ -14,6 +14,8 @@ Level = Union[int, Mapping[str, int], None]
 """One level for every attribute, or one for each by name; None: the library's defaults."""
 
 _OURS = ("seed", "size")
+_ENDLESS = (("jugs", 3),)
+"""Levels at which no question comes about: with seven jugs none takes twenty moves."""
 
 
 def configured(
@@ -56,6 +58,12 @@ def _curriculum(name: str, level: int | Mapping[str, int]) -> Any:
     most = {
         setting: len(attribute.levels) - 1 for setting, attribute in curriculum.attributes.items()
     }
+    if (name, level) in _ENDLESS:
+        raise BadArguments(
+            f"level={level!r} was asked of rg:{name}, and reasoning-gym looks for such puzzles for "
+            "minutes and finds none. Choose a lower one.",
+            subject=f"rg:{name}",
+        )
     if isinstance(level, int):
         if not 0 <= level <= max(most.values()):
             raise _no_level(name, level, most)
