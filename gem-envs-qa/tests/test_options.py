@@ -14,6 +14,7 @@ BOOKS = ("The green book is the first.", "The blue book is the first.", "A. Smit
         *("B", "b", "(B)", "(b)", "B.", "B)", "B:", "option B", "Option b."),
         *("False", "false", "FALSE.", "'False'", "No", "no."),
         *("B) False", "(B) false", "B. False.", "B: no", "not entailment", "not_entailment"),
+        *("**B**", "*b*", "`B`", '"B"', "'B.'", "[B]", "$B$", "**(B)**", "**B) False**", "__B__"),
     ],
 )
 def test_these_mean_the_second_option(answer: str) -> None:
@@ -25,6 +26,7 @@ def test_these_mean_the_second_option(answer: str) -> None:
     [
         *("", " ", "D", "Z", "(D)", "1", "2", "maybe"),
         *("A) False", "B) True", "A False", "D) False", "B or C", "True or False"),
+        *("**", "[]", "**A) False**", "**D**", "*B* C", "[A][B]", "**B**C", "~B~", "<B>", "!B"),
         *("It is False", "not True", "A B", "AB", "B" * 100_000, "False " * 100_000),
     ],
 )

@@ -8,6 +8,7 @@ An answer means an option in one of four ways, tried in this order:
    sets label them, entailment is true and "not entailment" is false;
 4. its letter and its text: `B) False`. The two must agree.
 
+Marks around the whole of it (`**B**`, `[B]`, `"B"`) are left out before a letter is read.
 Whatever else stands in an answer makes it mean none of them, and so do over 2,000 characters.
 """
 
@@ -27,6 +28,8 @@ _LETTER = re.compile(r"(?:option\s+)?\(?([A-Za-z])\s*[).:]{0,2}", re.IGNORECASE)
 _LETTER_AND_TEXT = re.compile(
     r"(?:option\s+)?\(?([A-Za-z])[).:]{1,2}\s*(\S.*)", re.IGNORECASE | re.DOTALL
 )
+_MARKS = " *_`\"'$[]"
+"""What may stand around a letter, or around a letter and its text."""
 _SAME = {
     "yes": "true",
     "no": "false",
@@ -81,10 +84,11 @@ def meant(answer: str, options: Sequence[str]) -> int | None:
     text = answer.strip()
     if not text or len(text) > _LONGEST:
         return None
-    if letter := _LETTER.fullmatch(text):
+    unmarked = text.strip(_MARKS)
+    if letter := _LETTER.fullmatch(unmarked):
         return _placed(letter[1], options)
     named = _named(text, options)
-    if named is None and (both := _LETTER_AND_TEXT.fullmatch(text)):
+    if named is None and (both := _LETTER_AND_TEXT.fullmatch(unmarked)):
         place = _placed(both[1], options)
         return place if place is not None and place == _named(both[2], options) else None
     return named
