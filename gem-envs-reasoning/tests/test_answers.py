@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gem_envs_reasoning.answers import answer_in, tagged
+from gem_envs_reasoning.answers import answer_in, tagged, unmarked
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,18 @@ def test_the_last_closed_answer_is_read(reply: str, answer: str | None) -> None:
 @pytest.mark.parametrize("answer", ["4", "a b\nc", '{"a": [1]}', r"x^{2}", "\u0663"])
 def test_what_is_written_as_asked_for_is_read_back(answer: str) -> None:
     assert answer_in(tagged(answer)) == answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "plain"),
+    [
+        *(("**4**", "4"), ("`4`", "4"), ("$4$", "4"), ("**`$4$`**", "4"), ("`**4**`", "4")),
+        *(("```\n1 2\n3 4\n```", "1 2\n3 4"), ("```json\r\n[1]\r\n```", "[1]")),
+        *(("```4```", "```4```"), ("```\n4", "```\n4"), ("```\n4\n``` ```", "```\n4\n``` ```")),
+        *(("$4$ or $5$", "$4$ or $5$"), ("**4** **5**", "**4** **5**"), ("4**", "4**")),
+        *(("**", "**"), ("****", "****"), ("`", "`"), ("``", "``"), ("", ""), ('"4"', '"4"')),
+        ("$`" * 100_000, "$`" * 100_000),
+    ],
+)
+def test_marks_around_the_whole_of_an_answer_are_left_out(answer: str, plain: str) -> None:
+    assert unmarked(answer) == plain

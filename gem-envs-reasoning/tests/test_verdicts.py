@@ -57,6 +57,22 @@ def test_no_hostile_answer_hangs_raises_or_wins(name: str) -> None:
                 assert not step.info["success"] or answer == right, answer
 
 
+MARKED = ["**{}**", "`{}`", "```\n{}\n```", "```json\n{}\n```", "**`{}`**", "${}$"]
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES} - {"boxnet", "rush_hour", "knight_swap"}))
+def test_a_right_answer_may_be_marked_and_a_wrong_one_stays_wrong(name: str) -> None:
+    with gem.make(f"rg:{name}") as env:
+        env.reset(seed=1)
+        known = str(answer_in(str(env.solve())))
+        for mark in MARKED:
+            is_whole = not any(sign in known for sign in ("*", "`", "$") if sign in mark)
+            with env.fork() as twin, env.fork() as other:
+                marked = twin.step(tagged(mark.format(known)))
+                assert marked.info["success"] or not is_whole, mark
+                assert not other.step(tagged(mark.format("7 of 9 zzz"))).info["success"], mark
+
+
 @pytest.mark.parametrize("name", RUN_AS_PYTHON)
 def test_no_answer_runs_as_python(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

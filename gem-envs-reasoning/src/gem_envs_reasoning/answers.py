@@ -5,12 +5,16 @@ Takes time in proportion to the reply's length, whatever it holds.
 
 from __future__ import annotations
 
+import re
+
 from gem.parsing import boxed, find_boxed
 
-__all__ = ["answer_in", "tagged", "written"]
+__all__ = ["answer_in", "tagged", "unmarked", "written"]
 
 _OPEN = "<answer>"
 _CLOSE = "</answer>"
+_FENCE = re.compile(r"```[A-Za-z0-9]*[ \t]*\r?\n")
+_AROUND = ("**", "`", "$")
 
 
 def tagged(answer: str) -> str:
@@ -44,6 +48,24 @@ def answer_in(reply: str) -> str | None:
     inner = find_boxed(answer) if answer.startswith("\\boxed{") else None
     is_whole = inner is not None and inner == (len("\\boxed{"), len(answer) - 1)
     return answer[inner[0] : inner[1]].strip() if inner and is_whole else answer
+
+
+def unmarked(answer: str) -> str:
+    r"""Return an answer without the marks around the whole of it: a code block, `**`, a `$`.
+
+    Quotation marks stay: in JSON they make another value.
+
+    >>> unmarked("**`4`**"), unmarked("```json\n[1]\n```"), unmarked("$a$ or $b$")
+    ('4', '[1]', '$a$ or $b$')
+    """
+    fence = _FENCE.match(answer)
+    if fence is not None and answer.endswith("```") and answer.count("```") == 2:
+        return answer[fence.end() : -3].strip("\r\n")
+    for mark in _AROUND:
+        inner = answer[len(mark) : -len(mark)]
+        if answer == f"{mark}{inner}{mark}" and inner and mark not in inner:
+            return unmarked(inner)
+    return answer
 
 
 def _in_tags(text: str) -> tuple[int, int] | None:

@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from gem.errors import in_one_line
+from gem_envs_reasoning.answers import unmarked
 from gem_envs_reasoning.arithmetic import UnreadableError, only_number, value_and_numbers
 from gem_envs_reasoning.calculus import is_antiderivative
 from gem_envs_reasoning.polynomials import expanded
@@ -43,8 +44,20 @@ def judge(
 ) -> Verdict:
     """Score an answer by the task's rule. Never raises, and takes time in proportion to it.
 
-    `scorer` is the library's own. `solution` is a right answer, where one is known.
+    `scorer` is the library's own. `solution` is a right answer, where one is known. An answer in
+    a code block, in bold or between dollars is right if it is right without these marks.
     """
+    verdict = _judged(name, answer, entry, solution, scorer)
+    plain = unmarked(answer)
+    if verdict.score < 1.0 and plain != answer:
+        of_plain = _judged(name, plain, entry, solution, scorer)
+        return of_plain if of_plain.score == 1.0 else verdict
+    return verdict
+
+
+def _judged(
+    name: str, answer: str, entry: Entry, solution: str | None, scorer: Callable[..., Any]
+) -> Verdict:
     refused = _refused(name, answer, entry, solution)
     if refused is not None:
         return Verdict(0.0, refused)
