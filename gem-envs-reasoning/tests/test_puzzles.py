@@ -155,3 +155,21 @@ def test_a_decimal_is_right_to_six_digits() -> None:
         assert scored("decimal_arithmetic", wrong, answer="0.06549790636") == 0.0
     assert scored("decimal_arithmetic", "0.0003", answer="0.0004") == 0.0
     assert scored("decimal_arithmetic", "0.0", answer=str(Decimal(0))) == 1.0
+
+
+def test_sorted_numbers_are_those_that_were_given() -> None:
+    known = "['18.0', '15.6', '-9.5']"
+    for right in (
+        known,
+        '["18.0", "15.6", "-9.5"]',
+        "[18, 15.60, -9.5]",
+        "['18.', '+15.6', '-9.5']",
+    ):
+        assert scored("number_sorting", right, answer=known) == 1.0, right
+    for wrong in (
+        *("['18', '15', '-9']", "['18.0', '15.7', '-9.5']", "['15.6', '18.0', '-9.5']", "[]", "{}"),
+        *("['18.0', '15.6']", "['18.0', '15.6', '-9.5', '-9.5']", "18.0, 15.6, -9.5", "[[18.0]]"),
+        *("[true, 15.6, -9.5]", "['18.0', '15.6', '\u0669.5']", "[18.0, 15.6, 1e999999999]", ""),
+        *("[18.0, 15.6, NaN]", "[" * 1_900, "[" + "9" * 1_900 + "]", "['18_0', '15.6', '-9.5']"),
+    ):
+        assert scored("number_sorting", wrong, answer=known) == 0.0, wrong

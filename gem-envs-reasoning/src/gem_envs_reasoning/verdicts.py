@@ -198,6 +198,31 @@ def _decimal(answer: str, entry: Entry) -> float:
     return float(abs(number - known) <= abs(known) / 1_000_000)
 
 
+_SHORT_DECIMAL = re.compile(r"[+-]?\d{1,40}(?:\.\d{0,40})?", re.ASCII)
+
+
+def _sorted(answer: str, entry: Entry) -> float:
+    """Compare the numbers of a list. The library takes any within 1 of them, so rounded ones."""
+    try:
+        numbers = _numbers(answer)
+    except (TypeError, ValueError, RecursionError):
+        return 0.0
+    return float(numbers == _numbers(entry["answer"]))
+
+
+def _numbers(text: str) -> list[Fraction]:
+    """Read a JSON list of numbers, each as text or not. The task shows it with single quotes."""
+    listed = json.loads(text.replace("'", '"'), parse_int=str, parse_float=str)
+    if not isinstance(listed, list):
+        raise TypeError("no list")
+    numbers = []
+    for number in listed:
+        if not isinstance(number, str) or not _SHORT_DECIMAL.fullmatch(number.strip()):
+            raise ValueError(f"{number!r:.40} is no decimal")
+        numbers.append(Fraction(number.strip()))
+    return numbers
+
+
 _MOVE_OF_GO = re.compile(r"([A-S])([1-9]\d?)", re.ASCII)
 
 
@@ -241,6 +266,7 @@ OWN_SCORERS: Mapping[str, Scorer] = {
     "gsm_symbolic": _number,
     "intermediate_integration": _integral,
     "number_format": _nearest,
+    "number_sorting": _sorted,
     "polynomial_multiplication": _polynomial,
     "propositional_logic": _conclusion,
     "puzzle24": _puzzle24,  # the library's takes any four numbers
