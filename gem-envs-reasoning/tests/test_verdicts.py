@@ -209,6 +209,17 @@ def test_a_number_is_right_by_its_sign_and_all_its_digits(seed: int) -> None:
         assert not judged("gsm_symbolic", answer, seed)[1], answer
 
 
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("task", ["letter_jumble", "spell_backward"])
+def test_what_follows_a_right_answer_makes_it_another(task: str, seed: int) -> None:
+    known = solution(task, seed)
+
+    for longer in (f"{known} zzz", f"{known}\nor 7", f"{known} {known}"):
+        assert judged(task, longer, seed)[:2] == (0.8, False)
+    for right in (known, known.upper(), known.replace(" ", "  ")):
+        assert judged(task, right, seed)[:2] == (1.0, True)
+
+
 def test_json_is_compared_as_json() -> None:
     known = solution("codeio")
 

@@ -68,7 +68,20 @@ def _judged(
         return Verdict(0.0, f"the scorer raised {in_one_line(error, at_most=200)}")
     if not math.isfinite(score):
         return Verdict(0.0, f"the scorer returned {score}")
+    if name in _ADDED_UP and solution is not None:
+        score = _settled(score, answer, solution)
     return Verdict(min(max(score, 0.0), 1.0))
+
+
+_ADDED_UP = ("letter_jumble", "spell_backward")
+"""Tasks whose parts add up to about 1.0, below it or not, whatever follows the right answer."""
+_MOST_OF_A_PART = 0.8  # what the library has for an answer that goes on
+
+
+def _settled(score: float, answer: str, solution: str) -> float:
+    if answer.lower().split() == solution.lower().split():
+        return 1.0
+    return _MOST_OF_A_PART if score > 0.999 else score
 
 
 def _refused(name: str, answer: str, entry: Entry, solution: str | None) -> str | None:
