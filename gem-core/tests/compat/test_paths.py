@@ -108,8 +108,8 @@ def test_a_path_of_a_pack_says_what_to_install_where_none_provides_it(
     [
         ("gem.envs.math_visual_env", "math:Geometry3K"),
         ("gem.envs.mcpmark", "gem.tools.mcp_tool"),
-        ("gem.multiagent", "one agent"),
-        ("gem.multiagent.multi_agent_env", "one agent"),
+        ("gem.multiagent", "gem.SeatedEnv"),
+        ("gem.multiagent.multi_agent_env", "gem.SeatedEnv"),
         ("gem.tools.search_engine.google_search_server", "serve-search"),
         ("gem.tools.search_engine.retrieval_server", "serve-search"),
         ("gem.tools.search_engine.serp_search_server", "serve-search"),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import gem
-from gem.errors import EnvClosed, ResetNeeded
+from gem.errors import BadArguments, EnvClosed, ResetNeeded
 from gem.hosting import ASK, DROP, MAKE, RESET, STEP, Failure
 from gem.hosting._processes import ProcessHost
 from gem.hosting._recipes import Recipe
@@ -281,3 +281,12 @@ def test_a_start_that_is_refused_is_tried_again(monkeypatch: pytest.MonkeyPatch)
 
     assert outcome.reason == "worker_lost"
     assert outcome.text.startswith("its worker could not be started: Resource temporarily")
+
+
+@pytest.mark.parametrize("limit", ["most_memory_bytes", "most_answer_bytes"])
+@pytest.mark.parametrize("value", ["1", 0, True, 1.5])
+def test_a_limit_that_is_no_number_of_bytes_is_refused_before_a_worker_starts(
+    limit: str, value: Any
+) -> None:
+    with pytest.raises(BadArguments, match=f"{limit}={value!r} was asked for"):
+        ProcessHost(1, **{limit: value})

@@ -191,6 +191,16 @@ def test_a_module_that_asks_for_itself_while_it_is_imported_is_told_of_the_main_
         load_target("asks_itself:A")
 
 
+def test_a_module_that_starts_workers_while_it_is_imported_is_told_of_the_main_guard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A worker would import it too, where an id that it does not know is read as a target.
+    text = "from gem.hosting._processes import ProcessHost\nclass A: pass\nProcessHost(1)\n"
+    module(tmp_path, "starts_workers", text, monkeypatch)
+    with pytest.raises(TargetError, match="starts workers while it is being imported"):
+        load_target("starts_workers:A")
+
+
 def test_what_a_package_shows_is_named_by_the_package_and_not_by_its_private_module() -> None:
     assert target_of(gem.Mixture) == "gem:Mixture"
     assert load_target(target_of(gem.Mixture)) is gem.Mixture

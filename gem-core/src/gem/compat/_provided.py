@@ -18,8 +18,8 @@ __all__ = ["names_of"]
 _REPLACED = {
     "gem.envs.math_visual_env": 'Make it by its id: gem.make("math:Geometry3K").',
     "gem.envs.mcpmark": "Give a policy the tools of any MCP server with gem.tools.mcp_tool.",
-    "gem.multiagent": "Environments here have one agent.",
-    "gem.multiagent.multi_agent_env": "Environments here have one agent.",
+    "gem.multiagent": "Write a gem.SeatedEnv: docs/seats.md.",
+    "gem.multiagent.multi_agent_env": "Write a gem.SeatedEnv: docs/seats.md.",
     "gem.tools.search_engine.google_search_server": "Serve an index with `gem-env serve-search`.",
     "gem.tools.search_engine.retrieval_server": "Serve an index with `gem-env serve-search`.",
     "gem.tools.search_engine.serp_search_server": "Serve an index with `gem-env serve-search`.",

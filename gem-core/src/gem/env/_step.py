@@ -130,9 +130,10 @@ def check_flags(step: Step, source: object) -> None:
 
     numpy's bools are flags too, and so are 0 and 1.
     """
-    if type(step[2]) is bool and type(step[3]) is bool:  # most are, at the end of each episode
+    fields: tuple[Any, ...] = step
+    if type(fields[2]) is bool and type(fields[3]) is bool:  # most are, at each episode's end
         return
-    for name, flag in (("terminated", step.terminated), ("truncated", step.truncated)):
+    for name, flag in zip(Step._fields[2:4], fields[2:4], strict=True):
         if flag not in (True, False):
             raise TypeError(
                 f"{type(source).__name__}.step returned {name}={flag!r:.60}, and it must be true "

@@ -12,6 +12,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import get_args
 
+from gem._python.quantities import check_count
 from gem.errors import BadArguments, GemError
 from gem.hosting._messages import Command, loads, pack_commands, pack_plain
 from gem.hosting._port import SELDOM_S, warn_of_close
@@ -78,6 +79,8 @@ class ProcessHost(RecoveringHost):
                 f"{', '.join(map(repr, get_args(StartMethod)))}.",
                 subject="start_method",
             )
+        check_count("most_memory_bytes", most_memory_bytes, is_optional=True)
+        check_count("most_answer_bytes", most_answer_bytes)
         super().__init__(num_workers, timeout_s=timeout_s, is_inherited=start_method == "fork")
         self._close_timeout_s = close_timeout_s
         self._hello = pack_plain((most_answer_bytes, most_memory_bytes)) or b""

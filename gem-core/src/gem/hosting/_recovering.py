@@ -30,6 +30,7 @@ from gem.hosting._messages import (
 from gem.hosting._port import Host, MakesEnv, Outcome, Ready, warn_of_close
 from gem.hosting._recipes import Recipe, RecipeData
 from gem.hosting._slots import Slot
+from gem.registry._importing import refuse_while_importing
 
 __all__ = ["RecoveringHost", "check_workers"]
 
@@ -56,6 +57,7 @@ class RecoveringHost(Host):
         self, num_workers: int, *, timeout_s: float | None = None, is_inherited: bool = False
     ) -> None:
         check_workers(num_workers, timeout_s)
+        refuse_while_importing("workers")  # which would import it, and start workers without end
         self._timeout_s = timeout_s
         self._is_inherited = is_inherited
         self._slots: dict[int, Slot] = {}

@@ -36,6 +36,7 @@ __all__ = [
     "load_target",
     "missing_of",
     "name_and_version",
+    "refuse_while_importing",
     "split_target",
     "target_of",
 ]
@@ -101,6 +102,18 @@ class _Underway(threading.local):
 
 
 _underway = _Underway()
+
+
+def refuse_while_importing(what: str) -> None:
+    """Raise UnderwayError if this thread is importing a module for a target.
+
+    That module works at its top level. What it starts would import it too, and start the same.
+    """
+    for module in _underway.modules:
+        raise UnderwayError(
+            f"{module} starts {what} while it is being imported. Put what it runs under "
+            "`if __name__ == '__main__':`"
+        )
 
 
 def _import(module: str) -> ModuleType:
