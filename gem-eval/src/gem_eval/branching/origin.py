@@ -106,6 +106,8 @@ def _cut(parent: Episode, turn: int) -> Episode:
         turns=turns,
         final_observation=seen,
         total_reward=math.fsum(each.reward for each in turns),
+        terminated=False,
+        truncated=True,
         stop_reason="model_length",
         error=None,
         success=False,
