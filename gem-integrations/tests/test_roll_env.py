@@ -131,4 +131,5 @@ def test_no_lone_surrogate_reaches_rolls_tokenizer() -> None:
     env = saying("Broken", "a\ud800", [TextPart("b\ud800")])
 
     assert env.reset(seed=1)[0] == "a\ufffd"
-    assert env.step("go").observation == {"prompt": [{"type": "text", "text": "b\ufffd"}]}
+    later: Any = env.step("go").observation
+    assert later == {"prompt": [{"type": "text", "text": "b\ufffd"}]}

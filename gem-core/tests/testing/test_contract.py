@@ -92,6 +92,7 @@ def test_data_of_its_own_that_cannot_be_read_is_a_failed_test() -> None:
         run(_BrokenTable, "flags")
 
 
+@pytest.mark.vector
 def test_a_line_that_fails_fails_under_optimisation_too() -> None:
     code = "from gem.testing import EnvContract\n"
     code += "class Bad(EnvContract): env_id = 'bad_envs.chance:OneEpisode'\n"

@@ -332,7 +332,7 @@ def test_what_is_given_is_not_changed() -> None:
         (lambda: discounted_returns([1.0], -0.1), "gamma is -0.1, and must be from 0 to 1"),
         (lambda: to_turns([1.0], []), "turns has 0 entries, and there are 1"),
         (lambda: to_turns([[1.0]], [1]), "advantages has 2 dimensions"),
-        (lambda: to_turns([1.0], [[1]]), "turns has 2 dimensions"),
+        (lambda: to_turns([1.0], [[1]]), "turns has 2 dimensions"),  # type: ignore[list-item]
         (lambda: to_tokens([[1.0]], [(0, 1)], 1), "advantages has 2 dimensions"),
         (lambda: to_tokens([1.0, 1.0], [(0, 1)], 1), "spans has 1 entries, and there are 2"),
         (lambda: to_tokens([1.0], [(1, 9)], 5), r"spans has \(1, 9\) after 0, in 5 tokens"),
