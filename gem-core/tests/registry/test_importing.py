@@ -191,6 +191,24 @@ def test_a_module_that_asks_for_itself_while_it_is_imported_is_told_of_the_main_
         load_target("asks_itself:A")
 
 
+def test_a_file_that_asks_for_itself_while_it_is_imported_is_told_of_the_main_guard(
+    own_folder: Path,
+) -> None:
+    text = "from gem.registry import load_target\nclass A: pass\nload_target('./asks_file.py:A')\n"
+    (own_folder / "asks_file.py").write_text(text)
+    with pytest.raises(TargetError, match="if __name__ == '__main__'"):
+        load_target("./asks_file.py:A")
+
+
+def test_a_module_that_is_asked_for_its_class_by_itself_is_told_of_the_main_guard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "from gem.registry._blueprint import names\nclass A: pass\nnames('names_self:A', A)\n"
+    module(tmp_path, "names_self", text, monkeypatch)
+    with pytest.raises(TargetError, match="if __name__ == '__main__'"):
+        load_target("names_self:A")
+
+
 def test_a_module_that_starts_workers_while_it_is_imported_is_told_of_the_main_guard(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
