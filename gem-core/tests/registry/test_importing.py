@@ -182,41 +182,26 @@ def test_what_was_installed_meanwhile_is_found_after_forgetting(
     check_requirements(["late-pack"], subject="demo:A")
 
 
-def test_a_module_that_asks_for_itself_while_it_is_imported_is_told_of_the_main_guard(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("target", "line"),
+    [
+        ("asks_self:A", "from gem.registry import load_target; load_target('asks_self:A')"),
+        (
+            "./asks_file.py:A",
+            "from gem import make; make('./asks_file.py:A')",
+        ),
+        ("names_self:A", "from gem.registry._blueprint import names; names('names_self:A', A)"),
+        # A worker would import it too, where an id that it does not know is read as a target.
+        ("has_workers:A", "from gem.hosting._processes import ProcessHost; ProcessHost(1)"),
+    ],
+)
+def test_a_module_that_works_while_it_is_imported_is_told_of_the_main_guard(
+    own_folder: Path, monkeypatch: pytest.MonkeyPatch, target: str, line: str
 ) -> None:
-    text = "from gem.registry import load_target\nclass A: pass\nload_target('asks_itself:A')\n"
-    module(tmp_path, "asks_itself", text, monkeypatch)
-    with pytest.raises(TargetError, match="if __name__ == '__main__'"):
-        load_target("asks_itself:A")
-
-
-def test_a_file_that_asks_for_itself_while_it_is_imported_is_told_of_the_main_guard(
-    own_folder: Path,
-) -> None:
-    text = "from gem.registry import load_target\nclass A: pass\nload_target('./asks_file.py:A')\n"
-    (own_folder / "asks_file.py").write_text(text)
-    with pytest.raises(TargetError, match="if __name__ == '__main__'"):
-        load_target("./asks_file.py:A")
-
-
-def test_a_module_that_is_asked_for_its_class_by_itself_is_told_of_the_main_guard(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = "from gem.registry._blueprint import names\nclass A: pass\nnames('names_self:A', A)\n"
-    module(tmp_path, "names_self", text, monkeypatch)
-    with pytest.raises(TargetError, match="if __name__ == '__main__'"):
-        load_target("names_self:A")
-
-
-def test_a_module_that_starts_workers_while_it_is_imported_is_told_of_the_main_guard(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # A worker would import it too, where an id that it does not know is read as a target.
-    text = "from gem.hosting._processes import ProcessHost\nclass A: pass\nProcessHost(1)\n"
-    module(tmp_path, "starts_workers", text, monkeypatch)
-    with pytest.raises(TargetError, match="starts workers while it is being imported"):
-        load_target("starts_workers:A")
+    name = target.removeprefix("./").removesuffix(":A").removesuffix(".py")
+    module(own_folder, name, f"class A: pass\n{line}\n", monkeypatch)
+    with pytest.raises(TargetError, match=r"being imported\. Put what it runs under `if __name"):
+        load_target(target)
 
 
 def test_what_a_package_shows_is_named_by_the_package_and_not_by_its_private_module() -> None:

@@ -82,7 +82,7 @@ def _run(options: argparse.Namespace) -> int:
     from gem.cli import find_modules_here, one_line
     from gem_eval.branching.branch import origin_of  # heavy, with what it imports: 0.3 s
     from gem_eval.cli.config import arguments
-    from gem_eval.cli.eval import run_job, say_one_at_a_time
+    from gem_eval.cli.eval import run_job
     from gem_eval.cli.stdout import json_alone
     from gem_eval.opening import branched
 
@@ -104,19 +104,16 @@ def _run(options: argparse.Namespace) -> int:
             out=given.get("out"),
             command=["gem-env", *sys.argv[1:]],
         )
-        say_one_at_a_time(job, values, "gem-env branch")
         if not as_json:
             print(one_line(_parent(origin)), flush=True)
-        try:
-            return run_job(
-                job,
-                out,
-                as_json=as_json,
-                fails_on_error="fail_on_error" in given,
-                command="gem-env branch",
-            )
-        finally:
-            job.close()
+        return run_job(
+            job,
+            out,
+            values,
+            as_json=as_json,
+            fails_on_error="fail_on_error" in given,
+            command="gem-env branch",
+        )
 
 
 def _parent(origin: Origin) -> str:

@@ -12,6 +12,7 @@ import json
 import shlex
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from typing import IO, Any, NamedTuple
 
 from gem.cli import find_modules_here, one_line
@@ -24,7 +25,7 @@ from gem_eval.job import Job
 from gem_eval.opening import continued, started
 from gem_eval.summary import Summary
 
-__all__ = ["Figures", "run", "run_job", "say_one_at_a_time"]
+__all__ = ["Figures", "run", "run_job"]
 
 
 class Figures(NamedTuple):
@@ -47,14 +48,7 @@ def run(options: argparse.Namespace) -> int:
     with json_alone(as_json) as out:
         if values.pop("dry_run", False):
             return _dry_run(values, out, as_json=as_json)
-        job = _job(values)
-        if job.changed:
-            print(f"gem-env eval: {one_line(job.changed)}", file=sys.stderr)
-        say_one_at_a_time(job, values, "gem-env eval")
-        try:
-            return run_job(job, out, as_json=as_json, fails_on_error=fails_on_error)
-        finally:
-            job.close()
+        return run_job(_job(values), out, values, as_json=as_json, fails_on_error=fails_on_error)
 
 
 def _values(options: argparse.Namespace) -> dict[str, Any]:
@@ -106,18 +100,38 @@ def _job(options: Mapping[str, Any]) -> Job:
 def run_job(
     job: Job,
     out: IO[str],
+    given: Mapping[str, Any],
     *,
     as_json: bool,
     fails_on_error: bool,
     command: str = "gem-env eval",
     figures: Figures | None = None,
 ) -> int:
-    """Run what a job lacks, show its figures, and return the exit status.
+    """Run what a job lacks, show its figures, close it, and return the exit status.
 
-    JSON goes to `out`, which `json_alone` keeps free of all else. `command` is the one that was
-    typed, for what goes to stderr. `figures` are those of a summary, unless others are given.
+    JSON goes to `out`, which `json_alone` keeps free of all else. `given` are the settings that
+    were typed with `command`, whose name is for what goes to stderr. `figures` are those of a
+    summary, unless others are given.
     """
     figures = figures or Figures(_show, lambda _, summary: summary.to_json())
+    with closing(job):
+        if job.changed:
+            print(f"{command}: {one_line(job.changed)}", file=sys.stderr)
+        _say_one_at_a_time(job, given, command)
+        return _finish(
+            job, out, figures, as_json=as_json, fails_on_error=fails_on_error, command=command
+        )
+
+
+def _finish(
+    job: Job,
+    out: IO[str],
+    figures: Figures,
+    *,
+    as_json: bool,
+    fails_on_error: bool,
+    command: str,
+) -> int:
     try:
         summary = run_to_end(_run_with_progress(job, hidden=as_json or job.uses_screen))
     except RunStopped as error:
@@ -139,7 +153,7 @@ def run_job(
     return _status(summary, fails_on_error=fails_on_error)
 
 
-def say_one_at_a_time(job: Job, values: Mapping[str, Any], command: str) -> None:
+def _say_one_at_a_time(job: Job, values: Mapping[str, Any], command: str) -> None:
     """Say that a person plays one episode at a time, if more were asked for."""
     concurrency = values.get("concurrency")
     if job.uses_screen and concurrency is not None and concurrency > 1:

@@ -85,8 +85,8 @@ def add_command(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from gem.cli import find_modules_here, one_line
-    from gem_eval.cli.eval import Figures, run_job, say_one_at_a_time  # heavy: 0.3 s
+    from gem.cli import find_modules_here
+    from gem_eval.cli.eval import Figures, run_job  # heavy: 0.3 s
     from gem_eval.cli.stdout import json_alone
 
     values = {name: value for name, value in vars(options).items() if name != "run"}
@@ -94,21 +94,15 @@ def _run(options: argparse.Namespace) -> int:
     fails_on_error = values.pop("fail_on_error", False)
     find_modules_here()
     with json_alone(as_json) as out:
-        job = _job(values)
-        if job.changed:
-            print(f"{_COMMAND}: {one_line(job.changed)}", file=sys.stderr)
-        say_one_at_a_time(job, values, _COMMAND)
-        try:
-            return run_job(
-                job,
-                out,
-                as_json=as_json,
-                fails_on_error=fails_on_error,
-                command=_COMMAND,
-                figures=Figures(_show, _to_json),
-            )
-        finally:
-            job.close()
+        return run_job(
+            _job(values),
+            out,
+            values,
+            as_json=as_json,
+            fails_on_error=fails_on_error,
+            command=_COMMAND,
+            figures=Figures(_show, _to_json),
+        )
 
 
 def _job(given: dict[str, Any]) -> Job:
