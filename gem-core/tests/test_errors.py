@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+import pickle
 import re
 import traceback
 from typing import Any
@@ -67,6 +69,20 @@ def test_an_error_carries_its_facts(error: type[GemError], fields: dict[str, Any
     assert str(raised) == "what happened"
     assert {name: getattr(raised, name) for name in fields} == fields
     assert isinstance(raised, GemError)
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize(
+    ("error", "fields"), FIELDS, ids=lambda value: getattr(value, "__name__", "")
+)
+def test_an_error_goes_through_a_pipe_with_its_facts(
+    error: type[GemError], fields: dict[str, Any], protocol: int
+) -> None:
+    raised = error("what happened", **fields)
+    for again in (pickle.loads(pickle.dumps(raised, protocol)), copy.copy(raised)):  # noqa: S301  written here
+        assert type(again) is error
+        assert str(again) == "what happened"
+        assert {name: getattr(again, name) for name in fields} == fields
 
 
 def test_facts_given_as_lists_are_kept_as_tuples() -> None:

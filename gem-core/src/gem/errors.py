@@ -26,9 +26,10 @@ Each message has three parts: what was asked, what is true, what to do next.
 
 from __future__ import annotations
 
+import copyreg
 import traceback
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -64,7 +65,14 @@ _MAX_TEXT = 10_000  # characters; a record of thousands of failures must stay re
 
 
 class GemError(Exception):
-    """Any error that this package raises on purpose; its text is one line for a person."""
+    """Any error that this package raises on purpose; its text is one line for a person.
+
+    It can be pickled, with its fields: a pool of processes hands it to its parent.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Made again without `__init__`, which may want its fields by keyword: pickle gives none.
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
 
 class UnknownId(GemError):
