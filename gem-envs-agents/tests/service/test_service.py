@@ -216,6 +216,27 @@ def test_who_never_asks_who_the_customer_is_earns_nothing() -> None:
     assert step.info["reward_parts"] == {"db": 1.0, "communicate": 1.0, "policy": 0.0}
 
 
+def test_who_logs_a_refusal_for_nobody_known_earns_nothing() -> None:
+    env = make(difficulty="easy", wording=0)
+    env.reset(seed=next(seed for seed in range(50) if _of(seed).plans[0].denial))
+    for call in case_of(env).plans[0].calls[1:]:
+        env.step(write(call))
+    env.step("I am sorry, that is not possible.")
+    step = env.step("I am sorry, that is not possible.")
+    assert step.info["reward_parts"] == {"db": 1.0, "communicate": 1.0, "policy": 0.0}
+
+
+def test_a_refusal_that_is_logged_for_who_is_known_needs_no_consent() -> None:
+    env = make(difficulty="easy", wording=0)
+    env.reset(seed=next(seed for seed in range(50) if _of(seed).plans[0].denial))
+    env.step("Could you tell me your email?")
+    for call in case_of(env).plans[0].calls:
+        env.step(write(call))
+    env.step("I am sorry, that is not possible.")
+    step = env.step("I am sorry, that is not possible.")
+    assert step.info["reward_parts"] == {"db": 1.0, "communicate": 1.0, "policy": 1.0}
+
+
 def test_who_reads_every_price_out_has_answered_no_question() -> None:
     played = 0
     for seed in range(40):

@@ -205,8 +205,10 @@ class Desk:
             ledger = after_call(ledger, call.arguments, outcome.text, case.outputs, case.policy)
             self.ledger = tuple(ledger)
         if outcome.database is not before:
-            is_lawful = is_agreed and self.knows_user()
-            self.unlawful += tool is not None and tool.needs_consent and not is_lawful
+            # What needs no consent is not written for a stranger either.
+            needs_consent = tool is not None and tool.needs_consent
+            is_lawful = self.knows_user() and (is_agreed or not needs_consent)
+            self.unlawful += not is_lawful
             self.changes = outcome.database.changes
         return outcome
 
