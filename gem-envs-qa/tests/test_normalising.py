@@ -31,6 +31,17 @@ SAME = [
     ("C++", "C", "signs that mean something, as in SQuAD"),
     ("3.5.", "3.5", "a full stop after a number"),
     ("½", "1/2", "a fraction in one character"),
+    ("2½", "2 1/2", "a number and a fraction in one character"),
+    ("10²", "10^2", "a raised digit"),
+    ("10⁻²", "10^-2", "a raised number below zero"),
+    ("2^{10}", "2^10", "braces of LaTeX"),
+    ("H₂O", "H2O", "a lowered digit behind a letter"),
+    ("-$5", "-5", "a minus before a currency sign"),
+    ("−€5", "€-5", "a minus before a currency sign or behind it"),  # noqa: RUF001
+    ("$5-$10", "$5-10", "two amounts"),
+    ("5%–10%", "5-10%", "two shares"),  # noqa: RUF001
+    ("$1,000-$2,000", "1000-2000", "two amounts of thousands"),
+    ("(5,-6)", "5, -6", "a pair with a minus"),
 ]
 DIFFERENT = [
     ("Bonn", "Born", "a letter"),
@@ -40,6 +51,20 @@ DIFFERENT = [
     ("2-1", "21", "two numbers"),
     ("10:30", "1030", "a time"),
     ("-5", "5", "a minus"),
+    ("-$5", "$5", "a minus before a currency sign"),
+    ("−£0.5", "0.5", "a minus before a currency sign and a point"),  # noqa: RUF001
+    ("$5-$10", "510", "two amounts"),
+    ("$5-$10", "5, -10", "two amounts, none of them below zero"),
+    ("5%-10%", "510", "two shares"),
+    ("(5,-6)", "(5,6)", "a minus behind a comma"),
+    ("5--6", "5-6", "a minus behind a hyphen"),
+    ("2^{10}", "210", "a power in LaTeX"),
+    ("10*.5", "10.5", "a product"),
+    ("10²", "102", "a raised digit"),
+    ("10⁻²", "10²", "a raised minus"),
+    ("10^-2", "10^2", "a minus in a power"),
+    ("2½", "21/2", "a fraction behind a number"),
+    ("5₁2", "512", "a lowered digit"),
     ("1,5", "15", "a decimal comma"),
     ("1,0000", "10000", "a comma that is none of thousands"),
     ("then", "n", "an article within a word"),
