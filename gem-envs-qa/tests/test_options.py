@@ -34,6 +34,13 @@ def test_these_mean_no_option(answer: str) -> None:
     assert meant(answer, TRUTHS) is None
 
 
+@pytest.mark.parametrize("letter", ["\u212a", "\u0130", "\u0131", "\u017f"])
+@pytest.mark.parametrize("form", ["{}", "({})", "option {}", "{}) 3"])
+def test_letters_that_only_look_like_those_of_options_mean_none(letter: str, form: str) -> None:
+    options = [str(number) for number in range(26)]
+    assert meant(form.format(letter), options) is None
+
+
 @pytest.mark.parametrize("answer", ["Uncertain", "unknown", "C", "C) uncertain"])
 def test_uncertain_is_unknown(answer: str) -> None:
     assert meant(answer, TRUTHS) == 2

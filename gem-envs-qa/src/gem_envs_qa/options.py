@@ -24,10 +24,9 @@ __all__ = ["LETTERS", "are_distinct", "lettered", "meant", "unlettered"]
 _LONGEST = 2_000
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-_LETTER = re.compile(r"(?:option\s+)?\(?([A-Za-z])\s*[).:]{0,2}", re.IGNORECASE)
-_LETTER_AND_TEXT = re.compile(
-    r"(?:option\s+)?\(?([A-Za-z])[).:]{1,2}\s*(\S.*)", re.IGNORECASE | re.DOTALL
-)
+# Without regard to case [A-Za-z] would match four letters more, such as the sign of the Kelvin.
+_LETTER = re.compile(r"(?i:option\s+)?\(?([A-Za-z])\s*[).:]{0,2}")
+_LETTER_AND_TEXT = re.compile(r"(?i:option\s+)?\(?([A-Za-z])[).:]{1,2}\s*(\S.*)", re.DOTALL)
 _MARKS = " *_`\"'$[]"
 """What may stand around a letter, or around a letter and its text."""
 _SAME = {
