@@ -278,6 +278,26 @@ def test_a_stream_that_breaks_off_is_said(hub: Hub, load: Load) -> None:
         table[1]
 
 
+def test_a_stream_that_broke_off_is_had_anew_by_who_asks_again(hub: Hub) -> None:
+    kind: RowKind[Any] = RowKind("sum", needs=("answer",))
+    arguments: Any = {
+        "source": DataSource(hub="acme/sums", split="train"),
+        "streaming": True,
+        "limit": 2,
+    }
+    row = b'{"answer": "%d"}\n'
+    hub.publish(FIRST, {"train.jsonl": row % 1 + b'{"ans'})
+    broken = load_table(kind, **arguments)
+    with pytest.raises(DataError, match="broke off"):
+        broken[1]
+    hub.publish(SECOND, {"train.jsonl": row % 1 + row % 2})
+    table = load_table(kind, **arguments)
+    assert table[1]["answer"] == "2"
+    assert load_table(kind, **arguments) is table
+    with pytest.raises(DataError, match="broke off"):
+        broken[1]
+
+
 def test_media_arrive_as_they_are_stored(hub: Hub, images: bytes) -> None:
     hub.publish(FIRST, {"train.parquet": images})
     kind: RowKind[Any] = RowKind(

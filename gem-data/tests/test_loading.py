@@ -35,6 +35,17 @@ def test_a_list_is_one_table_and_no_copy() -> None:
     assert table[0] == ("2 + 0?", "2")
 
 
+def test_a_list_that_grew_is_another_table() -> None:
+    rows = [dict(row) for row in ROWS]
+    table = load_table(SUMS, data=rows)
+    rows.append({"question": "2 + 2?", "answer": "4"})
+    assert load_table(SUMS, data=rows)[2] == ("2 + 2?", "4")
+    assert list(table) == SAME
+    rows.append({"question": "2 + 3?", "answer": None})
+    with pytest.raises(DataError, match="row 4: the field 'answer' is null"):
+        load_table(SUMS, data=rows)
+
+
 def test_equal_lists_are_tables_of_their_own() -> None:
     assert load_table(SUMS, data=list(ROWS)) is not load_table(SUMS, data=list(ROWS))
 
@@ -233,6 +244,14 @@ class TestAStreamedFile:
             with pytest.raises(DataError, match="row 2: there is no field 'question'"):
                 table[index]
         assert table[0] == SAME[0]
+
+    def test_that_is_changed_meanwhile_is_said(self, write_rows: WriteRows) -> None:
+        path = write_rows([*ROWS, *ROWS])
+        table = load_table(SUMS, data=path, streaming=True, limit=4)
+        assert table[0] == SAME[0]
+        write_rows([*ROWS, *ROWS, *ROWS])
+        with pytest.raises(DataError, match="was changed while it was read"):
+            table[1]
 
     def test_that_ends_early_is_said(self, write_rows: WriteRows) -> None:
         table = load_table(SUMS, data=write_rows(ROWS), streaming=True, limit=3)

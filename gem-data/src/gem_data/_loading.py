@@ -9,7 +9,15 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Hashable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import (
+    Callable,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakValueDictionary
@@ -89,8 +97,9 @@ def load_table(
     if data is not None:
         rows = _chosen(data, split)
         reader = Reader(kind, names, f"The {type(rows).__name__} given as data=")
-        # The table holds the rows, so that while it is kept their id is nobody else's.
-        key = ("memory", id(rows), kind, *names.values(), limit)
+        # The table holds the rows, so that while it is kept their id is nobody else's. A list that
+        # has grown since is another table: the one that is kept knows nothing of its new rows.
+        key = ("memory", id(rows), len(rows), kind, *names.values(), limit)
         return _once(_in_memory, key, lambda: _memory_table(rows, reader, limit))
     if source is not None and source.hub is None and source.homepage:
         raise _not_on_the_hub(source, needs=[names[field] for field in kind.needs])
@@ -134,11 +143,18 @@ def _check_limit(limit: int | None, streaming: bool) -> None:
 def _once(
     tables: MutableMapping[Hashable, Table[Any]], key: Hashable, load: Callable[[], Table[Any]]
 ) -> Table[Any]:
-    table = tables.get(key)
+    table = _kept(tables, key)
     if table is None:  # one that is there waits for no other's load
         with _lock:  # looked up again: another thread may have loaded it meanwhile
-            table = tables.get(key) or tables.setdefault(key, load())
+            table = _kept(tables, key) or load()
+            tables[key] = table
     return table
+
+
+def _kept(tables: Mapping[Hashable, Table[Any]], key: Hashable) -> Table[Any] | None:
+    """Return the table that was loaded, unless its stream broke off, which may go well anew."""
+    table = tables.get(key)
+    return None if table is None or table.is_broken else table
 
 
 def _check_split(what: str, split: str | None, *, own: str) -> None:
@@ -162,8 +178,7 @@ def _file_table(
         check_unchanged(path, stamp)
         return table
     if streaming and limit is not None:
-        rows = (row for _, row in read_rows(path))
-        return Table(Streamed(rows, reader, limit), reader, origin)
+        return Table(Streamed(_of_version(path, stamp), reader, limit), reader, origin)
     if stamp.size <= SMALL_BYTES:
         texts = small_texts(path, reader, limit)
     else:
@@ -172,6 +187,13 @@ def _file_table(
         texts = mapped_texts(path, stamp, reader, limit)
     check_unchanged(path, stamp)  # after all rows were read: none is of a later version
     return Table(texts, reader, origin)
+
+
+def _of_version(path: str, stamp: Stamp) -> Iterator[object]:
+    """Yield the rows of a file as they are needed. Raises DataError once it is another version."""
+    for _, row in read_rows(path):
+        check_unchanged(path, stamp)  # after the row was read: it is of no later version
+        yield row
 
 
 def _chosen(rows: Rows, split: str | None) -> Rows:

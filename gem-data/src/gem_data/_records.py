@@ -79,6 +79,11 @@ class Streamed:
         self._broken: DataError | None = None
         self._lock = threading.Lock()  # one thread reads on, the others wait for its rows
 
+    @property
+    def is_broken(self) -> bool:
+        """Whether a row could not be had, after which none can."""
+        return self._broken is not None
+
     def __len__(self) -> int:
         return self._limit
 

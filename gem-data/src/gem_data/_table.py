@@ -10,7 +10,7 @@ from itertools import count
 from typing import Generic, NamedTuple, TypeVar
 
 from gem.specs import DataSource
-from gem_data._records import Record, Records
+from gem_data._records import Record, Records, Streamed
 from gem_data._rows import Reader, no_rows
 
 __all__ = ["Origin", "Table"]
@@ -46,6 +46,11 @@ class Table(Generic[Row_co]):
         self._reader = reader
         if not len(records):
             raise no_rows(origin.name)
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether its rows were streamed and broke off. Who asks anew gets another table."""
+        return isinstance(self._records, Streamed) and self._records.is_broken
 
     def __len__(self) -> int:
         return len(self._records)
