@@ -45,6 +45,17 @@ def test_a_folder_without_the_files_is_a_data_error(tmp_path: Path) -> None:
     assert "holds no db_users.json or users.json" in refusal(tmp_path)
 
 
+def test_a_line_of_a_task_may_hold_any_mark_and_be_empty(tmp_path: Path) -> None:
+    task = {**TASK, "instruction": f"{TASK['instruction']}\u2028\x85You are in a hurry."}
+    line = json.dumps(task, ensure_ascii=False)
+    write(tmp_path, RETAIL, [])
+    (tmp_path / "tasks_test.jsonl").write_text(f"{line}\r\n{line}\n\n", encoding="utf-8")
+    assert [each.instruction for each in reading.read_tasks(str(tmp_path), "test")] == [
+        task["instruction"],
+        task["instruction"],
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [

@@ -170,8 +170,10 @@ def _json(path: Path) -> Any:
 
 
 def _json_lines(path: Path) -> Iterator[Mapping[str, Any]]:
-    for line in _text(path).splitlines():
-        yield json.loads(line)
+    # By this mark alone: `splitlines` parts at others too, which may stand within a text of JSON.
+    for line in _text(path).split("\n"):
+        if line.strip():
+            yield json.loads(line)
 
 
 def _python_literals(path: Path) -> Iterator[Mapping[str, Any]]:
