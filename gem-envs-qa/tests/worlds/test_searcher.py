@@ -54,6 +54,16 @@ def test_the_environments_own_solution_is_that_search(hops: int) -> None:
         assert step.info["success"]
 
 
+@pytest.mark.parametrize("hops", HOPS)
+def test_the_solution_is_found_where_a_search_shows_one_document(hops: int) -> None:
+    env = Worlds(hops=hops, entities=40, k=1)
+    for seed in range(40):
+        env.reset(seed=seed)
+        while not (step := env.step(str(env.solve()))).terminated:
+            assert not step.truncated
+        assert step.info["success"]
+
+
 class ClosedBook:
     """Knows every name of every world and what kind of thing is asked for, and searches nothing."""
 
@@ -108,7 +118,7 @@ def test_a_searcher_that_finds_nothing_answers_nothing() -> None:
     searcher = Searcher()
     told = "Question: Who is the author of The Lantern of Nowhere?"
     messages = [gem.Message("user", told)]
-    for _ in range(4):
+    for _ in range(7):
         action = searcher(Request(messages=tuple(messages)))
         messages += [gem.Message("assistant", action), gem.Message("user", "No document matches.")]
 

@@ -27,7 +27,9 @@ def next_move(question: str, read: Sequence[Document], searched: Sequence[str]) 
     for relation in chain:
         next_name = stated(relation, name, read)
         if next_name is None:
-            tries = (f"{name} {relation.words}", name, f"Notes on {name}")
+            # The words of a fact last: they find it where a search shows a single document.
+            worded = (form.format(s=name, o="") for form in relation.sentences)
+            tries = (f"{name} {relation.words}", name, f"Notes on {name}", *worded)
             untried = next((query for query in tries if query not in searched), None)
             return (True, "") if untried is None else (False, untried)
         name = next_name
