@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gem_envs_qa.options import meant, unlettered
+from gem_envs_qa.options import are_distinct, meant, unlettered
 
 TRUTHS = ("True", "False", "Unknown")
 BOOKS = ("The green book is the first.", "The blue book is the first.", "A. Smith wrote it.")
@@ -58,6 +58,39 @@ def test_a_long_option_is_meant_by_its_letter_or_its_text() -> None:
     assert meant("B) The blue book is the first.", BOOKS) == 1
     assert meant("A) The blue book is the first.", BOOKS) is None
     assert meant("the blue book", BOOKS) is None
+
+
+INTERVALS = ("(0, 1)", "[0, 1]", "(0, 1]", "[0, 1)")
+
+
+@pytest.mark.parametrize(
+    "options", [INTERVALS, ("x > 0", "x < 0"), ("C++", "C#", "C"), ("5", "+5")]
+)
+@pytest.mark.parametrize("form", ["{}", "{}.", "**{}**", "${}$", "`{}`", " {}\n"])
+def test_marks_count_where_they_alone_tell_options_apart(
+    options: tuple[str, ...], form: str
+) -> None:
+    assert are_distinct(options)
+    for place, (letter, option) in enumerate(zip("ABCD", options, strict=False)):
+        assert meant(form.format(option), options) == place
+        assert meant(form.format(f"{letter}) {option}"), options) == place
+        assert meant(form.format(letter), options) == place
+
+
+def test_a_text_without_the_marks_that_tell_options_apart_means_none() -> None:
+    assert meant("0, 1", INTERVALS) is None
+    assert meant("x 0", ("x > 0", "x < 0")) is None
+    assert meant("B) (0, 1)", INTERVALS) is None
+    assert meant("A) [0, 1)", INTERVALS) is None
+
+
+@pytest.mark.parametrize(
+    "options", [("Bonn", "bonn."), ("x > 0", "X > 0."), ("B", "A"), ("x", "(A)"), ("'5'", "*5*")]
+)
+def test_options_that_an_answer_could_not_tell_apart_are_not_distinct(
+    options: tuple[str, ...],
+) -> None:
+    assert not are_distinct(options)
 
 
 def test_a_text_that_looks_like_a_letter_and_a_text_is_read_as_it_stands() -> None:

@@ -3,7 +3,8 @@
 An answer means an option in one of four ways, tried in this order:
 
 1. its letter, in either case: `B`, `b`, `(B)`, `B.`, `B)`, `B:`, `option B`;
-2. its text, in the form of `normalising` with its articles: case and punctuation do not count;
+2. its text, in the form of `normalising` with its articles: case and punctuation do not count,
+   but where marks alone tell options apart, as `(0, 1)` and `[0, 1]`, they do;
 3. another word for its text: yes is true, no is false, uncertain is unknown, and, as some data
    sets label them, entailment is true and "not entailment" is false;
 4. its letter and its text: `B) False`. The two must agree.
@@ -27,7 +28,8 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 # Without regard to case [A-Za-z] would match four letters more, such as the sign of the Kelvin.
 _LETTER = re.compile(r"(?i:option\s+)?\(?([A-Za-z])\s*[).:]{0,2}")
 _LETTER_AND_TEXT = re.compile(r"(?i:option\s+)?\(?([A-Za-z])[).:]{1,2}\s*(\S.*)", re.DOTALL)
-_MARKS = " *_`\"'$[]"
+_AROUND = " *_`\"'$"
+_MARKS = f"{_AROUND}[]"
 """What may stand around a letter, or around a letter and its text."""
 _SAME = {
     "yes": "true",
@@ -64,13 +66,19 @@ def unlettered(options: Sequence[str]) -> tuple[str, ...]:
 
 
 def are_distinct(options: Sequence[str]) -> bool:
-    """Say whether no answer can mean two of these options, by its text or a letter."""
-    forms = [bare_form(option) for option in options]
+    """Say whether no answer can mean two of these options, by its text or a letter.
+
+    >>> are_distinct(["x > 0", "x < 0"]), are_distinct(["Bonn", "bonn."]), are_distinct(["B", "A"])
+    (True, False, False)
+    """
+    # An option that would be read as a letter has to be the one at that letter.
+    letters = [_LETTER.fullmatch(option.strip().strip(_MARKS)) for option in options]
     others = [
-        len(form) == 1 and form.upper() in LETTERS and form.upper() != letter
-        for form, letter in zip(forms, LETTERS, strict=False)
+        read is not None and read[1].upper() != letter
+        for read, letter in zip(letters, LETTERS, strict=False)
     ]
-    return len(set(forms)) == len(options) and not any(others)
+    forms = {(bare_form(option), _with_marks(option)) for option in options}
+    return len(forms) == len(options) and not any(others)
 
 
 def meant(answer: str, options: Sequence[str]) -> int | None:
@@ -87,7 +95,9 @@ def meant(answer: str, options: Sequence[str]) -> int | None:
     if letter := _LETTER.fullmatch(unmarked):
         return _placed(letter[1], options)
     named = _named(text, options)
-    if named is None and (both := _LETTER_AND_TEXT.fullmatch(unmarked)):
+    # With its brackets first: the one at its end may be the option's own.
+    both = _LETTER_AND_TEXT.fullmatch(text.strip(_AROUND)) or _LETTER_AND_TEXT.fullmatch(unmarked)
+    if named is None and both is not None:
         place = _placed(both[1], options)
         return place if place is not None and place == _named(both[2], options) else None
     return named
@@ -104,4 +114,12 @@ def _named(text: str, options: Sequence[str]) -> int | None:
     if named not in forms:  # a word of the options' own goes before another word for it
         named = _SAME.get(named, named)
         forms = [_SAME.get(form, form) for form in forms]
-    return forms.index(named) if forms.count(named) == 1 else None
+    places = [place for place, form in enumerate(forms) if form == named]
+    if len(places) > 1:
+        places = [place for place in places if _with_marks(options[place]) == _with_marks(text)]
+    return places[0] if len(places) == 1 else None
+
+
+def _with_marks(text: str) -> str:
+    """Return a text as it stands, but for case, white space and what is put around an answer."""
+    return "".join(text.casefold().split()).strip(f"{_AROUND}.")

@@ -75,7 +75,8 @@ def _options(options: Any) -> tuple[str, ...]:
         texts = unlettered([_answer(option) for option in options])
         if all(texts) and are_distinct(texts):
             return texts
-    raise Misfit("options", options, "a list of 2 to 26 different texts")
+    wanted = "a list of 2 to 26 texts that differ, and none that is a letter of another"
+    raise Misfit("options", options, wanted)
 
 
 def _answer(value: Any) -> str:
