@@ -14,36 +14,16 @@ from gem.env._wrapper import Wrapper
 from gem.errors import BadArguments
 from gem.registry._making import WrapperLike, wrapped
 from gem.specs import EnvSpec
-from gem.wrappers._seats import Course, driven, own_info, seat_number
+from gem.wrappers._seats import AsSeat, Course, driven, own_info, seat_number
 from gem.wrappers._time_limit import cut_off
 
 __all__ = ["ForSeat"]
 
 
-class _OneSeat(Wrapper):
-    """What the wrapper of a seat holds: the environment as that seat meets it. Never stepped."""
+class _OneSeat(AsSeat):
+    """What the wrapper of a seat holds. Never stepped."""
 
-    all_seats = True
-    seats = ("agent",)
-    seat = 0
-    zero_sum = False
     _blocks = False
-
-    def __init__(self, env: Env, number: int) -> None:
-        super().__init__(env)
-        self._number = number
-
-    @property
-    def rewrites_history(self) -> bool:  # type: ignore[override]
-        return self.env.shown_to(self._number)[0]
-
-    @property
-    def prompt_is_finished(self) -> bool:  # type: ignore[override]
-        return self.env.shown_to(self._number)[1]
-
-    @property
-    def tools(self) -> Sequence[Mapping[str, Any]]:  # type: ignore[override]
-        return self.env.shown_to(self._number)[2]
 
 
 class ForSeat(Wrapper, both_forms=True):  # both forms of close end what the wrapper holds

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 from gem._python.seeding import key_seed, stream
-from gem._python.sync_async import in_thread, is_awaitable, wait_for
+from gem._python.sync_async import in_thread
 from gem.content import Message, Observation, observation_text
 from gem.conversation import Conversation, Policy, Request, as_reply
 from gem.env._env import Env
 from gem.env._lifecycle._forms import waits
 from gem.env._step import Step
-from gem.env._wrapper import Wrapper
 from gem.errors import BadArguments, UnknownPolicy
 from gem.registry._importing import load_target
 from gem.registry._making import make_policy
 from gem.specs import EnvSpec
-from gem.wrappers._seats import Course, own_info, seat_number
+from gem.wrappers._seats import AsSeat, Course, awaited, own_info, seat_number, waited_for
 
 __all__ = ["SeatView", "opponent_policy"]
 
-T = TypeVar("T")
 Started = tuple[Observation, dict[str, Any]]
 
 _MOST_STARTS = 100  # episodes that are begun until one has a turn for the seat
 
 
-class SeatView(Wrapper, both_forms=True):  # awaited, it waits for opponents and no thread waits
+class SeatView(AsSeat, both_forms=True):  # awaited, it waits for opponents and no thread waits
     """Show one seat, by its number or name or "rotate" (by the seed), to a policy of its own.
 
     `opponents` play the other seats: one policy for all of them, a mapping by names of seats, or a
@@ -43,16 +41,12 @@ class SeatView(Wrapper, both_forms=True):  # awaited, it waits for opponents and
     model as opponent belongs into a rollout, as a seat: it is then recorded, and can be batched.
     """
 
-    all_seats = True
     shared = ("_opponents",)
-    seats = ("agent",)
-    seat = 0
-    zero_sum = False
 
     def __init__(self, env: Env, seat: int | str, opponents: Any) -> None:
-        super().__init__(env)
+        number = 0 if seat == "rotate" else seat_number(env, seat, subject="seat_view")
+        super().__init__(env, number)
         self._which = seat
-        self._number = 0 if seat == "rotate" else seat_number(env, seat, subject="seat_view")
         self._opponents = _opponents(env, seat, self._number, opponents)
         self._forget()
 
@@ -73,18 +67,6 @@ class SeatView(Wrapper, both_forms=True):  # awaited, it waits for opponents and
         return self.env.seats[self._number]
 
     @property
-    def rewrites_history(self) -> bool:  # type: ignore[override]
-        return self.env.shown_to(self._number)[0]
-
-    @property
-    def prompt_is_finished(self) -> bool:  # type: ignore[override]
-        return self.env.shown_to(self._number)[1]
-
-    @property
-    def tools(self) -> Sequence[Mapping[str, Any]]:  # type: ignore[override]
-        return self.env.shown_to(self._number)[2]
-
-    @property
     def reward_range(self) -> tuple[float, float]:  # type: ignore[override]
         """That of the environment, open where several of its steps may add up."""
         low, high = self.env.reward_range
@@ -98,20 +80,20 @@ class SeatView(Wrapper, both_forms=True):  # awaited, it waits for opponents and
 
     def reset(self, seed: int | None = None, **options: Any) -> Started:
         """Start an episode, and play on to the seat's first turn."""
-        return _finished(self._started(seed, options, self.env.reset), self.env.step)
+        return waited_for(self._started(seed, options, self.env.reset, self.env.step))
 
     async def areset(self, seed: int | None = None, **options: Any) -> Started:
         reset = self._unblocking(self.env.reset, self.env.areset, "reset")
         step = self._unblocking(self.env.step, self.env.astep, "step")
-        return await _awaited(self._started(seed, options, reset), step)
+        return await awaited(self._started(seed, options, reset, step))
 
     def step(self, action: str) -> Step:
         """Take the seat's action, and play on to its next turn, or to the end."""
-        return _finished(self._stepped(action), self.env.step)
+        return waited_for(self._stepped(action, self.env.step))
 
     async def astep(self, action: str) -> Step:
         step = self._unblocking(self.env.step, self.env.astep, "step")
-        return await _awaited(self._stepped(action), step)
+        return await awaited(self._stepped(action, step))
 
     def _unblocking(self, call: Any, awaited_call: Any, name: str) -> Callable[..., Awaitable[Any]]:
         """Return a call of the environment that does not hold up the event loop."""
@@ -120,8 +102,14 @@ class SeatView(Wrapper, both_forms=True):  # awaited, it waits for opponents and
             return awaited_call  # type: ignore[no-any-return]
         return lambda *args, **options: in_thread(lambda: call(*args, **options))
 
+    # A course is the same in both forms: what differs is the `reset` and the `step` that it calls.
+
     def _started(
-        self, seed: int | None, options: Mapping[str, Any], reset: Callable[..., Any]
+        self,
+        seed: int | None,
+        options: Mapping[str, Any],
+        reset: Callable[..., Any],
+        step: Callable[[str], Any],
     ) -> Course[Started]:
         base = self.unwrapped
         if seed is None and base._first_seed is None:
@@ -137,9 +125,9 @@ class SeatView(Wrapper, both_forms=True):  # awaited, it waits for opponents and
             self._forget()
             if self._which == "rotate":
                 self._number = key_seed("rotate", first_seed) % len(self.env.seats)
-            step = yield from self._played_on(Step(observation, info=info))
-            if not (step.terminated or step.truncated):
-                self._owed = step.reward
+            last = yield from self._played_on(Step(observation, info=info), step)
+            if not (last.terminated or last.truncated):
+                self._owed = last.reward
                 return self._observation, self._info(own_info(info))
         raise BadArguments(
             f"An episode for the seat {self.env.seats[self._number]!r} of {self.env!r} was to "
@@ -147,10 +135,10 @@ class SeatView(Wrapper, both_forms=True):  # awaited, it waits for opponents and
             subject="seat_view",
         )
 
-    def _stepped(self, action: str) -> Course[Step]:
+    def _stepped(self, action: str, step: Callable[[str], Any]) -> Course[Step]:
         self._suffix = None
-        own: Step = yield _Take(action)
-        last = yield from self._played_on(own)
+        own: Step = yield step(action)
+        last = yield from self._played_on(own, step)
         reward = self._owed + last.reward
         self._owed = 0.0
         info = self._info(own_info(own.info))
@@ -167,17 +155,17 @@ class SeatView(Wrapper, both_forms=True):  # awaited, it waits for opponents and
     def _info(self, info: dict[str, Any]) -> dict[str, Any]:
         return info if self._suffix is None else {**info, "suffix": self._suffix}
 
-    def _played_on(self, step: Step) -> Course[Step]:
+    def _played_on(self, last: Step, step: Callable[[str], Any]) -> Course[Step]:
         """Play on to the seat's turn or the end. Return the last step, with what it earned."""
         earned = 0.0
         while True:
-            self._look(step)
-            if "rewards" in step.info:
-                earned += step.rewards[self._number]
-            if step.terminated or step.truncated or step.seat == self._number:
-                return step._replace(reward=earned)
-            reply = yield from self._answer(step.seat)
-            step = yield _Take(reply)
+            self._look(last)
+            if "rewards" in last.info:
+                earned += last.rewards[self._number]
+            if last.terminated or last.truncated or last.seat == self._number:
+                return last._replace(reward=earned)
+            reply = yield from self._answer(last.seat)
+            last = yield step(reply)
 
     def _look(self, step: Step) -> None:
         """Let each seat see what it is shown."""
@@ -232,42 +220,6 @@ class SeatView(Wrapper, both_forms=True):  # awaited, it waits for opponents and
 
     def _stack(self, inner: EnvSpec) -> EnvSpec:
         return super()._stack(inner).model_copy(update={"blocking": False})
-
-
-class _Take(NamedTuple):
-    """An action that is to be taken in the environment, among what a course yields."""
-
-    action: str
-
-
-def _finished(course: Course[T], step: Callable[[str], Step]) -> T:
-    """Run a course in the synchronous form."""
-    value = None
-    try:
-        while True:
-            asked = course.send(value)
-            if isinstance(asked, _Take):
-                value = step(asked.action)
-            else:
-                value = wait_for(asked) if is_awaitable(asked) else asked
-    except StopIteration as end:
-        result: T = end.value
-        return result
-
-
-async def _awaited(course: Course[T], step: Callable[[str], Awaitable[Step]]) -> T:
-    """Run a course in the asynchronous form."""
-    value: Any = None
-    try:
-        while True:
-            asked = course.send(value)
-            if isinstance(asked, _Take):
-                value = await step(asked.action)
-            else:
-                value = await asked if is_awaitable(asked) else asked
-    except StopIteration as end:
-        result: T = end.value
-        return result
 
 
 def _opponents(env: Env, which: int | str, number: int, given: Any) -> dict[str, Policy]:

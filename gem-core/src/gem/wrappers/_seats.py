@@ -1,15 +1,25 @@
-"""What the wrappers of single seats share: names of seats, and hooks that may have to wait."""
+"""What the wrappers of single seats share: the seat itself, and courses that may have to wait."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Generator, Mapping
+from collections.abc import Awaitable, Generator, Mapping, Sequence
 from typing import Any, TypeVar, Union
 
-from gem._python.sync_async import is_awaitable
+from gem._python.sync_async import is_awaitable, wait_for
 from gem.env._env import Env
+from gem.env._wrapper import Wrapper
 from gem.errors import BadArguments
 
-__all__ = ["OF_SEATS", "Course", "driven", "own_info", "seat_number"]
+__all__ = [
+    "OF_SEATS",
+    "AsSeat",
+    "Course",
+    "awaited",
+    "driven",
+    "own_info",
+    "seat_number",
+    "waited_for",
+]
 
 T = TypeVar("T")
 Course = Generator[Any, Any, T]
@@ -39,6 +49,31 @@ def own_info(info: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+class AsSeat(Wrapper):
+    """An environment of several seats as one of them meets it: as if there were no other."""
+
+    all_seats = True
+    seats = ("agent",)
+    seat = 0
+    zero_sum = False
+
+    def __init__(self, env: Env, number: int) -> None:
+        super().__init__(env)
+        self._number = number
+
+    @property
+    def rewrites_history(self) -> bool:  # type: ignore[override]
+        return self.env.shown_to(self._number)[0]
+
+    @property
+    def prompt_is_finished(self) -> bool:  # type: ignore[override]
+        return self.env.shown_to(self._number)[1]
+
+    @property
+    def tools(self) -> Sequence[Mapping[str, Any]]:  # type: ignore[override]
+        return self.env.shown_to(self._number)[2]
+
+
 def driven(course: Course[T]) -> Union[T, Awaitable[T]]:
     """Run a course to its end; from the first value on that must be awaited, as a coroutine."""
     value = None
@@ -46,17 +81,29 @@ def driven(course: Course[T]) -> Union[T, Awaitable[T]]:
         while True:
             value = course.send(value)
             if is_awaitable(value):
-                return _awaited(course, value)
+                return awaited(course, value)
     except StopIteration as end:
         result: T = end.value
         return result
 
 
-async def _awaited(course: Course[T], value: Any) -> T:
+async def awaited(course: Course[T], value: Any = None) -> T:
+    """Run a course to its end and await what must be; `value` is what it has yielded already."""
     try:
         while True:
             sent = await value if is_awaitable(value) else value
             value = course.send(sent)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+
+
+def waited_for(course: Course[T]) -> T:
+    """Run a course to its end, and let each value that must be awaited hold up this thread."""
+    value: Any = None
+    try:
+        while True:
+            value = course.send(wait_for(value) if is_awaitable(value) else value)
     except StopIteration as end:
         result: T = end.value
         return result
