@@ -10,12 +10,15 @@ import gem
 from gem import parsing
 from gem.content import is_shallow
 from gem.parsing._cursor import Cursor
+from gem.parsing._tagged import Tagged
 
 pytestmark = pytest.mark.slow
 
 TAGS = parsing.Tags({"python": "code", "search": "query"})
 FENCES = parsing.Fences({"python": "code"})
 HERMES = parsing.Hermes()
+GLM = parsing.Glm()
+QWEN = parsing.Qwen()
 PARSERS: dict[str, parsing.Parser] = {
     "tags": TAGS,
     "fences": FENCES,
@@ -24,14 +27,16 @@ PARSERS: dict[str, parsing.Parser] = {
     "openai": parsing.OpenAI(),
     "mistral": parsing.Mistral(),
     "llama": parsing.Llama(),
-    "glm": parsing.Glm(),
-    "qwen": parsing.Qwen(),
+    "glm": GLM,
+    "qwen": QWEN,
     "any of": parsing.AnyOf(TAGS, FENCES),
 }
-READERS: dict[str, parsing.Tags | parsing.Fences | parsing.Hermes] = {
+READERS: dict[str, parsing.Tags | parsing.Fences | Tagged] = {
     "tags": TAGS,
     "fences": FENCES,
     "hermes": HERMES,
+    "glm": GLM,
+    "qwen": QWEN,
 }
 MEGABYTE = 1_000_000
 

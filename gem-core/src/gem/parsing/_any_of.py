@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import itemgetter
 
 from gem.parsing._calls import CallOrError, Parsed, Parser, Span, parsed
 
@@ -33,12 +34,8 @@ class AnyOf:
         place = 0
         # By place. Of two that begin together the shorter comes first, and the sort is stable: of
         # two that are as long as each other, the one of the parser that was named first.
-        for (begin, end), item in sorted(in_text, key=_span):
+        for (begin, end), item in sorted(in_text, key=itemgetter(0)):
             if begin >= place:
                 kept.append(replace(item, id=f"call_{len(kept)}"))
                 place = end
         return parsed(str(action), kept)
-
-
-def _span(item_at: tuple[Span, CallOrError]) -> Span:
-    return item_at[0]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from gem.parsing._calls import CallOrError, Malformed, ParsedCall, Span
-from gem.parsing._tagged import Tagged
+from gem.parsing._tagged import TaggedText
 
 __all__ = ["Glm"]
 
 
-class Glm(Tagged):
+class Glm(TaggedText):
     """Calls written in tags, an argument's name and its value each in one of their own.
 
     A value whose schema says that it is a string is taken as it is, any other is JSON where it

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from gem.parsing._calls import CallOrError, Malformed, Parsed, ParsedCall, Span, parsed
+from gem.parsing._calls import CallOrError, Malformed, Parsed, ParsedCall, parsed
 from gem.parsing._cursor import outside_thought
 from gem.parsing._plain import NotPlainError, json_at, named_call
 
@@ -44,7 +45,7 @@ def _calls(text: str) -> Iterator[CallOrError]:
                 yield Malformed(f"call_{number}", "json", reason, span=(opener, len(text)))
                 return
             for call in calls:
-                yield _spanned(call, (opener, place))
+                yield replace(call, span=(opener, place))
                 number += 1
             opener = text.find(_OPENER, place, end)
 
@@ -66,7 +67,3 @@ def _call(written: Any, number: int) -> ParsedCall:
     own_id = written.get("id")
     is_id = isinstance(own_id, str) and _ID.fullmatch(own_id) is not None
     return ParsedCall(own_id if is_id else f"call_{number}", name, arguments)
-
-
-def _spanned(call: ParsedCall, span: Span) -> ParsedCall:
-    return ParsedCall(call.id, call.name, call.arguments, span)

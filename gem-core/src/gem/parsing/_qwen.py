@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from gem.parsing._calls import CallOrError, Malformed, ParsedCall, Span
-from gem.parsing._tagged import Tagged
+from gem.parsing._tagged import TaggedText
 
 __all__ = ["Qwen"]
 
 
-class Qwen(Tagged):
+class Qwen(TaggedText):
     """Calls written in `<tool_call>` as a tag with the tool's name around tags with arguments.
 
     A value whose schema says that it is a string is taken as it is, but for the line breaks next
