@@ -16,7 +16,7 @@ from gem.registry._importing import forget_installed
 from gem.testing import check_env
 from gem.testing.envs import Guess
 
-NEEDS_IT = ["gem.vector", "gem.compat._seeding"]
+NEEDS_IT = ["gem.vector", "gem.utils.seeding"]
 
 
 @pytest.fixture

@@ -141,7 +141,7 @@ __all__ = [
     "tool",
 ]
 
-_OLDER = {"print_envs": "gem.compat._registration"}
+_OLDER = {"print_envs": "gem.envs.registration"}
 """Names that only code of earlier releases asks for."""
 
 

@@ -19,10 +19,10 @@ pytest.importorskip("numpy", reason="gem-core's extra `vector` is not installed"
 import gem
 from gem.compat._observing import ObservationWrapper
 from gem.compat._provided import names_of
-from gem.compat._registration import ENV_REGISTRY, print_envs
 from gem.compat._tools import BaseTool, ToolEnvWrapper
 from gem.compat._tracking import EpisodeTrackingWrapper
 from gem.compat._vectors import AsyncVectorEnv, SyncVectorEnv
+from gem.compat.gem_llm.envs.registration import ENV_REGISTRY, print_envs
 from gem.registry._discovery import PluginRecord
 from gem.specs import PluginManifest
 

@@ -13,12 +13,6 @@ pytest.importorskip("numpy", reason="gem-core's extra `vector` is not installed"
 
 import numpy as np
 
-from gem.compat._debug import (
-    ppprint,
-    run_and_print_episode,
-    run_and_print_episode_async,
-    run_and_print_episode_with_selective_step,
-)
 from gem.compat._parsing import (
     extract_code_from_model,
     extract_last_boxed_answer,
@@ -26,8 +20,14 @@ from gem.compat._parsing import (
     last_boxed_only_string,
     remove_boxed,
 )
-from gem.compat._seeding import np_random, set_seed
 from gem.compat._vectors import AsyncVectorEnv, SyncVectorEnv
+from gem.compat.gem_llm.utils.debug import (
+    ppprint,
+    run_and_print_episode,
+    run_and_print_episode_async,
+    run_and_print_episode_with_selective_step,
+)
+from gem.compat.gem_llm.utils.seeding import np_random, set_seed
 
 from . import envs
 

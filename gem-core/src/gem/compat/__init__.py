@@ -1,9 +1,10 @@
 """What code that was written for the published gem-llm finds here, and the switch `compat`.
 
 `gem.compat.gem_llm` is a folder of modules with its import paths; `gem` has that folder on its
-own path, so that `gem.utils.parsing` is found like any module. They only pass names on: what is
-behind them is in this package, or in the pack that the environment is of. `gem.make(...,
-compat=True)` is in `switch` and `environment`. Nothing else of core imports this package.
+own path, so that `gem.utils.parsing` is found like any module. Where others need what is behind a
+path it is in this package, or in the pack that the environment is of, and the module passes its
+names on. `gem.make(..., compat=True)` is in `_switch` and `_environment`. Nothing else of core
+imports this package.
 """
 
 from __future__ import annotations
