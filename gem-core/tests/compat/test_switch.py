@@ -184,8 +184,9 @@ def test_a_wrapper_is_the_published_one_however_it_is_named(like: Any) -> None:
 
 def test_a_wrapper_that_was_no_other_stays_what_it_is() -> None:
     as_text = {"id": "time_limit", "max_turns": 2}
+    as_data = WrapperRef(id="time_limit", kwargs={"max_turns": 2})
 
-    assert wrapper_as_published(as_text) is as_text
+    assert wrapper_as_published(as_text) == as_data
     assert wrapper_as_published(gem.Wrapper) is gem.Wrapper
     assert gem.make("old:Game", compat=True, wrappers=[gem.Wrapper]).reset()[0] == "Play plain."
 

@@ -5,11 +5,8 @@ Knows nothing about how they are made.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from gem.registry._catalogue import wrapper_spec
-from gem.registry._making import WrapperLike
+from gem.registry._making import WrapperLike, ref_of
 from gem.specs import EnvSpec, WrapperRef
 
 __all__ = ["ID", "as_published", "wrapper_as_published"]
@@ -43,24 +40,9 @@ def wrapper_as_published(like: WrapperLike) -> WrapperLike:
 
     Wrappers that are given as callables stay what they are.
     """
-    if isinstance(like, str):
-        return _layer_as_published(WrapperRef(id=like))
-    if isinstance(like, WrapperRef):
-        return _layer_as_published(like)
-    if isinstance(like, Mapping) and isinstance(like.get("id"), str):
-        return _mapping_as_published(like)
-    return like
+    return like if callable(like) else _layer_as_published(ref_of(like))
 
 
 def _layer_as_published(layer: WrapperRef) -> WrapperRef:
-    other = _published_target(layer.id)
+    other = wrapper_spec(layer.id).compat_target
     return layer if other is None else layer.model_copy(update={"id": other})
-
-
-def _mapping_as_published(layer: Mapping[str, Any]) -> Mapping[str, Any]:
-    other = _published_target(layer["id"])
-    return layer if other is None else {**layer, "id": other}
-
-
-def _published_target(wrapper_id: str) -> str | None:
-    return wrapper_spec(wrapper_id).compat_target

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gem.compat._counters import of_episode_before
+from gem.compat._tracking import of_episode_before
 from gem.content import Message, Observation, TextPart
 from gem.env._env import Env
 from gem.env._step import Step

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from gem.compat._counters import of_episode_before
 from gem.content import Observation
 from gem.env._env import Env
 from gem.env._step import Step
 from gem.env._wrapper import Wrapper
 
-__all__ = ["EpisodeTrackingWrapper"]
+__all__ = ["EpisodeTrackingWrapper", "of_episode_before"]
 
 
 class EpisodeTrackingWrapper(Wrapper):
@@ -43,3 +43,12 @@ class EpisodeTrackingWrapper(Wrapper):
             "step_counter": self.step_counter,
             "cumulative_rewards": self.cumulative_rewards,
         }
+
+
+def of_episode_before(counters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return counters as the `info` of a reset shows them once they have begun again.
+
+    >>> of_episode_before({"step_counter": 3})
+    {'prev_ep_step_counter': 3}
+    """
+    return {f"prev_ep_{name}": value for name, value in counters.items()}
