@@ -44,6 +44,7 @@ from . import envs
         (remove_boxed, r"so \boxed{7}", None),
         (remove_boxed, None, None),
         (extract_last_tagged_answer, "<answer> a </answer> <answer>b</answer>", "b"),
+        (extract_last_tagged_answer, "<answer>a</answer> or </answer>", "a"),
         (extract_last_tagged_answer, "<answer>a", None),
         (extract_last_tagged_answer, "a</answer>", None),
         (extract_code_from_model, "```python\na\n```\n```\nb\n```", "b"),

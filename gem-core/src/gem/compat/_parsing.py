@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 
-from gem.parsing._boxed import last_boxed
+from gem.parsing._answers import last_tagged
+from gem.parsing._boxed import boxed, last_boxed
 
 __all__ = [
     "extract_code_from_model",
@@ -18,8 +19,6 @@ __all__ = [
 ]
 
 _FENCE = re.compile(r"```(?:\w+)?\n(.*?)```", re.DOTALL)
-_OPEN = "<answer>"
-_CLOSE = "</answer>"
 _BOX = "\\boxed{"
 
 
@@ -39,7 +38,7 @@ def last_boxed_only_string(string: str | None) -> str | None:
     '\\boxed{7}'
     """
     answer = last_boxed(string or "")
-    return None if answer is None else f"{_BOX}{answer}}}"
+    return None if answer is None else boxed(answer)
 
 
 def remove_boxed(s: str | None) -> str | None:
@@ -59,12 +58,7 @@ def extract_last_tagged_answer(model_response: str | None) -> str | None:
     >>> extract_last_tagged_answer("<answer>a</answer> <answer> b </answer>")
     'b'
     """
-    text = model_response or ""
-    # From the end, in two passes: a pattern over all pairs would take the square of the length
-    # where a reply opens many and closes none.
-    end = text.rfind(_CLOSE)
-    start = text.rfind(_OPEN, 0, end) if end >= 0 else -1
-    return None if start < 0 else text[start + len(_OPEN) : end].strip()
+    return last_tagged(model_response or "")
 
 
 def extract_code_from_model(model_response: str | None) -> str | None:

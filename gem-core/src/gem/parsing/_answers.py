@@ -20,7 +20,7 @@ from typing import Literal
 from gem.parsing._boxed import boxed, last_boxed
 from gem.parsing._cursor import outside_thought
 
-__all__ = ["AnswerForm", "answer_example", "find_answer", "write_answer"]
+__all__ = ["AnswerForm", "answer_example", "find_answer", "last_tagged", "write_answer"]
 
 AnswerForm = Literal["answer", "boxed"]
 
@@ -56,7 +56,8 @@ def find_answer(text: str, form: AnswerForm) -> str | None:
     return _FINDERS[form](without_thought)
 
 
-def _last_tagged(text: str) -> str | None:
+def last_tagged(text: str) -> str | None:
+    """Return what is in the last closed `<answer>`, stripped; None without one."""
     # From the end backwards: two searches, however many tags there are.
     end = text.rfind(_CLOSE)
     start = text.rfind(_OPEN, 0, end) if end >= 0 else -1
@@ -76,6 +77,6 @@ def _without_text_mode(inside: str) -> str:
 
 
 _FINDERS: dict[AnswerForm, Callable[[str], str | None]] = {
-    "answer": _last_tagged,
+    "answer": last_tagged,
     "boxed": _last_boxed,
 }
