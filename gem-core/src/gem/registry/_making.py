@@ -19,11 +19,11 @@ from gem.env._lifecycle._seeds import checked_seed
 from gem.env._wrapper import Wrapper
 from gem.errors import BadArguments, WrapperOrderError
 from gem.registry._blueprint import made_by
-from gem.registry._catalogue import policy_spec, provider, spec, wrapper_of, wrapper_spec
+from gem.registry._catalogue import owner, policy_spec, provider, spec, wrapper_of, wrapper_spec
 from gem.registry._env_targets import spec_from, spec_of_maker
 from gem.registry._importing import check_requirements, load_target, target_of
 from gem.registry._obsolete import current_kwargs
-from gem.registry._registering import blueprint_of, registration
+from gem.registry._registering import blueprint_of
 from gem.specs import EnvSpec, PolicySpec, WrapperRef, WrapperSpec
 
 __all__ = [
@@ -117,10 +117,7 @@ def wants_compat(asked: bool | None, env: EnvLike | None = None) -> bool:
         return False
     if env is None:
         return True
-    if not isinstance(env, str):
-        return False
-    is_own = registration(env) is not None
-    return provider("envs", env) is not None and not is_own
+    return isinstance(env, str) and owner(env) is not None
 
 
 def as_list(envs: EnvLike | Iterable[EnvLike]) -> list[EnvLike]:
