@@ -230,8 +230,12 @@ class Wrapper(Env, both_forms=True):  # both call the same hooks
 
     @property
     def _inside(self) -> Env:
-        """What is saved and restored inside this layer."""
+        """What is saved, restored and forked inside this layer."""
         return self.env
+
+    def _hold_inside(self, inside: Env) -> None:
+        """Take what is inside this layer; it is the fork of what `_inside` is of another."""
+        self.env = inside
 
     def snapshot(self) -> Snapshot:
         """Save this layer's state and, inside it, the wrapped environment's."""
@@ -261,14 +265,10 @@ class Wrapper(Env, both_forms=True):  # both call the same hooks
         """Return an independent twin of the whole stack."""
         refuse_unless_idle(self, "fork")
         twin = self._blank()
-        twin.env = self.env.fork()
-        twin._load(self._copied_state())
-        return twin
-
-    def _copied_state(self) -> dict[str, Any]:
-        """Return this layer's state for a twin."""
+        twin._hold_inside(self._inside.fork())
         # Encoded and decoded, for the two must not share a list that one of them changes.
-        return {name: decode(value) for name, value in encode(self._state()).items()}
+        twin._load({name: decode(value) for name, value in encode(self._state()).items()})
+        return twin
 
     _unsaved: ClassVar[frozenset[str]] = frozenset(
         {*Env._unsaved, "env", "_arguments", "_ref", "_blocks", "_whole", "_stacked"}

@@ -8,7 +8,6 @@ from typing import Any
 from gem.content import Observation
 from gem.env._env import Env
 from gem.env._lifecycle._forms import author
-from gem.env._lifecycle._phases import refuse_unless_idle
 from gem.env._step import Step, as_step
 from gem.env._wrapper import Wrapper
 from gem.errors import BadArguments
@@ -198,17 +197,12 @@ class ForSeat(Wrapper, both_forms=True):  # both forms of close end what the wra
     def _inside(self) -> Env:
         return self._layer  # which holds the environment, below all that is of the seat
 
-    def fork(self) -> ForSeat:
-        """Return an independent twin of the whole stack."""
-        refuse_unless_idle(self, "fork")
-        twin = self._blank()
-        twin._layer = self._layer.fork()
-        inner: Any = twin._layer
-        while not isinstance(inner, _OneSeat):
-            inner = inner.env
-        twin.env = inner.env
-        twin._load(self._copied_state())
-        return twin
+    def _hold_inside(self, inside: Env) -> None:
+        self._layer = inside
+        innermost: Any = inside
+        while not isinstance(innermost, _OneSeat):
+            innermost = innermost.env
+        self.env = innermost.env
 
     def close(self) -> None:
         self._layer.close()
