@@ -89,7 +89,9 @@ class Message:
     @property
     def text(self) -> str:
         """The message's text; parts that are not text are left out."""
-        return _content_text(self.content)
+        if isinstance(self.content, str):
+            return self.content
+        return "\n".join(part.text for part in self.content if isinstance(part, TextPart))
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON data from which `from_json` rebuilds an equal message."""
@@ -278,12 +280,6 @@ def observation_copy(observation: Observation) -> Observation:
     if not is_shallow(plain):
         raise ValueError(f"an observation is nested more than {_MAX_DEPTH} deep")
     return observation_from_json(json.loads(json.dumps(plain, allow_nan=False)))
-
-
-def _content_text(content: str | tuple[Part, ...]) -> str:
-    if isinstance(content, str):
-        return content
-    return "\n".join(part.text for part in content if isinstance(part, TextPart))
 
 
 def _content_to_json(content: str | tuple[Part, ...]) -> Any:

@@ -15,10 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-__all__ = ["DIGEST", "absolute", "digest", "import_file", "is_file", "path_of", "shortest"]
-
-DIGEST = "sha256:"
-"""How a digest begins: versions of distributions begin otherwise."""
+__all__ = ["absolute", "digest", "import_file", "is_file", "path_of", "shortest"]
 
 _DIGITS = 16  # of a digest: enough to tell versions of one file apart, and short enough to read
 
@@ -151,4 +148,5 @@ def _digest_in(path: str, state: tuple[int, ...]) -> str:
 
 
 def _digest_of(text: bytes) -> str:
-    return f"{DIGEST}{hashlib.sha256(text).hexdigest()[:_DIGITS]}"
+    # With the name in front it is told from the version of a distribution.
+    return f"sha256:{hashlib.sha256(text).hexdigest()[:_DIGITS]}"
