@@ -21,6 +21,7 @@ from gem.env._lifecycle._seeds import LazyRandom, checked_seed, reseed
 from gem.env._snapshot import Snapshot, encode
 from gem.env._state import Saveable, method_names, slot_names
 from gem.env._step import Step
+from gem.errors import SnapshotError
 
 if TYPE_CHECKING:
     from gem.env._reset_options import ResetForm
@@ -219,12 +220,37 @@ class Env(Saveable):
         stream: it starts again from the episode's seed.
         """
         refuse_unless_idle(self, "snapshot")
-        return Snapshot(self._plain_spec(), encode(self._state()))
+        spec = self._plain_spec()
+        state = encode(self._state())
+        inside = self._saved_inside
+        return Snapshot(spec, state, None if inside is None else inside.snapshot())
 
     def restore(self, snapshot: Snapshot) -> None:
         """Continue from a snapshot of the same environment. On an error nothing changes."""
         refuse_unless_idle(self, "restore")
-        self._load(self._fitting_state(snapshot))
+        state = self._fitting_state(snapshot)
+        before = dict(self._state())
+        # This environment first: it may refuse the snapshot, and then nothing inside has changed.
+        # What is inside puts itself back where it refuses, and only this one is left to put back.
+        self._load(state)
+        inside = self._saved_inside
+        if inside is None:
+            return
+        try:
+            if snapshot.inner is None:
+                raise SnapshotError(
+                    "This snapshot has fewer layers than this stack: nothing is inside its "
+                    f"{type(self).__name__}. Restore it into the stack that it was taken of."
+                )
+            inside.restore(snapshot.inner)
+        except BaseException:
+            self._load(before)
+            raise
+
+    @property
+    def _saved_inside(self) -> Env | None:
+        """The environment inside this one, whose snapshot is a part of this one's."""
+        return None
 
     def fork(self: E) -> E:
         """Return an independent twin in the same state; `shared` data is not copied."""

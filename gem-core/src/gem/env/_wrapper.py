@@ -14,9 +14,9 @@ from gem._python.sync_async import is_awaitable, wait_for
 from gem.content import Observation
 from gem.env._env import Env
 from gem.env._lifecycle._phases import refuse_unless_idle
-from gem.env._snapshot import Snapshot, decode, encode
+from gem.env._snapshot import decode, encode
 from gem.env._step import Step, as_step, described
-from gem.errors import BadArguments, SnapshotError
+from gem.errors import BadArguments
 from gem.specs import EnvSpec, WrapperRef
 
 __all__ = ["Wrapper"]
@@ -229,43 +229,18 @@ class Wrapper(Env, both_forms=True):  # both call the same hooks
         }
 
     @property
-    def _inside(self) -> Env:
-        """What is saved, restored and forked inside this layer."""
+    def _saved_inside(self) -> Env:
         return self.env
 
     def _hold_inside(self, inside: Env) -> None:
-        """Take what is inside this layer; it is the fork of what `_inside` is of another."""
+        """Take what is inside this layer: the fork of what `_saved_inside` is of another."""
         self.env = inside
-
-    def snapshot(self) -> Snapshot:
-        """Save this layer's state and, inside it, the wrapped environment's."""
-        refuse_unless_idle(self, "snapshot")
-        spec = self._plain_spec()
-        return Snapshot(spec, encode(self._state()), self._inside.snapshot())
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """Continue from a snapshot of the same stack. On an error nothing changes."""
-        refuse_unless_idle(self, "restore")
-        if snapshot.inner is None:
-            raise SnapshotError(
-                "This snapshot has fewer layers than this stack: nothing is inside its "
-                f"{type(self).__name__}. Restore it into the stack that it was taken of."
-            )
-        before = dict(self._state())
-        # This layer first: it may refuse the snapshot, and then nothing inside has changed. What
-        # is inside puts itself back where it refuses, and only this layer is left to put back.
-        self._load(self._fitting_state(snapshot))
-        try:
-            self._inside.restore(snapshot.inner)
-        except BaseException:
-            self._load(before)
-            raise
 
     def fork(self: W) -> W:
         """Return an independent twin of the whole stack."""
         refuse_unless_idle(self, "fork")
         twin = self._blank()
-        twin._hold_inside(self._inside.fork())
+        twin._hold_inside(self._saved_inside.fork())
         # Encoded and decoded, for the two must not share a list that one of them changes.
         twin._load({name: decode(value) for name, value in encode(self._state()).items()})
         return twin

@@ -194,7 +194,7 @@ class ForSeat(Wrapper, both_forms=True):  # both forms of close end what the wra
         return stacked.model_copy(update={"blocking": stacked.blocking or blocks})
 
     @property
-    def _inside(self) -> Env:
+    def _saved_inside(self) -> Env:
         return self._layer  # which holds the environment, below all that is of the seat
 
     def _hold_inside(self, inside: Env) -> None:
