@@ -15,7 +15,7 @@ from gem._python.seeding import stream
 from gem.content import Observation
 from gem.env._env import Env
 from gem.env._lifecycle._phases import refuse_unless_idle
-from gem.env._snapshot import Snapshot, encode
+from gem.env._snapshot import Snapshot, decode, encode
 from gem.env._step import Step
 from gem.episode._episode import is_success
 from gem.episode._seats import seats_succeeded
@@ -268,30 +268,17 @@ class Mixture(Env, both_forms=True):  # each calls the component's own form
             component["component"] = info["component"]
         return {**info, "component": component}
 
-    def snapshot(self) -> Snapshot:
-        """Save this mixture's state and, inside it, the played component's."""
-        refuse_unless_idle(self, "snapshot")
-        inner = None if self.chosen is None else self.component.snapshot()
-        return Snapshot(self._plain_spec(), encode(self._state()), inner)
+    @property
+    def _saved_inside(self) -> Env | None:
+        return None if self.chosen is None else self.component
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Continue from a snapshot of the same mixture. On an error nothing changes."""
-        refuse_unless_idle(self, "restore")
-        before = dict(self._state())
-        state = self._fitting_state(snapshot)
-        if (state.get("chosen") is None) != (snapshot.inner is None):
+    def _check_fits(self, snapshot: Snapshot) -> None:
+        super()._check_fits(snapshot)
+        if (snapshot.state.get("chosen") is None) != (snapshot.inner is None):
             raise SnapshotError(
                 "This snapshot of a mixture does not hold the component that was played, or one "
                 "that was not. Take it again with Mixture.snapshot()."
             )
-        # The state first: it says which component the inner snapshot is of.
-        self._load(state)
-        try:
-            if snapshot.inner is not None:
-                self.component.restore(snapshot.inner)
-        except BaseException:
-            self._load(before)
-            raise
 
     def fork(self) -> Mixture:
         """Return an independent twin in the same state."""
@@ -299,7 +286,7 @@ class Mixture(Env, both_forms=True):  # each calls the component's own form
         twin = self._blank()
         # Only what is played has a state to copy; the others are made when they are drawn.
         twin._made = {} if self.chosen is None else {self.chosen: self.component.fork()}
-        twin._load(self._fitting_state(Snapshot(self._plain_spec(), encode(self._state()))))
+        twin._load({name: decode(value) for name, value in encode(self._state()).items()})
         return twin
 
     def _can_load(self, name: str, value: Any) -> bool:
