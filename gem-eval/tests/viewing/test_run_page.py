@@ -252,6 +252,7 @@ def test_an_edited_record_is_told(make_run: MakeRun, tmp_path: Path) -> None:
 def live(run: Run) -> dict[str, Any]:
     found: dict[str, Any] = Client(run).get(f"/runs/{run.name}/live").json()
     del found["finders"]
+    del found["figures"]
     return found
 
 
@@ -326,6 +327,21 @@ def test_a_follower_keeps_a_run_up_to_date(make_run: MakeRun) -> None:
 
     assert live(run)["state"] == "finished"
     assert known.summary.errors == 1
+
+
+def test_a_page_learns_of_how_many_tries_the_figures_are(make_run: MakeRun) -> None:
+    run = make_run(episode(), total=2)
+    client = Client(run)
+    before = client.get("/runs/run/live").json()["figures"]
+    run.overview()
+    write(run.folder.episodes_path, episode(episode_index=1))
+    run.refresh()
+
+    text = client.get("/runs/run").text
+
+    assert before == 0
+    assert client.get("/runs/run/live").json()["figures"] == 1
+    assert 'data-line="2" data-figures="1"' in text
 
 
 def test_figures_that_take_long_are_made_seldom(make_run: MakeRun) -> None:

@@ -161,10 +161,12 @@ class _Viewer:
         run = self._run_of(request)
         progress = run.progress()
         looked = run.findings.state
+        overview = run.known_overview
         return JSONResponse(
             {
                 "line": progress.line,
                 "state": progress.state,
+                "figures": 0 if overview is None else overview.tries,
                 "text": pages.progress_line(progress),
                 "finders": {"are_done": looked.is_done, "text": finding_line(looked)},
             }

@@ -89,10 +89,11 @@ globalThis.trainingPage = () => {
         if (plots().length) show();
       }
     }
-    if (isGrowing()) setTimeout(look, 1000);
+    again();
   }
   const isGrowing = () => ["running", "reading"].includes(document.body.dataset.state);
-  if (isGrowing()) setTimeout(look, 1000);
+  const again = () => setTimeout(look, isGrowing() ? LOOK_AGAIN.growing : LOOK_AGAIN.quiet);
+  again();
 
   return {
     h: () => go(share - .02), l: () => go(share + .02),

@@ -149,6 +149,11 @@ function followTurn(event) {
   event.currentTarget.href = address.href;
 }
 
+/* Milliseconds between two looks at what goes on, and at what does not. The second never ends: an
+   episode of a slow model takes longer than a run has to be quiet to seem stopped, and a run that is
+   over may be resumed or made longer. */
+const LOOK_AGAIN = { growing: 1000, quiet: 5000 };
+
 function follow(selector) {
   return () => { const link = $(selector); return link ? link.click() : false; };
 }
@@ -286,22 +291,24 @@ function following(show) {
   const body = document.body;
   let line = Number(body.dataset.line);
   let newest = line;
-  let figures = line;
   let said = 0;
   const looks = () => body.hasAttribute("data-looks");
-  const isOver = () => body.dataset.state !== "running" && body.dataset.state !== "reading" && !looks();
+  const goesOn = () => body.dataset.state === "running" || body.dataset.state === "reading";
+  const again = () => setTimeout(look, goesOn() || looks() ? LOOK_AGAIN.growing : LOOK_AGAIN.quiet);
+  /* Figures come later than the episodes that they are of: the last ones when a run has ended. */
+  const versionOf = known => `${known.state} ${known.line} ${known.figures}`;
+  let version = versionOf(body.dataset);
   const button = $("#fresh");
 
   async function look() {
     const known = await fetch(body.dataset.live).then(answer => answer.json()).catch(() => null);
     if (known) {
       newest = known.line;
-      if (known.line !== figures || known.state !== body.dataset.state) {
-        body.dataset.state = known.state;
-        figures = known.line;
-        const answer = await fetch(location.href).catch(() => null);
-        if (answer?.ok) {
-          const text = await answer.text();
+      if (versionOf(known) !== version) {
+        const text = await textOf(location.href);
+        if (text !== null) {
+          body.dataset.state = known.state;
+          version = versionOf(known);
           take(text, "live");
           take(text, "figures");
         }
@@ -316,9 +323,9 @@ function following(show) {
       const count = newest - line;
       $("#fresh-line").hidden = count <= 0;
       button.replaceChildren(`Show ${count} new ${count === 1 ? "episode" : "episodes"} `, Object.assign(document.createElement("kbd"), { textContent: "r" }));
-      if (Date.now() - said > 10000) { said = Date.now(); say(known.text); }
+      if (goesOn() && Date.now() - said > 10000) { said = Date.now(); say(known.text); }
     }
-    if (!isOver()) setTimeout(look, 1000);
+    again();
   }
 
   button?.addEventListener("click", () => {
@@ -330,7 +337,7 @@ function following(show) {
     history.replaceState(null, "", address);
     show(address);
   });
-  if (body.dataset.live && !isOver()) setTimeout(look, 1000);
+  if (body.dataset.live) again();
   return { upto: () => newest > line ? line : 0 };
 }
 
