@@ -25,7 +25,7 @@ from gem_eval.viewing.selection import Selection
 __all__ = ["Follower", "Looker", "Progress", "Run", "name_of", "open_runs", "rate_of"]
 
 _QUIET_S = 60  # a run without a new episode for so long is no longer called running
-_RATE_OVER_LOOKS = 15
+_RATE_OVER_LOOKS = 15  # that found something new
 _LOOK_EVERY_S = 1.0
 _QUICK = 2000  # lines of a log whose figures take no time
 _SHARE_OF_TIME = 0.2  # that figures of a growing run may take
@@ -96,8 +96,22 @@ class Run:
             # look may find more.
             self.problem = in_one_line(error, at_most=300)
             return False
-        self._counted.append((time.monotonic(), self.state.lines))
+        if is_more:
+            # What was written before it was looked at comes as fast as it is read.
+            self._counted.clear()
+        else:
+            self._count()
         return is_more
+
+    def _count(self) -> None:
+        """Keep how far the log is by now, for the rate."""
+        lines = self.state.lines
+        kept = [*self._counted][-2:]
+        if len(kept) == 2 and all(known == lines for _, known in kept):
+            # Of looks that found nothing the last alone: else those that did, of a run whose
+            # episodes take long, would be none of the few that are kept.
+            self._counted.pop()
+        self._counted.append((time.monotonic(), lines))
 
     def search(self, query: Query) -> Search | None:
         """Search on for what a query asks of conversations, None where it asks nothing of them."""

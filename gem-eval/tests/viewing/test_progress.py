@@ -1,0 +1,194 @@
+"""How far a run is, how fast it goes on, and whose figures its page has meanwhile."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gem_eval.viewing.runs import Follower, Progress, Run, rate_of
+
+from .conftest import Client, episode, failed, write
+from .reading import page
+
+pytest.importorskip("jinja2", reason="gem-eval's extra `view` is not installed")
+pytest.importorskip("starlette", reason="gem-eval's extra `view` is not installed")
+
+from gem_eval.viewing import runs
+from gem_eval.viewing.pages import progress_line
+
+MakeRun = Callable[..., Run]
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Return the clock by which runs are looked at, which goes on when it is told to."""
+    found = Clock()
+    monkeypatch.setattr(runs, "time", found)
+    return found
+
+
+class Clock:
+    """Stands for the module `time`."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def monotonic(self) -> float:
+        """Return the time in seconds."""
+        return self.now
+
+    def time(self) -> float:
+        """Return the same: nothing here needs the date."""
+        return self.now
+
+
+def live(run: Run) -> dict[str, Any]:
+    found: dict[str, Any] = Client(run).get(f"/runs/{run.name}/live").json()
+    del found["finders"]
+    del found["figures"]
+    return found
+
+
+def test_a_run_is_running_stopped_or_finished(make_run: MakeRun) -> None:
+    running = make_run(episode(), name="a", total=3)
+    stopped = make_run(failed(), name="b", total=3)
+    finished = make_run(episode(), name="c", total=1)
+    older = make_run(episode(), name="d")
+    os.utime(stopped.folder.episodes_path, (0, 0))
+
+    assert live(running) == {"line": 1, "state": "running", "text": "1 of 3 episodes"}
+    assert live(stopped)["state"] == "stopped"
+    assert re.search(r"the last ended \d+ h \d+ min ago · 1 error$", live(stopped)["text"])
+    assert live(finished)["state"] == "finished"
+    assert live(older) == {"line": 1, "state": "finished", "text": "1 episode"}
+
+
+def test_the_line_of_progress_has_what_is_known() -> None:
+    running = Progress("running", 400, 1000, 2, 0, 20.0, 0.1, 400, 1.0)
+    reading = Progress("reading", 400, None, 0, 0, None, 0.1, 400, 0.256)
+
+    assert progress_line(running) == "400 of 1,000 episodes · 20 a second · 30.0 s left · 2 errors"
+    assert progress_line(reading) == "400 episodes · 26% of the log read"
+
+
+def test_a_rate_needs_a_second() -> None:
+    assert rate_of([(0.0, 5), (0.5, 100)]) is None
+    assert rate_of([(10.0, 5), (12.0, 25)]) == 10.0
+
+
+def test_a_log_that_became_shorter_has_no_rate() -> None:
+    assert rate_of([(10.0, 25), (12.0, 5)]) is None
+    assert rate_of([(10.0, 25), (11.0, 5), (12.0, 40)]) is None
+
+
+def test_figures_that_are_known_are_not_made_again(make_run: MakeRun) -> None:
+    run = make_run(episode())
+
+    assert run.overview() is run.overview()
+
+
+def test_a_run_without_files_left_is_stopped(make_run: MakeRun) -> None:
+    run = make_run(total=3)
+    for path in run.folder.path.iterdir():
+        path.unlink()
+
+    assert live(run)["state"] == "stopped"
+
+
+def test_a_log_that_is_being_read_is_shown_as_far(make_run: MakeRun) -> None:
+    run = make_run(total=501)
+    write(run.folder.episodes_path, *(episode(episode_index=number) for number in range(501)))
+    run.refresh(budget_s=0.0)
+
+    text = page(run)
+
+    assert live(run)["state"] == "reading"
+    assert "The figures come when the whole log was read" in text
+    assert len(re.findall(r'<tr class="row">', text)) == 50
+
+
+def test_a_follower_keeps_a_run_up_to_date(make_run: MakeRun) -> None:
+    run = make_run(episode(), total=2)
+    run.overview()
+    follower = Follower([run])
+    write(run.folder.episodes_path, failed(episode_index=1))
+
+    follower.start()
+    while (known := run.known_overview) is None or known.tries < 2:
+        pass
+    follower.stop()
+
+    assert live(run)["state"] == "finished"
+    assert known.summary.errors == 1
+
+
+def test_a_page_learns_of_how_many_tries_the_figures_are(make_run: MakeRun) -> None:
+    run = make_run(episode(), total=2)
+    client = Client(run)
+    before = client.get("/runs/run/live").json()["figures"]
+    run.overview()
+    write(run.folder.episodes_path, episode(episode_index=1))
+    run.refresh()
+
+    text = client.get("/runs/run").text
+
+    assert before == 0
+    assert client.get("/runs/run/live").json()["figures"] == 1
+    assert 'data-line="2" data-figures="1"' in text
+
+
+def test_figures_that_take_long_are_made_seldom(make_run: MakeRun) -> None:
+    run = make_run(episode(), total=3)
+    before = run.overview()
+    run._overview_took_s = 1e6
+    write(run.folder.episodes_path, episode(episode_index=1))
+    run.refresh()
+
+    run.refresh_overview()
+
+    assert run.known_overview is before
+
+
+def test_what_a_log_had_before_it_was_looked_at_is_no_rate(make_run: MakeRun, clock: Clock) -> None:
+    run = make_run(total=2000)
+    write(run.folder.episodes_path, *(episode(episode_index=number) for number in range(1001)))
+    while run.refresh(budget_s=0.0):
+        clock.now += 1
+    clock.now += 1
+    write(run.folder.episodes_path, *(episode(episode_index=1001 + number) for number in range(2)))
+    run.refresh()
+
+    rate = run.progress().rate
+
+    assert run.state.lines == 1003
+    assert rate == 2.0
+
+
+def test_a_slow_run_has_the_rate_of_its_last_episodes(make_run: MakeRun, clock: Clock) -> None:
+    run = make_run(episode(), total=100)
+    for number in range(1, 4):
+        for _ in range(40):
+            clock.now += 1
+            run.refresh()
+        write(run.folder.episodes_path, episode(episode_index=number))
+        run.refresh()
+
+    rate = run.progress().rate
+
+    assert rate == pytest.approx(1 / 40)
+
+
+def test_a_run_that_is_quiet_slows_down(make_run: MakeRun, clock: Clock) -> None:
+    run = make_run(episode(), total=100)
+    clock.now += 10
+    write(run.folder.episodes_path, episode(episode_index=1))
+    run.refresh()
+    for _ in range(90):
+        clock.now += 1
+        run.refresh()
+
+    assert run.progress().rate == pytest.approx(1 / 100)
