@@ -62,6 +62,15 @@ def test_what_makes_no_sense_is_left_out(address: str) -> None:
     assert read(address) == Query()
 
 
+def test_a_filter_has_no_more_values_than_a_page_can_link() -> None:
+    address = "?" + "&".join(f"policy=p{number}&env={number}" for number in range(3000))
+
+    query = read(address)
+
+    assert query.policy == tuple(f"p{number}" for number in range(100))
+    assert query.env == tuple(range(100))
+
+
 def test_a_page_that_is_far_away_is_a_page() -> None:
     assert read("?page=9000000000000000000").page == 1 << 40
 

@@ -34,12 +34,13 @@ CONVERSATIONS = "conversations"
 
 _INT64 = 1 << 63
 _MOST_PAGES = 1 << 40
+_MOST_VALUES = 100  # of one filter: a page has a link without each, which names all the others
 _LONGEST = 1000  # characters of a text that is searched for: a database refuses very long ones
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Filters, an order and a page. Several values of one filter are alternatives.
+    """Filters, an order and a page. Several values of one filter are alternatives, at most 100.
 
     `sort` is a key of `ORDERS`, with a minus in front for the largest first; empty is the order of
     the log. `q` is a text in the last words and a few columns, or `within` whole conversations.
@@ -142,7 +143,7 @@ class Query:
 
 
 def _unique(values: Iterable[Any]) -> tuple[Any, ...]:
-    return tuple(dict.fromkeys(values))
+    return tuple(dict.fromkeys(values))[:_MOST_VALUES]
 
 
 def whole_number(text: str) -> int | None:
