@@ -229,6 +229,15 @@ def test_what_no_encoding_can_write_is_named(make_run: MakeRun) -> None:
     assert Client(run).get("/runs/run/episodes/1/turns/1").json()["action"] == "half \ud83d"
 
 
+def test_a_hidden_character_that_is_repeated_without_end_is_counted(make_run: MakeRun) -> None:
+    run = make_run(episode(turns=(turn(action="go" + "\u200b" * 1000 + "\x00\x00on"),)))
+
+    text = page(run)
+
+    nothing = '<span class="ctl">U+0000</span>'
+    assert f'go<span class="ctl">1,000 times U+200B</span>{nothing}{nothing}on' in text
+
+
 def test_an_episode_of_many_turns_is_shown_in_pages(make_run: MakeRun) -> None:
     turns = tuple(turn(action=f"move {number}", reward=1.0) for number in range(1, 131))
     run = make_run(episode(turns=turns))

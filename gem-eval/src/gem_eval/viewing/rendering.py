@@ -16,6 +16,7 @@ from gem_eval.wording import counted
 
 __all__ = ["asset", "render", "seen"]
 
+_REPEATS = 4  # of one hidden character in a row: so many have one mark, which counts them
 _MINUS = "\N{MINUS SIGN}"
 _REASONS = {
     "terminated": "its task",
@@ -81,13 +82,32 @@ def seen(text: str) -> Markup:
 
     >>> str(seen("<b>\x00"))
     '&lt;b&gt;<span class="ctl">U+0000</span>'
+    >>> str(seen("\u200b" * 9000))
+    '<span class="ctl">9,000 times U+200B</span>'
     """
-    shown = []
+    shown: list[Markup] = []
+    mark = ""
+    times = 0
+    # It ends with a pair without a name, after which no mark is left to be written.
     for plain, name in hidden_apart(text):
+        if not plain and name == mark:
+            times += 1
+            continue
+        shown.append(_marked(mark, times))
         shown.append(escape(plain))
-        if name:
-            shown.append(Markup('<span class="ctl">{}</span>').format(name))
+        mark = name
+        times = 1
     return Markup("").join(shown)
+
+
+def _marked(name: str, times: int) -> Markup:
+    """Return the marks of a hidden character that stands so many times in a row."""
+    if not name:
+        return Markup("")
+    # A page of a model that repeats one without end would be thirty times as long as its text.
+    label = f"{times:,} times {name}" if times >= _REPEATS else name
+    count = 1 if times >= _REPEATS else times
+    return Markup('<span class="ctl">{}</span>').format(label) * count
 
 
 def fixed(value: float | None, digits: int) -> str:
