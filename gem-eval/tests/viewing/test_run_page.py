@@ -13,6 +13,7 @@ import pytest
 
 import gem_eval
 from gem_eval import Evaluation
+from gem_eval.variants import varied
 from gem_eval.viewing.runs import Follower, Run, open_runs
 
 from .conftest import Client, append_line, episode, failed, turn, write
@@ -166,6 +167,46 @@ def test_turns_are_scaled_to_the_limit_of_the_run(make_run: MakeRun) -> None:
 
     assert "Turns, 1 to 100" in text
     assert "turns 1 to 3: 1, 97 to 99: 1" in text
+
+
+@pytest.fixture
+def varied_run(make_run: MakeRun) -> Run:
+    """Return a run of two environments, each with two limits of turns: two episodes of each."""
+    settings = varied({"envs": ["tiny:Guess", "tiny:Lamps"], "vary": {"max_turns": [1, 20]}})
+    return make_run(
+        *(
+            episode(env_index=env, episode_index=number, turns=(turn(),) * (1 + 18 * (env % 2)))
+            for env in range(4)
+            for number in range(2)
+        ),
+        total=8,
+        **settings,
+        policies=["solver"],
+    )
+
+
+def test_results_of_what_was_varied_lead_to_the_episodes_of_all_its_values(
+    varied_run: Run,
+) -> None:
+    text = html.unescape(page(varied_run))
+
+    assert '<a href="?env=2&env=3#episodes">Lamps</a>' in text
+    assert '<a href="?env=2&env=3&policy=solver#episodes" title="solver">solver</a>' in text
+    assert listed(varied_run, "?env=2&env=3") == [5, 6, 7, 8]
+
+
+def test_what_was_varied_is_told_apart_by_its_value(varied_run: Run) -> None:
+    text = page(varied_run, "?env=3")
+
+    assert '<span title="3">Lamps, max_turns 20</span><span class="n">2</span>' in text
+    assert 'aria-label="Remove the filter Lamps, max_turns 20"' in text
+
+
+def test_turns_of_what_was_varied_are_on_one_scale(varied_run: Run) -> None:
+    text = page(varied_run)
+
+    assert text.count("Turns, 1 to 20") == 2
+    assert len(re.findall('aria-label="turns 10.000,[^"]* on a scale of 0 to 20"', text)) == 2
 
 
 def test_no_match_offers_the_filter_whose_removal_brings_back_most(mixed: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,11 +11,12 @@ from gem_eval.viewing.finding_index import FindingState
 from gem_eval.viewing.query import FACETS, OUTCOMES, Query
 from gem_eval.viewing.runs import Run
 from gem_eval.viewing.selection import Selection
-from gem_eval.viewing.text import family
+from gem_eval.viewing.text import cut, family
 from gem_eval.wording import counted
 
 __all__ = ["chips_of", "env_name", "facets_of", "finder_facet", "finding_line", "looser"]
 
+_MOST_OF_VALUE = 40  # characters of what was varied
 _FILTERS = {
     "outcome": "outcome",
     "env": "environment",
@@ -65,14 +67,23 @@ def env_name(run: Run, env: int) -> str:
     return env_ids[env] if env < len(env_ids) else f"environment {env}"
 
 
+def _env_label(run: Run, env: int) -> str:
+    """Return how a filter calls an environment: with the value of what was varied, if anything."""
+    label = family(env_name(run, env))
+    settings = run.folder.record.settings
+    if settings.varied is None or env >= len(settings.envs):
+        return label
+    value = json.dumps(settings.envs[env].kwargs.get(settings.varied), ensure_ascii=False)
+    return f"{label}, {settings.varied} {cut(value, _MOST_OF_VALUE)}"
+
+
 def facets_of(run: Run, query: Query, selection: Selection, stops: Sequence[str]) -> list[Facet]:
     """Return the filters of which each episode has one value, with counts under all others."""
     names = short_names(run.policies)
-    env_labels = dict(enumerate(run.env_ids))
     facets = []
     known: dict[str, Mapping[Any, str]] = {
         "outcome": {outcome: outcome for outcome in OUTCOMES},
-        "env": {env: family(env_id) for env, env_id in env_labels.items()},
+        "env": {env: _env_label(run, env) for env in range(len(run.env_ids))},
         "policy": names,
         "stop": {stop: stop.replace("_", " ") for stop in stops},
     }
@@ -122,7 +133,7 @@ def chips_of(run: Run, query: Query) -> list[Chip]:
             rest = tuple(each for each in chosen if each != value)
             text = str(value).replace("_", " ")
             if name == "env":
-                text = family(env_name(run, value))
+                text = _env_label(run, value)
             elif name == "policy":
                 text = names.get(value, value)
             chips.append(Chip(text, query.address(**{name: rest})))

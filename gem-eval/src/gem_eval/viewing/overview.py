@@ -227,8 +227,13 @@ def _sum(counts: Iterable[Counts]) -> Counts:
 def _limit(folder: RunFolder, db: sqlite3.Connection, envs: range) -> int:
     """Return the most turns that an episode may have, or, where nobody says, had."""
     settings = folder.record.settings
-    own = settings.envs[envs[0]].kwargs.get("max_turns")
-    stated = settings.max_turns if settings.max_turns is not None else own
+    stated = settings.max_turns
+    if stated is None:
+        own = [settings.envs[env].kwargs.get("max_turns") for env in envs]
+        limits = [limit for limit in own if type(limit) is int]
+        # They differ where it is this argument that was varied: None says of no limit.
+        if len(limits) == len(own):
+            stated = max(limits)
     longest = "SELECT max(turns) FROM tries WHERE counts AND env BETWEEN ? AND ?"
     most = db.execute(longest, (envs[0], envs[-1])).fetchone()[0]
     if type(stated) is int and stated > 0:

@@ -78,7 +78,11 @@ def run_values(run: Run, query: Query) -> dict[str, Any]:
         finding_counts = selection.finders()
         finders = finding_rows.finders_of(db, [row.line for row in found])
     pages = max(1, math.ceil(count / ROWS_AT_ONCE))
-    limits = {} if overview is None else {plot.env: plot.limit for plot in overview.plots}
+    variants = run.folder.record.settings.variants
+    plots_shown = () if overview is None else overview.plots
+    limits = {
+        env: plot.limit for plot in plots_shown for env in range(plot.env, plot.env + variants)
+    }
     by_seat = () if overview is None else overview.summary.seats
     listed_policies = [each.policy for row in found for each in row.seats]
     seat_numbers: dict[str, int] = {}  # in their order: a colour for each
@@ -115,6 +119,8 @@ def run_values(run: Run, query: Query) -> dict[str, Any]:
         "unit": plots.Scale(0.0, 1.0),
         "turns_scale": lambda env: plots.Scale(0.0, limits.get(env, 1)),
         "env_name": lambda env: env_name(run, env),
+        # Of a table with a row for all variants of an environment: which environments they are.
+        "envs_of": lambda number: tuple(range(number * variants, (number + 1) * variants)),
         "episode_link": lambda row: _link_to(run, row, query, search),
         "shell": shlex.join,
         "is_export": False,

@@ -35,12 +35,16 @@ CONVERSATIONS = "conversations"
 _INT64 = 1 << 63
 _MOST_PAGES = 1 << 40
 _MOST_VALUES = 100  # of one filter: a page has a link without each, which names all the others
+_MOST_ENVS = 1000  # of which an environment is as many as an argument of it may have values
 _LONGEST = 1000  # characters of a text that is searched for: a database refuses very long ones
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Filters, an order and a page. Several values of one filter are alternatives, at most 100.
+    """Filters, an order and a page. Several values of one filter are alternatives.
+
+    There are at most 100 of them, and of `env` 1,000: an environment that was varied is one for
+    each value of the argument.
 
     `sort` is a key of `ORDERS`, with a minus in front for the largest first; empty is the order of
     the log. `q` is a text in the last words and a few columns, or `within` whole conversations.
@@ -73,7 +77,7 @@ class Query:
         page = whole_number(single.get("page", ""))
         return cls(
             outcome=tuple(word for word in OUTCOMES if word in words.get("outcome", ())),
-            env=_unique(env for env in map(whole_number, words.get("env", ())) if env is not None),
+            env=_unique(_numbers(words.get("env", ())), _MOST_ENVS),
             policy=_unique(words.get("policy", ())),
             stop=_unique(words.get("stop", ())),
             finder=_unique(words.get("finder", ())),
@@ -142,8 +146,12 @@ class Query:
         return Query(sort=self.sort, upto=self.upto)
 
 
-def _unique(values: Iterable[Any]) -> tuple[Any, ...]:
-    return tuple(dict.fromkeys(values))[:_MOST_VALUES]
+def _unique(values: Iterable[Any], most: int = _MOST_VALUES) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(values))[:most]
+
+
+def _numbers(words: Iterable[str]) -> Iterable[int]:
+    return (number for number in map(whole_number, words) if number is not None)
 
 
 def whole_number(text: str) -> int | None:
