@@ -73,6 +73,17 @@ def test_it_says_what_did_not_fit(make_run: MakeRun, tmp_path: Path) -> None:
     assert text.count('class="exported-episode"') == found.episodes
 
 
+def test_an_error_leads_to_no_episode_that_is_left_out(make_run: MakeRun, tmp_path: Path) -> None:
+    long = turn(action="x" * 30_000)
+    played = [episode(episode_index=number, turns=(long,)) for number in range(1, 20)]
+    run = make_run(failed(), *played, failed(episode_index=20), total=21)
+
+    text = exported(run, tmp_path, most_bytes=500_000)
+
+    assert '<a href="#e1">Guess · solver · no. 0</a><br>Guess · solver · no. 20</td>' in text
+    assert 'id="e21"' not in text
+
+
 def test_of_a_long_episode_it_has_the_first_turns(make_run: MakeRun, tmp_path: Path) -> None:
     run = make_run(episode(turns=(turn(),) * 70))
 

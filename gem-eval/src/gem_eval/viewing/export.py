@@ -37,8 +37,22 @@ class _Shelf:
         self.room = room
         self.rows: list[rows.Row] = []
         self.episodes: list[str] = []
+        self._lines: set[int] = set()  # of the log: those of `rows`
         self.shortened = 0
         self.unreadable = 0
+
+    def add(self, row: rows.Row, text: str) -> None:
+        """Take in an episode as HTML."""
+        self.rows.append(row)
+        self._lines.add(row.line)
+        self.episodes.append(text)
+
+    def link(self, row: rows.Row) -> str:
+        """Return where an episode stands in the file, empty where it is not in it.
+
+        An error names its first episodes, which may be among those that are left out.
+        """
+        return f"#e{row.line}" if row.line in self._lines else ""
 
 
 class Exported(NamedTuple):
@@ -77,7 +91,7 @@ def export(run: Run, path: Path, *, most_bytes: int) -> Exported:
             "most_bytes": most_bytes,
             "unreadable": shelf.unreadable,
             "left_out": values["count"] - len(shelf.rows),
-            "episode_link": _link,
+            "episode_link": shelf.link,
             "policy": content_policy(assets),
             "assets": assets,
             "theme": "",
@@ -117,14 +131,9 @@ def _add(shelf: _Shelf, run: Run, row: rows.Row) -> bool:
     shelf.room -= len(text.encode("utf-8")) + _BYTES_PER_ROW
     if shelf.room < 0:
         return False
-    shelf.rows.append(row)
-    shelf.episodes.append(text)
+    shelf.add(row, text)
     shelf.shortened += row.turns > TURNS_AT_ONCE
     return True
-
-
-def _link(row: rows.Row) -> str:
-    return f"#e{row.line}"
 
 
 def _data_url(_: int, image: Image) -> str:
