@@ -36,6 +36,17 @@ def test_another_name_is_refused(make_run: MakeRun, host: str) -> None:
     assert (answer.status_code, "tiny" in answer.text) == (421, False)
 
 
+def test_a_refusal_says_which_name_and_what_to_do(make_run: MakeRun) -> None:
+    client = Client(make_run(episode()), host="0.0.0.0")
+
+    answer = client.get("/", headers={"host": "gpu-node:8500"})
+
+    assert answer.status_code == 421
+    assert "asked for as 'gpu-node:8500'" in answer.text
+    assert "start it with --host and this name" in answer.text
+    assert answer.headers["content-type"].startswith("text/plain")
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
 def test_nothing_but_reading_is_allowed(make_run: MakeRun, method: str) -> None:
     client = Client(make_run(episode()))

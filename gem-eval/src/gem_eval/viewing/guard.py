@@ -52,8 +52,14 @@ class Guard:
         await self._answer(scope)(scope, receive, send_guarded)
 
     def _answer(self, scope: Scope) -> App:
-        if not self._is_known(dict(scope["headers"]).get(b"host", b"").decode("latin-1")):
-            return PlainTextResponse("This viewer has another name.\n", 421)
+        host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
+        if not self._is_known(host):
+            refusal = (
+                f"This viewer was asked for as {host!r:.100}, and answers to an address or to the "
+                "name after --host alone, or pages of other sites could read the runs. Ask for it "
+                "by the address of its machine, or start it with --host and this name.\n"
+            )
+            return PlainTextResponse(refusal, 421)
         if scope["method"] not in ("GET", "HEAD"):
             refusal = "This viewer only shows runs.\n"
             return PlainTextResponse(refusal, 405, headers={"allow": "GET, HEAD"})
