@@ -209,6 +209,13 @@ def test_turns_of_what_was_varied_are_on_one_scale(varied_run: Run) -> None:
     assert len(re.findall('aria-label="turns 10.000,[^"]* on a scale of 0 to 20"', text)) == 2
 
 
+def test_a_return_of_many_digits_has_an_exponent(make_run: MakeRun) -> None:
+    text = page(make_run(episode(total_reward=-1e300), total=1))
+
+    assert "\N{MINUS SIGN}1.000e+300" in text
+    assert "0" * 20 not in text
+
+
 def test_no_match_offers_the_filter_whose_removal_brings_back_most(mixed: Run) -> None:
     text = words(page(mixed, "?outcome=succeeded&policy=random&env=0"))
 

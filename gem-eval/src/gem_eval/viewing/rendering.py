@@ -16,6 +16,7 @@ from gem_eval.wording import counted
 
 __all__ = ["asset", "render", "seen"]
 
+_LARGE = 1e15  # whose digits would be more than a column is wide
 _REPEATS = 4  # of one hidden character in a row: so many have one mark, which counts them
 _MINUS = "\N{MINUS SIGN}"
 _REASONS = {
@@ -113,12 +114,13 @@ def _marked(name: str, times: int) -> Markup:
 def fixed(value: float | None, digits: int) -> str:
     """Write a number with so many digits, or a dash for one that is not known.
 
-    >>> fixed(0.5, 2), fixed(None, 2)
-    ('0.50', '-')
+    >>> fixed(0.5, 2), fixed(None, 2), fixed(1e300, 2)
+    ('0.50', '-', '1.00e+300')
     """
     if value is None:
         return "-"
-    text = f"{value:.{digits}f}".replace("-", _MINUS)
+    kind = "f" if abs(value) < _LARGE else "e"
+    text = f"{value:.{digits}{kind}}".replace("-", _MINUS)
     # What rounds to nothing has no sign.
     return text.removeprefix(_MINUS) if not text.strip(f"{_MINUS}0.") else text
 
