@@ -107,4 +107,4 @@ def _answer(output: bytes) -> dict[str, str] | None:
 
 
 _LOST: dict[str, Verdict] = {"timeout": "timeout", "memory": "memory"}
-_FORMS = ({"returned"}, {"raised", "why"}, {"uncrossed"})
+_FORMS = ({"returned"}, {"raised", "why", "arguments"}, {"uncrossed"})

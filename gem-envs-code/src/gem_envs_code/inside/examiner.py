@@ -14,10 +14,11 @@ import json
 import sys
 import traceback
 import types
+from contextlib import suppress
 from typing import Any
 
 from gem_envs_code.inside.instances import packed, unpacked
-from gem_envs_code.inside.values import CannotCrossError, TooDeepError
+from gem_envs_code.inside.values import CannotCrossError, TooDeepError, decoded
 from gem_tools.sandbox.inside.channel import receive, send
 
 __all__ = ["main"]
@@ -136,7 +137,7 @@ class _Abroad:
         _tell({"call": {"name": self._name, "instance": self._instance, "arguments": text}})
         answer = json.loads(receive() or b"{}")
         if "raised" in answer:
-            raise _own_error(answer["raised"])(answer["why"])
+            raise _own_error(answer["raised"], answer["arguments"])
         # Only of a call that returned None does a test see what became of its arguments: it may
         # take what it expects of any other call from them, after the call.
         (value, left), _ = unpacked(
@@ -189,7 +190,18 @@ def _restore(arguments: Any, left: Any) -> None:
             argument.extend(after)
 
 
-def _own_error(name: str) -> type[Exception]:
+def _own_error(name: str, arguments: str) -> Exception:
+    """Return the error of a candidate, of the type of Python's own that has this name."""
+    kind = _own_type(name)
+    values = decoded(arguments)
+    for nearest in kind.__mro__[: kind.__mro__.index(Exception)]:
+        with suppress(Exception):  # some take arguments of their own alone: UnicodeDecodeError
+            error: Exception = nearest(*values)
+            return error
+    return Exception(*values)
+
+
+def _own_type(name: str) -> type[Exception]:
     kind = getattr(builtins, name, None)
     if not isinstance(kind, type) or not issubclass(kind, Exception):
         return RuntimeError

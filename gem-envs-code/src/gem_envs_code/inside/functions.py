@@ -12,11 +12,12 @@ from contextlib import suppress
 from typing import Any
 
 from gem_envs_code.inside.instances import packed, unpacked
-from gem_envs_code.inside.values import CannotCrossError
+from gem_envs_code.inside.values import CannotCrossError, encoded
 
 __all__ = ["Functions", "last_line", "tried"]
 
 _MOST_SAID = 500
+_MOST_ARGUMENTS = 1 << 16
 _CLASS = "Solution"
 _MISSING = object()
 
@@ -86,12 +87,32 @@ def tried(returned: Callable[[], str]) -> str:
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 - a test may expect it
-        return json.dumps({"raised": _own_type(error), "why": last_line(error)})
+        kind = _own_type(error)
+        arguments = _arguments(error, kind)
+        return json.dumps(
+            {"raised": kind.__name__, "why": last_line(error), "arguments": arguments}
+        )
 
 
-def _own_type(error: Exception) -> str:
-    """Return the name of the nearest type of Python's own."""
-    return next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins")
+def _own_type(error: Exception) -> type[Exception]:
+    """Return the nearest type of Python's own."""
+    return next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
+
+
+def _arguments(error: Exception, kind: type[Exception]) -> str:
+    """Return arguments, encoded, with which an error of this kind reads as this one does.
+
+    Its own ones, unless they are more than data, or its class makes another text of them.
+    """
+    with suppress(Exception):  # the class of the error is the program's, and may do anything
+        if str(kind(*error.args)) == str(error):
+            arguments = encoded(list(error.args))
+            if len(arguments) <= _MOST_ARGUMENTS:
+                return arguments
+    try:
+        return encoded([str(error)[:_MOST_SAID]])
+    except Exception:  # noqa: BLE001 - as above
+        return encoded([])
 
 
 def last_line(error: BaseException) -> str:
