@@ -293,3 +293,63 @@ def test_a_name_that_is_no_function_is_looked_at_in_the_program(
     assert solve("f = 3", [start + test]).info["success"]
     assert not solve("f = 0", [start + test]).info["success"]
     assert not solve("pass", [start + test]).info["success"]
+
+
+NAMES = (
+    "LIMIT = {0}\nITEMS = [{0}, 2]\ndef f(a): return a\nf.calls = {0}\nclass Bad(ValueError): pass"
+)
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "assert LIMIT >= 3",
+        "assert 2 < LIMIT",
+        "assert LIMIT + 1 == 4 and 1 + LIMIT == 4 and -LIMIT == -3",
+        "assert int(LIMIT) == round(LIMIT) == 3",
+        "assert len(ITEMS) == 2 and ITEMS[0] == 3",
+        "assert 3 in ITEMS",
+        "assert [item for item in ITEMS] == sorted(ITEMS)[::-1] == [3, 2]",
+        "a, b = ITEMS\nassert a == 3",
+        "assert ITEMS.index(3) == 0",
+        "assert f.calls == 3",
+        "assert not isinstance(3, Bad) and LIMIT == 3",
+        "class Worse(Bad): pass\nassert Worse(3).args == (3,) and LIMIT == 3",
+    ],
+)
+def test_what_a_test_does_with_a_name_is_done_in_the_program(solve: Solve, test: str) -> None:
+    right = solve(NAMES.format(3), [test])
+
+    assert right.info["success"], right.info
+    assert right.info["shared_process"]
+    assert not solve(NAMES.format(1), [test]).info["success"]
+    assert not solve("def f(a): return a", [test]).info["success"]
+
+
+@pytest.mark.parametrize("message", ["f", "f'{f} failed'", "str(f)", "repr(f)"])
+def test_the_message_of_an_assertion_moves_no_test_into_the_program(
+    solve: Solve, message: str
+) -> None:
+    step = solve("def f(a): return a + 2", [f"assert f(1) == 2, {message}"])
+
+    assert step.info["tests"] == ["wrong"]
+    assert not step.info["shared_process"]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "import functools\n@functools.lru_cache\ndef g(a): return f(a)\nassert g(1) == 2",
+        "import functools\ng = functools.lru_cache(f)\nassert g(1) == 2",
+        "import functools\ng = functools.wraps(f)(lambda a: f(a))\nassert g(1) == 2",
+        "import functools\nassert functools.partial(f, 1)() == 2",
+        "assert callable(f) and list(map(f, [1])) == [2]",
+        "assert max([1, 2], key=f) == 2 and {f: 1}[f] == 1",
+        "import unittest\nunittest.TestCase().assertEqual(f(1), 2)",
+    ],
+)
+def test_a_function_that_is_only_called_stays_apart(solve: Solve, use: str) -> None:
+    step = solve("def f(a): return a + 1", [use])
+
+    assert step.info["success"], step.info
+    assert not step.info["shared_process"]

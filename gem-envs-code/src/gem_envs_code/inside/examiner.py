@@ -149,13 +149,10 @@ class _Abroad:
             _restore(arguments, left)
         return value
 
-    def __bool__(self) -> bool:
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # asked for by `functools.wraps` and the like
+            raise AttributeError(name)
         raise _AbroadError(self._asked_for())
-
-    def __eq__(self, other: object) -> bool:
-        raise _AbroadError(self._asked_for())
-
-    __hash__ = object.__hash__
 
     def _asked_for(self) -> str:
         """Say why only the candidate's process can tell: the name may be of no function there."""
@@ -168,6 +165,32 @@ class _Abroad:
             raise RecursionError(str(error)) from error
         except CannotCrossError as error:
             raise _AbroadError(str(error)) from error
+
+
+def _look(stand_in: _Abroad, *_: object) -> Any:
+    raise _AbroadError(stand_in._asked_for())
+
+
+_LOOKS = (
+    *("bool", "len", "iter", "next", "reversed", "contains", "getitem", "setitem", "delitem"),
+    *("eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "enter", "exit"),
+    *("int", "float", "complex", "index", "round", "trunc", "floor", "ceil"),
+    *("instancecheck", "subclasscheck", "mro_entries"),
+)
+"""What Python calls, with underscores around it, where a test looks at a name without calling it.
+
+Its text is none of them: the message of an assertion may name a function, and is made only where
+the candidate fails it. A candidate must not have a test moved to its own process by that.
+"""
+_OPERATORS = (
+    *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow"),
+    *("lshift", "rshift", "and", "or", "xor"),
+)
+
+for _name in (*_LOOKS, *_OPERATORS, *(f"r{name}" for name in _OPERATORS)):
+    setattr(_Abroad, f"__{_name}__", _look)
+_Abroad.__hash__ = object.__hash__  # type: ignore[method-assign]  # which `__eq__` takes away
+_Abroad.__doc__ = None  # the program's function need not have one
 
 
 def _restore(arguments: Any, left: Any) -> None:
