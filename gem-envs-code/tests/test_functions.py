@@ -233,6 +233,38 @@ def test_a_row_may_ask_for_a_shared_process(solve: Solve) -> None:
     assert step.info["shared_process"]
 
 
+@pytest.mark.parametrize(
+    ("solution", "test"),
+    [
+        ("def f(n):\n    yield from range(n)", "assert list(f(3)) == [0, 1, 2]"),
+        ("def f(n):\n    for m in range(n):\n        yield m", "assert sum(f(3)) == 3"),
+        ("async def f(n): return n", "import asyncio\nassert asyncio.run(f(3)) == 3"),
+    ],
+)
+def test_a_generator_that_the_solution_is_shares_a_process(
+    solve: Solve, solution: str, test: str
+) -> None:
+    step = solve(solution, [test], solution=solution)
+
+    assert step.info["success"], step.info
+    assert step.info["shared_process"]
+    assert not solve("def f(n): return [n, n]", [test], solution=solution).info["success"]
+
+
+@pytest.mark.parametrize(
+    "solution",
+    [
+        "def f(n):\n    def g():\n        yield n\n    return list(g())",
+        "def f(n):\n    g = lambda: (yield n)\n    return list(g())",
+    ],
+)
+def test_a_generator_within_a_function_is_its_own_matter(solve: Solve, solution: str) -> None:
+    step = solve(solution, ["assert f(3) == [3]"], solution=solution)
+
+    assert not step.info["shared_process"]
+    assert step.info["success"], step.info
+
+
 ITERATORS = """
 class Count:
     def __init__(self): self.n = 0

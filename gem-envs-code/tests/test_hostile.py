@@ -345,3 +345,23 @@ def test_the_search_finds_what_is_there(solve: Solve) -> None:
     )
 
     assert step.info["tests"] == ["passed"]
+
+
+@pytest.mark.parametrize("answer", ["{'raised': 'ValueError', 'why': why}", "{'uncrossed': why}"])
+def test_what_a_program_says_of_itself_is_cut(solve: Solve, answer: str) -> None:
+    forges = f"""\
+import json, os
+def f(a):
+    why = "x" * 10 ** 6
+    for number in range(3, 16):
+        try:
+            os.write(number, json.dumps({answer}).encode())
+        except OSError:
+            pass
+    os._exit(0)
+"""
+    step = solve(forges, {"fn_name": "f", "inputs": [[1]], "outputs": [1]})
+
+    assert step.reward == 0.0
+    assert "xxx" in step.info["why"]
+    assert len(step.info["why"]) <= 500

@@ -16,9 +16,13 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Defined(NamedTuple):
-    """The names that a module's own level defines; `imports` has the statement of each."""
+    """The names that a module's own level defines; `imports` has the statement of each.
+
+    `generators` are those of the functions that return an iterator or a coroutine of their own.
+    """
 
     functions: set[str]
+    generators: set[str]
     imports: dict[str, str]
     classes: set[str]
     others: set[str]
@@ -49,7 +53,7 @@ def free_names(texts: Iterable[str]) -> set[str]:
 
 def defined(text: str) -> Defined:
     """Return what a module defines; nothing where it is no Python."""
-    names = Defined(set(), {}, set(), set())
+    names = Defined(set(), set(), {}, set(), set())
     try:
         body = parsed(text).body
     except (SyntaxError, ValueError, RecursionError):
@@ -57,6 +61,8 @@ def defined(text: str) -> Defined:
     for node in body:
         if isinstance(node, _FUNCTIONS):
             names.functions.add(node.name)
+            if isinstance(node, ast.AsyncFunctionDef) or _yields(node):
+                names.generators.add(node.name)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             names.imports.update(dict.fromkeys(_imported(node), ast.unparse(node)))
         elif isinstance(node, ast.ClassDef):
@@ -66,6 +72,18 @@ def defined(text: str) -> Defined:
                 target.id for target in node.targets if isinstance(target, ast.Name)
             )
     return names
+
+
+def _yields(function: ast.FunctionDef) -> bool:
+    """Say whether a call returns a generator: whether there is a `yield` in no scope within it."""
+    waiting: list[ast.AST] = list(function.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(node, (*_FUNCTIONS, ast.ClassDef, ast.Lambda)):
+            waiting += ast.iter_child_nodes(node)
+    return False
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> list[str]:

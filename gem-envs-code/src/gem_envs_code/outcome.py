@@ -12,6 +12,8 @@ Verdict = Literal["passed", "wrong", "error", "timeout", "memory", "not_run"]
 """One test's: right; not what was expected; raised or was killed; took too long; took too much
 memory; or came after the one that decided."""
 
+_MOST_WHY = 500
+
 
 class Outcome(NamedTuple):
     """One test's verdict, and in a few words why it was not passed."""
@@ -49,4 +51,5 @@ class Report:
     @property
     def why(self) -> str:
         """Why the first test that was not passed was not; empty where all were."""
-        return next((outcome.why for outcome in self.outcomes if outcome.verdict != "passed"), "")
+        why = next((outcome.why for outcome in self.outcomes if outcome.verdict != "passed"), "")
+        return why[:_MOST_WHY]  # a program can forge its own words, and they go into records

@@ -29,8 +29,9 @@ class Surroundings(NamedTuple):
 def surroundings(problem: Problem) -> Surroundings | None:
     """Return what the assertions of a problem need.
 
-    None where they use more of the candidate than functions and instances of its class, so far
-    as the problem's solution tells, and where there are no assertions.
+    None where they use more of the candidate than functions and instances of its class, or where
+    its functions return generators or coroutines, which cannot cross: both so far as the problem's
+    solution tells. None as well where there are no assertions.
     """
     tests = [test.text for test in problem.tests if isinstance(test, Assertion)]
     if problem.shared_process or not tests:
@@ -44,7 +45,7 @@ def surroundings(problem: Problem) -> Surroundings | None:
     names_to_ask = {name for name in names - known if name in theirs or not is_builtin(name)}
     if CLASS in names_to_ask and not only_makes_instances(tests):
         return None
-    if names_to_ask & (solution.classes | solution.others) - {CLASS}:
+    if names_to_ask & (solution.classes | solution.others | solution.generators) - {CLASS}:
         return None
     imported = names_to_ask & solution.imports.keys() - function
     certain = names_to_ask & (solution.functions | function | {CLASS}) - imported
