@@ -137,6 +137,8 @@ class ProcessSandbox:
                 "writable": [folder, *_DEVICES],
                 "limits": self._limits._asdict(),
                 "memory_bytes": request.memory_mb << 20,
+                "parent": os.getpid(),
+                "temporary": [folder, self._links],
             }
             process = subprocess.Popen(
                 [

@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -21,7 +22,10 @@ REST = signal.SIGUSR1
 WAKE = signal.SIGUSR2
 """Sent to a supervisor: stop the program and what it started, and let them go on."""
 _SAMPLE_S = 0.02
-_HEARD = (signal.SIGCHLD, signal.SIGTERM, REST, WAKE)
+_HOST_DIED = signal.SIGRTMIN
+"""Sent by the kernel, and by nobody else. With SIGTERM, which the host sends, one could not be told
+from the other: a host that is being killed may still be this process's parent."""
+_HEARD = (signal.SIGCHLD, signal.SIGTERM, _HOST_DIED, REST, WAKE)
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -44,6 +48,12 @@ def _supervise(settings: dict[str, Any]) -> None:
     kernel.libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A host that is killed can neither end its programs nor clear up. After the mask: the signal is
+    # to be heard, and not to end this process.
+    kernel.die_with_parent(_HOST_DIED)
+    if os.getppid() != settings["parent"]:  # it died before it could be asked for that
+        _clear_up(settings["temporary"])
+        return
     report = settings["ends"]["report"]
     process = os.fork()
     if process == 0:
@@ -52,9 +62,20 @@ def _supervise(settings: dict[str, Any]) -> None:
     os.closerange(report + 1, jail.MOST_DESCRIPTORS)
     os.write(report, b'{"ready": true}')
     ending = _ending(process, settings["memory_bytes"])
-    if ending is not None:
+    is_orphan = ending.pop("is_orphan", False)
+    if ending:
         os.write(report, json.dumps(ending).encode("ascii"))
     _end_family()
+    if is_orphan:
+        _clear_up(settings["temporary"])
+
+
+def _clear_up(folders: Iterable[str]) -> None:
+    """Remove what the host would have removed."""
+    import shutil  # seldom needed
+
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _be_program(settings: dict[str, Any]) -> NoReturn:
@@ -86,16 +107,18 @@ def _tasks_of_user() -> int:
     return count
 
 
-def _ending(process: int, most_bytes: int) -> dict[str, Any] | None:
-    """Wait for the program's end, None if this process is to end it."""
+def _ending(process: int, most_bytes: int) -> dict[str, Any]:
+    """Wait for the program's end; return nothing to report where this process is to end it."""
     most_bytes += families.held_bytes([os.getpid()], sys.maxsize)
     rest: Rest | None = None
     is_asleep = False
     while True:
         heard = signal.sigwaitinfo(_HEARD) if is_asleep else signal.sigtimedwait(_HEARD, _SAMPLE_S)
         number = None if heard is None else heard.si_signo
+        if number == _HOST_DIED:
+            return {"is_orphan": True}
         if number == signal.SIGTERM:
-            return None
+            return {}
         ended = _collected(process)
         if ended is not None:
             return {"status": ended}
