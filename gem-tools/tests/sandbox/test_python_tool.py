@@ -152,6 +152,7 @@ def test_a_cell_that_is_no_python_is_an_error_of_its_own(keeping: PythonTool) ->
     *bad, good = cells(keeping, *codes)
 
     assert all(result.is_error for result in bad)
+    assert bad[0].content.startswith('  File "cell 1", line 1\n    x = (')
     assert "SyntaxError" in bad[0].content
     assert good.content == "1"
 

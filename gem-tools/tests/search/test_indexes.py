@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -179,3 +181,23 @@ def test_processes_share_an_index_and_nothing_is_written_to_it(
 
     assert [process.communicate(timeout=60)[0] for process in processes] == ["d045\n"] * 4
     assert {file.name: file.stat().st_mtime_ns for file in folder.iterdir()} == before
+
+
+def test_opening_an_index_leaves_no_folder_behind(
+    index_of: BuildsIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = index_of("tantivy")
+    late_files = [".tantivy-meta.lock"]
+    remove = os.rmdir
+
+    def rmdir(path: Any, **options: Any) -> None:
+        if late_files:  # as a thread of tantivy's does that takes its lock late
+            Path(path, late_files.pop()).touch()
+        remove(path, **options)
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(os, "rmdir", rmdir)
+
+    assert ids(open_index(folder), "ferry mules", 1) == ["d045"]
+    assert not late_files
+    assert not list(tmp_path.iterdir())

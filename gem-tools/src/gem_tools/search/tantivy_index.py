@@ -6,8 +6,10 @@ Query text never meets tantivy's query language: a query is made of its words, o
 from __future__ import annotations
 
 import importlib.metadata
+import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
@@ -119,6 +121,14 @@ def _analyzer(language: Language, *, leaves_out_stop_words: bool = False) -> tan
     return builder.filter(tantivy.Filter.ascii_fold()).build()
 
 
+@contextmanager
+def _links_folder() -> Iterator[str]:
+    """Give an empty folder, and remove it: twice, for a file may come while it is removed."""
+    with tempfile.TemporaryDirectory(prefix="gem-search-", ignore_cleanup_errors=True) as links:
+        yield links
+    shutil.rmtree(links, ignore_errors=True)
+
+
 def _opened(folder: Path, manifest: Manifest) -> tuple[tantivy.Searcher, tantivy.Schema]:
     """Open the index by way of links: tantivy writes lock files beside what it opens.
 
@@ -128,7 +138,7 @@ def _opened(folder: Path, manifest: Manifest) -> tuple[tantivy.Searcher, tantivy
     try:
         # A thread of tantivy's may still take its lock there while the folder is removed. What is
         # then left is a lock file, and no reason to refuse the index, which is open.
-        with tempfile.TemporaryDirectory(prefix="gem-search-", ignore_cleanup_errors=True) as links:
+        with _links_folder() as links:
             for name in manifest.files:
                 Path(links, name).symlink_to((folder / name).absolute())
             index = tantivy.Index.open(links)

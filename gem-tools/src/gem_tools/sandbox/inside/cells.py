@@ -79,7 +79,9 @@ def _run(code: str, name: str, names: dict[str, Any]) -> None:
     import ast  # heavy: it makes every fork of the zygote larger
 
     program.show_lines_of(code, name)
-    tree = ast.parse(code, name)
+    # Not `ast.parse`: its own line would stand in the traceback of a SyntaxError.
+    tree = compile(code, name, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    assert isinstance(tree, ast.Module)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, name, "exec", dont_inherit=True), names)  # noqa: S102 - the job of this
     if last is not None:
