@@ -102,6 +102,9 @@ def answers(request: dict[str, Any], how: str = "") -> dict[str, Any] | None:
         )
     if method == "tools/list":
         return answer(request, LISTS.get(how, {"tools": [tool("do")]}))
+    if method == "tools/call" and params["arguments"]["what"] == "quota":
+        error = {"code": -32000, "message": "The quota is used up."}
+        return {"jsonrpc": "2.0", "id": request["id"], "error": error}
     if method == "tools/call" and params["arguments"]["what"] == "variables":
         return answer(request, text(" ".join(sorted(os.environ))))
     if method == "tools/call":

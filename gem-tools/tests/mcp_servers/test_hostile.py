@@ -59,6 +59,7 @@ def test_an_error_of_the_server_is_a_result_that_says_so(raw: Raw) -> None:
         ("endless", "sent a message of more than 4194304 bytes during the call"),
         ("flood", "sent 10000 messages that answer nothing during the call"),
         ("die", "ended during the call"),
+        ("quota", "during the call, which is not made again: MCPError: The quota is used up."),
     ],
 )
 def test_what_makes_no_sense_costs_one_call(raw: Raw, what: str, why: str) -> None:

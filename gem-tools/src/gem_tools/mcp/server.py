@@ -100,6 +100,10 @@ class Server:
             if error.code == CONNECTION_CLOSED:
                 await connection.check()
                 what = f"{connection.why or 'broke off'} during the call, which is not made again"
+                if not connection.is_over:
+                    # Servers use this code for errors of their own as well: their words tell.
+                    words = in_one_line(error)[:500]
+                    what = f"failed during the call, which is not made again: {words}"
                 raise self._failed(what) from error
             if str(error) == _FORGOTTEN:
                 connection.end()
