@@ -278,6 +278,7 @@ def test_the_deadline_of_one_call_is_not_that_of_its_neighbours(stub: Any) -> No
         ({"result": [[{"document": {"id": [], "text": "x"}}]]}, "an id that is no string"),
         ({"result": [[{"document": {"text": "x"}, "score": "1"}]]}, "is no number"),
         (b'{"result": [[{"document": {"text": "x"}, "score": NaN}]]}', "is no number"),
+        ({"result": [[{"document": {"text": "x"}, "score": 10**400}]]}, "is no number"),
     ],
 )
 def test_a_malformed_reply_is_a_clear_error(stub: Any, reply: object, what: str) -> None:

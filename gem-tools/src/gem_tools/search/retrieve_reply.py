@@ -64,6 +64,12 @@ def _hit(plain_hit: Any) -> Hit:
 
 def _score(plain_hit: Mapping[str, Any]) -> float:
     score = plain_hit.get("score", 0.0)
-    if isinstance(score, bool) or not isinstance(score, (int, float)) or not math.isfinite(score):
+    if isinstance(score, bool) or not isinstance(score, (int, float)):
         raise MalformedHitsError("one of its scores is no number")
-    return float(score)
+    try:
+        number = float(score)
+    except OverflowError:  # an integer that no float holds
+        number = math.inf
+    if not math.isfinite(number):
+        raise MalformedHitsError("one of its scores is no number")
+    return number
