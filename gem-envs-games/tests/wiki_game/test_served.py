@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -154,3 +156,17 @@ def test_the_contract_holds_on_a_server(served: Served) -> None:
     )
 
     assert report.failures == ()
+
+
+def test_what_draws_chance_as_it_is_imported_is_imported_before_an_episode(served: Served) -> None:
+    _, env_id, kwargs = served
+    code = (
+        "import sys, gem\n"
+        f"env = gem.make({env_id!r}, **{kwargs!r})\n"
+        "is_there = 'httpx' in sys.modules\n"
+        "env.reset(seed=0)\n"
+        "print(is_there)"
+    )
+    command = [sys.executable, "-W", "error::RuntimeWarning", "-c", code]
+
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "True\n"

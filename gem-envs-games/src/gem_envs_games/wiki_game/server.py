@@ -52,6 +52,10 @@ class WikiServer:
 
     def __init__(self, url: str, *, timeout_s: float, retries: int) -> None:
         check_requirements(REQUIRES, subject="An encyclopedia on a server", of="gem-envs-games")
+        # Heavy: 0.1 s. Here and not when it is first asked, which would be in an episode: one of
+        # the libraries that it loads where they are installed (rich) draws from `random`.
+        import httpx  # noqa: F401
+
         _require(
             url.startswith(("http://", "https://")), f"url={url!r:.200}", "http:// or https://"
         )
@@ -67,7 +71,7 @@ class WikiServer:
 
     def get(self, path: str, params: Mapping[str, str | int]) -> WikiReply | None:
         """Return what is at a path below `url`, None if nothing is. Raises DataError."""
-        import httpx  # heavy: 0.1 s
+        import httpx
 
         error: Exception
         for attempt in range(self._retries + 1):
