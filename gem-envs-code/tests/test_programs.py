@@ -14,6 +14,24 @@ Solve = Callable[..., Step]
 
 DOUBLE = {"inputs": ["1", "2", "3"], "outputs": ["2", "4", "6"]}
 ONE = {"inputs": ["7\n"], "outputs": ["14\n"]}
+OWN_STREAMS = """
+import io, os, sys
+class Fast(io.IOBase):
+    def __init__(self, file):
+        self.file = file.fileno()
+        self.buffer = io.BytesIO()
+        self.writable = "x" in file.mode or "r" not in file.mode
+        self.write = self.buffer.write if self.writable else None
+    def readline(self):
+        return os.read(self.file, 100)
+    def flush(self):
+        if self.writable:
+            os.write(self.file, self.buffer.getvalue())
+            self.buffer.truncate(0)
+            self.buffer.seek(0)
+sys.stdin, sys.stdout = Fast(sys.stdin), Fast(sys.stdout)
+sys.stdout.write(b"%d" % (2 * int(sys.stdin.readline())))
+"""
 
 
 def verdicts(step: Step) -> list[str]:
@@ -33,6 +51,17 @@ def verdicts(step: Step) -> list[str]:
         "import sys\nprint(int(input()) * 2)\nprint('a note', file=sys.stderr)",
         "from __future__ import annotations\nprint(2 * int(input()))\nraise SystemExit",
         "def main():\n    print(2 * int(input()))\nmain()\nexit()",
+        "import io, sys\nfirst = sys.stdout\nsys.stdout = io.StringIO()\nprint(2 * int(input()))\n"
+        "first.write(sys.stdout.getvalue())",
+        "import io, sys\nsys.stdout = io.TextIOWrapper(sys.stdout.detach())\n"
+        "print(2 * int(input()))",
+        "import io, sys\nout = io.TextIOWrapper(sys.stdout.buffer)\n"
+        "print(2 * int(input()), file=out)",
+        "class Odd:\n    @property\n    def __class__(self): raise SystemExit\n"
+        "odd = Odd()\nprint(2 * int(input()))",
+        "import sys\nprint(2 * int(input()))\nsys.modules = None",
+        "out = open(1, 'w')\nprint(2 * int(input()), file=out)",
+        OWN_STREAMS,
     ],
 )
 def test_a_right_program_passes_in_whatever_way_it_reads_writes_and_ends(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -83,6 +85,32 @@ with multiprocessing.Pool(2) as pool:
     print(pool.map(abs, [-1, 2]))
 """
     assert run(code).stdout == b"b'42\\n'\n[1, 2]\n"
+
+
+def test_the_streams_are_those_of_an_interpreter(run: Runs) -> None:
+    code = (
+        "import sys\nstreams = (sys.stdin, sys.stdout, sys.stderr)\n"
+        "print(*((stream.name, stream.mode, stream.fileno()) for stream in streams))"
+    )
+    own = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True)
+
+    assert run(code).stdout == own.stdout
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import io, sys\nfirst = sys.stdout\nsys.stdout = io.StringIO()\nfirst.write('said')",
+        "import io, sys\nsys.stdout = io.TextIOWrapper(sys.stdout.detach())\nprint('said', end='')",
+        "import io, sys\nout = io.TextIOWrapper(sys.stdout.buffer)\nout.write('said')",
+        "out = open(1, 'w')\nout.write('said')",
+        "import sys\nsys.stdout.write('said')\nsys.stdout.close()",
+    ],
+)
+def test_what_a_program_wrote_to_streams_of_its_own_is_there(run: Runs, code: str) -> None:
+    result = run(code)
+
+    assert (result.status, result.stdout) == ("ok", b"said")
 
 
 def test_numpy_is_there_where_it_is_installed(run: Runs) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import _thread
 import atexit
 import ctypes
+import io
 import os
 import resource
 import select
@@ -32,6 +33,7 @@ _EXIT_UNFLUSHED = 120
 _MOST_DESCRIPTORS = 1024
 _ATTEMPTS = 100
 _PAUSE_S = 0.01
+_Stream = io.IOBase.__mro__[1]  # of all streams, too; `io.IOBase` writes down what it is asked
 
 
 class Ended(NamedTuple):
@@ -178,14 +180,34 @@ def _status_of(work: Callable[[], object]) -> int:
 
 
 def _flush() -> bool:
+    """Write out what streams hold, and say whether that was possible of stdout and stderr.
+
+    So are the first ones, which a program may have replaced and still use, and those that it has
+    opened and not closed: an interpreter closes them as it ends. Whether that works is their own
+    matter, for what they are over may be detached, or closed on purpose.
+    """
+    _is_flushed("__stdout__")
+    _is_flushed("__stderr__")
+    _flush_own()
     is_flushed = _is_flushed("stdout")
     return _is_flushed("stderr") and is_flushed
 
 
+def _flush_own() -> None:
+    try:
+        for value in list(vars(sys.modules["__main__"]).values()):
+            if isinstance(value, _Stream):
+                _does_flush(value)
+    except BaseException:  # noqa: BLE001 - a program may have put anything there
+        pass
+
+
 def _is_flushed(name: str) -> bool:
     stream = getattr(sys, name, None)  # a program may have removed it
-    if stream is None:
-        return True
+    return stream is None or _does_flush(stream)
+
+
+def _does_flush(stream: Any) -> bool:
     try:
         stream.flush()
         return True

@@ -59,11 +59,13 @@ def open_streams() -> None:
         (1, "stdout", "w", "surrogateescape"),
         (2, "stderr", "w", "backslashreplace"),
     ):
-        raw = io.FileIO(number, mode, closefd=False)
+        raw: Any = io.FileIO(number, mode, closefd=False)
+        raw.name = f"<{name}>"
         buffered = io.BufferedReader(raw) if mode == "r" else io.BufferedWriter(raw)
-        stream = io.TextIOWrapper(
+        stream: Any = io.TextIOWrapper(
             buffered, encoding="utf-8", errors=errors, line_buffering=number == 2
         )
+        stream.mode = mode  # an interpreter's have it, and contestants' own streams ask for it
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
 
@@ -140,11 +142,25 @@ def _exit_status(code: Any) -> int:
 
 
 def flush() -> bool:
-    """Write out what the streams still hold, and say whether that was possible."""
+    """Write out what the streams still hold, and say whether that was possible.
+
+    So are the first ones, which a program may have replaced and still use, and those that it has
+    opened and not closed: an interpreter closes them as it ends. Whether that works is their own
+    matter, for what they are over may be detached, or closed on purpose.
+    """
+    with contextlib.suppress(BaseException):  # a program may have put anything in their places
+        for stream in (*vars(sys.modules["__main__"]).values(), sys.__stdout__, sys.__stderr__):
+            _flush_if_it_is_one(stream)
     flushed = True
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except Exception:  # noqa: BLE001 - closed, or replaced by anything
-            flushed = stream is None or getattr(stream, "closed", False)
+            flushed = flushed and (stream is None or getattr(stream, "closed", False))
     return flushed
+
+
+def _flush_if_it_is_one(stream: Any) -> None:
+    with contextlib.suppress(BaseException):
+        if isinstance(stream, io.IOBase):
+            stream.flush()
