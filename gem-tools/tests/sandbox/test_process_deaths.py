@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from gem_tools.sandbox import ExecRequest, make_sandbox
 
 from .processes import is_running, named, new_mark
 
@@ -21,6 +24,17 @@ warnings.simplefilter("ignore")
 from gem_tools.sandbox import ExecRequest, make_sandbox
 
 asyncio.run(make_sandbox("process").run(ExecRequest(sys.argv[1], timeout_s=600)))
+"""
+
+
+FORGED = """
+import os, signal, time
+try:
+    os.kill(os.getppid(), signal.SIGRTMIN)
+except OSError:  # newer kernels keep a program from that
+    pass
+time.sleep(0.3)
+print("it went on")
 """
 
 
@@ -46,3 +60,15 @@ def test_a_host_that_is_killed_leaves_no_process_and_no_folder(tmp_path: Path) -
     assert began
     assert becomes(lambda: not is_running(mark) and not is_running(child))
     assert becomes(lambda: not list(tmp_path.iterdir()))
+
+
+@pytest.mark.filterwarnings("ignore:The sandbox `process`")
+def test_no_program_makes_its_supervisor_think_that_the_host_died() -> None:
+    async def outputs() -> list[bytes]:
+        sandbox = make_sandbox("process")
+        # Twice, for what the first might have removed serves the second too.
+        results = [await sandbox.run(ExecRequest(FORGED)) for _ in range(2)]
+        await sandbox.aclose()
+        return [result.stdout for result in results]
+
+    assert asyncio.run(outputs()) == [b"it went on\n"] * 2

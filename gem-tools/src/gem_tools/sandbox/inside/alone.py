@@ -23,8 +23,8 @@ WAKE = signal.SIGUSR2
 """Sent to a supervisor: stop the program and what it started, and let them go on."""
 _SAMPLE_S = 0.02
 _HOST_DIED = signal.SIGRTMIN
-"""Sent by the kernel, and by nobody else. With SIGTERM, which the host sends, one could not be told
-from the other: a host that is being killed may still be this process's parent."""
+"""Sent by the kernel where a thread of the host ends that started this process, or has become its
+parent for the one that did."""
 _HEARD = (signal.SIGCHLD, signal.SIGTERM, _HOST_DIED, REST, WAKE)
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -61,7 +61,7 @@ def _supervise(settings: dict[str, Any]) -> None:
     os.closerange(0, report)
     os.closerange(report + 1, jail.MOST_DESCRIPTORS)
     os.write(report, b'{"ready": true}')
-    ending = _ending(process, settings["memory_bytes"])
+    ending = _ending(process, settings)
     is_orphan = ending.pop("is_orphan", False)
     if ending:
         os.write(report, json.dumps(ending).encode("ascii"))
@@ -107,15 +107,17 @@ def _tasks_of_user() -> int:
     return count
 
 
-def _ending(process: int, most_bytes: int) -> dict[str, Any]:
+def _ending(process: int, settings: dict[str, Any]) -> dict[str, Any]:
     """Wait for the program's end; return nothing to report where this process is to end it."""
-    most_bytes += families.held_bytes([os.getpid()], sys.maxsize)
+    most_bytes = settings["memory_bytes"] + families.held_bytes([os.getpid()], sys.maxsize)
     rest: Rest | None = None
     is_asleep = False
     while True:
         heard = signal.sigwaitinfo(_HEARD) if is_asleep else signal.sigtimedwait(_HEARD, _SAMPLE_S)
         number = None if heard is None else heard.si_signo
-        if number == _HOST_DIED:
+        # The program can send this signal too, and the kernel sends it for each thread of the host:
+        # the last time it comes, this process has another parent.
+        if number == _HOST_DIED and os.getppid() != settings["parent"]:
             return {"is_orphan": True}
         if number == signal.SIGTERM:
             return {}
