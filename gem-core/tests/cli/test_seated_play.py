@@ -126,7 +126,7 @@ def test_a_seat_is_played_against_a_policy(play: Play) -> None:
 
 
 def test_a_policy_of_a_module_may_be_the_opponent(play: Play) -> None:
-    opponent = "gem.testing._seats:sampled"
+    opponent = "gem.testing._subject:sampled"
 
     assert "total reward" in play(
         KUHN, "--seat", "first", "--policy", opponent, typed=["bet", "bet"]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from gem._python.seeding import episode_seed
 from gem._python.sync_async import wait_for
 from gem.content import observation_to_json
-from gem.conversation import Request
 from gem.episode._episode import Episode
 from gem.errors import MissingRequirement, OpaqueError
 from gem.registry._catalogue import executors
@@ -18,7 +17,7 @@ from gem.rollouts._rollout import rollout
 from gem.specs import ExecutorSpec
 from gem.testing._playing import Moment, Play, first_difference, moment_of, play
 from gem.testing._report import NotApplicableError, NotHeldError
-from gem.testing._subject import Subject, drive
+from gem.testing._subject import Subject, boxed, drive, sampled
 
 if TYPE_CHECKING:
     from gem.vector._base import VectorEnv
@@ -73,7 +72,7 @@ def _moments(episode: Episode) -> list[dict[str, object]]:
 def _rolled_out(subject: Subject, *, concurrency: int) -> dict[int, Episode]:
     async def collect() -> dict[int, Episode]:
         episodes = rollout(
-            _SamplePolicy() if subject.has_samples else _in_a_box,
+            sampled if subject.has_samples else boxed,
             subject.env,
             episodes=_EPISODES,
             concurrency=concurrency,
@@ -173,18 +172,3 @@ def _step_together(vector: VectorEnv, actions: dict[int, str], streams: list[lis
         # A vector returns numpy's numbers, which JSON does not write.
         flags = (float(reward), bool(terminated), bool(truncated))
         streams[index].append(moment_of(observation, info, flags))
-
-
-def _in_a_box(request: Request) -> str:
-    """Answer as `drive` does where there is nothing to draw."""
-    return f"\\boxed{{{request.turn}}}"
-
-
-class _SamplePolicy:
-    """The policy that takes what the environment samples."""
-
-    name = "random"
-    wants = ("sample",)
-
-    def __call__(self, request: Request) -> str:
-        return request.sample or ""

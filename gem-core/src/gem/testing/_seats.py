@@ -1,7 +1,4 @@
-"""Lines on several seats: who earns, ends, is told and is shown what.
-
-`sampled` and `boxed` are the opponents of the views that the other lines look at.
-"""
+"""Lines on several seats: who earns, ends, is told and is shown what."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gem.content import Message, observation_text
-from gem.conversation import Request
 from gem.env._env import Env
 from gem.env._seated import SeatedEnv
 from gem.env._step import Step
@@ -19,11 +15,9 @@ from gem.testing._subject import Subject, drive
 
 __all__ = [
     "all_that_is_told_is_shown",
-    "boxed",
     "every_seat_ends_once",
     "moves_of_a_round_are_hidden",
     "rewards_sum_to_zero",
-    "sampled",
     "secrets_are_kept",
 ]
 
@@ -31,24 +25,6 @@ _ROUNDING = 1e-9
 _SEEDS_WITH_ROUNDS = 3  # of which rounds are played again with other moves
 _MOST_ROUNDS = 3  # of an episode
 _DRAWS = 16  # of an action, until another one comes
-
-
-class _Sampled:
-    """Take the action that the environment drew for the seat."""
-
-    name = "sampled"
-    wants = ("sample",)
-
-    def __call__(self, request: Request) -> str:
-        return request.sample or ""
-
-
-sampled = _Sampled()
-
-
-def boxed(request: Request) -> str:
-    """Answer the turn in a box: where an environment has no actions to draw."""
-    return f"\\boxed{{{request.turn}}}"
 
 
 class _Moment(NamedTuple):
@@ -61,7 +37,8 @@ class _Moment(NamedTuple):
 
 def _played(env: Env, seed: int, *, is_sampled: bool = True) -> Iterator[_Moment]:
     """Play an episode by sampled actions, or by empty ones; the environment is as of each step."""
-    step = Step(*_started(env, seed))
+    observation, info = env.reset(seed=seed)
+    step = Step(observation, info=info)
     yield _Moment(step.seat, "", step)
     for turn in range(MOST_TURNS):
         seat = env.seat
@@ -71,11 +48,6 @@ def _played(env: Env, seed: int, *, is_sampled: bool = True) -> Iterator[_Moment
         yield _Moment(seat, action, step)
         if step.terminated or step.truncated:
             return
-
-
-def _started(env: Env, seed: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-    observation, info = env.reset(seed=seed)
-    return observation, 0.0, False, False, info
 
 
 def _every_episode(subject: Subject) -> Iterator[tuple[str, Env, Iterator[_Moment]]]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, ClassVar
 
+from gem.conversation import Request
 from gem.env._env import Env
 from gem.errors import DataError, GemError, MissingRequirement
 from gem.registry._availability import lacks
@@ -18,7 +19,7 @@ from gem.specs import EnvSpec
 from gem.testing._playing import Play, Sight, play
 from gem.testing._report import NotApplicableError, NotHeldError
 
-__all__ = ["Subject", "drive", "is_for_want"]
+__all__ = ["Subject", "boxed", "drive", "is_for_want", "sampled"]
 
 
 class Subject:
@@ -64,7 +65,7 @@ class Subject:
     def view(self, seat: int | str) -> Subject:
         """Return the view of a seat, the others being played by sampled actions."""
         # By its name: another process makes it again.
-        opponent = "gem.testing._seats:sampled" if self.has_samples else "gem.testing._seats:boxed"
+        opponent = f"{__name__}:{'sampled' if self.has_samples else 'boxed'}"
         layer = {"id": "seat_view", "seat": seat, "opponents": opponent}
         return SubjectView(
             self.env,
@@ -158,3 +159,21 @@ def drive(env: Env, sight: Sight) -> str:
         return env.sample_action()
     except NotImplementedError:
         return f"\\boxed{{{sight.turn}}}"
+
+
+class _Sampled:
+    """As `drive`, for a policy: take the action that the environment drew."""
+
+    name = "sampled"
+    wants = ("sample",)
+
+    def __call__(self, request: Request) -> str:
+        return request.sample or ""
+
+
+sampled = _Sampled()
+
+
+def boxed(request: Request) -> str:
+    """As `drive`, for a policy where there are no actions to draw: answer the turn in a box."""
+    return f"\\boxed{{{request.turn}}}"
