@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from gem._python.seeding import episode_seed
@@ -12,10 +12,10 @@ from gem.content import observation_to_json
 from gem.episode._episode import Episode
 from gem.errors import MissingRequirement, OpaqueError
 from gem.registry._catalogue import executors
-from gem.registry._importing import check_requirements
+from gem.registry._importing import missing_of
 from gem.rollouts._rollout import rollout
 from gem.specs import ExecutorSpec
-from gem.testing._playing import Moment, Play, first_difference, moment_of, play
+from gem.testing._playing import Moment, Play, first_difference, moment_of, play, require_same
 from gem.testing._report import NotApplicableError, NotHeldError
 from gem.testing._subject import Subject, boxed, drive, sampled
 
@@ -96,39 +96,26 @@ def vectors_agree(subject: Subject) -> str:
         raise NotApplicableError(str(error)) from error
     alone = [_alone(subject, index) for index in range(_EPISODES)]
     names = []
-    # Two words for one target are one backend.
-    by_target = {executor.target: executor for executor in _backends(subject)}
-    for executor in by_target.values():
+    for executor in _backends(subject):
         try:
             streams = _in_lock_step(subject, executor, alone)
         except OpaqueError:  # it cannot leave this process, which its author knows
             names.append(f"not {executor.id} (it is made with what only this process has)")
             continue
         for index, stream in enumerate(streams):
-            difference = first_difference(alone[index].moments, stream)
-            if difference is not None:
-                raise NotHeldError(
-                    f"environment {index}, alone and in a vector ({executor.id}): {difference}"
-                )
+            what = f"environment {index}, alone and in a vector ({executor.id})"
+            require_same(what, alone[index].moments, stream)
         names.append(executor.id)
     return f"{', '.join(names)}; {_EPISODES} environments in lock-step"
 
 
-def _backends(subject: Subject) -> list[ExecutorSpec]:
-    present = []
+def _backends(subject: Subject) -> Iterable[ExecutorSpec]:
+    by_target = {}  # two words for one target are one backend
     for executor in executors():
         is_wanted = subject.backends is None or executor.id in subject.backends
-        if is_wanted and _is_present(executor):
-            present.append(executor)
-    return present
-
-
-def _is_present(executor: ExecutorSpec) -> bool:
-    try:
-        check_requirements(executor.requires, subject=executor.id)
-    except MissingRequirement:
-        return False
-    return True
+        if is_wanted and not missing_of(executor.requires):
+            by_target[executor.target] = executor
+    return by_target.values()
 
 
 def _in_lock_step(

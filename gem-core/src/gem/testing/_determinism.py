@@ -9,7 +9,7 @@ from typing import Any
 
 from gem._python.global_chance import GlobalChance
 from gem.env._env import Env
-from gem.testing._playing import Play, first_difference, play, repeating
+from gem.testing._playing import Play, first_difference, play, repeating, require_same
 from gem.testing._report import NotApplicableError, NotHeldError
 from gem.testing._subject import Subject, drive
 
@@ -30,11 +30,11 @@ def same_seed_same_episode(subject: Subject) -> str:
         with subject.make() as env:
             second = play(env, drive, seed)
         _require_same_samples(first, second)
-        _require_same(f"seed {seed}", first, second)
+        require_same(f"seed {seed}", first.moments, second.moments)
         with subject.make(seed=seed) as env:
             # Without a seed of its own: the first reset() has the one that `make` was given.
             third = play(env, repeating(first.actions), None)
-        _require_same(f"make(seed={seed}) and a first reset()", first, third)
+        require_same(f"make(seed={seed}) and a first reset()", first.moments, third.moments)
     return f"{len(subject.seeds) + len(_ODD_SEEDS)} seeds, each played 3 times"
 
 
@@ -47,12 +47,6 @@ def _require_same_samples(first: Play, second: Play) -> None:
             raise NotHeldError(
                 f"seed {first.seed}: sample_action() drew {drawn!r}, then {drawn_again!r}"
             )
-
-
-def _require_same(what: str, first: Play, second: Play) -> None:
-    difference = first_difference(first.moments, second.moments)
-    if difference is not None:
-        raise NotHeldError(f"{what}: {difference}")
 
 
 def different_seeds_differ(subject: Subject) -> str:
@@ -77,13 +71,11 @@ def _as_declared(subject: Subject) -> str:
     """Return the reason for skipping. Raises NotHeldError where starts differ all the same."""
     with subject.make() as env:
         starts = [play(env, lambda env, sight: None, seed) for seed in subject.seeds]
+    first = starts[0]
     for other in starts[1:]:
-        difference = first_difference(starts[0].moments, other.moments)
-        if difference is not None:
-            raise NotHeldError(
-                f"it declares fixed_start=True, and seeds {starts[0].seed} and {other.seed} "
-                f"start differently: {difference}"
-            )
+        seeds = f"seeds {first.seed} and {other.seed} start differently"
+        what = f"it declares fixed_start=True, and {seeds}"
+        require_same(what, first.moments, other.moments)
     return "it declares fixed_start=True, and every seed starts alike"
 
 
@@ -98,7 +90,7 @@ def reset_leaves_no_residue(subject: Subject) -> str:
         for seed in (*subject.seeds[:4], *subject.seeds[:4]):
             fresh = subject.driven(seed)
             again = play(env, repeating(fresh.actions), seed)
-            _require_same(f"seed {seed} on a used instance", fresh, again)
+            require_same(f"seed {seed} on a used instance", fresh.moments, again.moments)
             play(env, drive, seed + 1, most_turns=1)  # left in the middle
     return "8 episodes on one instance equal those of new instances"
 
@@ -113,7 +105,9 @@ def no_global_chance(subject: Subject) -> str:
             fresh = subject.driven(seed)
             with subject.make() as env:
                 disturbed = play(env, repeating(fresh.actions), seed, before_each=chance.disturb)
-            _require_same(f"seed {seed}, the global random state changed", fresh, disturbed)
+            require_same(
+                f"seed {seed}, the global random state changed", fresh.moments, disturbed.moments
+            )
             _require_untouched(subject, fresh)
     finally:
         chance.put_back()  # who runs the check goes on with the chance that they had

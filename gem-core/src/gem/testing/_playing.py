@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from gem.content import Observation, observation_text, observation_to_json
 from gem.env._env import Env
 from gem.episode._episode import is_success
+from gem.testing._report import NotHeldError
 
 __all__ = [
     "MOST_TURNS",
@@ -24,6 +25,7 @@ __all__ = [
     "moment_of",
     "play",
     "repeating",
+    "require_same",
     "shown_text",
 ]
 
@@ -161,6 +163,13 @@ def shown_text(observation: Observation, info: Mapping[str, Any]) -> str:
 def first_difference(one: Sequence[Moment], other: Sequence[Moment]) -> str | None:
     """Say where two streams of moments part, or None where they do not."""
     return next(_differences(one, other), None)
+
+
+def require_same(what: str, expected: Sequence[Moment], found: Sequence[Moment]) -> None:
+    """Raise NotHeldError where two streams of moments differ. `what` says what the second is."""
+    difference = first_difference(expected, found)
+    if difference is not None:
+        raise NotHeldError(f"{what}: {difference}")
 
 
 def _differences(one: Sequence[Moment], other: Sequence[Moment]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gem.errors import OpaqueError
 from gem.registry._making import make
 from gem.specs import EnvSpec
-from gem.testing._playing import first_difference, play, repeating
+from gem.testing._playing import play, repeating, require_same
 from gem.testing._report import NotApplicableError, NotHeldError
 from gem.testing._subject import Subject
 
@@ -23,9 +23,7 @@ def spec_survives_json(subject: Subject) -> str:
             rebuilt = play(env, repeating(whole.actions), whole.seed)
     except OpaqueError as error:
         raise NotApplicableError(str(error)) from error
-    difference = first_difference(whole.moments, rebuilt.moments)
-    if difference is not None:
-        raise NotHeldError(f"rebuilt from its spec: {difference}")
+    require_same("rebuilt from its spec", whole.moments, rebuilt.moments)
     return f"{len(subject.spec.model_dump_json())} bytes rebuild it"
 
 

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from gem import registry
@@ -14,7 +14,7 @@ from gem.env._env import Env
 from gem.env._snapshot import Snapshot
 from gem.errors import OpaqueError, TargetError
 from gem.testing import _elsewhere as elsewhere
-from gem.testing._playing import Moment, Play, continued, first_difference, play, repeating
+from gem.testing._playing import Play, continued, play, repeating, require_same
 from gem.testing._report import NotApplicableError, NotHeldError
 from gem.testing._subject import Subject
 
@@ -37,12 +37,12 @@ def snapshots_continue_alike(subject: Subject) -> str:
             expected = continued(env, rest)
             # `continued` has gone on from the saved point: restoring must undo that.
             env.restore(saved)
-            _require_same(f"{_at(whole, done)}, restored in place", expected, continued(env, rest))
+            require_same(f"{_at(whole, done)}, restored in place", expected, continued(env, rest))
         for name, other in (("new", subject.make()), ("used", _used(subject, whole))):
             with other:
                 other.restore(saved)
                 what = f"{_at(whole, done)}, restored in a {name} instance"
-                _require_same(what, expected, continued(other, rest))
+                require_same(what, expected, continued(other, rest))
         count += 1
     return f"{count} snapshots, each restored 3 times"
 
@@ -56,9 +56,9 @@ def forks_are_independent(subject: Subject) -> str:
             expected = continued(plain, rest)
         with _stopped_at(subject, whole, done) as env, env.fork() as twin:
             # The twin first: what it shares with the original by mistake then shows in that.
-            _require_same(f"{_at(whole, done)}, the fork", expected, continued(twin, rest))
+            require_same(f"{_at(whole, done)}, the fork", expected, continued(twin, rest))
             what = f"{_at(whole, done)}, the original after its fork went on"
-            _require_same(what, expected, continued(env, rest))
+            require_same(what, expected, continued(env, rest))
         count += 1
     return f"{count} forks equal their originals"
 
@@ -87,12 +87,6 @@ def _at(whole: Play, done: int) -> str:
     return f"seed {whole.seed}, saved after {done} turns"
 
 
-def _require_same(what: str, expected: Sequence[Moment], found: Sequence[Moment]) -> None:
-    difference = first_difference(expected, found)
-    if difference is not None:
-        raise NotHeldError(f"{what}: {difference}")
-
-
 def another_process_agrees(subject: Subject) -> str:
     """Rebuild from the spec in a new process with other hashes; replay there, and restore."""
     whole = subject.driven(subject.seeds[0])
@@ -109,8 +103,8 @@ def another_process_agrees(subject: Subject) -> str:
     reply = _asked_elsewhere(request)
     if "error" in reply:
         _refuse(subject, reply)
-    _require_same("the same seed in another process", whole.moments, reply["played"])
-    _require_same("a snapshot restored in another process", expected, reply["continued"])
+    require_same("the same seed in another process", whole.moments, reply["played"])
+    require_same("a snapshot restored in another process", expected, reply["continued"])
     return "an episode and a snapshot"
 
 
