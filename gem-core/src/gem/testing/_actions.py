@@ -1,4 +1,4 @@
-"""Lines on actions: sampled ones are valid and free of effects, hostile ones do no harm."""
+"""Lines on actions: sampled ones are valid, hostile ones do no harm."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gem.env._env import Env
 from gem.env._step import Step
 from gem.errors import in_one_line
 from gem.testing._formats import asked_formats
-from gem.testing._playing import MOST_TURNS, Sight, first_difference, play, repeating
+from gem.testing._playing import MOST_TURNS, play
 from gem.testing._report import NotHeldError
 from gem.testing._subject import Subject, drive
 
@@ -20,7 +20,6 @@ __all__ = [
     "long_actions_end_in_time",
     "malformed_actions_do_not_raise",
     "sampled_actions_are_valid",
-    "sampling_changes_nothing",
 ]
 
 _ERROR_PARTS = ("format_error", "invalid")
@@ -65,35 +64,6 @@ def _sampled_episode(env: Env, seed: int) -> int:
         if step.terminated or step.truncated:
             break
     return turn
-
-
-def sampling_changes_nothing(subject: Subject) -> str:
-    """Draw actions in plenty before each step, and compare with an episode without."""
-    subject.require_samples()
-    for seed in subject.seeds[:4]:
-        plain = subject.driven(seed)
-        with subject.make() as env:
-            watched = play(env, _sampling(plain.actions), seed)
-        difference = first_difference(plain.moments, watched.moments)
-        if difference is not None:
-            raise NotHeldError(
-                f"seed {seed}, sample_action() called before each step: {difference}"
-            )
-    return f"{len(subject.seeds[:4])} episodes unchanged by it"
-
-
-def _sampling(actions: tuple[str, ...]) -> Any:
-    player_of_actions = repeating(actions)
-
-    def player(env: Env, sight: Sight) -> str | None:
-        before = env.rng.getstate()
-        for _ in range(3):
-            env.sample_action()
-        if env.rng.getstate() != before:
-            raise NotHeldError("sample_action() drew from rng, and it has sample_rng")
-        return player_of_actions(env, sight)
-
-    return player
 
 
 def malformed_actions_do_not_raise(subject: Subject) -> str:

@@ -1,9 +1,10 @@
-"""Lines on seeds, resets and chance: an episode depends on its seed and its actions alone."""
+"""Lines on seeds, resets, chance and looks: an episode depends on seed and actions alone."""
 
 from __future__ import annotations
 
 import random
 import sys
+from collections.abc import Callable
 from itertools import takewhile
 from typing import Any
 
@@ -18,6 +19,8 @@ __all__ = [
     "no_global_chance",
     "reset_leaves_no_residue",
     "same_seed_same_episode",
+    "sampling_changes_nothing",
+    "solving_changes_nothing",
 ]
 
 _ODD_SEEDS = (-1, 2**70)  # any int is a seed: numpy, for one, takes neither of these
@@ -71,11 +74,10 @@ def _as_declared(subject: Subject) -> str:
     """Return the reason for skipping. Raises NotHeldError where starts differ all the same."""
     with subject.make() as env:
         starts = [play(env, lambda env, sight: None, seed) for seed in subject.seeds]
-    first = starts[0]
-    for other in starts[1:]:
+    first, *others = starts
+    for other in others:
         seeds = f"seeds {first.seed} and {other.seed} start differently"
-        what = f"it declares fixed_start=True, and {seeds}"
-        require_same(what, first.moments, other.moments)
+        require_same(f"it declares fixed_start=True, and {seeds}", first.moments, other.moments)
     return "it declares fixed_start=True, and every seed starts alike"
 
 
@@ -101,8 +103,8 @@ def no_global_chance(subject: Subject) -> str:
     chance = _Disturbance()
     try:
         for seed in subject.seeds[:4]:
-            chance.disturb()
             fresh = subject.driven(seed)
+            chance.disturb()  # before it is made and reset, too
             with subject.make() as env:
                 disturbed = play(env, repeating(fresh.actions), seed, before_each=chance.disturb)
             require_same(
@@ -124,6 +126,48 @@ def _require_untouched(subject: Subject, fresh: Play) -> None:
         raise NotHeldError(
             f"seed {fresh.seed}: an episode changed the global state of {' and '.join(touched)}"
         )
+
+
+def sampling_changes_nothing(subject: Subject) -> str:
+    """Draw actions in plenty before each step, and compare with an episode without."""
+    subject.require_samples()
+    return _changes_nothing(subject, "sample_action()", _sample_in_plenty)
+
+
+def _sample_in_plenty(env: Env) -> None:
+    for _ in range(3):
+        env.sample_action()
+
+
+def solving_changes_nothing(subject: Subject) -> str:
+    """Call solve() before each step, and compare with an episode without."""
+    subject.solutions()
+    return _changes_nothing(subject, "solve()", _solve_twice)
+
+
+def _solve_twice(env: Env) -> None:
+    # Twice in one state: a solve() that draws, or counts its calls, gives itself away.
+    once = env.solve()
+    twice = env.solve()
+    if once != twice:
+        raise NotHeldError(f"solve() said {once!r}, then {twice!r} in the same state")
+
+
+def _changes_nothing(subject: Subject, name: str, look: Callable[[Env], None]) -> str:
+    """Look before each step, by the method of that name, and compare with an episode without."""
+
+    def watch(env: Env) -> None:
+        before = env.rng.getstate()
+        look(env)
+        if env.rng.getstate() != before:
+            raise NotHeldError(f"{name} drew from rng, which serves reset and step alone")
+
+    for seed in subject.seeds[:4]:
+        plain = subject.driven(seed)
+        with subject.make() as env:
+            watched = play(env, repeating(plain.actions), seed, before_each=watch)
+        require_same(f"seed {seed}, {name} called before each step", plain.moments, watched.moments)
+    return f"{len(subject.seeds[:4])} episodes unchanged by it"
 
 
 class _Disturbance:

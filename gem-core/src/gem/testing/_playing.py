@@ -77,9 +77,8 @@ def play(
     """Reset, then step with the player's actions to the end, the turn limit, or `most_turns`.
 
     Without `most_turns` an episode is played to its declared limit (at most 5,000 turns), or for
-    200 turns where there is none.
+    200 turns where there is none. `before_each` is called before each action is asked for.
     """
-    before_each(env)
     observation, info = env.reset(seed=seed)
     moments = [moment_of(observation, info)]
     actions: list[str] = []

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gem.env._env import Env
-from gem.testing._playing import Play, Player, Sight, first_difference, play, repeating
+from gem.testing._playing import Play, Player, play
 from gem.testing._report import NotApplicableError, NotHeldError
 from gem.testing._subject import Subject
 
@@ -16,7 +15,6 @@ __all__ = [
     "solve_beats_random",
     "solve_knows_only_what_was_seen",
     "solve_succeeds",
-    "solving_changes_nothing",
 ]
 
 _PLEA = (
@@ -27,7 +25,7 @@ _PLEA = (
 
 def solve_succeeds(subject: Subject) -> str:
     """Play every seed by solve(). An environment that cannot be won must not be won."""
-    plays = _solved(subject)
+    plays = subject.solutions()
     won = [episode for episode in plays if episode.is_success]
     if subject.viewed:
         raise NotApplicableError(
@@ -90,7 +88,7 @@ def _refuse_mixing(subject: Subject) -> None:
 
 
 def _beats(subject: Subject, player: Player, name: str, *, by_turns: bool = False) -> str:
-    solver = _means(_solved(subject))
+    solver = _means(subject.solutions())
     with subject.make() as env:
         other = _means([play(env, player, seed) for seed in subject.seeds])
     figures = f"a return of {solver.total:.3f} by solve(), {other.total:.3f} by {name}"
@@ -119,49 +117,9 @@ def _means(plays: list[Play]) -> _Means:
     return _Means(round(total, 9), turns)
 
 
-def _solved(subject: Subject) -> list[Play]:
-    if len(subject.seats) > 1:
-        raise NotApplicableError("solve() is looked at in the view of each seat")
-    plays = [subject.solved(seed) for seed in subject.seeds]
-    if not any(episode.actions for episode in plays):
-        raise NotApplicableError("no solve() is known")
-    return plays
-
-
-def solving_changes_nothing(subject: Subject) -> str:
-    """Call solve() before each step, and compare with an episode without."""
-    _solved(subject)
-    for seed in subject.seeds[:4]:
-        plain = subject.driven(seed)
-        with subject.make() as env:
-            watched = play(env, _Thinker(plain.actions), seed)
-        difference = first_difference(plain.moments, watched.moments)
-        if difference is not None:
-            raise NotHeldError(f"seed {seed}, solve() called before each step: {difference}")
-    return f"{len(subject.seeds[:4])} episodes unchanged by it"
-
-
-class _Thinker:
-    """Takes given actions, and calls solve() twice before episode."""
-
-    def __init__(self, actions: tuple[str, ...]) -> None:
-        self._given = repeating(actions)
-
-    def __call__(self, env: Env, sight: Sight) -> str | None:
-        before = env.rng.getstate()
-        # Twice in one state: a solve() that draws, or counts its calls, gives itself away.
-        once = env.solve()
-        twice = env.solve()
-        if once != twice:
-            raise NotHeldError(f"solve() said {once!r}, then {twice!r} in the same state")
-        if env.rng.getstate() != before:
-            raise NotHeldError("solve() drew from rng")
-        return self._given(env, sight)
-
-
 def solve_knows_only_what_was_seen(subject: Subject) -> str:
     """Look for two states with one transcript and two moves: the secret was looked at."""
-    plays = _solved(subject)
+    plays = subject.solutions()
     if any(episode.single_turn for episode in plays):
         raise NotApplicableError("single-turn: solve() is the gold answer")
     if subject.spec.check.mixes:

@@ -98,6 +98,18 @@ class Subject:
                 self._solved[seed] = play(env, lambda env, sight: env.solve(), seed)
         return self._solved[seed]
 
+    def solutions(self) -> list[Play]:
+        """Return the episode that `solve()` makes of each seed.
+
+        Raises NotApplicableError where there is no `solve` to look at.
+        """
+        if len(self.seats) > 1:
+            raise NotApplicableError("solve() is looked at in the view of each seat")
+        plays = [self.solved(seed) for seed in self.seeds]
+        if not any(episode.actions for episode in plays):
+            raise NotApplicableError("no solve() is known")
+        return plays
+
     def played(self) -> list[Play]:
         """Return every common play: sampled, solved, and one that answers nothing."""
         plays = [self.driven(seed) for seed in self.seeds]

@@ -65,7 +65,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check("closing_twice", "closing twice is fine", lifecycle.closing_twice_is_fine),
     Check("sampled_actions", "sampled actions are valid", actions.sampled_actions_are_valid),
-    Check("sampling", "sampling an action changes nothing", actions.sampling_changes_nothing),
+    Check("sampling", "sampling an action changes nothing", determinism.sampling_changes_nothing),
     Check(
         "malformed_actions",
         "malformed, empty, NUL, surrogate and right-to-left actions never raise",
@@ -79,7 +79,7 @@ CHECKS: tuple[Check, ...] = (
     Check("solve_beats_random", "solve() beats sampled actions", solving.solve_beats_random),
     Check("solve_beats_echo", "solve() beats an echo of the prompt", solving.solve_beats_echo),
     Check("solve_beats_plea", "solve() beats a plea to the grader", solving.solve_beats_a_plea),
-    Check("solving", "calling solve() changes nothing", solving.solving_changes_nothing),
+    Check("solving", "calling solve() changes nothing", determinism.solving_changes_nothing),
     Check(
         "solve_is_fair",
         "solve() knows only what a player has seen",
