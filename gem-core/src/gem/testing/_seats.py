@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from gem.content import Message, observation_text
 from gem.env._env import Env
 from gem.env._seated import SeatedEnv
 from gem.env._step import Step
-from gem.testing._playing import MOST_TURNS, Sight, moment_of, shown_text
+from gem.testing._playing import MOST_TURNS, Sight, play, repeating, shown_text
 from gem.testing._report import NotApplicableError, NotHeldError
 from gem.testing._subject import Subject, drive
 
@@ -187,23 +187,17 @@ def _require_unseen(
     last: int,
 ) -> None:
     """Compare what two moves lead to, up to the last one of their round."""
-    seen = [_steps(subject, seed, taken[:last])[place:] for taken in (actions, changed)]
+    seen = []
+    for taken in (actions, changed):
+        with subject.make() as env:
+            episode = play(env, repeating(taken[:last]), seed)
+        seen.append(episode.moments[place + 1 :])  # the first of all is that of the reset
     for turn, (one, other) in enumerate(zip(*seen, strict=False), start=place + 1):
         if one != other:
             raise NotHeldError(
                 f"seed {seed}: another move at turn {place + 1} changed what turn {turn} showed or "
                 "earned, and its round was still being heard"
             )
-
-
-def _steps(subject: Subject, seed: int, actions: Sequence[str]) -> list[Mapping[str, Any]]:
-    moments = []
-    with subject.make() as env:
-        env.reset(seed=seed)
-        for action in actions:
-            step = env.step(action)
-            moments.append(moment_of(step.observation, step.info, step[1:4]))
-    return moments
 
 
 def secrets_are_kept(subject: Subject) -> str:
