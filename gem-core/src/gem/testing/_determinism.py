@@ -54,7 +54,7 @@ def _require_same_samples(first: Play, second: Play) -> None:
 
 def different_seeds_differ(subject: Subject) -> str:
     """Take the same actions under each seed and look for any difference."""
-    if subject.spec.check.fixed_start and subject.viewed:
+    if subject.spec.check.fixed_start and subject.is_view:
         raise NotApplicableError("it declares fixed_start=True, and opponents move before a view")
     if subject.spec.check.fixed_start:
         raise NotApplicableError(_as_declared(subject))

@@ -27,7 +27,7 @@ def solve_succeeds(subject: Subject) -> str:
     """Play every seed by solve(). An environment that cannot be won must not be won."""
     plays = subject.solutions()
     won = [episode for episode in plays if episode.is_success]
-    if subject.viewed:
+    if subject.is_view:
         raise NotApplicableError(
             f"won {len(won)} of {len(plays)} seeds; the players of other seats may win, too"
         )
@@ -96,7 +96,7 @@ def _beats(subject: Subject, player: Player, name: str, *, by_turns: bool = Fals
     if by_turns:
         figures = f"{figures}, in {solver.turns:.1f} and {other.turns:.1f} turns"
         is_better = is_better or (solver.total == other.total and solver.turns < other.turns)
-    if subject.viewed:  # a game may be drawn, or lost to luck, whatever is played
+    if subject.is_view:  # a game may be drawn, or lost to luck, whatever is played
         is_better = solver.total >= other.total
     if not is_better:
         raise NotHeldError(figures)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 from gem.conversation import Request
 from gem.env._env import Env
@@ -28,10 +28,10 @@ class Subject:
     What its class declares must be of its kind: raises NotHeldError.
 
     `backends` are those to compare it on; None: every one that is installed. `has_samples` says
-    whether its author wrote a `sample_action`. `viewed` is the seat that it is a view of, if it is.
+    whether its author wrote a `sample_action`, and `is_view` whether it is one seat of several.
     """
 
-    viewed: ClassVar[str | None] = None
+    is_view = False
 
     def __init__(
         self,
@@ -67,13 +67,15 @@ class Subject:
         # By its name: another process makes it again.
         opponent = f"{__name__}:{'sampled' if self.has_samples else 'boxed'}"
         layer = {"id": "seat_view", "seat": seat, "opponents": opponent}
-        return SubjectView(
+        view = Subject(
             self.env,
             seeds=self.seeds,
             wrappers=(*self.wrappers, layer),
             kwargs=self.kwargs,
             backends=self.backends,
         )
+        view.is_view = True
+        return view
 
     def make(self, seed: int | None = None) -> Env:
         """Make a new instance."""
@@ -117,12 +119,6 @@ class Subject:
         with self.make() as env:
             plays += [play(env, lambda env, sight: "", seed) for seed in self.seeds]
         return plays
-
-
-class SubjectView(Subject):
-    """One seat of an environment of several, under check."""
-
-    viewed = "a seat"
 
 
 def is_for_want(error: GemError, env: EnvLike, kwargs: Mapping[str, Any]) -> bool:
