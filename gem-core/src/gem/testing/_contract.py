@@ -49,27 +49,25 @@ class EnvContract:
         )
         return subject if self.seat is None else subject.view(self.seat)
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        cls._kept = None  # a subclass's own: one that is inherited is of another environment
+    _kept: ClassVar[Subject]
 
-    _kept: ClassVar[Subject | None] = None
-
-    @classmethod
-    def _prepared(cls, contract: EnvContract) -> Subject:
-        if cls._kept is None:  # kept for the class: its lines share their plays
+    def _prepared(self) -> Subject:
+        """Return the subject, kept for the class: its lines share their plays."""
+        kind = type(self)
+        # A class's own: one that is inherited is of another environment.
+        if "_kept" not in vars(kind):
             try:
-                cls._kept = contract.subject()
+                kind._kept = self.subject()
             except (MissingRequirement, DataError) as error:
-                if not is_for_want(error, contract.env_id, contract.env_kwargs):
+                if not is_for_want(error, self.env_id, self.env_kwargs):
                     raise
                 raise unittest.SkipTest(str(error)) from error
-        return cls._kept
+        return kind._kept
 
 
 def _as_test(check: Check) -> Callable[[EnvContract], None]:
     def test(self: EnvContract) -> None:
-        line = check.line(self._prepared(self))
+        line = check.line(self._prepared())
         if line.state == "skipped":
             raise unittest.SkipTest(line.evidence)
         if line.state != "passed":  # no `assert`, which `python -O` leaves out
