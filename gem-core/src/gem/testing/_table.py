@@ -9,12 +9,11 @@ from gem._python.places import raised
 from gem.testing import _actions as actions
 from gem.testing import _backends as backends
 from gem.testing import _costs as costs
+from gem.testing import _declarations as declarations
 from gem.testing import _determinism as determinism
 from gem.testing import _leaks as leaks
 from gem.testing import _lifecycle as lifecycle
 from gem.testing import _limits as limits
-from gem.testing import _manifests as manifests
-from gem.testing import _rebuilding as rebuilding
 from gem.testing import _seats as seats
 from gem.testing import _solving as solving
 from gem.testing import _state as state
@@ -90,9 +89,9 @@ CHECKS: tuple[Check, ...] = (
     Check("another_process", "another process agrees", state.another_process_agrees),
     Check("rollouts", "rollouts agree at any concurrency", backends.rollouts_agree),
     Check("vectors", "a vector of environments agrees with one alone", backends.vectors_agree),
-    Check("manifest", "the manifest sets known fields only", manifests.manifest_is_exact),
-    Check("spec", "the spec survives JSON and rebuilds it", rebuilding.spec_survives_json),
-    Check("tasks", "tasks can be picked by number", rebuilding.tasks_can_be_picked),
+    Check("manifest", "the manifest sets known fields only", declarations.manifest_is_exact),
+    Check("spec", "the spec survives JSON and rebuilds it", declarations.spec_survives_json),
+    Check("tasks", "tasks can be picked by number", declarations.tasks_can_be_picked),
     Check("leaks", "the observation does not hold the answer", leaks.observation_holds_no_answer),
     Check("costs", "time and memory are known", costs.costs_are_known),
 )
