@@ -10,9 +10,9 @@ from gem._python.sync_async import is_awaitable
 from gem.cli._opponents import Policies, listed, refuse_person
 from gem.cli._options import find_modules_here
 from gem.cli._screen import Display, Exchange, View, display
-from gem.cli._seats import message
-from gem.cli._watching import outcome_of, watch
-from gem.content import Observation, observation_text
+from gem.cli._views import first_view, next_view, outcome_of
+from gem.cli._watching import watch
+from gem.content import Observation
 from gem.conversation import Policy, PolicyAnswer, Request
 from gem.env._env import Env
 from gem.env._step import Step
@@ -160,34 +160,21 @@ class _LiveEpisode:
         return what if waited_s < 1 else f"{what}, {waited_s:.0f} s"
 
     def _start(self, env: Env, observation: Observation, info: Mapping[str, Any]) -> None:
-        text, board = self._read_out(env, Step(observation, info=dict(info)))
-        marks = env.unwrapped.highlights
-        turns = (Exchange("", text),)
-        view = View(self._heading, turns, board, max_turns=env.max_turns, highlights=marks)
-        self._pass_on(view if len(env.seats) == 1 else view.of_seats(env.seats))
+        start = Step(observation, info=dict(info))
+        self._note_turn(env, start)
+        self._pass_on(first_view(env, self._heading, start))
 
     def _land(self, env: Env, action: str, step: Step) -> None:
         assert self._view is not None, "a reset was told before"
-        rewards = step.rewards if self._view.seats else ()
-        whose = f"[{env.seats[self._seat]}] " if self._view.seats else ""
-        text, board = self._read_out(env, step)
-        turn = Exchange(f"{whose}{action}", text)
-        self._pass_on(
-            self._view.after(
-                turn, board, step.reward, replaces=env.rewrites_history, rewards=rewards
-            ),
-            is_last=step.terminated or step.truncated,
-        )
+        view = next_view(self._view, env, self._seat, action, step)
+        self._note_turn(env, step)  # before the view is there, below which it stands
+        self._pass_on(view, is_last=step.terminated or step.truncated)
 
-    def _read_out(self, env: Env, step: Step) -> tuple[str, str]:
-        """Return the message and the board; of several seats, note whose turn it is now."""
-        board = str(step.info.get("suffix") or "")
-        names = env.seats
-        if len(names) == 1:
-            return observation_text(step.observation), board
-        self._seat = step.seat
-        self._asked = self._by_seat.get(names[step.seat], self._asked)
-        return message(names, step), board
+    def _note_turn(self, env: Env, step: Step) -> None:
+        """Note whose turn it is now."""
+        if len(env.seats) > 1:
+            self._seat = step.seat
+            self._asked = self._by_seat.get(env.seats[step.seat], self._asked)
 
     def _pass_on(self, view: View, *, is_last: bool = False) -> None:
         """Pass a view on, from whatever thread. The last one comes with its outcome."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from gem.cli._choosing import chosen_id, is_missing_run, is_run, missing_run
 from gem.cli._options import OWN, add_making, env_kwargs, find_modules_here, wrapper_list
 from gem.cli._text import one_line
-from gem.cli._typed_play import TypedPlay, any_seed
 
 if TYPE_CHECKING:
     from gem.cli._opponents import Policies
@@ -82,6 +81,7 @@ def _run(options: argparse.Namespace) -> int:
     from gem._python.places import raised
     from gem.cli import _watching as watching
     from gem.cli._opponents import OpponentFailed, policies_from
+    from gem.cli._typed_play import TypedPlay, any_seed
     from gem.errors import BadArguments, GemError
 
     if options.id is None:

@@ -17,7 +17,7 @@ from gem.cli._colours import Highlight, are_wanted, painted
 from gem.cli._seats import figures
 from gem.cli._text import indented, one_line, printable
 
-__all__ = ["Display", "Exchange", "View", "display", "frame"]
+__all__ = ["Display", "Exchange", "View", "display", "frame", "total_so_far"]
 
 _HOME_AND_CLEAR = "\x1b[H\x1b[J"  # what is shown; what has scrolled up stays
 _LONGEST_WRAPPED = 5_000  # characters of a line; longer ones are left to the terminal
@@ -54,12 +54,12 @@ class View(NamedTuple):
     def status(self) -> str:
         """Where the episode stands, in one line."""
         limit = "" if self.max_turns is None else f" of {self.max_turns}"
-        total = "" if self.total is None else f", total reward {self.total:g}"
-        last = "" if self.reward is None else f", last reward {self.reward:g}"
-        if self.seats:
-            total = f", total rewards {figures(self.seats, self.totals)}"
-            last = f", last rewards {self.earned}" if self.earned else ""
-        return self.outcome or f"Turn {self.turn}{limit}{total}{last}."
+        parts = [f"Turn {self.turn}{limit}", total_so_far(self)]
+        if self.reward is not None:
+            parts.append(f"last reward {self.reward:g}")
+        if self.earned:
+            parts.append(f"last rewards {self.earned}")
+        return self.outcome or f"{', '.join(filter(None, parts))}."
 
     @property
     def earned(self) -> str:
@@ -68,6 +68,8 @@ class View(NamedTuple):
 
     def of_seats(self, names: Sequence[str]) -> View:
         """Return the first view of an episode of these seats, each of which is shown."""
+        if len(names) < 2:
+            return self
         nothing = (0.0,) * len(names)
         return self._replace(seats=tuple(names), total=None, totals=nothing)
 
@@ -94,12 +96,20 @@ class View(NamedTuple):
         )
         if not self.seats:
             return view
+        rewards = rewards or (0.0,) * len(self.seats)
         totals = [total + earned for total, earned in zip(self.totals, rewards, strict=True)]
         return view._replace(reward=None, totals=tuple(totals), rewards=tuple(rewards))
 
     def log(self) -> str:
         """Return every turn so far."""
         return "\n".join(_entry(turn) for turn in self.turns)
+
+
+def total_so_far(view: View) -> str:
+    """Say what was earned up to a view; nothing where the player is not told of rewards."""
+    if view.seats:
+        return f"total rewards {figures(view.seats, view.totals)}"
+    return "" if view.total is None else f"total reward {view.total:g}"
 
 
 class Display(Protocol):

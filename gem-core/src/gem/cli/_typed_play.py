@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import random
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from gem.cli._player import Player, PlayerLeft, TypedAnswer, answer_form
-from gem.cli._screen import Exchange, View
-from gem.cli._seats import addressed, figures, message, results
+from gem.cli._screen import View, total_so_far
+from gem.cli._seats import ending
 from gem.cli._text import counted, indented, one_line, printable
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gem.content import Observation
-    from gem.env._env import Env
-    from gem.env._snapshot import Snapshot
-    from gem.env._step import Step
+from gem.cli._views import first_view, next_view
+from gem.content import Observation, observation_text
+from gem.env._env import Env
+from gem.env._snapshot import Snapshot
+from gem.env._step import Step
+from gem.episode._episode import is_success
+from gem.episode._seats import seats_succeeded
+from gem.errors import SnapshotError
 
 __all__ = ["TypedPlay", "any_seed"]
 
@@ -87,29 +87,16 @@ class TypedPlay:
                     self._take(answer)
         view = self._view
         if not view.outcome:
-            total = f"total rewards {figures(view.seats, view.totals)}"
-            if view.total is not None:
-                total = f"total reward {view.total:g}"
-            print(printable(f"Left after {_turns(self._env)}, {total} so far."))
+            print(printable(f"Left after {_turns(self._env)}, {total_so_far(view)} so far."))
 
     def _start(self, seed: int) -> None:
         self._seed = seed
         self._past.clear()  # before the reset: what is saved is of the episode before
         observation, info = self._env.reset(seed=seed)
         self._player.form = _form(self._env, observation)
-        from gem.env._step import Step
-
         heading = f"{self._id}. {self._who()}Seed {seed}. Type your action, or :help."
-        rules, board = self._read_out(Step(observation, info=info))
-        view = View(
-            heading,
-            (Exchange("", rules),),
-            board,
-            turn=self._env.turn,  # of one seat of several: others may have moved before it
-            max_turns=self._env.max_turns,
-            highlights=self._env.unwrapped.highlights,
-        )
-        self._player.begin(view if len(self._env.seats) == 1 else view.of_seats(self._env.seats))
+        start = self._numbered(Step(observation, info=info))
+        self._player.begin(first_view(self._env, heading, start))
 
     def _who(self) -> str:
         """Say which seats the player has, and against whom; nothing where there is one seat."""
@@ -125,15 +112,14 @@ class TypedPlay:
             self._display.note(_OVER)
             return
         self._remember()  # before the step, so that there is a state to take it back to
-        is_of_one = len(self._env.seats) == 1
-        typed = answer.text if is_of_one else f"[{self._env.seats[self._env.seat]}] {answer.text}"
+        seat = self._env.seat
         step = self._env.step(answer.action)
         cannot_be_read = step.info.get("action_error") == "format"
         if cannot_be_read and self._past and not self._is_strict:
             self._ask_again(step, answer.text)
             return
-        text, board = self._read_out(step)
-        view = self._after(step, Exchange(typed, text), board)
+        view = next_view(self._view, self._env, seat, answer.text, self._numbered(step))
+        view = view._replace(outcome=_outcome(self._env, step, view))
         is_as_typed = answer.text == answer.action
         self._player.show(view, "" if is_as_typed else f"  sent as {answer.action}")
 
@@ -146,40 +132,20 @@ class TypedPlay:
         wrong = one_line(typed)[:_SHOWN]
         lines = [f'"{wrong}" cannot be read here. It was not counted (--strict counts it).']
         # What the game says takes the answer for counted, and may say that the game is over.
-        told = _text(step.observation).strip()
+        told = observation_text(step.observation).strip()
         if told:
             lines.append(f"A model would be told: {told}")
         elif self._player.form != "%s":
             lines.append(f"An answer looks like this: {self._player.form % '...'}")
         self._display.note("\n".join(lines))
 
-    def _read_out(self, step: Step) -> tuple[str, str]:
-        """Return the message and the board, with numbers where one of them lists answers.
-
-        Where one player has all seats, the message says which of them is shown it.
-        """
-        text, board = self._player.numbered(_text(step.observation), _board(step.info))
-        names = self._env.seats
-        if len(names) == 1:
-            return text, board
-        if step.terminated or step.truncated:
-            return message(names, step), board
-        return addressed(names, {step.seat: text}), board
-
-    def _after(self, step: Step, turn: Exchange, board: str) -> View:
-        env = self._env
-        rewards = step.rewards if self._view.seats else ()
-        view = self._view.after(
-            turn, board, step.reward, replaces=env.rewrites_history, rewards=rewards
-        )
-        outcome = _outcome(env, step, view)
-        view = view._replace(max_turns=env.max_turns, outcome=outcome)
-        # The limit is one of all seats: so is the number beside it.
-        return view if len(env.unwrapped.seats) == 1 else view._replace(turn=env.turn)
+    def _numbered(self, step: Step) -> Step:
+        """Return a step with numbers where its message or its board lists answers."""
+        board = str(step.info.get("suffix") or "")
+        text, board = self._player.numbered(observation_text(step.observation), board)
+        return step._replace(observation=text, info={**step.info, "suffix": board})
 
     def _remember(self) -> None:
-        from gem.errors import SnapshotError
-
         try:
             self._past.append(_Saved(self._env.snapshot(), self._view, self._player.choices))
         except SnapshotError:
@@ -224,16 +190,6 @@ class TypedPlay:
         return answer
 
 
-def _text(observation: Observation) -> str:
-    from gem.content import observation_text
-
-    return observation_text(observation)
-
-
-def _board(info: Mapping[str, Any]) -> str:
-    return str(info.get("suffix") or "")
-
-
 def _turns(env: Env) -> str:
     turns = counted(env.turn, "turn")
     return turns if len(env.unwrapped.seats) == 1 else f"{turns} of all seats"
@@ -241,17 +197,14 @@ def _turns(env: Env) -> str:
 
 def _outcome(env: Env, step: Step, view: View) -> str:
     """Return how the episode ended, nothing while it goes on."""
-    from gem.episode._episode import is_success
-    from gem.episode._seats import seats_succeeded
-
     if not (step.terminated or step.truncated):
         return ""
     if view.seats:
         successes = seats_succeeded(step.info, view.totals, env.spec)
-        return f"Over after {_turns(env)}. {results(view.seats, view.totals, successes)}."
+        return ending(_turns(env), view.seats, view.totals, successes)
     assert view.total is not None, "_start has begun to count"
     won = is_success(step.info, view.total, env.spec)
-    return f"{'Success' if won else 'No success'} after {_turns(env)}, total reward {view.total:g}."
+    return ending(_turns(env), (), [view.total], [won])
 
 
 def _form(env: Env, observation: Observation) -> str:
@@ -259,4 +212,4 @@ def _form(env: Env, observation: Observation) -> str:
     try:
         return answer_form(env.sample_action())
     except NotImplementedError:
-        return answer_form(_text(observation))
+        return answer_form(observation_text(observation))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gem.cli._player import Player, PlayerLeft, TypedAnswer, answer_form
 from gem.cli._screen import Exchange, View
-from gem.cli._watching import outcome_of
+from gem.cli._views import outcome_of
 
 __all__ = [
     "Exchange",
