@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from gem.cli._options import OWN, add_making, env_kwargs, find_modules_here, wrapper_list
 from gem.cli._text import one_line
+from gem.errors import GemError, UnknownId
 
 if TYPE_CHECKING:
-    from gem.errors import GemError, UnknownId
     from gem.registry._discovery import PluginRecord
     from gem.testing._apart import ApartCheck
     from gem.testing._report import CheckLine, CheckReport
@@ -140,7 +140,6 @@ def _ids(subject: str) -> list[str]:
 def _broken_pack(subject: str) -> GemError | None:
     """Return what is wrong with an installed distribution; None where none is named so."""
     from gem import registry
-    from gem.errors import GemError
 
     for record in registry.plugins():
         if record.error is not None and _folded(record.distribution) == _folded(subject):
@@ -154,7 +153,6 @@ def _broken_pack(subject: str) -> GemError | None:
 
 def _no_pack(subject: str) -> UnknownId:
     from gem import registry
-    from gem.errors import UnknownId
 
     packs = sorted({record.distribution for record in registry.plugins() if _provides_envs(record)})
     return UnknownId(

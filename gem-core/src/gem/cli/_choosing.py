@@ -8,12 +8,9 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gem.cli._text import columns
-
-if TYPE_CHECKING:
-    from gem.errors import BadArguments
+from gem.errors import BadArguments
 
 __all__ = [
     "chosen_id",
@@ -75,8 +72,6 @@ def is_missing_run(name: str) -> bool:
 
 def missing_run(name: str) -> BadArguments:
     """Return the error for a run that is not there, with those that are beside or in it."""
-    from gem.errors import BadArguments
-
     path = Path(name)
     what = f"{name} holds no {_LOG}" if path.is_dir() else f"There is no run {name}"
     folder = path if path.is_dir() else path.parent
@@ -116,7 +111,6 @@ def chosen_id() -> str | None:
 
     Raises BadArguments where nobody can be asked.
     """
-    from gem.errors import BadArguments
     from gem.registry._availability import lacks
     from gem.registry._catalogue import list_envs
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
-from gem.errors import BadArguments
+from gem.errors import BadArguments, in_one_line
 
 if TYPE_CHECKING:
     from gem.conversation import Policy, PolicyAnswer, Request
@@ -128,8 +128,6 @@ class Opponent:
             raise self._failure(error) from error
 
     def _failure(self, error: Exception) -> OpponentFailed:
-        from gem.errors import in_one_line
-
         return OpponentFailed(f"The policy {self._name} failed: {in_one_line(error)}")
 
     def close(self) -> None:

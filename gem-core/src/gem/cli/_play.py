@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gem.cli._choosing import chosen_id, is_missing_run, is_run, missing_run
 from gem.cli._options import OWN, add_making, env_kwargs, find_modules_here, wrapper_list
 from gem.cli._text import one_line
+from gem.errors import BadArguments, GemError
 
 if TYPE_CHECKING:
     from gem.cli._opponents import Policies
@@ -82,7 +83,6 @@ def _run(options: argparse.Namespace) -> int:
     from gem.cli import _watching as watching
     from gem.cli._opponents import OpponentFailed, policies_from
     from gem.cli._typed_play import TypedPlay, any_seed
-    from gem.errors import BadArguments, GemError
 
     if options.id is None:
         options.id = chosen_id()
@@ -166,8 +166,6 @@ def _seated(
 
 def _seat_of(env: Env, seat: str, env_id: str) -> int | str:
     """Return the seat that was asked for. Raises BadArguments where there is none of that name."""
-    from gem.errors import BadArguments
-
     if len(env.seats) == 1:
         raise BadArguments(
             f"--seat {seat} was asked for, and {env_id} has one seat. Leave --seat out.",
@@ -189,8 +187,6 @@ def _seat_of(env: Env, seat: str, env_id: str) -> int | str:
 
 def _refuse_for_a_run(options: argparse.Namespace) -> None:
     """Raise BadArguments where an option is for playing, and what is named is a recorded run."""
-    from gem.errors import BadArguments
-
     policy = None if options.policy is None else options.policy[0]
     of_playing = {"--policy": policy, "--seed": options.seed, "--seat": options.seat}
     for option, value in of_playing.items():

@@ -15,6 +15,7 @@ from gem.cli import _replay_foreign as foreign
 from gem.cli._options import add_making, find_modules_here
 from gem.cli._replay_text import difference_lines, version_lines
 from gem.cli._text import one_line
+from gem.errors import LogError
 
 if TYPE_CHECKING:
     from gem.episode._replay import ReplayReport
@@ -89,7 +90,6 @@ def _run(options: argparse.Namespace) -> int:
 def _reports(path: Path, *, live_tools: bool) -> Iterator[ReplayReport]:
     from gem.episode._log import read_last_tries
     from gem.episode._replay import replay
-    from gem.errors import LogError
 
     # An empty log is no success: a run that was killed before its first episode has one.
     is_empty = True

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from gem.cli._options import env_kwargs, wrapper_list
 from gem.cli._replay_text import difference_lines, version_lines
 from gem.cli._text import counted, one_line
+from gem.errors import BadArguments, GemError, LogError, in_one_line
 
 if TYPE_CHECKING:
     from gem.env._env import Env
@@ -38,8 +39,6 @@ def is_foreign(path: Path) -> bool:
 
 def refuse_options(path: Path, options: argparse.Namespace) -> None:
     """Raise BadArguments where an option is for foreign logs, and `path` is one of ours."""
-    from gem.errors import BadArguments
-
     of_foreign = {"--env": options.env, "--seed": options.seed, "--task": options.task}
     for option, value in of_foreign.items():
         if value is not None:
@@ -54,7 +53,6 @@ def replay_file(path: Path, options: argparse.Namespace) -> int:
     """Take the actions of a foreign log, print what came of them and return the exit status."""
     from gem.episode._foreign_replay import replay_foreign
     from gem.episode._replay import changed_versions, closed_at_end
-    from gem.errors import LogError
 
     episode = _placed(_read(path), path, options)
     assert episode.env_id is not None, "_placed has seen to it"
@@ -82,7 +80,6 @@ def replay_file(path: Path, options: argparse.Namespace) -> int:
 def _read(path: Path) -> ForeignEpisode:
     """Return the episode that the first reader finds. Raises LogError where none does."""
     from gem import hooks
-    from gem.errors import GemError, LogError, in_one_line
 
     readers: list[LogReader] = []
     hooks.announce("gem_log_readers", readers=readers)
@@ -108,8 +105,6 @@ def _read(path: Path) -> ForeignEpisode:
 
 def _placed(episode: ForeignEpisode, path: Path, options: argparse.Namespace) -> ForeignEpisode:
     """Return an episode with the environment, seed and task that the options name."""
-    from gem.errors import BadArguments
-
     if not episode.turns and episode.stop_reason is None:
         raise BadArguments(
             f"{path} has no action to take: no step in it is an agent's.", subject="RUN"
@@ -129,8 +124,6 @@ def _placed(episode: ForeignEpisode, path: Path, options: argparse.Namespace) ->
 
 
 def _made(episode: ForeignEpisode, path: Path, options: argparse.Namespace) -> Env:
-    from gem.errors import GemError, LogError, in_one_line
-
     try:
         return _unguarded(episode, path, options)
     except GemError:
@@ -145,7 +138,6 @@ def _made(episode: ForeignEpisode, path: Path, options: argparse.Namespace) -> E
 
 def _unguarded(episode: ForeignEpisode, path: Path, options: argparse.Namespace) -> Env:
     from gem.episode._replay import made_again
-    from gem.errors import BadArguments
     from gem.registry._making import make
 
     kwargs = env_kwargs(options.env_kwargs)
@@ -165,7 +157,6 @@ def _unguarded(episode: ForeignEpisode, path: Path, options: argparse.Namespace)
 
 def _refuse_own_code(env_id: str, wrapper_ids: list[str], path: Path) -> None:
     """Refuse to import what a file from anywhere names, unless a pack provides it."""
-    from gem.errors import BadArguments
     from gem.registry._catalogue import is_provided, spec, wrapper_of
 
     spec(env_id)  # where that is no environment at all, this is the error

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from gem.cli._options import OWN, add_making, env_kwargs, find_modules_here, wrapper_list
 from gem.cli._text import columns, indented, one_line
+from gem.errors import BadArguments, GemError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gem.env._env import Env
-    from gem.errors import BadArguments
     from gem.specs import EnvSpec, ToolSpec, WrapperSpec
 
 __all__ = ["add_command"]
@@ -70,8 +70,6 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _of_no_env(id: str) -> BadArguments:
-    from gem.errors import BadArguments
-
     return BadArguments(
         f"--env-kwargs or --wrappers was given for {id!r}, which names no environment. Leave it "
         "out, or name an environment.",
@@ -175,7 +173,6 @@ def _parameters(kind: str, spec: EnvSpec | WrapperSpec | ToolSpec) -> dict[str, 
     """Return what the target takes, or why that is not known."""
     from gem import registry
     from gem._python.signatures import parameters
-    from gem.errors import GemError
     from gem.registry._importing import check_requirements, load_target
 
     try:
@@ -232,7 +229,6 @@ def _number(value: float) -> float | str:
 
 def _reason(error: Exception) -> str:
     from gem._python.places import raised
-    from gem.errors import GemError
 
     return one_line(str(error) if isinstance(error, GemError) else raised(error))
 
