@@ -6,12 +6,12 @@ Knows nothing about screens.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Union
+from typing import Any, Union
 
+from gem._python.sync_async import is_awaitable, wait_for
+from gem.conversation import Policy, PolicyAnswer, Request
 from gem.errors import BadArguments, in_one_line
-
-if TYPE_CHECKING:
-    from gem.conversation import Policy, PolicyAnswer, Request
+from gem.wrappers._seat_view import opponent_policy
 
 __all__ = [
     "Opponent",
@@ -82,9 +82,6 @@ def opponents(policies: Policies, others: Sequence[str]) -> dict[str, Opponent]:
     A policy for all of them is one, as in a rollout. One that asks a server looks whether that
     answers, and raises what it finds.
     """
-    from gem._python.sync_async import wait_for
-    from gem.wrappers._seat_view import opponent_policy
-
     by_seat = dict.fromkeys(others, policies) if isinstance(policies, str) else policies
     if set(by_seat) != set(others):
         raise _wrong(
@@ -113,8 +110,6 @@ class Opponent:
         return getattr(self._policy, name)  # what is looked for: `wants`, `tokens`
 
     def __call__(self, request: Request) -> PolicyAnswer | Awaitable[PolicyAnswer]:
-        from gem._python.sync_async import is_awaitable
-
         try:
             answer: Any = self._policy(request)
         except Exception as error:

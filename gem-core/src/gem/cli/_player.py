@@ -13,6 +13,7 @@ from typing import NamedTuple
 from gem.cli._choosing import looks_like_a_call, numbered
 from gem.cli._screen import View, display
 from gem.cli._text import one_line
+from gem.testing._formats import asked_formats
 
 __all__ = ["Player", "PlayerLeft", "TypedAnswer", "answer_form"]
 
@@ -141,8 +142,6 @@ class Player:
 
 def answer_form(*texts: str) -> str:
     """Return how answers are written, with `%s` for the answer, as these texts show it."""
-    from gem.testing._formats import asked_formats
-
     return asked_formats(*texts)[0]
 
 
