@@ -6,12 +6,11 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gem.cli import _replay_foreign as foreign
 from gem.cli._options import add_making, find_modules_here
 from gem.cli._replay_text import difference_lines, version_lines
 from gem.cli._text import one_line
@@ -64,27 +63,19 @@ def add_command(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from gem.cli import _replay_foreign as foreign  # heavy, with what it imports
+
     find_modules_here()
     path = Path(options.run_path)
     if foreign.is_foreign(path):
         return foreign.replay_file(path, options)
     foreign.refuse_options(path, options)
-    counts: Counter[str] = Counter()
-    first: ReplayReport | None = None
-    changed: dict[str, tuple[str | None, str | None]] = {}
-    # One at a time: a log may hold more episodes than fit in memory.
-    for report in _reports(path, live_tools=options.live_tools):
-        counts[report.state] += 1
-        changed.update(report.versions)
-        if report.difference is not None and first is None:
-            first = report
-        if not options.verify and not options.json:
-            print(_line(report))
-    if options.json:
-        print(json.dumps(_facts(counts, first, changed), indent=2))
-    else:
-        print("\n".join(_verdict(counts, first, changed)))
-    return int(counts["different"] > 0)
+    reports = _reports(path, live_tools=options.live_tools)
+    if not options.verify and not options.json:
+        reports = _printed(reports)
+    facts = _facts(reports)
+    print(json.dumps(facts, indent=2) if options.json else "\n".join(_verdict(facts)))
+    return int(facts["different"] > 0)
 
 
 def _reports(path: Path, *, live_tools: bool) -> Iterator[ReplayReport]:
@@ -106,27 +97,37 @@ def _reports(path: Path, *, live_tools: bool) -> Iterator[ReplayReport]:
         )
 
 
-def _line(report: ReplayReport) -> str:
-    episode = report.episode
-    task = "" if episode.task is None else f" task {episode.task}"
-    return f"{report.state:9} " + one_line(
-        f"{episode.env_id} {episode.policy} seed {episode.seed}{task}: "
-        f"{len(episode.turns)} turns, return {episode.total_reward:g}, {episode.stop_reason}"
-    )
+def _printed(reports: Iterable[ReplayReport]) -> Iterator[ReplayReport]:
+    """Print a line for each report as it comes."""
+    for report in reports:
+        episode = report.episode
+        task = "" if episode.task is None else f" task {episode.task}"
+        line = one_line(
+            f"{episode.env_id} {episode.policy} seed {episode.seed}{task}: "
+            f"{len(episode.turns)} turns, return {episode.total_reward:g}, {episode.stop_reason}"
+        )
+        print(f"{report.state:9} {line}")
+        yield report
 
 
-def _facts(
-    counts: Counter[str],
-    first: ReplayReport | None,
-    changed: dict[str, tuple[str | None, str | None]],
-) -> dict[str, Any]:
+def _facts(reports: Iterable[ReplayReport]) -> dict[str, Any]:
+    """Return what came of the replays, as JSON data."""
+    counts: Counter[str] = Counter()
+    first = None
+    changed: dict[str, tuple[str | None, str | None]] = {}
+    # One at a time: a log may hold more episodes than fit in memory.
+    for report in reports:
+        counts[report.state] += 1
+        changed.update(report.versions)
+        if report.difference is not None and first is None:
+            first = _difference(report)
     return {
         "episodes": sum(counts.values()),
         "same": counts["same"],
         "different": counts["different"],
         "partial": counts["partial"],
-        "first_difference": None if first is None else _difference(first),
-        "changed_versions": {name: list(pair) for name, pair in changed.items()},
+        "first_difference": first,
+        "changed_versions": changed,
     }
 
 
@@ -146,20 +147,16 @@ def _difference(report: ReplayReport) -> dict[str, Any]:
     return facts
 
 
-def _verdict(
-    counts: Counter[str],
-    first: ReplayReport | None,
-    changed: dict[str, tuple[str | None, str | None]],
-) -> Iterator[str]:
+def _verdict(facts: dict[str, Any]) -> Iterator[str]:
     yield (
-        f"{sum(counts.values())} episodes: {counts['same']} the same, "
-        f"{counts['different']} different, {counts['partial']} partial"
+        f"{facts['episodes']} episodes: {facts['same']} the same, "
+        f"{facts['different']} different, {facts['partial']} partial"
     )
-    if counts["partial"]:
+    if facts["partial"]:
         yield "Partial: an error ended them; they were compared up to it."
-    if first is not None:
-        yield from _difference_lines(_difference(first))
-    yield from version_lines(changed)
+    if facts["first_difference"] is not None:
+        yield from _difference_lines(facts["first_difference"])
+    yield from version_lines(facts["changed_versions"])
 
 
 def _difference_lines(facts: dict[str, Any]) -> Iterator[str]:

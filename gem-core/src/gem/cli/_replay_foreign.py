@@ -12,18 +12,20 @@ from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from gem import hooks
 from gem.cli._options import env_kwargs, wrapper_list
 from gem.cli._replay_text import difference_lines, version_lines
 from gem.cli._text import counted, one_line
+from gem.env._env import Env
+from gem.episode._foreign import ForeignEpisode
+from gem.episode._foreign_replay import ForeignReport, replay_foreign
+from gem.episode._log import begins_as_log
+from gem.episode._replay import changed_versions, closed_at_end, made_again
 from gem.errors import BadArguments, GemError, LogError, in_one_line
-
-if TYPE_CHECKING:
-    from gem.env._env import Env
-    from gem.episode._foreign import ForeignEpisode
-    from gem.episode._foreign_replay import ForeignReport
-    from gem.hooks import LogReader
+from gem.registry._catalogue import is_provided, spec, wrapper_of
+from gem.registry._making import make
 
 __all__ = ["is_foreign", "refuse_options", "replay_file"]
 
@@ -32,8 +34,6 @@ _MOST_NAMED = 60  # characters of an agent's name
 
 def is_foreign(path: Path) -> bool:
     """Say whether this is a file that is not one of our logs."""
-    from gem.episode._log import begins_as_log
-
     return path.is_file() and path.suffix != ".jsonl" and not begins_as_log(path)
 
 
@@ -51,9 +51,6 @@ def refuse_options(path: Path, options: argparse.Namespace) -> None:
 
 def replay_file(path: Path, options: argparse.Namespace) -> int:
     """Take the actions of a foreign log, print what came of them and return the exit status."""
-    from gem.episode._foreign_replay import replay_foreign
-    from gem.episode._replay import changed_versions, closed_at_end
-
     episode = _placed(_read(path), path, options)
     assert episode.env_id is not None, "_placed has seen to it"
     assert episode.seed is not None, "_placed has seen to it"
@@ -79,9 +76,7 @@ def replay_file(path: Path, options: argparse.Namespace) -> int:
 
 def _read(path: Path) -> ForeignEpisode:
     """Return the episode that the first reader finds. Raises LogError where none does."""
-    from gem import hooks
-
-    readers: list[LogReader] = []
+    readers: list[hooks.LogReader] = []
     hooks.announce("gem_log_readers", readers=readers)
     for read in readers:
         try:
@@ -137,9 +132,6 @@ def _made(episode: ForeignEpisode, path: Path, options: argparse.Namespace) -> E
 
 
 def _unguarded(episode: ForeignEpisode, path: Path, options: argparse.Namespace) -> Env:
-    from gem.episode._replay import made_again
-    from gem.registry._making import make
-
     kwargs = env_kwargs(options.env_kwargs)
     layers = wrapper_list(options.wrappers)
     if options.env is not None:
@@ -157,8 +149,6 @@ def _unguarded(episode: ForeignEpisode, path: Path, options: argparse.Namespace)
 
 def _refuse_own_code(env_id: str, wrapper_ids: list[str], path: Path) -> None:
     """Refuse to import what a file from anywhere names, unless a pack provides it."""
-    from gem.registry._catalogue import is_provided, spec, wrapper_of
-
     spec(env_id)  # where that is no environment at all, this is the error
     unknown = [] if is_provided(env_id) else [env_id]
     unknown += [id for id in wrapper_ids if ":" in id and wrapper_of(id) is None]
@@ -190,7 +180,7 @@ def _facts(
         "is_over": report.is_over,
         "total_reward": report.total_reward,
         "success": report.success,
-        "changed_versions": {name: list(pair) for name, pair in changed.items()},
+        "changed_versions": dict(changed),
     }
 
 
