@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from gem.cli._options import OWN, add_making, env_kwargs, find_modules_here, wrapper_list
-from gem.cli._text import one_line
+from gem.cli._text import counted, one_line
 from gem.errors import GemError, UnknownId
 
 if TYPE_CHECKING:
-    from gem.registry._discovery import PluginRecord
     from gem.testing._apart import ApartCheck
     from gem.testing._report import CheckLine, CheckReport
 
@@ -28,6 +26,7 @@ examples:
   gem-env check acme-words
   gem-env check ./try.py:Parity
 """
+_MARKS = {"passed": "ok  ", "failed": "FAIL", "skipped": "skip"}
 
 
 def add_command(commands: Any) -> None:
@@ -84,10 +83,11 @@ def _run(options: argparse.Namespace) -> int:
     reports = []
     for number, env_id in enumerate(ids, start=1):
         request = CheckRequest(env_id, kwargs, layers, options.backend)
-        title = "" if options.json else f"{number}/{len(ids)} {one_line(env_id)}"
         with ApartCheck(request, timeout_s=options.timeout) as check:
             lines = _lines(check, is_alone=len(ids) == 1)
-            reports.append(CheckReport(env_id, tuple(_printed(lines, title))))
+            if not options.json:
+                lines = _printed(lines, f"{number}/{len(ids)} {one_line(env_id)}")
+            reports.append(CheckReport(env_id, tuple(lines)))
     if options.json:
         print(json.dumps([report.plain() for report in reports], indent=2))
     else:
@@ -117,12 +117,11 @@ def _lines(check: ApartCheck, *, is_alone: bool) -> Iterator[CheckLine]:
 
 
 def _printed(lines: Iterable[CheckLine], title: str) -> Iterator[CheckLine]:
-    """Print each line as it comes, the first below the title; none where there is no title."""
+    """Print each line as it comes, the first below the title."""
     for number, line in enumerate(lines):
-        if title and number == 0:
+        if number == 0:
             print(title)
-        if title:
-            print(_line(line), flush=True)
+        print(f"  {_MARKS[line.state]}  {line.claim}: {one_line(line.evidence)}", flush=True)
         yield line
 
 
@@ -133,28 +132,28 @@ def _ids(subject: str) -> list[str]:
 
     ids = [spec.id for spec in registry.list_envs(subject)] or _of_distribution(subject)
     if not ids and ":" not in subject and not names_a_target(subject):
-        raise _broken_pack(subject) or _no_pack(subject)
+        raise _no_pack(subject)
     return ids or [registry.spec(subject).id]
 
 
-def _broken_pack(subject: str) -> GemError | None:
-    """Return what is wrong with an installed distribution; None where none is named so."""
+def _no_pack(subject: str) -> GemError:
+    """Return the error for a word that names no pack with environments: what is wrong with it."""
+    from packaging.utils import canonicalize_name
+
     from gem import registry
 
+    packs = []
     for record in registry.plugins():
-        if record.error is not None and _folded(record.distribution) == _folded(subject):
+        is_meant = canonicalize_name(record.distribution) == canonicalize_name(subject)
+        if is_meant and record.error is not None:
             return GemError(
                 f"The distribution {record.distribution!r} was to be checked. It is installed, and "
                 f"its plugin has a problem: {record.error.rstrip('.')}. Mend it, or see where with "
                 "`gem-env plugins --traceback`."
             )
-    return None
-
-
-def _no_pack(subject: str) -> UnknownId:
-    from gem import registry
-
-    packs = sorted({record.distribution for record in registry.plugins() if _provides_envs(record)})
+        if record.manifest is not None and record.manifest.envs:
+            packs.append(record.distribution)
+    packs = sorted(set(packs))
     return UnknownId(
         f"No installed distribution with environments is named {subject!r}. There are: "
         f"{', '.join(packs) or 'none'}. Or give an environment's id, or a pattern of ids.",
@@ -163,32 +162,17 @@ def _no_pack(subject: str) -> UnknownId:
     )
 
 
-def _provides_envs(record: PluginRecord) -> bool:
-    return record.manifest is not None and bool(record.manifest.envs)
-
-
 def _of_distribution(name: str) -> list[str]:
+    from packaging.utils import canonicalize_name
+
     from gem import registry
 
-    wanted = _folded(name)
     ids = []
     for spec in registry.list_envs():
         record = registry.owner(spec.id)
-        if record is not None and _folded(record.distribution) == wanted:
+        if record is not None and canonicalize_name(record.distribution) == canonicalize_name(name):
             ids.append(spec.id)
     return ids
-
-
-def _folded(distribution: str) -> str:
-    # As package indexes compare names.
-    return re.sub(r"[-_.]+", "-", distribution).lower()
-
-
-_MARKS = {"passed": "ok  ", "failed": "FAIL", "skipped": "skip"}
-
-
-def _line(line: CheckLine) -> str:
-    return f"  {_MARKS[line.state]}  {line.claim}: {one_line(line.evidence)}"
 
 
 def _summary(reports: list[CheckReport]) -> str:
@@ -196,5 +180,4 @@ def _summary(reports: list[CheckReport]) -> str:
     counts = ", ".join(f"{states[state]} {state}" for state in _MARKS)
     bad = [report.env_id for report in reports if not report.is_good]
     verdict = f". Failed: {', '.join(bad)}" if bad else ""
-    what = "environment" if len(reports) == 1 else "environments"
-    return f"{len(reports)} {what}: {counts}{verdict}"
+    return f"{counted(len(reports), 'environment')}: {counts}{verdict}"
