@@ -6,6 +6,7 @@ import difflib
 import re
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -121,10 +122,9 @@ def chosen_id() -> str | None:
             subject="ID",
         )
     specs = [spec for spec in list_envs() if not lacks(spec)]  # what can be played here and now
-    namespaces = sorted({spec.namespace for spec in specs})
-    counts = {name: sum(spec.namespace == name for spec in specs) for name in namespaces}
+    counts = Counter(spec.namespace for spec in specs)
     print("What to play?")
-    namespace = _chosen([(name, f"{counts[name]} to choose from") for name in namespaces])
+    namespace = _chosen([(name, f"{counts[name]} to choose from") for name in sorted(counts)])
     if namespace is None:
         return None
     here = [(spec.id, spec.summary) for spec in specs if spec.namespace == namespace]
