@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gem._python.sync_async import is_awaitable
-from gem.cli._opponents import Policies, listed, refuse_person
-from gem.cli._options import find_modules_here
+from gem.cli._opponents import OptionPolicy, Policies, listed
 from gem.cli._screen import Display, Exchange, View, display
 from gem.cli._views import first_view, next_view, outcome_of
 from gem.cli._watching import watch
@@ -41,7 +40,6 @@ def watch_policies(
     whether that answers (`probe`), and raises what it finds: in the episode itself it would wait
     for the server to come back, for minutes.
     """
-    find_modules_here()
     screen = display()
     live = _LiveEpisode(policies, env_id, seed, env_kwargs, wrappers, screen)
     try:
@@ -49,13 +47,6 @@ def watch_policies(
     finally:
         live.close()
     return int(live.is_error)
-
-
-def _watchable(name: str) -> Policy:
-    """Make a policy. Raises BadArguments where it is a person, who would use the screen as well."""
-    policy = make_policy(name)
-    refuse_person(policy, name)
-    return policy
 
 
 class _LiveEpisode:
@@ -81,7 +72,7 @@ class _LiveEpisode:
         self._view: View | None = None
         self._leave = _Leave()
         names = dict.fromkeys(by_seat.values())
-        self._policies = {name: _Patient(_watchable(name), name, self._leave) for name in names}
+        self._policies = {name: _Patient(make_policy(name), name, self._leave) for name in names}
         self._by_seat = {seat: self._policies[name] for seat, name in by_seat.items()}
         # Whose turn it is: the seat, and its policy.
         self._seat = 0
@@ -208,16 +199,12 @@ class _Leave:
         self._is_given.clear()  # before the answer: the next one needs a leave of its own
 
 
-class _Patient:
+class _Patient(OptionPolicy):
     """A policy that is asked when it is let: once for each turn that somebody wants to see."""
 
     def __init__(self, policy: Policy, own_name: str, leave: _Leave) -> None:
-        self.own_name = own_name
-        self._policy = policy
+        super().__init__(policy, own_name)
         self._leave = leave
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._policy, name)  # what a rollout looks for: `wants`, `tokens`, `state`
 
     async def __call__(self, request: Request) -> PolicyAnswer:
         await self._leave.take()
@@ -232,16 +219,6 @@ class _Patient:
     def waits_for(self) -> str:
         """What it waits for beside its own answer, a server say; empty where that is nothing."""
         return str(getattr(self._policy, "state", ""))
-
-    async def probe(self) -> None:
-        probe = getattr(self._policy, "probe", None)
-        if probe is not None:
-            await probe()
-
-    async def aclose(self) -> None:
-        close = getattr(self._policy, "aclose", None)
-        if close is not None:
-            await close()
 
 
 class _WatchedEnv(Wrapper):

@@ -16,11 +16,11 @@ from gem.wrappers._seat_view import opponent_policy
 __all__ = [
     "Opponent",
     "OpponentFailed",
+    "OptionPolicy",
     "Policies",
     "listed",
     "opponents",
     "policies_from",
-    "refuse_person",
 ]
 
 Policies = Union[str, Mapping[str, str]]
@@ -67,13 +67,35 @@ def listed(policies: Policies) -> str:
     return ", ".join(f"{seat}={name}" for seat, name in policies.items())
 
 
-def refuse_person(policy: Policy, name: str) -> None:
-    """Raise BadArguments where a policy is a person, who would use the screen as well."""
-    if getattr(policy, "uses_screen", False):
-        raise _wrong(
-            f"--policy {name} was asked for, and that is a person at this terminal. Leave it out "
-            "to play yourself."
-        )
+class OptionPolicy:
+    """A policy that `--policy` names. It may do without `probe` and `aclose`.
+
+    Raises BadArguments where it is a person, who would use the screen as well.
+    """
+
+    def __init__(self, policy: Policy, own_name: str) -> None:
+        if getattr(policy, "uses_screen", False):
+            raise _wrong(
+                f"--policy {own_name} was asked for, and that is a person at this terminal. Leave "
+                "it out to play yourself."
+            )
+        self._policy = policy
+        self.own_name = own_name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._policy, name)  # what is looked for: `wants`, `tokens`, `state`
+
+    async def probe(self) -> None:
+        """Look whether it can answer, and raise what it finds."""
+        probe = getattr(self._policy, "probe", None)
+        if probe is not None:
+            await probe()
+
+    async def aclose(self) -> None:
+        """Free what it holds."""
+        close = getattr(self._policy, "aclose", None)
+        if close is not None:
+            await close()
 
 
 def opponents(policies: Policies, others: Sequence[str]) -> dict[str, Opponent]:
@@ -90,24 +112,13 @@ def opponents(policies: Policies, others: Sequence[str]) -> dict[str, Opponent]:
         )
     made: dict[str, Opponent] = {}
     for name in dict.fromkeys(by_seat.values()):
-        policy = opponent_policy(name)
-        refuse_person(policy, name)
-        probe = getattr(policy, "probe", None)
-        if probe is not None:
-            wait_for(probe())
-        made[name] = Opponent(policy, name)
+        made[name] = Opponent(opponent_policy(name), name)
+        wait_for(made[name].probe())
     return {seat: made[by_seat[seat]] for seat in others}
 
 
-class Opponent:
+class Opponent(OptionPolicy):
     """A policy whose failure is told as its own."""
-
-    def __init__(self, policy: Policy, name: str) -> None:
-        self._policy = policy
-        self._name = name
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._policy, name)  # what is looked for: `wants`, `tokens`
 
     def __call__(self, request: Request) -> PolicyAnswer | Awaitable[PolicyAnswer]:
         try:
@@ -123,15 +134,7 @@ class Opponent:
             raise self._failure(error) from error
 
     def _failure(self, error: Exception) -> OpponentFailed:
-        return OpponentFailed(f"The policy {self._name} failed: {in_one_line(error)}")
-
-    def close(self) -> None:
-        """Free what the policy holds."""
-        from gem._python.sync_async import wait_for
-
-        aclose = getattr(self._policy, "aclose", None)
-        if aclose is not None:
-            wait_for(aclose())
+        return OpponentFailed(f"The policy {self.own_name} failed: {in_one_line(error)}")
 
 
 def _wrong(text: str) -> BadArguments:

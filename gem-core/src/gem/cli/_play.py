@@ -146,6 +146,7 @@ def _seated(
     layers: Sequence[Any],
 ) -> Iterator[tuple[Env, str]]:
     """Make the environment, or its view of one seat, and say who plays the other seats."""
+    from gem._python.sync_async import wait_for
     from gem.cli._opponents import listed, opponents
     from gem.registry._making import make
     from gem.wrappers._seat_view import SeatView
@@ -160,8 +161,8 @@ def _seated(
         try:
             yield SeatView(env, seat, by_name), listed(policies)
         finally:
-            for opponent in {id(each): each for each in by_name.values()}.values():
-                opponent.close()
+            for opponent in set(by_name.values()):  # one may play several seats
+                wait_for(opponent.aclose())
 
 
 def _seat_of(env: Env, seat: str, env_id: str) -> int | str:
