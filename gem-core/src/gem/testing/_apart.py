@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from gem._python.places import Place, telling_place
 from gem.errors import BadArguments, DataError, GemError, TargetError
 from gem.registry._making import ref_of
-from gem.testing._checking import checks_of, prepared
+from gem.testing._checking import checked
 from gem.testing._report import CheckLine, State
 from gem.testing._subject import is_for_want
 
@@ -194,19 +194,15 @@ def check_here(request: CheckRequest, replies: Connection, dump: Path, timeout_s
             faulthandler.dump_traceback_later(timeout_s, exit=True, file=threads)
 
         try:
-            begin("made", "it can be made")
-            subject = prepared(
+            lines = checked(
                 request.env_id,
                 wrappers=request.wrappers,
                 backends=request.backends,
                 kwargs=request.kwargs,
+                begin=begin,
             )
-            if isinstance(subject, CheckLine):
-                replies.send(subject)
-            else:
-                for check, viewed in checks_of(subject):
-                    begin(check.name, check.claim)
-                    replies.send(check.line(viewed))
+            for line in lines:
+                replies.send(line)
             replies.send(_Done())
         except GemError as error:
             replies.send(_Refused(str(error), _state_of(error, request)))

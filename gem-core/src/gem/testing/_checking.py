@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from gem._python.places import raised
 from gem.errors import EnvUsageError, GemError
 from gem.registry._making import EnvLike, WrapperLike, resolve
 from gem.testing import _elsewhere as elsewhere
 from gem.testing._report import CheckLine, CheckReport, NotHeldError
 from gem.testing._subject import Subject
-from gem.testing._table import CHECKS, SEAT_CHECKS, Check, raised
+from gem.testing._table import CHECKS, SEAT_CHECKS, Check
 
-__all__ = ["check_env", "checks_of", "prepared"]
+__all__ = ["check_env", "checked"]
 
 
 def check_env(
@@ -38,25 +39,24 @@ def check_env(
     >>> check_env("demo:Guess").is_good
     True
     """
-    subject = prepared(env, seeds=seeds, wrappers=wrappers, backends=backends, kwargs=kwargs)
-    if isinstance(subject, CheckLine):
-        return CheckReport(resolve(env).id, (subject,))
-    lines = [check.line(viewed) for check, viewed in checks_of(subject)]
-    return CheckReport(subject.spec.id, tuple(lines))
+    lines = checked(env, seeds=seeds, wrappers=wrappers, backends=backends, kwargs=kwargs)
+    return CheckReport(resolve(env).id, tuple(lines))
 
 
-def prepared(
+def checked(
     env: EnvLike,
     *,
     kwargs: Mapping[str, Any],
     seeds: Sequence[int] = range(10),
     wrappers: Iterable[WrapperLike] = (),
     backends: Iterable[str] | None = None,
-) -> Subject | CheckLine:
-    """Return what is to be checked, or the line on what the environment raised when it was made.
+    begin: Callable[[str, str], object] = lambda name, claim: None,
+) -> Iterator[CheckLine]:
+    """Yield each line, the first one where the environment raised when it was made.
 
-    Raises GemError as `check_env` does.
+    `begin` is called before each with its name and claim. Raises GemError as `check_env` does.
     """
+    begin("made", "it can be made")
     # The other process imports the module of the target. A script that checks itself at its top
     # level would check there again, and start a process again, without end.
     if elsewhere.MARK in os.environ:
@@ -65,16 +65,20 @@ def prepared(
             "started. Put the call under `if __name__ == '__main__':`."
         )
     try:
-        return Subject(env, seeds=seeds, wrappers=wrappers, kwargs=kwargs, backends=backends)
+        subject = Subject(env, seeds=seeds, wrappers=wrappers, kwargs=kwargs, backends=backends)
     except (GemError, KeyboardInterrupt, GeneratorExit):
         raise
     except NotHeldError as error:
-        return CheckLine("made", "it can be made", "failed", str(error))
+        yield CheckLine("made", "it can be made", "failed", str(error))
     except BaseException as error:  # noqa: BLE001 - it may raise anything, SystemExit too
-        return CheckLine("made", "it can be made", "failed", raised(error))
+        yield CheckLine("made", "it can be made", "failed", raised(error))
+    else:
+        for check, viewed in _checks_of(subject):
+            begin(check.name, check.claim)
+            yield check.line(viewed)
 
 
-def checks_of(subject: Subject) -> Iterator[tuple[Check, Subject]]:
+def _checks_of(subject: Subject) -> Iterator[tuple[Check, Subject]]:
     """Yield every check in order, with what it is of: those of a seat's view have its name."""
     for check in CHECKS:
         yield check, subject

@@ -20,7 +20,7 @@ from gem.testing import _state as state
 from gem.testing._report import CheckLine, NotApplicableError, NotHeldError, State
 from gem.testing._subject import Subject
 
-__all__ = ["CHECKS", "SEAT_CHECKS", "Check", "raised"]
+__all__ = ["CHECKS", "SEAT_CHECKS", "Check"]
 
 
 class Check(NamedTuple):
