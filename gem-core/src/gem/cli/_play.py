@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gem.cli._choosing import chosen_id, is_missing_run, is_run, missing_run
 from gem.cli._options import OWN, add_making, env_kwargs, find_modules_here, wrapper_list
-from gem.cli._text import one_line
+from gem.cli._runs import is_missing_run, is_run, missing_run, refuse_with_run
+from gem.cli._text import columns, one_line
 from gem.errors import BadArguments, GemError
 
 if TYPE_CHECKING:
@@ -85,12 +87,18 @@ def _run(options: argparse.Namespace) -> int:
     from gem.cli._typed_play import TypedPlay, any_seed
 
     if options.id is None:
-        options.id = chosen_id()
+        options.id = _chosen_id()
         if options.id is None:
             return 0
     find_modules_here()
     if is_run(options.id):
-        _refuse_for_a_run(options)
+        policy = None if options.policy is None else options.policy[0]
+        refuse_with_run(
+            options.id,
+            {"--policy": policy, "--seed": options.seed, "--seat": options.seat},
+            "whose episodes are recorded as they are. Leave it out, or name an environment's id "
+            "instead of the run.",
+        )
         return watching.watch_recorded(Path(options.id), options.episode)
     if is_missing_run(options.id):
         raise missing_run(options.id)
@@ -136,6 +144,52 @@ def _run(options: argparse.Namespace) -> int:
         print(f"The environment raised {one_line(raised(error))}")
         return 1
     return 0
+
+
+def _chosen_id() -> str | None:
+    """Let the player choose an environment that can be made here; None where one leaves.
+
+    Raises BadArguments where nobody can be asked.
+    """
+    from gem.registry._availability import lacks
+    from gem.registry._catalogue import list_envs
+
+    if not sys.stdin.isatty():
+        raise BadArguments(
+            "gem-env play was given no environment. Name one; `gem-env list --available` shows "
+            "them.",
+            subject="ID",
+        )
+    specs = [spec for spec in list_envs() if not lacks(spec)]  # what can be played here and now
+    counts = Counter(spec.namespace for spec in specs)
+    print("What to play?")
+    namespace = _chosen([(name, f"{counts[name]} to choose from") for name in sorted(counts)])
+    if namespace is None:
+        return None
+    here = [(spec.id, spec.summary) for spec in specs if spec.namespace == namespace]
+    return _chosen(here)
+
+
+def _chosen(rows: Sequence[tuple[str, str]]) -> str | None:
+    """Show rows with numbers, and return the name that is chosen by its number or in full."""
+    numbered = [(str(number), *row) for number, row in enumerate(rows, 1)]
+    print(columns(numbered, margin="  "))
+    names = [name for name, _ in rows]
+    while True:
+        try:
+            answer = input("Its number, or :q> ").strip()
+        except EOFError:
+            print()
+            return None
+        if answer in (":q", ":quit"):
+            return None
+        # No list has a billion rows, and int() refuses more than some thousand digits.
+        number = int(answer) if answer.isdecimal() and len(answer) < 10 else 0
+        if 1 <= number <= len(rows):
+            return names[number - 1]
+        if answer in names:
+            return answer
+        print(f"Give a number from 1 to {len(rows)}.")
 
 
 @contextmanager
@@ -184,16 +238,3 @@ def _seat_of(env: Env, seat: str, env_id: str) -> int | str:
         f"one of these names, or a number from 0 to {len(env.seats) - 1}.",
         subject="--seat",
     )
-
-
-def _refuse_for_a_run(options: argparse.Namespace) -> None:
-    """Raise BadArguments where an option is for playing, and what is named is a recorded run."""
-    policy = None if options.policy is None else options.policy[0]
-    of_playing = {"--policy": policy, "--seed": options.seed, "--seat": options.seat}
-    for option, value in of_playing.items():
-        if value is not None:
-            raise BadArguments(
-                f"{option} {value} was given with {options.id}, a run whose episodes are recorded "
-                "as they are. Leave it out, or name an environment's id instead of the run.",
-                subject=option,
-            )

@@ -6,11 +6,11 @@ Knows nothing about environments, or about what an answer is for.
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from gem.cli._choosing import looks_like_a_call, numbered
 from gem.cli._screen import View, display
 from gem.cli._text import one_line
 from gem.testing._formats import asked_formats
@@ -25,6 +25,9 @@ _HELP = """\
 :help         this
 :quit, :q     leave, as do Ctrl-C and Ctrl-D\
 """
+
+_WHOLE = re.compile(r"\\boxed\{([^{}\n]{1,200})\}|<answer>([^<>\n]{1,200})</answer>")
+_CALL_STARTS = ("<", "```", "{", "[")
 
 
 class PlayerLeft(Exception):
@@ -86,8 +89,8 @@ class Player:
 
     def numbered(self, message: str, board: str = "") -> tuple[str, str]:
         """Return both with numbers where one of them lists answers, which are the choices then."""
-        message, in_message = numbered(message)
-        board, on_board = numbered(board)
+        message, in_message = _numbered(message)
+        board, on_board = _numbered(board)
         # The board is the state of now; the message may tell of an earlier one.
         self.choices = on_board or in_message
         return message, board
@@ -127,7 +130,7 @@ class Player:
         choice = self._choice(text)
         if choice is not None:
             return TypedAnswer(choice, text)
-        if self.has_tools and looks_like_a_call(text):
+        if self.has_tools and _looks_like_a_call(text):
             return TypedAnswer(text, text)
         return TypedAnswer(_dressed(text, self.form), text)
 
@@ -150,3 +153,31 @@ def _dressed(line: str, form: str) -> str:
     mark = form.partition("%s")[0]  # "\\boxed{", "<answer>", or nothing
     is_dressed = mark in line
     return line if is_dressed else form % line
+
+
+def _numbered(text: str) -> tuple[str, list[str]]:
+    r"""Put numbers to the lines that are whole answers, where there are two or more.
+
+    >>> shown, choices = _numbered("Links:\n\\boxed{Iron}\n\\boxed{Gold}")
+    >>> shown, choices[1]
+    ('Links:\n 1  Iron\n 2  Gold', '\\boxed{Gold}')
+    """
+    lines = text.split("\n")
+    places = [place for place, line in enumerate(lines) if _WHOLE.fullmatch(line.strip())]
+    if len(places) < 2:
+        return text, []
+    choices = []
+    for number, place in enumerate(places, 1):
+        answer = lines[place].strip()
+        choices.append(answer)
+        lines[place] = f"{number:2}  {_WHOLE.sub(_inside, answer)}"
+    return "\n".join(lines), choices
+
+
+def _inside(match: re.Match[str]) -> str:
+    return match[1] or match[2]  # in a box, or in tags
+
+
+def _looks_like_a_call(text: str) -> bool:
+    """Say whether an action begins as the formats of tools' calls do: it is sent as it is."""
+    return text.lstrip().startswith(_CALL_STARTS)

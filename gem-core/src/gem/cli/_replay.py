@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gem.cli._options import add_making, find_modules_here
 from gem.cli._replay_text import difference_lines, version_lines
+from gem.cli._runs import refuse_with_run
 from gem.cli._text import one_line
 from gem.errors import LogError
 
@@ -69,7 +70,12 @@ def _run(options: argparse.Namespace) -> int:
     path = Path(options.run_path)
     if foreign.is_foreign(path):
         return foreign.replay_file(path, options)
-    foreign.refuse_options(path, options)
+    refuse_with_run(
+        options.run_path,
+        {"--env": options.env, "--seed": options.seed, "--task": options.task},
+        "whose record says what was played. Leave it out: it is for a file that another program "
+        "wrote.",
+    )
     reports = _reports(path, live_tools=options.live_tools)
     if not options.verify and not options.json:
         reports = _printed(reports)

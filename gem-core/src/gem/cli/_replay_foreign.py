@@ -27,7 +27,7 @@ from gem.errors import BadArguments, GemError, LogError, in_one_line
 from gem.registry._catalogue import is_provided, spec, wrapper_of
 from gem.registry._making import make
 
-__all__ = ["is_foreign", "refuse_options", "replay_file"]
+__all__ = ["is_foreign", "replay_file"]
 
 _MOST_NAMED = 60  # characters of an agent's name
 
@@ -35,18 +35,6 @@ _MOST_NAMED = 60  # characters of an agent's name
 def is_foreign(path: Path) -> bool:
     """Say whether this is a file that is not one of our logs."""
     return path.is_file() and path.suffix != ".jsonl" and not begins_as_log(path)
-
-
-def refuse_options(path: Path, options: argparse.Namespace) -> None:
-    """Raise BadArguments where an option is for foreign logs, and `path` is one of ours."""
-    of_foreign = {"--env": options.env, "--seed": options.seed, "--task": options.task}
-    for option, value in of_foreign.items():
-        if value is not None:
-            raise BadArguments(
-                f"{option} {value} was given with {path}, a run whose record says what was "
-                "played. Leave it out: it is for a file that another program wrote.",
-                subject=option,
-            )
 
 
 def replay_file(path: Path, options: argparse.Namespace) -> int:
