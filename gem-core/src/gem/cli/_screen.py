@@ -14,10 +14,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from gem.cli._colours import Highlight, are_wanted, painted
-from gem.cli._seats import figures
 from gem.cli._text import indented, one_line, printable
 
-__all__ = ["Display", "Exchange", "View", "display", "frame", "total_so_far"]
+__all__ = ["Display", "Exchange", "View", "display", "figures", "frame", "total_so_far"]
 
 _HOME_AND_CLEAR = "\x1b[H\x1b[J"  # what is shown; what has scrolled up stays
 _LONGEST_WRAPPED = 5_000  # characters of a line; longer ones are left to the terminal
@@ -103,6 +102,15 @@ class View(NamedTuple):
     def log(self) -> str:
         """Return every turn so far."""
         return "\n".join(_entry(turn) for turn in self.turns)
+
+
+def figures(names: Sequence[str], values: Sequence[float]) -> str:
+    """Return a number for each seat.
+
+    >>> figures(("X", "O"), (0.5, -0.5))
+    'X 0.5, O -0.5'
+    """
+    return ", ".join(f"{name} {value:g}" for name, value in zip(names, values, strict=True))
 
 
 def total_so_far(view: View) -> str:

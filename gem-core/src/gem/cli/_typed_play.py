@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 from gem.cli._player import Player, PlayerLeft, TypedAnswer, answer_form
 from gem.cli._screen import View, total_so_far
-from gem.cli._seats import ending
 from gem.cli._text import counted, indented, one_line, printable
-from gem.cli._views import first_view, next_view
+from gem.cli._views import ending, first_view, next_view
 from gem.content import Observation, observation_text
 from gem.env._env import Env
 from gem.env._snapshot import Snapshot

@@ -7,8 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from gem.cli._screen import Display, View, display
-from gem.cli._seats import figures
+from gem.cli._screen import Display, View, display, figures
 from gem.cli._text import counted, one_line
 from gem.cli._views import recorded_views
 from gem.episode._episode import Episode
