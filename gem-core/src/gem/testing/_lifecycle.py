@@ -6,7 +6,7 @@ from gem.env._env import Env
 from gem.errors import ResetNeeded, in_one_line
 from gem.testing._playing import play
 from gem.testing._report import NotApplicableError, NotHeldError
-from gem.testing._subject import Subject, drive
+from gem.testing._subject import Subject, drive, solve
 
 __all__ = [
     "closing_twice_is_fine",
@@ -27,7 +27,7 @@ def step_after_the_end_is_refused(subject: Subject) -> str:
     with subject.make() as env:
         for seed in subject.seeds:
             # Sampled actions may never end an episode, and solve() may not be known.
-            for player in (drive, lambda env, sight: env.solve()):
+            for player in (drive, solve):
                 if play(env, player, seed).is_over:
                     _require_refusal(env, "after the end")
                     # The refusal itself must not have opened a new episode.

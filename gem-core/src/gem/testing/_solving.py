@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from gem.testing._playing import Play, Player, play
 from gem.testing._report import NotApplicableError, NotHeldError
-from gem.testing._subject import Subject
+from gem.testing._subject import Subject, say_nothing
 
 __all__ = [
     "solve_beats_a_plea",
@@ -60,7 +60,7 @@ def _as_declared(subject: Subject, plays: list[Play], won: list[Play]) -> str:
 
 def solve_beats_noop(subject: Subject) -> str:
     """Compare with a player that answers nothing."""
-    return _beats(subject, lambda env, sight: "", "an empty answer")
+    return _beats(subject, say_nothing, "an empty answer")
 
 
 def solve_beats_random(subject: Subject) -> str:

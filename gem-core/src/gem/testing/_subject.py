@@ -16,10 +16,10 @@ from gem.registry._availability import lacks
 from gem.registry._catalogue import executor_spec
 from gem.registry._making import EnvLike, WrapperLike, make, resolve
 from gem.specs import EnvSpec
-from gem.testing._playing import Play, Sight, play
+from gem.testing._playing import Play, Player, Sight, play
 from gem.testing._report import NotApplicableError, NotHeldError
 
-__all__ = ["Subject", "boxed", "drive", "is_for_want", "sampled"]
+__all__ = ["Subject", "boxed", "drive", "is_for_want", "sampled", "say_nothing", "solve"]
 
 
 class Subject:
@@ -51,8 +51,7 @@ class Subject:
         self.kwargs = dict(kwargs or {})
         self.seeds = tuple(seeds)
         # Plays are kept: most lines compare with the same ones, and an episode may take seconds.
-        self._driven: dict[int, Play] = {}
-        self._solved: dict[int, Play] = {}
+        self._plays: dict[tuple[Player, int], Play] = {}
         with self.make() as made:
             assert made.spec is not None
             self.spec: EnvSpec = made.spec
@@ -88,37 +87,30 @@ class Subject:
 
     def driven(self, seed: int) -> Play:
         """Return the episode that sampled actions make of a seed, on a new instance."""
-        if seed not in self._driven:
-            with self.make() as env:
-                self._driven[seed] = play(env, drive, seed)
-        return self._driven[seed]
+        return self._play(drive, seed)
 
-    def solved(self, seed: int) -> Play:
-        """Return the episode that `solve()` makes of a seed, on a new instance."""
-        if seed not in self._solved:
+    def _play(self, player: Player, seed: int) -> Play:
+        if (player, seed) not in self._plays:
             with self.make() as env:
-                self._solved[seed] = play(env, lambda env, sight: env.solve(), seed)
-        return self._solved[seed]
+                self._plays[player, seed] = play(env, player, seed)
+        return self._plays[player, seed]
 
     def solutions(self) -> list[Play]:
-        """Return the episode that `solve()` makes of each seed.
+        """Return the episode that `solve()` makes of each seed, on new instances.
 
         Raises NotApplicableError where there is no `solve` to look at.
         """
         if len(self.seats) > 1:
             raise NotApplicableError("solve() is looked at in the view of each seat")
-        plays = [self.solved(seed) for seed in self.seeds]
+        plays = [self._play(solve, seed) for seed in self.seeds]
         if not any(episode.actions for episode in plays):
             raise NotApplicableError("no solve() is known")
         return plays
 
     def played(self) -> list[Play]:
         """Return every common play: sampled, solved, and one that answers nothing."""
-        plays = [self.driven(seed) for seed in self.seeds]
-        plays += [self.solved(seed) for seed in self.seeds]
-        with self.make() as env:
-            plays += [play(env, lambda env, sight: "", seed) for seed in self.seeds]
-        return plays
+        players = (drive, solve, say_nothing)
+        return [self._play(player, seed) for player in players for seed in self.seeds]
 
 
 def is_for_want(error: GemError, env: EnvLike, kwargs: Mapping[str, Any]) -> bool:
@@ -167,6 +159,16 @@ def drive(env: Env, sight: Sight) -> str:
         return env.sample_action()
     except NotImplementedError:
         return f"\\boxed{{{sight.turn}}}"
+
+
+def solve(env: Env, sight: Sight) -> str | None:
+    """Answer as the environment itself would, and give up where that is not known."""
+    return env.solve()
+
+
+def say_nothing(env: Env, sight: Sight) -> str:
+    """Answer with an empty text."""
+    return ""
 
 
 class _Sampled:
