@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gem._python.sync_async import is_awaitable
@@ -84,7 +84,7 @@ class _LiveEpisode:
             plan=[PlannedEpisode(0, 0, 0, seed, None)],
             env_kwargs=env_kwargs,
             # Outermost: what is shown is what the policy is shown, after every other wrapper.
-            wrappers=[*wrappers, lambda env: _WatchedEnv(env, self._start, self._land)],
+            wrappers=[*wrappers, lambda env: _WatchedEnv(env, self)],
         )
         self._loop = asyncio.new_event_loop()
         self._episode: asyncio.Task[Episode] | None = None
@@ -150,12 +150,13 @@ class _LiveEpisode:
         what = f"{policy.own_name} is thinking" if is_asked else "The environment works"
         return what if waited_s < 1 else f"{what}, {waited_s:.0f} s"
 
-    def _start(self, env: Env, observation: Observation, info: Mapping[str, Any]) -> None:
-        start = Step(observation, info=dict(info))
+    def start(self, env: Env, start: Step) -> None:
+        """Show what a reset led to."""
         self._note_turn(env, start)
         self._pass_on(first_view(env, self._heading, start))
 
-    def _land(self, env: Env, action: str, step: Step) -> None:
+    def land(self, env: Env, action: str, step: Step) -> None:
+        """Show what an action led to."""
         assert self._view is not None, "a reset was told before"
         view = next_view(self._view, env, self._seat, action, step)
         self._note_turn(env, step)  # before the view is there, below which it stands
@@ -226,22 +227,16 @@ class _WatchedEnv(Wrapper):
 
     all_seats = True
 
-    def __init__(
-        self,
-        env: Env,
-        start: Callable[[Env, Observation, Mapping[str, Any]], None],
-        land: Callable[[Env, str, Step], None],
-    ) -> None:
+    def __init__(self, env: Env, live: _LiveEpisode) -> None:
         super().__init__(env)
-        self._start = start
-        self._land = land
+        self._live = live
 
     def on_reset(
         self, observation: Observation, info: dict[str, Any]
     ) -> tuple[Observation, dict[str, Any]]:
-        self._start(self, observation, info)
+        self._live.start(self, Step(observation, info=info))
         return observation, info
 
     def on_step(self, action: str, step: Step) -> Step:
-        self._land(self, action, step)
+        self._live.land(self, action, step)
         return step
