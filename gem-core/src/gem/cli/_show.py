@@ -60,21 +60,17 @@ def _run(options: argparse.Namespace) -> int:
     with redirect_stdout(sys.stderr):
         named_specs = _named(options.id)
         if (kwargs or layers) and not any(kind == "envs" for kind, _ in named_specs):
-            raise _of_no_env(options.id)
+            raise BadArguments(
+                f"--env-kwargs or --wrappers was given for {options.id!r}, which names no "
+                "environment. Leave it out, or name an environment.",
+                subject="--env-kwargs",
+            )
         pages = [_facts(kind, spec, kwargs, layers) for kind, spec in named_specs]
     if options.json:
         print(json.dumps(pages if is_pattern(options.id) else pages[0], indent=2))
     else:
         print("\n\n".join(_page(facts) for facts in pages))
     return 0
-
-
-def _of_no_env(id: str) -> BadArguments:
-    return BadArguments(
-        f"--env-kwargs or --wrappers was given for {id!r}, which names no environment. Leave it "
-        "out, or name an environment.",
-        subject="--env-kwargs",
-    )
 
 
 def _named(id: str) -> list[tuple[str, Any]]:
@@ -242,6 +238,7 @@ def _page(facts: dict[str, Any]) -> str:
 
 
 def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    hints = facts.get("check", {})  # of an environment
     rows = [
         (facts.get("kind", "task"), facts["summary"]),
         ("older id", f"use {facts['replaced_by']}" if facts.get("replaced_by") else ""),
@@ -249,7 +246,7 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("rewards", _rewards(facts)),
         ("tasks", _known(facts.get("num_tasks"))),
         ("seats", _seats(facts)),
-        ("start", "the same for every seed" if _is_fixed(facts) else ""),
+        ("start", "the same for every seed" if hints.get("fixed_start") else ""),
         ("layer", facts.get("layer", "")),
         ("pack", facts["pack"]),
         ("target", facts["target"]),
@@ -264,10 +261,6 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
 def _seats(facts: dict[str, Any]) -> str:
     seats = facts.get("seats", [])
     return ", ".join(seats) if len(seats) > 1 else ""
-
-
-def _is_fixed(facts: dict[str, Any]) -> bool:
-    return "check" in facts and facts["check"]["fixed_start"]
 
 
 def _known(value: object) -> str:

@@ -64,8 +64,9 @@ def different_seeds_differ(subject: Subject) -> str:
             plays = [play(env, repeating(script), seed) for seed in subject.seeds]
             if any(first_difference(plays[0].moments, other.moments) for other in plays[1:]):
                 return f"{len(subject.seeds)} seeds differ under the same actions"
+    seeds = ", ".join(map(str, subject.seeds))
     raise NotHeldError(
-        f"seeds {_listed(subject.seeds)} gave the same episode for the same actions; declare "
+        f"seeds {seeds} gave the same episode for the same actions; declare "
         "check=CheckHints(fixed_start=True) if that is meant"
     )
 
@@ -79,10 +80,6 @@ def _as_declared(subject: Subject) -> str:
         seeds = f"seeds {first.seed} and {other.seed} start differently"
         require_same(f"it declares fixed_start=True, and {seeds}", first.moments, other.moments)
     return "it declares fixed_start=True, and every seed starts alike"
-
-
-def _listed(seeds: tuple[int, ...]) -> str:
-    return ", ".join(map(str, seeds))
 
 
 def reset_leaves_no_residue(subject: Subject) -> str:
