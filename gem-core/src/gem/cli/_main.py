@@ -29,14 +29,8 @@ from gem.errors import GemError
 
 __all__ = ["main"]
 
-_BUILT_IN = {
-    "list": list_envs.add_command,
-    "show": show.add_command,
-    "plugins": plugins.add_command,
-    "play": play.add_command,
-    "replay": replay.add_command,
-    "check": check.add_command,
-}
+_BUILT_IN = (list_envs, show, plugins, play, replay, check)
+"""The commands of core, in the order in which help lists them."""
 
 _CLOSED_PIPE = 141
 """What a shell says of a program that the signal for a closed pipe ended."""
@@ -92,7 +86,7 @@ def _status(code: object) -> int:
 
 def _run(arguments: list[str]) -> int:
     parser, commands = _parser()
-    if not arguments or arguments[0] not in _BUILT_IN:
+    if not arguments or arguments[0] not in commands.choices:
         _add_commands_of_packs(commands)
     if not arguments:
         parser.error(f"a command is missing: one of {', '.join(commands.choices)}")
@@ -144,8 +138,8 @@ def _parser() -> tuple[_Parser, Commands]:
     )
     parser.add_argument("--version", action="version", version=f"gem-core {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add_command in _BUILT_IN.values():
-        add_command(commands)
+    for command in _BUILT_IN:
+        command.add_command(commands)
     return parser, commands
 
 
