@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from gem.cli._options import OWN, add_making, env_kwargs, find_modules_here, wrapper_list
+from gem.cli._options import OWN, add_making, find_modules_here
 from gem.cli._text import counted, one_line
 from gem.errors import GemError, UnknownId
 
@@ -73,16 +73,14 @@ def _run(options: argparse.Namespace) -> int:
     find_modules_here()
     # All that is typed wrongly is refused before the first check, which takes seconds.
     ids = _ids(options.subject)
-    kwargs = env_kwargs(options.env_kwargs)
-    layers = wrapper_list(options.wrappers)
-    for layer in layers:
+    for layer in options.wrappers:
         wrapper_spec(ref_of(layer).id)
     for backend in options.backend or ():
         executor_spec(backend)
     check_timeout("--timeout", options.timeout)
     reports = []
     for number, env_id in enumerate(ids, start=1):
-        request = CheckRequest(env_id, kwargs, layers, options.backend)
+        request = CheckRequest(env_id, options.env_kwargs, options.wrappers, options.backend)
         with ApartCheck(request, timeout_s=options.timeout) as check:
             lines = _lines(check, is_alone=len(ids) == 1)
             if not options.json:

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from gem.errors import BadArguments
+
 __all__ = ["OWN", "add_making", "env_kwargs", "find_modules_here", "wrapper_list"]
 
 OWN = "./try.py:Parity of a file or acme.words:Spell of a module"
@@ -15,13 +17,18 @@ OWN = "./try.py:Parity of a file or acme.words:Spell of a module"
 
 
 def add_making(parser: argparse._ActionsContainer) -> None:
-    """Add the options that say how an environment is made."""
+    """Add the options that say how an environment is made. They are values once they are read."""
     parser.add_argument(
-        "--env-kwargs", metavar="JSON", default="{}", help="arguments of the environment"
+        "--env-kwargs",
+        metavar="JSON",
+        type=env_kwargs,
+        default="{}",
+        help="arguments of the environment",
     )
     parser.add_argument(
         "--wrappers",
         metavar="A,B",
+        type=wrapper_list,
         default="",
         help="wrappers around it, the innermost first; those with arguments as a JSON list: "
         """'["concat", {"id": "time_limit", "max_turns": 3}]'""",
@@ -38,8 +45,6 @@ def find_modules_here() -> None:
 
 def env_kwargs(text: str) -> dict[str, Any]:
     """Read --env-kwargs. Raises BadArguments on anything but a JSON object."""
-    from gem.errors import BadArguments
-
     try:
         values = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -63,8 +68,6 @@ def wrapper_list(text: str) -> list[Any]:
     >>> wrapper_list('[{"id": "time_limit", "max_turns": 3}]')
     [{'id': 'time_limit', 'max_turns': 3}]
     """
-    from gem.errors import BadArguments
-
     if not text.lstrip().startswith("["):
         return [name.strip() for name in text.split(",") if name.strip()]
     try:

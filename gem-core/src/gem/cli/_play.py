@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gem.cli._options import OWN, add_making, env_kwargs, find_modules_here, wrapper_list
+from gem.cli._options import OWN, add_making, find_modules_here
 from gem.cli._runs import is_missing_run, is_run, missing_run, refuse_with_run
 from gem.cli._text import columns, one_line
 from gem.errors import BadArguments, GemError
@@ -109,8 +109,6 @@ def _run(options: argparse.Namespace) -> int:
             subject="EPISODE",
         )
     # All that is typed wrongly is refused before anything is made, which may take long.
-    kwargs = env_kwargs(options.env_kwargs)
-    layers = wrapper_list(options.wrappers)
     seed = any_seed() if options.seed is None else options.seed
     policies = policies_from(options.policy or [])
     if options.seat is not None and not policies:
@@ -124,7 +122,11 @@ def _run(options: argparse.Namespace) -> int:
 
         try:
             return watch_policies(
-                policies, options.id, seed=seed, env_kwargs=kwargs, wrappers=layers
+                policies,
+                options.id,
+                seed=seed,
+                env_kwargs=options.env_kwargs,
+                wrappers=options.wrappers,
             )
         except BadArguments as error:
             if error.subject != "policy" or isinstance(policies, str):
@@ -132,7 +134,7 @@ def _run(options: argparse.Namespace) -> int:
             hint = "To play a seat yourself, add --seat and its name."
             raise BadArguments(f"{error} {hint}", subject="--policy") from error
     try:
-        with _seated(options, policies, kwargs, layers) as (env, opponents):
+        with _seated(options, policies) as (env, opponents):
             play = TypedPlay(env, options.id, is_strict=options.strict, opponents=opponents)
             play.play(seed)
     except (GemError, BrokenPipeError):
@@ -193,19 +195,14 @@ def _chosen(rows: Sequence[tuple[str, str]]) -> str | None:
 
 
 @contextmanager
-def _seated(
-    options: argparse.Namespace,
-    policies: Policies,
-    kwargs: Mapping[str, Any],
-    layers: Sequence[Any],
-) -> Iterator[tuple[Env, str]]:
+def _seated(options: argparse.Namespace, policies: Policies) -> Iterator[tuple[Env, str]]:
     """Make the environment, or its view of one seat, and say who plays the other seats."""
     from gem._python.sync_async import wait_for
     from gem.cli._opponents import listed, opponents
     from gem.registry._making import make
     from gem.wrappers._seat_view import SeatView
 
-    with make(options.id, wrappers=layers, **kwargs) as env:
+    with make(options.id, wrappers=options.wrappers, **options.env_kwargs) as env:
         if options.seat is None:
             yield env, ""
             return

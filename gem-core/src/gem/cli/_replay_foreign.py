@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from gem import hooks
-from gem.cli._options import env_kwargs, wrapper_list
 from gem.cli._replay_text import difference_lines, version_lines
 from gem.cli._text import counted, one_line
 from gem.env._env import Env
@@ -120,11 +119,9 @@ def _made(episode: ForeignEpisode, path: Path, options: argparse.Namespace) -> E
 
 
 def _unguarded(episode: ForeignEpisode, path: Path, options: argparse.Namespace) -> Env:
-    kwargs = env_kwargs(options.env_kwargs)
-    layers = wrapper_list(options.wrappers)
     if options.env is not None:
-        return make(options.env, wrappers=layers, **kwargs)
-    if kwargs or layers:
+        return make(options.env, wrappers=options.wrappers, **options.env_kwargs)
+    if options.env_kwargs or options.wrappers:
         raise BadArguments(
             f"--env-kwargs or --wrappers were given, and {path} says which environment it was "
             "played in. Name an environment with --env, too.",

@@ -8,7 +8,7 @@ import sys
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
-from gem.cli._options import OWN, add_making, env_kwargs, find_modules_here, wrapper_list
+from gem.cli._options import OWN, add_making, find_modules_here
 from gem.cli._text import columns, indented, one_line
 from gem.errors import BadArguments, GemError
 
@@ -54,18 +54,17 @@ def _run(options: argparse.Namespace) -> int:
     from gem._python.near_names import is_pattern
 
     find_modules_here()
-    kwargs = env_kwargs(options.env_kwargs)
-    layers = wrapper_list(options.wrappers)
     # What an environment prints is no part of its page, which may be JSON.
     with redirect_stdout(sys.stderr):
         named_specs = _named(options.id)
-        if (kwargs or layers) and not any(kind == "envs" for kind, _ in named_specs):
+        is_made_so = bool(options.env_kwargs or options.wrappers)
+        if is_made_so and not any(kind == "envs" for kind, _ in named_specs):
             raise BadArguments(
                 f"--env-kwargs or --wrappers was given for {options.id!r}, which names no "
                 "environment. Leave it out, or name an environment.",
                 subject="--env-kwargs",
             )
-        pages = [_facts(kind, spec, kwargs, layers) for kind, spec in named_specs]
+        pages = [_facts(kind, spec, options) for kind, spec in named_specs]
     if options.json:
         print(json.dumps(pages if is_pattern(options.id) else pages[0], indent=2))
     else:
@@ -119,9 +118,9 @@ def _of_no_pack(id: str) -> EnvSpec:
     return spec.model_copy(update={"summary": first})
 
 
-def _facts(kind: str, spec: Any, kwargs: dict[str, Any], layers: list[Any]) -> dict[str, Any]:
+def _facts(kind: str, spec: Any, options: argparse.Namespace) -> dict[str, Any]:
     if kind == "envs":
-        observed = _observed(spec, kwargs, layers)
+        observed = _observed(spec, options)
         return {**_stated(spec), **_parameters(kind, spec), **observed}
     return {**_described(kind, spec), **_parameters(kind, spec)}
 
@@ -191,12 +190,12 @@ def _parameters(kind: str, spec: EnvSpec | WrapperSpec | ToolSpec) -> dict[str, 
     return {"parameters": json.loads(json.dumps(listed, default=repr))}
 
 
-def _observed(spec: EnvSpec, kwargs: dict[str, Any], layers: list[Any]) -> dict[str, Any]:
+def _observed(spec: EnvSpec, options: argparse.Namespace) -> dict[str, Any]:
     """Return what a live instance says, or why none could be had."""
     from gem.registry._making import make
 
     try:
-        with make(spec, wrappers=layers, **kwargs) as env:
+        with make(spec, wrappers=options.wrappers, **options.env_kwargs) as env:
             return _start(env)
     except Exception as error:  # noqa: BLE001 - an environment may raise anything, and stays shown
         return {"observation": None, "observation_error": _reason(error)}
