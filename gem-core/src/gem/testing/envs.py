@@ -81,12 +81,16 @@ class Guess(Env):
 
 
 def _boxed_number(text: str) -> int | None:
+    digits = _boxed(text)
+    # A model's text: not every digit is one for int(), and a long number takes it long.
+    is_readable = digits.isascii() and digits.isdigit() and len(digits) < 10
+    return int(digits) if is_readable else None
+
+
+def _boxed(text: str) -> str:
     _, _, rest = text.rpartition("\\boxed{")
     inside, closed, _ = rest.partition("}")
-    digits = inside.strip()
-    # A model's text: not every digit is one for int(), and a long number takes it long.
-    is_readable = closed and digits.isascii() and digits.isdigit() and len(digits) < 10
-    return int(digits) if is_readable else None
+    return inside.strip() if closed else ""
 
 
 class Lamps(Env):
@@ -191,12 +195,6 @@ class Kuhn(SeatedEnv):
 
     def secrets(self) -> dict[int, list[str]]:
         return {seat: [f"Your card is {card}"] for seat, card in enumerate(self.cards)}
-
-
-def _boxed(text: str) -> str:
-    _, _, rest = text.rpartition("\\boxed{")
-    inside, closed, _ = rest.partition("}")
-    return inside.strip() if closed else ""
 
 
 class Signs(SeatedEnv):
