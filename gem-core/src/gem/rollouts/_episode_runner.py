@@ -52,13 +52,11 @@ class RunContext:
     policies: Policies
     envs: RolloutEnvs
     waiting: Counter[int]
-    max_turns: int | None = None
-    retries: int = 0
-    retry_wait_s: float = 0.0
-    stats: RolloutStats | None = None
-    asked: Sequence[AskedPolicy] = ()
-    step_limit: Limit | None = None
-    episode_limit: Limit | None = None
+    asked: Sequence[AskedPolicy]
+    step_limit: Limit | None
+    episode_limit: Limit | None
+    max_turns: int | None
+    stats: RolloutStats | None
 
 
 class EpisodeRunner:

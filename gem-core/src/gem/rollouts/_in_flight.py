@@ -6,56 +6,33 @@ Knows nothing about which episodes come next, or in which order they are wanted.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from gem.episode._episode import Episode
 from gem.hooks import announce
+from gem.hosting._rollout_envs import RolloutEnvs
 from gem.rollouts._asking import AskedPolicy
 from gem.rollouts._deadlines import Limit, Sweeper
 from gem.rollouts._episode_runner import EpisodeRunner, MakeEpisode, RunContext
 from gem.rollouts._lag import LoopWatch
+from gem.rollouts._options import RolloutOptions
 from gem.rollouts._planning import PlannedEpisode
+from gem.rollouts._policies import Policies
 
-__all__ = ["Deadlines", "EpisodesInFlight"]
-
-
-class Deadlines(NamedTuple):
-    """How many seconds a step, a policy's answer and an episode may take; None is no limit."""
-
-    step_s: float | None
-    policy_s: float | None
-    episode_s: float | None
-
-    def swept_by(self, sweeper: Sweeper, context: RunContext) -> RunContext:
-        """Return the context with these limits, and with the policies as they are asked by them."""
-        policy_limit = _limit(sweeper, self.policy_s)
-        # One object for each policy of the run, and not for each of its episodes: making one
-        # takes as long as a step.
-        asked = tuple(
-            AskedPolicy(
-                named.policy,
-                named.name,
-                position,
-                retries=context.retries,
-                retry_wait_s=context.retry_wait_s,
-                limit=policy_limit,
-                stats=context.stats,
-            )
-            for position, named in enumerate(context.policies.named)
-        )
-        return replace(
-            context,
-            asked=asked,
-            step_limit=_limit(sweeper, self.step_s),
-            episode_limit=_limit(sweeper, self.episode_s),
-        )
+__all__ = ["EpisodesInFlight", "Run"]
 
 
-def _limit(sweeper: Sweeper, timeout_s: float | None) -> Limit | None:
-    return None if timeout_s is None else sweeper.limit(timeout_s)
+class Run(NamedTuple):
+    """What `rollout` was asked for: who plays which episodes, where, and how."""
+
+    policies: Policies
+    envs: RolloutEnvs
+    plan: Sequence[PlannedEpisode]
+    options: RolloutOptions
+    progress: AbstractContextManager[object]
 
 
 class EpisodesInFlight:
@@ -69,22 +46,17 @@ class EpisodesInFlight:
     generator of the rollout, which still needs it for its own end.
     """
 
-    def __init__(
-        self,
-        context: RunContext,
-        deadlines: Deadlines,
-        progress: AbstractContextManager[object],
-    ) -> None:
-        self._context = context
-        self._deadlines = deadlines
-        self._progress = progress
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._stats = run.options.stats
         self._restarts = 0  # of workers, as far as the stats have counted them
         self._running: dict[asyncio.Task[MakeEpisode], tuple[int, EpisodeRunner]] = {}
         # Of each episode that ended: its place, and what gives its maker or raises.
         self._ended: asyncio.Queue[tuple[int, Callable[[], MakeEpisode]]] = asyncio.Queue()
 
     async def __aenter__(self) -> EpisodesInFlight:
-        stats = self._context.stats
+        run = self._run
+        stats = self._stats
         sweeper = Sweeper()
         async with AsyncExitStack() as held:
             # Left in the opposite order: first the progress, then every episode ends. Only then
@@ -93,20 +65,48 @@ class EpisodesInFlight:
             if stats is not None:
                 stats.begin_run()
                 held.callback(stats.end_run)
-            held.push_async_callback(self._context.policies.close)
-            held.push_async_callback(self._context.envs.close)
+            held.push_async_callback(run.policies.close)
+            held.push_async_callback(run.envs.close)
             held.callback(sweeper.close)
             held.push_async_callback(self._end_all)
-            held.enter_context(self._progress)
+            held.enter_context(run.progress)
             if stats is not None:
                 # Left before the progress, which tells what it counts last.
                 held.enter_context(LoopWatch(stats))
             self._held = held.pop_all()
-        self._context = self._deadlines.swept_by(sweeper, self._context)
+        self._context = self._shared_by_episodes(sweeper)
         return self
 
     async def __aexit__(self, *error: Any) -> None:
         await self._held.__aexit__(*error)
+
+    def _shared_by_episodes(self, sweeper: Sweeper) -> RunContext:
+        policies, envs, plan, options, _ = self._run
+        policy_limit = _limit(sweeper, options.policy_timeout_s)
+        # One object for each policy of the run, and not for each of its episodes: making one
+        # takes as long as a step.
+        asked = tuple(
+            AskedPolicy(
+                named.policy,
+                named.name,
+                position,
+                retries=options.policy_retries,
+                retry_wait_s=options.retry_wait_s,
+                limit=policy_limit,
+                stats=self._stats,
+            )
+            for position, named in enumerate(policies.named)
+        )
+        return RunContext(
+            policies,
+            envs,
+            waiting=Counter(planned.env_index for planned in plan),
+            asked=asked,
+            step_limit=_limit(sweeper, options.step_timeout_s),
+            episode_limit=_limit(sweeper, options.episode_timeout_s),
+            max_turns=options.max_turns,
+            stats=self._stats,
+        )
 
     def __len__(self) -> int:
         """How many have begun and not been taken by `next_ended`."""
@@ -128,9 +128,9 @@ class EpisodesInFlight:
         # The record is made only now: many may have ended at once, and whole they take more room.
         make_episode = outcome()
         episode = make_episode()
-        stats = self._context.stats
+        stats = self._stats
         if stats is not None:
-            restarts = self._context.envs.restarts
+            restarts = self._run.envs.restarts
             # Only what is new: one object may count several runs.
             stats.restarts += restarts - self._restarts
             self._restarts = restarts
@@ -157,3 +157,7 @@ class EpisodesInFlight:
         # Every task that ends or is abandoned puts an entry, so this wakes until none is left.
         while self._running:
             await self._ended.get()
+
+
+def _limit(sweeper: Sweeper, timeout_s: float | None) -> Limit | None:
+    return None if timeout_s is None else sweeper.limit(timeout_s)

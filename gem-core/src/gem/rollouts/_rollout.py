@@ -5,11 +5,11 @@ Knows nothing about where policies come from or where episodes are kept.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import replace
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from gem.episode._episode import Episode
 from gem.errors import BadArguments, EnvUsageError
@@ -17,13 +17,8 @@ from gem.hosting._choosing import host_of
 from gem.hosting._recipes import Recipe
 from gem.hosting._rollout_envs import RolloutEnvs
 from gem.registry._making import as_list
-from gem.rollouts._episode_runner import RunContext
-from gem.rollouts._in_flight import Deadlines, EpisodesInFlight
-from gem.rollouts._options import (
-    RolloutKeywords,
-    RolloutOptions,
-    options_from,
-)
+from gem.rollouts._in_flight import EpisodesInFlight, Run
+from gem.rollouts._options import RolloutKeywords, RolloutOptions, options_from
 from gem.rollouts._planning import Envs, PlannedEpisode, plan_episodes
 from gem.rollouts._policies import PolicyLike, as_policies
 from gem.rollouts._progress import Progress
@@ -107,23 +102,12 @@ def rollout(
         # Last, for nobody would close them where something else fails.
         policies.make()
         stack.pop_all()
-    stats = chosen.stats
     progress: AbstractContextManager[object] = nullcontext()
     if chosen.progress:
-        stats = stats or RolloutStats()
+        stats = chosen.stats or RolloutStats()
+        chosen = replace(chosen, stats=stats)
         progress = Progress(stats, total=len(plan))
-    deadlines = Deadlines(chosen.step_timeout_s, chosen.policy_timeout_s, chosen.episode_timeout_s)
-    waiting = Counter(planned.env_index for planned in plan)
-    context = RunContext(
-        policies,
-        envs,
-        waiting,
-        max_turns=chosen.max_turns,
-        retries=chosen.policy_retries,
-        retry_wait_s=chosen.retry_wait_s,
-        stats=stats,
-    )
-    return Rollout(_Run(context, deadlines, plan, chosen.concurrency, progress))
+    return Rollout(Run(policies, envs, plan, chosen, progress))
 
 
 def check_rollout(env: Envs, options: RolloutOptions) -> None:
@@ -181,9 +165,11 @@ class Rollout:
     Leaving it early cancels what is in flight; `aclose` waits until that has ended.
     """
 
-    def __init__(self, run: _Run) -> None:
+    def __init__(self, run: Run) -> None:
         self._run = run
-        self._episodes = run.episodes()
+        # A generator that knows the run alone: with a cycle to this object, leaving early would
+        # end nothing until the garbage collector found it.
+        self._episodes = _episodes(run)
         self._taken_as: str | None = None
 
     def __aiter__(self) -> AsyncGenerator[Episode, None]:
@@ -209,8 +195,8 @@ class Rollout:
         """End the run. What it holds is closed when this returns."""
         await self._episodes.aclose()
         if self._taken_as is None:  # nothing has begun that would close these at its end
-            await self._run.context.policies.close()
-            await self._run.context.envs.close()
+            await self._run.policies.close()
+            await self._run.envs.close()
 
     def groups(self) -> AsyncGenerator[list[Episode], None]:
         """Yield the `repeats` of one seed as a list once all have ended, in the order of the plan.
@@ -225,7 +211,7 @@ class Rollout:
         Raises EnvUsageError where the run was taken before: a run is one or the other, once.
         """
         self._take("groups")
-        return self._run.groups()
+        return _groups(self._run)
 
     def _take(self, way: str) -> None:
         if self._taken_as not in (None, "episodes") or (self._taken_as and way == "groups"):
@@ -236,51 +222,41 @@ class Rollout:
         self._taken_as = way
 
 
-class _Run(NamedTuple):
-    """What `rollout` was asked for, and the two orders in which its episodes may be taken."""
+async def _episodes(run: Run) -> AsyncGenerator[Episode, None]:
+    """Yield each episode when it has ended; start another when it is taken."""
+    waiting = iter(enumerate(run.plan))
+    async with EpisodesInFlight(run) as in_flight:
+        in_flight.start(islice(waiting, run.options.concurrency))
+        for _ in run.plan:
+            _, episode = await in_flight.next_ended()
+            yield episode
+            # After the yield: whoever takes no more episodes starts no more.
+            in_flight.start(islice(waiting, 1))
 
-    context: RunContext
-    deadlines: Deadlines
-    plan: Sequence[PlannedEpisode]
-    concurrency: int
-    progress: AbstractContextManager[object]
 
-    def _in_flight(self) -> EpisodesInFlight:
-        return EpisodesInFlight(self.context, self.deadlines, self.progress)
-
-    async def episodes(self) -> AsyncGenerator[Episode, None]:
-        """Yield each episode when it has ended; start another when it is taken."""
-        waiting = iter(enumerate(self.plan))
-        async with self._in_flight() as in_flight:
-            in_flight.start(islice(waiting, self.concurrency))
-            for _ in self.plan:
-                _, episode = await in_flight.next_ended()
-                yield episode
-                # After the yield: whoever takes no more episodes starts no more.
-                in_flight.start(islice(waiting, 1))
-
-    async def groups(self) -> AsyncGenerator[list[Episode], None]:
-        """Yield each group when it and all before it have ended."""
-        waiting = iter(enumerate(self.plan))
-        ended: dict[int, Episode] = {}  # by the place in the plan
-        sizes = [len(list(group)) for _, group in groupby(self.plan, _same_start)]
-        # How many may have begun that are not handed out: those in flight, and beside them as many
-        # again, or a whole group. With less, a group larger than that would never be whole.
-        room = self.concurrency + max([self.concurrency, *sizes])
-        first = 0
-        async with self._in_flight() as in_flight:
-            for size in sizes:
-                group = range(first, first + size)
-                while True:
-                    begun = len(in_flight) + len(ended)
-                    free = min(self.concurrency - len(in_flight), room - begun)
-                    in_flight.start(islice(waiting, free))
-                    if all(place in ended for place in group):
-                        break
-                    place, episode = await in_flight.next_ended()
-                    ended[place] = episode
-                yield [ended.pop(place) for place in group]
-                first += size
+async def _groups(run: Run) -> AsyncGenerator[list[Episode], None]:
+    """Yield each group when it and all before it have ended."""
+    concurrency = run.options.concurrency
+    waiting = iter(enumerate(run.plan))
+    ended: dict[int, Episode] = {}  # by the place in the plan
+    sizes = [len(list(group)) for _, group in groupby(run.plan, _same_start)]
+    # How many may have begun that are not handed out: those in flight, and beside them as many
+    # again, or a whole group. With less, a group larger than that would never be whole.
+    room = concurrency + max([concurrency, *sizes])
+    first = 0
+    async with EpisodesInFlight(run) as in_flight:
+        for size in sizes:
+            group = range(first, first + size)
+            while True:
+                begun = len(in_flight) + len(ended)
+                free = min(concurrency - len(in_flight), room - begun)
+                in_flight.start(islice(waiting, free))
+                if all(place in ended for place in group):
+                    break
+                place, episode = await in_flight.next_ended()
+                ended[place] = episode
+            yield [ended.pop(place) for place in group]
+            first += size
 
 
 def _same_start(planned: PlannedEpisode) -> tuple[int, int]:
