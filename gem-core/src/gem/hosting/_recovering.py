@@ -26,6 +26,7 @@ from gem.hosting._messages import (
     Answer,
     Command,
     loads,
+    pack_action,
 )
 from gem.hosting._port import Host, MakesEnv, Outcome, Ready, warn_of_close
 from gem.hosting._recipes import Recipe, RecipeData
@@ -132,8 +133,8 @@ class RecoveringHost(Host):
                 slot = self._slots.get(command[1])
                 if slot is None or slot.is_busy or (slot.start is None and command[0] in _INSIDE):
                     raise _misuse(slot, command)
-                if command[0] == RESET:
-                    command = _completed(command)  # noqa: PLW2901
+                if command[0] != STEP or type(command[2]) is not str:  # most are steps of texts
+                    command = _plain(command)  # noqa: PLW2901
                 slot.is_busy = True
                 accepted.append((slot, command))
         except BaseException:
@@ -232,10 +233,15 @@ def _closed() -> EnvClosed:
     return EnvClosed("A host was used after close. Make another one.")
 
 
-def _completed(command: Command) -> Command:
-    """Return a reset in its full form, its seed as a plain int."""
-    kind, slot, seed = command[:3]
-    return kind, slot, operator.index(seed), *(command[3:] or ({}, 0))
+def _plain(command: Command) -> Command:
+    """Return a command in its full form, as plain data: a reset's seed is an int."""
+    kind, slot, *rest = command
+    if kind == STEP:
+        return STEP, slot, pack_action(*rest)
+    if kind == RESET:
+        seed, *others = rest
+        return RESET, slot, operator.index(seed), *(others or ({}, 0))
+    return command
 
 
 def _misuse(slot: Slot | None, command: Command) -> EnvUsageError:

@@ -15,7 +15,6 @@ from gem.hosting._messages import (
     Answer,
     Command,
     EpisodeSoFar,
-    pack_action,
 )
 from gem.hosting._recipes import RecipeData
 
@@ -57,14 +56,9 @@ class Slot:
         """Return a command as its worker must be told it. From then on the worker has it so."""
         kind = command[0]
         if kind == STEP:
-            action = command[2]
-            if type(action) is not str:
-                action = pack_action(action)
-                command = (STEP, command[1], action)
-            if self._can_save and (
-                self._replay_s > _SAVE_AFTER_S or len(self._actions) >= _SAVE_AFTER_STEPS
-            ):
-                command = (SAVE, command[1], action)
+            is_long = self._replay_s > _SAVE_AFTER_S or len(self._actions) >= _SAVE_AFTER_STEPS
+            if is_long and self._can_save:
+                command = (SAVE, *command[1:])
         if kind == MAKE:
             command = (*command, self._recipe)
         elif not self.is_made and kind != DROP:
@@ -90,7 +84,7 @@ class Slot:
             _, _, _, *seats = command
             self._actions.append(seats[0] if seats else 0)
 
-    def _note_step(self, action: str, answer: Answer, cost_s: float) -> None:
+    def _note_step(self, action: Any, answer: Answer, cost_s: float) -> None:
         observation, _, terminated, truncated, _ = answer[1]
         snapshot = answer[2] if answer[0] == SAVED else None
         if terminated or truncated:
@@ -101,7 +95,7 @@ class Slot:
         else:
             # One that could not be saved when that was asked is never asked again.
             self._can_save = self._can_save and answer[0] != SAVED
-            self._actions.append(action if type(action) is str else pack_action(action))
+            self._actions.append(action)
             self._replay_s += cost_s
             self._last_observation = observation if type(observation) is str else None
 
