@@ -71,7 +71,7 @@ def test_making_tells_what_the_environment_is(pool: ProcessHost) -> None:
 
     told = done(pool, (MAKE, slot))[slot]
 
-    assert told["spec"]["kwargs"] == {"length": 5}
+    assert told["spec"].kwargs == {"length": 5}
     assert (told["max_turns"], told["rewrites_history"]) == (5, True)
 
 
@@ -190,7 +190,7 @@ def test_with_fork_what_was_registered_live_is_there() -> None:
     with ProcessHost(1, start_method="fork") as pool:
         slot = pool.open(Recipe("live:Own"))
 
-        assert done(pool, (MAKE, slot))[slot]["spec"]["kwargs"] == {"highest": 5}
+        assert done(pool, (MAKE, slot))[slot]["spec"].kwargs == {"highest": 5}
     with ProcessHost(1) as pool, pytest.raises(OpaqueError, match="start_method='fork'"):
         pool.open(Recipe("live:Own"))
 

@@ -80,8 +80,6 @@ class RolloutEnvs:
         self._here = host if isinstance(host, InThreadHost) else None
         self._awaited: AwaitedHost | None = None  # none before the event loop runs
         self._idle: list[list[HostedEnv]] = [[] for _ in recipes]
-        # What came as data, and what was read of it: hundreds of environments say the same.
-        self._specs_read: dict[int, tuple[Any, EnvSpec]] = {}
         self._descriptions: dict[int, Mapping[str, Any]] = {}
 
     def __enter__(self) -> RolloutEnvs:
@@ -143,10 +141,10 @@ class RolloutEnvs:
             env = recipe()
             if env.spec is not None and not env.spec.blocking:
                 return _LocalEnv(env)
-            return await self._made(_FirstMade(env, recipe), env_index)
-        return await self._made(recipe, env_index)
+            return await self._made(_FirstMade(env, recipe))
+        return await self._made(recipe)
 
-    async def _made(self, recipe: MakesEnv, env_index: int) -> _SlotEnv:
+    async def _made(self, recipe: MakesEnv) -> _SlotEnv:
         host = self._awaited_host()
         env = _SlotEnv(host, host.host.open(recipe))
         try:
@@ -154,7 +152,7 @@ class RolloutEnvs:
         except BaseException:
             self.abandon(env)
             raise
-        env.spec = self._spec_of(env_index, description["spec"])
+        env.spec = description["spec"]
         env.seats = description["seats"]
         return env
 
@@ -166,14 +164,6 @@ class RolloutEnvs:
                 host = ThreadHost(timeout_s=self._step_timeout_s)
             self._awaited = AwaitedHost(host)
         return self._awaited
-
-    def _spec_of(self, env_index: int, spec: Any) -> EnvSpec | None:
-        """Return a spec that came as data, read once for all that are alike."""
-        if not isinstance(spec, dict):
-            return spec  # type: ignore[no-any-return]  # a spec, or None
-        if env_index not in self._specs_read or self._specs_read[env_index][0] != spec:
-            self._specs_read[env_index] = (spec, EnvSpec.model_validate(spec))
-        return self._specs_read[env_index][1]
 
     def idle(self, env_index: int) -> int:
         """Return how many environments wait for the next episodes."""

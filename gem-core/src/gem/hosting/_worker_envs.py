@@ -71,9 +71,7 @@ class WorkerEnvs(SlotEnvs):
 
     def _make(self, slot: int, recipe: Any = None) -> Outcome:
         self._renew(slot, recipe)
-        description = super()._make(slot)
-        spec = description["spec"]
-        return {**description, "spec": spec.model_dump(mode="json") if spec else None}
+        return super()._make(slot)
 
     def _renew(self, slot: int, recipe: Any) -> None:
         """Give up what the slot holds, and note what makes the next one."""

@@ -76,7 +76,7 @@ class Columns:
                 raise failure.__cause__ or GemError(
                     f"Environment {index}, {name}, cannot be made in a worker: {failure.text}"
                 ) from None
-        return [spec_of(outcomes[slot]) for slot in self._slots]
+        return [outcomes[slot]["spec"] for slot in self._slots]
 
     def close(self) -> None:
         """Close the host."""
@@ -264,12 +264,6 @@ class Columns:
             answer.observations[at], answer.infos[at] = _one_after(end, start)
             if start[3]:
                 answer.idle.append(index)
-
-
-def spec_of(description: Any) -> EnvSpec | None:
-    """Return the spec that the outcome of a MAKE tells, as data where it comes from elsewhere."""
-    spec = description["spec"]
-    return EnvSpec.model_validate(spec) if isinstance(spec, dict) else spec
 
 
 def _no_answer() -> Answer:
