@@ -141,7 +141,8 @@ class RolloutEnvs:
             env = recipe()
             if env.spec is not None and not env.spec.blocking:
                 return _LocalEnv(env)
-            return await self._made(_FirstMade(env, recipe))
+            made = [env]  # it goes once: where it failed, the next must be a new one
+            return await self._made(lambda: made.pop() if made else recipe())
         return await self._made(recipe)
 
     async def _made(self, recipe: MakesEnv) -> _SlotEnv:
@@ -200,20 +201,6 @@ class RolloutEnvs:
         if self._awaited is not None:
             await self._awaited.aclose()
         self._host.close()
-
-
-class _FirstMade:
-    """What makes an environment, of which the first is there already."""
-
-    def __init__(self, env: Env, recipe: Recipe) -> None:
-        self._first: Env | None = env
-        self._recipe = recipe
-
-    def __call__(self) -> Env:
-        # The first one goes once: where it failed, the next must be a new one.
-        first = self._first
-        self._first = None
-        return self._recipe() if first is None else first
 
 
 class _LocalEnv:
