@@ -36,8 +36,11 @@ def test_an_unknown_id_is_refused() -> None:
 @pytest.mark.parametrize(
     ("layer", "plain"),
     [
-        ("concat", {"id": "concat"}),
-        ({"id": "time_limit", "max_turns": 3}, {"id": "time_limit", "max_turns": 3}),
+        ("concat", {"id": "concat", "kwargs": {}}),
+        (
+            {"id": "time_limit", "max_turns": 3},
+            {"id": "time_limit", "kwargs": {"max_turns": 3}},
+        ),
         (
             {"id": "time_limit", "kwargs": {"max_turns": 3}},
             {"id": "time_limit", "kwargs": {"max_turns": 3}},

@@ -9,10 +9,9 @@ from gem._python.recorded_arguments import recorded, refuse_opaque
 from gem.env._env import Env
 from gem.registry._blueprint import names, unfound
 from gem.registry._importing import target_of
-from gem.registry._making import EnvLike, WrapperLike, make, resolve
+from gem.registry._making import EnvLike, WrapperLike, make, ref_of, resolve
 from gem.registry._obsolete import current_kwargs
 from gem.registry._registering import blueprint_of
-from gem.specs import WrapperRef
 
 __all__ = ["Recipe", "RecipeData"]
 
@@ -74,16 +73,12 @@ def _data_of(recipe: Recipe, *, is_inherited: bool) -> RecipeData:
 
 
 def _layer(like: WrapperLike, env_id: str) -> Mapping[str, Any]:
-    if isinstance(like, str):
-        return {"id": like}
-    if isinstance(like, WrapperRef):
-        like = {"id": like.id, "kwargs": dict(like.kwargs)}
-    if isinstance(like, Mapping):
-        plain = recorded({name: value for name, value in like.items() if name != "kwargs"})
-        inner = recorded(like.get("kwargs", {}))
-        refuse_opaque({**plain, **inner}, subject=str(like.get("id")))
-        return {**plain, **({"kwargs": inner} if "kwargs" in like else {})}
-    path = target_of(like)
-    if path.startswith("__main__:") or not names(path, like):
-        raise unfound(env_id, path, "wrappers")
-    return {"id": path}
+    if callable(like):
+        path = target_of(like)
+        if path.startswith("__main__:") or not names(path, like):
+            raise unfound(env_id, path, "wrappers")
+        return {"id": path}
+    ref = ref_of(like)
+    kwargs = recorded(ref.kwargs)
+    refuse_opaque(kwargs, subject=ref.id)
+    return {"id": ref.id, "kwargs": kwargs}
