@@ -6,8 +6,8 @@ Knows nothing about episodes or policies.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Union
 
 from gem.content import Observation
 from gem.env._env import Env
@@ -31,34 +31,6 @@ Shown = tuple[bool, bool, Sequence[Mapping[str, Any]]]
 """How a seat is shown things: `rewrites_history`, `prompt_is_finished` and the tools."""
 
 _Start = tuple[Observation, dict[str, Any]]
-
-
-class HostedEnv(Protocol):
-    """An environment as an episode uses it. Its calls raise a Failure where it was lost."""
-
-    @property
-    def keeps_time(self) -> bool:
-        """Whether calls that outlast the step's deadline are ended where the environment lives."""
-
-    @property
-    def spec(self) -> EnvSpec | None:
-        """Its spec, wrappers included."""
-
-    @property
-    def seats(self) -> tuple[str, ...]:
-        """As `Env.seats`."""
-
-    def shown_to(self, seat: int) -> Shown:
-        """As `Env.shown_to`: known once an episode was started."""
-
-    def reset(self, seed: int, options: Mapping[str, Any], repeat: int) -> Awaitable[_Start]:
-        """Start an episode. A repeat, another try of the same seed, samples differently."""
-
-    def step(self, action: str) -> Step | Awaitable[Step]:
-        """Take one action. What need not be waited for comes at once."""
-
-    def ask(self, method: str, seat: int = 0) -> Awaitable[str | None]:
-        """Return what "sample_action" or "solve" returns for a seat."""
 
 
 class RolloutEnvs:
@@ -204,7 +176,10 @@ class RolloutEnvs:
 
 
 class _LocalEnv:
-    """An environment that never blocks, called on the event loop: no command, no outcome."""
+    """An environment that never blocks, called on the event loop: no command, no outcome.
+
+    What an episode uses of it is what it uses of a `_SlotEnv`; `step` need not be awaited.
+    """
 
     __slots__ = ("env", "step")
 
@@ -212,7 +187,8 @@ class _LocalEnv:
 
     def __init__(self, env: Env) -> None:
         self.env = env
-        self.step: Any = env.astep if waits(env, "step") else env.step
+        self.step: Callable[[str], Step | Awaitable[Step]]
+        self.step = env.astep if waits(env, "step") else env.step
 
     @property
     def spec(self) -> EnvSpec | None:
@@ -242,7 +218,10 @@ class _LocalEnv:
 
 
 class _SlotEnv:
-    """An environment in a slot of a host. A failed call leaves the slot to be reset."""
+    """An environment in a slot of a host. A failed call leaves the slot to be reset.
+
+    With `keeps_time` calls that outlast the step's deadline are ended where it lives.
+    """
 
     def __init__(self, host: AwaitedHost, slot: int) -> None:
         self.host = host
@@ -253,11 +232,13 @@ class _SlotEnv:
         self._shown: Sequence[Shown] = ()
 
     async def reset(self, seed: int, options: Mapping[str, Any], repeat: int) -> _Start:
+        """Start an episode. A repeat, another try of the same seed, samples differently."""
         outcome = await self.outcome_of((RESET, self.slot, seed, dict(options), repeat))
         observation, info, self._shown = outcome
         return observation, info
 
     def shown_to(self, seat: int) -> Shown:
+        """As `Env.shown_to`: known once an episode was started."""
         return self._shown[seat]
 
     async def step(self, action: str) -> Step:
@@ -267,6 +248,7 @@ class _SlotEnv:
         return Step._make(outcome)
 
     async def ask(self, method: str, seat: int = 0) -> str | None:
+        """Return what "sample_action" or "solve" returns for a seat."""
         answer: str | None = await self.outcome_of((ASK, self.slot, method, seat))
         return answer
 
@@ -276,3 +258,7 @@ class _SlotEnv:
         if type(outcome) is Failure:
             raise outcome
         return outcome
+
+
+HostedEnv = Union[_LocalEnv, _SlotEnv]
+"""An environment as an episode uses it. Its calls raise a Failure where it was lost."""
