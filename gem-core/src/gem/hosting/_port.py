@@ -9,7 +9,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
 from math import ceil
-from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
 from gem.env._env import Env
@@ -125,12 +124,7 @@ class Host(ABC):
     def __enter__(self: H) -> H:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -9,7 +9,6 @@ import asyncio
 import math
 import sys
 from collections.abc import Awaitable, Callable
-from types import TracebackType
 from typing import Any, TypeVar
 
 __all__ = ["Abandon", "LateError", "Limit", "Sweeper", "Watch"]
@@ -57,12 +56,7 @@ class Watch:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self.limit is not None:
             self.limit.end(self)
             if self.is_late and (kind is None or issubclass(kind, _LOST)):
