@@ -104,7 +104,8 @@ class HostedVectorEnv(VectorEnv):
 
     def recv(self, min_ready: int = 1, timeout_s: float | None = None) -> IndexedStep:
         self._refuse_if_closed("recv")
-        _check_recv(min_ready, timeout_s)
+        check_count("min_ready", min_ready)
+        check_timeout("timeout_s", timeout_s, may_be_zero=True)
         in_flight = len(self._columns.in_flight)
         if not in_flight:
             raise EnvUsageError(
@@ -285,8 +286,3 @@ def _check(recipes: Sequence[MakesEnv], autoreset: str) -> None:
 def _checked_seed(seed: int) -> int:
     check_seed("seed", seed)
     return operator.index(seed)
-
-
-def _check_recv(min_ready: int, timeout_s: float | None) -> None:
-    check_count("min_ready", min_ready)
-    check_timeout("timeout_s", timeout_s, may_be_zero=True)
