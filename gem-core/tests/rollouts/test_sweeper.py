@@ -33,13 +33,18 @@ def never() -> Coroutine[Any, Any, Any]:
     return asyncio.Event().wait()
 
 
+async def within(limit: Limit, watch: Watch, call: Coroutine[Any, Any, Any]) -> Any:
+    with watch.under(limit):
+        return await call
+
+
 def run(test: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
     return asyncio.run(test())
 
 
 def test_a_call_in_time_returns_what_it_returns() -> None:
     async def test() -> Any:
-        return await Sweeper().limit(LONG_S).within(watch(), value())
+        return await within(Sweeper().limit(LONG_S), watch(), value())
 
     assert run(test) == 7
 
@@ -56,7 +61,7 @@ def test_a_late_call_is_cancelled() -> None:
     async def test() -> None:
         limit = Sweeper().limit(SHORT_S)
         with pytest.raises(LateError, match=r"not within 0\.01 s") as late:
-            await limit.within(watch(), call())
+            await within(limit, watch(), call())
         assert late.value.limit is limit
 
     run(test)
@@ -67,7 +72,7 @@ def test_a_late_call_is_cancelled() -> None:
 def test_an_error_of_the_call_is_not_a_deadlines(error: BaseException) -> None:
     async def test() -> None:
         with pytest.raises(type(error)):
-            await Sweeper().limit(LONG_S).within(watch(), raising(error))
+            await within(Sweeper().limit(LONG_S), watch(), raising(error))
 
     run(test)
 
@@ -82,7 +87,7 @@ def test_what_a_late_call_makes_of_its_cancellation_is_lost(error: BaseException
 
     async def test() -> None:
         with pytest.raises(LateError):
-            await Sweeper().limit(SHORT_S).within(watch(), call())
+            await within(Sweeper().limit(SHORT_S), watch(), call())
 
     run(test)
 
@@ -90,7 +95,7 @@ def test_what_a_late_call_makes_of_its_cancellation_is_lost(error: BaseException
 def test_a_cancellation_from_outside_passes_through() -> None:
     async def test() -> None:
         async def play() -> None:
-            await Sweeper().limit(LONG_S).within(watch(), never())
+            await within(Sweeper().limit(LONG_S), watch(), never())
 
         task = asyncio.ensure_future(play())
         await asyncio.sleep(0)
@@ -106,9 +111,9 @@ def test_a_task_goes_on_after_a_late_call_as_if_never_cancelled() -> None:
         limit, calls = Sweeper().limit(SHORT_S), watch()
         for _ in range(2):
             with pytest.raises(LateError):
-                await limit.within(calls, never())
+                await within(limit, calls, never())
         assert getattr(calls.task, "cancelling", int)() == 0  # from Python 3.11 on
-        return await limit.within(calls, value())
+        return await within(limit, calls, value())
 
     assert run(test) == 7
 
@@ -129,7 +134,7 @@ def test_a_call_that_goes_on_all_the_same_is_abandoned_once() -> None:
             end.set()
 
         with pytest.raises(LateError):
-            await Sweeper().limit(SHORT_S).within(watch(abandon), call())
+            await within(Sweeper().limit(SHORT_S), watch(abandon), call())
 
     run(test)
     assert len(abandoned) == 1
@@ -140,7 +145,7 @@ def test_the_outer_of_two_limits_may_be_the_shorter() -> None:
         sweeper = Sweeper()
         inner, outer = sweeper.limit(LONG_S), sweeper.limit(SHORT_S)
         with pytest.raises(LateError) as late:
-            await outer.within(watch(), inner.within(watch(), never()))
+            await within(outer, watch(), within(inner, watch(), never()))
         assert late.value.limit is outer
 
     run(test)
@@ -152,7 +157,7 @@ def test_each_of_many_calls_is_swept_in_its_turn() -> None:
 
         async def play(waits: asyncio.Event) -> None:
             try:
-                await limit.within(watch(), waits.wait())
+                await within(limit, watch(), waits.wait())
             except LateError:
                 outcomes.append("late")
             else:
@@ -180,7 +185,7 @@ def test_an_episode_that_never_waits_is_late_when_it_is_checked() -> None:
             limit.check(whole)
 
         with pytest.raises(LateError):
-            await limit.within(whole, call(limit))
+            await within(limit, whole, call(limit))
 
     run(test)
 
@@ -203,7 +208,7 @@ def test_a_thousand_calls_take_one_timer() -> None:
         async def play() -> None:
             calls = watch()
             for limit in limits * 5:
-                await limit.within(calls, asyncio.sleep(0))
+                await within(limit, calls, asyncio.sleep(0))
 
         await asyncio.gather(*(play() for _ in range(100)))
         sweeper.close()
@@ -302,7 +307,7 @@ def test_a_watch_is_not_late_again_for_the_call_before() -> None:
     async def test(clock: Clock) -> None:
         limit, call = Sweeper().limit(2.0), watch()
         with pytest.raises(LateError):
-            await limit.within(call, _overslept(clock, 2.0))
+            await within(limit, call, _overslept(clock, 2.0))
         with call.under(limit):
             limit.check(call)
 

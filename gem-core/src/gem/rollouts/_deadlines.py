@@ -8,12 +8,10 @@ from __future__ import annotations
 import asyncio
 import math
 import sys
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any
 
 __all__ = ["Abandon", "LateError", "Limit", "Sweeper", "Watch"]
-
-T = TypeVar("T")
 
 _LOST = (Exception, SystemExit, asyncio.CancelledError)
 """What of a late call is lost with it. Not KeyboardInterrupt: that one is of the whole program."""
@@ -78,11 +76,6 @@ class Limit:
         self.timeout_s = timeout_s
         self._sweeper = sweeper
         self._running: dict[Watch, None] = {}  # in the order in which they are due
-
-    async def within(self, watch: Watch, call: Awaitable[T]) -> T:
-        """Await a call. Raises LateError where it outlasts the limit, whatever it then does."""
-        with watch.under(self):
-            return await call
 
     def begin(self, watch: Watch) -> None:
         """Watch over a call from now on."""
