@@ -14,7 +14,8 @@ from gem.conversation import Request
 from gem.env import Env
 from gem.env._step import Step
 from gem.episode import Episode
-from gem.episode._replay import Difference, replay
+from gem.episode._differences import Difference
+from gem.episode._replay import replay
 from gem.specs import EnvSpec
 
 

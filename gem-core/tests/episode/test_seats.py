@@ -12,7 +12,8 @@ import pytest
 
 import gem
 from gem.episode import Episode, SeatOutcome
-from gem.episode._replay import Difference, replay
+from gem.episode._differences import Difference
+from gem.episode._replay import replay
 from gem.errors import BadArguments, ModelLengthError
 from gem.testing.envs import Kuhn, LastOne, Signs
 

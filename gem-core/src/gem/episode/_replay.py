@@ -10,11 +10,11 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from gem.content import Action, Observation, observation_to_json
 from gem.env._env import Env
-from gem.episode._ending import ending_differences
+from gem.episode._differences import Difference, ending_differences, field_differences
 from gem.episode._episode import Episode, is_success
 from gem.episode._seated_replay import SeatedReplay
 from gem.episode._turn import Turn
@@ -24,22 +24,12 @@ from gem.registry._making import make, resolve
 from gem.specs import WrapperRef
 
 __all__ = [
-    "Difference",
     "ReplayReport",
     "changed_versions",
     "closed_at_end",
     "made_again",
     "replay",
 ]
-
-
-class Difference(NamedTuple):
-    """The first thing that did not reproduce. Turns count from 0; `recorded` is the log's."""
-
-    turn: int
-    field: str
-    recorded: Any
-    replayed: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,41 +79,72 @@ def _differences(episode: Episode, *, live_tools: bool) -> Iterator[Difference]:
         return  # it may have failed in reset: nothing is on record to compare
     refs = [WrapperRef.model_validate(ref) for ref in episode.wrappers]
     with closed_at_end(made_again(episode.env_id, episode.env_kwargs, refs)) as env:
-        if episode.seats:
-            yield from _seated_differences(episode, env, live_tools=live_tools)
-            return
-        turn = 0
-        rewards: list[float] = []
+        again = SeatedReplay(episode, env) if episode.seats else _Replay(episode, env)
+        actions = (_action(turn, live_tools=live_tools) for turn in episode.played_turns)
         try:
-            options = {} if episode.task is None else {"task": episode.task}
-            observation, info = env.reset(seed=episode.seed, **options)
-            yield from _compare_observation(episode, 0, observation, info)
-            for turn, recorded in enumerate(episode.played_turns):
-                step = env.step(_action(recorded, live_tools=live_tools))
-                replayed = recorded.answered(step)
-                rewards.append(replayed.reward)
-                yield from _compare_turn(turn, recorded, replayed)
-                yield from _compare_observation(episode, turn + 1, step.observation, step.info)
-                info = step.info
-            if not episode.is_error:
-                yield from _compare_end(episode, turn, info, math.fsum(rewards), env)
+            yield from again.differences(actions)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, it was not there when recorded
-            yield Difference(turn, "exception", None, in_one_line(error))
-
-
-def _seated_differences(episode: Episode, env: Env, *, live_tools: bool) -> Iterator[Difference]:
-    again = SeatedReplay(episode, env)
-    actions = (_action(turn, live_tools=live_tools) for turn in episode.played_turns)
-    try:
-        for difference in again.differences(actions):
-            yield Difference(again.turn, *difference)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - as of one seat
-        yield Difference(again.turn, "exception", None, in_one_line(error))
+            yield Difference(again.turn, "exception", None, in_one_line(error))
 
 
 def _action(turn: Turn, *, live_tools: bool) -> Action:
     results = () if live_tools else turn.tool_results
     return Action(turn.action, tool_calls=turn.tool_calls, tool_results=results)
+
+
+class _Replay:
+    """One episode that is taken again. `turn` is the number of the turn that is compared."""
+
+    def __init__(self, episode: Episode, env: Env) -> None:
+        self._episode = episode
+        self._env = env
+        self.turn = 0
+
+    def differences(self, actions: Iterator[Action]) -> Iterator[Difference]:
+        """Reset, take the actions in order, and yield each difference as soon as it shows."""
+        episode = self._episode
+        rewards: list[float] = []
+        options = {} if episode.task is None else {"task": episode.task}
+        observation, info = self._env.reset(seed=episode.seed, **options)
+        yield from self._shown_at(0, observation, info)
+        for self.turn, action in enumerate(actions):
+            recorded = episode.turns[self.turn]
+            step = self._env.step(action)
+            replayed = recorded.answered(step)
+            rewards.append(replayed.reward)
+            yield from field_differences(self.turn, recorded.outcome(), replayed.outcome())
+            yield from self._shown_at(self.turn + 1, step.observation, step.info)
+            info = step.info
+        if not episode.is_error:
+            yield from self._at_the_end(info, math.fsum(rewards))
+
+    def _shown_at(
+        self, turn: int, observation: Observation, info: Mapping[str, Any]
+    ) -> Iterator[Difference]:
+        """Compare what the policy saw before a turn, or at the end."""
+        episode = self._episode
+        # As JSON data: of objects, a list and a tuple of the same parts would differ.
+        replayed = {"suffix": info.get("suffix"), "observation": observation_to_json(observation)}
+        recorded: dict[str, Any] = {}
+        if turn < len(episode.turns):
+            recorded["suffix"] = episode.turns[turn].suffix
+            recorded["observation"] = observation_to_json(episode.turns[turn].observation)
+        elif episode.final_observation is not None:
+            recorded["observation"] = observation_to_json(episode.final_observation)
+        yield from field_differences(turn, recorded, replayed)
+
+    def _at_the_end(self, info: Mapping[str, Any], total: float) -> Iterator[Difference]:
+        """Compare what an evaluation counts."""
+        episode = self._episode
+        yield from ending_differences(self.turn, episode)
+        assert self._env.spec is not None, "it was made from one"
+        is_unsolved = episode.stop_reason == "model_length"  # whatever was reached until then
+        success = not is_unsolved and is_success(info, total, self._env.spec)
+        yield from field_differences(
+            self.turn,
+            {"success": episode.success, "total_reward": episode.total_reward},
+            {"success": success, "total_reward": total},
+        )
 
 
 @contextmanager
@@ -144,49 +165,6 @@ def made_again(env_id: str, env_kwargs: Mapping[str, Any], wrappers: Iterable[Wr
     """Make an environment of what is on record. The id of today finds the target."""
     recorded = {"kwargs": dict(env_kwargs), "wrappers": tuple(wrappers)}
     return make(resolve(env_id).model_copy(update=recorded))
-
-
-def _compare_turn(turn: int, recorded: Turn, replayed: Turn) -> Iterator[Difference]:
-    replayed_outcome = replayed.outcome()
-    for field, recorded_value in recorded.outcome().items():
-        replayed_value = replayed_outcome[field]
-        if recorded_value != replayed_value:
-            yield Difference(turn, field, recorded_value, replayed_value)
-
-
-def _compare_observation(
-    episode: Episode, turn: int, observation: Observation, info: Mapping[str, Any]
-) -> Iterator[Difference]:
-    """Compare what the policy saw before a turn, or at the end."""
-    if turn < len(episode.turns):
-        observed = episode.turns[turn].observation
-        suffix = episode.turns[turn].suffix
-        if suffix != info.get("suffix"):
-            yield Difference(turn, "suffix", suffix, info.get("suffix"))
-    elif episode.final_observation is not None:
-        observed = episode.final_observation
-    else:
-        return
-    # As JSON data: of objects, a list and a tuple of the same parts would differ.
-    recorded = observation_to_json(observed)
-    replayed = observation_to_json(observation)
-    if recorded != replayed:
-        yield Difference(turn, "observation", recorded, replayed)
-
-
-def _compare_end(
-    episode: Episode, turn: int, info: Mapping[str, Any], total: float, env: Env
-) -> Iterator[Difference]:
-    """Compare what an evaluation counts."""
-    for field, recorded, right in ending_differences(episode):
-        yield Difference(turn, field, recorded, right)
-    assert env.spec is not None, "it was made from one"
-    is_unsolved = episode.stop_reason == "model_length"  # whatever was reached until then
-    success = not is_unsolved and is_success(info, total, env.spec)
-    if episode.success != success:
-        yield Difference(turn, "success", episode.success, success)
-    if episode.total_reward != total:
-        yield Difference(turn, "total_reward", episode.total_reward, total)
 
 
 def changed_versions(

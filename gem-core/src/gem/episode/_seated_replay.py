@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 from gem.content import Action, Observation, observation_to_json
 from gem.env._env import Env
-from gem.episode._ending import ending_differences
+from gem.episode._differences import Difference, ending_differences, field_differences
 from gem.episode._episode import Episode
 from gem.episode._seats import SeatedCourse
 from gem.episode._turn import Turn
 
 __all__ = ["SeatedReplay"]
-
-FieldDifference = tuple[str, Any, Any]
-"""A field, what is on record of it, and what it is now."""
 
 
 class SeatedReplay:
@@ -32,12 +28,12 @@ class SeatedReplay:
         self._last_observation: Observation = ""
         self.turn = 0
 
-    def differences(self, actions: Iterator[Action]) -> Iterator[FieldDifference]:
+    def differences(self, actions: Iterator[Action]) -> Iterator[Difference]:
         """Reset, take the actions in order, and yield each difference as soon as it shows."""
         episode = self._episode
         names = tuple(outcome.name for outcome in episode.seats)
         if names != self._env.seats:
-            yield "seats", names, self._env.seats
+            yield Difference(0, "seats", names, self._env.seats)
         options = {} if episode.task is None else {"task": episode.task}
         self._course.start(*self._env.reset(seed=episode.seed, **options))
         for self.turn, recorded in enumerate(episode.turns):
@@ -49,34 +45,36 @@ class SeatedReplay:
         if not episode.is_error:
             yield from self._at_the_end()
 
-    def _before(self, recorded: Turn) -> Iterator[FieldDifference]:
+    def _before(self, recorded: Turn) -> Iterator[Difference]:
         """Compare whose turn it is, and what that seat was shown."""
-        course = self._course
-        if recorded.seat != course.seat:
-            yield "seat", recorded.seat, course.seat
-        question = course.questions[course.seat]
-        shown = None if question is None else observation_to_json(question)
-        suffix = course.suffixes[course.seat]
-        if recorded.suffix != suffix:
-            yield "suffix", recorded.suffix, suffix
-        if observation_to_json(recorded.observation) != shown:
-            yield "observation", observation_to_json(recorded.observation), shown
+        seat = self._course.seat
+        question = self._course.questions[seat]
+        yield from field_differences(
+            self.turn,
+            {
+                "seat": recorded.seat,
+                "suffix": recorded.suffix,
+                "observation": observation_to_json(recorded.observation),
+            },
+            {
+                "seat": seat,
+                "suffix": self._course.suffixes[seat],
+                "observation": None if question is None else observation_to_json(question),
+            },
+        )
 
-    def _after(self, recorded: Turn, action: Action) -> Iterator[FieldDifference]:
+    def _after(self, recorded: Turn, action: Action) -> Iterator[Difference]:
         step = self._env.step(action)
         self._last_observation = step.observation
         replayed = recorded.answered(step, seats=len(self._course.names))
-        outcome = replayed.outcome()
-        for field, recorded_value in recorded.outcome().items():
-            if recorded_value != outcome[field]:
-                yield field, recorded_value, outcome[field]
+        yield from field_differences(self.turn, recorded.outcome(), replayed.outcome())
         self._course.pay(replayed.rewards or ())
         self._course.take(step)
 
-    def _at_the_end(self) -> Iterator[FieldDifference]:
+    def _at_the_end(self) -> Iterator[Difference]:
         """Compare what an evaluation counts, and what each seat was shown last."""
         episode = self._episode
-        yield from ending_differences(episode)
+        yield from ending_differences(self.turn, episode)
         spec = self._env.spec
         unsolved = episode.stopped_by if episode.stop_reason == "model_length" else None
         successes = self._course.successes(spec, unsolved=unsolved)
@@ -87,24 +85,24 @@ class SeatedReplay:
             rewrites=[outcome.rewrites_history for outcome in episode.seats],
         )
         for recorded, replayed in zip(episode.seats, outcomes, strict=True):
-            values = replayed.reproduced()
-            for field, recorded_value in recorded.reproduced().items():
-                if recorded_value != values[field]:
-                    yield f"{field} of {recorded.name}", recorded_value, values[field]
-        success = self._course.is_success(successes)
-        if episode.success != success:
-            yield "success", episode.success, success
-        yield from self._of_all()
-
-    def _of_all(self) -> Iterator[FieldDifference]:
-        """Compare what the record repeats of its seats: their sum, and what was shown last."""
-        episode = self._episode
-        total = math.fsum(self._course.totals)
-        if episode.total_reward != total:
-            yield "total_reward", episode.total_reward, total
+            yield from field_differences(
+                self.turn,
+                recorded.reproduced(),
+                replayed.reproduced(),
+                whose=f" of {recorded.name}",
+            )
+        # What the record repeats of its seats.
+        yield from field_differences(
+            self.turn,
+            {"success": episode.success, "total_reward": episode.total_reward},
+            {
+                "success": self._course.is_success(successes),
+                "total_reward": math.fsum(self._course.totals),
+            },
+        )
         recorded = observation_to_json(episode.final_observation or "")
         question = self._course.questions[self._course.seat]
         # A rollout keeps the question that is left open, the wrapper `record` the last observation.
         shown = [observation_to_json(each) for each in (question or "", self._last_observation)]
         if recorded not in shown:
-            yield "observation", recorded, shown[0]
+            yield Difference(self.turn, "observation", recorded, shown[0])
