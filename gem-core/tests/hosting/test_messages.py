@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gem.content import Action, ImagePart, Message, TextPart, ToolCall, ToolResult
+from gem.hosting import Failure
 from gem.hosting._messages import (
     FOREIGN,
     loads,
@@ -22,6 +23,7 @@ PLAIN = [
     ("text", 1.5, True, None, {"a": [1, {2}]}, b"bytes", 2**80),
     Message("user", (TextPart("a"), ImagePart(b"png")), (CALL,), "1"),
     [ToolResult("1", "found")],
+    Failure("env_error", "it broke"),
     "\ud800",
 ]
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from gem.hosting import Failure
 from gem.hosting._frames import read_frame, write_frame
 from gem.hosting._heartbeat import NUMBER, REVIVING, STOP, STOP_ALL, Heartbeat, new_heartbeat
 from gem.hosting._messages import (
     DONE,
-    FAILED,
     FOREIGN,
     RESET,
     REVIVE,
@@ -144,7 +144,7 @@ def test_what_cannot_be_carried_costs_its_own_episode(session: Session, harm: st
 
     before, failed, after = session.do((STEP, 0, "a"), (STEP, 1, harm), (STEP, 2, "a"))
 
-    assert failed[:2] == (FAILED, "env_error")
+    assert failed[1].reason == "env_error"
     assert [status_of(each) for each in (before, after)] == [DONE, DONE]
     assert session.do((STEP, 1, "a")) == [failed]
 
@@ -163,7 +163,7 @@ def test_want_of_memory_is_told_and_ends_the_worker(session: Session) -> None:
 
     answers = session.do((RESET, 0, 7, {}, 0, recipe))
 
-    assert answers == [(FAILED, "worker_lost", "MemoryError: no more")]
+    assert answers == [(DONE, Failure("worker_lost", "MemoryError: no more"))]
     assert session.hear() is None
 
 
@@ -216,7 +216,7 @@ def test_a_step_that_is_stopped_costs_its_own_episode(late: Session) -> None:
 
     before, stopped, after = late.do((STEP, 0, "a"), (STEP, 1, "late"), (STEP, 2, "a"))
 
-    assert stopped == (FAILED, "step_timeout", "")
+    assert stopped == (DONE, Failure("step_timeout", ""))
     assert (before[0], after[0]) == (DONE, DONE)
     assert late.do((STEP, 1, "a")) == [stopped]
 
@@ -233,7 +233,7 @@ def test_an_episode_that_is_stopped_while_it_is_restored_is_lost(late: Session) 
 
     (stopped,) = late.do((REVIVE, 0, recipe, so_far, (STEP, 0, "a")))
 
-    assert stopped == (FAILED, "worker_lost", "")
+    assert stopped == (DONE, Failure("worker_lost", ""))
     assert late.heartbeat.cells[REVIVING] == 0
 
 

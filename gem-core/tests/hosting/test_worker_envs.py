@@ -11,12 +11,12 @@ import pytest
 
 from gem.content import Action
 from gem.errors import text_of
+from gem.hosting import Failure
 from gem.hosting._heartbeat import REVIVING, SINCE, Heartbeat, new_heartbeat
 from gem.hosting._messages import (
     ASK,
     DONE,
     DROP,
-    FAILED,
     MAKE,
     RESET,
     REVIVE,
@@ -80,7 +80,7 @@ def test_an_error_fails_every_command_until_the_slot_is_made_anew(
     envs: WorkerEnvs, placed: Callable[[str, str], str]
 ) -> None:
     played(envs, 0, "Walk")
-    failure = (FAILED, "env_error", placed("RuntimeError: out of order", "do_harm"))
+    failure = DONE, Failure("env_error", placed("RuntimeError: out of order", "do_harm"))
 
     assert envs.answer((STEP, 0, "raise")) == failure
     assert envs.answer((STEP, 0, "on")) == failure
@@ -101,11 +101,10 @@ def test_a_slot_that_is_made_is_reset_without_its_recipe(envs: WorkerEnvs) -> No
 
 @pytest.mark.parametrize("harm", ["raise", "leave"])
 def test_an_error_in_make_or_reset_is_an_answer(envs: WorkerEnvs, harm: str) -> None:
-    assert envs.answer((MAKE, 0, recipe("Walk", harm=harm)))[:2] == (FAILED, "env_error")
-    assert envs.answer((RESET, 1, 7, {"harm": harm}, 0, recipe("Walk")))[:2] == (
-        FAILED,
-        "env_error",
-    )
+    _, unmade = envs.answer((MAKE, 0, recipe("Walk", harm=harm)))
+    _, unset = envs.answer((RESET, 1, 7, {"harm": harm}, 0, recipe("Walk")))
+
+    assert (unmade.reason, unset.reason) == ("env_error", "env_error")
 
 
 def test_making_has_no_deadline(envs: WorkerEnvs, heartbeat: Heartbeat) -> None:
@@ -137,11 +136,8 @@ def test_dropping_closes_and_tells_what_went_wrong(
 
     assert envs.answer((DROP, 0)) == (DONE, None)
     assert envs.answer((DROP, 0)) == (DONE, None)
-    assert envs.answer((DROP, 1)) == (
-        FAILED,
-        "env_error",
-        placed("RuntimeError: out of order", "do_harm"),
-    )
+    failure = Failure("env_error", placed("RuntimeError: out of order", "do_harm"))
+    assert envs.answer((DROP, 1)) == (DONE, failure)
 
 
 def test_closing_closes_all(envs: WorkerEnvs, placed: Callable[[str, str], str]) -> None:
@@ -215,10 +211,10 @@ def test_an_episode_that_cannot_be_restored_is_lost(
 ) -> None:
     so_far = EpisodeSoFar((7, {}, 0), None, actions, last)
 
-    status, reason, told = envs.answer((REVIVE, 0, recipe("Walk"), so_far, (STEP, 0, "b")))
+    _, failure = envs.answer((REVIVE, 0, recipe("Walk"), so_far, (STEP, 0, "b")))
 
-    assert (status, reason) == (FAILED, "worker_lost")
-    assert text in told
+    assert failure.reason == "worker_lost"
+    assert text in failure.text
 
 
 def test_want_of_memory_while_restoring_is_the_workers_problem(envs: WorkerEnvs) -> None:

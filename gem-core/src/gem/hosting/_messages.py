@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from gem.content import Action, ImagePart, Message, TextPart, ToolCall, ToolResult
+from gem.hosting._failure import Failure
 
 __all__ = [
     "ASK",
     "DONE",
     "DROP",
-    "FAILED",
     "FOREIGN",
     "MAKE",
     "RESET",
@@ -41,9 +41,9 @@ STEP, RESET, MAKE, ASK, DROP, SAVE, REVIVE = range(7)
 """Kinds of command. The last two are a host's own: a step with a snapshot after it, and a command
 for an environment that must be restored first."""
 
-DONE, SAVED, FAILED, FOREIGN = range(4)
-"""Kinds of answer: `(DONE, value)`, `(SAVED, value, snapshot)`, `(FAILED, reason, text)`, and
-`(FOREIGN, pickle)`, where a pickle of another answer holds objects that are not plain data."""
+DONE, SAVED, FOREIGN = range(3)
+"""Kinds of answer: `(DONE, outcome)`, `(SAVED, outcome, snapshot)`, and `(FOREIGN, pickle)`, where
+a pickle of another answer holds objects that are not plain data."""
 
 Command = tuple[Any, ...]
 Answer = tuple[Any, ...]
@@ -62,7 +62,7 @@ class EpisodeSoFar(NamedTuple):
     """What the environment showed last, to check a replay by; None where that is no text."""
 
 
-_OURS = frozenset({Action, ImagePart, Message, TextPart, ToolCall, ToolResult})
+_OURS = frozenset({Action, Failure, ImagePart, Message, TextPart, ToolCall, ToolResult})
 
 
 class _ForeignError(Exception):

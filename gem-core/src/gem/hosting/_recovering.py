@@ -18,8 +18,8 @@ from gem.errors import EnvBusy, EnvClosed, EnvUsageError, OpaqueError, ResetNeed
 from gem.hosting._failure import Failure
 from gem.hosting._messages import (
     ASK,
+    DONE,
     DROP,
-    FAILED,
     FOREIGN,
     RESET,
     STEP,
@@ -176,14 +176,15 @@ class RecoveringHost(Host):
         """Take the answer to a command, which took the worker so many seconds."""
         if answer[0] == FOREIGN:
             answer = _unpacked(answer)
+        outcome = answer[1]
         if command[0] == DROP:
-            self._dropped(command[1], answer)
-        elif answer[0] == FAILED:
-            self._fail(command, *answer[1:])
+            self._dropped(command[1], outcome)
+        elif type(outcome) is Failure:
+            self._fail(command, outcome.reason, outcome.text)
         else:
             slot = self._slots[command[1]]
             slot.note_answer(command, answer, cost_s)
-            self._finish(slot, answer[1])
+            self._finish(slot, outcome)
 
     def _finish(self, slot: Slot, outcome: Outcome) -> None:
         slot.is_busy = False
@@ -195,12 +196,13 @@ class RecoveringHost(Host):
         """Let a command lead to a Failure; without a text, to one that was late."""
         if not text:
             text = f"TimeoutError: the environment did not answer within {self._timeout_s} s"
+        failure = Failure(reason, text)
         if command[0] == DROP:  # it ended with its worker, and its slot is free all the same
-            self._dropped(command[1], (FAILED, reason, text))
+            self._dropped(command[1], failure)
             return
         slot = self._slots[command[1]]
         slot.lose()
-        self._finish(slot, Failure(reason, text))
+        self._finish(slot, failure)
 
     def _refuse(self, command: Command) -> None:
         """Let a command fail that holds something else than plain data."""
@@ -215,12 +217,12 @@ class RecoveringHost(Host):
             if slot.worker == worker:
                 slot.is_made = False
 
-    def _dropped(self, number: int, answer: Answer) -> None:
+    def _dropped(self, number: int, failure: Failure | None) -> None:
         slot = self._slots.pop(number)
         self._loads[slot.worker] -= 1
         self._finish(slot, None)
-        if answer[0] == FAILED:
-            warn_of_close(answer[2])
+        if failure is not None:
+            warn_of_close(failure.text)
 
 
 def check_workers(num_workers: int, timeout_s: float | None) -> None:
@@ -259,7 +261,7 @@ def _unpacked(answer: Answer) -> Answer:
     try:
         return tuple(loads(answer[1]))
     except Exception as error:  # noqa: BLE001 - an object's own code fails: costs one episode
-        return FAILED, "env_error", text_with_place(error)
+        return DONE, Failure("env_error", text_with_place(error))
 
 
 _INSIDE = frozenset({STEP, ASK})

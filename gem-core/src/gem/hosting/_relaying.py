@@ -12,7 +12,6 @@ from gem.hosting._failure import Failure
 from gem.hosting._messages import (
     DONE,
     DROP,
-    FAILED,
     MAKE,
     RESET,
     REVIVE,
@@ -126,5 +125,5 @@ class RelayHost(ProcessHost):
 
     def _finish(self, slot: Slot, outcome: Outcome) -> None:
         if type(outcome) is Failure:  # a lost process answered nothing that was noted above
-            self._answers[slot.number] = (FAILED, outcome.reason, outcome.text), 0.0
+            self._answers[slot.number] = (DONE, outcome), 0.0
         super()._finish(slot, outcome)

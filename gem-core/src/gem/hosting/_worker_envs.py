@@ -15,7 +15,6 @@ from gem.hosting._failure import Failure
 from gem.hosting._heartbeat import REVIVING, SINCE, Heartbeat
 from gem.hosting._messages import (
     DONE,
-    FAILED,
     REVIVE,
     SAVE,
     SAVED,
@@ -56,17 +55,17 @@ class WorkerEnvs(SlotEnvs):
         if kind in (SAVE, REVIVE):
             answer: Answer = outcome
             return answer
-        return _answer_of(outcome)
+        return DONE, outcome
 
     def fail_with(self, slot: int, reason: Any, text: str) -> Answer:
         """Give an environment up; every command but a reset of its slot gets this answer."""
-        return _answer_of(self.fail(slot, Failure(reason, text)))
+        return DONE, self.fail(slot, Failure(reason, text))
 
     def _save(self, slot: int, action: Any) -> Answer:
         """Take a step, and a snapshot after it."""
         outcome = self._step(slot, action)
         if type(outcome) is Failure:
-            return _answer_of(outcome)
+            return DONE, outcome
         return SAVED, outcome, _saved(self.envs[slot])
 
     def _make(self, slot: int, recipe: Any = None) -> Outcome:
@@ -124,12 +123,6 @@ class WorkerEnvs(SlotEnvs):
                 observation = env.step(unpack_action(action)).observation
         if isinstance(observation, str) and so_far.last_observation not in (None, observation):
             raise RuntimeError("the same seed and actions led to another observation")
-
-
-def _answer_of(outcome: Outcome) -> Answer:
-    if type(outcome) is Failure:
-        return FAILED, outcome.reason, outcome.text
-    return DONE, outcome
 
 
 def _saved(env: Env) -> tuple[str, Any] | None:
