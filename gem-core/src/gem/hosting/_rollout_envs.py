@@ -79,16 +79,10 @@ class RolloutEnvs:
         seats: tuple[str, ...] = self._description(env_index)["seats"]
         return seats
 
-    def known_seats(self) -> Mapping[int, tuple[str, ...]]:
-        """Return the seats of those that were asked for anything so far."""
-        return {env_index: self.seats(env_index) for env_index in self._descriptions}
-
     def _description(self, env_index: int) -> Mapping[str, Any]:
-        if env_index not in self._descriptions:
-            self._descriptions[env_index] = self._described(env_index)
-        return self._descriptions[env_index]
-
-    def _described(self, env_index: int) -> Mapping[str, Any]:
+        known = self._descriptions.get(env_index)
+        if known is not None:
+            return known
         slot = self._host.open(self._recipes[env_index])
         self._host.submit([(MAKE, slot)])
         [(_, outcome)] = self._host.collect(1)
@@ -101,6 +95,7 @@ class RolloutEnvs:
                 f"The tasks of {name!r} were asked for, and it cannot be made: {outcome.text}"
             )
         description: Mapping[str, Any] = outcome
+        self._descriptions[env_index] = description
         return description
 
     async def take(self, env_index: int) -> HostedEnv:

@@ -5,7 +5,7 @@ Knows nothing about where policies come from or where episodes are kept.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from itertools import groupby, islice
@@ -97,8 +97,8 @@ def rollout(
                 repeats=chosen.repeats,
                 num_tasks=envs.num_tasks,
             )
-        if isinstance(env, Schedule):
-            _require_equal_seats(envs)
+            if isinstance(env, Schedule):
+                _require_equal_seats(envs, {planned.env_index for planned in plan})
         # Last, for nobody would close them where something else fails.
         policies.make()
         stack.pop_all()
@@ -136,9 +136,9 @@ def seats_of(env: Envs, options: RolloutOptions) -> list[tuple[str, ...]]:
         return [envs.seats(env_index) for env_index in range(len(envs.specs))]
 
 
-def _require_equal_seats(envs: RolloutEnvs) -> None:
-    """Refuse a schedule of environments of different seats, as far as it was asked for them."""
-    seats = {*envs.known_seats().values()}
+def _require_equal_seats(envs: RolloutEnvs, env_indices: Iterable[int]) -> None:
+    """Refuse a schedule whose environments that come have different seats."""
+    seats = {envs.seats(env_index) for env_index in env_indices}
     if len(seats) > 1:
         raise BadArguments(
             f"A schedule was given environments with the seats {' and '.join(map(str, seats))}. "
