@@ -8,8 +8,8 @@ from enum import Enum
 from gem.env._env import Env
 from gem.errors import BadArguments
 from gem.vector._base import AutoReset, VectorEnv
-from gem.vector._local import SyncVectorEnv as _Sync
-from gem.vector._local import ThreadVectorEnv
+from gem.vector._making import SyncVectorEnv as _Sync
+from gem.vector._making import ThreadVectorEnv
 
 __all__ = ["AsyncVectorEnv", "AutoresetMode", "SyncVectorEnv", "VectorEnv"]
 

@@ -11,8 +11,7 @@ from gem.registry._importing import check_requirements
 check_requirements(("numpy>=1.26",), subject="gem.vector", of="gem-core")
 
 from gem.vector._base import AutoReset, IndexedStep, VectorEnv, VectorStep
-from gem.vector._local import SyncVectorEnv, ThreadVectorEnv
-from gem.vector._making import make_vec
+from gem.vector._making import SyncVectorEnv, ThreadVectorEnv, make_vec
 
 __all__ = [
     "AutoReset",

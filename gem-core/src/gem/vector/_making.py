@@ -1,4 +1,4 @@
-"""Build a vector of environments from ids. Knows nothing about how it is stepped."""
+"""Build a vector of environments, from ids or functions. Knows nothing about how it is stepped."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from typing import Any
 from gem._python.deprecation import warn_deprecated
 from gem.errors import BadArguments
 from gem.hosting._choosing import host_of
+from gem.hosting._in_thread import InThreadHost
+from gem.hosting._port import MakesEnv
 from gem.hosting._recipes import Recipe
+from gem.hosting._threads import thread_host
 from gem.registry._making import EnvLike, WrapperLike, as_list, wants_compat
 from gem.vector._base import AutoReset, VectorEnv
 from gem.vector._hosted import HostedVectorEnv
 
-__all__ = ["make_vec"]
+__all__ = ["SyncVectorEnv", "ThreadVectorEnv", "make_vec"]
 
 
 def make_vec(
@@ -95,6 +98,41 @@ def make_vec(
             subject="step_timeout_s",
         )
     return HostedVectorEnv(host, recipes, autoreset=autoreset, seed=seed)
+
+
+class SyncVectorEnv(HostedVectorEnv):
+    """Step environments one after the other, in the caller's thread.
+
+    What was sent is carried out in `recv`, in the order it was sent: `min_ready` steps, or fewer
+    where `timeout_s` passes between two; one at least.
+    """
+
+    def __init__(
+        self,
+        makers: Sequence[MakesEnv],
+        *,
+        autoreset: AutoReset = "same_step",
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(InThreadHost(), makers, autoreset=autoreset, seed=seed)
+
+
+class ThreadVectorEnv(HostedVectorEnv):
+    """Step environments on threads, as `gem.make_vec(backend="thread")` does."""
+
+    def __init__(
+        self,
+        makers: Sequence[MakesEnv],
+        *,
+        autoreset: AutoReset = "same_step",
+        seed: int | None = None,
+        num_workers: int | None = None,
+        step_timeout_s: float | None = None,
+    ) -> None:
+        host = thread_host(
+            num_envs=len(makers), num_workers=num_workers, step_timeout_s=step_timeout_s
+        )
+        super().__init__(host, makers, autoreset=autoreset, seed=seed)
 
 
 def _recipes(
