@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from collections.abc import Callable, Iterator
@@ -57,7 +58,7 @@ def test_making_tells_what_the_environment_is(envs: WorkerEnvs) -> None:
     status, told = envs.answer((MAKE, 0, recipe("Walk", length=9)))
 
     assert status == DONE
-    assert told["spec"].kwargs == {"length": 9}
+    assert json.loads(told["spec"])["kwargs"] == {"length": 9}
     assert (told["max_turns"], told["tools"], told["num_tasks"]) == (9, [], None)
 
 

@@ -5,10 +5,12 @@ Knows nothing about what a worker is: a process of this machine, or what a plugi
 
 from __future__ import annotations
 
+import json
 import math
 import operator
 from abc import abstractmethod
 from collections.abc import Sequence
+from functools import lru_cache
 from time import monotonic
 
 from gem._python.places import text_with_place
@@ -21,6 +23,7 @@ from gem.hosting._messages import (
     DONE,
     DROP,
     FOREIGN,
+    MAKE,
     RESET,
     STEP,
     Answer,
@@ -32,6 +35,7 @@ from gem.hosting._port import Host, MakesEnv, Outcome, Ready, warn_of_close
 from gem.hosting._recipes import Recipe, RecipeData
 from gem.hosting._slots import Slot
 from gem.registry._importing import refuse_while_importing
+from gem.specs import EnvSpec
 
 __all__ = ["RecoveringHost", "check_workers"]
 
@@ -184,6 +188,8 @@ class RecoveringHost(Host):
         else:
             slot = self._slots[command[1]]
             slot.note_answer(command, answer, cost_s)
+            if command[0] == MAKE:
+                outcome = {**outcome, "spec": _spec_of(outcome["spec"])}
             self._finish(slot, outcome)
 
     def _finish(self, slot: Slot, outcome: Outcome) -> None:
@@ -255,6 +261,12 @@ def _misuse(slot: Slot | None, command: Command) -> EnvUsageError:
             "outcome first."
         )
     return ResetNeeded(f"Slot {slot.number} was called, and has no episode. Reset it first.")
+
+
+@lru_cache
+def _spec_of(text: str | None) -> EnvSpec | None:
+    """Return the spec of a description: one object, where hundreds of environments say the same."""
+    return None if text is None else EnvSpec.model_validate(json.loads(text))
 
 
 def _unpacked(answer: Answer) -> Answer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from functools import partial
@@ -70,7 +71,11 @@ class WorkerEnvs(SlotEnvs):
 
     def _make(self, slot: int, recipe: Any = None) -> Outcome:
         self._renew(slot, recipe)
-        return super()._make(slot)
+        description = super()._make(slot)
+        spec = description["spec"]
+        # As JSON, which leaves out what is of this process alone.
+        text = None if spec is None else json.dumps(spec.model_dump(mode="json"))
+        return {**description, "spec": text}
 
     def _renew(self, slot: int, recipe: Any) -> None:
         """Give up what the slot holds, and note what makes the next one."""
