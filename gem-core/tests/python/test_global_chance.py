@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import random
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,6 +44,20 @@ def test_an_environment_that_draws_from_global_chance_is_warned_of_once(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         gem.make("demo:Rolling", seed=0).reset()
+
+
+def test_a_reset_that_imports_is_not_blamed_for_what_its_modules_draw(tmp_path: Path) -> None:
+    Path(tmp_path, "drawing_at_import.py").write_text("import random\n\nrandom.random()\n")
+    draws = [lambda: importlib.import_module("drawing_at_import"), random.random]
+    gem.register("demo:Rolling", rolling(lambda: draws.pop(0)()))
+    env = gem.make("demo:Rolling", seed=0)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(tmp_path)
+        env.reset()
+
+    with pytest.warns(RuntimeWarning, match="A reset of Rolling used the global state of random"):
+        env.reset()
 
 
 def test_an_environment_with_chance_of_its_own_is_not_warned_of() -> None:

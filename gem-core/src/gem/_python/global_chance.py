@@ -17,6 +17,8 @@ class GlobalChance(NamedTuple):
     """The state of these generators at one moment, by name; numpy's where it is imported."""
 
     states: dict[str, Any]
+    num_modules: int
+    """How many modules are imported: one may draw while it is."""
 
     @classmethod
     def now(cls) -> GlobalChance:
@@ -26,7 +28,7 @@ class GlobalChance(NamedTuple):
         numpy_random = sys.modules.get("numpy.random")
         if numpy_random is not None:
             states["numpy.random"] = numpy_random.get_state()
-        return cls(states)
+        return cls(states, len(sys.modules))
 
     def changed_since(self) -> list[str]:
         """Return the names of the generators that are in another state now.

@@ -1,7 +1,8 @@
-"""Warn once a class where its first reset used chance that no seed of an environment sets."""
+"""Warn once a class where one of its resets used chance that no seed of an environment sets."""
 
 from __future__ import annotations
 
+import sys
 import threading
 import warnings
 
@@ -13,7 +14,9 @@ _looked_at: set[type] = set()
 
 
 def first_look(cls: type) -> GlobalChance | None:
-    """Return the state of the global generators before the first reset of a class, else None.
+    """Return the state of the global generators before a reset to be looked at, else None.
+
+    Of a class it is the first one, and the first that imports nothing where that one changed them.
 
     Only on the main thread: elsewhere another environment may draw at the same time, and this one
     would be blamed for it.
@@ -27,9 +30,12 @@ def first_look(cls: type) -> GlobalChance | None:
 def warn_of_global_chance(cls: type, before: GlobalChance) -> None:
     """Give a RuntimeWarning if a reset changed the state of the global generators."""
     used = " and ".join(before.changed_since())
-    if used:
+    if used and len(sys.modules) != before.num_modules:
+        # What it imported may have drawn, as rich does, and no episode depends on that.
+        _looked_at.discard(cls)
+    elif used:
         warnings.warn(
-            f"The first reset of {cls.__name__} used the global state of {used}, which no seed of "
+            f"A reset of {cls.__name__} used the global state of {used}, which no seed of "
             "an environment sets: its episodes cannot be reproduced. Take chance from `self.rng`.",
             RuntimeWarning,
             stacklevel=3,  # whoever called reset: above this function and the guard
