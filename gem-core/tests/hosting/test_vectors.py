@@ -47,6 +47,22 @@ def test_episodes_are_those_of_the_callers_thread(autoreset: AutoReset) -> None:
     assert streams[0] == streams[1]
 
 
+@pytest.mark.parametrize(
+    ("backend", "action", "kind"),
+    [("sync", 1, "int"), ("sync", ("on", ()), "tuple"), ("thread", 1, "int")]
+    + [("thread", ("on", ()), "tuple"), ("process", 1, "int"), ("process", None, "NoneType")],
+)
+def test_an_action_that_is_no_text_is_refused_by_the_environment(
+    backend: str, action: Any, kind: str
+) -> None:
+    with walks(backend, number=2, autoreset="off") as vector:
+        vector.reset()
+        step = vector.step(["on", action])
+
+        assert step.infos[0].get("error") is None
+        assert f"of type {kind}. An action is a string" in step.infos[1]["error"]
+
+
 def test_without_autoreset_an_ended_one_waits_for_its_reset() -> None:
     with walks(autoreset="off", length=1) as vector:
         vector.reset()

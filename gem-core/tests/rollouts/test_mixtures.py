@@ -341,6 +341,23 @@ def test_a_component_that_does_not_fit_leaves_the_one_that_was_played() -> None:
         assert env.snapshot() == saved
 
 
+class Stuck(gem.testing.envs.Guess):
+    def close(self) -> None:
+        raise OSError("it is stuck")
+
+
+@pytest.mark.parametrize("method", ["close", "aclose"])
+def test_closing_closes_the_components_behind_one_that_cannot_be(method: str) -> None:
+    env = Mixture(envs=[{"env": Stuck}, {"env": GUESS}])  # type: ignore[list-item]
+    second = env._component(1)
+
+    with pytest.raises(OSError, match="stuck"):
+        asyncio.run(env.aclose()) if method == "aclose" else env.close()
+
+    with pytest.raises(EnvClosed):
+        second.reset()
+
+
 def test_closing_closes_every_component() -> None:
     env = Mixture(envs=[{"env": GUESS}, {"env": ECHO}])  # type: ignore[list-item]
     env.reset(seed=0)
@@ -356,6 +373,7 @@ def test_closing_closes_every_component() -> None:
     [
         ([], "one or more"),
         ([{"env": GUESS, "weight": 0}], "sum of weights above 0"),
+        ([{"env": GUESS, "weight": 1e308}, {"env": ECHO, "weight": 1e308}], "finite sum"),
         ([{"env": GUESS, "weight": -1}], "weight"),
         ([{"env": GUESS, "weight": float("inf")}], "weight"),
         ([{"env": GUESS}, {"env": GUESS}], "names that differ"),

@@ -174,6 +174,15 @@ def test_a_line_that_does_not_apply_is_skipped(name: str, env: Any, reason: str)
     assert reason in found.evidence
 
 
+def test_what_a_wrapper_shows_as_it_ends_an_episode_was_not_told_too_late() -> None:
+    cut = [{"id": "time_limit", "max_turns": 1}]
+
+    found = line("told", Kuhn, wrappers=cut)
+
+    assert found.state == "passed", found.evidence
+    assert found.evidence == "18 texts shown to whom they were told"
+
+
 def test_moves_of_a_round_are_changed_in_words_and_to_another_sample() -> None:
     # Of three episodes three rounds each, in which the first move is changed in both ways.
     assert line("rounds", Signs).evidence.startswith("18 moves changed")

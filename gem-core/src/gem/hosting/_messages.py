@@ -135,7 +135,7 @@ def pack_action(action: str) -> str | tuple[str, Sequence[ToolCall]]:
 
 def unpack_action(packed: str | tuple[str, Sequence[ToolCall]]) -> str:
     """Return the action that was packed."""
-    if isinstance(packed, str):
-        return packed
+    if not isinstance(packed, tuple):
+        return packed  # what is no text stays too: the environment refuses it
     text, calls = packed  # a plain string would have lost its calls
     return Action(text, tool_calls=calls)

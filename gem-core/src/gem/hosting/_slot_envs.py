@@ -12,7 +12,7 @@ from typing import Any
 from gem._python.seeding import stream
 from gem.env._env import Env
 from gem.hosting._failure import Failure
-from gem.hosting._messages import ASK, DROP, MAKE, RESET, STEP, Command, unpack_action
+from gem.hosting._messages import ASK, DROP, MAKE, RESET, STEP, Command
 from gem.hosting._port import MakesEnv, Outcome
 
 __all__ = ["FAULTS", "SlotEnvs"]
@@ -107,7 +107,7 @@ class SlotEnvs:
         step = self.steps.get(slot)
         if step is None:
             return self._failures[slot]
-        return tuple(step(action if type(action) is str else unpack_action(action)))
+        return tuple(step(action))
 
     def _ask(self, slot: int, method: str, seat: int = 0) -> Outcome:
         env = self.envs.get(slot)

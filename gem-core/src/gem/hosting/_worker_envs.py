@@ -62,6 +62,9 @@ class WorkerEnvs(SlotEnvs):
         """Give an environment up; every command but a reset of its slot gets this answer."""
         return DONE, self.fail(slot, Failure(reason, text))
 
+    def _step(self, slot: int, action: Any) -> Outcome:
+        return super()._step(slot, unpack_action(action))
+
     def _save(self, slot: int, action: Any) -> Answer:
         """Take a step, and a snapshot after it."""
         outcome = self._step(slot, action)

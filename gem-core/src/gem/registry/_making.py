@@ -255,7 +255,7 @@ def _check_order(layers: Sequence[_Layer]) -> None:
             names = [checked_layer.name for checked_layer in layers]
             raise WrapperOrderError(
                 f"The wrappers {', '.join(names)} cannot work in this order: {names[index]!r} "
-                f"is a {layer.spec.layer} wrapper around a {_LAYERS[depth - 1]} wrapper. From the "
+                f"is of the layer {layer.spec.layer}, around one of {_LAYERS[depth - 1]}. From the "
                 "inside: tools, then observations, then at most one prompt wrapper.",
                 wrappers=names,
             )

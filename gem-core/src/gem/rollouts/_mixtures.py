@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -73,10 +74,10 @@ def checked_components(
         ) from error
     titles = [component.title for component in components]
     weights = [component.weight for component in components]
-    if len(set(titles)) < len(titles) or not math.fsum(weights) > 0:
+    if len(set(titles)) < len(titles) or not 0 < sum(weights) < math.inf:
         raise BadArguments(
             f"{subject} was given the components {titles} with the weights {weights}. It needs "
-            "one or more with a sum of weights above 0, and names that differ: give 'name' where "
+            "one or more with a finite sum of weights above 0, and names that differ: give 'name' where "
             "one environment comes twice.",
             subject=subject,
         )
@@ -195,12 +196,14 @@ class Mixture(Env, both_forms=True):  # each calls the component's own form
 
     def close(self) -> None:
         """Close every component."""
-        for env in self._made.values():
-            env.close()
+        with ExitStack() as stack:  # which calls every one, also where another raises
+            for env in self._made.values():
+                stack.callback(env.close)
 
     async def aclose(self) -> None:
-        for env in self._made.values():
-            await env.aclose()
+        async with AsyncExitStack() as stack:
+            for env in self._made.values():
+                stack.push_async_callback(env.aclose)
 
     def sample_action(self) -> str:
         # The stream of this mixture, so that looking at an action costs the component none.
