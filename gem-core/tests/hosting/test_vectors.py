@@ -49,8 +49,14 @@ def test_episodes_are_those_of_the_callers_thread(autoreset: AutoReset) -> None:
 
 @pytest.mark.parametrize(
     ("backend", "action", "kind"),
-    [("sync", 1, "int"), ("sync", ("on", ()), "tuple"), ("thread", 1, "int")]
-    + [("thread", ("on", ()), "tuple"), ("process", 1, "int"), ("process", None, "NoneType")],
+    [
+        ("sync", 1, "int"),
+        ("sync", ("on", ()), "tuple"),
+        ("thread", 1, "int"),
+        ("thread", ("on", ()), "tuple"),
+        ("process", 1, "int"),
+        ("process", None, "NoneType"),
+    ],
 )
 def test_an_action_that_is_no_text_is_refused_by_the_environment(
     backend: str, action: Any, kind: str

@@ -49,7 +49,11 @@ def test_an_environment_that_draws_from_global_chance_is_warned_of_once(
 def test_a_reset_that_imports_is_not_blamed_for_what_its_modules_draw(tmp_path: Path) -> None:
     Path(tmp_path, "drawing_at_import.py").write_text("import random\n\nrandom.random()\n")
     draws = iter([lambda: importlib.import_module("drawing_at_import"), random.random])
-    gem.register("demo:Rolling", rolling(lambda: next(draws)()))
+
+    def draw() -> Any:
+        return next(draws)()
+
+    gem.register("demo:Rolling", rolling(draw))
     env = gem.make("demo:Rolling", seed=0)
 
     with pytest.MonkeyPatch.context() as patch:

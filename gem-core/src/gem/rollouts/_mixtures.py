@@ -77,8 +77,8 @@ def checked_components(
     if len(set(titles)) < len(titles) or not 0 < sum(weights) < math.inf:
         raise BadArguments(
             f"{subject} was given the components {titles} with the weights {weights}. It needs "
-            "one or more with a finite sum of weights above 0, and names that differ: give 'name' where "
-            "one environment comes twice.",
+            "one or more with a finite sum of weights above 0, and names that differ: give 'name' "
+            "where one environment comes twice.",
             subject=subject,
         )
     return components
