@@ -117,13 +117,21 @@ def test_how_it_ended_is_told_at_the_end(typed: Play, run_folder: Path) -> None:
     assert after.endswith("No success after 2 turns (max_turns), total reward 0.\n")
 
 
-@pytest.mark.parametrize("option", [("--policy", "solver"), ("--seed", "0")])
+@pytest.mark.parametrize(
+    ("option", "value", "read"),
+    [
+        ("--policy", "solver", "solver"),
+        ("--seed", "0", "0"),
+        ("--wrappers", "concat", "['concat']"),
+        ("--env-kwargs", '{"size": 3}', "{'size': 3}"),
+    ],
+)
 def test_an_option_of_playing_is_refused_for_a_run(
-    typed: Play, run_folder: Path, option: tuple[str, str]
+    typed: Play, run_folder: Path, option: str, value: str, read: str
 ) -> None:
-    [line] = typed(str(run_folder), "1", *option, status=2).splitlines()
+    [line] = typed(str(run_folder), "1", option, value, status=2).splitlines()
 
-    assert f"{' '.join(option)} was given with {run_folder}, a run whose episodes" in line
+    assert f"{option} {read} was given with {run_folder}, a run whose episodes" in line
 
 
 def test_watching_can_be_left(typed: Play, run_folder: Path) -> None:

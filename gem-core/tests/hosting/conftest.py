@@ -21,6 +21,7 @@ def _troubled_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
         "Slow",
         "Talking",
         "Kin",
+        "Misstated",
         "Unsaved",
         "Wandering",
         "BadCloser",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -11,10 +12,9 @@ from gem.hosting import Failure
 from gem.hosting._messages import (
     FOREIGN,
     loads,
-    pack_action,
     pack_foreign,
     pack_plain,
-    unpack_action,
+    plain_action,
 )
 
 CALL = ToolCall("1", "search", {"query": "x"})
@@ -67,19 +67,35 @@ def test_an_answer_has_a_largest_size() -> None:
         pack_foreign((0, "x" * 1000), 1000)
 
 
+def through(action: Any) -> Any:
+    return loads(pack_plain(plain_action(action)) or b"")
+
+
 @pytest.mark.parametrize("action", ["x", Action("x"), Action("x", tool_calls=[CALL])])
 def test_an_action_is_packed_with_its_kind_and_calls(action: str) -> None:
-    back = unpack_action(pack_action(action))
+    back = through(action)
 
     assert (back, type(back)) == (action, type(action))
     assert getattr(back, "tool_calls", None) == getattr(action, "tool_calls", None)
 
 
 def test_another_kind_of_text_becomes_an_action() -> None:
-    back = unpack_action(pack_action(type("Own", (str,), {})("x")))
+    back = through(type("Own", (str,), {})("x"))
 
     assert (back, type(back)) == ("x", Action)
 
 
-def test_what_is_no_text_is_left_for_the_packing_to_refuse() -> None:
-    assert pack_plain(pack_action(object())) is None  # type: ignore[arg-type]  # on purpose
+def test_an_action_leaves_behind_what_is_of_this_process_alone() -> None:
+    action = Action("x", tool_calls=[CALL])
+    action.lock = threading.Lock()  # type: ignore[attr-defined]
+
+    assert vars(through(action)) == {"tool_calls": (CALL,)}
+
+
+@pytest.mark.parametrize("action", [1, None, ("x", ())])
+def test_plain_data_that_is_no_text_is_left_for_the_environment_to_refuse(action: Any) -> None:
+    assert through(action) == action
+
+
+def test_any_other_object_is_refused_by_the_packing() -> None:
+    assert pack_plain(plain_action(object())) is None  # type: ignore[arg-type]  # on purpose

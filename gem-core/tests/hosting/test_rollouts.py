@@ -150,6 +150,26 @@ def test_an_environment_that_cannot_be_made_is_an_error_on_its_episodes(
     assert episodes[0, 0, 0].error == placed("RuntimeError: out of order", "do_harm")
 
 
+def test_an_environment_with_an_unreadable_spec_costs_its_own_episodes() -> None:
+    plan = [PlannedEpisode(index, number, 0, 1, None) for number in (0, 1) for index in (1, 0)]
+
+    episodes = played(
+        env=["trouble:Walk", "trouble:Misstated"],
+        plan=plan,
+        backend="process",
+        num_workers=1,
+        max_turns=1,
+    )
+
+    assert {place[:2]: each.stop_reason for place, each in episodes.items()} == {
+        (0, 0): "max_turns",
+        (0, 1): "max_turns",
+        (1, 0): "env_error",
+        (1, 1): "env_error",
+    }
+    assert "blocking" in str(episodes[1, 0, 0].error)
+
+
 def test_a_failed_environment_is_made_anew_for_the_next_episode() -> None:
     def policy(request: Request) -> str:
         return "raise" if request.task == 0 else "go"
@@ -225,6 +245,19 @@ def test_a_run_that_cannot_be_planned_ends_the_workers_that_counted_its_tasks(
         gem.rollout(go, "trouble:Walk", episodes="all", backend="process", num_workers=1)
 
     assert [host.is_closed for host in hosts] == [True]
+
+
+def test_a_plan_that_cannot_be_read_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    hosts: list[ProcessHost] = []
+    monkeypatch.setattr(ProcessHost, "close", _noting(hosts, ProcessHost.close))
+    stats = RolloutStats()
+
+    with pytest.raises(AttributeError, match="env_index"):
+        played(plan=[(0, 0, 0, 1, None)], stats=stats, backend="process", num_workers=1)
+
+    assert [host.is_closed for host in hosts] == [True]
+    elapsed_s = stats.elapsed_s
+    assert stats.elapsed_s == elapsed_s  # its clock has stopped
 
 
 def _noting(hosts: list[ProcessHost], close: Callable[..., Any]) -> Callable[..., Any]:

@@ -55,6 +55,7 @@ def test_episodes_are_those_of_the_callers_thread(autoreset: AutoReset) -> None:
         ("thread", 1, "int"),
         ("thread", ("on", ()), "tuple"),
         ("process", 1, "int"),
+        ("process", ("on", ()), "tuple"),
         ("process", None, "NoneType"),
     ],
 )
@@ -67,6 +68,17 @@ def test_an_action_that_is_no_text_is_refused_by_the_environment(
 
         assert step.infos[0].get("error") is None
         assert f"of type {kind}. An action is a string" in step.infos[1]["error"]
+
+
+def test_a_spec_that_somebody_changes_is_no_other_vectors() -> None:
+    with walks(number=2) as vector:
+        specs: list[Any] = list(vector.specs)
+        assert specs[0] is specs[1]
+        specs[0].kwargs["length"] = 1
+    with walks(number=1) as vector:
+        [spec] = vector.specs
+        assert spec is not None
+        assert spec.kwargs == {}
 
 
 def test_without_autoreset_an_ended_one_waits_for_its_reset() -> None:

@@ -70,11 +70,10 @@ def test_a_reset_and_a_step_answer_plain_tuples(envs: WorkerEnvs) -> None:
     assert (status, type(step), len(step)) == (DONE, tuple, 5)
 
 
-def test_a_packed_action_is_unpacked(envs: WorkerEnvs) -> None:
+def test_an_action_comes_to_the_environment_as_one(envs: WorkerEnvs) -> None:
     played(envs, 0, "Walk")
 
-    assert "go () at" in envs.answer((STEP, 0, ("go", ())))[1][0]
-    assert Action("go").tool_calls == ()
+    assert "go () at" in envs.answer((STEP, 0, Action("go")))[1][0]
 
 
 def test_an_error_fails_every_command_until_the_slot_is_made_anew(
@@ -102,10 +101,11 @@ def test_a_slot_that_is_made_is_reset_without_its_recipe(envs: WorkerEnvs) -> No
 
 @pytest.mark.parametrize("harm", ["raise", "leave"])
 def test_an_error_in_make_or_reset_is_an_answer(envs: WorkerEnvs, harm: str) -> None:
-    _, unmade = envs.answer((MAKE, 0, recipe("Walk", harm=harm)))
-    _, unset = envs.answer((RESET, 1, 7, {"harm": harm}, 0, recipe("Walk")))
+    unmade = envs.answer((MAKE, 0, recipe("Walk", harm=harm)))
+    unset = envs.answer((RESET, 1, 7, {"harm": harm}, 0, recipe("Walk")))
 
-    assert (unmade.reason, unset.reason) == ("env_error", "env_error")
+    for kind, failure in (unmade, unset):
+        assert (kind, failure.reason) == (DONE, "env_error")
 
 
 def test_making_has_no_deadline(envs: WorkerEnvs, heartbeat: Heartbeat) -> None:
@@ -212,9 +212,9 @@ def test_an_episode_that_cannot_be_restored_is_lost(
 ) -> None:
     so_far = EpisodeSoFar((7, {}, 0), None, actions, last)
 
-    _, failure = envs.answer((REVIVE, 0, recipe("Walk"), so_far, (STEP, 0, "b")))
+    kind, failure = envs.answer((REVIVE, 0, recipe("Walk"), so_far, (STEP, 0, "b")))
 
-    assert failure.reason == "worker_lost"
+    assert (kind, failure.reason) == (DONE, "worker_lost")
     assert text in failure.text
 
 

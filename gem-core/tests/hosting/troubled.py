@@ -71,6 +71,18 @@ class Kin(Walk):
         return str(root()), {}
 
 
+class Misstated(Walk):
+    """Says of itself, once it is made, what no spec can say."""
+
+    @property
+    def spec(self) -> Any:
+        return self._stated and self._stated.model_copy(update={"blocking": "perhaps"})
+
+    @spec.setter
+    def spec(self, stated: Any) -> None:
+        self._stated = stated
+
+
 class Unsaved(Slow):
     """Holds what no snapshot can."""
 

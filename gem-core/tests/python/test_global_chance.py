@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import random
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,9 @@ def test_an_environment_that_draws_from_global_chance_is_warned_of_once(
         gem.make("demo:Rolling", seed=0).reset()
 
 
-def test_a_reset_that_imports_is_not_blamed_for_what_its_modules_draw(tmp_path: Path) -> None:
+def test_a_reset_that_imports_is_not_blamed_for_what_its_modules_draw(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Path(tmp_path, "drawing_at_import.py").write_text("import random\n\nrandom.random()\n")
     draws = iter([lambda: importlib.import_module("drawing_at_import"), random.random])
 
@@ -56,12 +59,13 @@ def test_a_reset_that_imports_is_not_blamed_for_what_its_modules_draw(tmp_path: 
     gem.register("demo:Rolling", rolling(draw))
     env = gem.make("demo:Rolling", seed=0)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(tmp_path)
-        env.reset()
+    monkeypatch.syspath_prepend(tmp_path)
 
+    env.reset()
     with pytest.warns(RuntimeWarning, match="A reset of Rolling used the global state of random"):
         env.reset()
+
+    del sys.modules["drawing_at_import"]
 
 
 def test_an_environment_with_chance_of_its_own_is_not_warned_of() -> None:

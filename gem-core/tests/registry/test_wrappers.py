@@ -157,7 +157,7 @@ def test_an_order_that_cannot_work_is_refused(layered: None, words: str, order: 
 
 def test_the_order_of_classes_is_enforced_too(words: str) -> None:
     for second in ("concat", Concat, functools.partial(Concat), "gem.wrappers._concat:Concat"):
-        with pytest.raises(WrapperOrderError, match="is of the layer prompt, around one of prompt"):
+        with pytest.raises(WrapperOrderError, match="inside it is one of the layer 'prompt'"):
             make(words, wrappers=[Concat, second])
     assert stack_of(make(words, wrappers=[Concat, Unconcat])) == ["Concat", "Unconcat"]
 

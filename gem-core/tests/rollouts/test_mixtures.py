@@ -346,6 +346,32 @@ class Stuck(gem.testing.envs.Guess):
         raise OSError("it is stuck")
 
 
+def test_a_component_that_cannot_be_made_leaves_the_one_that_was_played() -> None:
+    can_be_made = True
+
+    def guess() -> Env:
+        assert can_be_made, "no more of these"
+        return Guess()
+
+    listed: list[Any] = [{"env": guess, "name": "guess"}, {"env": ECHO}]
+    env = Mixture(envs=listed)
+    seeds = {}
+    for seed in range(20):
+        env.reset(seed=seed)
+        seeds[env.chosen] = seed
+    env.reset(seed=seeds[0])
+    other = env.snapshot()
+    env.reset(seed=seeds[1])
+    twin = env.fork()  # which has the component alone that is played
+    saved = twin.snapshot()
+
+    can_be_made = False
+    with pytest.raises(AssertionError, match="no more"):
+        twin.restore(other)
+
+    assert twin.snapshot() == saved
+
+
 @pytest.mark.parametrize("method", ["close", "aclose"])
 def test_closing_closes_the_components_behind_one_that_cannot_be(method: str) -> None:
     env = Mixture(envs=[{"env": Stuck}, {"env": GUESS}])  # type: ignore[list-item]

@@ -155,6 +155,9 @@ def test_a_schedule_is_of_equal_seats() -> None:
 
     with pytest.raises(BadArguments, match="Give it some whose seats are equal"):
         gem.rollout(betting, schedule, episodes=8)
+    plan = [PlannedEpisode(index, 0, 0, 1, None) for index in range(2)]
+    with pytest.raises(BadArguments, match="Give it some whose seats are equal"):
+        gem.rollout([betting, betting], gem.Schedule([{"env": Kuhn}, {"env": Signs}]), plan=plan)
     assert len(run(Sampling(), gem.Schedule([{"env": Kuhn}]), episodes=2)) == 2
 
 

@@ -129,16 +129,21 @@ class Unending(gem.SeatedEnv):
         return self.ask(0, 1)
 
 
-class Chatting(gem.SeatedEnv):
-    """Tells all seats of each move, and asks one by one, for ever."""
+class Unfinished(gem.SeatedEnv):
+    """Ends without `end`, and tells at its end what nobody is shown, in words that were shown."""
 
     def reset(self, seed: int | None = None) -> tuple[gem.Observation, dict[str, Any]]:
-        self.tell_all("Begin.")
+        self.tell_all("Your move.")
         return self.begin(0)
 
     def step(self, action: str) -> gem.Step:
-        self.tell_all(f"Seat {self.seat} said {action}.")
-        return self.ask(1 - self.seat)
+        if self.turn == 0:
+            self.tell_all("Your move.")
+            return self.ask(1)
+        self.tell_all("Your move.")
+        ends = {0: "terminated", 1: "terminated"}
+        info = {"seat": 1, "rewards": (0.0, 0.0), "observations": {}, "ends": ends}
+        return gem.Step("", terminated=True, info=info)
 
 
 def line(name: str, env: Any, *, wrappers: Any = ()) -> CheckLine:
@@ -156,6 +161,7 @@ def line(name: str, env: Any, *, wrappers: Any = ()) -> CheckLine:
         ("seat_ends", EndsTwice, (), "seat 0 ended by turn 1 and again by turn 2"),
         ("seat_ends", Returning, (), "acted, and it is out"),
         ("told", LateWords, (), "was told 'Well played.', and it was never shown"),
+        ("told", Unfinished, (), "was told 'Your move.\\nYour move.', and it was never shown"),
         ("rounds", Signs, [Announcing], "another move at turn 1 changed what turn 1 showed"),
         ("rounds", Signs, [AnnouncingSigns], "another move at turn 1 changed what turn 1 showed"),
     ],
@@ -186,9 +192,13 @@ def test_a_line_that_does_not_apply_is_skipped(name: str, env: Any, reason: str)
     assert reason in found.evidence
 
 
-def test_what_a_wrapper_shows_as_it_ends_an_episode_was_not_told_too_late() -> None:
-    # The third turn asked the second seat; what the first was told by it was shown at the end.
-    found = line("told", Chatting, wrappers=[{"id": "time_limit", "max_turns": 3}])
+@pytest.mark.parametrize("env", [Kuhn, LastOne, Signs])
+@pytest.mark.parametrize("turns", [1, 2, 3])
+def test_what_a_wrapper_shows_as_it_ends_an_episode_was_not_told_too_late(
+    env: type[gem.Env], turns: int
+) -> None:
+    # Some seats of LastOne are out by then, and are shown the rest with the others.
+    found = line("told", env, wrappers=[{"id": "time_limit", "max_turns": turns}])
 
     assert found.state == "passed", found.evidence
 

@@ -115,17 +115,17 @@ class _LiveEpisode:
             self._screen.wait(self._awaited(0.0), is_new=True)
         begun = self._loop.time()
         tick_s = None if self._view is None else _TICK_S  # at first there is no screen
-        next_view = asyncio.ensure_future(self._views.get())
-        ends: set[asyncio.Future[Any]] = {next_view, self._episode}
+        coming_view = asyncio.ensure_future(self._views.get())
+        ends: set[asyncio.Future[Any]] = {coming_view, self._episode}
         try:
             while not await _first_of(ends, tick_s):
                 self._screen.wait(self._awaited(self._loop.time() - begun), is_new=False)
             # A view comes before the end, also where both are there: it is of an earlier moment.
-            if next_view.done():
-                return next_view.result()
+            if coming_view.done():
+                return coming_view.result()
             episode = self._episode.result()
         finally:
-            next_view.cancel()
+            coming_view.cancel()
         self.is_error = episode.is_error
         view = self._view or View(self._heading, (Exchange("", ""),))
         return view._replace(outcome=outcome_of(episode))

@@ -95,7 +95,13 @@ def _run(options: argparse.Namespace) -> int:
         policy = None if options.policy is None else options.policy[0]
         refuse_with_run(
             options.id,
-            {"--policy": policy, "--seed": options.seed, "--seat": options.seat},
+            {
+                "--policy": policy,
+                "--env-kwargs": options.env_kwargs or None,
+                "--wrappers": options.wrappers or None,
+                "--seed": options.seed,
+                "--seat": options.seat,
+            },
             "whose episodes are recorded as they are. Leave it out, or name an environment's id "
             "instead of the run.",
         )
@@ -212,7 +218,7 @@ def _seated(options: argparse.Namespace, policies: Policies) -> Iterator[tuple[E
         try:
             yield SeatView(env, seat, by_name), listed(policies)
         finally:
-            for opponent in set(by_name.values()):  # one may play several seats
+            for opponent in dict.fromkeys(by_name.values()):  # one may play several seats
                 wait_for(opponent.aclose())
 
 

@@ -52,13 +52,17 @@ class View(NamedTuple):
     @property
     def status(self) -> str:
         """Where the episode stands, in one line."""
+        if self.outcome:
+            return self.outcome
         limit = "" if self.max_turns is None else f" of {self.max_turns}"
-        parts = [f"Turn {self.turn}{limit}", total_so_far(self)]
+        parts = [f"Turn {self.turn}{limit}"]
+        if total_so_far(self):
+            parts.append(total_so_far(self))
         if self.reward is not None:
             parts.append(f"last reward {self.reward:g}")
         if self.earned:
             parts.append(f"last rewards {self.earned}")
-        return self.outcome or f"{', '.join(filter(None, parts))}."
+        return f"{', '.join(parts)}."
 
     @property
     def earned(self) -> str:

@@ -37,7 +37,7 @@ def first_view(env: Env, heading: str, start: Step) -> View:
 def next_view(view: View, env: Env, seat: int, typed: str, step: Step) -> View:
     """Return what there is to see after a step, which a seat's answer led to."""
     view = view.after(
-        Exchange(_said(env.seats, seat, typed), _message(env.seats, step)),
+        Exchange(_signed_answer(env.seats, seat, typed), _message(env.seats, step)),
         _board(step),
         step.reward,
         replaces=env.rewrites_history,
@@ -69,7 +69,7 @@ def recorded_views(episode: Episode) -> list[View]:
     views = [view.of_seats(names)]
     for number, turn in enumerate(turns, 1):
         view = views[-1].after(
-            Exchange(_said(names, turn.seat, turn.action), messages[number]),
+            Exchange(_signed_answer(names, turn.seat, turn.action), messages[number]),
             boards[number],
             turn.reward,
             replaces=episode.rewrites_history,
@@ -154,7 +154,7 @@ def _addressed(names: Sequence[str], texts: Mapping[int, str]) -> str:
     return "\n".join(f"[{', '.join(seats)}] {text}".rstrip() for text, seats in owners.items())
 
 
-def _said(names: Sequence[str], seat: int, text: str) -> str:
+def _signed_answer(names: Sequence[str], seat: int, text: str) -> str:
     """Return what a seat answered, behind whose it is."""
     return f"[{names[seat]}] {text}" if len(names) > 1 else text
 

@@ -233,10 +233,11 @@ class Env(Saveable):
         # This environment first: it may refuse the snapshot, and then nothing inside has changed.
         # What is inside puts itself back where it refuses, and only this one is left to put back.
         self._load(state)
-        inside = self._saved_inside
-        if inside is None:
-            return
         try:
+            # Of a mixture this may have to be made, which may fail as what is inside may.
+            inside = self._saved_inside
+            if inside is None:
+                return
             if snapshot.inner is None:
                 raise SnapshotError(
                     "This snapshot has fewer layers than this stack: nothing is inside its "

@@ -29,11 +29,10 @@ __all__ = [
     "Command",
     "EpisodeSoFar",
     "loads",
-    "pack_action",
     "pack_commands",
     "pack_foreign",
     "pack_plain",
-    "unpack_action",
+    "plain_action",
 ]
 
 # Numbers, not an Enum: they are compared for every step, and both sides run the same version.
@@ -123,19 +122,11 @@ def loads(packed: bytes) -> Any:
     return pickle.loads(packed)  # noqa: S301 - written by a worker, which runs the same code
 
 
-def pack_action(action: str) -> str | tuple[str, Sequence[ToolCall]]:
-    """Return an action as plain data; a text that is no Action stays what it is.
+def plain_action(action: str) -> str:
+    """Return an action as plain data: a text, or an Action with its calls and nothing else.
 
-    What is no text stays too: packing the command refuses it.
+    What is no text stays as it is, for the environment to refuse.
     """
     if type(action) is str or not isinstance(action, str):
         return action
-    return str(action), getattr(action, "tool_calls", ())
-
-
-def unpack_action(packed: str | tuple[str, Sequence[ToolCall]]) -> str:
-    """Return the action that was packed."""
-    if not isinstance(packed, tuple):
-        return packed  # what is no text stays too: the environment refuses it
-    text, calls = packed  # a plain string would have lost its calls
-    return Action(text, tool_calls=calls)
+    return Action(action, tool_calls=getattr(action, "tool_calls", ()))

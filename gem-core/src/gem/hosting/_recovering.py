@@ -10,7 +10,6 @@ import math
 import operator
 from abc import abstractmethod
 from collections.abc import Sequence
-from functools import lru_cache
 from time import monotonic
 
 from gem._python.places import text_with_place
@@ -29,7 +28,7 @@ from gem.hosting._messages import (
     Answer,
     Command,
     loads,
-    pack_action,
+    plain_action,
 )
 from gem.hosting._port import Host, MakesEnv, Outcome, Ready, warn_of_close
 from gem.hosting._recipes import Recipe, RecipeData
@@ -66,6 +65,7 @@ class RecoveringHost(Host):
         self._timeout_s = timeout_s
         self._is_inherited = is_inherited
         self._slots: dict[int, Slot] = {}
+        self._specs: dict[str, EnvSpec] = {}  # of this host alone: who holds one may change it
         self.is_closed = False
         self._opened = 0
         self._has_started = False
@@ -189,8 +189,18 @@ class RecoveringHost(Host):
             slot = self._slots[command[1]]
             slot.note_answer(command, answer, cost_s)
             if command[0] == MAKE:
-                outcome = {**outcome, "spec": _spec_of(outcome["spec"])}
+                try:
+                    outcome = {**outcome, "spec": self._spec_of(outcome["spec"])}
+                except ValueError as error:  # what one says of itself costs no other
+                    self._fail(command, "env_error", text_with_place(error))
+                    return
             self._finish(slot, outcome)
+
+    def _spec_of(self, text: str | None) -> EnvSpec | None:
+        """Return the spec of a description: one object, where hundreds say the same."""
+        if text is not None and text not in self._specs:
+            self._specs[text] = EnvSpec.model_validate(json.loads(text))
+        return None if text is None else self._specs[text]
 
     def _finish(self, slot: Slot, outcome: Outcome) -> None:
         slot.is_busy = False
@@ -245,7 +255,7 @@ def _plain(command: Command) -> Command:
     """Return a command in its full form, as plain data: a reset's seed is an int."""
     kind, slot, *rest = command
     if kind == STEP:
-        return STEP, slot, pack_action(*rest)
+        return STEP, slot, plain_action(*rest)
     if kind == RESET:
         seed, *others = rest
         return RESET, slot, operator.index(seed), *(others or ({}, 0))
@@ -261,12 +271,6 @@ def _misuse(slot: Slot | None, command: Command) -> EnvUsageError:
             "outcome first."
         )
     return ResetNeeded(f"Slot {slot.number} was called, and has no episode. Reset it first.")
-
-
-@lru_cache
-def _spec_of(text: str | None) -> EnvSpec | None:
-    """Return the spec of a description: one object, where hundreds of environments say the same."""
-    return None if text is None else EnvSpec.model_validate(json.loads(text))
 
 
 def _unpacked(answer: Answer) -> Answer:

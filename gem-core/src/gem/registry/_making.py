@@ -255,8 +255,9 @@ def _check_order(layers: Sequence[_Layer]) -> None:
             names = [checked_layer.name for checked_layer in layers]
             raise WrapperOrderError(
                 f"The wrappers {', '.join(names)} cannot work in this order: {names[index]!r} "
-                f"is of the layer {layer.spec.layer}, around one of {_LAYERS[depth - 1]}. From the "
-                "inside: tools, then observations, then at most one prompt wrapper.",
+                f"is of the layer {layer.spec.layer!r}, and inside it is one of the layer "
+                f"{_LAYERS[depth - 1]!r}. From the inside: tools, then observations, then at most "
+                "one prompt wrapper.",
                 wrappers=names,
             )
         depth = place

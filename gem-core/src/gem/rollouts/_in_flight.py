@@ -73,8 +73,9 @@ class EpisodesInFlight:
             if stats is not None:
                 # Left before the progress, which tells what it counts last.
                 held.enter_context(LoopWatch(stats))
+            # Before anything is kept: a plan that cannot be read must leave nothing open.
+            self._context = self._shared_by_episodes(sweeper)
             self._held = held.pop_all()
-        self._context = self._shared_by_episodes(sweeper)
         return self
 
     async def __aexit__(self, *error: Any) -> None:

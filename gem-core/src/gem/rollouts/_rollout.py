@@ -97,8 +97,8 @@ def rollout(
                 repeats=chosen.repeats,
                 num_tasks=envs.num_tasks,
             )
-            if isinstance(env, Schedule):
-                _require_equal_seats(envs, {planned.env_index for planned in plan})
+        if isinstance(env, Schedule) and (chosen.plan is None or not policies.are_for_any_seats):
+            _require_equal_seats(envs, {planned.env_index for planned in plan})
         # Last, for nobody would close them where something else fails.
         policies.make()
         stack.pop_all()

@@ -109,10 +109,13 @@ def all_that_is_told_is_shown(subject: Subject) -> str:
                 shown[seat] = f"{shown.get(seat, '')}\n{observation_text(observation)}"
         if not (moment.step.terminated or moment.step.truncated):
             continue
-        # What is left untold at the end was told too late. A wrapper that ends an episode shows by
-        # `peek`, which leaves it untold: such seats are not out.
-        out = [seat for seat in range(len(env.seats)) if base.is_out(seat)]
-        left = [(seat, observation_text(base.peek(seat))) for seat in out]
+        # What is left untold at the end was told too late.
+        seats = range(len(env.seats))
+        left = [(seat, observation_text(base.peek(seat))) for seat in seats]
+        if not all(base.is_out(seat) for seat in seats):
+            # A wrapper has ended it, and shown each seat the rest by `peek`, which leaves it there.
+            last = moment.step.observations
+            left = [(s, text) for s, text in left if text not in observation_text(last.get(s, ""))]
         unseen = [(seat, text) for seat, text in told if text not in shown.get(seat, "")]
         unseen += [(seat, text) for seat, text in left if text]
         if unseen:

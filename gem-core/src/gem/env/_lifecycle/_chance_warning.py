@@ -14,9 +14,10 @@ _looked_at: set[type] = set()
 
 
 def first_look(cls: type) -> GlobalChance | None:
-    """Return the state of the global generators before a reset to be looked at, else None.
+    """Return the state of the global generators before a reset that is looked at, else None.
 
-    Of a class it is the first one, and the first that imports nothing where that one changed them.
+    A class's first reset is looked at. Where that one imported modules, and the generators
+    changed, the next one is looked at instead.
 
     Only on the main thread: elsewhere another environment may draw at the same time, and this one
     would be blamed for it.
