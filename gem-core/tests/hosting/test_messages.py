@@ -12,9 +12,10 @@ from gem.hosting import Failure
 from gem.hosting._messages import (
     FOREIGN,
     loads,
+    pack_action,
     pack_foreign,
     pack_plain,
-    plain_action,
+    unpack_action,
 )
 
 CALL = ToolCall("1", "search", {"query": "x"})
@@ -68,7 +69,7 @@ def test_an_answer_has_a_largest_size() -> None:
 
 
 def through(action: Any) -> Any:
-    return loads(pack_plain(plain_action(action)) or b"")
+    return unpack_action(loads(pack_plain(pack_action(action)) or b""))
 
 
 @pytest.mark.parametrize("action", ["x", Action("x"), Action("x", tool_calls=[CALL])])
@@ -92,10 +93,10 @@ def test_an_action_leaves_behind_what_is_of_this_process_alone() -> None:
     assert vars(through(action)) == {"tool_calls": (CALL,)}
 
 
-@pytest.mark.parametrize("action", [1, None, ("x", ())])
+@pytest.mark.parametrize("action", [1, None, ("x", ()), ["x"]])
 def test_plain_data_that_is_no_text_is_left_for_the_environment_to_refuse(action: Any) -> None:
     assert through(action) == action
 
 
 def test_any_other_object_is_refused_by_the_packing() -> None:
-    assert pack_plain(plain_action(object())) is None  # type: ignore[arg-type]  # on purpose
+    assert pack_plain(pack_action(object())) is None

@@ -25,6 +25,7 @@ from gem.hosting._messages import (
     SAVED,
     STEP,
     EpisodeSoFar,
+    pack_action,
 )
 from gem.hosting._recipes import Recipe
 from gem.hosting._worker_envs import WorkerEnvs
@@ -73,7 +74,7 @@ def test_a_reset_and_a_step_answer_plain_tuples(envs: WorkerEnvs) -> None:
 def test_an_action_comes_to_the_environment_as_one(envs: WorkerEnvs) -> None:
     played(envs, 0, "Walk")
 
-    assert "go () at" in envs.answer((STEP, 0, Action("go")))[1][0]
+    assert "go () at" in envs.answer((STEP, 0, pack_action(Action("go"))))[1][0]
 
 
 def test_an_error_fails_every_command_until_the_slot_is_made_anew(

@@ -28,7 +28,7 @@ from gem.hosting._messages import (
     Answer,
     Command,
     loads,
-    plain_action,
+    pack_action,
 )
 from gem.hosting._port import Host, MakesEnv, Outcome, Ready, warn_of_close
 from gem.hosting._recipes import Recipe, RecipeData
@@ -255,7 +255,7 @@ def _plain(command: Command) -> Command:
     """Return a command in its full form, as plain data: a reset's seed is an int."""
     kind, slot, *rest = command
     if kind == STEP:
-        return STEP, slot, plain_action(*rest)
+        return STEP, slot, pack_action(*rest)
     if kind == RESET:
         seed, *others = rest
         return RESET, slot, operator.index(seed), *(others or ({}, 0))

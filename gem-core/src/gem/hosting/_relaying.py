@@ -23,6 +23,7 @@ from gem.hosting._messages import (
     loads,
     pack_commands,
     pack_plain,
+    unpack_action,
 )
 from gem.hosting._port import Outcome
 from gem.hosting._processes import ProcessHost
@@ -105,8 +106,10 @@ class RelayHost(ProcessHost):
             return self._understood(command)
         if kind == MAKE or (kind == RESET and len(rest) > 3):  # the recipe comes last
             self._renewed(number, rest.pop())
-        # When a snapshot is worth it, this host knows better: it is told of each step at once.
-        return (STEP if kind == SAVE else kind, number, *rest)
+        if kind in (STEP, SAVE):
+            # When a snapshot is worth it, this host knows better: it is told of each step at once.
+            return STEP, number, unpack_action(*rest)
+        return kind, number, *rest
 
     def _renewed(self, number: int, recipe: Any) -> Slot:
         """Return a slot whose environment will be made anew."""

@@ -22,6 +22,7 @@ from gem.hosting._messages import (
     Answer,
     Command,
     EpisodeSoFar,
+    unpack_action,
 )
 from gem.hosting._port import Outcome
 from gem.hosting._slot_envs import FAULTS, SlotEnvs
@@ -60,6 +61,9 @@ class WorkerEnvs(SlotEnvs):
     def fail_with(self, slot: int, reason: Any, text: str) -> Answer:
         """Give an environment up; every command but a reset of its slot gets this answer."""
         return DONE, self.fail(slot, Failure(reason, text))
+
+    def _step(self, slot: int, action: Any) -> Outcome:
+        return super()._step(slot, unpack_action(action))
 
     def _save(self, slot: int, action: Any) -> Answer:
         """Take a step, and a snapshot after it."""
@@ -124,7 +128,7 @@ class WorkerEnvs(SlotEnvs):
             if type(action) is int:
                 env.hint("sample_action", action)
             else:
-                observation = env.step(action).observation
+                observation = env.step(unpack_action(action)).observation
         if isinstance(observation, str) and so_far.last_observation not in (None, observation):
             raise RuntimeError("the same seed and actions led to another observation")
 
