@@ -26,6 +26,36 @@ from gem_tools.sandbox import ExecRequest, make_sandbox
 asyncio.run(make_sandbox("process").run(ExecRequest(sys.argv[1], timeout_s=600)))
 """
 
+FORKING = """
+import asyncio, ctypes, os, signal, sys, warnings
+warnings.simplefilter("ignore")
+from gem_tools.sandbox import ExecRequest, make_sandbox
+
+sandbox = make_sandbox("process", packages=["iniconfig"])
+
+async def be_killed():
+    await sandbox.open(ExecRequest("import time; time.sleep(600)", timeout_s=600))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+async def close():
+    await sandbox.aclose()
+
+async def end():
+    sys.exit()
+
+ctypes.CDLL(None).prctl(36, 1)  # the supervisor becomes a child of this process: see it end
+if os.fork() == 0:
+    asyncio.run({"is killed": be_killed, "closes": close, "ends": end}[sys.argv[1]]())
+    os._exit(0)
+try:
+    while True:
+        os.wait()
+except ChildProcessError:
+    pass
+result = asyncio.run(sandbox.run(ExecRequest("import iniconfig; print('there')")))
+print(result.stdout, result.stderr)
+asyncio.run(sandbox.aclose())
+"""
 
 FORGED = """
 import os, signal, time
@@ -60,6 +90,17 @@ def test_a_host_that_is_killed_leaves_no_process_and_no_folder(tmp_path: Path) -
     assert began
     assert becomes(lambda: not is_running(mark) and not is_running(child))
     assert becomes(lambda: not list(tmp_path.iterdir()))
+
+
+@pytest.mark.parametrize("end", ["is killed", "closes", "ends"])
+def test_a_fork_takes_no_packages_from_the_programs_of_its_parent(tmp_path: Path, end: str) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-c", FORKING, end]
+
+    output = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True).stdout
+
+    assert output == b"b'there\\n' b''\n"
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.filterwarnings("ignore:The sandbox `process`")

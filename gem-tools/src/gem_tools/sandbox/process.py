@@ -77,7 +77,9 @@ class ProcessSandbox:
         files = installed_files(packages)
         # A folder of links: next to the packages that were named lie others that were not.
         self._links = tempfile.mkdtemp(prefix="gem-sandbox-packages-")
-        self._unlink = weakref.finalize(self, shutil.rmtree, self._links, ignore_errors=True)
+        # A fork has this object too, and must leave the folder to the process that made it.
+        self._maker = os.getpid()
+        self._unlink = weakref.finalize(self, _remove_links, self._links, self._maker)
         for name, path in files.items():
             Path(self._links, name).symlink_to(path)
         self._readable = [self._links, *map(str, files.values())]
@@ -128,6 +130,9 @@ class ProcessSandbox:
     def _started(
         self, folder: str, request: ExecRequest
     ) -> tuple[subprocess.Popen[bytes], dict[str, int]]:
+        # The supervisor removes these where this process is killed. Those of a fork must leave the
+        # links: programs of the process that made them still import by way of them.
+        temporary = [folder, self._links] if os.getpid() == self._maker else [folder]
         with ExitStack() as theirs:
             ends, handed = _new_ends(theirs)
             settings = {
@@ -138,7 +143,7 @@ class ProcessSandbox:
                 "limits": self._limits._asdict(),
                 "memory_bytes": request.memory_mb << 20,
                 "parent": os.getpid(),
-                "temporary": [folder, self._links],
+                "temporary": temporary,
             }
             process = subprocess.Popen(
                 [
@@ -159,6 +164,11 @@ class ProcessSandbox:
         """End the sessions, and remove the links to packages."""
         await on_engine(self._sessions.close())
         self._unlink()
+
+
+def _remove_links(folder: str, maker: int) -> None:
+    if os.getpid() == maker:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _refuse_network(request: ExecRequest) -> None:
