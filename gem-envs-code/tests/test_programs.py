@@ -32,6 +32,20 @@ class Fast(io.IOBase):
 sys.stdin, sys.stdout = Fast(sys.stdin), Fast(sys.stdout)
 sys.stdout.write(b"%d" % (2 * int(sys.stdin.readline())))
 """
+HOLDS_BACK = """
+import sys
+class Late:
+    def __init__(self):
+        self.first = sys.stdout
+        self.texts = []
+    def write(self, text):
+        self.texts.append(text)
+    def flush(self):
+        self.first.write("".join(self.texts))
+        self.texts.clear()
+sys.stdout = Late()
+print(2 * int(input()))
+"""
 
 
 def verdicts(step: Step) -> list[str]:
@@ -61,6 +75,9 @@ def verdicts(step: Step) -> list[str]:
         "odd = Odd()\nprint(2 * int(input()))",
         "import sys\nprint(2 * int(input()))\nsys.modules = None",
         "out = open(1, 'w')\nprint(2 * int(input()), file=out)",
+        "class Odd:\n    @property\n    def __class__(self): raise SystemExit\n"
+        "odd = Odd()\nout = open(1, 'w')\nprint(2 * int(input()), file=out)",
+        HOLDS_BACK,
         OWN_STREAMS,
     ],
 )
@@ -73,6 +90,15 @@ def test_a_right_program_passes_in_whatever_way_it_reads_writes_and_ends(
     assert verdicts(step) == ["passed"] * 3
     assert step.terminated
     assert not step.info["shared_process"]
+
+
+def test_streams_are_flushed_in_the_order_of_an_interpreter(solve: Solve) -> None:
+    program = (
+        "import sys\nfirst = sys.stdout\nsys.stdout = open(1, 'w', closefd=False)\n"
+        "own = open(1, 'w', closefd=False)\nfirst.write('c')\nown.write('b ')\nprint('a')"
+    )
+
+    assert solve(program, {"inputs": [""], "outputs": ["a\nb c"]}).info["success"]
 
 
 def test_the_first_failure_is_the_last_test_that_is_run(solve: Solve) -> None:

@@ -69,6 +69,20 @@ def test_output_before_the_deadline_is_kept(run: Runs) -> None:
     assert (result.status, result.stdout) == ("timeout", b"early\n")
 
 
+HOLDS_BACK = """
+import sys
+class Late:
+    def __init__(self):
+        self.first = sys.stdout
+        self.texts = []
+    def write(self, text):
+        self.texts.append(text)
+    def flush(self):
+        self.first.write("".join(self.texts))
+        self.texts.clear()
+"""
+
+
 def test_memory_is_limited(run: Runs) -> None:
     assert b"MemoryError" in run("bytearray(10**9)", memory_mb=100).stderr
 
@@ -105,12 +119,38 @@ def test_the_streams_are_those_of_an_interpreter(run: Runs) -> None:
         "import io, sys\nout = io.TextIOWrapper(sys.stdout.buffer)\nout.write('said')",
         "out = open(1, 'w')\nout.write('said')",
         "import sys\nsys.stdout.write('said')\nsys.stdout.close()",
+        f"{HOLDS_BACK}sys.stdout = Late()\nprint('said', end='')",
+        "class Odd:\n    @property\n    def __class__(self): raise SystemExit\n"
+        "odd = Odd()\nout = open(1, 'w')\nout.write('said')",
     ],
 )
 def test_what_a_program_wrote_to_streams_of_its_own_is_there(run: Runs, code: str) -> None:
     result = run(code)
 
     assert (result.status, result.stdout) == ("ok", b"said")
+
+
+def test_streams_are_flushed_in_the_order_of_an_interpreter(run: Runs) -> None:
+    code = (
+        "import io, sys\nfirst = sys.stdout\nsys.stdout = open(1, 'w', closefd=False)\n"
+        "own = open(1, 'w', closefd=False)\nprint('a')\nfirst.write('b ')\nown.write('c ')"
+    )
+    environment = {**os.environ, "PYTHONUNBUFFERED": ""}
+    own = subprocess.run(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment, check=True
+    )
+
+    assert run(code).stdout == own.stdout
+
+
+@pytest.mark.parametrize(
+    "end",
+    ["del sys.stdout", "Late.flush = lambda self: sys.exit()\nsys.stdout = Late()"],
+)
+def test_a_standard_stream_that_cannot_be_flushed_keeps_no_other_from_it(
+    run: Runs, end: str
+) -> None:
+    assert run(f"{HOLDS_BACK}out = open(1, 'w')\nout.write('said')\n{end}").stdout == b"said"
 
 
 def test_numpy_is_there_where_it_is_installed(run: Runs) -> None:

@@ -324,6 +324,33 @@ def test_a_fork_that_is_left_in_a_cell_answers_nothing(keeping: PythonTool) -> N
     assert contents(keeping, code, "1") == ["child\nparent", "1"]
 
 
+def test_a_fork_of_a_cell_writes_no_row_of_an_open_file_again(keeping: PythonTool) -> None:
+    write = "import os\nfile = open('log', 'w')\nn = file.write('row')\nif os.fork(): n = os.wait()"
+
+    assert contents(keeping, write, "file.close(); print(open('log').read())")[1] == "row"
+
+
+def test_what_a_cell_keeps_in_variables_is_left_alone_after_it(keeping: PythonTool) -> None:
+    full = (
+        "import os\nfile = os.fdopen(os.pipe()[1], 'wb', 1 << 20)\nn = file.write(bytes(100_000))"
+    )
+    odd = (
+        "class Odd:\n    asked = 0\n    @property\n    def __class__(self): Odd.asked += 1\n"
+        "odd = Odd()"
+    )
+
+    assert contents(keeping, full, odd, "Odd.asked") == ["", "", "0"]
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_cell_may_print_to_a_stream_that_it_has_replaced(
+    keeping: PythonTool, stream: str
+) -> None:
+    replace = f"import io, sys\nfirst = sys.{stream}\nsys.{stream} = io.StringIO()"
+
+    assert contents(keeping, f"{replace}\nn = first.write('a')") == ["a"]
+
+
 def test_an_answer_that_a_cell_forges_harms_nobody_else(keeping: PythonTool) -> None:
     forged = "import os; os.write(3, b'\\0\\0\\0\\1x')"
 

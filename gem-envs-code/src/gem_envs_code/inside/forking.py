@@ -182,24 +182,32 @@ def _status_of(work: Callable[[], object]) -> int:
 def _flush() -> bool:
     """Write out what streams hold, and say whether that was possible of stdout and stderr.
 
-    So are the first ones, which a program may have replaced and still use, and those that it has
-    opened and not closed: an interpreter closes them as it ends. Whether that works is their own
-    matter, for what they are over may be detached, or closed on purpose.
+    The order is that of an interpreter's end. What was put in the place of a standard stream comes
+    before all others, for it may write to them as it is flushed; the first ones, which a program
+    may have replaced and still use, come last. Between them are those that it opened and did not
+    close, as far as variables of its own hold them. Whether that works is their own matter, for
+    what they are over may be detached, or closed on purpose.
     """
+    is_flushed = _is_flushed("stdout")
+    is_flushed = _is_flushed("stderr") and is_flushed
+    _flush_own()
     _is_flushed("__stdout__")
     _is_flushed("__stderr__")
-    _flush_own()
-    is_flushed = _is_flushed("stdout")
-    return _is_flushed("stderr") and is_flushed
+    return is_flushed
 
 
 def _flush_own() -> None:
     try:
         for value in list(vars(sys.modules["__main__"]).values()):
-            if isinstance(value, _Stream):
+            # Not `isinstance`: it asks an object for its `__class__`, which may raise.
+            if issubclass(type(value), _Stream) and not _is_first(value):
                 _does_flush(value)
     except BaseException:  # noqa: BLE001 - a program may have put anything there
         pass
+
+
+def _is_first(stream: Any) -> bool:
+    return stream is sys.__stdout__ or stream is sys.__stderr__
 
 
 def _is_flushed(name: str) -> bool:

@@ -13,7 +13,7 @@ import sys
 import threading
 import traceback
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 _NAME = "main.py"
+_STREAM = io.IOBase.__mro__[1]  # of all streams, too; a check against `io.IOBase` may run any code
 
 
 def offer_exit() -> None:
@@ -94,7 +95,7 @@ def run_and_exit(work: Callable[[], object]) -> NoReturn:
         threading._shutdown()  # type: ignore[attr-defined]  # waits for threads, as the end does
         atexit._run_exitfuncs()
     finally:
-        if not flush():
+        if not flush(_own_streams()):
             status = status or 120
         os._exit(status)
 
@@ -141,26 +142,52 @@ def _exit_status(code: Any) -> int:
     return 1
 
 
-def flush() -> bool:
-    """Write out what the streams still hold, and say whether that was possible.
+def flush(others: Iterable[Any] = ()) -> bool:
+    """Write out what the standard streams hold, and say whether that was possible.
 
-    So are the first ones, which a program may have replaced and still use, and those that it has
-    opened and not closed: an interpreter closes them as it ends. Whether that works is their own
-    matter, for what they are over may be detached, or closed on purpose.
+    Then other streams are flushed, and last the first standard ones, which a program may have
+    replaced and still use: those in their places may write to them as they are flushed. Whether
+    that works is their own matter, for what they are over may be detached, or closed on purpose.
     """
-    with contextlib.suppress(BaseException):  # a program may have put anything in their places
-        for stream in (*vars(sys.modules["__main__"]).values(), sys.__stdout__, sys.__stderr__):
-            _flush_if_it_is_one(stream)
-    flushed = True
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except Exception:  # noqa: BLE001 - closed, or replaced by anything
-            flushed = flushed and (stream is None or getattr(stream, "closed", False))
-    return flushed
+    flushed = [_does_flush(getattr(sys, name, None)) for name in ("stdout", "stderr")]
+    for stream in (*others, *_first_streams()):
+        _does_flush(stream)
+    return all(flushed)
 
 
-def _flush_if_it_is_one(stream: Any) -> None:
-    with contextlib.suppress(BaseException):
-        if isinstance(stream, io.IOBase):
+def _first_streams() -> list[Any]:
+    return [getattr(sys, name, None) for name in ("__stdout__", "__stderr__")]
+
+
+def _own_streams() -> list[Any]:
+    """Return the streams that the variables of the program hold, but for the first ones.
+
+    An interpreter closes them as it ends, before the first ones. Nothing of the program's runs
+    here, so that none of its other objects keeps a stream from being found.
+    """
+    first = [id(stream) for stream in _first_streams()]
+    try:
+        values = list(vars(sys.modules["__main__"]).values())
+    except Exception:  # noqa: BLE001 - a program may have put anything there
+        return []
+    # Not `isinstance`: it asks an object for its `__class__`.
+    return [
+        value for value in values if issubclass(type(value), _STREAM) and id(value) not in first
+    ]
+
+
+def _does_flush(stream: Any) -> bool:
+    """Flush a stream, and say whether nothing was lost that it was to write."""
+    try:
+        if stream is not None:
             stream.flush()
+        return True
+    except BaseException:  # noqa: BLE001 - closed, full, or replaced by anything
+        return _is_closed(stream)
+
+
+def _is_closed(stream: Any) -> bool:
+    try:
+        return bool(stream.closed)
+    except BaseException:  # noqa: BLE001 - it may be anything
+        return False
