@@ -358,6 +358,38 @@ def test_what_a_test_does_with_a_name_is_done_in_the_program(solve: Solve, test:
     assert not solve("def f(a): return a", [test]).info["success"]
 
 
+SETS = """
+step = 1
+def f(a):
+    f.calls += {0}
+    return a
+def g(): return {0} * step
+class Solution:
+    calls = 1
+    def f(self): self.calls += {0}
+    def g(self): return {0} * Solution.calls
+"""
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "f.calls = 0\nf(1)\nf(1)\nassert f.calls == 6",
+        "from solution import f\nf.calls = 2\nf(1)\nassert f.calls == 5",
+        "s = Solution()\ns.calls = 0\ns.f()\nassert s.calls == 3",
+        "Solution.calls = 2\nassert Solution().g() == 6",
+        "import solution\nsolution.step = 2\nassert solution.g() == 6",
+    ],
+)
+def test_an_attribute_that_a_test_sets_is_set_in_the_program(solve: Solve, test: str) -> None:
+    right = solve(SETS.format(3), [test])
+
+    assert right.info["success"], right.info
+    assert right.info["shared_process"]
+    assert not solve(SETS.format(2), [test]).info["success"]
+    assert not solve("def f(a): return a", [test]).info["success"]
+
+
 @pytest.mark.parametrize("message", ["f", "f'{f} failed'", "str(f)", "repr(f)"])
 def test_the_message_of_an_assertion_moves_no_test_into_the_program(
     solve: Solve, message: str
@@ -378,6 +410,12 @@ def test_the_message_of_an_assertion_moves_no_test_into_the_program(
         "assert callable(f) and list(map(f, [1])) == [2]",
         "assert max([1, 2], key=f) == 2 and {f: 1}[f] == 1",
         "import unittest\nunittest.TestCase().assertEqual(f(1), 2)",
+        "import asyncio\nassert not asyncio.iscoroutinefunction(f) and f(1) == 2",
+        "import inspect\nassert not inspect.iscoroutinefunction(f) and f(1) == 2",
+        "import asyncio\nassert asyncio.run(asyncio.to_thread(f, 1)) == 2",
+        "import copy\nassert copy.copy(f)(1) == copy.deepcopy(f)(1) == 2",
+        "import functools\nassert functools.wraps(len)(f)(1) == 2",
+        "from unittest import mock\nassert mock.Mock(side_effect=f)(1) == 2",
     ],
 )
 def test_a_function_that_is_only_called_stays_apart(solve: Solve, use: str) -> None:

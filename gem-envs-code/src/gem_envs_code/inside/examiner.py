@@ -71,7 +71,19 @@ def _stand_in(name: str, classes: dict[str, type]) -> _Class | _Abroad:
     return _Class(classes) if name == _CLASS else _Abroad(classes, name)
 
 
-class _Program(types.ModuleType):
+class _StandIn:
+    """What is the candidate's: an attribute that a test sets must be set there, not here.
+
+    Names with an underscore are attributes of the stand-in's own, and those that decorators set.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_"):
+            raise _AbroadError(f"the attribute {name} of the program")
+        super().__setattr__(name, value)
+
+
+class _Program(_StandIn, types.ModuleType):
     """The module that a candidate is: `from solution import f` gives what stands in for `f`."""
 
     def __init__(self, classes: dict[str, type]) -> None:
@@ -100,7 +112,7 @@ def _verdict(test: str, namespace: dict[str, Any]) -> dict[str, Any]:
 _instances = itertools.count()
 
 
-class _Class:
+class _Class(_StandIn):
     """The class `Solution` of the candidate. The first call of a method makes the instance."""
 
     def __init__(self, classes: dict[str, type]) -> None:
@@ -110,7 +122,7 @@ class _Class:
         return _Instance(self._classes)
 
 
-class _Instance:
+class _Instance(_StandIn):
     """An instance of the candidate's class, which has methods and nothing else."""
 
     def __init__(self, classes: dict[str, type]) -> None:
@@ -123,7 +135,7 @@ class _Instance:
         return _Abroad(self._classes, name, self._number)
 
 
-class _Abroad:
+class _Abroad(_StandIn):
     """A function of the candidate, or a method of an instance of its class."""
 
     def __init__(self, classes: dict[str, type], name: str, instance: int | None = None) -> None:
@@ -150,7 +162,8 @@ class _Abroad:
         return value
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # asked for by `functools.wraps` and the like
+        # Asked for by `functools.wraps` with two, by `asyncio.iscoroutinefunction` with one.
+        if name.startswith("_"):
             raise AttributeError(name)
         raise _AbroadError(self._asked_for())
 
