@@ -105,8 +105,10 @@ def _arguments(error: Exception, kind: type[Exception]) -> str:
     Its own ones, unless they are more than data, or its class makes another text of them.
     """
     with suppress(Exception):  # the class of the error is the program's, and may do anything
-        if str(kind(*error.args)) == str(error):
-            arguments = encoded(list(error.args))
+        # Those that a copy is made with: `args` of an OSError leave out the names of its files.
+        own = kind.__reduce__(error)[1]
+        if str(kind(*own)) == str(error):
+            arguments = encoded(list(own))
             if len(arguments) <= _MOST_ARGUMENTS:
                 return arguments
     try:
