@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 from gem.errors import BadArguments
-from gem_tools.search import Hit, SearchIndex, build_index, open_index
+from gem_tools.search import Hit, SearchIndex, SearchIndexError, build_index, open_index
 from gem_tools.search.manifest import LANGUAGES
 
 BuildsIndex = Callable[..., Path]
@@ -183,21 +184,44 @@ def test_processes_share_an_index_and_nothing_is_written_to_it(
     assert {file.name: file.stat().st_mtime_ns for file in folder.iterdir()} == before
 
 
-def test_opening_an_index_leaves_no_folder_behind(
-    index_of: BuildsIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = index_of("tantivy")
-    late_files = [".tantivy-meta.lock"]
+@pytest.fixture
+def late_files(index_of: BuildsIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a file's name that is gone when the file has come into a folder as that is removed.
+
+    It comes as a thread of tantivy's brings it that takes its lock late. Temporary folders are in
+    the folder `temporary`.
+    """
+    index_of("tantivy")  # first: who builds it removes folders too
+    late = [".tantivy-meta.lock"]
     remove = os.rmdir
 
     def rmdir(path: Any, **options: Any) -> None:
-        if late_files:  # as a thread of tantivy's does that takes its lock late
-            Path(path, late_files.pop()).touch()
+        if late:
+            Path(path, late.pop()).touch()
         remove(path, **options)
 
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     monkeypatch.setattr(os, "rmdir", rmdir)
+    return late
 
-    assert ids(open_index(folder), "ferry mules", 1) == ["d045"]
+
+def test_opening_an_index_leaves_no_folder_behind(
+    index_of: BuildsIndex, tmp_path: Path, late_files: list[str]
+) -> None:
+    assert ids(open_index(index_of("tantivy")), "ferry mules", 1) == ["d045"]
     assert not late_files
-    assert not list(tmp_path.iterdir())
+    assert not list((tmp_path / "temporary").iterdir())
+
+
+def test_an_index_that_cannot_be_opened_leaves_no_folder_behind(
+    index_of: BuildsIndex, tmp_path: Path, late_files: list[str]
+) -> None:
+    spoiled = shutil.copytree(index_of("tantivy"), tmp_path / "index")
+    file = next(spoiled.glob("*.idx"))
+    file.write_bytes(bytes(file.stat().st_size))
+
+    with pytest.raises(SearchIndexError, match="cannot open the index"):
+        open_index(spoiled)
+    assert not late_files
+    assert not list((tmp_path / "temporary").iterdir())

@@ -124,9 +124,12 @@ def _analyzer(language: Language, *, leaves_out_stop_words: bool = False) -> tan
 @contextmanager
 def _links_folder() -> Iterator[str]:
     """Give an empty folder, and remove it: twice, for a file may come while it is removed."""
-    with tempfile.TemporaryDirectory(prefix="gem-search-", ignore_cleanup_errors=True) as links:
-        yield links
-    shutil.rmtree(links, ignore_errors=True)
+    folder = tempfile.TemporaryDirectory(prefix="gem-search-", ignore_cleanup_errors=True)
+    try:
+        with folder as links:
+            yield links
+    finally:  # an index that could not be opened leaves nothing behind either
+        shutil.rmtree(folder.name, ignore_errors=True)
 
 
 def _opened(folder: Path, manifest: Manifest) -> tuple[tantivy.Searcher, tantivy.Schema]:
