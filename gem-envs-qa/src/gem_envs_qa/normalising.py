@@ -8,8 +8,9 @@ What SQuAD leaves open or gets wrong is settled like this, in this order:
 2. Numbers: a comma before three digits, as in `1,000`, is dropped. A point between two digits stays
    or at the beginning of a number (`3.5` is not `35`, which SQuAD makes it), and so does a minus
    that begins one, also before a currency sign (`-$5` is not `5`). Any other marks between two
-   digits separate them: `2-1` is not `21`, and `$5-$10` is not `510`. So do raised and lowered
-   digits and fractions in one character: `10²` is not `102`, nor `2½` `21/2`.
+   digits, and a point among them, separate them: `2-1` is not `21`, `$5-$10` is not `510`, nor
+   `5.-6` `56`. So do raised and lowered digits and fractions in one character: `10²` is not
+   `102`, nor `2½` `21/2`.
 3. Punctuation of any script is dropped, and currency signs and the signs of ASCII (`$+<=>^|~`):
    `U.S.` is `us`, `rock'n'roll` is `rocknroll`, `€5` is `5`.
 4. The words `a`, `an` and `the` are dropped; `vitamin A` is then `vitamin`, as in SQuAD.
@@ -30,14 +31,19 @@ _PIECE = 1000
 _SHORT = 200  # characters; the forms of such are kept, for the options of a row are read often
 _ARTICLES = frozenset({"a", "an", "the"})
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-# A minus behind a mark that parts two numbers, as in `(5,-6)`, is left: it begins a number.
-_BETWEEN_DIGITS = re.compile(r"(?<=\d)[^\w\s.]+?(?=\.?\d|(?<=[,;:/|(\[{^=-])-\.?\d)")
+_CURRENCY = "[$¢-¥₠-₿]?"
+# A point alone stays. A minus behind a mark that parts two numbers, as in `(5,-6)`, is left, with
+# the currency sign beside it, as in `(5,-$6)`: it begins a number.
+_BETWEEN_DIGITS = re.compile(
+    r"(?<=\d)(?!\.\d)[^\w\s]+?"
+    rf"(?=(?:(?<!\.)\.)?\d|(?<=[,;:/|(\[{{^=-]){_CURRENCY}-{_CURRENCY}\.?\d)"
+)
 # NFKC writes these as common digits, which would run into those before them.
 _BEFORE_RAISED = re.compile(r"(?<=\d)(?=[²³¹⁰⁴-⁹⁺⁻₀-₉₊₋¼-¾⅐-⅞↉])")
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")  # noqa: RUF001 - these are meant
 _SIGNS = frozenset("$+<=>^`|~")
 # The one mark that stands for itself: a point within, or a minus before, a number.
-_OTHER = re.compile(r"(?P<kept>(?:(?<=\d)|(?<!\w))\.(?=\d)|(?<![\w.])-(?=[$¢-¥₠-₿]?\.?\d))|[\W_]")
+_OTHER = re.compile(rf"(?P<kept>(?:(?<=\d)|(?<!\w))\.(?=\d)|(?<![\w.])-(?={_CURRENCY}\.?\d))|[\W_]")
 
 
 def normal_form(answer: str) -> str:
