@@ -238,6 +238,29 @@ def test_a_hidden_character_that_is_repeated_without_end_is_counted(make_run: Ma
     assert f'go<span class="ctl">1,000 times U+200B</span>{nothing}{nothing}on' in text
 
 
+@pytest.mark.parametrize(
+    ("hidden", "label"),
+    [
+        ("\u200b\u200c" * 500, "1,000 hidden characters: U+200B, U+200C"),
+        ("\u200b\u200b\u200b\u200b\x00" * 60, "300 hidden characters: U+200B, U+0000"),
+        ("\u200b\u200c\u200d\u200e\u200f" * 40, "200 hidden characters of 5 kinds"),
+    ],
+)
+def test_hidden_characters_without_end_are_counted_together(
+    make_run: MakeRun, hidden: str, label: str
+) -> None:
+    run = make_run(episode(turns=(turn(action=f"go{hidden}on"),)))
+
+    assert f'go<span class="ctl">{label}</span>on' in page(run)
+
+
+def test_a_few_hidden_characters_in_a_row_have_marks_of_their_own(make_run: MakeRun) -> None:
+    run = make_run(episode(turns=(turn(action="go" + "\u200b\u200c" * 50 + "on"),)))
+
+    marks = '<span class="ctl">U+200B</span><span class="ctl">U+200C</span>' * 50
+    assert f"go{marks}on" in page(run)
+
+
 def test_an_episode_of_many_turns_is_shown_in_pages(make_run: MakeRun) -> None:
     turns = tuple(turn(action=f"move {number}", reward=1.0) for number in range(1, 131))
     run = make_run(episode(turns=turns))

@@ -33,9 +33,14 @@ def test_what_is_named_can_be_written(text: str) -> None:
 
 @given(st.text())
 def test_taken_apart_it_has_every_character(text: str) -> None:
-    joined = "".join(plain + name for plain, name in hidden_apart(text))
+    apart = [*hidden_apart(text)]
 
-    assert joined == hidden_named(text)
+    assert "".join(plain + hidden for plain, hidden in apart) == text
+    assert "".join(plain + hidden_named(hidden) for plain, hidden in apart) == hidden_named(text)
+
+
+def test_hidden_characters_in_a_row_stay_together() -> None:
+    assert [*hidden_apart("a\u200b\u200c\x00b")] == [("a", "\u200b\u200c\x00"), ("b", "")]
 
 
 @given(st.text(alphabet="ab .\n|-+"))

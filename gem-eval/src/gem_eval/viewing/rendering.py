@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from importlib.resources import files
+from itertools import groupby
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -18,6 +20,8 @@ __all__ = ["asset", "render", "seen"]
 
 _LARGE = 1e15  # whose digits would be more than a column is wide
 _REPEATS = 4  # of one hidden character in a row: so many have one mark, which counts them
+_MOST_MARKS = 100  # of hidden characters in a row: more are one mark, which counts them all
+_MOST_KINDS = 4  # of hidden characters that such a mark names
 _MINUS = "\N{MINUS SIGN}"
 _REASONS = {
     "terminated": "its task",
@@ -85,30 +89,37 @@ def seen(text: str) -> Markup:
     '&lt;b&gt;<span class="ctl">U+0000</span>'
     >>> str(seen("\u200b" * 9000))
     '<span class="ctl">9,000 times U+200B</span>'
+    >>> str(seen("\u200b\u200c" * 4500))
+    '<span class="ctl">9,000 hidden characters: U+200B, U+200C</span>'
     """
     shown: list[Markup] = []
-    mark = ""
-    times = 0
-    # It ends with a pair without a name, after which no mark is left to be written.
-    for plain, name in hidden_apart(text):
-        if not plain and name == mark:
-            times += 1
-            continue
-        shown.append(_marked(mark, times))
+    for plain, hidden in hidden_apart(text):
         shown.append(escape(plain))
-        mark = name
-        times = 1
+        shown += map(_mark, _labels(hidden))
     return Markup("").join(shown)
 
 
-def _marked(name: str, times: int) -> Markup:
-    """Return the marks of a hidden character that stands so many times in a row."""
-    if not name:
-        return Markup("")
-    # A page of a model that repeats one without end would be thirty times as long as its text.
-    label = f"{times:,} times {name}" if times >= _REPEATS else name
-    count = 1 if times >= _REPEATS else times
-    return Markup('<span class="ctl">{}</span>').format(label) * count
+def _mark(label: str) -> Markup:
+    return Markup('<span class="ctl">{}</span>').format(label)
+
+
+def _labels(hidden: str) -> list[str]:
+    """Return what the marks say of hidden characters that stand in a row."""
+    labels = []
+    for character, same in groupby(hidden):
+        name = hidden_named(character)
+        times = len([*same])
+        labels += [f"{times:,} times {name}"] if times >= _REPEATS else [name] * times
+    # A page of a model that repeats some without end would be thirty times as long as its text.
+    if len(labels) > _MOST_MARKS:
+        return [f"{len(hidden):,} hidden characters{_of_kinds([*dict.fromkeys(hidden)])}"]
+    return labels
+
+
+def _of_kinds(kinds: Sequence[str]) -> str:
+    if len(kinds) > _MOST_KINDS:
+        return f" of {len(kinds):,} kinds"
+    return f": {', '.join(map(hidden_named, kinds))}"
 
 
 def fixed(value: float | None, digits: int) -> str:

@@ -28,6 +28,7 @@ _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
+_HIDDEN_RUN = re.compile(f"{_HIDDEN.pattern}+")
 _BOXED = re.compile(r"\\boxed\{[^{}]*\}")
 _WIDEST_BOARD = 60
 _RULE = re.compile(r"[-+=|#]+")
@@ -46,18 +47,18 @@ def hidden_named(text: str) -> str:
     >>> hidden_named("a\u202eb")
     'aU+202Eb'
     """
-    return _HIDDEN.sub(lambda found: _name(found[0]), text)
+    return _HIDDEN.sub(lambda found: f"U+{ord(found[0]):04X}", text)
 
 
 def hidden_apart(text: str) -> Iterator[tuple[str, str]]:
-    r"""Yield what a text is made of: pairs of plain text and the name of what follows it, or "".
+    r"""Yield what a text is made of: pairs of plain text and the hidden characters behind it.
 
-    >>> list(hidden_apart("a\x00b"))
-    [('a', 'U+0000'), ('b', '')]
+    >>> list(hidden_apart("a\x00\x00b"))
+    [('a', '\x00\x00'), ('b', '')]
     """
     end = 0
-    for found in _HIDDEN.finditer(text):
-        yield text[end : found.start()], _name(found[0])
+    for found in _HIDDEN_RUN.finditer(text):
+        yield text[end : found.start()], found[0]
         end = found.end()
     yield text[end:], ""
 
@@ -151,10 +152,6 @@ def duration(seconds: float | None) -> str:
     if seconds < 7200:
         return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
     return f"{seconds // 3600:.0f} h {seconds % 3600 // 60:.0f} min"
-
-
-def _name(character: str) -> str:
-    return f"U+{ord(character):04X}"
 
 
 def _is_of_board(line: str) -> bool:
