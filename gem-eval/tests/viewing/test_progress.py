@@ -182,6 +182,19 @@ def test_a_slow_run_has_the_rate_of_its_last_episodes(make_run: MakeRun, clock: 
     assert rate == pytest.approx(1 / 40)
 
 
+def test_the_rate_is_of_fifteen_looks_that_found_something(make_run: MakeRun, clock: Clock) -> None:
+    run = make_run(episode(), total=100)
+    for number in range(1, 31):
+        clock.now += 5 if number > 23 else 50
+        run.refresh()
+        clock.now += 5 if number > 23 else 50
+        write(run.folder.episodes_path, episode(episode_index=number))
+        run.refresh()
+
+    # Of the 14 times between them 7 are of 100 s, and 7 of 10 s.
+    assert run.progress().rate == pytest.approx(14 / 770)
+
+
 def test_a_run_that_is_quiet_slows_down(make_run: MakeRun, clock: Clock) -> None:
     run = make_run(episode(), total=100)
     clock.now += 10

@@ -105,13 +105,12 @@ class Run:
 
     def _count(self) -> None:
         """Keep how far the log is by now, for the rate."""
-        lines = self.state.lines
         kept = [*self._counted][-2:]
-        if len(kept) == 2 and all(known == lines for _, known in kept):
-            # Of looks that found nothing the last alone: else those that did, of a run whose
-            # episodes take long, would be none of the few that are kept.
+        if len(kept) == 2 and kept[0][1] == kept[1][1]:
+            # A look that found nothing stays until the next look alone: else those that found
+            # something, of a run whose episodes take long, would be none of the few that are kept.
             self._counted.pop()
-        self._counted.append((time.monotonic(), lines))
+        self._counted.append((time.monotonic(), self.state.lines))
 
     def search(self, query: Query) -> Search | None:
         """Search on for what a query asks of conversations, None where it asks nothing of them."""
