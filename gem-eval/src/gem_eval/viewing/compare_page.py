@@ -125,7 +125,7 @@ def _toggled(pairs: Sequence[tuple[str, Any]], is_set: bool) -> list[tuple[str, 
 def _name_of(run: Run, view: EpisodeView) -> str:
     row = view.row
     repeat = f".{row.repeat}" if row.repeat else ""
-    return f"{row.policy}, {family(env_name(run, row.env))} no. {row.number}{repeat}"
+    return f"{row.policy}, {family(env_name(run.env_ids, row.env))} no. {row.number}{repeat}"
 
 
 def _task_of(view: EpisodeView) -> tuple[Any, ...]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from gem_eval.settings import Settings
 from gem_eval.short_names import short_names
 from gem_eval.viewing.finding_index import FindingState
 from gem_eval.viewing.query import FACETS, OUTCOMES, Query
@@ -61,16 +62,14 @@ class Chip(NamedTuple):
     address: str
 
 
-def env_name(run: Run, env: int) -> str:
-    """Return the id of an environment, also of one that the run does not list."""
-    env_ids = run.env_ids
+def env_name(env_ids: Sequence[str], env: int) -> str:
+    """Return the id of an environment of a run, also of one that the run does not list."""
     return env_ids[env] if env < len(env_ids) else f"environment {env}"
 
 
-def _env_label(run: Run, env: int) -> str:
+def _env_label(settings: Settings, env_ids: Sequence[str], env: int) -> str:
     """Return how a filter calls an environment: with the value of what was varied, if anything."""
-    label = family(env_name(run, env))
-    settings = run.folder.record.settings
+    label = family(env_name(env_ids, env))
     if settings.varied is None or env >= len(settings.envs):
         return label
     value = json.dumps(settings.envs[env].kwargs.get(settings.varied), ensure_ascii=False)
@@ -80,10 +79,12 @@ def _env_label(run: Run, env: int) -> str:
 def facets_of(run: Run, query: Query, selection: Selection, stops: Sequence[str]) -> list[Facet]:
     """Return the filters of which each episode has one value, with counts under all others."""
     names = short_names(run.policies)
+    settings = run.folder.record.settings
+    env_ids = run.env_ids
     facets = []
     known: dict[str, Mapping[Any, str]] = {
         "outcome": {outcome: outcome for outcome in OUTCOMES},
-        "env": {env: _env_label(run, env) for env in range(len(run.env_ids))},
+        "env": {env: _env_label(settings, env_ids, env) for env in range(len(env_ids))},
         "policy": names,
         "stop": {stop: stop.replace("_", " ") for stop in stops},
     }
@@ -126,6 +127,8 @@ def finding_line(looked: FindingState) -> str:
 def chips_of(run: Run, query: Query) -> list[Chip]:
     """Return the filters in use, each with the address without it."""
     names = short_names(run.policies)
+    settings = run.folder.record.settings
+    env_ids = run.env_ids
     chips = []
     for name in FACETS:
         chosen = getattr(query, name)
@@ -133,7 +136,7 @@ def chips_of(run: Run, query: Query) -> list[Chip]:
             rest = tuple(each for each in chosen if each != value)
             text = str(value).replace("_", " ")
             if name == "env":
-                text = _env_label(run, value)
+                text = _env_label(settings, env_ids, value)
             elif name == "policy":
                 text = names.get(value, value)
             chips.append(Chip(text, query.address(**{name: rest})))

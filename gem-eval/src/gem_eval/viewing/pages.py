@@ -88,6 +88,7 @@ def run_values(run: Run, query: Query) -> dict[str, Any]:
     seat_numbers: dict[str, int] = {}  # in their order: a colour for each
     for row in found:
         seat_numbers.update((each.name, each.number) for each in row.seats)
+    env_ids = run.env_ids
     return {
         "title": f"Run {run.name}",
         "seat_names": short_names([*listed_policies, *(each.policy for each in by_seat)]),
@@ -118,7 +119,8 @@ def run_values(run: Run, query: Query) -> dict[str, Any]:
         "orders": ORDERS,
         "unit": plots.Scale(0.0, 1.0),
         "turns_scale": lambda env: plots.Scale(0.0, limits.get(env, 1)),
-        "env_name": lambda env: env_name(run, env),
+        "env_ids": env_ids,
+        "env_name": lambda env: env_name(env_ids, env),
         # Of a table with a row for all variants of an environment: which environments they are.
         "envs_of": lambda number: tuple(range(number * variants, (number + 1) * variants)),
         "episode_link": lambda row: _link_to(run, row, query, search),
@@ -180,7 +182,7 @@ def episode_values(
         neighbours = run.selection(db, query, search).neighbours(line)
         peers = rows.peers_of(db, view.row)
     row = view.row
-    env_id = env_name(run, row.env)
+    env_id = env_name(run.env_ids, row.env)
     seats = row.seats
     names = short_names([*run.policies, row.policy, *(each.policy for each in seats)])
     seat_query = "" if view.seat is None else urlencode({"seat": view.seat.name})

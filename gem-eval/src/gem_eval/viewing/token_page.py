@@ -118,7 +118,7 @@ def token_values(
     ]
     is_known = query.by == "mask" or any(value is not None for value in values)
     unknown = episode_credit.sentence if query.by == "adv" and episode_credit.credit is None else ""
-    env_id = env_name(run, row.env)
+    env_id = env_name(run.env_ids, row.env)
     names = short_names([*run.policies, row.policy, *(each.policy for each in seats)])
     first = turns[0].number if turns else 1
     before = [
