@@ -23,7 +23,7 @@ from gem_eval.viewing.compare_page import beside_page, compare_page
 from gem_eval.viewing.compared import Comparer
 from gem_eval.viewing.conversation import UNREADABLE, images_of, is_picture
 from gem_eval.viewing.episodes import read_turn
-from gem_eval.viewing.facets import finding_line
+from gem_eval.viewing.facets import finding_line, with_known_values
 from gem_eval.viewing.guard import Guard
 from gem_eval.viewing.query import Query, whole_number
 from gem_eval.viewing.rendering import asset
@@ -148,10 +148,11 @@ class _Viewer:
         return HTMLResponse(page)
 
     def run(self, request: Request) -> Response:
+        run = self._run_of(request)
         return HTMLResponse(
             pages.run_page(
-                self._run_of(request),
-                _query(request),
+                run,
+                _query(request, run),
                 theme=_theme(request),
                 several=self._is_several,
             )
@@ -179,7 +180,7 @@ class _Viewer:
         page = self._read(
             lambda: pages.episode_page(
                 run,
-                _query(request),
+                _query(request, run),
                 line,
                 turn,
                 theme=_theme(request),
@@ -198,7 +199,7 @@ class _Viewer:
             lambda: token_page(
                 run,
                 _number(request, "line"),
-                TokenQuery.read(request.query_params, _query(request)),
+                TokenQuery.read(request.query_params, _query(request, run)),
                 self._texts,
                 theme=_theme(request),
                 several=self._is_several,
@@ -219,7 +220,7 @@ class _Viewer:
 
     def next_flip(self, request: Request) -> Response:
         run = self._run_of(request)
-        query = _query(request)
+        query = _query(request, run)
         line = _number(request, "line")
         search = run.search(query)
         with run.index.reading() as db:
@@ -319,8 +320,8 @@ class _Viewer:
         return found
 
 
-def _query(request: Request) -> Query:
-    return Query.read(request.query_params.multi_items())
+def _query(request: Request, run: Run) -> Query:
+    return with_known_values(run, Query.read(request.query_params.multi_items()))
 
 
 def _turn(request: Request) -> int:

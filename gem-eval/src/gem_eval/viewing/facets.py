@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, get_args
 
+from gem.episode import StopReason
 from gem_eval.settings import Settings
 from gem_eval.short_names import short_names
+from gem_eval.viewing import rows
 from gem_eval.viewing.finding_index import FindingState
 from gem_eval.viewing.query import FACETS, OUTCOMES, Query
 from gem_eval.viewing.runs import Run
@@ -15,9 +18,18 @@ from gem_eval.viewing.selection import Selection
 from gem_eval.viewing.text import cut, family
 from gem_eval.wording import counted
 
-__all__ = ["chips_of", "env_name", "facets_of", "finder_facet", "finding_line", "looser"]
+__all__ = [
+    "chips_of",
+    "env_name",
+    "facets_of",
+    "finder_facet",
+    "finding_line",
+    "looser",
+    "with_known_values",
+]
 
 _MOST_OF_VALUE = 40  # characters of what was varied
+_MOST_CHIPS = 100  # of one filter, whose values have a chip each; more have one together
 _FILTERS = {
     "outcome": "outcome",
     "env": "environment",
@@ -76,6 +88,30 @@ def _env_label(settings: Settings, env_ids: Sequence[str], env: int) -> str:
     return f"{label}, {settings.varied} {cut(value, _MOST_OF_VALUE)}"
 
 
+def with_known_values(run: Run, query: Query) -> Query:
+    """Return a query without the values of filters that its run does not have.
+
+    Each link of a page names all values, and an address may hold any. Of a filter that has no
+    other values the first stays, for it leaves no episode either.
+    """
+    planned: dict[str, Container[Any]] = {
+        "env": range(len(run.env_ids)),
+        "policy": run.policies,
+        "stop": get_args(StopReason),
+        "finder": run.findings.state.finders,
+    }
+    changes: dict[str, Any] = {}
+    with run.index.reading() as db:
+        for name, values in planned.items():
+            chosen = getattr(query, name)
+            if all(value in values for value in chosen):
+                continue  # to look through the episodes takes time
+            recorded = rows.values_of(db, name)
+            known = tuple(value for value in chosen if value in values or value in recorded)
+            changes[name] = known or chosen[:1]
+    return replace(query, **changes)
+
+
 def facets_of(run: Run, query: Query, selection: Selection, stops: Sequence[str]) -> list[Facet]:
     """Return the filters of which each episode has one value, with counts under all others."""
     names = short_names(run.policies)
@@ -132,6 +168,10 @@ def chips_of(run: Run, query: Query) -> list[Chip]:
     chips = []
     for name in FACETS:
         chosen = getattr(query, name)
+        if len(chosen) > _MOST_CHIPS:
+            # A chip for each, whose address names all the others, would be many megabytes.
+            chips.append(Chip(counted(len(chosen), _FILTERS[name]), query.without(name).address()))
+            continue
         for value in chosen:
             rest = tuple(each for each in chosen if each != value)
             text = str(value).replace("_", " ")

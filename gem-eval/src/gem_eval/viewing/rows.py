@@ -28,6 +28,7 @@ __all__ = [
     "peers_of",
     "row_at",
     "stops_of",
+    "values_of",
 ]
 
 SCHEMA = """
@@ -147,6 +148,15 @@ def stops_of(db: sqlite3.Connection) -> list[str]:
     """Return the reasons for which episodes ended."""
     found = db.execute("SELECT DISTINCT stop FROM tries WHERE counts ORDER BY stop")
     return [stop for (stop,) in found]
+
+
+def values_of(db: sqlite3.Connection, facet: str) -> set[Any]:
+    """Return the values that episodes have of a filter: of a column, or the finders."""
+    if facet == "finder":
+        found = db.execute("SELECT DISTINCT finder FROM findings")
+    else:
+        found = db.execute(f"SELECT DISTINCT {facet} FROM tries WHERE counts")
+    return {value for (value,) in found}
 
 
 def row_at(db: sqlite3.Connection, line: int) -> Row | None:
