@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-__all__ = ["expect", "new_context", "new_page", "served", "started"]
+__all__ = ["expect", "new_context", "new_page", "rows", "served", "started"]
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 if CHROMIUM is None:
@@ -91,3 +91,9 @@ def new_page(context: BrowserContext) -> Iterator[Page]:
     found.on("dialog", lambda dialog: complaints.append(dialog.message))
     yield found
     assert complaints == []
+
+
+def rows(page: Page) -> list[str]:
+    """Return the addresses of the episodes that are listed, without filters."""
+    links = page.locator("#list tbody a").all()
+    return [str(link.get_attribute("href")).partition("?")[0] for link in links]

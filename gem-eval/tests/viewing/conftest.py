@@ -1,4 +1,7 @@
-"""What the tests of the viewer share: logs of episodes as they are wanted, and a viewer on them."""
+"""What the tests of the viewer share: runs as they are wanted, a viewer on them, and a browser.
+
+Only tests in a browser need `browsing`, which skips where there is none: its fixtures import it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
@@ -18,6 +21,9 @@ from gem_eval.run_folder import RunFolder
 from gem_eval.settings import settings_from
 from gem_eval.viewing.runs import Run, open_runs
 from gem_eval.viewing.token_text import TokenTexts
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 MakeEpisode = Callable[..., Episode]
 
@@ -64,6 +70,17 @@ def write(log: Path, *episodes: Episode) -> None:
         file.writelines(f"{each.to_json()}\n" for each in episodes)
 
 
+def write_run(
+    folder: Path, *episodes: Episode, total: int | None = None, **settings: Any
+) -> RunFolder:
+    """Write a run of episodes, by two policies unless the settings say otherwise."""
+    given = {"envs": "tiny:Guess", "policies": ["solver", "random"], **settings}
+    command = ["gem-env", "eval", "tiny:Guess"]
+    run = RunFolder.create(folder, settings_from(given), command, total=total)
+    write(run.episodes_path, *episodes)
+    return run
+
+
 @pytest.fixture
 def make_run(tmp_path: Path) -> Iterator[Callable[..., Run]]:
     """Return a function that writes a run of episodes and opens it for a viewer."""
@@ -72,11 +89,7 @@ def make_run(tmp_path: Path) -> Iterator[Callable[..., Run]]:
     def make(
         *episodes: Episode, name: str = "run", total: int | None = None, **settings: Any
     ) -> Run:
-        given = {"envs": "tiny:Guess", "policies": ["solver", "random"], **settings}
-        folder = RunFolder.create(
-            tmp_path / name, settings_from(given), ["gem-env", "eval"], total=total
-        )
-        write(folder.episodes_path, *episodes)
+        folder = write_run(tmp_path / name, *episodes, total=total, **settings)
         [run] = open_runs([str(folder.path)], tmp_path / "cache")
         opened.append(run)
         run.refresh(budget_s=60)
@@ -122,3 +135,31 @@ def append_line(run: Run, plain: Any) -> None:
     """Add a line that no log of ours would have."""
     with run.folder.episodes_path.open("a", encoding="utf-8") as log:
         log.write(plain if isinstance(plain, str) else json.dumps(plain) + "\n")
+
+
+# Of a module, not of the session: while a browser is driven, no other test can run an event loop.
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Give a browser that the tests of a module share."""
+    from .browsing import started
+
+    with started() as found:
+        yield found
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """Give a window that has visited nothing."""
+    from .browsing import new_context
+
+    with new_context(browser) as found:
+        yield found
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Iterator[Page]:
+    """Give a page of that window; the test fails where the browser complains."""
+    from .browsing import new_page
+
+    with new_page(context) as found:
+        yield found

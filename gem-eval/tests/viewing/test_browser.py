@@ -1,4 +1,4 @@
-"""The viewer in a real browser: filters, deep links, keys, live update, hostile text, themes, axe.
+"""The viewer in a real browser: filters, deep links, keys, hostile text, themes, axe.
 
 Needs playwright's package and a Chromium of the system, and is skipped without them. It takes the
 pictures of docs/viewing.md where GEM_VIEWER_PICTURES names their folder, and GEM_VIEWER_ADDRESS a
@@ -9,23 +9,18 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from gem import Episode, ImagePart, TextPart, ToolCall, ToolResult
-from gem.conversation import Usage
 from gem_eval import evaluate, league
-from gem_eval.run_folder import RunFolder
-from gem_eval.settings import settings_from
 
 from . import training_folders
-from .browsing import expect, new_context, new_page, served, started
-from .conftest import episode, failed, turn, write
+from .browsing import expect, rows, served
+from .conftest import episode, failed, turn, write_run
+from .hostile_runs import HOSTILE, write_hostile_run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -33,14 +28,6 @@ if TYPE_CHECKING:
 axe_module = pytest.importorskip("axe_playwright_python.sync_playwright")
 pytestmark = pytest.mark.slow
 
-HOSTILE = (
-    '</div><script>window.hacked = 1</script><img src=x onerror="window.hacked = 1">'
-    '<a href="javascript:window.hacked=1">click</a>\u202e\x1b[31m {{ 7*7 }}'
-)
-PNG = bytes.fromhex(
-    "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489"
-    "0000000d49444154789c6364f8cf500f00038601805a347d9b0000000049454e44ae426082"
-)
 TOO_WIDE = """
     document.documentElement.scrollWidth <= innerWidth ? [] :
     [...document.querySelectorAll("body *")]
@@ -54,84 +41,31 @@ class Viewer(NamedTuple):
     """A viewer that serves the runs of a folder."""
 
     address: str
-    runs: Path
 
     def page(self, path: str) -> str:
         return f"{self.address}{path}"
-
-
-def made(folder: Path, *episodes: Episode, total: int | None = None, **settings: object) -> Path:
-    """Write a run of episodes."""
-    given = {"envs": "tiny:Guess", "policies": POLICIES, **settings}
-    RunFolder.create(folder, settings_from(given), ["gem-env", "eval", "tiny:Guess"], total=total)
-    write(folder / "episodes.jsonl", *episodes)
-    return folder
-
-
-def hostile_run(folder: Path) -> Path:
-    seen = (TextPart(HOSTILE), ImagePart(PNG), ImagePart(b"<svg/>", "image/svg+xml"))
-    played = turn(
-        observation=seen,
-        suffix=HOSTILE,
-        action=HOSTILE,
-        reasoning=HOSTILE,
-        info={HOSTILE: HOSTILE},
-        reward_parts={HOSTILE: 1.0, "other": 2.0},
-        tool_calls=(ToolCall("1", HOSTILE, {HOSTILE: HOSTILE}),),
-        tool_results=(ToolResult("1", HOSTILE, is_error=True),),
-        usage=Usage(10, 20),
-    )
-    bad = {"policy": HOSTILE, "env_kwargs": {HOSTILE: HOSTILE}, "versions": {HOSTILE: HOSTILE}}
-    return made(
-        folder,
-        episode(turns=(played,), final_observation=HOSTILE, **bad),
-        failed(error=HOSTILE, episode_index=1, **bad),
-        total=2,
-    )
 
 
 @pytest.fixture(scope="module")
 def viewer(tmp_path_factory: pytest.TempPathFactory, site: Path) -> Iterator[Viewer]:
     runs = tmp_path_factory.mktemp("runs")
     evaluate(["tiny:Guess", "tiny:Lamps", "tiny:Broken"], POLICIES, episodes=40, out=runs / "games")
-    hostile_run(runs / "hostile")
+    write_hostile_run(runs / "hostile")
     league("gem.testing.envs:Kuhn", ["solver", "random", "noop"], episodes=10, out=runs / "league")
-    made(runs / "live", *(episode(episode_index=n) for n in range(3)), total=100)
+    played = [episode(episode_index=n) for n in range(3)]
+    lost = [failed(episode_index=n) for n in (3, 4)]
+    write_run(runs / "live", *played, *lost, total=100)
     many = tuple(turn(action=f"\\boxed{{{n}}}", reward=0.01) for n in range(120))
-    made(runs / "long", episode(turns=many), total=1)
+    write_run(runs / "long", episode(turns=many), total=1)
     said = tuple(turn(action="\\boxed{3}", observation="Too low.") for _ in range(4))
-    made(runs / "loops", *(episode(episode_index=n, turns=said) for n in range(3)), total=3)
+    write_run(runs / "loops", *(episode(episode_index=n, turns=said) for n in range(3)), total=3)
     for seed in (0, 1):
         training_folders.made(runs / f"training-{seed}", seed=seed, updates=100)
     training_folders.made(runs / "training-raw", estimator=HOSTILE)
     names = ["games", "hostile", "league", "live", "long", "loops"]
     names += ["training-0", "training-1", "training-raw"]
     with served(site, runs / "cache", *(str(runs / name) for name in names)) as address:
-        yield Viewer(address, runs)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with started() as found:
-        yield found
-
-
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    with new_context(browser) as found:
-        yield found
-
-
-@pytest.fixture
-def page(context: BrowserContext) -> Iterator[Page]:
-    with new_page(context) as found:
-        yield found
-
-
-def rows(page: Page) -> list[str]:
-    """The addresses of the episodes that are listed, without filters."""
-    links = page.locator("#list tbody a").all()
-    return [str(link.get_attribute("href")).partition("?")[0] for link in links]
+        yield Viewer(address)
 
 
 def count(page: Page) -> str:
@@ -349,45 +283,6 @@ def test_flips_of_the_list_follow_one_another(viewer: Viewer, page: Page) -> Non
     assert len({mark.get_attribute("aria-label") for mark in outcomes}) == 2
 
 
-def test_a_run_that_goes_on_shows_new_episodes_when_asked(viewer: Viewer, page: Page) -> None:
-    log = viewer.runs / "live" / "episodes.jsonl"
-    os.utime(log)  # a log that was written a minute ago is of a run that has stopped
-    page.goto(viewer.page("/runs/live"))
-    expect(page.locator("#live")).to_be_visible()
-    before = rows(page)
-
-    write(log, *(failed(episode_index=number) for number in (3, 4)))
-
-    expect(page.locator("#fresh")).to_contain_text("Show 2 new episodes")
-    expect(page.locator("#errors")).to_contain_text("server answered 503")
-    expect(page.locator("#live")).to_contain_text("5 of 100 episodes")
-    assert rows(page) == before
-    page.get_by_role("group", name="Outcome").get_by_role("checkbox", name="error").check()
-    expect(page.locator("#rows")).to_contain_text("No episode matches.")
-    page.keyboard.press("r")
-    expect(page.locator("#list tbody tr")).to_have_count(2)
-    expect(page.locator("#fresh-line")).to_be_hidden()
-
-
-def test_a_training_that_goes_on_redraws_its_curves_and_keeps_the_cursor(
-    viewer: Viewer, page: Page
-) -> None:
-    metrics = viewer.runs / "training-0" / "metrics.jsonl"
-    os.utime(metrics)
-    page.goto(viewer.page("/trainings?of=training-0&figure=turns&figure=reward"))
-    turns = page.locator(".curve .read").first
-    expect(turns).to_have_text("3.000")
-    page.keyboard.press("h")
-    expect(page.locator("#now")).to_have_text("4")
-
-    training_folders.append(metrics, training_folders.metrics(5, turns=9.0))
-
-    expect(page.locator("#live")).to_contain_text("5 of 100 updates")
-    expect(page.locator("#now")).to_have_text("5")
-    expect(turns).to_have_text("9.000")
-    expect(page.locator(".cursor[visibility=visible]")).to_have_count(2)
-
-
 def test_hostile_text_does_nothing_and_is_seen(viewer: Viewer, page: Page) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -500,33 +395,6 @@ def test_a_copied_command_is_the_whole_command(viewer: Viewer, context: BrowserC
 
     expect(page.locator("#said")).to_have_text("Copied")
     assert page.evaluate("navigator.clipboard.readText()") == "gem-env eval tiny:Guess"
-
-
-def test_an_export_opens_with_the_network_off(
-    viewer: Viewer, context: BrowserContext, page: Page, tmp_path: Path
-) -> None:
-    path = tmp_path / "hostile.html"
-    command = [sys.executable, "-m", "gem", "view", str(viewer.runs / "hostile")]
-    subprocess.run([*command, "--no-cache", "--export", str(path)], check=True, capture_output=True)
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    decoded = "image => image.decode().then(() => image.naturalWidth)"
-    context.set_offline(True)
-
-    page.goto(path.as_uri())
-    expect(page.locator("#run-page")).to_be_visible()
-    page.keyboard.press("j")
-    page.keyboard.press("Enter")
-
-    expect(page.locator("#e1")).to_be_visible()
-    expect(page.locator("#run-page")).to_be_hidden()
-    assert page.locator("#e1 img.shown").evaluate(decoded) == 1
-    assert page.evaluate("window.hacked") is None
-    page.locator("#e1").get_by_role("link", name="Back to the run").click()
-    expect(page.locator("#run-page")).to_be_visible()
-    assert {url for url in asked if not url.startswith(("file:", "data:"))} == set()
-    found = axe_module.Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
 
 
 @pytest.mark.skipif("GEM_VIEWER_PICTURES" not in os.environ, reason="no pictures are asked for")

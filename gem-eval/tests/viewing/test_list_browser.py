@@ -12,14 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gem_eval.run_folder import RunFolder
-from gem_eval.settings import settings_from
-
-from .browsing import expect, new_context, new_page, served, started
-from .conftest import episode, write
+from .browsing import expect, served
+from .conftest import episode, write_run
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page, Route
+    from playwright.sync_api import BrowserContext, Page, Route
 
 pytestmark = pytest.mark.slow
 
@@ -46,29 +43,10 @@ CLEARED_THEN_SENT = """
 def address(tmp_path_factory: pytest.TempPathFactory, site: Path) -> Iterator[str]:
     """Give the address of a run of three episodes."""
     runs = tmp_path_factory.mktemp("runs")
-    settings = settings_from({"envs": "tiny:Guess", "policies": ["solver"]})
-    folder = RunFolder.create(runs / "run", settings, ["gem-env", "eval"], total=3)
-    write(folder.episodes_path, *(episode(episode_index=number) for number in range(3)))
-    with served(site, runs / "cache", str(folder.path)) as found:
+    episodes = [episode(episode_index=number) for number in range(3)]
+    run = write_run(runs / "run", *episodes, total=3, policies=["solver"])
+    with served(site, runs / "cache", str(run.path)) as found:
         yield f"{found}/runs/run"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with started() as found:
-        yield found
-
-
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    with new_context(browser) as found:
-        yield found
-
-
-@pytest.fixture
-def page(context: BrowserContext) -> Iterator[Page]:
-    with new_page(context) as found:
-        yield found
 
 
 def held_requests(page: Page) -> list[Route]:

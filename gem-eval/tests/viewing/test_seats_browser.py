@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gem.testing.envs import Signs
-from gem_eval.run_folder import RunFolder
-from gem_eval.settings import settings_from
 
-from .browsing import expect, new_context, new_page, served, started
-from .conftest import write
+from .browsing import expect, served
+from .conftest import write_run
 from .test_seats import bold, careful, fails, played, rock
 
 if TYPE_CHECKING:
@@ -26,18 +24,10 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory, site: Path) -> Iterator[str]:
     runs = tmp_path_factory.mktemp("runs")
-    given = {"envs": "tiny:Guess", "policies": ["solver"]}
     episodes = [*played([careful, bold]), *played(rock, Signs, 3)[2:]]
     episodes += played([careful, fails], episodes=4)[3:]
-    RunFolder.create(runs / "seats", settings_from(given), ["gem-env", "eval"], total=4)
-    write(runs / "seats" / "episodes.jsonl", *episodes)
-    with served(site, runs / "cache", str(runs / "seats")) as found:
-        yield found
-
-
-@pytest.fixture
-def page() -> Iterator[Page]:
-    with started() as browser, new_context(browser) as context, new_page(context) as found:
+    run = write_run(runs / "seats", *episodes, total=4, policies=["solver"])
+    with served(site, runs / "cache", str(run.path)) as found:
         yield found
 
 

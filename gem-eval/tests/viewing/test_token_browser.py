@@ -15,11 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from gem_eval.run_folder import RunFolder
-from gem_eval.settings import settings_from
-
-from .browsing import expect, new_context, new_page, served, started
-from .conftest import episode, write
+from .browsing import expect, served
+from .conftest import episode, write_run
 from .token_runs import HOSTILE_TOKENS, long_episode, make_tokenizer, talk, token_turn
 
 if TYPE_CHECKING:
@@ -56,24 +53,10 @@ def viewer(tmp_path_factory: pytest.TempPathFactory, site: Path) -> Iterator[Vie
         "hostile": [episode(turns=(hostile,))],
     }
     for name, episodes in logs.items():
-        settings = settings_from({"envs": "tiny:Guess", "policies": ["solver"]})
-        folder = RunFolder.create(runs / name, settings, ["gem-env", "eval"], total=len(episodes))
-        write(folder.episodes_path, *episodes)
+        write_run(runs / name, *episodes, total=len(episodes), policies=["solver"])
     words = [*(str(runs / name) for name in logs), "--tokenizer", str(runs / "model")]
     with served(site, runs / "cache", *words) as address:
         yield Viewer(address)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with started() as found:
-        yield found
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    with new_context(browser) as context, new_page(context) as found:
-        yield found
 
 
 def test_from_a_turn_to_its_tokens_and_back_by_t(viewer: Viewer, page: Page) -> None:
