@@ -25,7 +25,7 @@ from gem_eval.job import Job
 from gem_eval.opening import continued, started
 from gem_eval.summary import Summary
 
-__all__ = ["Figures", "run", "run_job"]
+__all__ = ["Figures", "run", "run_job", "run_typed"]
 
 
 class Figures(NamedTuple):
@@ -34,6 +34,8 @@ class Figures(NamedTuple):
     show: Callable[[Job, Summary, bool], None]
     """Prints them; the last argument says whether to offer what to run next."""
     to_json: Callable[[Job, Summary], Any]
+    tell_something: Callable[[Job], bool] = lambda _: True
+    """Whether they tell anything of a job that ended; where not, the exit status is 1."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -49,6 +51,33 @@ def run(options: argparse.Namespace) -> int:
         if values.pop("dry_run", False):
             return _dry_run(values, out, as_json=as_json)
         return run_job(_job(values), out, values, as_json=as_json, fails_on_error=fails_on_error)
+
+
+def run_typed(
+    options: argparse.Namespace,
+    job_of: Callable[[dict[str, Any]], Job],
+    *,
+    command: str,
+    figures: Figures,
+) -> int:
+    """Run the job that was typed with another command, and return the exit status.
+
+    `job_of` makes it of the options, less those that say how its figures are shown.
+    """
+    values = _values(options)
+    as_json = values.pop("json", False)
+    fails_on_error = values.pop("fail_on_error", False)
+    find_modules_here()
+    with json_alone(as_json) as out:
+        return run_job(
+            job_of(values),
+            out,
+            values,
+            as_json=as_json,
+            fails_on_error=fails_on_error,
+            command=command,
+            figures=figures,
+        )
 
 
 def _values(options: argparse.Namespace) -> dict[str, Any]:
@@ -150,7 +179,10 @@ def _finish(
         figures.show(job, summary, True)
         sys.stdout.flush()  # before the lines on stderr
     _show_tracking(job, command)
-    return _status(summary, fails_on_error=fails_on_error)
+    status = _status(summary, fails_on_error=fails_on_error)
+    if status == 0 and not figures.tell_something(job):
+        return 1
+    return status
 
 
 def _say_one_at_a_time(job: Job, values: Mapping[str, Any], command: str) -> None:

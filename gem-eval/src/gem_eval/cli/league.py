@@ -85,24 +85,9 @@ def add_command(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from gem.cli import find_modules_here
-    from gem_eval.cli.eval import Figures, run_job  # heavy: 0.3 s
-    from gem_eval.cli.stdout import json_alone
+    from gem_eval.cli.eval import Figures, run_typed  # heavy: 0.3 s
 
-    values = {name: value for name, value in vars(options).items() if name != "run"}
-    as_json = values.pop("json", False)
-    fails_on_error = values.pop("fail_on_error", False)
-    find_modules_here()
-    with json_alone(as_json) as out:
-        return run_job(
-            _job(values),
-            out,
-            values,
-            as_json=as_json,
-            fails_on_error=fails_on_error,
-            command=_COMMAND,
-            figures=Figures(_show, _to_json),
-        )
+    return run_typed(options, _job, command=_COMMAND, figures=Figures(_show, _to_json))
 
 
 def _job(given: dict[str, Any]) -> Job:

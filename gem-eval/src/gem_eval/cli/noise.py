@@ -98,26 +98,10 @@ def add_command(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from gem.cli import find_modules_here
-    from gem_eval.cli.eval import Figures, run_job  # heavy: 0.3 s
-    from gem_eval.cli.stdout import json_alone
+    from gem_eval.cli.eval import Figures, run_typed  # heavy: 0.3 s
 
-    values = {name: value for name, value in vars(options).items() if name != "run"}
-    as_json = values.pop("json", False)
-    fails_on_error = values.pop("fail_on_error", False)
-    find_modules_here()
-    with json_alone(as_json) as out:
-        job = _job(values)
-        status = run_job(
-            job,
-            out,
-            values,
-            as_json=as_json,
-            fails_on_error=fails_on_error,
-            command=_COMMAND,
-            figures=Figures(_show, _to_json),
-        )
-    return status or _status(job)
+    figures = Figures(_show, _to_json, _tell_something)
+    return run_typed(options, _job, command=_COMMAND, figures=figures)
 
 
 def _job(given: dict[str, Any]) -> Job:
@@ -189,6 +173,6 @@ def _to_json(job: Job, summary: Summary) -> Any:
     return {**summary.to_json(), "noise": noise_json(job.folder)}
 
 
-def _status(job: Job) -> int:
-    """Return 1 where a run that ended has too few whole tasks to say anything."""
-    return 1 if noise_json(job.folder) is None else 0
+def _tell_something(job: Job) -> bool:
+    """Whether enough tasks were played whole to split their noise."""
+    return noise_json(job.folder) is not None
