@@ -58,7 +58,7 @@ MODULES = {  # what it is called: its source, and the tests of the same name
     "mixtures": (
         "gem-core/src",
         "gem/rollouts/_mixtures.py",
-        "gem-core/tests/rollouts/test_mixtures.py",
+        "gem-core/tests/rollouts/mixtures",
     ),
     "intervals": ("gem-eval/src", "gem_eval/intervals.py", "gem-eval/tests/test_intervals.py"),
     "run folders": ("gem-eval/src", "gem_eval/run_folder.py", "gem-eval/tests/test_run_folder.py"),
