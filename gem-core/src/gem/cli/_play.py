@@ -92,16 +92,10 @@ def _run(options: argparse.Namespace) -> int:
             return 0
     find_modules_here()
     if is_run(options.id):
-        policy = None if options.policy is None else options.policy[0]
         refuse_with_run(
             options.id,
-            {
-                "--policy": policy,
-                "--env-kwargs": options.env_kwargs or None,
-                "--wrappers": options.wrappers or None,
-                "--seed": options.seed,
-                "--seat": options.seat,
-            },
+            options,
+            ("policy", "env_kwargs", "wrappers", "seed", "seat"),
             "whose episodes are recorded as they are. Leave it out, or name an environment's id "
             "instead of the run.",
         )

@@ -72,13 +72,8 @@ def _run(options: argparse.Namespace) -> int:
         return foreign.replay_file(path, options)
     refuse_with_run(
         options.run_path,
-        {
-            "--env": options.env,
-            "--env-kwargs": options.env_kwargs or None,
-            "--wrappers": options.wrappers or None,
-            "--seed": options.seed,
-            "--task": options.task,
-        },
+        options,
+        ("env", "env_kwargs", "wrappers", "seed", "task"),
         "whose record says what was played. Leave it out: it is for a file that another program "
         "wrote.",
     )

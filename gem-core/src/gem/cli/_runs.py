@@ -5,9 +5,10 @@ Knows nothing about what is in a log.
 
 from __future__ import annotations
 
+import argparse
 import difflib
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from gem.errors import BadArguments
@@ -16,6 +17,8 @@ __all__ = ["is_missing_run", "is_run", "missing_run", "refuse_with_run"]
 
 _LOG = "episodes.jsonl"
 _MOST_OFFERED = 5  # runs that an error names
+_NOT_GIVEN: tuple[object, ...] = (None, {}, [])
+"""What an option is that was not typed, as text or as JSON. 0 is none of these: it is a seed."""
 
 
 def is_run(name: str) -> bool:
@@ -68,10 +71,16 @@ def _offer(runs: Sequence[str], folder: Path, *, near: str) -> str:
     return f"There are: {', '.join(offered)}{others}."
 
 
-def refuse_with_run(run: str, options: Mapping[str, object], why: str) -> None:
-    """Raise BadArguments where one of these options was given, of which a run has no use."""
-    for option, value in options.items():
-        if value is not None:
-            raise BadArguments(
-                f"{option} {value} was given with {run}, a run {why}", subject=option
-            )
+def refuse_with_run(run: str, options: argparse.Namespace, names: Sequence[str], why: str) -> None:
+    """Raise BadArguments where one of the options of these names was given: a run has no use of it.
+
+    Of an option that was given several times, such as --policy, the first value is told.
+    """
+    for name in names:
+        value = getattr(options, name)
+        if value in _NOT_GIVEN:
+            continue
+        if name == "policy":
+            value = value[0]
+        option = f"--{name.replace('_', '-')}"
+        raise BadArguments(f"{option} {value} was given with {run}, a run {why}", subject=option)
